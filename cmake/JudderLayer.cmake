@@ -1,0 +1,52 @@
+# One static library per layer, `judder::<layer>`, and `judder::judder` for all of them.
+
+add_library(judder_build_flags INTERFACE)
+target_compile_features(judder_build_flags INTERFACE cxx_std_20)
+# Whether a product and a sum contract into one rounding depends on the target; results must not.
+target_compile_options(judder_build_flags INTERFACE
+  -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion)
+if(JUDDER_WARNINGS_AS_ERRORS)
+  target_compile_options(judder_build_flags INTERFACE -Werror)
+endif()
+if(JUDDER_SANITIZE)
+  target_compile_options(judder_build_flags INTERFACE -fsanitize=${JUDDER_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(judder_build_flags INTERFACE -fsanitize=${JUDDER_SANITIZE})
+endif()
+if(JUDDER_WITH_COVERAGE)
+  target_compile_options(judder_build_flags INTERFACE --coverage)
+  target_link_options(judder_build_flags INTERFACE --coverage)
+endif()
+
+# judder_layer(<name> SOURCES … [DEPENDS <layer>…] [LIBRARIES <private libraries>…])
+function(judder_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(judder_${name} STATIC ${ARG_SOURCES})
+  add_library(judder::${name} ALIAS judder_${name})
+  set_target_properties(judder_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(judder_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(judder_${name} PUBLIC cxx_std_20)
+  target_link_libraries(judder_${name} PRIVATE $<BUILD_INTERFACE:judder_build_flags> ${ARG_LIBRARIES})
+  foreach(lower ${ARG_DEPENDS})
+    target_link_libraries(judder_${name} PUBLIC judder_${lower})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY JUDDER_LAYERS judder_${name})
+endfunction()
+
+function(judder_umbrella)
+  get_property(layers GLOBAL PROPERTY JUDDER_LAYERS)
+  add_library(judder INTERFACE)
+  add_library(judder::judder ALIAS judder)
+  target_link_libraries(judder INTERFACE ${layers})
+endfunction()
+
+# judder_test(<name> SOURCES … [LIBRARIES …]): one GoogleTest program, its cases listed in ctest.
+function(judder_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE judder_build_flags ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${name} PRIVATE JUDDER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
+endfunction()
