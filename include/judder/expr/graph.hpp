@@ -1,0 +1,146 @@
+// Expressions as one shared graph, with derivatives and switches.
+//
+// Every expression of a model lives in one Graph. Equal expressions are one Node (hash-consing), sums and products are kept in a
+// canonical form (constants folded, like terms collected, operands in a fixed order), so comparing nodes compares formulas and
+// value, gradient and Hessian share their common parts without further work.
+//
+// Non-smooth functions do not exist inside the graph. `sign`, `step`, `abs`, `min`, `max`, comparisons, `floor`, `mod`, tables and the
+// cut of `atan2` are written with *switches*: a switch k has a surface s_k, and `side(k)` is an input of the evaluation, not a function of
+// s_k. Frozen sides make every expression smooth up to the surface and a little beyond it:
+//
+//     step(s)   = side                 side = 1 where s > 0, 0 where s < 0; in (0, 1) while the motion slides on s = 0 (Filippov)
+//     sign(s)   = 2 side − 1
+//     abs(s)    = s (2 side − 1)
+//     max(a, b) = b + (a − b) side(a − b)
+//     if(c,a,b) = select(c, a, b):  a where c = 1, b where c = 0 (the other branch may be NaN), the blend c a + (1 − c) b between
+//     floor(x)  = side of a level switch: the whole number n with n ≤ x < n + 1
+//     table(x)  = polynomial in x whose coefficients are looked up by the side of a level switch with the table's knots
+//
+// Surfaces equal up to a constant factor are one switch: sign(x' − v) and abs(v − x') share it. Derivatives treat sides as constants.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace judder::expr {
+
+/// A formula of one Graph; nodes of different graphs must not be mixed.
+struct Node {
+  std::uint32_t index = 0;
+  friend bool operator==(Node, Node) = default;
+  friend auto operator<=>(Node, Node) = default;
+};
+
+using Variable = std::uint32_t;  ///< number of a variable of the graph, in order of declaration
+using SwitchId = std::uint32_t;  ///< number of a switch of the graph, in order of first use
+using TableId = std::uint32_t;
+
+enum class Function : std::uint8_t {
+  sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, exp, log, sqrt, cbrt, atan2, hypot
+};
+
+enum class SwitchKind : std::uint8_t {
+  jump,   ///< sign, step, if, a cut: the value may jump; listed as events
+  kink,   ///< abs, min, max, knots of a linear table: the value is continuous; never listed
+  smooth  ///< knots of `bump` and of cubic tables: only the form of the formula changes
+};
+
+/// Two-sided (`levels` empty and not `whole`): side 1 where surface > 0, side 0 below.
+/// Level switch: `surface` is the argument x and the side is a whole number: the count of levels ≤ x, minus one, so that
+/// −1 means below the first; or, with `whole`, floor(x).
+struct Switch {
+  Node surface;
+  SwitchKind kind = SwitchKind::jump;  ///< the strongest of its uses: jump > kink > smooth
+  bool whole = false;                  ///< levels are all whole numbers
+  std::vector<double> levels;
+  std::string place;  ///< where it stands first: "force.limiter.value"
+  std::string above;  ///< the side with surface > 0 in the author's words: "a > phi1*b"; empty: printed from the surface
+  std::string below;
+  [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
+};
+
+enum class TableShape : std::uint8_t { step, linear, cubic };
+enum class TableOutside : std::uint8_t { error, hold, zero };
+
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+
+  // --- building; every function folds constants and returns the canonical node ---
+  Node constant(double value);
+  Variable declare(std::string name);  ///< a new variable; `name` is only for printing
+  Node variable(Variable variable);
+  Node add(Node a, Node b);
+  Node subtract(Node a, Node b);
+  Node negate(Node a);
+  Node multiply(Node a, Node b);
+  Node divide(Node a, Node b);
+  Node power(Node base, Node exponent);
+  Node sum(std::span<const Node> terms);
+  Node product(std::span<const Node> factors);
+  Node call(Function function, std::span<const Node> arguments);
+  /// `condition` is built from sides by `both`, `either`, `negation` and has values in [0, 1].
+  Node select(Node condition, Node then, Node otherwise);
+
+  // --- non-smooth functions; `place` is kept by the first use of a switch ---
+  Node sign(Node s, std::string_view place);
+  Node step(Node s, std::string_view place);
+  Node absolute(Node s, std::string_view place);
+  Node minimum(Node a, Node b, std::string_view place);
+  Node maximum(Node a, Node b, std::string_view place);
+  Node floor(Node x, std::string_view place);
+  Node modulo(Node a, Node b, std::string_view place);
+  Node atan2(Node y, Node x, std::string_view place);  ///< with its cut as a switch
+  Node bump(Node s, std::string_view place);
+  Node less(Node a, Node b, bool or_equal, std::string_view place, std::string_view text);  ///< condition a < b
+  Node both(Node a, Node b);
+  Node either(Node a, Node b);
+  Node negation(Node a);
+  TableId add_table(std::string name, std::vector<double> x, std::vector<double> y, TableShape shape, TableOutside outside);
+  Node table(TableId table, Node x, std::string_view place);
+  Node side(SwitchId id);
+
+  // --- asking ---
+  [[nodiscard]] bool is_constant(Node a) const;
+  [[nodiscard]] double value(Node a) const;  ///< of a constant
+  [[nodiscard]] bool depends_on(Node a, Variable x) const;
+  [[nodiscard]] std::vector<Variable> variables(Node a) const;  ///< ascending, those it depends on; not through surfaces of switches
+  [[nodiscard]] std::vector<SwitchId> switches(Node a) const;   ///< ascending, those whose sides it uses
+  [[nodiscard]] std::size_t variable_count() const;
+  [[nodiscard]] const std::string& name(Variable x) const;
+  [[nodiscard]] const std::vector<Switch>& switches() const;
+  [[nodiscard]] std::size_t size() const;  ///< number of nodes
+
+  // --- calculus ---
+  Node derivative(Node a, Variable x);  ///< sides constant; memoised
+  /// Replaces variables by nodes (simultaneously).
+  Node substitute(Node a, std::span<const Variable> variables, std::span<const Node> values);
+  /// True if a is a polynomial of degree ≤ `degree` in the given variables (their products counted), judged on the canonical
+  /// form and its derivatives; sides and other variables count as coefficients.
+  bool polynomial_degree_at_most(Node a, std::span<const Variable> variables, int degree);
+
+  // --- printing: text parses back to the same value; LaTeX for reports ---
+  [[nodiscard]] std::string text(Node a) const;
+  [[nodiscard]] std::string latex(Node a) const;
+
+  /// Value with sides taken from the surfaces by value (sign(0) = 0, step(0) = 1): parameters, start values, checks.
+  /// `values` is indexed by Variable.
+  [[nodiscard]] double evaluate(Node a, std::span<const double> values) const;
+
+  struct Data;  ///< storage, private to src/expr
+  [[nodiscard]] const Data& data() const { return *data_; }
+
+ private:
+  std::unique_ptr<Data> data_;
+};
+
+}  // namespace judder::expr

@@ -1,0 +1,81 @@
+// Formulas as straight-line programs of plain data.
+//
+// A Program computes several outputs from an array of inputs. It has no pointers and no branches: opcodes on numbered registers,
+// constants included, common parts computed once. Inputs are variables and sides of switches at fixed places of one array, so a caller
+// keeps the whole state of a model in one block of memory: in[0] = t, in[1…] = coordinates, and so on.
+//
+// Four evaluators run the same program: double; a batch of 4 or 8 doubles (lane-major: in[i*lanes + lane]); Taylor series in time up to
+// order 8; intervals with outward rounding. None allocates; `registers` is memory for registers() numbers of the kind.
+// Each evaluator gives the same bits for the same inputs at any optimisation level.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "judder/expr/graph.hpp"
+
+namespace judder::expr {
+
+inline constexpr int kTaylorOrder = 8;
+
+/// Coefficients of a truncated power series: Σ c[k] τ^k. `order` terms beyond the constant are computed, the rest ignored.
+struct Series {
+  double c[kTaylorOrder + 1] = {};
+};
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+enum class Sides : std::uint8_t {
+  given,    ///< sides are inputs: inside a run
+  by_value  ///< sides follow from the surfaces: output columns, watches, checks
+};
+
+/// Where a variable or a side is found in the array of inputs; −1: not an input (using it is a programming error).
+struct InputMap {
+  std::vector<int> variable;  ///< by Variable
+  std::vector<int> side;      ///< by SwitchId; ignored for Sides::by_value
+};
+
+struct Instruction {
+  std::uint16_t operation = 0;
+  std::uint16_t extra = 0;  ///< whole exponent, number of operands, table, as the operation needs
+  std::uint32_t target = 0;
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+};
+
+class Program {
+ public:
+  Program() = default;
+
+  [[nodiscard]] int inputs() const { return inputs_; }
+  [[nodiscard]] int outputs() const { return static_cast<int>(outputs_.size()); }
+  [[nodiscard]] int registers() const { return registers_; }
+  [[nodiscard]] bool constant() const { return code_.empty(); }  ///< no output depends on an input
+  [[nodiscard]] std::size_t length() const { return code_.size(); }
+
+  void evaluate(const double* in, double* out, double* registers) const;
+  template <int Lanes>  // 4 or 8; instantiated in the library
+  void evaluate_batch(const double* in, double* out, double* registers) const;
+  /// Coefficients 0 … order of every output from those of the inputs (sides: constant term only).
+  void evaluate_series(const Series* in, Series* out, Series* registers, int order) const;
+  void evaluate_interval(const Interval* in, Interval* out, Interval* registers) const;
+
+ private:
+  friend Program compile(const Graph&, std::span<const Node>, const InputMap&, int, Sides);
+  std::vector<Instruction> code_;
+  std::vector<double> constants_;      ///< registers 0 … constants−1
+  std::vector<std::uint32_t> outputs_;  ///< register of each output
+  std::vector<double> tables_;         ///< coefficients looked up by level sides
+  int inputs_ = 0;
+  int registers_ = 0;
+};
+
+/// `inputs` is the length of the input array.
+[[nodiscard]] Program compile(const Graph& graph, std::span<const Node> outputs, const InputMap& map, int inputs, Sides sides);
+
+}  // namespace judder::expr

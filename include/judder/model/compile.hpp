@@ -1,0 +1,66 @@
+// From a Spec to a System: names resolved, `each` and `when` applied, definitions inlined, equations of motion derived, start values
+// computed and checked.
+//
+//     L = T − V:   M = ∂²T/∂v∂v ,   h = −d/dt(∂L/∂v)|_{v̇=0} + ∂L/∂q − ∂D/∂v + Σ value · ∂(along)/∂v + load − C v − K q
+//
+// Order of work: parameters from the spec, then from the variants in the order given, then from `set`; expressions of parameters; `when` and
+// `each`; definitions; start values; checks. All problems are reported, not only the first. A System is returned only without errors.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judder/core/diagnostics.hpp"
+#include "judder/model/spec.hpp"
+#include "judder/model/system.hpp"
+
+namespace judder::model {
+
+struct CompileOptions {
+  std::vector<std::string> variants;  ///< names of variants; later ones win
+  std::vector<Named> set;             ///< parameters and start values (`x`, `x'`, `z`) set from outside; they win over variants
+  std::vector<std::string> free;      ///< parameters that stay inputs of the System (Layout::free_parameter)
+  double limit = 200000;              ///< largest number of nodes that the model may expand to
+};
+
+/// [run] and [output] with their expressions evaluated and their words checked.
+struct RunOptions {
+  double from = 0;
+  double until = 0;             ///< must be given (or by the command line): NaN if absent
+  std::string engine = "event";
+  double tolerance = 1e-9;
+  double step = 0;              ///< 0: not given
+  double max_step = 0;          ///< 0: unlimited
+  std::string method = "auto";  ///< auto, explicit, stiff
+  long max_events = 1000000;
+  std::string on_accumulation = "finish";
+  std::string on_painleve = "stop";
+  std::string on_indeterminate = "stop";
+  std::string solver;
+  double solver_tolerance = 1e-10;
+  struct EngineOption {
+    std::string engine, key;
+    double number = 0;
+    std::string text;
+  };
+  std::vector<EngineOption> engine_options;
+
+  long samples = 1001;
+  double every = 0;             ///< 0: `samples` counts
+  bool event_rows = true;
+  bool list_switches = true;
+  std::vector<std::vector<std::string>> plots;
+};
+
+struct Compiled {
+  std::optional<System> system;
+  RunOptions run;
+  std::string title;
+  Diagnostics diagnostics;
+  std::vector<std::pair<std::string, double>> parameters;  ///< resolved scalars, in the order of the file
+};
+
+[[nodiscard]] Compiled compile(const Spec& spec, const CompileOptions& options = {});
+
+}  // namespace judder::model

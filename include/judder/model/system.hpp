@@ -1,0 +1,264 @@
+// The equations of a model, ready to be evaluated.
+//
+//     M(q,t) v̇ = h(q,v,z,t) + Σ push_r λ_N,r + Σ drag_j λ_T,j ,      q̇ = v ,      ż = rate(q,v,z,t)
+//
+// A *relation* r is a rigid contact (gap g ≥ 0), a bilateral constraint (g = 0, or a velocity constraint), or a friction joint. It has at most
+// one normal row and up to three tangential rows:
+//
+//     γ_N = ġ = w_N·v + ∂g/∂t ,   γ̇_N = w_N·v̇ + ζ_N ;      γ_T = W_T·v + b ,   γ̇_T = W_T·v̇ + ζ_T
+//     set-valued friction:  |λ_T| ≤ μ_s L at rest,  λ_T = −σ μ L while slipping (σ = ±1),  L = base + Σ_k factor_k |λ_N,k|
+//     smooth friction:      λ_T = −κ L   (bristles, arctan; no rest)
+//
+// Everything else (springs, dampers, forces, compliant contacts, viscous parts, smooth friction of joints whose normal force is known) is in h.
+// Friction coefficients may depend on the slip speed; it enters as σ γ_T with the direction σ of the row as an input (0 at rest), so that
+// frozen directions make the equations smooth, like frozen sides of switches.
+//
+// All inputs of all programs are one array `in` (Layout). A System is immutable and may be shared by threads; mutable numbers are in a
+// Workspace. Nothing here allocates after the Workspace is made. In a Release build the cost is that of the programs.
+//
+// Massless coordinates (mechanics: docs/theory.md) are followed inside `motion`: it first finds their velocities (damped) or positions
+// (undamped) and writes them into `in`; they have no row in M and no relation may touch them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judder/expr/graph.hpp"
+#include "judder/expr/program.hpp"
+
+namespace judder::model {
+
+/// Places in the array of inputs. y = (q, v, z) is contiguous from `q`.
+struct Layout {
+  int coordinates = 0;  ///< n
+  int states = 0;       ///< m, bristles included
+  int switches = 0;
+  int tangents = 0;     ///< tangential rows of all relations
+  int relations = 0;
+  int audits = 0;
+  int free_parameters = 0;
+
+  [[nodiscard]] int time() const { return 0; }
+  [[nodiscard]] int q() const { return 1; }
+  [[nodiscard]] int v() const { return 1 + coordinates; }
+  [[nodiscard]] int z() const { return 1 + 2 * coordinates; }
+  [[nodiscard]] int integrated() const { return 2 * coordinates + states; }  ///< length of y
+  [[nodiscard]] int side() const { return z() + states; }
+  [[nodiscard]] int direction() const { return side() + switches; }
+  [[nodiscard]] int free_parameter() const { return direction() + tangents; }
+  // for output columns and watches only:
+  [[nodiscard]] int acceleration() const { return free_parameter() + free_parameters; }
+  [[nodiscard]] int normal() const { return acceleration() + coordinates; }     ///< λ_N by relation
+  [[nodiscard]] int tangent() const { return normal() + relations; }            ///< λ_T by tangential row
+  [[nodiscard]] int dissipated() const { return tangent() + tangents; }         ///< by audit element
+  [[nodiscard]] int supplied() const { return dissipated() + audits; }
+  [[nodiscard]] int initial_energy() const { return supplied() + audits; }
+  [[nodiscard]] int size() const { return initial_energy() + 1; }
+};
+
+enum class RelationKind : std::uint8_t { contact, constraint, joint };
+enum class ImpactType : std::uint8_t { moreau, newton, poisson, stronge };
+
+struct Relation {
+  RelationKind kind = RelationKind::contact;
+  std::string name;           ///< "wall", "pair[1,2]"
+  bool has_normal = false;    ///< a normal row: rigid contacts and constraints
+  bool holonomic = true;      ///< false: velocity constraint (g is its velocity, no position)
+  bool compliant = false;     ///< contact with a normal force in h; its friction acts like a joint's
+  int tangents = 0;           ///< number of tangential rows
+  int first_tangent = 0;      ///< number of the first
+  bool smooth_friction = false;  ///< λ_T = −κ L
+  bool rows_constant = false;    ///< w_N, push, W_T, drag constant and ζ_N, ζ_T, ∂g/∂t, b zero or constant
+  bool law_constant = false;     ///< μ, μ_s, base, factors constant
+  bool own_push = false;         ///< force directions differ from w_N, W_T
+  std::vector<int> feeds;        ///< relations k whose |λ_N,k| enter L (a joint's), own row first; empty: L = base (+ own λ_N)
+  int audit = -1;                ///< audit element, or −1 when it never does work
+
+  ImpactType impact = ImpactType::moreau;
+  bool impact_friction = true;
+  bool has_tangential_restitution = false;
+  double impact_stiffness = 1;
+  double impact_exponent = 1;
+
+  std::vector<int> bristles;  ///< states of its law, set to zero when the contact opens
+  std::string place;          ///< "contact 'wall'"
+
+  // programs; outputs in the order written
+  expr::Program gap;         ///< g, γ_N (constraints: zero and its rate; velocity constraints: velocity, velocity)
+  /// With a normal row: ∂g/∂t, ζ_N, w_N (n), push (n, only with own_push); then per tangential row: γ_T, b, ζ_T, W_T (n), drag (n, only
+  /// with own_push).
+  expr::Program rows;
+  expr::Program law;         ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
+  expr::Program restitution; ///< e, tangential restitution; one extra input after Layout::size(): approach speed
+};
+
+/// Values of the rows of one relation; memory of the Workspace. Vectors have n entries.
+struct RelationRows {
+  double gap = 0, gap_rate = 0;            ///< from `gap`
+  double gap_time = 0;                     ///< ∂g/∂t
+  double zeta_n = 0;
+  const double* w = nullptr;               ///< w_N
+  const double* push = nullptr;            ///< = w unless own_push
+  struct Tangent {
+    double slip = 0;                       ///< γ_T
+    double drive = 0;                      ///< b: γ_T at v = 0
+    double zeta = 0;
+    const double* w = nullptr;
+    const double* drag = nullptr;
+    double mu = 0;                         ///< μ at the present slip, or κ
+    double mu_static = 0;
+  } tangent[3];
+  double base = 0;                         ///< known part of L
+  const double* factors = nullptr;         ///< by Relation::feeds
+};
+
+struct SwitchInfo {
+  expr::SwitchKind kind = expr::SwitchKind::jump;
+  bool whole = false;
+  std::vector<double> levels;
+  bool time_only = false;       ///< a timetable: met exactly
+  bool in_motion = false;       ///< enters h, M or a rate (otherwise only relations, laws)
+  bool in_relations = false;
+  std::string place;            ///< "force.limiter.value"
+  std::string above, below;     ///< the sides in words
+  expr::Program surface;        ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
+  expr::Program value;          ///< s
+  [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
+};
+
+struct WatchInfo {
+  std::string name;
+  int direction = 0;  ///< +1 up, −1 down, 0 both
+  int stop = 0;
+  expr::Program value;          ///< sides by value
+  bool needs_reactions = false;
+};
+
+/// Work that is integrated with the motion; reactions of relations are added by the engine.
+struct AuditInfo {
+  std::string name;             ///< element: "pad", "force1", "dissipation", "drive"
+  int relation = -1;            ///< its relation, or −1
+  int power = -1;               ///< output of System::power that gives dE/dt of this element, or −1
+  bool dissipative = false;     ///< that power counts as −dissipated, otherwise as supplied
+};
+
+struct ColumnInfo {
+  std::string name;
+  int mode_of = -1;             ///< relation whose status is shown (mode(c)), or −1
+  int value = -1;               ///< output of System::columns
+  bool needs_reactions = false;
+};
+
+/// The formulas behind the programs, for `explain`, for recognising linear systems and for tests.
+struct Symbols {
+  std::vector<expr::Variable> q, v, z;
+  expr::Variable t = 0;
+  std::vector<expr::Node> mass;     ///< n×n, row-major
+  std::vector<expr::Node> force;    ///< h
+  std::vector<expr::Node> rate;     ///< of z
+  expr::Node kinetic, potential, energy, lagrangian_time;  ///< T, V, E, ∂L/∂t
+  struct Row {
+    expr::Node gap, gap_rate, zeta;
+    std::vector<expr::Node> w, push;
+  };
+  struct TangentRow {
+    expr::Node slip, drive, zeta, mu, mu_static;
+    std::vector<expr::Node> w, drag;
+  };
+  std::vector<Row> normal;          ///< by relation (empty vectors where none)
+  std::vector<TangentRow> tangent;  ///< by tangential row
+  std::vector<expr::Node> base;     ///< by relation
+  std::vector<expr::Node> surface;  ///< by switch of the System
+};
+
+class Workspace;
+
+class System {
+ public:
+  System();
+  ~System();
+  System(System&&) noexcept;
+  System& operator=(System&&) noexcept;
+
+  [[nodiscard]] const Layout& layout() const;
+  [[nodiscard]] const std::vector<std::string>& coordinate_names() const;
+  [[nodiscard]] const std::vector<std::string>& state_names() const;
+  [[nodiscard]] const std::vector<Relation>& relations() const;
+  [[nodiscard]] const std::vector<SwitchInfo>& switches() const;
+  [[nodiscard]] const std::vector<WatchInfo>& watches() const;
+  [[nodiscard]] const std::vector<AuditInfo>& audits() const;
+  [[nodiscard]] const std::vector<ColumnInfo>& columns() const;
+  [[nodiscard]] const std::vector<bool>& massless() const;      ///< by coordinate
+  [[nodiscard]] const std::vector<double>& scale_floor() const;  ///< by coordinate; 0: none
+  [[nodiscard]] bool mass_constant() const;
+  [[nodiscard]] bool autonomous_forces() const;                 ///< h and rates do not depend on t
+  /// The array of inputs at the start (sides by value, directions zero).
+  [[nodiscard]] const std::vector<double>& start() const;
+  /// Instants on a timetable that are known in closed form (knots of tables and of bump in t), ascending.
+  [[nodiscard]] const std::vector<double>& instants() const;
+  [[nodiscard]] const Symbols& symbols() const;
+  [[nodiscard]] const expr::Graph& graph() const;
+  /// Loads the sides that depend on values (switches) from `in` into `in`; used at the start and by checks.
+  void sides_by_value(std::span<double> in, Workspace& work) const;
+
+  // --- evaluation; `work.in` is the array of inputs ---
+
+  /// h, rates and, if it varies, M with its Cholesky factor; massless coordinates first. False: a value is not finite, or M is not
+  /// positive definite (work.mass_failed tells which).
+  [[nodiscard]] bool motion(Workspace& work) const;
+  /// x = M⁻¹ x, n entries (massless rows give 0).
+  void solve_mass(const Workspace& work, double* x) const;
+  /// y = M x.
+  void apply_mass(const Workspace& work, const double* x, double* y) const;
+
+  /// g and γ_N of one relation.
+  void gap(Workspace& work, int relation, double& gap, double& rate) const;
+  /// Rows, slips and law numbers of one relation; constant parts are not computed again.
+  const RelationRows& rows(Workspace& work, int relation) const;
+  /// e and tangential restitution of a contact at an approach speed.
+  void restitution(Workspace& work, int relation, double approach_speed, double& e, double& tangential) const;
+
+  void energies(Workspace& work, double& kinetic, double& potential, double& total) const;
+  /// dE/dt by audit element with a power program, written to out[AuditInfo::power].
+  void powers(Workspace& work, double* out) const;
+  void column_values(Workspace& work, double* out) const;  ///< by ColumnInfo::value
+
+  /// h (n), rates (m), then the lower triangle of M by rows. The programs of relations and this one are complete even where parts are
+  /// constant, so that `evaluate_series` along a motion gives the Taylor coefficients of everything (ties between modes).
+  [[nodiscard]] const expr::Program& motion_program() const;
+
+  /// ∂(h, rates)/∂(q, v, z, free parameters) at fixed sides: (n + m) × (2n + m + p), row-major.
+  void jacobian(Workspace& work, double* out) const;
+
+  struct Data;
+  [[nodiscard]] const Data& data() const { return *data_; }
+
+ private:
+  friend struct Builder;
+  std::unique_ptr<Data> data_;
+};
+
+/// Mutable memory for one thread.
+class Workspace {
+ public:
+  explicit Workspace(const System& system);
+
+  std::vector<double> in;            ///< Layout
+  std::vector<double> force;         ///< h, n
+  std::vector<double> rate;          ///< m
+  std::vector<double> mass;          ///< n×n, row-major, full
+  std::vector<double> factor;        ///< Cholesky factor of the massive block
+  bool mass_failed = false;
+
+  // private to the evaluation
+  std::vector<double> registers;
+  std::vector<double> output;
+  std::vector<RelationRows> relation;
+  std::vector<std::vector<double>> row_memory;
+  std::vector<double> scratch;
+};
+
+}  // namespace judder::model
