@@ -1,0 +1,241 @@
+// Which contacts open, stay closed, stick or slip: one planar decision problem, for accelerations and for
+// impulses.
+//
+// Unknown are the reactions λ and the accelerations a (or impulses and velocities) of n = nN + nT rows,
+// normal rows first:
+//
+//     a = A λ + b                                                     A need not be symmetric (push, drag)
+//     unilateral row      a_k ≥ 0  ⟂  λ_k ≥ 0                         statuses open, closed
+//     bilateral row       a_k = 0, λ_k free                           status held, or held_plus/held_minus
+//     (sign of λ_k) limit               L_j = base_j + Σ_k coupling_jk |λ_k|        what the friction of
+//     tangential row j may use row at rest         stick: a_j = 0, |λ_j| ≤ μs_j L_j            or slip s =
+//     ±1: λ_j = −s μd_j L_j, s a_j ≥ 0 row that slips      λ_j = −s μd_j L_j direction s known, no condition
+//     on a_j row that follows    λ_j = −κ_j L_j                              a smooth law; no condition row
+//     that is tied    a_j = 0, λ_j free                           while one of its normal rows is closed
+//
+// A tangential row whose limit is zero because its base is zero and all its normal rows are open has λ_j = 0
+// and status `free`. A *mode* is one status per row; for a given mode everything is linear. `decide` finds
+// the mode:
+//
+// 1. Everything at rest is judged with its static coefficient. What comes out slipping gets its direction and
+// its slip
+//    coefficient, and the rest is judged again; what slips is not put back to stick. The result is checked as
+//    a whole; if it fails, all modes are enumerated (stick with static, slip with slip coefficients) and the
+//    admissible mode with most sticking rows is taken. So rest is kept where static coefficients allow it:
+//    hysteresis, not indeterminacy.
+// 2. Up to `max_modes` candidate modes all of them are tried. None is admissible: `inconsistent`; two with
+// different
+//    *accelerations*: `indeterminate` (Painlevé's paradoxes are these two verdicts). Different reactions with
+//    the same accelerations are no indeterminacy; `reactions_unique` says so. Above `max_modes`: Lemke's
+//    method, then a semismooth Newton method, and the verdict `found_unchecked` or `not_found` promises
+//    nothing about other solutions.
+// 3. When the rows with a = 0 are dependent, a mode is admissible as long as *some* reaction of the affine
+// solution set
+//    satisfies all inequalities (a small linear program, `largest_margin`).
+//
+// Inequalities are relaxed by `tolerance` times the scale of their row. Modes that are admissible only in
+// that sense, or exactly on a boundary (λ = a = 0, cone reached), and that share the accelerations of the
+// answer are all listed as candidates: the caller breaks such ties with higher time derivatives. In a
+// candidate, rows that the rounds of rule 1 have not released are judged with static coefficients, also where
+// the candidate lets them slip; a caller who takes such a candidate decides again with `stick` excluded for
+// that row.
+//
+// Scales. With d_i = √|A_ii| all of b_i/d_i and λ_i d_i have one unit whatever the units of the rows; their
+// largest known value β gives the scale β d_i of a_i and β/d_i of λ_i. Scales given by the caller are floors
+// to these.
+//
+// Nothing allocates after DecisionWorkspace::resize. Results are views into the workspace, valid until its
+// next use.
+//
+// mechanics.md 1, 3, 4. P. Lötstedt, Mechanical systems of rigid bodies subject to unilateral constraints,
+// SIAM J. Appl. Math. 42 (1982); F. Génot, B. Brogliato, New results on Painlevé paradoxes, Eur. J. Mech.
+// A/Solids 18 (1999).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace judder::contact {
+
+enum class NormalKind : std::uint8_t { unilateral, bilateral };
+
+enum class TangentState : std::uint8_t {
+  rest,        ///< no slip now: may stick or start to slip either way
+  slip_plus,   ///< slips in the positive direction
+  slip_minus,  ///< slips in the negative direction
+  follows,     ///< λ = −κ L, a smooth law
+  tied,        ///< a = 0 without a bound on λ, as long as one of its normal rows is closed
+};
+
+enum class RowStatus : std::uint8_t {
+  open,        ///< normal row: λ = 0
+  closed,      ///< normal row: a = 0, λ ≥ 0
+  held,        ///< bilateral row that no friction depends on: a = 0
+  held_plus,   ///< bilateral row, a = 0, λ ≥ 0
+  held_minus,  ///< bilateral row, a = 0, λ ≤ 0
+  free,        ///< tangential row without normal force: λ = 0
+  stick,       ///< tangential row (at rest or tied): a = 0
+  slip_plus,   ///< tangential row: λ = −μd L
+  slip_minus,  ///< tangential row: λ = +μd L
+  follows,     ///< tangential row: λ = −κ L
+};
+
+/// The word used in messages: "open", "slip+", …
+[[nodiscard]] const char* name(RowStatus status);
+
+/// One bit per status, for `DecisionProblem::excluded`.
+[[nodiscard]] constexpr std::uint16_t bit(RowStatus status) {
+  return static_cast<std::uint16_t>(1u << static_cast<unsigned>(status));
+}
+
+/// Plain views of the caller's numbers; null pointers mean the default named beside them.
+struct DecisionProblem {
+  int normals = 0;                          ///< nN
+  int tangents = 0;                         ///< nT
+  const double* A = nullptr;                ///< n × n by rows
+  const double* b = nullptr;                ///< n
+  const NormalKind* kind = nullptr;         ///< nN; null: all unilateral
+  const TangentState* state = nullptr;      ///< nT; null: all at rest
+  const double* mu_static = nullptr;        ///< nT, ≥ 0, read for rows at rest; null: equal to mu_slip
+  const double* mu_slip = nullptr;          ///< nT, ≥ 0; for rows that follow, κ of any sign
+  const double* base = nullptr;             ///< nT, ≥ 0; null: zero
+  const double* coupling = nullptr;         ///< nT × nN by rows, ≥ 0; null: zero (joints only)
+  const std::uint16_t* excluded = nullptr;  ///< n bit masks of statuses that must not be returned; null: none
+  const double* force_scale = nullptr;      ///< n, floor for the scale of λ; null: none
+  const double* acceleration_scale = nullptr;  ///< n, floor for the scale of a; null: none
+
+  [[nodiscard]] int rows() const { return normals + tangents; }
+};
+
+struct DecisionOptions {
+  double tolerance = 1e-10;  ///< inequalities hold to this times the row's scale; [0, 1e-3]
+  double same_acceleration =
+      1e-6;  ///< accelerations closer than this times their scale are the same; [tolerance, 1e-2]
+  double rank_tolerance =
+      1e-10;             ///< pivots below this times the largest (of the scaled matrix) are zero; (0, 1e-3]
+  int max_modes = 4096;  ///< above this many candidate modes uniqueness is not checked; [1, 4096]
+  int max_iterations = 200;  ///< of the semismooth Newton method; Lemke may take 20 (n + 1) pivots; ≥ 1
+};
+
+enum class Verdict : std::uint8_t {
+  unique,           ///< all modes tried, one set of accelerations
+  inconsistent,     ///< all modes tried, none admissible
+  indeterminate,    ///< admissible modes with different accelerations; all of them are listed
+  found_unchecked,  ///< too many modes to try them all; one solution found
+  not_found,        ///< too many modes to try them all; none found, absence not proved
+};
+[[nodiscard]] const char* name(Verdict verdict);
+
+/// Numbers of one mode. All views have the size of their rows; `limit` one entry per tangential row.
+struct ModeValues {
+  std::span<double> force;         ///< λ
+  std::span<double> acceleration;  ///< a; exactly 0 on rows held, closed, stuck
+  std::span<double> limit;         ///< L
+  std::span<double> margin;  ///< ≥ 0 where the row's inequality holds: open a; closed λ; held± ±λ; stick μs L
+                             ///< − |λ|; slip from rest s a; infinity where there is none
+};
+
+/// What to eliminate in which order for one mode, and its rank. Found once per mode by complete pivoting and
+/// kept while the mode lasts, so that rank cannot flicker; evaluation at other numbers repeats the
+/// elimination in the same order.
+class ModeFactor {
+ public:
+  /// Memory for `rows` rows.
+  void resize(int rows);
+  [[nodiscard]] int active() const { return active_; }  ///< rows with a = 0
+  [[nodiscard]] int rank() const { return rank_; }      ///< independent ones among them
+  [[nodiscard]] bool reactions_unique() const { return rank_ == active_; }
+
+ private:
+  friend class ModeSolver;
+  int active_ = 0;
+  int rank_ = 0;
+  std::vector<int> row_;     // active rows (equations), in pivot order
+  std::vector<int> column_;  // active rows (unknowns), in pivot order
+};
+
+struct ModeResult {
+  double inconsistency =
+      0;  ///< largest |a| left on dependent rows, relative to the row's scale; 0 at full rank
+  double worst_margin = 0;           ///< smallest margin relative to the row's scale
+  int worst_row = -1;                ///< where; −1 when no row has an inequality
+  bool accelerations_unique = true;  ///< false: reactions of the null space change accelerations
+};
+
+enum class MarginStatus : std::uint8_t {
+  bounded,    ///< the margin is its largest value
+  unbounded,  ///< reactions can be as safe as one likes (wedged, or no inequality at all); margin is infinity
+  infeasible,  ///< the conditions a ≥ 0 of open and slipping rows cannot all hold, or dependent rows
+               ///< contradict
+};
+
+struct MarginResult {
+  MarginStatus status = MarginStatus::infeasible;
+  double margin = -std::numeric_limits<double>::infinity();  ///< in the unit of λ
+  int row = -1;  ///< a row where the margin is attained; −1 if none
+};
+
+struct Decision {
+  Verdict verdict = Verdict::not_found;
+  bool reactions_unique = true;  ///< the rows with a = 0 are independent
+  bool static_rule = false;      ///< a row was released by its static coefficient in this decision
+  int modes_tried = 0;           ///< modes evaluated
+  int row = -1;        ///< for a message: where two answers differ, or what the least bad mode violates most
+  int candidates = 0;  ///< modes sharing the accelerations; for `indeterminate`, all admissible modes
+  std::span<const RowStatus> mode;       ///< n; the answer, or the first of several, or the least bad mode
+  std::span<const double> force;         ///< λ of `mode`; of largest margin where it is not unique
+  std::span<const double> acceleration;  ///< a of `mode`
+  std::span<const RowStatus> candidate_modes;  ///< candidates × n; the first is `mode`
+
+  [[nodiscard]] bool found() const {
+    return verdict == Verdict::unique || verdict == Verdict::found_unchecked;
+  }
+  [[nodiscard]] std::span<const RowStatus> candidate(int i) const {
+    return candidate_modes.subspan(static_cast<std::size_t>(i) * mode.size(), mode.size());
+  }
+};
+
+/// Memory of all functions below. `resize` allocates for problems up to the given sizes and is the only place
+/// that does.
+class DecisionWorkspace {
+ public:
+  DecisionWorkspace();
+  DecisionWorkspace(int normals, int tangents) : DecisionWorkspace() { resize(normals, tangents); }
+  ~DecisionWorkspace();
+  DecisionWorkspace(DecisionWorkspace&&) noexcept;
+  DecisionWorkspace& operator=(DecisionWorkspace&&) noexcept;
+
+  /// Grows, never shrinks.
+  void resize(int normals, int tangents);
+
+  struct Memory;
+  [[nodiscard]] Memory& memory() { return *memory_; }
+
+ private:
+  Memory* memory_;
+};
+
+/// Finds the mode. The workspace must have been resized to at least the size of the problem.
+[[nodiscard]] Decision decide(const DecisionProblem& problem, const DecisionOptions& options,
+                              DecisionWorkspace& workspace);
+
+/// Finds the order of elimination and the rank of `mode` (n statuses) at the numbers of `problem`.
+void factor_mode(const DecisionProblem& problem, std::span<const RowStatus> mode, double rank_tolerance,
+                 ModeFactor& factor, DecisionWorkspace& workspace);
+
+/// λ, a, L and margins of a given mode; no inequality is enforced. With dependent rows λ is the solution that
+/// leaves the dependent rows unloaded; accelerations do not depend on that choice unless the result says so.
+ModeResult evaluate_mode(const DecisionProblem& problem, std::span<const RowStatus> mode,
+                         const ModeFactor& factor, DecisionWorkspace& workspace, ModeValues values);
+
+/// The reaction of `mode` that maximises the smallest of λ_k (closed rows), ±λ_k (held±) and μs L_j ± λ_j
+/// (stick rows), of smallest norm among equals; where it can grow without bound, the admissible reaction of
+/// smallest norm. Writes λ and the accelerations that belong to it. At full rank this is `evaluate_mode` with
+/// its margin.
+MarginResult largest_margin(const DecisionProblem& problem, std::span<const RowStatus> mode,
+                            const ModeFactor& factor, DecisionWorkspace& workspace, std::span<double> force,
+                            std::span<double> acceleration);
+
+}  // namespace judder::contact
