@@ -13,7 +13,8 @@
 // commits and leaves complete files; one that is killed leaves those of its last commit, perhaps with a few records more.
 //
 // Failure (no directory, no permission, disk full) is a sticky status: the first is kept with its file, later records are
-// dropped, `commit` and `finish` return it. A failed or abandoned writer removes its temporary files.
+// dropped, `commit` and `finish` return it. A table that could not be written is cut back to whole records and stays, if
+// need be under its temporary name; a writer that is abandoned without failure removes its temporary files.
 #pragma once
 
 #include <array>
@@ -29,9 +30,9 @@ namespace judder::io {
 
 /// Success, or the file and the reason in words.
 struct FileStatus {
-  std::string file;     ///< as given by the caller, joined with the name inside the folder
-  std::string message;  ///< empty: success
-  std::size_t line = 0; ///< of a text that was read, from 1; 0 where a line makes no sense
+  std::string file;      ///< as given by the caller, joined with the name inside the folder
+  std::string message;   ///< empty: success
+  std::size_t line = 0;  ///< of a text that was read, from 1; 0 where a line makes no sense
 
   [[nodiscard]] bool ok() const { return message.empty(); }
   /// "file:line: message"
@@ -40,16 +41,16 @@ struct FileStatus {
 
 /// A column of trajectory.csv: numbers, or words for `mode(…)`.
 struct ColumnName {
-  std::string name;
+  std::string name{};
   bool words = false;
 };
 
 /// A row of events.csv. Times and impulses in the units of the model; `mode` is the key of the mode after the event.
 struct EventRow {
   double time = 0;
-  std::string_view kind;    ///< impact, contact, lift-off, stick, slip, reversal, …
-  std::string_view where;   ///< contact, joint, constraint, switch or watch
-  std::string_view detail;  ///< words separated by one space; may be empty
+  std::string_view kind{};    ///< impact, contact, lift-off, stick, slip, reversal, …
+  std::string_view where{};   ///< contact, joint, constraint, switch or watch
+  std::string_view detail{};  ///< words separated by one space; may be empty
   double normal_impulse = 0;
   std::array<double, 3> tangential_impulse{};
   double energy_before = 0;
@@ -66,7 +67,8 @@ class RunWriter {
 
   /// Makes the directory if needed and starts both tables. The first column must be `t`; `slip_components` (1 to 3) is the
   /// most components that a slip of the model has. Files of an earlier run stay until the first commit.
-  FileStatus open(const std::filesystem::path& directory, std::span<const ColumnName> columns, int slip_components = 1);
+  FileStatus open(const std::filesystem::path& directory, std::span<const ColumnName> columns,
+                  int slip_components = 1);
 
   /// `numbers` and `words` hold the cells of the number columns and of the word columns, each in the order of the columns.
   void row(std::span<const double> numbers, std::span<const std::string_view> words = {});
@@ -92,7 +94,7 @@ class RunWriter {
 
 /// A column in memory; exactly one of the two lists is used.
 struct Column {
-  std::string name;
+  std::string name{};
   std::vector<double> numbers;
   std::vector<std::string> words;
   [[nodiscard]] std::size_t size() const { return numbers.size() + words.size(); }

@@ -1,0 +1,248 @@
+#include "judder/io/run_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <sstream>
+
+#include "count.hpp"
+
+namespace judder::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = fs::path(::testing::TempDir()) / ("judder-run-folder-" + std::to_string(getpid()) + info->name());
+    fs::remove_all(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  static std::string text(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  // Names in the folder, in order.
+  [[nodiscard]] std::vector<std::string> listing() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(root_)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  fs::path root_;
+  const std::vector<std::string> complete_ = {"events.csv", "run.json", "state.json", "trajectory.csv"};
+};
+
+const std::vector<ColumnName> kBall = {{"t"}, {"y"}, {"y'"}, {"mode(plane)", true}, {"force, total"}};
+
+TEST_F(RunFolder, HasTheHeadersAndCellsOfTheContract) {
+  RunWriter writer;
+  ASSERT_TRUE(writer.open(root_ / "deep" / "run", kBall).ok());
+  const std::string_view open = "open";
+  writer.row(std::array{0.0, 0.1, 1.0 / 3.0, -0.0}, {&open, 1});
+  writer.event({.time = 0.25,
+                .kind = "impact",
+                .where = "pair[1,2]",
+                .detail = "rest stick",
+                .normal_impulse = 1.5,
+                .tangential_impulse = {-0.5, 7, 8},
+                .energy_before = 2,
+                .energy_after = 1,
+                .mode = 0xABCDEF});
+  ASSERT_TRUE(writer.finish("{}\n", "{\"t\":0}\n").ok()) << writer.status().text();
+  EXPECT_EQ(text(root_ / "deep/run/trajectory.csv"),
+            "t,y,y',mode(plane),\"force, total\"\n0,0.1,0.3333333333333333,open,-0\n");
+  EXPECT_EQ(text(root_ / "deep/run/events.csv"),
+            "time,kind,where,detail,normal_impulse,tangential_impulse,energy_before,energy_after,mode\n"
+            "0.25,impact,\"pair[1,2]\",rest stick,1.5,-0.5,2,1,0000000000abcdef\n");
+  EXPECT_EQ(text(root_ / "deep/run/run.json"), "{}\n");
+  EXPECT_EQ(text(root_ / "deep/run/state.json"), "{\"t\":0}\n");
+}
+
+TEST_F(RunFolder, NamesFurtherSlipComponentsAfterTheMode) {
+  RunWriter writer;
+  ASSERT_TRUE(writer.open(root_, kBall, 3).ok());
+  writer.event(
+      {.time = 1, .kind = "impact", .where = "ball", .tangential_impulse = {1, 2, 3}, .mode = ~0ULL});
+  ASSERT_TRUE(writer.finish("{}", "{}").ok());
+  EXPECT_EQ(text(root_ / "events.csv"),
+            "time,kind,where,detail,normal_impulse,tangential_impulse,energy_before,energy_after,mode,"
+            "tangential_impulse_2,tangential_impulse_3\n1,impact,ball,,0,1,0,0,ffffffffffffffff,2,3\n");
+  RunData back;
+  ASSERT_TRUE(read_run(root_, back).ok());
+  EXPECT_EQ(back.events.at(0).tangential_impulse, (std::array<double, 3>{1, 2, 3}));
+}
+
+TEST_F(RunFolder, ReadsBackEveryBitOfManyBuffers) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const int rows = std::max(count(100'000), 40'000);  // more than the buffer of one mebibyte
+  std::vector<std::array<double, 4>> numbers;
+  RunWriter writer;
+  ASSERT_TRUE(writer.open(root_, kBall, 2).ok());
+  const std::array<std::string_view, 3> modes = {"open", "stick", "slip-"};
+  for (int i = 0; i < rows; ++i) {
+    numbers.push_back(
+        {0.001 * i, uniform(random), std::ldexp(uniform(random), -300), uniform(random) * 1e200});
+    if (i % 1000 == 0) numbers.back()[3] = std::numeric_limits<double>::quiet_NaN();
+    writer.row(numbers.back(), {&modes[static_cast<std::size_t>(i) % 3], 1});
+    writer.event({.time = 0.001 * i,
+                  .kind = "watch",
+                  .where = "a",
+                  .energy_after = uniform(random),
+                  .mode = random()});
+  }
+  EXPECT_EQ(writer.rows(), static_cast<std::uint64_t>(rows));
+  EXPECT_EQ(writer.events(), static_cast<std::uint64_t>(rows));
+  ASSERT_TRUE(writer.finish("{\"a\":1}", "{\"b\":2}").ok()) << writer.status().text();
+
+  RunData back;
+  const FileStatus status = read_run(root_, back);
+  ASSERT_TRUE(status.ok()) << status.text();
+  ASSERT_EQ(back.columns.size(), kBall.size());
+  for (std::size_t c = 0; c < kBall.size(); ++c) EXPECT_EQ(back.columns[c].name, kBall[c].name);
+  ASSERT_EQ(back.columns[0].numbers.size(), numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    ASSERT_EQ(back.columns[0].numbers[i], numbers[i][0]);
+    ASSERT_EQ(back.columns[1].numbers[i], numbers[i][1]);
+    ASSERT_EQ(back.columns[2].numbers[i], numbers[i][2]);
+    ASSERT_EQ(back.columns[3].words[i], modes[i % 3]);
+    ASSERT_TRUE(back.columns[4].numbers[i] == numbers[i][3] || i % 1000 == 0);
+  }
+  EXPECT_TRUE(std::isnan(back.find("force, total")->numbers[0]));
+  EXPECT_EQ(back.events.size(), numbers.size());
+  EXPECT_EQ(back.run_json, "{\"a\":1}");
+  EXPECT_EQ(back.state_json, "{\"b\":2}");
+  EXPECT_EQ(back.find("no such column"), nullptr);
+}
+
+TEST_F(RunFolder, ShowsNothingUnderFinalNamesBeforeTheFirstCommit) {
+  RunWriter writer;
+  ASSERT_TRUE(writer.open(root_, kBall).ok());
+  EXPECT_EQ(listing(), (std::vector<std::string>{"events.csv.tmp", "trajectory.csv.tmp"}));
+  ASSERT_TRUE(writer.commit("{}", "{}").ok());
+  EXPECT_EQ(listing(), complete_);
+}
+
+TEST_F(RunFolder, IsCompleteAfterEveryCommitAndGoesOn) {
+  const std::string_view open = "open";
+  RunWriter writer;
+  ASSERT_TRUE(writer.open(root_, kBall).ok());
+  for (std::size_t i = 1; i <= 3; ++i) {
+    writer.row(std::array{double(i), 0.0, 0.0, 0.0}, {&open, 1});
+    writer.event({.time = double(i), .kind = "impact", .where = "plane"});
+    ASSERT_TRUE(writer.commit(std::to_string(i), "{}").ok());
+    RunData seen;  // what a reader would find if the process were killed here
+    ASSERT_TRUE(read_run(root_, seen).ok());
+    EXPECT_EQ(seen.columns[0].numbers.size(), i);
+    EXPECT_EQ(seen.events.size(), i);
+    EXPECT_EQ(seen.run_json, std::to_string(i));
+  }
+  ASSERT_TRUE(writer.finish("4", "{}").ok());
+  EXPECT_EQ(listing(), complete_);
+  EXPECT_FALSE(writer.commit("5", "{}").ok());
+  EXPECT_EQ(text(root_ / "run.json"), "4");
+}
+
+TEST_F(RunFolder, KeepsTheEarlierRunUntilTheNewOneCommits) {
+  const std::string_view open = "open";
+  {
+    RunWriter first;
+    ASSERT_TRUE(first.open(root_, kBall).ok());
+    first.row(std::array{1.0, 0.0, 0.0, 0.0}, {&open, 1});
+    ASSERT_TRUE(first.finish("1", "{}").ok());
+  }
+  {
+    RunWriter abandoned;
+    ASSERT_TRUE(abandoned.open(root_, kBall).ok());
+    abandoned.row(std::array{2.0, 0.0, 0.0, 0.0}, {&open, 1});
+  }
+  EXPECT_EQ(listing(), complete_) << "an abandoned writer leaves no temporary files";
+  RunData back;
+  ASSERT_TRUE(read_run(root_, back).ok());
+  EXPECT_EQ(back.columns[0].numbers, std::vector<double>{1.0});
+}
+
+TEST_F(RunFolder, ReportsADirectoryThatCannotBeMade) {
+  fs::create_directories(root_);
+  std::ofstream(root_ / "file") << "x";
+  RunWriter writer;
+  const FileStatus status = writer.open(root_ / "file" / "run", kBall);
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.text().find("Not a directory"), std::string::npos) << status.text();
+  writer.row({}, {});  // dropped
+  EXPECT_FALSE(writer.finish("{}", "{}").ok());
+}
+
+TEST_F(RunFolder, ReportsAFileInTheWayOfATable) {
+  fs::create_directories(root_ / "trajectory.csv.tmp");
+  RunWriter writer;
+  EXPECT_FALSE(writer.open(root_, kBall).ok());
+  EXPECT_NE(writer.status().file.find("trajectory.csv.tmp"), std::string::npos);
+}
+
+// A limit on the size of files stands for a full disk: write() fails in the middle of a buffer.
+TEST_F(RunFolder, CutsTheTableBackToWholeRecordsWhenTheDiskIsFull) {
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = old;
+  limit.rlim_cur = (1U << 20U) + 777'777;  // the first buffer fits, the second does not
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const std::string_view open = "open";
+  RunWriter writer;
+  const FileStatus opened = writer.open(root_, kBall);
+  for (int i = 0; opened.ok() && i < 100'000; ++i)
+    writer.row(std::array{i / 3.0, i / 7.0, 0.0, 0.0}, {&open, 1});
+  const FileStatus ended = writer.finish("{}", "{}");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+  std::signal(SIGXFSZ, handler);
+
+  ASSERT_TRUE(opened.ok());
+  EXPECT_FALSE(ended.ok());
+  EXPECT_NE(ended.text().find("trajectory.csv"), std::string::npos) << ended.text();
+  EXPECT_FALSE(fs::exists(root_ / "run.json")) << "a run.json would promise complete files";
+  RunData kept;
+  const FileStatus readable = read_columns(root_ / "trajectory.csv.tmp", kept);
+  EXPECT_TRUE(readable.ok()) << readable.text();
+  EXPECT_GT(kept.columns[0].size(), 10'000U);
+}
+
+TEST_F(RunFolder, NamesFileAndLineOfATableThatCannotBeRead) {
+  fs::create_directories(root_);
+  const auto expect = [&](const std::string& trajectory, const std::string& events,
+                          const std::string& message) {
+    std::ofstream(root_ / "trajectory.csv") << trajectory;
+    std::ofstream(root_ / "events.csv") << events;
+    RunData data;
+    const FileStatus status = read_run(root_, data);
+    EXPECT_FALSE(status.ok());
+    EXPECT_NE(status.text().find(message), std::string::npos) << status.text();
+  };
+  const std::string header =
+      "time,kind,where,detail,normal_impulse,tangential_impulse,energy_before,energy_after,mode\n";
+  expect("", header, "trajectory.csv:1: no header row");
+  expect("t,x\n0,1\n1,stick\n", header, "trajectory.csv:3: column 'x': 'stick' is not a number");
+  expect("t,m\n0,stick\n1,2\n", header, "trajectory.csv:3: column 'm': '2' is a number");
+  expect("t\n0\n", "time,kind\n", "events.csv:1: not a table of events");
+  expect("t\n0\n", "t,kind,where,detail,a,b,c,d,mode\n", "events.csv:1: column 't' should be 'time'");
+  expect("t\n0\n", header + "0,impact,a,,x,0,0,0,0000000000000000\n", "events.csv:2: a cell");
+  expect("t\n0\n", header + "0,impact,a,,0,0,0,0,12\n", "events.csv:2: a cell");
+  RunData data;
+  EXPECT_FALSE(read_run(root_ / "nowhere", data).ok());
+}
+
+}  // namespace
+}  // namespace judder::io
