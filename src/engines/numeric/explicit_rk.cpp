@@ -1,0 +1,78 @@
+#include "engines/numeric/explicit_rk.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace judder::engines::numeric {
+
+namespace {
+
+/// The larger of two norms where not a number wins: a comparison with NaN is false.
+double larger(double norm, double value) { return value <= norm ? norm : value; }
+
+}  // namespace
+
+void ExplicitStepper::resize(int components) {
+  n_ = components;
+  const auto n = static_cast<std::size_t>(components);
+  stages_.assign(n * kMaxStages, 0.0);
+  argument_.assign(n, 0.0);
+  last_argument_.assign(n, 0.0);
+  y1_.assign(n, 0.0);
+  error_.assign(2 * n, 0.0);
+  dense_.assign(n * kDensePolynomial, 0.0);
+  have_end_rate_ = false;
+  have_dense_ = false;
+}
+
+double ExplicitStepper::error(const double* inverse_scale, int components) const {
+  const double infinite = std::numeric_limits<double>::infinity();
+  double first = 0;
+  double second = 0;
+  for (int i = 0; i < components; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    first = larger(first, std::abs(error_[at]) * inverse_scale[i]);
+    if (method_ == Method::order8) {
+      second = larger(second, std::abs(error_[at + static_cast<std::size_t>(n_)]) * inverse_scale[i]);
+    }
+  }
+  if (method_ == Method::order8 && first > 0) {
+    // E₅²/√(E₅² + E₃²/100) without squares that could overflow.
+    const double ratio = 0.1 * second / first;
+    first = first / std::sqrt(1 + ratio * ratio);
+  }
+  return first <= infinite ? first : infinite;
+}
+
+double ExplicitStepper::stiffness(const double* inverse_scale, int components) const {
+  const bool eighth = method_ == Method::order8;
+  const int last_stage = end_stage_ - 1;
+  const double* end_rate = stages_.data() + end_stage_ * n_;
+  const double* last_rate = stages_.data() + last_stage * n_;
+  double rate_change = 0;
+  double state_change = 0;
+  for (int i = 0; i < components; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    rate_change = larger(rate_change, std::abs(h_ * (end_rate[i] - last_rate[i])) * inverse_scale[i]);
+    state_change = larger(state_change, std::abs(y1_[at] - last_argument_[at]) * inverse_scale[i]);
+  }
+  const double limit = eighth ? Order8Table::kStiffLimit : Order5Table::kStiffLimit;
+  return state_change > 0 ? rate_change / (limit * state_change) : 0.0;
+}
+
+void ExplicitStepper::dense(double theta, int begin, int end, double* out) const {
+  const double rest = 1 - theta;
+  const double product = theta * rest;
+  const bool eighth = method_ == Method::order8;
+  for (int i = begin; i < end; ++i) {
+    const double* c = dense_.data() + i;
+    double inner = c[3 * n_];
+    if (eighth) inner += theta * (c[4 * n_] + rest * (c[5 * n_] + theta * c[6 * n_]));
+    const double bulge = product * (c[n_] + theta * (c[2 * n_] + rest * inner));
+    // From the nearer end, so that both ends are exact.
+    const double base = theta <= 0.5 ? y0_[i] + theta * c[0] : y1_[static_cast<std::size_t>(i)] - rest * c[0];
+    out[i - begin] = base + bulge;
+  }
+}
+
+}  // namespace judder::engines::numeric

@@ -1,0 +1,368 @@
+#include "engines/numeric/roots.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace judder::engines::numeric {
+
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr int kMaxCoefficients = kMaxRootDegree + 1;
+constexpr int kMaxDepth = 30;  ///< below 2⁻³⁰ curvature drowns in the rounding of the coefficients
+
+using Coefficients = std::array<double, kMaxCoefficients>;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
+
+/// C(n, k) exactly; n is at most 32.
+long double binomial(int n, int k) {
+  long double value = 1;
+  for (int i = 1; i <= k; ++i) value = value * static_cast<long double>(n - k + i) / static_cast<long double>(i);
+  return std::round(value);
+}
+
+/// The root of a polynomial that changes sign exactly once in (lower, upper): Newton kept inside the shrinking bracket.
+double bracketed_root(const double* bernstein, int degree, double lower, double upper, double at_lower, double at_upper) {
+  double u = lower + (upper - lower) * (at_lower / (at_lower - at_upper));
+  const bool rising = at_lower < at_upper;
+  for (int iteration = 0; iteration < 80; ++iteration) {
+    double slope = 0;
+    const double value = bernstein_value(bernstein, degree, u, &slope);
+    if (value == 0) return u;
+    ((value < 0) == rising ? lower : upper) = u;
+    double next = u - value / slope;
+    if (!(next > lower && next < upper)) next = 0.5 * (lower + upper);
+    if (std::abs(next - u) <= 0.5 * kEpsilon * std::abs(next) || next <= lower || next >= upper) return next;
+    u = next;
+  }
+  return u;
+}
+
+/// Walks through the pieces of [0, 1] from left to right and writes down what happens to the sign.
+class Walk {
+ public:
+  Walk(int degree, double band, double floor, double start, RootList& roots)
+      : degree_(degree), band_(band), floor_(floor), sign_(sign_of(start)), roots_(roots) {}
+
+  /// A piece on which the polynomial stays outside the band.
+  void outside(int sign) {
+    resolve(sign);
+    direction_ = 0;
+  }
+
+  /// A piece that is zero to rounding.
+  void flat(double a, double b) {
+    if (!pending_) zero_begin_ = a;
+    pending_ = true;
+    zero_end_ = b;
+    direction_ = 0;
+  }
+
+  /// The part u ∈ [lower, upper] of the piece [a, b] with coefficients c, monotone.
+  void monotone(const double* c, double a, double b, double lower, double upper, double at_lower, double at_upper) {
+    const int direction = sign_of(at_upper - at_lower);
+    const double begin = a + (b - a) * lower;
+    const double end = a + (b - a) * upper;
+    const bool turned = direction_ != 0 && direction == -direction_;
+    if (turned && !pending_ && std::abs(at_lower) <= band_) {
+      roots_.push({.theta = begin, .kind = RootKind::graze, .value = at_lower});
+    }
+    direction_ = direction;
+    if (std::abs(at_upper) <= floor_) {
+      if (!pending_) zero_begin_ = end;
+      pending_ = true;
+      zero_end_ = end;
+      zero_slope_ = slope_at(c, upper) / (b - a);
+      return;
+    }
+    const int sign = sign_of(at_upper);
+    if (!pending_ && sign_ == -sign) {
+      const double u = bracketed_root(c, degree_, lower, upper, at_lower, at_upper);
+      const double theta = std::min(a + (b - a) * u, 1.0);
+      roots_.push({.theta = theta, .kind = kind(sign), .value = 0, .slope = slope_at(c, u) / (b - a)});
+      sign_ = sign;
+      return;
+    }
+    resolve(sign);
+  }
+
+  /// After the last piece, with p(1).
+  void finish(double end_value) {
+    if (!pending_ || sign_ == 0) return;
+    const int sign = sign_of(end_value);
+    if (zero_begin_ < zero_end_) {
+      // A zone of zero width to rounding that reaches the end: a touch, wherever the last bits point.
+      roots_.push({.theta = 0.5 * (zero_begin_ + zero_end_), .kind = RootKind::graze, .value = 0});
+    }
+    if (sign != sign_) roots_.push({.theta = 1, .kind = kind(-sign_), .value = 0, .slope = zero_slope_});
+  }
+
+ private:
+  [[nodiscard]] static RootKind kind(int sign_after) { return sign_after > 0 ? RootKind::rising : RootKind::falling; }
+
+  [[nodiscard]] double slope_at(const double* c, double u) const {
+    double slope = 0;
+    (void)bernstein_value(c, degree_, u, &slope);
+    return slope;
+  }
+
+  /// The sign is known again after a zone where rounding hid it.
+  void resolve(int sign) {
+    if (pending_ && sign_ != 0) {
+      const double theta = 0.5 * (zero_begin_ + zero_end_);
+      if (sign == sign_) {
+        roots_.push({.theta = theta, .kind = RootKind::graze, .value = 0});
+      } else {
+        roots_.push({.theta = theta, .kind = kind(sign), .value = 0, .slope = zero_slope_});
+      }
+    } else if (!pending_ && sign_ == -sign) {
+      // Only where a first coefficient of rounding size had the other sign: the zero is at the very start.
+      roots_.push({.theta = std::numeric_limits<double>::min(), .kind = kind(sign), .value = 0});
+    }
+    pending_ = false;
+    sign_ = sign;
+  }
+
+  int degree_;
+  double band_;
+  double floor_;
+  int sign_;           ///< before the current zone of zeros; 0: the polynomial starts with a zero
+  int direction_ = 0;  ///< of the last monotone piece; 0: unknown or of no interest
+  bool pending_ = false;
+  double zero_begin_ = 0;
+  double zero_end_ = 0;
+  double zero_slope_ = 0;
+  RootList& roots_;
+};
+
+struct Piece {
+  double a = 0;
+  double b = 0;
+  int depth = 0;
+  Coefficients c{};
+};
+
+/// Splits at the middle: `piece` becomes the left half, `right` the right half.
+void halve(Piece& piece, Piece& right, int degree) {
+  const double middle = 0.5 * (piece.a + piece.b);
+  right.a = middle;
+  right.b = piece.b;
+  right.depth = ++piece.depth;
+  piece.b = middle;
+  Coefficients work = piece.c;
+  for (int level = 0; level < degree; ++level) {
+    right.c[at(degree - level)] = work[at(degree - level)];
+    piece.c[at(level)] = work[0];
+    for (int i = 0; i < degree - level; ++i) work[at(i)] = 0.5 * (work[at(i)] + work[at(i + 1)]);
+  }
+  piece.c[at(degree)] = work[0];
+  right.c[0] = work[0];
+}
+
+enum class Shape { outside_above, outside_below, flat, monotone, one_extremum, unclear };
+
+Shape classify(const Piece& piece, int degree, double band, double floor) {
+  bool above = true;
+  bool below = true;
+  double largest = 0;
+  for (int i = 0; i <= degree; ++i) {
+    const double value = piece.c[at(i)];
+    above = above && value > band && value > floor;
+    below = below && value < -band && value < -floor;
+    largest = std::max(largest, std::abs(value));
+  }
+  if (above) return Shape::outside_above;
+  if (below) return Shape::outside_below;
+  if (largest <= floor) return Shape::flat;
+  bool rising = true;
+  bool falling = true;
+  for (int i = 0; i < degree; ++i) {
+    const double difference = piece.c[at(i + 1)] - piece.c[at(i)];
+    rising = rising && difference >= 0;
+    falling = falling && difference <= 0;
+  }
+  if (rising || falling || piece.depth >= kMaxDepth) return Shape::monotone;
+  bool convex = true;
+  bool concave = true;
+  for (int i = 0; i + 1 < degree; ++i) {
+    const double bend = (piece.c[at(i + 2)] - piece.c[at(i + 1)]) - (piece.c[at(i + 1)] - piece.c[at(i)]);
+    convex = convex && bend >= 0;
+    concave = concave && bend <= 0;
+  }
+  return convex || concave ? Shape::one_extremum : Shape::unclear;
+}
+
+void walk_through_extremum(const Piece& piece, int degree, Walk& walk) {
+  Coefficients rate{};
+  for (int i = 0; i < degree; ++i) rate[at(i)] = piece.c[at(i + 1)] - piece.c[at(i)];
+  const double first = rate[0];
+  const double last = rate[at(degree - 1)];
+  const double begin = piece.c[0];
+  const double end = piece.c[at(degree)];
+  // Differences of one sign would have been monotone, so the ends of the monotone rate have opposite signs.
+  const double u = bracketed_root(rate.data(), degree - 1, 0, 1, first, last);
+  const double extremum = bernstein_value(piece.c.data(), degree, u);
+  walk.monotone(piece.c.data(), piece.a, piece.b, 0, u, begin, extremum);
+  walk.monotone(piece.c.data(), piece.a, piece.b, u, 1, extremum, end);
+}
+
+}  // namespace
+
+double bernstein_value(const double* bernstein, int degree, double theta, double* slope) {
+  Coefficients work{};
+  for (int i = 0; i <= degree; ++i) work[at(i)] = bernstein[i];
+  const double rest = 1 - theta;
+  for (int level = degree; level > 1; --level) {
+    for (int i = 0; i < level; ++i) work[at(i)] = rest * work[at(i)] + theta * work[at(i + 1)];
+  }
+  if (degree == 0) {
+    if (slope != nullptr) *slope = 0;
+    return work[0];
+  }
+  if (slope != nullptr) *slope = degree * (work[1] - work[0]);
+  return rest * work[0] + theta * work[1];
+}
+
+namespace detail {
+
+bool isolate_roots(const double* bernstein, int degree, double band, RootList& roots) {
+  std::array<Piece, kMaxDepth + 2> stack;
+  Piece& whole = stack[0];
+  whole = {.a = 0, .b = 1, .depth = 0, .c = {}};
+  double largest = 0;
+  for (int i = 0; i <= degree; ++i) {
+    if (!std::isfinite(bernstein[i])) return false;
+    whole.c[at(i)] = bernstein[i];
+    largest = std::max(largest, std::abs(bernstein[i]));
+  }
+  const double floor = 8 * kEpsilon * largest;
+  Walk walk(degree, band, floor, bernstein[0], roots);
+  int top = 0;
+  while (top >= 0) {
+    Piece& piece = stack[at(top)];
+    switch (classify(piece, degree, band, floor)) {
+      case Shape::outside_above:
+        walk.outside(1);
+        --top;
+        break;
+      case Shape::outside_below:
+        walk.outside(-1);
+        --top;
+        break;
+      case Shape::flat:
+        walk.flat(piece.a, piece.b);
+        --top;
+        break;
+      case Shape::monotone:
+        walk.monotone(piece.c.data(), piece.a, piece.b, 0, 1, piece.c[0], piece.c[at(degree)]);
+        --top;
+        break;
+      case Shape::one_extremum:
+        walk_through_extremum(piece, degree, walk);
+        --top;
+        break;
+      case Shape::unclear: {
+        stack[at(top + 1)] = piece;
+        halve(stack[at(top + 1)], stack[at(top)], degree);
+        ++top;
+        break;
+      }
+    }
+  }
+  walk.finish(bernstein[degree]);
+  return true;
+}
+
+}  // namespace detail
+
+void close_at_end(double end_value, int start_sign, RootList& roots) {
+  int sign = start_sign;
+  for (const Root& root : roots) {
+    if (root.kind == RootKind::falling) sign = -1;
+    if (root.kind == RootKind::rising) sign = 1;
+  }
+  const bool ended_at_end = !roots.empty() && roots[roots.size() - 1].theta == 1;
+  if (ended_at_end || sign_of(end_value) == sign) return;
+  roots.push({.theta = 1, .kind = sign > 0 ? RootKind::falling : RootKind::rising});
+}
+
+SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
+  const int points = degree + 1;
+  tail_rows_ = degree >= 8 ? 6 : 4;
+  theta_.resize(at(points));
+  bernstein_.resize(at(points * points));
+  tail_.resize(at(tail_rows_ * points));
+  const long double pi = std::numbers::pi_v<long double>;
+  std::vector<long double> row(at(points));
+  for (int j = 0; j < points; ++j) {
+    const long double angle = static_cast<long double>(2 * j + 1) * pi / static_cast<long double>(2 * points);
+    // sin² keeps the smallest point, which powers of θ divide, exact to rounding.
+    const long double half = std::sin(angle / 2);
+    theta_[at(j)] = static_cast<double>(half * half);
+    // With x = 2θ − 1 = −cos(angle): T_k(x) = (−1)^k cos(k angle), c_k = (2 − δ_k0)/(N+1) Σ_j f_j T_k(x_j).
+    std::fill(row.begin(), row.end(), 0.0L);
+    for (int k = 0; k < points; ++k) {
+      const long double sign = k % 2 == 0 ? 1 : -1;
+      const long double weight = static_cast<long double>(k == 0 ? 1 : 2) / static_cast<long double>(points);
+      const long double entry = weight * sign * std::cos(static_cast<long double>(k) * angle);
+      const int tail_row = degree - k;
+      if (tail_row < tail_rows_) tail_[at(tail_row * points + j)] = static_cast<double>(entry);
+      // T_k in the Bernstein basis of degree k is (−1)^(k−i) C(2k, 2i)/C(k, i); raised to degree N by
+      // b_m = Σ_i C(k, i) C(N−k, m−i)/C(N, m) b_i.
+      for (int m = 0; m <= degree; ++m) {
+        long double raised = 0;
+        for (int i = std::max(0, m - (degree - k)); i <= std::min(k, m); ++i) {
+          const long double alternate = (k - i) % 2 == 0 ? 1 : -1;
+          raised += alternate * binomial(2 * k, 2 * i) * binomial(degree - k, m - i);
+        }
+        row[at(m)] += entry * raised / binomial(degree, m);
+      }
+    }
+    for (int m = 0; m <= degree; ++m) bernstein_[at(m * points + j)] = static_cast<double>(row[at(m)]);
+  }
+  for (int m = 0; m <= degree; ++m) {
+    double sum = 0;
+    for (int j = 0; j < points; ++j) sum += std::abs(bernstein_[at(m * points + j)]);
+    rounding_ = std::max(rounding_, kEpsilon * sum);
+  }
+}
+
+Interpolation SamplingGrid::interpolate(const double* samples, int stride, int zeros, double* bernstein) const {
+  const int points = degree_ + 1;
+  Coefficients g{};
+  Interpolation result;
+  for (int j = 0; j < points; ++j) {
+    double value = samples[j * stride];
+    for (int k = 0; k < zeros; ++k) value /= theta_[at(j)];
+    g[at(j)] = value;
+    const double size = std::abs(value);
+    if (!(size <= result.magnitude)) result.magnitude = size;
+  }
+  const double* matrix = bernstein_.data();
+  for (int m = 0; m < points; ++m) {
+    double sum = 0;
+    for (int j = 0; j < points; ++j) sum += matrix[m * points + j] * g[at(j)];
+    bernstein[m] = sum;
+  }
+  // Pairs of coefficients, so that an even or odd function does not look like a decayed one.
+  std::array<double, 3> pair{};
+  for (int k = 0; k < tail_rows_; ++k) {
+    double sum = 0;
+    for (int j = 0; j < points; ++j) sum += tail_[at(k * points + j)] * g[at(j)];
+    pair[at(k / 2)] = std::max(pair[at(k / 2)], std::abs(sum));
+  }
+  // Not decaying by two per pair means not resolved; otherwise the tail is a geometric series at the slower of the two decays seen.
+  double decay = pair[1] > 0 ? pair[0] / pair[1] : (pair[0] > 0 ? 1.0 : 0.0);
+  if (tail_rows_ == 6 && pair[2] > 0) decay = std::max(decay, pair[1] / pair[2]);
+  const double truncation = decay < 0.5 ? 2 * pair[0] * decay / (1 - decay) : 2 * pair[0];
+  const double error = truncation + rounding_ * result.magnitude;
+  result.error = std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+  return result;
+}
+
+}  // namespace judder::engines::numeric
