@@ -1,0 +1,371 @@
+#include "io/document.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+
+#include "io/utf8.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder::io {
+namespace {
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// From the library's lines and columns (counted in characters) to bytes, in constant time.
+class Places {
+ public:
+  explicit Places(std::string_view text) : text_(text) {
+    lines_.push_back(0);
+    std::uint32_t character = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (continues_character(text[i])) continue;
+      if (character % kStride == 0) marks_.push_back(static_cast<std::uint32_t>(i));
+      ++character;
+      if (text[i] == '\n') lines_.push_back(character);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t offset(toml::source_position at) const {
+    if (at.line == 0) return 0;
+    if (at.line > lines_.size()) return static_cast<std::uint32_t>(text_.size());
+    const std::uint32_t character = lines_[at.line - 1] + (at.column > 0 ? at.column - 1 : 0);
+    if (character / kStride >= marks_.size()) return static_cast<std::uint32_t>(text_.size());
+    std::size_t i = marks_[character / kStride];
+    for (std::uint32_t left = character % kStride; left > 0 && i < text_.size(); --left) {
+      do ++i;
+      while (i < text_.size() && continues_character(text_[i]));
+    }
+    return static_cast<std::uint32_t>(i);
+  }
+
+  [[nodiscard]] Span span(const toml::source_region& region) const {
+    const Span span{offset(region.begin), offset(region.end)};
+    return span.end > span.begin ? span : Span{span.begin, span.begin + 1};
+  }
+
+ private:
+  static constexpr std::uint32_t kStride = 64;
+  std::string_view text_;
+  std::vector<std::uint32_t> lines_;  // number of the first character of each line
+  std::vector<std::uint32_t> marks_;  // byte of every kStride-th character
+};
+
+void append_utf8(std::string& out, std::vector<std::uint32_t>& origin, std::uint32_t code, std::size_t at) {
+  const std::size_t before = out.size();
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0U | (code >> 6U));
+    out += static_cast<char>(0x80U | (code & 0x3FU));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0U | (code >> 12U));
+    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
+    out += static_cast<char>(0x80U | (code & 0x3FU));
+  } else {
+    out += static_cast<char>(0xF0U | (code >> 18U));
+    out += static_cast<char>(0x80U | ((code >> 12U) & 0x3FU));
+    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
+    out += static_cast<char>(0x80U | (code & 0x3FU));
+  }
+  origin.insert(origin.end(), out.size() - before, static_cast<std::uint32_t>(at));
+}
+
+/// Decodes the inside of a basic string, raw[i, end), keeping the file byte of each decoded byte.
+std::string decode(std::string_view raw, std::size_t i, std::size_t end, std::size_t base,
+                   std::vector<std::uint32_t>& origin) {
+  std::string out;
+  while (i < end) {
+    if (raw[i] == '\r' && i + 1 < end && raw[i + 1] == '\n') {
+      ++i;
+      continue;
+    }
+    if (raw[i] != '\\' || i + 1 >= end) {
+      origin.push_back(static_cast<std::uint32_t>(base + i));
+      out += raw[i++];
+      continue;
+    }
+    const std::size_t at = base + i;
+    const char escape = raw[i + 1];
+    i += 2;
+    constexpr std::string_view letters = "btnfr\"\\";
+    constexpr std::string_view meanings = "\b\t\n\f\r\"\\";
+    if (const std::size_t k = letters.find(escape); k != std::string_view::npos) {
+      origin.push_back(static_cast<std::uint32_t>(at));
+      out += meanings[k];
+    } else if (escape == 'u' || escape == 'U') {
+      std::uint32_t code = 0;
+      for (int digits = escape == 'u' ? 4 : 8; digits > 0 && i < end; --digits, ++i) {
+        const char c = raw[i];
+        const int digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+        code = code * 16 + static_cast<std::uint32_t>(digit & 0xF);
+      }
+      append_utf8(out, origin, code, at);
+    } else {  // a backslash at the end of a line swallows the white space after it
+      while (i < end && std::string_view(" \t\r\n").find(raw[i]) != std::string_view::npos) ++i;
+    }
+  }
+  return out;
+}
+
+/// The place of a string (or quoted key) whose value is `value` and whose token is text[span].
+model::Text placed_text(std::string_view text, Span span, std::string value) {
+  model::Text out;
+  out.text = std::move(value);
+  out.span = span;
+  const std::string_view raw = text.substr(span.begin, span.end - span.begin);
+  if (raw.empty() || (raw[0] != '"' && raw[0] != '\'')) {
+    out.quote = 0;
+    return out;
+  }
+  const bool lines = raw.size() >= 6 && raw[1] == raw[0] && raw[2] == raw[0];
+  std::size_t begin = lines ? 3 : 1;
+  const std::size_t end = raw.size() - begin;
+  if (lines && raw.substr(begin, 2) == "\r\n")
+    begin += 2;
+  else if (lines && raw.substr(begin, 1) == "\n")
+    begin += 1;
+  out.quote = static_cast<std::uint32_t>(begin);
+  if (end < begin || raw.substr(begin, end - begin) == out.text) return out;
+  std::vector<std::uint32_t> origin;
+  if (decode(raw, begin, end, span.begin, origin) == out.text) out.origin = std::move(origin);
+  return out;
+}
+
+class Converter {
+ public:
+  Converter(std::string_view text, const Places& places) : text_(text), places_(places) {}
+
+  [[nodiscard]] Item convert(const toml::node& node) const {
+    Item item;
+    item.span = places_.span(node.source());
+    switch (node.type()) {
+      case toml::node_type::table:
+        members(*node.as_table(), item);
+        break;
+      case toml::node_type::array: {
+        item.kind = ItemKind::list;
+        const std::string_view start = text_.substr(item.span.begin, 2);
+        item.header = node.is_array_of_tables() && start == "[[";
+        for (const toml::node& element : *node.as_array()) item.items.push_back(convert(element));
+        // The region of [[x]] reaches to its last header; the first one is its place.
+        if (item.header && !item.items.empty()) item.span = item.items.front().span;
+        break;
+      }
+      case toml::node_type::string:
+        item.kind = ItemKind::text;
+        item.text = placed_text(text_, item.span, node.as_string()->get());
+        break;
+      case toml::node_type::integer:
+        item.kind = ItemKind::number;
+        item.number = static_cast<double>(node.as_integer()->get());
+        break;
+      case toml::node_type::floating_point:
+        item.kind = ItemKind::number;
+        item.number = node.as_floating_point()->get();
+        break;
+      case toml::node_type::boolean:
+        item.kind = ItemKind::boolean;
+        item.boolean = node.as_boolean()->get();
+        break;
+      default:
+        item.kind = ItemKind::date;
+        break;
+    }
+    return item;
+  }
+
+ private:
+  void members(const toml::table& table, Item& item) const {
+    item.kind = ItemKind::table;
+    for (const auto& [key, value] : table) {
+      Item member = convert(value);
+      member.key = placed_text(text_, places_.span(key.source()), std::string(key.str()));
+      item.items.push_back(std::move(member));
+    }
+    std::stable_sort(item.items.begin(), item.items.end(),
+                     [](const Item& a, const Item& b) { return a.key.span.begin < b.key.span.begin; });
+  }
+
+  std::string_view text_;
+  const Places& places_;
+};
+
+/// What the text holds outside strings and comments; finds what would exhaust a recursive parser.
+struct Extent {
+  std::size_t values = 0;
+  std::optional<std::size_t> too_deep;  ///< byte
+};
+
+Extent measure(std::string_view text) {
+  Extent extent;
+  std::vector<int> open;  // keys dotted before each open bracket
+  int dots = 0;           // of the present key
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+      dots = 0;
+      continue;
+    }
+    if (c == '"' || c == '\'') {
+      const bool lines = text.substr(i, 3) == std::string(3, c);
+      const std::size_t width = lines ? 3 : 1;
+      for (i += width; i < text.size(); ++i) {
+        if (c == '"' && text[i] == '\\')
+          ++i;
+        else if (!lines && text[i] == '\n')
+          break;
+        else if (text.substr(i, width) == std::string(width, c))
+          break;
+      }
+      i += width - 1;
+      continue;
+    }
+    switch (c) {
+      case '.':
+        ++dots;
+        break;
+      case '[':
+      case '{':
+        open.push_back(dots);
+        depth += dots + 1;
+        dots = 0;
+        break;
+      case ']':
+      case '}':
+        if (!open.empty()) {
+          depth -= open.back() + 1;
+          open.pop_back();
+        }
+        dots = 0;
+        break;
+      case ',':
+        dots = 0;
+        ++extent.values;
+        break;
+      case '=':
+        ++extent.values;
+        break;
+      case '\n':
+        dots = 0;
+        break;
+      default:
+        break;
+    }
+    if (depth + dots > kMaxDepth && !extent.too_deep) extent.too_deep = i;
+  }
+  return extent;
+}
+
+std::string_view line_of(std::string_view text, std::size_t offset) {
+  offset = std::min(offset, text.size());
+  const std::size_t before = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// A message of the TOML library in our words; `span` may move to the key that is meant.
+Diagnostic syntax_error(std::string_view text, Span span, std::string_view description) {
+  Diagnostic out;
+  out.span = span;
+  const std::string_view line = line_of(text, span.begin);
+  if (const std::size_t colon = description.find(": "); colon != std::string_view::npos) {
+    description.remove_prefix(colon + 2);
+  }
+  const auto contains = [](std::string_view where, std::string_view what) {
+    return where.find(what) != std::string_view::npos;
+  };
+  if (contains(description, "cannot redefine")) {
+    const std::size_t quote = description.find('\'');
+    const std::string_view name = description.substr(quote, description.find('\'', quote + 1) + 1 - quote);
+    const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
+    const bool header = line.substr(indent, 1) == "[";
+    out.message = header ? "the table " + std::string(name) + " is given twice"
+                         : "the key " + std::string(name) + " is given twice";
+    out.help = header ? "join the two tables; several elements of one kind are written [[name]]"
+                      : "remove one of them";
+    const auto begin = static_cast<std::uint32_t>(line.data() - text.data() + indent);
+    const std::size_t end = header ? line.find_last_of(']') : line.find_first_of("= \t", indent);
+    if (end != std::string_view::npos && begin < span.begin + 1) {
+      out.span = {begin, static_cast<std::uint32_t>(line.data() - text.data() + end + (header ? 1 : 0))};
+    }
+    return out;
+  }
+  if (contains(description, "could not determine value type")) {
+    out.message = "this is neither a number nor true, false, a list, a table or a text in quotes";
+    out.help = "expressions stand in double quotes: \"x + 1\"";
+    return out;
+  }
+  out.message = "not valid TOML: " + std::string(description);
+  if (contains(line, "= '") && contains(description, "saw")) {
+    out.help = "a text in single quotes ends at the first prime; write expressions in double quotes";
+  } else if (contains(description, "saw ','")) {
+    out.help = "the decimal sign is a point; a list stands in brackets: [1, 5]";
+  } else if (contains(description, "unescaped control characters")) {
+    out.help =
+        "a text in one pair of quotes ends on its line; longer ones stand in three pairs: \"\"\"…\"\"\"";
+  } else if (contains(description, "leading zeroes")) {
+    out.help = "write the number without zeros in front";
+  } else if (contains(line, "//")) {
+    out.help = "comments begin with #";
+  }
+  return out;
+}
+
+}  // namespace
+
+const Item* Item::find(std::string_view name) const {
+  for (const Item& item : items) {
+    if (item.key.text == name) return &item;
+  }
+  return nullptr;
+}
+
+const char* kind_in_words(ItemKind kind) {
+  constexpr std::array<const char*, 6> words{"a table",  "a list",        "a text",
+                                             "a number", "true or false", "a date or time"};
+  return words.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<Item> parse_document(std::string_view text, Diagnostics& diagnostics) {
+  if (text.size() > kMaxBytes) {
+    diagnostics.error({}, "", "the file is larger than 4 MiB",
+                      "put long lists and matrices into data files: { file = \"data.csv\" }");
+    return std::nullopt;
+  }
+  if (const auto bad = first_invalid_utf8(text)) {
+    const auto at = static_cast<std::uint32_t>(*bad);
+    diagnostics.error({at, at + 1}, "", "this byte is not part of a UTF-8 text",
+                      "save the file with the encoding UTF-8");
+    return std::nullopt;
+  }
+  const Extent extent = measure(text);
+  if (extent.too_deep) {
+    const auto at = static_cast<std::uint32_t>(*extent.too_deep);
+    diagnostics.error({at, at + 1}, "",
+                      "tables and lists are nested deeper than " + std::to_string(kMaxDepth) + " levels");
+    return std::nullopt;
+  }
+  if (extent.values > kMaxValues) {
+    diagnostics.error({}, "", "the file holds more than " + std::to_string(kMaxValues) + " values",
+                      "put long lists and matrices into data files: { file = \"data.csv\" }");
+    return std::nullopt;
+  }
+  const std::size_t mark = text.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;
+  // A byte-order mark has no column in the library's count; seen as three blanks it would. Both counts agree without it.
+  std::string clean(text);
+  std::fill_n(clean.begin(), mark, ' ');
+  const Places places(clean);
+  try {
+    const toml::table root = toml::parse(std::string_view(clean));
+    return Converter(clean, places).convert(root);
+  } catch (const toml::parse_error& error) {
+    diagnostics.add(syntax_error(clean, places.span(error.source()), error.description()));
+    return std::nullopt;
+  }
+}
+
+}  // namespace judder::io
