@@ -54,6 +54,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -214,7 +215,7 @@ class DecisionWorkspace {
   [[nodiscard]] Memory& memory() { return *memory_; }
 
  private:
-  Memory* memory_;
+  std::unique_ptr<Memory> memory_;
 };
 
 /// Finds the mode. The workspace must have been resized to at least the size of the problem.

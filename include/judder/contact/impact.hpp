@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -122,7 +123,7 @@ class ImpactWorkspace {
   [[nodiscard]] Memory& memory() { return *memory_; }
 
  private:
-  Memory* memory_;
+  std::unique_ptr<Memory> memory_;
 };
 
 /// Moreau's law for all rows at once; the `type` of each contact's law is not read.

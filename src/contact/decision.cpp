@@ -1,0 +1,563 @@
+#include "judder/contact/decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "mode_solver.hpp"
+
+namespace judder::contact {
+
+const char* name(RowStatus status) {
+  switch (status) {
+    case RowStatus::open:
+      return "open";
+    case RowStatus::closed:
+      return "closed";
+    case RowStatus::held:
+      return "held";
+    case RowStatus::held_plus:
+      return "held+";
+    case RowStatus::held_minus:
+      return "held-";
+    case RowStatus::free:
+      return "free";
+    case RowStatus::stick:
+      return "stick";
+    case RowStatus::slip_plus:
+      return "slip+";
+    case RowStatus::slip_minus:
+      return "slip-";
+    case RowStatus::follows:
+      return "follows";
+  }
+  return "";
+}
+
+const char* name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::unique:
+      return "unique";
+    case Verdict::inconsistent:
+      return "inconsistent";
+    case Verdict::indeterminate:
+      return "indeterminate";
+    case Verdict::found_unchecked:
+      return "one solution found, uniqueness not checked";
+    case Verdict::not_found:
+      return "none found, absence not proved";
+  }
+  return "";
+}
+
+void ModeFactor::resize(int rows) {
+  if (static_cast<int>(row_.size()) >= rows) return;
+  row_.resize(rows);
+  column_.resize(rows);
+}
+
+DecisionWorkspace::DecisionWorkspace() : memory_(std::make_unique<Memory>()) {}
+DecisionWorkspace::~DecisionWorkspace() = default;
+DecisionWorkspace::DecisionWorkspace(DecisionWorkspace&&) noexcept = default;
+DecisionWorkspace& DecisionWorkspace::operator=(DecisionWorkspace&&) noexcept = default;
+void DecisionWorkspace::resize(int normals, int tangents) { memory_->resize(normals, tangents); }
+
+namespace {
+
+constexpr int kMaxModes = 4096;
+
+// 2^normals · 3^tangents, or kMaxModes + 1 when that is more.
+int mode_bound(int normals, int tangents) {
+  int bound = 1;
+  for (int i = 0; i < normals && bound <= kMaxModes; ++i) bound *= 2;
+  for (int i = 0; i < tangents && bound <= kMaxModes; ++i) bound *= 3;
+  return std::min(bound, kMaxModes + 1);
+}
+
+}  // namespace
+
+void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
+  if (normal_rows <= normals && tangent_rows <= tangents) return;
+  normals = std::max(normals, normal_rows);
+  tangents = std::max(tangents, tangent_rows);
+  const int rows = normals + tangents;
+  const auto n = static_cast<std::size_t>(rows);
+  const std::size_t unknowns = n + static_cast<std::size_t>(tangents);
+  max_candidates = std::min(mode_bound(normals, tangents), kMaxModes);
+  for (auto* v : {&weight, &force_scale, &acceleration_scale, &right, &force, &acceleration, &limit, &slope,
+                  &shift, &best_shift, &stick_mu, &slip_mu, &first_acceleration, &answer_force,
+                  &answer_acceleration, &newton_step, &newton_trial, &newton_value, &side}) {
+    v->resize(n);
+  }
+  for (auto* v : {&active, &row, &column, &sliding, &choices, &digit, &released, &unknown_of_row})
+    v->resize(n);
+  for (auto* v : {&mode, &answer}) v->resize(n);
+  for (auto* v : {&matrix, &null_space, &newton_matrix}) v->resize(n * n);
+  reaction_of_unknowns.resize(n * (unknowns + 1));
+  inequality.resize(2 * n * n);
+  inequality_right.resize(2 * n);
+  inequality_weight.resize(2 * n);
+  inequality_row.resize(2 * n);
+  simplex.resize((n + 2) * (3 * n + 2));
+  simplex_basis.resize(n + 1);
+  gram.resize(n * (3 * n + 1));
+  lcp_matrix.resize(4 * n * n);
+  lcp_vector.resize(2 * n);
+  lcp.resize(2 * rows);
+  state.resize(n);
+  choice.resize(3 * n);
+  free_row.resize(2 * n);
+  treatment.resize(n);
+  candidates.resize(static_cast<std::size_t>(max_candidates) * n);
+  factor.resize(rows);
+}
+
+bool has_friction(const DecisionProblem& problem, const Rules& rules, int k) {
+  if (problem.coupling == nullptr) return false;
+  for (int j = 0; j < problem.tangents; ++j) {
+    if (problem.coupling[j * problem.normals + k] > 0 && rules.state[j] != TangentState::tied &&
+        (rules.slip_mu[j] != 0 || rules.stick_mu[j] != 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool can_carry(const DecisionProblem& problem, const Rules& rules, const RowStatus* mode, int j) {
+  if (rules.state[j] == TangentState::rest && rules.stick_mu[j] == 0 && rules.slip_mu[j] == 0) return false;
+  if (problem.base != nullptr && problem.base[j] > 0) return true;
+  if (problem.coupling == nullptr) return rules.state[j] == TangentState::tied;
+  for (int k = 0; k < problem.normals; ++k) {
+    if (problem.coupling[j * problem.normals + k] > 0 && mode[k] != RowStatus::open) return true;
+  }
+  return false;
+}
+
+namespace {
+
+// Goes through all candidate modes of a round, closed and sticking statuses first.
+class Enumerator {
+ public:
+  Enumerator(const DecisionProblem& problem, const Rules& rules, DecisionWorkspace::Memory& memory)
+      : p_(problem), rules_(rules), m_(memory) {
+    for (int k = 0; k < p_.normals; ++k) {
+      m_.choices[k] = 0;
+      if (p_.kind == nullptr || p_.kind[k] == NormalKind::unilateral) {
+        offer(k, RowStatus::closed);
+        offer(k, RowStatus::open);
+      } else if (has_friction(p_, rules_, k)) {
+        offer(k, RowStatus::held_plus);
+        offer(k, RowStatus::held_minus);
+      } else {
+        offer(k, RowStatus::held);
+      }
+    }
+  }
+
+  /// Number of candidate modes, or limit + 1 when there are more.
+  int count(int limit) {
+    long bound = 1;
+    for (int k = 0; k < p_.normals; ++k) {
+      bound *= m_.choices[k];
+      if (bound > limit) return limit + 1;
+    }
+    long total = 0;
+    if (!start(0, p_.normals)) return 0;
+    do {
+      long product = 1;
+      offer_tangents();
+      for (int j = p_.normals; j < p_.rows() && product <= limit; ++j) product *= m_.choices[j];
+      total += product;
+      if (total > limit) return limit + 1;
+    } while (advance(0, p_.normals));
+    return static_cast<int>(total);
+  }
+
+  template <class Visit>
+  void visit(Visit&& f) {
+    if (!start(0, p_.normals)) return;
+    do {
+      offer_tangents();
+      if (!start(p_.normals, p_.rows())) continue;
+      do f(m_.mode.data());
+      while (advance(p_.normals, p_.rows()));
+    } while (advance(0, p_.normals));
+  }
+
+ private:
+  void offer(int row, RowStatus status) {
+    if (p_.excluded != nullptr && (p_.excluded[row] & bit(status)) != 0) return;
+    m_.choice[3 * row + m_.choices[row]++] = status;
+  }
+
+  void offer_tangents() {
+    for (int j = 0; j < p_.tangents; ++j) {
+      const int i = p_.normals + j;
+      m_.choices[i] = 0;
+      if (!can_carry(p_, rules_, m_.mode.data(), j)) {
+        offer(i, RowStatus::free);
+        continue;
+      }
+      switch (rules_.state[j]) {
+        case TangentState::rest:
+          offer(i, RowStatus::stick);
+          offer(i, RowStatus::slip_plus);
+          offer(i, RowStatus::slip_minus);
+          break;
+        case TangentState::slip_plus:
+          offer(i, RowStatus::slip_plus);
+          break;
+        case TangentState::slip_minus:
+          offer(i, RowStatus::slip_minus);
+          break;
+        case TangentState::follows:
+          offer(i, RowStatus::follows);
+          break;
+        case TangentState::tied:
+          offer(i, RowStatus::stick);
+          break;
+      }
+    }
+  }
+
+  bool start(int from, int to) {
+    for (int i = from; i < to; ++i) {
+      if (m_.choices[i] == 0) return false;
+      m_.digit[i] = 0;
+      m_.mode[i] = m_.choice[3 * i];
+    }
+    return true;
+  }
+
+  bool advance(int from, int to) {
+    for (int i = to - 1; i >= from; --i) {
+      if (++m_.digit[i] < m_.choices[i]) {
+        m_.mode[i] = m_.choice[3 * i + m_.digit[i]];
+        return true;
+      }
+      m_.digit[i] = 0;
+      m_.mode[i] = m_.choice[3 * i];
+    }
+    return false;
+  }
+
+  const DecisionProblem& p_;
+  const Rules& rules_;
+  DecisionWorkspace::Memory& m_;
+};
+
+class Decider {
+ public:
+  Decider(const DecisionProblem& problem, const DecisionOptions& options, DecisionWorkspace::Memory& memory)
+      : p_(problem), o_(options), m_(memory), n_(problem.rows()) {}
+
+  Decision run() {
+    Rules rules = static_rules();
+    find_scales(p_, m_);
+    for (int round = 0; round <= p_.tangents; ++round) {
+      solve_round(rules);
+      if (found_ == 0 || several_) break;
+      if (!release(rules)) {
+        if (!released_as_judged()) break;
+        return answer(rules, listed_ ? Verdict::unique : Verdict::found_unchecked);
+      }
+      decision_.static_rule = true;
+    }
+    if (found_ > 0 && several_) return answer(rules, Verdict::indeterminate);
+    const bool hysteresis = has_hysteresis();
+    rules = plain_rules(p_, m_);
+    if (!listed_) return failure(rules, Verdict::not_found);
+    if (!hysteresis) return failure(rules, Verdict::inconsistent);
+    return most_sticking(rules);
+  }
+
+ private:
+  // Everything at rest is judged with its static coefficient, in stick and in slip.
+  Rules static_rules() {
+    const Rules rules = plain_rules(p_, m_);
+    for (int j = 0; j < p_.tangents; ++j) {
+      if (m_.state[j] == TangentState::rest) m_.slip_mu[j] = m_.stick_mu[j];
+      m_.released[j] = 0;
+    }
+    return rules;
+  }
+
+  [[nodiscard]] bool has_hysteresis() const {
+    if (p_.mu_static == nullptr) return false;
+    for (int j = 0; j < p_.tangents; ++j) {
+      const bool rest = p_.state == nullptr || p_.state[j] == TangentState::rest;
+      if (rest && p_.mu_static[j] != p_.mu_slip[j]) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] int score(const RowStatus* mode) const {
+    int sticking = 0, closed = 0;
+    for (int i = 0; i < n_; ++i) {
+      sticking += mode[i] == RowStatus::stick ? 1 : 0;
+      closed += mode[i] == RowStatus::closed ? 1 : 0;
+    }
+    return sticking * (n_ + 1) + closed;
+  }
+
+  RowStatus* candidate(int i) {
+    return m_.candidates.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(n_);
+  }
+
+  void collect(ModeSolver& solver, const RowStatus* mode) {
+    ++decision_.modes_tried;
+    if (!solver.admissible(mode, o_)) return;
+    solver.accelerations();
+    if (found_ == 0) {
+      std::copy_n(m_.acceleration.begin(), n_, m_.first_acceleration.begin());
+      first_size_ = solver.size();
+    } else if (differs(solver.size())) {
+      several_ = true;
+    }
+    if (!solver.rigid()) several_ = true;
+    const int rank = score(mode);
+    if (found_ == 0 || rank > best_score_) {
+      best_score_ = rank;
+      best_ = found_;
+    }
+    std::copy_n(mode, n_, candidate(found_));
+    ++found_;
+  }
+
+  [[nodiscard]] bool differs(double size) {
+    const double tolerance = o_.same_acceleration * std::max(size, first_size_);
+    for (int i = 0; i < n_; ++i) {
+      if (std::abs(m_.acceleration[i] - m_.first_acceleration[i]) > tolerance * m_.acceleration_scale[i]) {
+        if (decision_.row < 0) decision_.row = i;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void solve_round(const Rules& rules) {
+    found_ = 0;
+    several_ = false;
+    Enumerator enumerator(p_, rules, m_);
+    const int limit = std::min(o_.max_modes, m_.max_candidates);
+    listed_ = enumerator.count(limit) <= limit;
+    if (listed_) {
+      ModeSolver solver(p_, rules, m_);
+      enumerator.visit([&](const RowStatus* mode) { collect(solver, mode); });
+      if (found_ > 0 && best_ != 0) std::swap_ranges(candidate(0), candidate(0) + n_, candidate(best_));
+    } else if (solve_iteratively(p_, rules, o_, m_)) {
+      std::copy_n(m_.mode.begin(), n_, candidate(0));
+      found_ = 1;
+    }
+  }
+
+  // Rows at rest that slip in the mode just found get their direction and their slip coefficient, if that changes anything.
+  bool release(Rules& rules) {
+    const RowStatus* mode = candidate(0);
+    bool jump = false;
+    for (int j = 0; j < p_.tangents; ++j) {
+      const RowStatus s = mode[p_.normals + j];
+      if (m_.state[j] != TangentState::rest || (s != RowStatus::slip_plus && s != RowStatus::slip_minus))
+        continue;
+      if (p_.mu_slip[j] != m_.stick_mu[j]) jump = true;
+    }
+    if (!jump) return false;
+    for (int j = 0; j < p_.tangents; ++j) {
+      const RowStatus s = mode[p_.normals + j];
+      if (m_.state[j] != TangentState::rest || (s != RowStatus::slip_plus && s != RowStatus::slip_minus))
+        continue;
+      m_.state[j] = s == RowStatus::slip_plus ? TangentState::slip_plus : TangentState::slip_minus;
+      m_.slip_mu[j] = p_.mu_slip[j];
+      m_.released[j] = 1;
+    }
+    rules = {m_.state.data(), m_.stick_mu.data(), m_.slip_mu.data()};
+    return true;
+  }
+
+  // Released rows must accelerate the way they were released.
+  bool released_as_judged() {
+    bool any = false;
+    for (int j = 0; j < p_.tangents; ++j) any = any || m_.released[j] != 0;
+    if (!any) return true;
+    const Rules rules{m_.state.data(), m_.stick_mu.data(), m_.slip_mu.data()};
+    ModeSolver solver(p_, rules, m_);
+    solver.factor(candidate(0), o_.rank_tolerance);
+    solver.solve();
+    for (int j = 0; j < p_.tangents; ++j) {
+      if (m_.released[j] == 0) continue;
+      const int i = p_.normals + j;
+      const double direction = m_.state[j] == TangentState::slip_plus ? 1 : -1;
+      if (candidate(0)[i] == RowStatus::free) continue;
+      const double tolerance = o_.tolerance * solver.size() * m_.acceleration_scale[i];
+      if (!(direction * solver.acceleration(i) >= -tolerance)) return false;
+    }
+    return true;
+  }
+
+  // All modes with both coefficients at once; among the admissible ones those with most sticking rows count.
+  Decision most_sticking(const Rules& rules) {
+    found_ = 0;
+    several_ = false;
+    decision_.row = -1;
+    {
+      Enumerator enumerator(p_, rules, m_);
+      ModeSolver solver(p_, rules, m_);
+      enumerator.visit([&](const RowStatus* mode) { collect(solver, mode); });
+    }
+    if (found_ == 0) return failure(rules, Verdict::inconsistent);
+    decision_.static_rule = true;
+    int most = -1;
+    for (int c = 0; c < found_; ++c) most = std::max(most, score(candidate(c)) / (n_ + 1));
+    std::swap_ranges(candidate(0), candidate(0) + n_, candidate(best_));
+    const int all = found_;
+    found_ = 0;
+    several_ = false;
+    decision_.row = -1;
+    ModeSolver solver(p_, rules, m_);
+    for (int c = 0; c < all; ++c) {
+      std::copy_n(candidate(c), n_, m_.mode.begin());
+      solver.admissible(m_.mode.data(), o_);
+      solver.accelerations();
+      if (found_ == 0) {
+        std::copy_n(m_.acceleration.begin(), n_, m_.first_acceleration.begin());
+        first_size_ = solver.size();
+      } else if (differs(solver.size())) {
+        if (score(m_.mode.data()) / (n_ + 1) < most) continue;
+        several_ = true;
+      }
+      std::copy_n(m_.mode.begin(), n_, candidate(found_));
+      ++found_;
+    }
+    return answer(rules, several_ ? Verdict::indeterminate : Verdict::unique);
+  }
+
+  Decision answer(const Rules& rules, Verdict verdict) {
+    decision_.verdict = verdict;
+    ModeSolver solver(p_, rules, m_);
+    std::copy_n(candidate(0), n_, m_.answer.begin());
+    decision_.candidates = found_;
+    if (verdict == Verdict::unique) {
+      decision_.row = -1;
+      // A mode whose inequalities all hold strictly lasts: there is no tie to break.
+      int row = -1;
+      if (found_ > 1 && solver.relative_margin(m_.answer.data(), o_, row) > o_.tolerance)
+        decision_.candidates = 1;
+    }
+    if (verdict != Verdict::found_unchecked) {
+      solver.factor(m_.answer.data(), o_.rank_tolerance);
+      solver.solve();
+      solver.settle();
+      decision_.reactions_unique = solver.rank() == solver.active();
+    }
+    return publish();
+  }
+
+  // The least bad mode, for the message.
+  Decision failure(const Rules& rules, Verdict verdict) {
+    decision_.verdict = verdict;
+    if (verdict == Verdict::inconsistent) {
+      Enumerator enumerator(p_, rules, m_);
+      ModeSolver solver(p_, rules, m_);
+      double best = -std::numeric_limits<double>::infinity();
+      bool first = true;
+      enumerator.visit([&](const RowStatus* mode) {
+        int row = -1;
+        const double margin = solver.relative_margin(mode, o_, row);
+        if (first || margin > best) {
+          first = false;
+          best = margin;
+          decision_.row = row;
+          std::copy_n(mode, n_, m_.answer.begin());
+        }
+      });
+      if (first) return publish_nothing();  // every choice of some row is excluded
+      solver.factor(m_.answer.data(), o_.rank_tolerance);
+      solver.solve();
+      solver.accelerations();
+      return publish();
+    }
+    return publish_nothing();
+  }
+
+  Decision publish() {
+    const auto n = static_cast<std::size_t>(n_);
+    std::copy_n(m_.force.begin(), n_, m_.answer_force.begin());
+    std::copy_n(m_.acceleration.begin(), n_, m_.answer_acceleration.begin());
+    decision_.mode = {m_.answer.data(), n};
+    decision_.force = {m_.answer_force.data(), n};
+    decision_.acceleration = {m_.answer_acceleration.data(), n};
+    decision_.candidate_modes = {m_.candidates.data(), static_cast<std::size_t>(decision_.candidates) * n};
+    return decision_;
+  }
+
+  Decision publish_nothing() {
+    std::fill_n(m_.force.begin(), n_, 0.0);
+    for (int i = 0; i < n_; ++i) {
+      m_.acceleration[i] = p_.b[i];
+      m_.answer[i] = i < p_.normals ? RowStatus::open : RowStatus::free;
+    }
+    return publish();
+  }
+
+  const DecisionProblem& p_;
+  const DecisionOptions& o_;
+  DecisionWorkspace::Memory& m_;
+  const int n_;
+  Decision decision_;
+  int found_ = 0;
+  int best_ = 0;
+  int best_score_ = 0;
+  bool several_ = false;
+  bool listed_ = true;
+  double first_size_ = 1;
+};
+
+}  // namespace
+
+Decision decide(const DecisionProblem& problem, const DecisionOptions& options,
+                DecisionWorkspace& workspace) {
+  return Decider(problem, options, workspace.memory()).run();
+}
+
+void factor_mode(const DecisionProblem& problem, std::span<const RowStatus> mode, double rank_tolerance,
+                 ModeFactor& factor, DecisionWorkspace& workspace) {
+  DecisionWorkspace::Memory& memory = workspace.memory();
+  const Rules rules = plain_rules(problem, memory);
+  find_scales(problem, memory);
+  ModeSolver solver(problem, rules, memory);
+  solver.factor(mode.data(), rank_tolerance);
+  solver.store(factor);
+}
+
+ModeResult evaluate_mode(const DecisionProblem& problem, std::span<const RowStatus> mode,
+                         const ModeFactor& factor, DecisionWorkspace& workspace, ModeValues values) {
+  DecisionWorkspace::Memory& memory = workspace.memory();
+  const Rules rules = plain_rules(problem, memory);
+  find_scales(problem, memory);
+  ModeSolver solver(problem, rules, memory);
+  solver.factor(mode.data(), factor);
+  solver.solve();
+  solver.accelerations();
+  const int n = problem.rows();
+  ModeResult result;
+  result.inconsistency = solver.inconsistency();
+  if (!factor.reactions_unique()) result.accelerations_unique = solver.find_null_space();
+  result.worst_margin = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < n; ++i) {
+    const double margin = solver.margin(i);
+    values.margin[i] = margin;
+    const double scale = is_active(mode[i]) ? memory.force_scale[i] : memory.acceleration_scale[i];
+    const double relative = scale > 0 ? margin / scale : margin;
+    if (margin < std::numeric_limits<double>::infinity() && relative < result.worst_margin) {
+      result.worst_margin = relative;
+      result.worst_row = i;
+    }
+  }
+  std::copy_n(memory.force.begin(), n, values.force.begin());
+  std::copy_n(memory.acceleration.begin(), n, values.acceleration.begin());
+  std::copy_n(memory.limit.begin(), problem.tangents, values.limit.begin());
+  return result;
+}
+
+}  // namespace judder::contact

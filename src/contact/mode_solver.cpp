@@ -1,0 +1,376 @@
+#include "mode_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace judder::contact {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Rules plain_rules(const DecisionProblem& problem, DecisionWorkspace::Memory& memory) {
+  for (int j = 0; j < problem.tangents; ++j) {
+    memory.state[j] = problem.state != nullptr ? problem.state[j] : TangentState::rest;
+    memory.slip_mu[j] = problem.mu_slip != nullptr ? problem.mu_slip[j] : 0;
+    memory.stick_mu[j] = problem.mu_static != nullptr ? problem.mu_static[j] : memory.slip_mu[j];
+  }
+  return {memory.state.data(), memory.stick_mu.data(), memory.slip_mu.data()};
+}
+
+void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memory) {
+  const int n = problem.rows();
+  double* g = memory.weight.data();
+  for (int i = 0; i < n; ++i) {
+    const double diagonal = std::abs(problem.A[i * n + i]);
+    g[i] = diagonal > 0 ? 1 / diagonal : 0;
+  }
+  // A row without a diagonal entry (a driven or weightless direction) takes its size from the rows it acts on.
+  for (int i = 0; i < n; ++i) {
+    if (problem.A[i * n + i] != 0) continue;
+    double diagonal = 0;
+    for (int j = 0; j < n; ++j) {
+      const double entry = std::max(std::abs(problem.A[i * n + j]), std::abs(problem.A[j * n + i]));
+      if (problem.A[j * n + j] != 0)
+        diagonal = std::max(diagonal, entry * entry / std::abs(problem.A[j * n + j]));
+    }
+    g[i] = diagonal > 0 ? 1 / diagonal : 0;
+  }
+  double beta = 0;  // β²
+  for (int i = 0; i < n; ++i) beta = std::max(beta, problem.b[i] * problem.b[i] * g[i]);
+  if (problem.base != nullptr) {
+    for (int j = 0; j < problem.tangents; ++j) {
+      const int i = problem.normals + j;
+      const double force = memory.stick_mu[j] * problem.base[j];
+      if (g[i] > 0) beta = std::max(beta, force * force / g[i]);
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    memory.force_scale[i] = std::sqrt(beta * g[i]);
+    memory.acceleration_scale[i] = g[i] > 0 ? std::sqrt(beta / g[i]) : std::abs(problem.b[i]);
+    if (problem.force_scale != nullptr)
+      memory.force_scale[i] = std::max(memory.force_scale[i], problem.force_scale[i]);
+    if (problem.acceleration_scale != nullptr) {
+      memory.acceleration_scale[i] = std::max(memory.acceleration_scale[i], problem.acceleration_scale[i]);
+    }
+  }
+}
+
+double ModeSolver::pressed(int k) const {
+  switch (mode_[k]) {
+    case RowStatus::closed:
+    case RowStatus::held_plus:
+      return 1;
+    case RowStatus::held_minus:
+      return -1;
+    default:
+      return 0;
+  }
+}
+
+void ModeSolver::assemble(const RowStatus* mode) {
+  mode_ = mode;
+  count_ = 0;
+  sliding_ = 0;
+  for (int i = 0; i < n_; ++i) {
+    if (is_active(mode[i])) m_.active[count_++] = i;
+  }
+  for (int j = 0; j < nT_; ++j) {
+    double c = 0;
+    switch (mode[nN_ + j]) {
+      case RowStatus::slip_plus:
+        c = rules_.slip_mu[j];
+        break;
+      case RowStatus::slip_minus:
+        c = -rules_.slip_mu[j];
+        break;
+      case RowStatus::follows:
+        c = rules_.slip_mu[j];
+        break;
+      default:
+        break;
+    }
+    m_.slope[j] = c;
+    if (c != 0) m_.sliding[sliding_++] = j;
+  }
+  for (int r = 0; r < count_; ++r) {
+    const int i = m_.active[r];
+    m_.row[r] = i;
+    m_.column[r] = i;
+    const double* a = p_.A + i * n_;
+    double* s = m_.matrix.data() + r * count_;
+    for (int q = 0; q < count_; ++q) s[q] = a[m_.active[q]];
+    double right = -p_.b[i];
+    for (int t = 0; t < sliding_; ++t) {
+      const int j = m_.sliding[t];
+      const double drag = a[nN_ + j] * m_.slope[j];
+      if (p_.base != nullptr) right += drag * p_.base[j];
+      if (p_.coupling == nullptr) continue;
+      const double* coupling = p_.coupling + j * nN_;
+      for (int q = 0; q < count_ && m_.active[q] < nN_; ++q) {
+        const int k = m_.active[q];
+        s[q] -= drag * (coupling[k] * pressed(k));
+      }
+    }
+    m_.right[r] = right;
+  }
+}
+
+void ModeSolver::eliminate(double rank_tolerance) {
+  const int count = count_;
+  double* s = m_.matrix.data();
+  double* right = m_.right.data();
+  const double* g = m_.weight.data();
+  double threshold = 0;
+  rank_ = 0;
+  for (int k = 0; k < count; ++k) {
+    int pivot_row = k, pivot_column = k;
+    double largest = -1;
+    for (int r = k; r < count; ++r) {
+      const double weight = g[m_.row[r]];
+      for (int q = k; q < count; ++q) {
+        const double entry = s[r * count + q];
+        const double measure = entry * entry * weight * g[m_.column[q]];
+        if (measure > largest) {
+          largest = measure;
+          pivot_row = r;
+          pivot_column = q;
+        }
+      }
+    }
+    if (k == 0) threshold = rank_tolerance * rank_tolerance * std::max(1.0, largest);
+    if (!(largest > threshold)) return;
+    if (pivot_row != k) {
+      for (int q = 0; q < count; ++q) std::swap(s[pivot_row * count + q], s[k * count + q]);
+      std::swap(right[pivot_row], right[k]);
+      std::swap(m_.row[pivot_row], m_.row[k]);
+    }
+    if (pivot_column != k) {
+      for (int r = 0; r < count; ++r) std::swap(s[r * count + pivot_column], s[r * count + k]);
+      std::swap(m_.column[pivot_column], m_.column[k]);
+    }
+    const double* p = s + k * count;
+    for (int r = k + 1; r < count; ++r) {
+      double* t = s + r * count;
+      const double factor = t[k] / p[k];
+      if (factor == 0) continue;
+      t[k] = 0;
+      for (int q = k + 1; q < count; ++q) t[q] -= factor * p[q];
+      right[r] -= factor * right[k];
+    }
+    ++rank_;
+  }
+}
+
+void ModeSolver::factor(const RowStatus* mode, double rank_tolerance) {
+  assemble(mode);
+  eliminate(rank_tolerance);
+}
+
+void ModeSolver::factor(const RowStatus* mode, const ModeFactor& order) {
+  assemble(mode);
+  // Gather the equations and unknowns in the kept order, then eliminate without looking for pivots.
+  const int count = count_;
+  double* s = m_.matrix.data();
+  rank_ = order.rank_;
+  for (int k = 0; k < count; ++k) {
+    int r = k, q = k;
+    while (m_.row[r] != order.row_[k]) ++r;
+    while (m_.column[q] != order.column_[k]) ++q;
+    if (r != k) {
+      for (int c = 0; c < count; ++c) std::swap(s[r * count + c], s[k * count + c]);
+      std::swap(m_.right[r], m_.right[k]);
+      std::swap(m_.row[r], m_.row[k]);
+    }
+    if (q != k) {
+      for (int c = 0; c < count; ++c) std::swap(s[c * count + q], s[c * count + k]);
+      std::swap(m_.column[q], m_.column[k]);
+    }
+  }
+  for (int k = 0; k < rank_; ++k) {
+    const double* p = s + k * count;
+    for (int r = k + 1; r < count; ++r) {
+      double* t = s + r * count;
+      const double factor = t[k] / p[k];
+      if (factor == 0) continue;
+      t[k] = 0;
+      for (int c = k + 1; c < count; ++c) t[c] -= factor * p[c];
+      m_.right[r] -= factor * m_.right[k];
+    }
+  }
+}
+
+void ModeSolver::store(ModeFactor& order) const {
+  order.active_ = count_;
+  order.rank_ = rank_;
+  std::copy_n(m_.row.begin(), count_, order.row_.begin());
+  std::copy_n(m_.column.begin(), count_, order.column_.begin());
+}
+
+void ModeSolver::slide() {
+  for (int j = 0; j < nT_; ++j) {
+    double limit = p_.base != nullptr ? p_.base[j] : 0;
+    if (p_.coupling != nullptr) {
+      const double* coupling = p_.coupling + j * nN_;
+      for (int k = 0; k < nN_; ++k) {
+        const double side = mode_[k] == RowStatus::held ? std::copysign(1.0, m_.force[k]) : pressed(k);
+        limit += coupling[k] * (side * m_.force[k]);
+      }
+    }
+    m_.limit[j] = limit;
+  }
+  for (int t = 0; t < sliding_; ++t) {
+    const int j = m_.sliding[t];
+    m_.force[nN_ + j] = -m_.slope[j] * m_.limit[j];
+  }
+}
+
+void ModeSolver::solve() {
+  std::fill_n(m_.force.begin(), n_, 0.0);
+  const double* s = m_.matrix.data();
+  for (int k = rank_ - 1; k >= 0; --k) {
+    double value = m_.right[k];
+    for (int q = k + 1; q < rank_; ++q) value -= s[k * count_ + q] * m_.force[m_.column[q]];
+    m_.force[m_.column[k]] = value / s[k * count_ + k];
+  }
+  slide();
+  size_ = 1;
+  for (int i = 0; i < n_; ++i) {
+    if (m_.force_scale[i] > 0) size_ = std::max(size_, std::abs(m_.force[i]) / m_.force_scale[i]);
+  }
+}
+
+double ModeSolver::acceleration(int row) const {
+  double value = p_.b[row];
+  const double* a = p_.A + row * n_;
+  for (int k = 0; k < n_; ++k) value += a[k] * m_.force[k];
+  return value;
+}
+
+void ModeSolver::accelerations() {
+  for (int i = 0; i < n_; ++i) m_.acceleration[i] = is_active(mode_[i]) ? 0 : acceleration(i);
+}
+
+double ModeSolver::inconsistency() const {
+  double worst = 0;
+  for (int r = rank_; r < count_; ++r) {
+    const double scale = m_.acceleration_scale[m_.row[r]];
+    const double left = std::abs(m_.right[r]);
+    if (left > 0) worst = std::max(worst, scale > 0 ? left / scale : kInfinity);
+  }
+  return worst;
+}
+
+double ModeSolver::margin(int i) const {
+  switch (mode_[i]) {
+    case RowStatus::open:
+      return acceleration(i);
+    case RowStatus::closed:
+    case RowStatus::held_plus:
+      return m_.force[i];
+    case RowStatus::held_minus:
+      return -m_.force[i];
+    case RowStatus::stick: {
+      const int j = i - nN_;
+      if (rules_.state[j] == TangentState::tied) return kInfinity;
+      return rules_.stick_mu[j] * m_.limit[j] - std::abs(m_.force[i]);
+    }
+    case RowStatus::slip_plus:
+      return rules_.state[i - nN_] == TangentState::rest ? acceleration(i) : kInfinity;
+    case RowStatus::slip_minus:
+      return rules_.state[i - nN_] == TangentState::rest ? -acceleration(i) : kInfinity;
+    default:
+      return kInfinity;
+  }
+}
+
+bool ModeSolver::reaction_inequalities_hold(double tolerance) const {
+  for (int r = 0; r < count_; ++r) {
+    const int i = m_.active[r];
+    if (!(margin(i) >= -tolerance * m_.force_scale[i])) return false;
+  }
+  return true;
+}
+
+bool ModeSolver::acceleration_inequalities_hold(double tolerance) const {
+  for (int i = 0; i < n_; ++i) {
+    if (is_active(mode_[i])) continue;
+    if (!(margin(i) >= -tolerance * m_.acceleration_scale[i])) return false;
+  }
+  return true;
+}
+
+double ModeSolver::worst_acceleration(int& row) const {
+  double worst = kInfinity;
+  for (int i = 0; i < n_; ++i) {
+    if (is_active(mode_[i])) continue;
+    const double value = margin(i);
+    if (value == kInfinity) continue;
+    const double scale = m_.acceleration_scale[i] * size_;
+    const double relative = scale > 0 ? value / scale : (value == 0 ? 0 : std::copysign(kInfinity, value));
+    if (relative < worst) {
+      worst = relative;
+      row = i;
+    }
+  }
+  return worst;
+}
+
+bool ModeSolver::admissible(const RowStatus* mode, const DecisionOptions& options) {
+  factor(mode, options.rank_tolerance);
+  solve();
+  const double tolerance = options.tolerance * size_;
+  rigid_ = true;
+  if (rank_ == count_)
+    return reaction_inequalities_hold(tolerance) && acceleration_inequalities_hold(tolerance);
+  // Dependent rows must agree. Their sums are as exact as the tolerance on accelerations asks for.
+  if (!(inconsistency() <= std::max(options.tolerance, options.rank_tolerance) * size_)) return false;
+  rigid_ = find_null_space();
+  if (rigid_ && !acceleration_inequalities_hold(tolerance)) return false;
+  double best = 0;
+  int row = -1;
+  const MarginStatus status = linear_program(true, best, row);
+  if (status == MarginStatus::bounded) return best >= -tolerance;
+  return status == MarginStatus::unbounded && (rigid_ || smallest_norm(-tolerance));
+}
+
+double ModeSolver::relative_margin(const RowStatus* mode, const DecisionOptions& options, int& row) {
+  factor(mode, options.rank_tolerance);
+  solve();
+  row = -1;
+  double worst = worst_acceleration(row);
+  if (rank_ < count_) {
+    rigid_ = find_null_space();
+    const double left = inconsistency();
+    if (left > std::max(options.tolerance, options.rank_tolerance) * size_) {
+      row = m_.row[rank_];
+      return -left;
+    }
+    double best = 0;
+    int where = -1;
+    const MarginStatus status = linear_program(true, best, where);
+    if (status == MarginStatus::infeasible) return -kInfinity;
+    if (status == MarginStatus::bounded && best / size_ < worst) {
+      worst = best / size_;
+      row = where;
+    }
+    return worst;
+  }
+  for (int r = 0; r < count_; ++r) {
+    const int i = m_.active[r];
+    const double value = margin(i);
+    if (value == kInfinity) continue;
+    const double scale = m_.force_scale[i] * size_;
+    const double relative = scale > 0 ? value / scale : (value == 0 ? 0 : std::copysign(kInfinity, value));
+    if (relative < worst) {
+      worst = relative;
+      row = i;
+    }
+  }
+  return worst;
+}
+
+}  // namespace judder::contact

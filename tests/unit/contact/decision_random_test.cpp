@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+#include "count.hpp"
+#include "decision_oracle.hpp"
+#include "judder/contact/decision.hpp"
+
+namespace judder::contact {
+namespace {
+
+using oracle::Case;
+using oracle::Enumeration;
+
+std::string describe(std::span<const RowStatus> mode) {
+  std::string text;
+  for (const RowStatus s : mode) text += std::string(name(s)) + ' ';
+  return text;
+}
+
+// Verdict and accelerations of `decide` against the enumeration of the test; returns the verdict for statistics.
+Verdict expect_agreement(const Case& c, DecisionWorkspace& workspace, const std::string& where) {
+  const DecisionProblem problem = c.problem();
+  const Decision decision = decide(problem, {}, workspace);
+  const auto expected = Enumeration(c).decide();
+  EXPECT_EQ(decision.verdict, expected.verdict) << where << "mode " << describe(decision.mode) << '\n'
+                                                << c.text();
+  if (decision.verdict != expected.verdict || decision.verdict != Verdict::unique) return expected.verdict;
+  double scale = 0;
+  for (const double b : c.b) scale = std::max(scale, std::abs(b));
+  for (int i = 0; i < c.rows(); ++i) {
+    EXPECT_NEAR(decision.acceleration[i], expected.answers.front().acceleration[i], 1e-7 * scale)
+        << where << "row " << i << ", mode " << describe(decision.mode) << '\n'
+        << c.text();
+  }
+  // The reactions returned satisfy the laws themselves, whatever mode they are filed under.
+  for (int i = 0; i < c.rows(); ++i) {
+    double a = c.b[i];
+    for (int k = 0; k < c.rows(); ++k) a += c.A[i * c.rows() + k] * decision.force[k];
+    EXPECT_NEAR(a, decision.acceleration[i], 1e-8 * scale) << where << c.text();
+    if (i < c.normals) {
+      if (c.kind[i] == NormalKind::unilateral) {
+        EXPECT_GE(decision.force[i], -1e-8) << where << c.text();
+      }
+      continue;
+    }
+    const int j = i - c.normals;
+    if (c.state[j] == TangentState::follows) continue;
+    double limit = c.base[j];
+    for (int k = 0; k < c.normals; ++k) limit += c.coupling[j * c.normals + k] * std::abs(decision.force[k]);
+    const double mu =
+        c.state[j] == TangentState::rest ? std::max(c.mu_static[j], c.mu_slip[j]) : c.mu_slip[j];
+    EXPECT_LE(std::abs(decision.force[i]), mu * limit + 1e-8) << where << "row " << i << '\n' << c.text();
+  }
+  return expected.verdict;
+}
+
+void run(const oracle::RandomOptions& options, std::uint64_t seed, int cases, std::array<int, 5>& verdicts) {
+  DecisionWorkspace workspace(4, 6);
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < cases && !testing::Test::HasFailure(); ++i) {
+    const Case c = oracle::random_case(random, options);
+    const std::string where = "seed " + std::to_string(seed) + ", case " + std::to_string(i) + "\n";
+    ++verdicts[static_cast<std::size_t>(expect_agreement(c, workspace, where))];
+  }
+}
+
+TEST(DecisionRandom, AgreesWithEnumerationForIndependentRows) {
+  std::array<int, 5> verdicts{};
+  oracle::RandomOptions options;
+  options.dependent = false;
+  run(options, 1, count(30'000), verdicts);
+  // The draws must contain the paradoxes, or this test says nothing about them.
+  EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::unique)], 0);
+  EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::inconsistent)], 0);
+  EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::indeterminate)], 0);
+}
+
+TEST(DecisionRandom, AgreesWithEnumerationForDependentRows) {
+  std::array<int, 5> verdicts{};
+  oracle::RandomOptions options;
+  options.max_contacts = 3;
+  run(options, 2, count(50'000), verdicts);
+  EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::unique)], 0);
+}
+
+TEST(DecisionRandom, AgreesWithEnumerationForFourContacts) {
+  std::array<int, 5> verdicts{};
+  oracle::RandomOptions options;
+  options.joints = false;
+  run(options, 3, count(20'000), verdicts);
+  EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::unique)], 0);
+}
+
+}  // namespace
+}  // namespace judder::contact
