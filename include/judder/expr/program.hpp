@@ -42,10 +42,17 @@ struct InputMap {
 
 struct Instruction {
   std::uint16_t operation = 0;
-  std::uint16_t extra = 0;  ///< whole exponent, number of operands, table, as the operation needs
+  std::uint16_t extra = 0;  ///< a whole exponent
   std::uint32_t target = 0;
   std::uint32_t first = 0;
   std::uint32_t second = 0;
+  std::uint32_t third = 0;
+};
+
+/// An input that the program reads is copied to its register before the first instruction.
+struct Load {
+  std::uint32_t target = 0;
+  std::uint32_t input = 0;
 };
 
 class Program {
@@ -55,7 +62,7 @@ class Program {
   [[nodiscard]] int inputs() const { return inputs_; }
   [[nodiscard]] int outputs() const { return static_cast<int>(outputs_.size()); }
   [[nodiscard]] int registers() const { return registers_; }
-  [[nodiscard]] bool constant() const { return code_.empty(); }  ///< no output depends on an input
+  [[nodiscard]] bool constant() const { return code_.empty() && loads_.empty(); }  ///< no output depends on an input
   [[nodiscard]] std::size_t length() const { return code_.size(); }
 
   void evaluate(const double* in, double* out, double* registers) const;
@@ -66,11 +73,15 @@ class Program {
   void evaluate_interval(const Interval* in, Interval* out, Interval* registers) const;
 
  private:
+  template <class Algebra>
+  void run(const typename Algebra::Value* in, typename Algebra::Value* out, typename Algebra::Value* registers,
+           const Algebra& algebra) const;
   friend Program compile(const Graph&, std::span<const Node>, const InputMap&, int, Sides);
   std::vector<Instruction> code_;
-  std::vector<double> constants_;      ///< registers 0 … constants−1
+  std::vector<double> constants_;  ///< registers 0 … constants−1
+  std::vector<Load> loads_;        ///< the registers that follow
   std::vector<std::uint32_t> outputs_;  ///< register of each output
-  std::vector<double> tables_;         ///< coefficients looked up by level sides
+  std::vector<double> tables_;          ///< levels, and coefficients looked up by level sides
   int inputs_ = 0;
   int registers_ = 0;
 };

@@ -100,7 +100,8 @@ class Environment {
   virtual std::vector<std::string> names() = 0;
   /// The total time derivative of `node` (already lowered), or a Problem-like reason.
   virtual std::variant<Node, Forbidden> prime(Node node) = 0;
-  /// Functions that are not part of the language proper: normal(c), energy(), … `arguments` are trees because they name elements.
+  /// Functions that are not part of the language proper: normal(c), energy(), … `arguments` are trees because they name elements; local
+  /// indices and arguments in them have been replaced by their numbers.
   /// nullopt: no such function here.
   virtual std::optional<std::variant<Node, Forbidden>> function(std::string_view name, std::span<const Tree> arguments) {
     (void)name, (void)arguments;

@@ -1,0 +1,401 @@
+// Graph → straight-line program.
+//
+// 1. Nodes are visited operands first, from the outputs; each becomes a few instructions on values that are written once. Equal
+//    instructions are one value, so squares and prefixes of products are shared.
+// 2. A product that is used once, in a sum, becomes one instruction with the sum (two roundings, as before).
+// 3. Values get registers; a register is free again after the last use of its value.
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "expr/graph_data.hpp"
+#include "expr/run.hpp"
+
+namespace judder::expr {
+
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+struct Draft {
+  Operation operation = Operation::add;
+  std::uint16_t extra = 0;
+  std::uint32_t first = kNone, second = kNone, third = kNone;
+  friend auto operator<=>(const Draft&, const Draft&) = default;
+};
+
+/// A value is a constant, an input, or the result of an instruction.
+struct Value {
+  enum class Kind : std::uint8_t { constant, input, result } kind = Kind::result;
+  double constant = 0;
+  std::uint32_t input = 0;
+  Draft draft;
+};
+
+bool uses_second(Operation o) {
+  switch (o) {
+    case Operation::add:
+    case Operation::subtract:
+    case Operation::multiply:
+    case Operation::divide:
+    case Operation::multiply_add:
+    case Operation::multiply_subtract:
+    case Operation::subtract_multiple:
+    case Operation::power:
+    case Operation::atan2:
+    case Operation::hypot:
+    case Operation::select:
+    case Operation::turn: return true;
+    default: return false;
+  }
+}
+
+bool uses_third(Operation o) {
+  return o == Operation::multiply_add || o == Operation::multiply_subtract || o == Operation::subtract_multiple ||
+         o == Operation::select;
+}
+
+/// w if c = 1/w for a whole w that is not a power of two: then x/w is one rounding, c x two.
+double whole_reciprocal(double c) {
+  const double w = std::round(1 / c);
+  int exponent = 0;
+  const bool fits = std::abs(w) >= 3 && std::abs(w) <= 1e6 && 1 / w == c;
+  return fits && std::abs(std::frexp(w, &exponent)) != 0.5 ? w : 0;
+}
+
+class Compiler {
+ public:
+  Compiler(const Graph::Data& data, const InputMap& map, Sides sides) : d_(data), map_(map), sides_(sides) {}
+
+  void visit(std::span<const Node> outputs) {
+    std::uint32_t top = 0;
+    for (const Node o : outputs) top = std::max(top, o.index + 1);
+    value_of_.assign(top, kNone);
+    std::vector<Node> stack;
+    for (const Node o : outputs) {
+      stack.push_back(o);
+      while (!stack.empty()) {
+        const Node a = stack.back();
+        if (value_of_[a.index] != kNone) {
+          stack.pop_back();
+          continue;
+        }
+        const std::size_t before = stack.size();
+        const auto terms = d_.terms(a);
+        for (std::size_t k = terms.size(); k-- > 0;) {
+          if (value_of_[terms[k].node.index] == kNone) stack.push_back(terms[k].node);
+        }
+        const Entry& e = d_.at(a);
+        if (sides_ == Sides::by_value && (e.kind == NodeKind::side || e.kind == NodeKind::sign)) {
+          const Node surface = d_.switches[e.first].surface;
+          if (value_of_[surface.index] == kNone) stack.push_back(surface);
+        }
+        if (stack.size() != before) continue;
+        value_of_[a.index] = emit(a);
+        stack.pop_back();
+      }
+      outputs_.push_back(value_of_[o.index]);
+    }
+  }
+
+  void fuse();
+  void finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<Load>& loads,
+              std::vector<std::uint32_t>& outputs, int& registers) const;
+  std::vector<double> tables;
+
+ private:
+  std::uint32_t add_value(Value v) {
+    values_.push_back(v);
+    return static_cast<std::uint32_t>(values_.size() - 1);
+  }
+  std::uint32_t constant(double c) {
+    const auto [it, added] = constants_.emplace(std::bit_cast<std::uint64_t>(c), 0);
+    if (added) {
+      Value v;
+      v.kind = Value::Kind::constant;
+      v.constant = c;
+      it->second = add_value(v);
+    }
+    return it->second;
+  }
+  std::uint32_t input(const std::vector<int>& places, std::uint32_t index) {
+    const int place = index < places.size() ? places[index] : -1;
+    assert(place >= 0 && "a variable or side that is not an input");
+    if (place < 0) return constant(std::numeric_limits<double>::quiet_NaN());
+    const auto [it, added] = inputs_.emplace(static_cast<std::uint32_t>(place), 0);
+    if (added) {
+      Value v;
+      v.kind = Value::Kind::input;
+      v.input = static_cast<std::uint32_t>(place);
+      it->second = add_value(v);
+    }
+    return it->second;
+  }
+  std::uint32_t result(Operation operation, std::uint32_t first, std::uint32_t second = kNone,
+                       std::uint32_t third = kNone, std::uint16_t extra = 0) {
+    const Draft draft{operation, extra, first, second, third};
+    const auto [it, added] = results_.emplace(draft, 0);
+    if (added) {
+      Value v;
+      v.draft = draft;
+      it->second = add_value(v);
+    }
+    return it->second;
+  }
+  std::uint32_t list(const std::vector<double>& numbers) {
+    const auto begin = static_cast<std::uint32_t>(tables.size());
+    tables.insert(tables.end(), numbers.begin(), numbers.end());
+    return begin;
+  }
+
+  std::uint32_t emit(Node a);
+  std::uint32_t emit_sum(Node a);
+  std::uint32_t emit_product(std::span<const Term> factors, double numerator);
+  std::uint32_t emit_power(std::uint32_t base, double exponent);
+  std::uint32_t emit_side(const Entry& e);
+  /// |c| times the node.
+  std::uint32_t emit_multiple(double c, Node node);
+
+  const Graph::Data& d_;
+  const InputMap& map_;
+  Sides sides_;
+  std::vector<Value> values_;
+  std::vector<std::uint32_t> value_of_;
+  std::vector<std::uint32_t> outputs_;
+  std::map<std::uint64_t, std::uint32_t> constants_;
+  std::map<std::uint32_t, std::uint32_t> inputs_;
+  std::map<Draft, std::uint32_t> results_;
+  std::map<std::uint32_t, std::uint32_t> list_at_, levels_at_;
+};
+
+std::uint32_t Compiler::emit_power(std::uint32_t base, double exponent) {
+  if (exponent == 1) return base;
+  if (exponent == 0.5) {
+    return result(static_cast<Operation>(static_cast<int>(Operation::function) + static_cast<int>(Function::sqrt)), base);
+  }
+  if (!is_whole(exponent) || exponent > 30000) return result(Operation::power, base, constant(exponent));
+  const auto n = static_cast<std::uint16_t>(exponent);
+  if (n == 2) return result(Operation::square, base);
+  if (n == 3) return result(Operation::cube, base);
+  if (n == 4) return result(Operation::square, result(Operation::square, base));
+  return result(Operation::power_whole, base, kNone, kNone, n);
+}
+
+std::uint32_t Compiler::emit_product(std::span<const Term> factors, double numerator) {
+  std::uint32_t above = kNone, below = kNone;
+  for (const Term& f : factors) {
+    std::uint32_t& part = f.coefficient > 0 ? above : below;
+    const std::uint32_t p = emit_power(value_of_[f.node.index], std::abs(f.coefficient));
+    part = part == kNone ? p : result(Operation::multiply, part, p);
+  }
+  if (below == kNone) return above;
+  if (above != kNone) return result(Operation::divide, above, below);
+  return numerator == 1 ? result(Operation::reciprocal, below) : result(Operation::divide, constant(numerator), below);
+}
+
+std::uint32_t Compiler::emit_multiple(double c, Node node) {
+  const std::uint32_t v = value_of_[node.index];
+  if (c == 1) return v;
+  if (d_.at(node).kind == NodeKind::product) {
+    const auto factors = d_.terms(node);
+    const bool fraction = std::all_of(factors.begin(), factors.end(), [](const Term& f) { return f.coefficient < 0; });
+    if (fraction) return emit_product(factors, c);  // c/x in one division
+  }
+  const double w = whole_reciprocal(c);
+  return w != 0 ? result(Operation::divide, v, constant(w)) : result(Operation::multiply, constant(c), v);
+}
+
+std::uint32_t Compiler::emit_sum(Node a) {
+  const auto terms = d_.terms(a);
+  const double value = d_.at(a).value;
+  // Start with something positive, so that x − v is a subtraction in whatever order its terms are kept.
+  std::size_t start = 0;
+  while (start < terms.size() && terms[start].coefficient < 0) ++start;
+  std::uint32_t total = kNone;
+  bool constant_done = value == 0;
+  if (start < terms.size()) {
+    total = emit_multiple(terms[start].coefficient, terms[start].node);
+  } else if (value > 0) {
+    total = constant(value);
+    constant_done = true;
+  } else {
+    start = 0;
+    const double c = terms[0].coefficient;
+    total = c == -1 ? result(Operation::negate, value_of_[terms[0].node.index]) : emit_multiple(c, terms[0].node);
+  }
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (i == start) continue;
+    const double c = terms[i].coefficient;
+    total = result(c < 0 ? Operation::subtract : Operation::add, total, emit_multiple(std::abs(c), terms[i].node));
+  }
+  if (!constant_done) {
+    total = result(value < 0 ? Operation::subtract : Operation::add, total, constant(std::abs(value)));
+  }
+  return total;
+}
+
+std::uint32_t Compiler::emit_side(const Entry& e) {
+  const Switch& s = d_.switches[e.first];
+  if (sides_ == Sides::given) {
+    const std::uint32_t side = input(map_.side, e.first);
+    return e.kind == NodeKind::sign ? result(Operation::side_to_sign, side) : side;
+  }
+  const std::uint32_t surface = value_of_[s.surface.index];
+  if (e.kind == NodeKind::sign) return result(Operation::sign, surface);
+  if (s.two_sided()) return result(e.value == 0 ? Operation::side_open : Operation::side_closed, surface);
+  if (s.whole) return result(Operation::floor, surface);
+  const auto [it, added] = levels_at_.emplace(e.first, 0);
+  if (added) it->second = list(s.levels);
+  return result(Operation::level, surface, it->second, static_cast<std::uint32_t>(s.levels.size()));
+}
+
+std::uint32_t Compiler::emit(Node a) {
+  const Entry& e = d_.at(a);
+  const auto terms = d_.terms(a);
+  const auto operand = [&](std::size_t k) { return value_of_[terms[k].node.index]; };
+  switch (e.kind) {
+    case NodeKind::constant: return constant(e.value);
+    case NodeKind::variable: return input(map_.variable, e.first);
+    case NodeKind::sum: return emit_sum(a);
+    case NodeKind::product: return emit_product(terms, 1);
+    case NodeKind::power: return result(Operation::power, operand(0), operand(1));
+    case NodeKind::call: {
+      if (e.function == Function::atan2) return result(Operation::atan2, operand(0), operand(1));
+      if (e.function == Function::hypot) {
+        if (terms.size() == 1) return result(Operation::absolute, operand(0));
+        std::uint32_t length = operand(0);
+        for (std::size_t k = 1; k < terms.size(); ++k) length = result(Operation::hypot, length, operand(k));
+        return length;
+      }
+      return result(static_cast<Operation>(static_cast<int>(Operation::function) + static_cast<int>(e.function)),
+                    operand(0));
+    }
+    case NodeKind::select: return result(Operation::select, operand(0), operand(1), operand(2));
+    case NodeKind::side:
+    case NodeKind::sign: return emit_side(e);
+    case NodeKind::lookup: {
+      const auto [it, added] = list_at_.emplace(e.extra, 0);
+      if (added) it->second = list(d_.lists[e.extra]);
+      return result(Operation::lookup, operand(0), it->second, static_cast<std::uint32_t>(d_.lists[e.extra].size()));
+    }
+    case NodeKind::turn: return result(Operation::turn, operand(0), operand(1));
+    case NodeKind::flat: return result(Operation::flat, operand(0), kNone, kNone, static_cast<std::uint16_t>(e.extra));
+  }
+  return kNone;
+}
+
+void Compiler::fuse() {
+  std::vector<int> uses(values_.size());
+  for (const Value& v : values_) {
+    if (v.kind != Value::Kind::result) continue;
+    ++uses[v.draft.first];
+    if (uses_second(v.draft.operation)) ++uses[v.draft.second];
+    if (uses_third(v.draft.operation)) ++uses[v.draft.third];
+  }
+  for (const std::uint32_t o : outputs_) ++uses[o];
+  const auto is_lone_product = [&](std::uint32_t v) {
+    return values_[v].kind == Value::Kind::result && values_[v].draft.operation == Operation::multiply && uses[v] == 1;
+  };
+  for (Value& v : values_) {
+    if (v.kind != Value::Kind::result) continue;
+    Draft& draft = v.draft;
+    if (draft.operation != Operation::add && draft.operation != Operation::subtract) continue;
+    const bool plus = draft.operation == Operation::add;
+    const std::uint32_t left = draft.first, right = draft.second;
+    if (is_lone_product(right)) {
+      const Draft factors = values_[right].draft;
+      draft = {plus ? Operation::multiply_add : Operation::subtract_multiple, 0, factors.first, factors.second, left};
+      uses[right] = 0;
+    } else if (is_lone_product(left)) {
+      const Draft factors = values_[left].draft;
+      draft = {plus ? Operation::multiply_add : Operation::multiply_subtract, 0, factors.first, factors.second, right};
+      uses[left] = 0;
+    }
+  }
+  // Products that went into a sum leave a hole.
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    if (uses[v] == 0 && values_[v].kind == Value::Kind::result) values_[v].draft.first = kNone;
+  }
+}
+
+void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<Load>& loads,
+                      std::vector<std::uint32_t>& outputs, int& registers) const {
+  constexpr std::size_t kForever = ~std::size_t{0};
+  std::vector<std::size_t> last_use(values_.size(), 0);
+  const auto each_operand = [&](const Draft& draft, const auto& visit) {
+    visit(draft.first);
+    if (uses_second(draft.operation)) visit(draft.second);
+    if (uses_third(draft.operation)) visit(draft.third);
+  };
+  const auto is_live = [&](const Value& v) { return v.kind == Value::Kind::result && v.draft.first != kNone; };
+  std::vector<bool> used(values_.size());
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    if (!is_live(values_[v])) continue;
+    each_operand(values_[v].draft, [&](std::uint32_t o) {
+      last_use[o] = v;
+      used[o] = true;
+    });
+  }
+  for (const std::uint32_t o : outputs_) {
+    last_use[o] = kForever;
+    used[o] = true;
+  }
+
+  std::vector<std::uint32_t> place(values_.size(), kNone);
+  std::uint32_t next = 0;
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    if (values_[v].kind != Value::Kind::constant || !used[v]) continue;
+    place[v] = next++;
+    constants.push_back(values_[v].constant);
+  }
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    if (values_[v].kind != Value::Kind::input || !used[v]) continue;
+    place[v] = next++;
+    loads.push_back({place[v], values_[v].input});
+  }
+  std::vector<std::uint32_t> free_places;
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    if (!is_live(values_[v])) continue;
+    const Draft& draft = values_[v].draft;
+    Instruction i;
+    i.operation = static_cast<std::uint16_t>(draft.operation);
+    i.extra = draft.extra;
+    i.first = place[draft.first];
+    i.second = uses_second(draft.operation) ? place[draft.second] : draft.second == kNone ? 0 : draft.second;
+    i.third = uses_third(draft.operation) ? place[draft.third] : draft.third == kNone ? 0 : draft.third;
+    each_operand(draft, [&](std::uint32_t o) {
+      if (values_[o].kind == Value::Kind::result && last_use[o] == v) {
+        free_places.push_back(place[o]);
+        last_use[o] = kForever;  // an operand may stand twice in one instruction
+      }
+    });
+    if (free_places.empty()) {
+      place[v] = next++;
+    } else {
+      place[v] = free_places.back();
+      free_places.pop_back();
+    }
+    i.target = place[v];
+    code.push_back(i);
+  }
+  for (const std::uint32_t o : outputs_) outputs.push_back(place[o]);
+  registers = static_cast<int>(next);
+}
+
+}  // namespace
+
+Program compile(const Graph& graph, std::span<const Node> outputs, const InputMap& map, int inputs, Sides sides) {
+  Compiler compiler(graph.data(), map, sides);
+  compiler.visit(outputs);
+  compiler.fuse();
+  Program p;
+  p.inputs_ = inputs;
+  compiler.finish(p.code_, p.constants_, p.loads_, p.outputs_, p.registers_);
+  p.tables_ = std::move(compiler.tables);
+  return p;
+}
+
+}  // namespace judder::expr

@@ -1,0 +1,548 @@
+#include "judder/expr/graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "expr/graph_data.hpp"
+
+namespace judder::expr {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash ^= word + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
+  hash *= 0xff51afd7ed558ccdULL;
+  return hash ^ (hash >> 33);
+}
+
+bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
+bool is_odd(double whole) { return std::fmod(whole, 2.0) != 0; }
+
+bool is_odd_function(Function f) {
+  switch (f) {
+    case Function::sin:
+    case Function::tan:
+    case Function::asin:
+    case Function::atan:
+    case Function::sinh:
+    case Function::tanh:
+    case Function::asinh:
+    case Function::atanh:
+    case Function::cbrt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_even_function(Function f) { return f == Function::cos || f == Function::cosh || f == Function::hypot; }
+
+/// Sorts by node, adds the coefficients of equal nodes in the order given, drops zeros.
+void collect(std::vector<Term>& terms, bool forgive_rounding) {
+  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.node < b.node; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < terms.size();) {
+    double total = 0, size = 0;
+    std::size_t j = i;
+    for (; j < terms.size() && terms[j].node == terms[i].node; ++j) {
+      total += terms[j].coefficient;
+      size += std::abs(terms[j].coefficient);
+    }
+    // 0.1 x + 0.2 x − 0.3 x is nothing, not 5.6e-17 x.
+    if (forgive_rounding && j - i > 1 && std::abs(total) <= 4 * std::numeric_limits<double>::epsilon() * size) total = 0;
+    if (total != 0) terms[kept++] = {total, terms[i].node};
+    i = j;
+  }
+  terms.resize(kept);
+}
+
+}  // namespace
+
+double whole_power(double x, long n) {
+  double result = 1, square = x;
+  for (unsigned long m = static_cast<unsigned long>(n < 0 ? -n : n); m != 0; m >>= 1) {
+    if ((m & 1) != 0) result *= square;
+    square *= square;
+  }
+  return n < 0 ? 1 / result : result;
+}
+
+double constant_power(double base, double exponent) {
+  if (exponent == -1) return 1 / base;
+  return is_whole(exponent) && std::abs(exponent) <= 64 ? whole_power(base, static_cast<long>(exponent))
+                                                        : std::pow(base, exponent);
+}
+
+double apply(Function function, double x) {
+  switch (function) {
+    case Function::sin: return std::sin(x);
+    case Function::cos: return std::cos(x);
+    case Function::tan: return std::tan(x);
+    case Function::asin: return std::asin(x);
+    case Function::acos: return std::acos(x);
+    case Function::atan: return std::atan(x);
+    case Function::sinh: return std::sinh(x);
+    case Function::cosh: return std::cosh(x);
+    case Function::tanh: return std::tanh(x);
+    case Function::asinh: return std::asinh(x);
+    case Function::acosh: return std::acosh(x);
+    case Function::atanh: return std::atanh(x);
+    case Function::exp: return std::exp(x);
+    case Function::log: return std::log(x);
+    case Function::sqrt: return std::sqrt(x);
+    case Function::cbrt: return std::cbrt(x);
+    case Function::atan2:
+    case Function::hypot: break;
+  }
+  return x;
+}
+
+double flat_value(double u, std::uint32_t order) {
+  // Below 1/800 the exponential is zero, and so is its product with any power that occurs.
+  if (u < 1.0 / 800) return 0;
+  const double r = 1 / u;
+  return std::exp(-r) * whole_power(r, static_cast<long>(order));
+}
+
+double turn_value(double side, double angle) {
+  constexpr double pi = 3.141592653589793;
+  const double above = angle < -pi / 2 ? angle + 2 * pi : angle;
+  const double below = angle > pi / 2 ? angle - 2 * pi : angle;
+  return side == 1 ? above : side == 0 ? below : side * above + (1 - side) * below;
+}
+
+double lookup_value(std::span<const double> list, double side) {
+  if (!(side == side)) return side;
+  const double last = static_cast<double>(list.size() - 1);
+  const double place = std::clamp(side + 1, 0.0, last);
+  const double whole = std::floor(place);
+  const double below = list[static_cast<std::size_t>(whole)];
+  const double part = place - whole;
+  return part == 0 ? below : (1 - part) * below + part * list[static_cast<std::size_t>(whole) + 1];
+}
+
+double level_of(std::span<const double> levels, double x) {
+  if (!(x == x)) return x;
+  return static_cast<double>(std::upper_bound(levels.begin(), levels.end(), x) - levels.begin()) - 1;
+}
+
+double select_value(double condition, double then, double otherwise) {
+  return condition == 1   ? then
+         : condition == 0 ? otherwise
+                          : condition * then + (1 - condition) * otherwise;
+}
+
+Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(entry.kind), static_cast<std::uint64_t>(entry.function));
+  hash = mix(hash, entry.extra);
+  hash = mix(hash, std::bit_cast<std::uint64_t>(entry.value));
+  if (operands.empty()) hash = mix(hash, entry.first);
+  for (const Term& t : operands) {
+    hash = mix(hash, t.node.index);
+    hash = mix(hash, std::bit_cast<std::uint64_t>(t.coefficient));
+  }
+  const auto [begin, end] = index.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    const Entry& other = entries[it->second];
+    if (other.kind != entry.kind || other.function != entry.function || other.extra != entry.extra ||
+        !same_bits(other.value, entry.value) || other.count != operands.size()) {
+      continue;
+    }
+    if (operands.empty() && other.first != entry.first) continue;
+    const bool equal = std::equal(operands.begin(), operands.end(), pool.begin() + other.first,
+                                  [](const Term& a, const Term& b) {
+                                    return a.node == b.node && same_bits(a.coefficient, b.coefficient);
+                                  });
+    if (operands.empty() || equal) return Node{it->second};
+  }
+  if (!operands.empty()) {
+    entry.first = static_cast<std::uint32_t>(pool.size());
+    entry.count = static_cast<std::uint32_t>(operands.size());
+    for (const Term& t : operands) entry.mask |= at(t.node).mask;
+    pool.insert(pool.end(), operands.begin(), operands.end());
+  } else if (entry.kind == NodeKind::variable) {
+    entry.mask = std::uint64_t{1} << (entry.first % 64);
+  }
+  const auto made = static_cast<std::uint32_t>(entries.size());
+  entries.push_back(entry);
+  index.emplace(hash, made);
+  return Node{made};
+}
+
+Node Graph::Data::constant(double value) {
+  Entry e;
+  e.kind = NodeKind::constant;
+  e.value = value == 0 ? 0.0 : value;  // one zero only
+  return intern(e, {});
+}
+
+// c R sin² u + c R cos² u = c R. Returns whether a pair was found; the caller collects again.
+bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
+  const auto square_of = [&](const Term& factor, Function function) {
+    const Entry& e = at(factor.node);
+    return e.kind == NodeKind::call && e.function == function && factor.coefficient >= 2 && is_whole(factor.coefficient);
+  };
+  // Factors of a product with one square taken out.
+  const auto without = [](std::span<const Term> factors, std::size_t which) {
+    std::vector<Term> rest(factors.begin(), factors.end());
+    rest[which].coefficient -= 2;
+    if (rest[which].coefficient == 0) rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(which));
+    return rest;
+  };
+  for (std::size_t i = 0; i < sum_terms.size(); ++i) {
+    if (at(sum_terms[i].node).kind != NodeKind::product) continue;
+    const auto mine = terms(sum_terms[i].node);
+    for (std::size_t f = 0; f < mine.size(); ++f) {
+      if (!square_of(mine[f], Function::sin)) continue;
+      std::vector<Term> rest = without(mine, f);
+      for (std::size_t j = 0; j < sum_terms.size(); ++j) {
+        if (j == i || sum_terms[j].coefficient != sum_terms[i].coefficient) continue;
+        if (at(sum_terms[j].node).kind != NodeKind::product) continue;
+        const auto other = terms(sum_terms[j].node);
+        for (std::size_t g = 0; g < other.size(); ++g) {
+          if (!square_of(other[g], Function::cos) || operand(other[g].node, 0) != operand(mine[f].node, 0)) continue;
+          const std::vector<Term> other_rest = without(other, g);
+          const bool equal = std::equal(rest.begin(), rest.end(), other_rest.begin(), other_rest.end(),
+                                        [](const Term& a, const Term& b) {
+                                          return a.node == b.node && a.coefficient == b.coefficient;
+                                        });
+          if (!equal) continue;
+          const double c = sum_terms[i].coefficient;
+          sum_terms.erase(sum_terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
+          sum_terms.erase(sum_terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
+          sum_terms.push_back({c, product(1, std::move(rest))});
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+Node Graph::Data::sum(std::vector<Term> terms, double value) {
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<Term> flat;
+    flat.reserve(terms.size());
+    for (const Term& t : terms) {
+      const double c = t.coefficient;
+      if (c == 0) continue;
+      const Entry& e = at(t.node);
+      if (e.kind == NodeKind::constant) {
+        value += c * e.value;
+      } else if (e.kind == NodeKind::sum && (c == 1 || c == -1 || is_multiple(t.node))) {
+        value += c * e.value;
+        for (const Term& inner : this->terms(t.node)) flat.push_back({c * inner.coefficient, inner.node});
+      } else {
+        flat.push_back(t);
+      }
+    }
+    collect(flat, true);
+    for (const Term& t : flat) {
+      if (at(t.node).kind == NodeKind::sum && (t.coefficient == 1 || t.coefficient == -1)) again = true;
+    }
+    terms = std::move(flat);
+    if (again) continue;
+
+    again = merge_squares(terms);
+  }
+  if (terms.empty()) return constant(value);
+  if (terms.size() == 1 && value == 0 && terms[0].coefficient == 1) return terms[0].node;
+  Entry e;
+  e.kind = NodeKind::sum;
+  e.value = value == 0 ? 0.0 : value;
+  return intern(e, terms);
+}
+
+Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<Term> flat;
+    flat.reserve(factors.size());
+    for (const Term& f : factors) {
+      const double n = f.coefficient;
+      if (n == 0) continue;
+      const bool whole = is_whole(n);
+      const Entry e = at(f.node);
+      if (e.kind == NodeKind::constant) {
+        coefficient = n == -1 ? coefficient / e.value : coefficient * constant_power(e.value, n);
+      } else if (e.kind == NodeKind::product && whole) {
+        for (const Term& inner : terms(f.node)) flat.push_back({n * inner.coefficient, inner.node});
+      } else if (is_multiple(f.node) && (whole || terms(f.node)[0].coefficient > 0)) {
+        const Term only = terms(f.node)[0];
+        coefficient = n == -1 ? coefficient / only.coefficient : coefficient * constant_power(only.coefficient, n);
+        flat.push_back({n, only.node});
+        again = again || at(only.node).kind == NodeKind::product || at(only.node).kind == NodeKind::sum;
+      } else if (whole && is_negative(f.node)) {
+        if (is_odd(n)) coefficient = -coefficient;
+        flat.push_back({n, scale(-1, f.node)});
+      } else if (e.kind == NodeKind::call && e.function == Function::sqrt && whole && !is_odd(n)) {
+        flat.push_back({n / 2, operand(f.node, 0)});
+        again = true;
+      } else if (e.kind == NodeKind::call && e.function == Function::cbrt && whole && std::fmod(n, 3.0) == 0) {
+        flat.push_back({n / 3, operand(f.node, 0)});
+        again = true;
+      } else {
+        flat.push_back(f);
+      }
+    }
+    const std::size_t before = flat.size();
+    collect(flat, true);
+    again = again || flat.size() != before;  // merged exponents may open a root or a bracket
+    factors = std::move(flat);
+  }
+  if (coefficient == 0) return constant(0);
+  if (factors.empty()) return constant(coefficient);
+  if (factors.size() == 1 && factors[0].coefficient == 1) return scale(coefficient, factors[0].node);
+  Entry e;
+  e.kind = NodeKind::product;
+  const Node made = intern(e, factors);
+  return coefficient == 1 ? made : scale(coefficient, made);
+}
+
+Node Graph::Data::call(Function function, std::span<const Node> arguments) {
+  std::vector<Term> operands;
+  bool constants = true;
+  double outer = 1;
+  for (Node a : arguments) {
+    if (is_even_function(function) && is_negative(a)) a = scale(-1, a);
+    if (is_odd_function(function) && is_negative(a)) {
+      a = scale(-1, a);
+      outer = -1;
+    }
+    constants = constants && is_constant(a);
+    operands.push_back({1, a});
+  }
+  if (constants) {
+    double result = at(operands[0].node).value;
+    if (function == Function::atan2) {
+      result = std::atan2(result, at(operands[1].node).value);
+    } else if (function == Function::hypot) {
+      for (std::size_t i = 1; i < operands.size(); ++i) result = std::hypot(result, at(operands[i].node).value);
+      result = std::abs(result);
+    } else {
+      result = apply(function, result);
+    }
+    return constant(outer * result);
+  }
+  Entry e;
+  e.kind = NodeKind::call;
+  e.function = function;
+  const Node made = intern(e, operands);
+  return outer == 1 ? made : scale(outer, made);
+}
+
+Node Graph::Data::select(Node condition, Node then, Node otherwise) {
+  if (is_constant(condition, 1) || then == otherwise) return then;
+  if (is_constant(condition, 0)) return otherwise;
+  Entry e;
+  e.kind = NodeKind::select;
+  const std::array operands{Term{1, condition}, Term{1, then}, Term{1, otherwise}};
+  return intern(e, operands);
+}
+
+Node Graph::Data::turn(Node side, Node angle) {
+  if (is_constant(side) && is_constant(angle)) return constant(turn_value(at(side).value, at(angle).value));
+  Entry e;
+  e.kind = NodeKind::turn;
+  const std::array operands{Term{1, side}, Term{1, angle}};
+  return intern(e, operands);
+}
+
+Node Graph::Data::flat(Node u, std::uint32_t order) {
+  if (is_constant(u)) return constant(flat_value(at(u).value, order));
+  Entry e;
+  e.kind = NodeKind::flat;
+  e.extra = order;
+  const std::array operands{Term{1, u}};
+  return intern(e, operands);
+}
+
+Node Graph::Data::lookup(Node side, std::uint32_t list) {
+  const std::vector<double>& values = lists[list];
+  if (is_constant(side)) return constant(lookup_value(values, at(side).value));
+  if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; })) return constant(values[0]);
+  Entry e;
+  e.kind = NodeKind::lookup;
+  e.extra = list;
+  const std::array operands{Term{1, side}};
+  return intern(e, operands);
+}
+
+std::uint32_t Graph::Data::add_list(std::vector<double> values) {
+  std::vector<std::uint64_t> key;
+  key.reserve(values.size());
+  for (const double v : values) key.push_back(std::bit_cast<std::uint64_t>(v));
+  const auto [it, added] = list_index.emplace(std::move(key), static_cast<std::uint32_t>(lists.size()));
+  if (added) lists.push_back(std::move(values));
+  return it->second;
+}
+
+std::vector<std::uint32_t> Graph::Data::parts(std::span<const Node> roots, bool surfaces) const {
+  std::uint32_t top = 0;
+  for (const Node r : roots) top = std::max(top, r.index + 1);
+  std::vector<bool> used(top);
+  for (const Node r : roots) used[r.index] = true;
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = top; i-- > 0;) {
+    if (!used[i]) continue;
+    found.push_back(i);
+    for (const Term& t : terms(Node{i})) used[t.node.index] = true;
+    const Entry& e = entries[i];
+    if (surfaces && (e.kind == NodeKind::side || e.kind == NodeKind::sign)) used[switches[e.first].surface.index] = true;
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+// --- the public face ---
+
+Graph::Graph() : data_(std::make_unique<Data>()) {}
+Graph::~Graph() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+
+Node Graph::constant(double value) { return data_->constant(value); }
+
+Variable Graph::declare(std::string name) {
+  const auto made = static_cast<Variable>(data_->names.size());
+  data_->names.push_back(std::move(name));
+  Entry e;
+  e.kind = NodeKind::variable;
+  e.first = made;
+  data_->variable_nodes.push_back(data_->intern(e, {}));
+  return made;
+}
+
+Node Graph::variable(Variable variable) { return data_->variable_nodes[variable]; }
+Node Graph::add(Node a, Node b) { return data_->sum({{1, a}, {1, b}}, 0); }
+Node Graph::subtract(Node a, Node b) { return data_->sum({{1, a}, {-1, b}}, 0); }
+Node Graph::negate(Node a) { return data_->scale(-1, a); }
+Node Graph::multiply(Node a, Node b) { return data_->product(1, {{1, a}, {1, b}}); }
+Node Graph::divide(Node a, Node b) { return data_->product(1, {{1, a}, {-1, b}}); }
+
+Node Graph::power(Node base, Node exponent) {
+  if (data_->is_constant(exponent)) return data_->product(1, {{data_->at(exponent).value, base}});
+  if (data_->is_constant(base, 1)) return base;
+  Entry e;
+  e.kind = NodeKind::power;
+  const std::array operands{Term{1, base}, Term{1, exponent}};
+  return data_->intern(e, operands);
+}
+
+Node Graph::sum(std::span<const Node> terms) {
+  std::vector<Term> all;
+  all.reserve(terms.size());
+  for (const Node t : terms) all.push_back({1, t});
+  return data_->sum(std::move(all), 0);
+}
+
+Node Graph::product(std::span<const Node> factors) {
+  std::vector<Term> all;
+  all.reserve(factors.size());
+  for (const Node f : factors) all.push_back({1, f});
+  return data_->product(1, std::move(all));
+}
+
+Node Graph::call(Function function, std::span<const Node> arguments) { return data_->call(function, arguments); }
+Node Graph::select(Node condition, Node then, Node otherwise) { return data_->select(condition, then, otherwise); }
+
+bool Graph::is_constant(Node a) const { return data_->is_constant(a); }
+double Graph::value(Node a) const { return data_->at(a).value; }
+
+bool Graph::depends_on(Node a, Variable x) const {
+  const std::uint64_t bit = std::uint64_t{1} << (x % 64);
+  if ((data_->at(a).mask & bit) == 0) return false;
+  if (data_->names.size() <= 64) return true;
+  const Node wanted = data_->variable_nodes[x];
+  const std::array roots{a};
+  const std::vector<std::uint32_t> parts = data_->parts(roots, false);
+  return std::binary_search(parts.begin(), parts.end(), wanted.index);
+}
+
+std::vector<Variable> Graph::variables(Node a) const {
+  std::vector<Variable> found;
+  const std::array roots{a};
+  for (const std::uint32_t i : data_->parts(roots, false)) {
+    if (data_->entries[i].kind == NodeKind::variable) found.push_back(data_->entries[i].first);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<SwitchId> Graph::switches(Node a) const {
+  std::vector<SwitchId> found;
+  const std::array roots{a};
+  for (const std::uint32_t i : data_->parts(roots, false)) {
+    const Entry& e = data_->entries[i];
+    if (e.kind == NodeKind::side || e.kind == NodeKind::sign) found.push_back(e.first);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::size_t Graph::variable_count() const { return data_->names.size(); }
+const std::string& Graph::name(Variable x) const { return data_->names[x]; }
+const std::vector<Switch>& Graph::switches() const { return data_->switches; }
+std::size_t Graph::size() const { return data_->entries.size(); }
+
+double Graph::evaluate(Node a, std::span<const double> values) const {
+  const Data& d = *data_;
+  std::vector<double> result(a.index + 1);
+  const std::array roots{a};
+  for (const std::uint32_t i : d.parts(roots, true)) {
+    const Entry& e = d.entries[i];
+    const auto terms = d.terms(Node{i});
+    const auto operand = [&](std::size_t k) { return result[terms[k].node.index]; };
+    double r = e.value;
+    switch (e.kind) {
+      case NodeKind::constant: break;
+      case NodeKind::variable: r = values[e.first]; break;
+      case NodeKind::sum:
+        r = 0;
+        for (std::size_t k = 0; k < terms.size(); ++k) r += terms[k].coefficient * operand(k);
+        r += e.value;
+        break;
+      case NodeKind::product: {
+        double above = 1, below = 1;
+        for (std::size_t k = 0; k < terms.size(); ++k) {
+          const double n = terms[k].coefficient;
+          (n > 0 ? above : below) *= constant_power(operand(k), std::abs(n));
+        }
+        r = above / below;
+        break;
+      }
+      case NodeKind::power: r = std::pow(operand(0), operand(1)); break;
+      case NodeKind::call:
+        if (e.function == Function::atan2) {
+          r = std::atan2(operand(0), operand(1));
+        } else if (e.function == Function::hypot) {
+          r = std::abs(operand(0));
+          for (std::size_t k = 1; k < terms.size(); ++k) r = std::hypot(r, operand(k));
+        } else {
+          r = apply(e.function, operand(0));
+        }
+        break;
+      case NodeKind::select: r = select_value(operand(0), operand(1), operand(2)); break;
+      case NodeKind::sign: r = sign_value(result[d.switches[e.first].surface.index]); break;
+      case NodeKind::side: {
+        const Switch& s = d.switches[e.first];
+        const double surface = result[s.surface.index];
+        r = s.two_sided() ? side_value(surface, e.value) : s.whole ? std::floor(surface) : level_of(s.levels, surface);
+        break;
+      }
+      case NodeKind::lookup: r = lookup_value(d.lists[e.extra], operand(0)); break;
+      case NodeKind::turn: r = turn_value(operand(0), operand(1)); break;
+      case NodeKind::flat: r = flat_value(operand(0), e.extra); break;
+    }
+    result[i] = r;
+  }
+  return result[a.index];
+}
+
+}  // namespace judder::expr

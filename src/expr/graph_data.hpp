@@ -1,0 +1,154 @@
+// Storage of Graph. Private to the layer.
+//
+// Nodes are numbered in order of creation, so an operand always has a smaller number than the node that uses it (the surface of
+// a switch included) and walking the numbers upwards visits operands first. No function here recurses over the graph: its depth
+// is not bounded by the depth of any text.
+//
+// Canonical forms
+//     sum      value + Σ coefficient · node     sorted by node; no constants, no pure multiples and no sums with coefficient ±1
+//                                               among the nodes; one term without constant is a multiple: 2 x
+//     product  Π node ^ coefficient             sorted by node; carries no factor: 2 x y is the sum of one term
+// A constant times a sum is not multiplied out: k (x − y) is computed as written.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "judder/expr/graph.hpp"
+
+namespace judder::expr {
+
+enum class NodeKind : std::uint8_t {
+  constant,
+  variable,
+  sum,
+  product,
+  power,   ///< operands: base, exponent (not constant)
+  call,    ///< operands: arguments of `function`
+  select,  ///< operands: condition, then, otherwise
+  side,    ///< of switch `first`; `value` is the side at surface = 0 outside a run
+  sign,    ///< 2 side − 1 of switch `first`, 0 at surface = 0 outside a run
+  lookup,  ///< operand: a level side; the value stands in list `extra`
+  turn,    ///< operands: side, angle: the angle continued over the cut of atan2 on the given side
+  flat     ///< operand u: exp(−1/u) u^−extra for u > 0, 0 for u ≤ 0: a smooth function
+};
+
+struct Term {
+  double coefficient = 1;  ///< of a sum; the exponent in a product
+  Node node;
+};
+
+struct Entry {
+  NodeKind kind = NodeKind::constant;
+  Function function = Function::sin;
+  std::uint32_t first = 0;  ///< variable, switch, or the first operand in the pool
+  std::uint32_t count = 0;  ///< number of operands
+  std::uint32_t extra = 0;
+  std::uint64_t mask = 0;  ///< bit (variable mod 64) is set if the node may depend on it
+  double value = 0;
+};
+
+/// How a node was written: abs(x), max(a, b), a and b. Only for printing.
+struct Alias {
+  std::string name;
+  std::vector<Node> arguments;
+};
+
+struct Table {
+  std::string name;
+  std::vector<double> levels;
+  std::vector<double> y;            ///< at the knots, for constants
+  std::vector<std::uint32_t> lists;  ///< knot, then coefficients of 1, u, u², u³ (as many as needed)
+  SwitchKind kind = SwitchKind::jump;
+};
+
+struct Graph::Data {
+  std::vector<Entry> entries;
+  std::vector<Term> pool;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> index;
+  std::vector<std::string> names;
+  std::vector<Node> variable_nodes;
+  std::vector<Switch> switches;
+  /// Normalised surface → switch, and whether its surface has the same sign as the normalised one.
+  std::unordered_map<std::uint32_t, std::pair<SwitchId, bool>> two_sided;
+  std::map<std::pair<std::uint32_t, std::vector<double>>, SwitchId> levelled;
+  std::map<std::uint32_t, SwitchId> floors;
+  std::vector<std::vector<double>> lists;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> list_index;
+  std::vector<Table> tables;
+  std::unordered_map<std::uint32_t, Alias> aliases;
+  std::unordered_map<std::uint64_t, Node> derivatives;
+
+  [[nodiscard]] const Entry& at(Node a) const { return entries[a.index]; }
+  [[nodiscard]] std::span<const Term> terms(Node a) const {
+    const Entry& e = at(a);
+    const bool none = e.kind == NodeKind::constant || e.kind == NodeKind::variable || e.kind == NodeKind::side ||
+                      e.kind == NodeKind::sign;
+    return none ? std::span<const Term>() : std::span<const Term>(pool).subspan(e.first, e.count);
+  }
+  [[nodiscard]] Node operand(Node a, std::size_t i) const { return pool[at(a).first + i].node; }
+  [[nodiscard]] bool is_constant(Node a) const { return at(a).kind == NodeKind::constant; }
+  [[nodiscard]] bool is_constant(Node a, double value) const { return is_constant(a) && at(a).value == value; }
+  /// c · node without constant.
+  [[nodiscard]] bool is_multiple(Node a) const {
+    return at(a).kind == NodeKind::sum && at(a).count == 1 && at(a).value == 0;
+  }
+  /// A sum whose first coefficient is negative; its negative is preferred inside products and odd functions.
+  [[nodiscard]] bool is_negative(Node a) const {
+    return at(a).kind == NodeKind::sum && pool[at(a).first].coefficient < 0;
+  }
+
+  Node intern(Entry entry, std::span<const Term> operands);
+  Node constant(double value);
+  Node sum(std::vector<Term> terms, double value);
+  Node product(double coefficient, std::vector<Term> factors);
+  bool merge_squares(std::vector<Term>& sum_terms);
+  Node scale(double coefficient, Node a) { return sum({Term{coefficient, a}}, 0.0); }
+  Node call(Function function, std::span<const Node> arguments);
+  Node select(Node condition, Node then, Node otherwise);
+  Node turn(Node side, Node angle);
+  Node flat(Node u, std::uint32_t order);
+  Node lookup(Node side, std::uint32_t list);
+  Node side_node(SwitchId id, double at_zero);
+  Node sign_node(SwitchId id);
+  Node level_side(SwitchId id);
+  std::uint32_t add_list(std::vector<double> values);
+
+  /// The switch of `surface` and whether it is used with the opposite sign.
+  std::pair<SwitchId, bool> find_switch(Node surface, SwitchKind kind, std::string_view place);
+  SwitchId find_levels(Node x, const std::vector<double>& levels, bool every_whole, SwitchKind kind,
+                       std::string_view place);
+  Node two_sided_side(Node surface, double at_zero, SwitchKind kind, std::string_view place);
+  Node two_sided_sign(Node surface, SwitchKind kind, std::string_view place);
+  /// The surface divided by its leading coefficient, to a precision that forgives rounding; a key, not for evaluation.
+  Node normalised(Node surface, bool& flipped);
+  void write_as(Node a, std::string name, std::vector<Node> arguments);
+
+  /// Nodes that `roots` are made of, ascending; with `surfaces` also what the surfaces of used switches are made of.
+  [[nodiscard]] std::vector<std::uint32_t> parts(std::span<const Node> roots, bool surfaces) const;
+};
+
+[[nodiscard]] inline bool is_whole(double x) { return std::abs(x) <= 9007199254740992.0 && std::floor(x) == x; }
+
+/// x^n by repeated squaring: the same bits everywhere.
+[[nodiscard]] double whole_power(double x, long n);
+[[nodiscard]] double constant_power(double base, double exponent);
+[[nodiscard]] double apply(Function function, double x);
+[[nodiscard]] double flat_value(double u, std::uint32_t order);
+[[nodiscard]] double turn_value(double side, double angle);
+[[nodiscard]] double lookup_value(std::span<const double> list, double side);
+[[nodiscard]] double level_of(std::span<const double> levels, double x);
+[[nodiscard]] double select_value(double condition, double then, double otherwise);
+/// 1 above, 0 below, `at_zero` on the surface; NaN stays NaN.
+[[nodiscard]] inline double side_value(double surface, double at_zero) {
+  return surface > 0 ? 1.0 : surface < 0 ? 0.0 : surface == 0 ? at_zero : surface;
+}
+[[nodiscard]] inline double sign_value(double surface) { return surface > 0 ? 1.0 : surface < 0 ? -1.0 : surface; }
+
+}  // namespace judder::expr

@@ -1,0 +1,424 @@
+// Formulas as text and as LaTeX, built from the operands upwards so that deep formulas need no stack.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "expr/graph_data.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder::expr {
+
+namespace {
+
+constexpr std::size_t kLongest = 1 << 20;  ///< shared parts are written out at each use, which can grow without bound
+
+/// How tightly the outermost operation of a text binds.
+enum Strength : int { kOr = 1, kAnd, kNot, kCompare, kAdd, kMultiply, kMinus, kPower, kAtom };
+
+struct Piece {
+  std::string text;
+  int strength = kAtom;
+};
+
+constexpr std::array<const char*, 18> kNames{"sin",  "cos",   "tan",   "asin",  "acos", "atan", "sinh", "cosh",  "tanh",
+                                             "asinh", "acosh", "atanh", "exp", "log",  "sqrt", "cbrt", "atan2", "hypot"};
+
+double whole_divisor(double c) {
+  const double w = std::round(1 / c);
+  return std::abs(w) >= 2 && std::abs(w) <= 1e6 && 1 / w == c ? w : 0;
+}
+
+/// The style says how the building stones look; the structure is the same for text and LaTeX.
+class Text {
+ public:
+  static Piece number(double x) { return {to_text(x), x < 0 ? kMinus : kAtom}; }
+  static Piece variable(const std::string& name) { return {name, kAtom}; }
+  static std::string bracketed(const std::string& s) { return "(" + s + ")"; }
+  static std::string times(const std::string& a, const std::string& b) { return a + "*" + b; }
+  static Piece fraction(const Piece& a, const Piece& b) {
+    return {fit(a, kMultiply) + "/" + fit(b, kMinus), kMultiply};
+  }
+  static Piece raised(const Piece& a, const Piece& exponent) {
+    return {fit(a, kAtom) + "^" + fit(exponent, kPower + 1), kPower};
+  }
+  static Piece call(const std::string& name, std::span<const Piece> arguments) {
+    std::string out = name + "(";
+    for (std::size_t i = 0; i < arguments.size(); ++i) out += (i > 0 ? ", " : "") + arguments[i].text;
+    return {out + ")", kAtom};
+  }
+  static Piece compare(const Piece& a, const char* relation) {
+    return {fit(a, kCompare + 1) + " " + relation + " 0", kCompare};
+  }
+  static Piece logical(const Piece& a, const char* word, const Piece& b, int strength) {
+    return {fit(a, strength) + " " + word + " " + fit(b, strength + 1), strength};
+  }
+  static Piece negated(const Piece& a) { return {"not " + fit(a, kNot), kNot}; }
+  static Piece select(const Piece& c, const Piece& a, const Piece& b) {
+    const std::array arguments{c, a, b};
+    return call("if", arguments);
+  }
+  static std::string fit(const Piece& p, int least) { return p.strength < least ? bracketed(p.text) : p.text; }
+};
+
+constexpr std::array<std::string_view, 24> kGreek{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta",   "theta",
+                                                  "iota",  "kappa", "lambda", "mu",  "nu",      "xi",   "pi",    "rho",
+                                                  "sigma", "tau",   "upsilon", "phi", "chi",    "psi",  "omega", "Omega"};
+
+/// One word of a name: Greek letters by name, trailing digits and what follows an underscore as index.
+std::string latex_word(std::string_view word) {
+  std::size_t stem = word.find('_');
+  std::string index;
+  if (stem != std::string_view::npos) {
+    index = word.substr(stem + 1);
+  } else {
+    stem = word.size();
+    while (stem > 1 && std::isdigit(static_cast<unsigned char>(word[stem - 1])) != 0) --stem;
+    index = word.substr(stem);
+  }
+  std::string escaped;
+  for (const char c : index) escaped += c == '_' ? std::string("\\_") : std::string(1, c);
+  const std::string_view root = word.substr(0, stem);
+  std::string out;
+  if (std::find(kGreek.begin(), kGreek.end(), root) != kGreek.end()) {
+    out = root == "phi" ? "\\varphi" : root == "epsilon" ? "\\varepsilon" : "\\" + std::string(root);
+  } else {
+    out = root.size() == 1 ? std::string(root) : "\\mathrm{" + std::string(root) + "}";
+  }
+  return escaped.empty() ? out : out + "_{\\mathrm{" + escaped + "}}";
+}
+
+/// x, x', x[3]', phi1: the name of a variable in mathematical dress. Anything else is set as plain text.
+std::string latex_name(std::string_view name) {
+  std::size_t primes = 0;
+  while (primes < name.size() && name[name.size() - 1 - primes] == '\'') ++primes;
+  std::string_view core = name.substr(0, name.size() - primes);
+  std::string index;
+  if (const std::size_t open = core.find('['); open != std::string_view::npos && core.back() == ']') {
+    index = core.substr(open + 1, core.size() - open - 2);
+    core = core.substr(0, open);
+  }
+  const bool plain = !core.empty() && std::all_of(core.begin(), core.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+  const bool plain_index = std::all_of(index.begin(), index.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ',' || c == ' ' || c == '-';
+  });
+  if (!plain || !plain_index) {
+    std::string out = "\\text{";
+    for (const char c : name) {
+      if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) out += '\\';
+      if (c == '\\' || c == '^' || c == '~') {
+        out += ' ';
+      } else {
+        out += c;
+      }
+    }
+    return out + "}";
+  }
+  std::string out = latex_word(core);
+  if (primes > 0) out = std::string(primes == 1 ? "\\dot{" : primes == 2 ? "\\ddot{" : "\\dddot{") + out + "}";
+  return index.empty() ? out : "{" + out + "}_{" + index + "}";
+}
+
+class Latex {
+ public:
+  static Piece number(double x) {
+    std::string s = to_text(x);
+    if (const std::size_t e = s.find('e'); e != std::string::npos) {
+      const std::string exponent = s[e + 1] == '+' ? s.substr(e + 2) : s.substr(e + 1);
+      const std::string mantissa = s.substr(0, e);
+      return {mantissa + " \\cdot 10^{" + std::to_string(std::stol(exponent)) + "}", x < 0 ? kMinus : kMultiply};
+    }
+    return {s, x < 0 ? kMinus : kAtom};
+  }
+  static Piece variable(const std::string& name) { return {latex_name(name), kAtom}; }
+  static std::string bracketed(const std::string& s) { return "\\left(" + s + "\\right)"; }
+  static std::string times(const std::string& a, const std::string& b) {
+    const bool digits = !b.empty() && std::isdigit(static_cast<unsigned char>(b[0])) != 0;
+    return a + (digits ? " \\cdot " : " \\, ") + b;
+  }
+  static Piece fraction(const Piece& a, const Piece& b) { return {"\\frac{" + a.text + "}{" + b.text + "}", kMultiply}; }
+  static Piece raised(const Piece& a, const Piece& exponent) {
+    return {"{" + fit(a, kAtom) + "}^{" + exponent.text + "}", kPower};
+  }
+  static Piece call(const std::string& name, std::span<const Piece> arguments) {
+    static constexpr std::array<std::array<std::string_view, 2>, 18> kCommands{
+        {{"sin", "\\sin"},   {"cos", "\\cos"},   {"tan", "\\tan"},    {"asin", "\\arcsin"}, {"acos", "\\arccos"},
+         {"atan", "\\arctan"}, {"sinh", "\\sinh"}, {"cosh", "\\cosh"}, {"tanh", "\\tanh"},   {"exp", "\\exp"},
+         {"log", "\\ln"},    {"min", "\\min"},   {"max", "\\max"},    {"abs", ""},          {"sqrt", ""},
+         {"cbrt", ""},       {"floor", ""},      {"hypot", ""}}};
+    if (name == "abs") return {"\\left|" + arguments[0].text + "\\right|", kAtom};
+    if (name == "sqrt") return {"\\sqrt{" + arguments[0].text + "}", kAtom};
+    if (name == "cbrt") return {"\\sqrt[3]{" + arguments[0].text + "}", kAtom};
+    if (name == "floor") return {"\\left\\lfloor " + arguments[0].text + "\\right\\rfloor ", kAtom};
+    if (name == "hypot") {
+      std::string inside;
+      for (const Piece& a : arguments) inside += (inside.empty() ? "" : " + ") + raised(a, {"2", kAtom}).text;
+      return {"\\sqrt{" + inside + "}", kAtom};
+    }
+    std::string list;
+    for (const Piece& a : arguments) list += (list.empty() ? "" : ", ") + a.text;
+    for (const auto& [known, command] : kCommands) {
+      if (name == known) return {std::string(command) + bracketed(list), kPower};
+    }
+    std::string word;
+    for (const char c : name) word += c == '_' ? std::string("\\_") : std::string(1, c);
+    return {"\\operatorname{" + word + "}" + bracketed(list), kPower};
+  }
+  static Piece compare(const Piece& a, const char* relation) {
+    const std::string_view r = relation;
+    return {a.text + (r == "<=" ? " \\le " : r == ">=" ? " \\ge " : r == "<" ? " < " : " > ") + "0", kCompare};
+  }
+  static Piece logical(const Piece& a, const char* word, const Piece& b, int strength) {
+    return {fit(a, strength) + (std::string_view(word) == "and" ? " \\wedge " : " \\vee ") + fit(b, strength + 1), strength};
+  }
+  static Piece negated(const Piece& a) { return {"\\neg " + fit(a, kAtom), kNot}; }
+  static Piece select(const Piece& c, const Piece& a, const Piece& b) {
+    return {"\\begin{cases}" + a.text + " & " + c.text + "\\\\ " + b.text + " & \\text{otherwise}\\end{cases}", kAtom};
+  }
+  static std::string fit(const Piece& p, int least) { return p.strength < least ? bracketed(p.text) : p.text; }
+};
+
+template <class Style>
+class Printer {
+ public:
+  explicit Printer(const Graph::Data& data) : d_(data) {}
+
+  std::string print(Node root) {
+    // Written forms name operands that the canonical form may not contain any more.
+    std::vector<Node> roots{root};
+    for (std::size_t done = 0;;) {
+      wanted_ = d_.parts(roots, true);
+      const std::size_t before = roots.size();
+      for (; done < wanted_.size(); ++done) {
+        const auto alias = d_.aliases.find(wanted_[done]);
+        if (alias == d_.aliases.end()) continue;
+        for (const Node a : alias->second.arguments) {
+          if (!std::binary_search(wanted_.begin(), wanted_.end(), a.index)) roots.push_back(a);
+        }
+      }
+      if (roots.size() == before) break;
+      done = 0;
+    }
+    std::uint32_t top = root.index;
+    for (const std::uint32_t i : wanted_) top = std::max(top, i);
+    pieces_.resize(top + 1);
+    for (const std::uint32_t i : wanted_) {
+      pieces_[i] = make(Node{i});
+      if (pieces_[i].text.size() > kLongest) pieces_[i] = {"…", kAtom};
+    }
+    return pieces_[root.index].text;
+  }
+
+ private:
+  const Piece& piece(Node a) const { return pieces_[a.index]; }
+
+  Piece call(const char* name, Node argument) {
+    const std::array arguments{piece(argument)};
+    return Style::call(name, arguments);
+  }
+  Piece logical_piece(Node a) const {
+    const Piece& p = piece(a);
+    // A condition that lost its written form: any blend beyond one half counts as true.
+    if (p.strength <= kCompare) return p;
+    Piece shifted{p.text + " - " + Style::number(0.5).text, kAdd};
+    return Style::compare(shifted, ">");
+  }
+
+  Piece make(Node a) {
+    if (const auto alias = d_.aliases.find(a.index); alias != d_.aliases.end()) return make_alias(alias->second);
+    const Entry& e = d_.at(a);
+    const auto terms = d_.terms(a);
+    switch (e.kind) {
+      case NodeKind::constant: return Style::number(e.value);
+      case NodeKind::variable: return Style::variable(d_.names[e.first]);
+      case NodeKind::sum: return make_sum(terms, e.value);
+      case NodeKind::product: return make_product(terms, 1);
+      case NodeKind::power: return Style::raised(piece(terms[0].node), piece(terms[1].node));
+      case NodeKind::call: {
+        std::vector<Piece> arguments;
+        for (const Term& t : terms) arguments.push_back(piece(t.node));
+        return Style::call(kNames[static_cast<std::size_t>(e.function)], arguments);
+      }
+      case NodeKind::select:
+        return Style::select(logical_piece(as_condition(terms[0].node)), piece(terms[1].node), piece(terms[2].node));
+      case NodeKind::sign: return call("sign", d_.switches[e.first].surface);
+      case NodeKind::side: return make_side(e);
+      case NodeKind::lookup: {
+        const Entry& side = d_.at(terms[0].node);
+        return side.kind == NodeKind::side ? make_lookup(d_.switches[side.first], d_.lists[e.extra]) : piece(terms[0].node);
+      }
+      case NodeKind::turn: return piece(terms[1].node);
+      case NodeKind::flat: return make_flat(piece(terms[0].node), e.extra);
+    }
+    return {};
+  }
+
+  /// Conditions are printed as such where `if` needs them; their pieces are made on the spot.
+  Node as_condition(Node a) {
+    pieces_[a.index] = condition(a);
+    return a;
+  }
+
+  Piece condition(Node a) {
+    const Entry& e = d_.at(a);
+    if (e.kind == NodeKind::side && d_.switches[e.first].two_sided()) {
+      return Style::compare(piece(d_.switches[e.first].surface), e.value == 0 ? ">" : ">=");
+    }
+    if (e.kind == NodeKind::lookup) {
+      const Switch& s = d_.switches[d_.at(d_.operand(a, 0)).first];
+      const Piece from = shifted(s.surface, s.levels.front()), to = shifted(s.surface, s.levels.back());
+      return Style::logical(Style::compare(from, ">="), "and", Style::compare(to, "<"), kAnd);
+    }
+    // 1 − side: the relation turned round.
+    if (e.kind == NodeKind::sum && e.count == 1 && e.value == 1 && d_.pool[e.first].coefficient == -1) {
+      const Entry& inner = d_.at(d_.pool[e.first].node);
+      if (inner.kind == NodeKind::side && d_.switches[inner.first].two_sided()) {
+        return Style::compare(piece(d_.switches[inner.first].surface), inner.value == 0 ? "<=" : "<");
+      }
+    }
+    const auto alias = d_.aliases.find(a.index);
+    if (alias == d_.aliases.end()) return pieces_[a.index];
+    const auto& [name, arguments] = alias->second;
+    if (name == "and" || name == "or") {
+      const int strength = name == "and" ? kAnd : kOr;
+      return Style::logical(logical_piece(as_condition(arguments[0])), name.c_str(), logical_piece(as_condition(arguments[1])),
+                            strength);
+    }
+    if (name == "not") return Style::negated(logical_piece(as_condition(arguments[0])));
+    return pieces_[a.index];
+  }
+
+  Piece make_alias(const Alias& alias) {
+    if (alias.name == "and" || alias.name == "or" || alias.name == "not") {
+      // As a number, which only derivatives of conditions and blends need.
+      const Piece& p = piece(alias.arguments[0]);
+      if (alias.name == "not") return {Style::number(1).text + " - " + Style::fit(p, kMultiply), kAdd};
+      const Piece& q = piece(alias.arguments[1]);
+      const std::string product = Style::times(Style::fit(p, kMultiply), Style::fit(q, kMinus));
+      if (alias.name == "and") return {product, kMultiply};
+      return {Style::fit(p, kAdd) + " + " + Style::fit(q, kMultiply) + " - " + product, kAdd};
+    }
+    std::vector<Piece> arguments;
+    for (const Node a : alias.arguments) arguments.push_back(piece(a));
+    return Style::call(alias.name, arguments);
+  }
+
+  Piece shifted(Node x, double level) const {
+    if (level == 0) return piece(x);
+    return {Style::fit(piece(x), kAdd) + (level < 0 ? " + " : " - ") + Style::fit(Style::number(std::abs(level)), kMultiply),
+            kAdd};
+  }
+
+  Piece make_side(const Entry& e) {
+    const Switch& s = d_.switches[e.first];
+    if (s.whole) return call("floor", s.surface);
+    if (s.two_sided()) {
+      if (e.value != 0) return call("step", s.surface);
+      return Style::select(Style::compare(piece(s.surface), ">"), Style::number(1), Style::number(0));
+    }
+    std::string out;
+    for (const double level : s.levels) {
+      const std::array argument{shifted(s.surface, level)};
+      out += (out.empty() ? "" : " + ") + Style::call("step", argument).text;
+    }
+    return {out + " - " + Style::number(1).text, kAdd};
+  }
+
+  /// The staircase of a list as a sum of steps. Where the table is an error the neighbour's value is printed.
+  Piece make_lookup(const Switch& s, std::span<const double> list) {
+    std::vector<double> values(list.begin(), list.end());
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      if (std::isnan(values[i])) values[i] = values[i - 1];
+    }
+    for (std::size_t i = values.size() - 1; i-- > 0;) {
+      if (std::isnan(values[i])) values[i] = values[i + 1];
+    }
+    std::string out = Style::number(values[0]).text;
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      const double jump = values[i] - values[i - 1];
+      if (jump == 0) continue;
+      const std::array argument{shifted(s.surface, s.levels[i - 1])};
+      const std::string size = Style::fit(Style::number(std::abs(jump)), kMultiply);
+      out += (jump < 0 ? " - " : " + ") + Style::times(size, Style::call("step", argument).text);
+    }
+    return {out, kAdd};
+  }
+
+  Piece make_flat(const Piece& u, std::uint32_t order) {
+    const Piece over = Style::fraction(Style::number(1), u);
+    const std::array argument{Piece{"-" + Style::fit(over, kMultiply), kMinus}};
+    Piece value = Style::call("exp", argument);
+    if (order > 0) value = Style::fraction(value, order == 1 ? u : Style::raised(u, Style::number(order)));
+    return Style::select(Style::compare(u, ">"), value, Style::number(0));
+  }
+
+  Piece make_product(std::span<const Term> factors, double numerator) {
+    Piece above, below;
+    const auto extend = [](Piece& to, const Piece& factor) {
+      if (to.text.empty()) {
+        to = factor;
+      } else {
+        to = {Style::times(Style::fit(to, kMultiply), Style::fit(factor, kMinus + 1)), kMultiply};
+      }
+    };
+    if (numerator != 1) above = Style::number(numerator);
+    for (const Term& f : factors) {
+      const double n = std::abs(f.coefficient);
+      const Piece factor = n == 1 ? piece(f.node) : Style::raised(piece(f.node), Style::number(n));
+      extend(f.coefficient > 0 ? above : below, factor);
+    }
+    if (below.text.empty()) return above;
+    return Style::fraction(above.text.empty() ? Style::number(1) : above, below);
+  }
+
+  /// |c| times a node.
+  Piece make_multiple(double c, Node node) {
+    if (c == 1) return piece(node);
+    const bool product = d_.at(node).kind == NodeKind::product && !d_.aliases.contains(node.index);
+    if (const double w = whole_divisor(c); w != 0 && !product) return Style::fraction(piece(node), Style::number(w));
+    if (product) return make_product(d_.terms(node), c);
+    const Piece factor = Style::number(c);
+    return {Style::times(Style::fit(factor, kMultiply), Style::fit(piece(node), kMinus + 1)), kMultiply};
+  }
+
+  Piece make_sum(std::span<const Term> terms, double value) {
+    std::size_t start = 0;
+    while (start < terms.size() && terms[start].coefficient < 0) ++start;
+    std::string out;
+    int strength = kAdd;
+    bool value_done = value == 0;
+    if (start < terms.size()) {
+      const Piece first = make_multiple(terms[start].coefficient, terms[start].node);
+      out = Style::fit(first, kAdd);
+      if (terms.size() == 1 && value == 0) strength = first.strength;
+    } else if (value > 0) {
+      out = Style::number(value).text;
+      value_done = true;
+    } else {
+      start = 0;
+      const Piece first = make_multiple(-terms[0].coefficient, terms[0].node);
+      out = "-" + Style::fit(first, kMultiply);
+      // −a/b and −a*b read alike with the sign in front of the whole.
+      if (terms.size() == 1 && value == 0) strength = std::min<int>(kMultiply, kMinus);
+    }
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      if (i == start) continue;
+      const double c = terms[i].coefficient;
+      out += (c < 0 ? " - " : " + ") + Style::fit(make_multiple(std::abs(c), terms[i].node), kMultiply);
+    }
+    if (!value_done) out += (value < 0 ? " - " : " + ") + Style::fit(Style::number(std::abs(value)), kMultiply);
+    return {out, strength};
+  }
+
+  const Graph::Data& d_;
+  std::vector<std::uint32_t> wanted_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+std::string Graph::text(Node a) const { return Printer<Text>(*data_).print(a); }
+std::string Graph::latex(Node a) const { return Printer<Latex>(*data_).print(a); }
+
+}  // namespace judder::expr
