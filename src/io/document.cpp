@@ -355,7 +355,7 @@ std::optional<Item> parse_document(std::string_view text, Diagnostics& diagnosti
     return std::nullopt;
   }
   const std::size_t mark = text.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;
-  // A byte-order mark has no column in the library's count; seen as three blanks it would. Both counts agree without it.
+  // Blanks in place of a byte-order mark keep every offset.
   std::string clean(text);
   std::fill_n(clean.begin(), mark, ' ');
   const Places places(clean);

@@ -105,9 +105,14 @@ void fields(Visit& visit, model::ImpactLaw& law) {
         law.tangential);
   visit({.name = "friction", .doc = "`false` leaves friction out of the impulses.", .fallback = "true"},
         law.friction);
-  visit({.name = "stiffness", .doc = "Relative stiffness of this contact where several share one impact."},
+  visit({.name = "stiffness",
+         .doc = "Relative stiffness of this contact where several share one impact.",
+         .fallback = "1"},
         law.stiffness);
-  visit({.name = "exponent", .doc = "Exponent of its force law in a shared impact."}, law.exponent);
+  visit({.name = "exponent",
+         .doc = "Exponent of its force law in a shared impact: 1 linear, 1.5 Hertz.",
+         .fallback = "1"},
+        law.exponent);
 }
 
 template <class Visit>
@@ -134,7 +139,7 @@ template <class Visit>
 void fields(Visit& visit, model::Force& force) {
   visit({.name = "name",
          .doc = "Its name in events and in `supplied(NAME)`.",
-         .fallback = "force1, force2, …",
+         .fallback = "force1, force2 and so on",
          .is_name = true},
         force.name);
   visit({.name = "along",
@@ -237,7 +242,8 @@ void fields(Visit& visit, model::Constraint& constraint) {
          .bare = true},
         constraint.slip);
   visit({.name = "friction",
-         .doc = "Friction law, or a value: the coefficient. The limit is μ|λ|.",
+         .doc = "Friction law, or a value: the coefficient. Its limit is that times the magnitude of the "
+                "multiplier.",
          .fallback = "no friction"},
         constraint.friction);
   repetition(visit, constraint);
@@ -370,42 +376,52 @@ void fields(Visit& visit, model::Matrices& matrices) {
         matrices.load);
 }
 
-/// Engines by name; those with options of their own have a table in [run].
+/// Engines by name, and the options that [run] holds for them.
 struct EngineFields {
   std::string name;
-  std::vector<Field> options;  ///< numbers, or one of `words`
+  bool fixed_step = false;       ///< treats switches by value at the points of a given step
+  bool table = false;            ///< has a table in [run]
+  std::vector<Field> options{};  ///< numbers, or one of `words`
 };
 
 inline std::vector<EngineFields> engine_fields() {
   return {
-      {"event", {}},
-      {"exact", {}},
-      {"auto", {}},
-      {"moreau",
-       {{.name = "theta", .doc = "Of the smooth forces; 1/2 to 1.", .fallback = "0.5"},
-        {.name = "form",
-         .doc = "As usual, or as printed by Basseville.",
-         .fallback = "standard",
-         .words = {"standard", "printed"}}}},
-      {"theta", {{.name = "theta", .doc = "Weight of the end of the step; 1/2 to 1.", .fallback = "0.5"}}},
-      {"newmark",
-       {{.name = "beta", .doc = "Newmark's β.", .fallback = "0.25"},
-        {.name = "gamma", .doc = "Newmark's γ.", .fallback = "0.5"}}},
-      {"paoli-schatzman",
-       {{.name = "theta", .doc = "Weight of the ends of the step in the load.", .fallback = "0"}}},
-      {"rk4-zabuga",
-       {{.name = "form",
-         .doc = "With the scheme's own treatment of events, or plain RK4.",
-         .fallback = "zabuga",
-         .words = {"zabuga", "plain"}}}},
-      {"penalty",
-       {{.name = "normal_stiffness", .doc = "Of every contact, N/m."},
-        {.name = "normal_damping", .doc = "N s/m.", .fallback = "0"},
-        {.name = "tangent_stiffness", .doc = "Of sticking, N/m."},
-        {.name = "tangent_damping", .doc = "N s/m.", .fallback = "0"}}},
-      {"arctan",
-       {{.name = "beta", .doc = "Steepness of the friction that replaces Coulomb's.", .fallback = "1000"}}},
-      {"quasi-static", {}},
+      {.name = "event"},
+      {.name = "exact"},
+      {.name = "auto"},
+      {.name = "moreau",
+       .fixed_step = true,
+       .table = true,
+       .options = {{.name = "theta",
+                    .doc = "Weight of the end of the step in the smooth forces; 1/2 to 1.",
+                    .fallback = "0.5"},
+                   {.name = "form",
+                    .doc = "As usual, or as printed by Basseville.",
+                    .fallback = "standard",
+                    .words = {"standard", "printed"}}}},
+      {.name = "paoli-schatzman", .fixed_step = true, .table = true},
+      {.name = "newmark",
+       .fixed_step = true,
+       .table = true,
+       .options = {{.name = "beta", .doc = "Newmark's β.", .fallback = "0.25"},
+                   {.name = "gamma", .doc = "Newmark's γ.", .fallback = "0.5"}}},
+      {.name = "theta",
+       .fixed_step = true,
+       .table = true,
+       .options = {{.name = "theta", .doc = "Weight of the end of the step; 1/2 to 1.", .fallback = "0.5"}}},
+      {.name = "rk4-zabuga", .fixed_step = true, .table = true},
+      {.name = "penalty",
+       .table = true,
+       .options = {{.name = "normal_stiffness", .doc = "Of every contact, N/m."},
+                   {.name = "normal_damping", .doc = "Of every contact, N s/m.", .fallback = "0"},
+                   {.name = "tangent_stiffness", .doc = "Of sticking, N/m."},
+                   {.name = "tangent_damping", .doc = "Of sticking, N s/m.", .fallback = "0"}}},
+      {.name = "arctan",
+       .table = true,
+       .options = {{.name = "beta",
+                    .doc = "Steepness of the friction that replaces Coulomb's.",
+                    .fallback = "1000"}}},
+      {.name = "quasi-static"},
   };
 }
 

@@ -90,12 +90,12 @@ class TableReader {
   void operator()(const Field& field, std::vector<model::EngineTable>& tables) {
     const std::vector<EngineFields> engines = engine_fields();
     for (const EngineFields& engine : engines) {
-      if (!engine.options.empty()) known_.push_back({.name = engine.name, .doc = field.doc});
+      if (engine.table) known_.push_back({.name = engine.name, .doc = field.doc});
     }
     for (const Item& item : table_.items) {
       const auto engine = std::find_if(engines.begin(), engines.end(),
                                        [&item](const EngineFields& e) { return e.name == item.key.text; });
-      if (engine == engines.end() || engine->options.empty()) continue;
+      if (engine == engines.end() || !engine->table) continue;
       if (!expect(item.key.text, item, ItemKind::table, "a table of options")) continue;
       model::EngineTable out;
       out.name = item.key;

@@ -1,0 +1,85 @@
+// What a verb is: its arguments described once, from which come parsing, help and completion; and the function that does it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judder/io/load.hpp"
+
+namespace judder::app {
+
+/// Exit codes, the same for all verbs.
+enum Exit {
+  kDone = 0,
+  kCheckFailed = 1,  ///< a requested check failed
+  kUsage = 2,
+  kModelInvalid = 3,
+  kEndedEarly = 4,  ///< every other end of a run; partial results are written
+  kInputOutput = 5,
+  kInterrupted = 130  ///< partial results are written
+};
+
+enum class Completes { nothing, file, folder, model, word };
+
+struct Option {
+  std::string name;   ///< "--variant"; a short form after a comma: "--output,-o"
+  std::string value;  ///< "NAME"; empty: a flag
+  std::string doc;
+  bool repeats = false;
+  Completes completes = Completes::nothing;
+  std::vector<std::string> words{};  ///< for Completes::word
+
+  [[nodiscard]] std::string long_name() const { return name.substr(0, name.find(',')); }
+};
+
+struct Positional {
+  std::string name;  ///< "FILE"
+  std::string doc;
+  bool required = true;
+  bool repeats = false;
+  Completes completes = Completes::file;
+  std::vector<std::string> words{};
+};
+
+/// What was given, by the long names.
+struct Arguments {
+  std::map<std::string, std::vector<std::string>> options;
+  std::vector<std::string> positionals;
+
+  [[nodiscard]] bool has(const std::string& name) const { return options.count(name) > 0; }
+  [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise = {}) const;
+  [[nodiscard]] std::vector<std::string> all(const std::string& name) const;
+};
+
+struct Verb {
+  std::string name;
+  std::string purpose;  ///< one line, at most 60 characters
+  std::vector<Positional> positionals;
+  std::vector<Option> options;
+  std::vector<std::string> examples;       ///< two
+  int (*run)(const Arguments&) = nullptr;  ///< nullptr: not in this version
+};
+
+// --- for verbs ---
+
+/// The arguments that stand for a model: FILE, --variant, --set; with them the file, the variants and the settings.
+[[nodiscard]] Positional model_file();
+[[nodiscard]] std::vector<Option> model_options(std::vector<Option> more = {});
+/// Nothing after a usage error, which has been printed.
+[[nodiscard]] std::optional<io::ModelRequest> model_request(const Arguments& arguments);
+
+/// A usage error on standard error; returns kUsage.
+int usage_error(const std::string& message, const std::string& help = {});
+
+/// True if messages may be coloured: a terminal, and NO_COLOR not set.
+[[nodiscard]] bool colours();
+
+/// Prints the messages of a model on standard error; returns kDone, kModelInvalid or kInputOutput.
+int report(const io::LoadedModel& loaded);
+
+void print(const std::string& text);          ///< to standard output
+void print_message(const std::string& text);  ///< to standard error
+
+}  // namespace judder::app

@@ -1,0 +1,16 @@
+#include "judder/io/json.hpp"
+#include "judder/model/describe.hpp"
+#include "verbs.hpp"
+
+namespace judder::app {
+
+int run_explain(const Arguments& arguments) {
+  const auto request = model_request(arguments);
+  if (!request) return kUsage;
+  const io::LoadedModel loaded = io::load_model(*request);
+  if (const int code = report(loaded); code != kDone) return code;
+  print(arguments.has("--json") ? io::explain_json(loaded.compiled) : model::describe(loaded.compiled));
+  return kDone;
+}
+
+}  // namespace judder::app

@@ -1,0 +1,59 @@
+#include "judder/io/gallery.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "judder/io/json.hpp"
+#include "verbs.hpp"
+
+namespace judder::app {
+namespace {
+
+std::filesystem::path gallery_folder() {
+  const char* chosen = std::getenv("JUDDER_GALLERY");
+  std::error_code error;
+  return io::find_gallery(chosen == nullptr ? "" : chosen,
+                          std::filesystem::read_symlink("/proc/self/exe", error));
+}
+
+}  // namespace
+
+int run_gallery(const Arguments& arguments) {
+  const std::filesystem::path folder = gallery_folder();
+  if (folder.empty()) {
+    print_message("judder: the bundled models were not found\n  help: set JUDDER_GALLERY to their folder\n");
+    return kInputOutput;
+  }
+  const std::vector<io::GalleryModel> models = io::list_gallery(folder);
+  if (arguments.positionals.empty()) {
+    if (arguments.has("--json")) {
+      print(io::gallery_json(models));
+      return kDone;
+    }
+    std::size_t width = 0;
+    for (const io::GalleryModel& model : models) width = std::max(width, model.name.size());
+    for (const io::GalleryModel& model : models) {
+      print(model.name + std::string(width - model.name.size() + 2, ' ') + model.title + "\n");
+    }
+    return kDone;
+  }
+  const std::string& name = arguments.positionals.front();
+  std::vector<std::string> names;
+  for (const io::GalleryModel& model : models) names.push_back(model.name);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const std::string suggestion = nearest(name, names);
+    return usage_error(
+        "there is no bundled model '" + name + "'",
+        suggestion.empty() ? "judder gallery lists them" : "did you mean '" + suggestion + "'?");
+  }
+  const std::string target = arguments.text("--output", name);
+  const io::FileStatus status = io::copy_gallery_model(folder, name, target);
+  if (!status.ok()) {
+    print_message("judder: " + status.text() + "\n");
+    return kInputOutput;
+  }
+  print(target + "/model.toml\n");
+  return kDone;
+}
+
+}  // namespace judder::app

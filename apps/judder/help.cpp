@@ -1,0 +1,63 @@
+#include "help.hpp"
+
+#include <algorithm>
+
+#include "verbs.hpp"
+
+namespace judder::app {
+namespace {
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+
+std::string entry(const std::string& left, const std::string& right) {
+  return "  " + padded(left, 20) + " " + right + "\n";
+}
+
+std::string option_text(const Option& option) {
+  const std::size_t comma = option.name.find(',');
+  std::string out =
+      comma == std::string::npos ? option.name : option.name.substr(comma + 1) + ", " + option.long_name();
+  if (!option.value.empty()) out += " " + option.value;
+  return out;
+}
+
+}  // namespace
+
+std::string usage_line(const Verb& verb) {
+  std::string out = "judder " + verb.name;
+  for (const Positional& positional : verb.positionals) {
+    const std::string name = positional.name + (positional.repeats ? "..." : "");
+    out += positional.required ? " " + name : " [" + name + "]";
+  }
+  return out + (verb.options.empty() ? "" : " [options]");
+}
+
+std::string general_help() {
+  std::string out =
+      "Judder: mechanical systems that hit, slip, stick and jam.\n\nusage: judder VERB ... (judder VERB "
+      "--help says more)\n\n";
+  for (const Verb& verb : verbs()) {
+    out +=
+        "  " + padded(verb.name, 11) + " " + verb.purpose + (verb.run == nullptr ? " (not yet)" : "") + "\n";
+  }
+  return out +
+         "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model invalid,\n            4 run ended early, "
+         "5 input/output, 130 interrupted\n";
+}
+
+std::string verb_help(const Verb& verb) {
+  std::string out = "judder " + verb.name + ": " + verb.purpose + "\n";
+  if (verb.run == nullptr) out += "This verb is not in this version yet.\n";
+  out += "\nusage: " + usage_line(verb) + "\n\n";
+  for (const Positional& positional : verb.positionals) out += entry(positional.name, positional.doc);
+  for (const Option& option : verb.options) out += entry(option_text(option), option.doc);
+  out += entry("-h, --help", "print this");
+  out += "\nexamples:\n";
+  for (const std::string& example : verb.examples) out += "  " + example + "\n";
+  return out;
+}
+
+}  // namespace judder::app

@@ -1,0 +1,137 @@
+// judder VERB …: finds the verb, reads its arguments by its description, runs it.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include "help.hpp"
+#include "judder/core/diagnostics.hpp"
+#include "verbs.hpp"
+
+namespace judder::app {
+namespace {
+
+/// Options are looked at before the parser sees them: it takes an unknown one for the value of a positional.
+std::string unknown_option(const Verb& verb, const std::vector<std::string>& words, std::string& suggestion) {
+  std::vector<std::string> names{"--help", "-h"};
+  for (const Option& option : verb.options) {
+    names.push_back(option.long_name());
+    if (option.name.size() > option.long_name().size())
+      names.push_back(option.name.substr(option.name.find(',') + 1));
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") return {};
+    if (word.size() < 2 || word[0] != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    bool takes_value = false;
+    bool known = name == "--help" || name == "-h";
+    for (const Option& option : verb.options) {
+      const bool short_form = option.name.size() > option.long_name().size() &&
+                              word.compare(0, 2, option.name.substr(option.name.find(',') + 1)) == 0;
+      if (name != option.long_name() && !short_form) continue;
+      known = true;
+      takes_value =
+          !option.value.empty() && word.find('=') == std::string::npos && (!short_form || word.size() == 2);
+    }
+    if (!known) {
+      suggestion = nearest(name, names);
+      return name;
+    }
+    if (takes_value) ++i;
+  }
+  return {};
+}
+
+int run_verb(const Verb& verb, const std::vector<std::string>& words) {
+  std::string suggestion;
+  if (const std::string name = unknown_option(verb, words, suggestion); !name.empty()) {
+    return usage_error("'" + verb.name + "' has no option " + name, suggestion.empty()
+                                                                        ? "judder " + verb.name + " --help"
+                                                                        : "did you mean " + suggestion + "?");
+  }
+
+  Arguments arguments;
+  CLI::App parser;
+  parser.set_help_flag();
+  bool help = false;
+  parser.add_flag("--help,-h", help);
+  std::map<std::string, std::vector<std::string>> values;
+  std::map<std::string, bool> flags;
+  for (const Option& option : verb.options) {
+    if (option.value.empty()) {
+      parser.add_flag(option.name, flags[option.long_name()]);
+    } else {
+      CLI::Option* added =
+          parser.add_option(option.name, values[option.long_name()])->allow_extra_args(false);
+      if (!option.repeats) added->expected(1);
+    }
+  }
+  parser.add_option("positionals", arguments.positionals);
+  try {
+    parser.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error.what(), "judder " + verb.name + " --help");
+  }
+  if (help) {
+    print(verb_help(verb));
+    return kDone;
+  }
+  if (verb.run == nullptr) return usage_error("'" + verb.name + "' is not in this version yet");
+
+  std::size_t required = 0;
+  bool repeats = false;
+  for (const Positional& positional : verb.positionals) {
+    required += positional.required ? 1 : 0;
+    repeats = repeats || positional.repeats;
+  }
+  if (arguments.positionals.size() < required) {
+    return usage_error(verb.positionals[arguments.positionals.size()].name + " is missing",
+                       "usage: " + usage_line(verb));
+  }
+  if (!repeats && arguments.positionals.size() > verb.positionals.size()) {
+    return usage_error("one argument too many: '" + arguments.positionals[verb.positionals.size()] + "'",
+                       "usage: " + usage_line(verb));
+  }
+  for (auto& [name, given] : values) {
+    if (!given.empty()) arguments.options[name] = std::move(given);
+  }
+  for (const auto& [name, given] : flags) {
+    if (given) arguments.options[name] = {};
+  }
+  return verb.run(arguments);
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    print_message(general_help());
+    return kUsage;
+  }
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    const Verb* verb = words.size() > 1 ? find_verb(words[1]) : nullptr;
+    print(verb == nullptr ? general_help() : verb_help(*verb));
+    return kDone;
+  }
+  const std::string name = words[0] == "--version" ? "version" : words[0];
+  if (const Verb* verb = find_verb(name)) return run_verb(*verb, {words.begin() + 1, words.end()});
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.push_back(verb.name);
+  const std::string suggestion = nearest(name, names);
+  return usage_error("there is no verb '" + name + "'",
+                     suggestion.empty() ? "judder --help lists them" : "did you mean '" + suggestion + "'?");
+}
+
+}  // namespace
+}  // namespace judder::app
+
+int main(int count, char** words) {
+  try {
+    const int code = judder::app::run({words + 1, words + count});
+    // Output that could not be written (a full disk, a closed pipe) must not look like success.
+    if (std::fflush(stdout) != 0 && code == judder::app::kDone) return judder::app::kInputOutput;
+    return code;
+  } catch (const std::exception& error) {
+    judder::app::print_message(std::string("judder: internal error: ") + error.what() + "\n");
+    return judder::app::kEndedEarly;
+  }
+}

@@ -1,0 +1,167 @@
+#include "verbs.hpp"
+
+#include "judder/io/schema.hpp"
+
+namespace judder::app {
+namespace {
+
+Option json() { return {.name = "--json", .value = "", .doc = "print one JSON document on standard output"}; }
+
+Option engine() {
+  return {.name = "--engine",
+          .value = "E",
+          .doc = "method instead of the one of the file",
+          .completes = Completes::word,
+          .words = io::model_engines()};
+}
+
+std::vector<Verb> make_verbs() {
+  return {
+      {.name = "run",
+       .purpose = "simulates a model and writes a run folder",
+       .positionals = {model_file()},
+       .options = model_options(
+           {engine(),
+            {.name = "--tolerance", .value = "e", .doc = "error allowed per step"},
+            {.name = "--step", .value = "h", .doc = "step of the fixed-step engines"},
+            {.name = "--until", .value = "T", .doc = "end time"},
+            {.name = "--until-periodic", .value = "", .doc = "end when the motion repeats itself"},
+            {.name = "--summary", .value = "", .doc = "print loads and peaks as Markdown"},
+            {.name = "--report", .value = "", .doc = "write report.html"},
+            {.name = "--estimate", .value = "", .doc = "estimate the error by a second run"},
+            {.name = "--resume",
+             .value = "DIR",
+             .doc = "go on from a run folder",
+             .completes = Completes::folder},
+            {.name = "--output,-o", .value = "DIR", .doc = "run folder", .completes = Completes::folder},
+            json()}),
+       .examples = {"judder run press.toml -o press", "judder run press.toml --variant high --until 1"}},
+      {.name = "check",
+       .purpose = "reports every problem of a model file at once",
+       .positionals = {model_file()},
+       .options = model_options({engine(), json()}),
+       .examples = {"judder check press.toml", "judder check press.toml --variant high --set mu=0.3"},
+       .run = run_check},
+      {.name = "explain",
+       .purpose = "prints the equations derived from a model",
+       .positionals = {model_file()},
+       .options = model_options({json()}),
+       .examples = {"judder explain press.toml", "judder explain press.toml --json"},
+       .run = run_explain},
+      {.name = "compare",
+       .purpose = "runs several engines on one model: errors, orders, cost",
+       .positionals = {model_file()},
+       .options =
+           model_options({{.name = "--engines", .value = "a,b", .doc = "engines, the first is the reference"},
+                          {.name = "--steps", .value = "h1,h2", .doc = "steps of the fixed-step engines"},
+                          {.name = "--tolerances", .value = "e1,e2", .doc = "tolerances of the others"},
+                          json()}),
+       .examples = {"judder compare ball.toml --engines event,moreau --steps 1e-3,5e-4",
+                    "judder compare ball.toml --engines exact,event --tolerances 1e-6,1e-9"}},
+      {.name = "impact",
+       .purpose = "solves the collision of the start state by every law",
+       .positionals = {model_file()},
+       .options = model_options(
+           {{.name = "--sweep", .value = "name=a:b:n", .doc = "n values of a parameter from a to b"},
+            json()}),
+       .examples = {"judder impact rod.toml", "judder impact rod.toml --sweep mu=0:1:11"}},
+      {.name = "equilibria",
+       .purpose = "finds all rest states, their stability and margins",
+       .positionals = {model_file()},
+       .options = model_options({json()}),
+       .examples = {"judder equilibria klarbring.toml",
+                    "judder equilibria klarbring.toml --set mu=0.3 --json"}},
+      {.name = "solve",
+       .purpose = "solves a contact problem file",
+       .positionals = {{.name = "PROBLEM", .doc = "contact problem (.dat)"}},
+       .options = {{.name = "--solver", .value = "S", .doc = "solver by name"},
+                   {.name = "--tolerance", .value = "e", .doc = "residual to reach"},
+                   json()},
+       .examples = {"judder solve tower.dat", "judder solve tower.dat --tolerance 1e-10"}},
+      {.name = "gallery",
+       .purpose = "lists the bundled models, or copies one out",
+       .positionals =
+           {{.name = "NAME", .doc = "model to copy", .required = false, .completes = Completes::nothing}},
+       .options = {{.name = "--output,-o",
+                    .value = "DIR",
+                    .doc = "folder to copy to (default: NAME)",
+                    .completes = Completes::folder},
+                   json()},
+       .examples = {"judder gallery", "judder gallery press -o my-press"},
+       .run = run_gallery},
+      {.name = "verify",
+       .purpose = "runs bundled models against their published values",
+       .positionals = {{.name = "NAME",
+                        .doc = "bundled models (default: all)",
+                        .required = false,
+                        .repeats = true,
+                        .completes = Completes::nothing}},
+       .options = {json()},
+       .examples = {"judder verify", "judder verify press klarbring"}},
+      {.name = "plot",
+       .purpose = "draws runs as SVG figures",
+       .positionals =
+           {{.name = "DIR", .doc = "run folders", .repeats = true, .completes = Completes::folder}},
+       .options = {{.name = "--overlay",
+                    .value = "FILE",
+                    .doc = "data.csv drawn in the same picture",
+                    .completes = Completes::file},
+                   {.name = "--law",
+                    .value = "NAME",
+                    .doc = "draw the friction law NAME of a model instead"}},
+       .examples = {"judder plot press", "judder plot press --overlay measured.csv"}},
+      {.name = "report",
+       .purpose = "makes one offline HTML page of runs",
+       .positionals =
+           {{.name = "DIR", .doc = "run folders", .repeats = true, .completes = Completes::folder}},
+       .options = {},
+       .examples = {"judder report press", "judder report press press-high"}},
+      {.name = "dither",
+       .purpose = "averages friction under fast vibration",
+       .positionals = {model_file()},
+       .options = model_options({{.name = "--map", .value = "a,b", .doc = "map over two parameters"},
+                                 {.name = "--harmonics", .value = "H", .doc = "number of harmonics"},
+                                 json()}),
+       .examples = {"judder dither lugre.toml", "judder dither lugre.toml --map W,Om"}},
+      {.name = "schema",
+       .purpose = "prints the JSON schema of model files",
+       .positionals = {},
+       .options = {{.name = "--reference",
+                    .value = "",
+                    .doc = "print the reference page (Markdown) instead"}},
+       .examples = {"judder schema > model.schema.json", "judder schema --reference | less"},
+       .run = run_schema},
+      {.name = "completion",
+       .purpose = "prints a completion script for a shell",
+       .positionals = {{.name = "SHELL",
+                        .doc = "bash, zsh or fish",
+                        .completes = Completes::word,
+                        .words = {"bash", "zsh", "fish"}}},
+       .options = {},
+       .examples = {"judder completion bash > ~/.local/share/bash-completion/completions/judder",
+                    "judder completion fish > ~/.config/fish/completions/judder.fish"},
+       .run = run_completion},
+      {.name = "version",
+       .purpose = "prints the version",
+       .positionals = {},
+       .options = {json()},
+       .examples = {"judder version", "judder version --json"},
+       .run = run_version},
+  };
+}
+
+}  // namespace
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all = make_verbs();
+  return all;
+}
+
+const Verb* find_verb(const std::string& name) {
+  for (const Verb& verb : verbs()) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
+}  // namespace judder::app

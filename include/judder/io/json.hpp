@@ -1,0 +1,55 @@
+// Results as JSON text, for `--json` and for the run folder. Numbers that are not finite are null.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "judder/core/diagnostics.hpp"
+#include "judder/core/status.hpp"
+#include "judder/io/gallery.hpp"
+#include "judder/model/compile.hpp"
+
+namespace judder::io {
+
+/// { file, errors, warnings, problems: [ { severity, line, column, end_line, end_column, message, help, where } ] }.
+/// Lines and columns count from 1; a problem without a place in the file has none.
+[[nodiscard]] std::string diagnostics_json(const Diagnostics& diagnostics, std::string_view file,
+                                           std::string_view text);
+
+/// The derived equations as texts in the language of the model file: mass matrix, forces, rates, gaps, rows, laws, switches.
+/// `compiled` must hold a system.
+[[nodiscard]] std::string explain_json(const model::Compiled& compiled);
+
+[[nodiscard]] std::string gallery_json(const std::vector<GalleryModel>& models);
+
+/// What run.json says of a run.
+struct RunSummary {
+  std::string model;  ///< file, as named
+  std::string title;
+  std::vector<std::string> variants;
+  std::vector<std::pair<std::string, std::string>> set;    ///< --set
+  std::vector<std::pair<std::string, double>> parameters;  ///< resolved
+  std::string model_text;                                  ///< the model file as it was resolved
+  model::RunOptions options;                               ///< as used
+  std::string engine;                                      ///< as used
+  std::vector<std::pair<std::string, std::string>> modes;  ///< element and its mode at the start
+  Status status;
+  std::vector<std::pair<std::string, double>> counts;  ///< steps, rejected, evaluations, events, impacts, …
+  std::vector<std::pair<std::string, double>> residuals;  ///< worst gap, constraint, energy drift, …
+  struct Energy {
+    double initial = 0, final = 0, supplied = 0, dissipated = 0, balance = 0;
+  } energy;
+  struct Interval {
+    std::string contact;
+    double from = 0, to = 0;  ///< while it was closed
+    double peak = 0;          ///< largest normal force
+    double impulse = 0;       ///< of the normal force, impacts included
+  };
+  std::vector<Interval> intervals;
+  double wall_seconds = 0;
+};
+[[nodiscard]] std::string run_json(const RunSummary& summary);
+
+}  // namespace judder::io

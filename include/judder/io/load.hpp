@@ -1,0 +1,44 @@
+// From the arguments of a command to a compiled model: read, compile, and every message in one list.
+//
+// This is what all verbs with a MODEL argument share: the file, variants, settings. Messages of the reader and of the
+// compiler are joined; where the reader already complained about a place the compiler's echo is left out.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judder/core/diagnostics.hpp"
+#include "judder/io/reader.hpp"
+#include "judder/model/compile.hpp"
+
+namespace judder::io {
+
+/// FILE [--variant NAME]… [--set name=value]…
+struct ModelRequest {
+  std::filesystem::path file;
+  std::vector<std::string> variants;  ///< later ones win
+  std::vector<model::Named> set;      ///< wins over variants
+  std::string engine;                 ///< replaces `engine` of [run]; empty: as in the file
+  std::vector<std::string> free;      ///< parameters that stay inputs of the System
+};
+
+/// "name=value" of --set; nothing if there is no name or no value.
+[[nodiscard]] std::optional<model::Named> parse_setting(const std::string& text);
+
+struct LoadedModel {
+  ModelFile file;
+  model::Compiled compiled;  ///< without a system if there are errors
+  Diagnostics diagnostics;   ///< of the file and of the equations
+
+  [[nodiscard]] bool ok() const { return compiled.system.has_value() && !diagnostics.has_errors(); }
+};
+
+/// Also warns where a fixed-step engine meets a jump of a velocity, sign(x'), that belongs into a friction joint.
+[[nodiscard]] LoadedModel load_model(const ModelRequest& request);
+
+/// "press.toml: 3 coordinates, 1 contact, 1 friction joint; 0 warnings" for a model without errors.
+[[nodiscard]] std::string check_summary(const LoadedModel& loaded);
+
+}  // namespace judder::io

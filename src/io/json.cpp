@@ -1,0 +1,240 @@
+#include "judder/io/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "judder/io/version.hpp"
+
+namespace judder::io {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Invalid UTF-8 (a file name, say) must not be an exception.
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+const char* word(Severity severity) {
+  return severity == Severity::error ? "error" : severity == Severity::warning ? "warning" : "note";
+}
+
+template <class Value>
+Json table(const std::vector<std::pair<std::string, Value>>& pairs) {
+  Json out = Json::object();
+  for (const auto& [name, value] : pairs) {
+    if constexpr (std::is_same_v<Value, double>)
+      out[name] = number(value);
+    else
+      out[name] = value;
+  }
+  return out;
+}
+
+Json texts(const expr::Graph& graph, const std::vector<expr::Node>& nodes) {
+  Json out = Json::array();
+  for (const expr::Node node : nodes) out.push_back(graph.text(node));
+  return out;
+}
+
+const char* word(model::RelationKind kind) {
+  return kind == model::RelationKind::contact      ? "contact"
+         : kind == model::RelationKind::constraint ? "constraint"
+                                                   : "friction";
+}
+
+const char* word(model::ImpactType type) {
+  switch (type) {
+    case model::ImpactType::moreau:
+      return "moreau";
+    case model::ImpactType::newton:
+      return "newton";
+    case model::ImpactType::poisson:
+      return "poisson";
+    case model::ImpactType::stronge:
+      return "stronge";
+  }
+  return "";
+}
+
+Json relation_json(const model::System& system, std::size_t index) {
+  const model::Relation& relation = system.relations()[index];
+  const model::Symbols& symbols = system.symbols();
+  const expr::Graph& graph = system.graph();
+  Json out{{"kind", word(relation.kind)}, {"name", relation.name}};
+  if (relation.has_normal) {
+    const model::Symbols::Row& row = symbols.normal[index];
+    out[relation.kind == model::RelationKind::contact ? "gap"
+        : relation.holonomic                          ? "zero"
+                                                      : "velocity"] = graph.text(row.gap);
+    out["rate"] = graph.text(row.gap_rate);
+    out["normal_row"] = texts(graph, row.w);
+    if (relation.own_push) out["push"] = texts(graph, row.push);
+    out["second_order_terms"] = graph.text(row.zeta);
+  } else {
+    out["normal_force"] = graph.text(symbols.base[index]);
+  }
+  if (relation.kind == model::RelationKind::contact) out["impact"] = word(relation.impact);
+  Json tangents = Json::array();
+  for (int k = 0; k < relation.tangents; ++k) {
+    const model::Symbols::TangentRow& row =
+        symbols.tangent[static_cast<std::size_t>(relation.first_tangent + k)];
+    Json tangent{{"slip", graph.text(row.slip)}, {"row", texts(graph, row.w)}};
+    if (relation.own_push) tangent["drag"] = texts(graph, row.drag);
+    tangent["coefficient"] = graph.text(row.mu);
+    tangent["coefficient_at_rest"] = graph.text(row.mu_static);
+    tangents.push_back(std::move(tangent));
+  }
+  if (!tangents.empty()) out["tangential"] = std::move(tangents);
+  return out;
+}
+
+}  // namespace
+
+std::string diagnostics_json(const Diagnostics& diagnostics, std::string_view file, std::string_view text) {
+  std::vector<const Diagnostic*> order;
+  for (const Diagnostic& message : diagnostics.all()) order.push_back(&message);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Diagnostic* a, const Diagnostic* b) { return a->span.begin < b->span.begin; });
+  Json problems = Json::array();
+  int warnings = 0;
+  for (const Diagnostic* message : order) {
+    Json problem{{"severity", word(message->severity)}};
+    if (!message->span.empty() && message->file.empty()) {
+      const Position begin = position(text, message->span.begin);
+      const Position end = position(text, message->span.end);
+      problem["line"] = begin.line;
+      problem["column"] = begin.column;
+      problem["end_line"] = end.line;
+      problem["end_column"] = end.column;
+    }
+    problem["message"] = message->message;
+    if (!message->help.empty()) problem["help"] = message->help;
+    if (!message->where.empty()) problem["where"] = message->where;
+    if (!message->file.empty()) problem["file"] = message->file;
+    warnings += message->severity == Severity::warning ? 1 : 0;
+    problems.push_back(std::move(problem));
+  }
+  return text_of({{"file", std::string(file)},
+                  {"errors", diagnostics.errors()},
+                  {"warnings", warnings},
+                  {"problems", problems}});
+}
+
+std::string explain_json(const model::Compiled& compiled) {
+  const model::System& system = *compiled.system;
+  const model::Symbols& symbols = system.symbols();
+  const expr::Graph& graph = system.graph();
+  const model::Layout& layout = system.layout();
+  const auto n = static_cast<std::size_t>(layout.coordinates);
+
+  Json coordinates = Json::array();
+  for (std::size_t i = 0; i < n; ++i) {
+    coordinates.push_back({{"name", system.coordinate_names()[i]},
+                           {"start", number(system.start()[static_cast<std::size_t>(layout.q()) + i])},
+                           {"velocity", number(system.start()[static_cast<std::size_t>(layout.v()) + i])},
+                           {"massless", static_cast<bool>(system.massless()[i])},
+                           {"force", graph.text(symbols.force[i])}});
+  }
+  Json states = Json::array();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(layout.states); ++i) {
+    states.push_back({{"name", system.state_names()[i]},
+                      {"start", number(system.start()[static_cast<std::size_t>(layout.z()) + i])},
+                      {"rate", graph.text(symbols.rate[i])}});
+  }
+  Json mass = Json::array();
+  for (std::size_t i = 0; i < n; ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < n; ++j) row.push_back(graph.text(symbols.mass[i * n + j]));
+    mass.push_back(std::move(row));
+  }
+  Json relations = Json::array();
+  for (std::size_t r = 0; r < system.relations().size(); ++r) relations.push_back(relation_json(system, r));
+  Json switches = Json::array();
+  for (std::size_t k = 0; k < system.switches().size(); ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    switches.push_back({{"place", info.place},
+                        {"surface", graph.text(symbols.surface[k])},
+                        {"above", info.above},
+                        {"below", info.below},
+                        {"timetable", info.time_only}});
+  }
+  return text_of({{"title", compiled.title},
+                  {"parameters", table(compiled.parameters)},
+                  {"coordinates", coordinates},
+                  {"states", states},
+                  {"mass_matrix", mass},
+                  {"kinetic", graph.text(symbols.kinetic)},
+                  {"potential", graph.text(symbols.potential)},
+                  {"relations", relations},
+                  {"switches", switches}});
+}
+
+std::string gallery_json(const std::vector<GalleryModel>& models) {
+  Json out = Json::array();
+  for (const GalleryModel& model : models) {
+    out.push_back(
+        {{"name", model.name}, {"title", model.title}, {"source", model.source}, {"models", model.models}});
+  }
+  return text_of({{"models", out}});
+}
+
+std::string run_json(const RunSummary& summary) {
+  const model::RunOptions& used = summary.options;
+  Json options{{"from", number(used.from)},
+               {"until", number(used.until)},
+               {"tolerance", number(used.tolerance)},
+               {"step", number(used.step)},
+               {"max_step", number(used.max_step)},
+               {"method", used.method},
+               {"max_events", used.max_events},
+               {"on_accumulation", used.on_accumulation},
+               {"on_painleve", used.on_painleve},
+               {"on_indeterminate", used.on_indeterminate},
+               {"solver", used.solver},
+               {"solver_tolerance", number(used.solver_tolerance)}};
+  for (const model::RunOptions::EngineOption& option : used.engine_options) {
+    if (option.engine != summary.engine) continue;
+    options[option.engine][option.key] = option.text.empty() ? number(option.number) : Json(option.text);
+  }
+  Json intervals = Json::array();
+  for (const RunSummary::Interval& interval : summary.intervals) {
+    intervals.push_back({{"contact", interval.contact},
+                         {"from", number(interval.from)},
+                         {"to", number(interval.to)},
+                         {"peak", number(interval.peak)},
+                         {"impulse", number(interval.impulse)}});
+  }
+  return text_of({{"program", {{"name", "judder"}, {"version", version()}}},
+                  {"model",
+                   {{"file", summary.model},
+                    {"title", summary.title},
+                    {"variants", summary.variants},
+                    {"set", table(summary.set)},
+                    {"parameters", table(summary.parameters)},
+                    {"text", summary.model_text}}},
+                  {"engine", summary.engine},
+                  {"options", options},
+                  {"modes_at_start", table(summary.modes)},
+                  {"end",
+                   {{"reason", name(summary.status.reason)},
+                    {"time", number(summary.status.time)},
+                    {"where", summary.status.where},
+                    {"message", summary.status.message}}},
+                  {"counts", table(summary.counts)},
+                  {"residuals", table(summary.residuals)},
+                  {"energy",
+                   {{"initial", number(summary.energy.initial)},
+                    {"final", number(summary.energy.final)},
+                    {"supplied", number(summary.energy.supplied)},
+                    {"dissipated", number(summary.energy.dissipated)},
+                    {"balance", number(summary.energy.balance)}}},
+                  {"intervals", intervals},
+                  {"wall_seconds", number(summary.wall_seconds)}});
+}
+
+}  // namespace judder::io

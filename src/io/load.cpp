@@ -1,0 +1,126 @@
+#include "judder/io/load.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "io/fields.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder::io {
+namespace {
+
+bool overlaps(Span a, Span b) { return !a.empty() && !b.empty() && a.begin < b.end && b.begin < a.end; }
+
+/// Where "force.limiter.value", "state.z.rate" or "definitions.edge" stands in the file.
+Span span_of_place(const model::Spec& spec, const std::string& place) {
+  const auto matches = [&place](const std::string& start, const std::string& name) {
+    const std::string prefix = start + "." + name;
+    return place.compare(0, prefix.size(), prefix) == 0 &&
+           (place.size() == prefix.size() || place[prefix.size()] == '.' || place[prefix.size()] == '[');
+  };
+  for (std::size_t k = 0; k < spec.forces.size(); ++k) {
+    const model::Force& force = spec.forces[k];
+    const std::string name = force.name.empty() ? "force" + std::to_string(k + 1) : force.name.text;
+    if (matches("force", name)) return force.value.text.span;
+  }
+  for (const model::StateVariable& state : spec.states) {
+    if (matches("state", state.name.text)) return state.rate.text.span;
+  }
+  for (const model::Definition& definition : spec.definitions) {
+    const std::string& signature = definition.signature.text;
+    if (matches("definitions", signature.substr(0, signature.find('(')))) return definition.body.text.span;
+  }
+  return {};
+}
+
+void warn_of_velocity_jumps(const model::Spec& spec, const model::Compiled& compiled, Diagnostics& out) {
+  const std::vector<EngineFields> engines = engine_fields();
+  const bool fixed = std::any_of(engines.begin(), engines.end(), [&compiled](const EngineFields& engine) {
+    return engine.fixed_step && engine.name == compiled.run.engine;
+  });
+  if (!fixed || !compiled.system) return;
+  const model::System& system = *compiled.system;
+  const model::Symbols& symbols = system.symbols();
+  for (std::size_t k = 0; k < system.switches().size(); ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (info.kind != expr::SwitchKind::jump || !info.in_motion || !info.two_sided()) continue;
+    const bool moves = std::any_of(symbols.v.begin(), symbols.v.end(), [&](expr::Variable v) {
+      return system.graph().depends_on(symbols.surface[k], v);
+    });
+    if (!moves) continue;
+    out.warning(span_of_place(spec, info.place), info.place,
+                "this jumps with a velocity, and the engine '" + compiled.run.engine +
+                    "' has a fixed step: the result will chatter",
+                "write the friction as a [[friction]] joint, or use the engine 'event'");
+  }
+}
+
+}  // namespace
+
+std::optional<model::Named> parse_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return std::nullopt;
+  const auto trimmed = [](std::string part) {
+    part.erase(0, std::min(part.find_first_not_of(' '), part.size()));
+    part.erase(part.find_last_not_of(' ') + 1);
+    return part;
+  };
+  const std::string name = trimmed(text.substr(0, equals));
+  const std::string value = trimmed(text.substr(equals + 1));
+  if (name.empty() || value.empty()) return std::nullopt;
+  model::Named named;
+  named.name = name;
+  if (const auto number = parse_number(value))
+    named.value = model::Value(*number);
+  else
+    named.value = model::Value(value);
+  return named;
+}
+
+LoadedModel load_model(const ModelRequest& request) {
+  LoadedModel loaded;
+  loaded.file = read_model(request.file);
+  for (const Diagnostic& message : loaded.file.diagnostics.all()) loaded.diagnostics.add(message);
+  if (!loaded.file.parsed) return loaded;
+
+  if (!request.engine.empty()) loaded.file.spec.run.engine = request.engine;
+  model::CompileOptions options;
+  options.variants = request.variants;
+  options.set = request.set;
+  options.free = request.free;
+  loaded.compiled = model::compile(loaded.file.spec, options);
+  const std::vector<Diagnostic>& known = loaded.file.diagnostics.all();
+  for (const Diagnostic& message : loaded.compiled.diagnostics.all()) {
+    const bool echo = std::any_of(known.begin(), known.end(),
+                                  [&message](const Diagnostic& d) { return overlaps(d.span, message.span); });
+    if (!echo) loaded.diagnostics.add(message);
+  }
+  warn_of_velocity_jumps(loaded.file.spec, loaded.compiled, loaded.diagnostics);
+  return loaded;
+}
+
+std::string check_summary(const LoadedModel& loaded) {
+  const model::System& system = *loaded.compiled.system;
+  const auto count = [](std::ptrdiff_t number, const std::string& noun) {
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+  };
+  std::string out = loaded.file.name + ": " + count(system.layout().coordinates, "coordinate");
+  if (system.layout().states > 0) out += ", " + count(system.layout().states, "state");
+  const auto add = [&](model::RelationKind kind, const char* noun) {
+    const std::vector<model::Relation>& all = system.relations();
+    const auto number =
+        std::count_if(all.begin(), all.end(), [kind](const model::Relation& r) { return r.kind == kind; });
+    if (number > 0) out += ", " + count(number, noun);
+  };
+  add(model::RelationKind::contact, "contact");
+  add(model::RelationKind::joint, "friction joint");
+  add(model::RelationKind::constraint, "constraint");
+  if (!system.switches().empty())
+    out += ", " + count(static_cast<std::ptrdiff_t>(system.switches().size()), "switch surface");
+  const std::vector<Diagnostic>& messages = loaded.diagnostics.all();
+  const auto warnings = std::count_if(messages.begin(), messages.end(),
+                                      [](const Diagnostic& d) { return d.severity == Severity::warning; });
+  return out + "; no errors" + (warnings > 0 ? ", " + count(warnings, "warning") : "") + "\n";
+}
+
+}  // namespace judder::io
