@@ -21,6 +21,9 @@ void ExplicitStepper::resize(int components) {
   y1_.assign(n, 0.0);
   error_.assign(2 * n, 0.0);
   dense_.assign(n * kDensePolynomial, 0.0);
+  dense_error_.assign(n, 0.0);
+  change_.assign(n, 0.0);
+  rate_.assign(n, 0.0);
   have_end_rate_ = false;
   have_dense_ = false;
 }
@@ -42,6 +45,14 @@ double ExplicitStepper::error(const double* inverse_scale, int components) const
     first = first / std::sqrt(1 + ratio * ratio);
   }
   return first <= infinite ? first : infinite;
+}
+
+double ExplicitStepper::dense_error(const double* inverse_scale, int components) const {
+  double norm = 0;
+  for (int i = 0; i < components; ++i) {
+    norm = larger(norm, dense_error_[static_cast<std::size_t>(i)] * inverse_scale[i]);
+  }
+  return norm <= std::numeric_limits<double>::infinity() ? norm : std::numeric_limits<double>::infinity();
 }
 
 double ExplicitStepper::stiffness(const double* inverse_scale, int components) const {
@@ -72,6 +83,29 @@ void ExplicitStepper::dense(double theta, int begin, int end, double* out) const
     // From the nearer end, so that both ends are exact.
     const double base = theta <= 0.5 ? y0_[i] + theta * c[0] : y1_[static_cast<std::size_t>(i)] - rest * c[0];
     out[i - begin] = base + bulge;
+  }
+}
+
+void ExplicitStepper::dense_change(double theta, int begin, int end, double* out) const {
+  // The nested form of dense() with its derivative carried along, innermost bracket first; d(1 − θ) = −1.
+  const double rest = 1 - theta;
+  const bool eighth = method_ == Method::order8;
+  for (int i = begin; i < end; ++i) {
+    const double* c = dense_.data() + i;
+    double value = c[3 * n_];
+    double slope = 0;
+    if (eighth) {
+      const double third = c[5 * n_] + theta * c[6 * n_];
+      const double second = c[4 * n_] + rest * third;
+      const double second_slope = rest * c[6 * n_] - third;
+      value += theta * second;
+      slope = second + theta * second_slope;
+    }
+    slope = rest * slope - value;
+    value = c[2 * n_] + rest * value;
+    slope = value + theta * slope;
+    value = c[n_] + theta * value;
+    out[i - begin] = c[0] + (rest - theta) * value + theta * rest * slope;
   }
 }
 

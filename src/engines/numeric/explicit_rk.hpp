@@ -4,9 +4,12 @@
 //
 // Method::order5: Dormand-Prince 5(4), 6 right-hand sides per step (the last one is the next step's first), dense output of order 4.
 // Method::order8: DOP853, 12 right-hand sides per step, error from embedded solutions of order 5 and 3, dense output of order 7 with
-// three more right-hand sides, computed only when asked for. In both, the dense output's error is of the size of the step's error
-// estimate, so what is located with it is good to the tolerance; a state that must keep the method's order is computed by a step
-// that ends there.
+// three more right-hand sides, computed only when asked for.
+//
+// The dense output is less accurate inside a step than y₁ is at its end: where the error estimate just meets a tolerance, the polynomial of order
+// 5 was seen to miss it by up to 17 times, that of order 8 by up to 35 times. Who must know measures: prepare_dense_error() takes the
+// defect h(ẏ − f(t, y)) of the polynomial at two places, and dense_error() bounds the error by 0.6 of it (on six nonlinear systems the
+// error was 0.07 to 0.6 of the defect). A state that must keep the method's order is computed by a step that ends there.
 //
 // The stepper neither accepts nor rejects: it computes y₁, and error() weighs the estimate with the caller's scales. Components
 // behind those the caller weighs (quadratures) are integrated with the same formulas and do not influence the step.
@@ -18,6 +21,7 @@
 // E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, II.4 to II.6, II.10.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -48,8 +52,14 @@ class ExplicitStepper {
   template <class Rhs>
   bool prepare_dense(Rhs& rhs);
 
+  /// Makes dense_error() valid; two right-hand sides on top of prepare_dense(), which comes first. False: not a number.
+  template <class Rhs>
+  bool prepare_dense_error(Rhs& rhs);
+
   [[nodiscard]] const double* y1() const { return y1_.data(); }
-  [[nodiscard]] const double* f1() const { return stages_.data() + end_stage_ * n_; }  ///< after prepare_end_rate()
+  [[nodiscard]] const double* f1() const {
+    return stages_.data() + end_stage_ * n_;
+  }  ///< after prepare_end_rate()
   [[nodiscard]] double t1() const { return t_ + h_; }
 
   /// The largest weighted component of the error estimate over the first `components`, each |e_i| · inverse_scale[i]; order 8
@@ -59,12 +69,21 @@ class ExplicitStepper {
   /// The estimate itself (order 8: that of order 5), for component i.
   [[nodiscard]] double error_component(int i) const { return error_[static_cast<std::size_t>(i)]; }
 
+  /// Estimate of the largest error of dense() along the step, in the same norm, or of one component.
+  [[nodiscard]] double dense_error(const double* inverse_scale, int components) const;
+  [[nodiscard]] double dense_error_component(int i) const {
+    return dense_error_[static_cast<std::size_t>(i)];
+  }
+
   /// |hλ| of the dominant eigenvalue over the stability limit of the method, from the two stages at t + h; valid after
   /// prepare_end_rate(). Above 1 on many steps the problem is stiff for this method (step_control.hpp).
   [[nodiscard]] double stiffness(const double* inverse_scale, int components) const;
 
   /// out[i − begin] = y_i(t + θh) for begin ≤ i < end and θ ∈ [0, 1]; gives y₀ and y₁ to the last bit at the ends.
   void dense(double theta, int begin, int end, double* out) const;
+
+  /// out[i − begin] = h ẏ_i(t + θh) of the same polynomial.
+  void dense_change(double theta, int begin, int end, double* out) const;
 
  private:
   template <class Table, int Stage, class Rhs>
@@ -93,6 +112,9 @@ class ExplicitStepper {
   std::vector<double> y1_;
   std::vector<double> error_;  ///< first estimate, then (order 8) the second
   std::vector<double> dense_;  ///< coefficient-major
+  std::vector<double> dense_error_;
+  std::vector<double> change_;  ///< of the dense output at one place
+  std::vector<double> rate_;    ///< right-hand side at the same place
 };
 
 namespace detail {
@@ -101,7 +123,7 @@ namespace detail {
 template <const auto& Rows, int Row, std::size_t... J>
 inline double weighted_sum(const double* k, int stride, std::index_sequence<J...>) {
   double sum = Rows[Row][0] * k[0];
-  const auto add = [&]<std::size_t Column>(std::integral_constant<std::size_t, Column>) {
+  [[maybe_unused]] const auto add = [&]<std::size_t Column>(std::integral_constant<std::size_t, Column>) {
     if constexpr (Rows[Row][Column] != 0.0) sum += Rows[Row][Column] * k[static_cast<int>(Column) * stride];
   };
   (add(std::integral_constant<std::size_t, J + 1>{}), ...);
@@ -147,14 +169,16 @@ StepOutcome ExplicitStepper::run(Rhs& rhs) {
       const auto at = static_cast<std::size_t>(i);
       y1_[at] = y0_[i] + h_ * detail::weighted_sum<Table::a, stages, stages>(k + i, n_);
       error_[at] = h_ * detail::weighted_sum<Table::error, 0, stages>(k + i, n_);
-      error_[at + static_cast<std::size_t>(n_)] = h_ * detail::weighted_sum<Table::error, 1, stages>(k + i, n_);
+      error_[at + static_cast<std::size_t>(n_)] =
+          h_ * detail::weighted_sum<Table::error, 1, stages>(k + i, n_);
     }
   }
   return StepOutcome::done;
 }
 
 template <class Rhs>
-StepOutcome ExplicitStepper::step(Method method, Rhs& rhs, double t, const double* y, const double* f0, double h) {
+StepOutcome ExplicitStepper::step(Method method, Rhs& rhs, double t, const double* y, const double* f0,
+                                  double h) {
   method_ = method;
   t_ = t;
   h_ = h;
@@ -193,6 +217,25 @@ bool ExplicitStepper::prepare_dense(Rhs& rhs) {
     fill_dense<Order8Table>();
   }
   have_dense_ = true;
+  return true;
+}
+
+template <class Rhs>
+bool ExplicitStepper::prepare_dense_error(Rhs& rhs) {
+  if (!prepare_dense(rhs)) return false;
+  // Where the defect is large for every elementary differential tried; the ends, where it vanishes, are useless.
+  const double offset = method_ == Method::order5 ? 0.3 : 0.2;
+  constexpr double share = 0.6;
+  for (int side = 0; side < 2; ++side) {
+    const double theta = side == 0 ? 0.5 - offset : 0.5 + offset;
+    dense(theta, 0, n_, argument_.data());
+    dense_change(theta, 0, n_, change_.data());
+    if (!rhs(t_ + theta * h_, static_cast<const double*>(argument_.data()), rate_.data())) return false;
+    for (std::size_t i = 0; i < argument_.size(); ++i) {
+      const double defect = share * std::abs(change_[i] - h_ * rate_[i]);
+      dense_error_[i] = side == 0 || defect > dense_error_[i] ? defect : dense_error_[i];
+    }
+  }
   return true;
 }
 

@@ -22,12 +22,14 @@ int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 /// C(n, k) exactly; n is at most 32.
 long double binomial(int n, int k) {
   long double value = 1;
-  for (int i = 1; i <= k; ++i) value = value * static_cast<long double>(n - k + i) / static_cast<long double>(i);
+  for (int i = 1; i <= k; ++i)
+    value = value * static_cast<long double>(n - k + i) / static_cast<long double>(i);
   return std::round(value);
 }
 
 /// The root of a polynomial that changes sign exactly once in (lower, upper): Newton kept inside the shrinking bracket.
-double bracketed_root(const double* bernstein, int degree, double lower, double upper, double at_lower, double at_upper) {
+double bracketed_root(const double* bernstein, int degree, double lower, double upper, double at_lower,
+                      double at_upper) {
   double u = lower + (upper - lower) * (at_lower / (at_lower - at_upper));
   const bool rising = at_lower < at_upper;
   for (int iteration = 0; iteration < 80; ++iteration) {
@@ -64,7 +66,8 @@ class Walk {
   }
 
   /// The part u ∈ [lower, upper] of the piece [a, b] with coefficients c, monotone.
-  void monotone(const double* c, double a, double b, double lower, double upper, double at_lower, double at_upper) {
+  void monotone(const double* c, double a, double b, double lower, double upper, double at_lower,
+                double at_upper) {
     const int direction = sign_of(at_upper - at_lower);
     const double begin = a + (b - a) * lower;
     const double end = a + (b - a) * upper;
@@ -103,7 +106,9 @@ class Walk {
   }
 
  private:
-  [[nodiscard]] static RootKind kind(int sign_after) { return sign_after > 0 ? RootKind::rising : RootKind::falling; }
+  [[nodiscard]] static RootKind kind(int sign_after) {
+    return sign_after > 0 ? RootKind::rising : RootKind::falling;
+  }
 
   [[nodiscard]] double slope_at(const double* c, double u) const {
     double slope = 0;
@@ -120,9 +125,6 @@ class Walk {
       } else {
         roots_.push({.theta = theta, .kind = kind(sign), .value = 0, .slope = zero_slope_});
       }
-    } else if (!pending_ && sign_ == -sign) {
-      // Only where a first coefficient of rounding size had the other sign: the zero is at the very start.
-      roots_.push({.theta = std::numeric_limits<double>::min(), .kind = kind(sign), .value = 0});
     }
     pending_ = false;
     sign_ = sign;
@@ -332,16 +334,18 @@ SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
   }
 }
 
-Interpolation SamplingGrid::interpolate(const double* samples, int stride, int zeros, double* bernstein) const {
+Interpolation SamplingGrid::interpolate(const double* samples, int stride, int zeros,
+                                        double* bernstein) const {
   const int points = degree_ + 1;
   Coefficients g{};
   Interpolation result;
+  double zero = 0;  // or not a number, when a sample is not finite
   for (int j = 0; j < points; ++j) {
     double value = samples[j * stride];
     for (int k = 0; k < zeros; ++k) value /= theta_[at(j)];
     g[at(j)] = value;
-    const double size = std::abs(value);
-    if (!(size <= result.magnitude)) result.magnitude = size;
+    zero += 0 * value;
+    result.magnitude = std::max(result.magnitude, std::abs(value));
   }
   const double* matrix = bernstein_.data();
   for (int m = 0; m < points; ++m) {
@@ -356,11 +360,15 @@ Interpolation SamplingGrid::interpolate(const double* samples, int stride, int z
     for (int j = 0; j < points; ++j) sum += tail_[at(k * points + j)] * g[at(j)];
     pair[at(k / 2)] = std::max(pair[at(k / 2)], std::abs(sum));
   }
-  // Not decaying by two per pair means not resolved; otherwise the tail is a geometric series at the slower of the two decays seen.
-  double decay = pair[1] > 0 ? pair[0] / pair[1] : (pair[0] > 0 ? 1.0 : 0.0);
-  if (tail_rows_ == 6 && pair[2] > 0) decay = std::max(decay, pair[1] / pair[2]);
-  const double truncation = decay < 0.5 ? 2 * pair[0] * decay / (1 - decay) : 2 * pair[0];
-  const double error = truncation + rounding_ * result.magnitude;
+  // The tail is taken as a geometric series with the slower decay seen, and only half as fast: where a fast decay gives way to a slower
+  // one (a nearby singularity behind an entire function) the last coefficients do not show it yet. A last pair that is small by accident
+  // is replaced by what the two before it foretell. Without decay the last pair is the estimate.
+  const bool three_pairs = tail_rows_ == 6 && pair[1] < pair[2];
+  const double last = three_pairs ? std::max(pair[0], pair[1] * (pair[1] / pair[2])) : pair[0];
+  const double decay = pair[1] > 0 ? last / pair[1] : (last > 0 ? 1.0 : 0.0);
+  const double per_term = std::sqrt(std::min(decay, 1.0));
+  const double truncation = per_term < 0.5 ? 2 * last * per_term / (1 - per_term) : 2 * last;
+  const double error = truncation + rounding_ * result.magnitude + zero;
   result.error = std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
   return result;
 }

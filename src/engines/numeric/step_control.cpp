@@ -6,19 +6,19 @@
 namespace judder::engines::numeric {
 
 StepControlOptions order5_control() {
-  return {.power = 5, .beta = 0.04, .safety = 0.9, .shrink = 0.2, .grow = 10};
+  return {.power = 5, .beta = 0.04, .safety = 0.9, .shrink = 0.2, .grow = 10, .keep = 1};
 }
 
 StepControlOptions order8_control() {
-  return {.power = 8, .beta = 0, .safety = 0.9, .shrink = 1.0 / 3, .grow = 6};
+  return {.power = 8, .beta = 0, .safety = 0.9, .shrink = 1.0 / 3, .grow = 6, .keep = 1};
 }
 
 StepControlOptions radau_control() {
-  return {.power = 4, .beta = 0.04, .safety = 0.9, .shrink = 0.2, .grow = 8};
+  return {.power = 4, .beta = 0.04, .safety = 0.9, .shrink = 0.2, .grow = 8, .keep = 1.2};
 }
 
 void StepController::restart() {
-  last_error_ = kFirstError;
+  last_error_ = 1;
   rejected_ = false;
 }
 
@@ -29,7 +29,8 @@ double StepController::after_accepted(double error) {
   if (options_.beta > 0) factor *= std::pow(last_error_, options_.beta);
   factor = std::clamp(factor, options_.shrink, options_.grow);
   if (rejected_) factor = std::min(factor, 1.0);
-  last_error_ = std::max(error, kFirstError);
+  if (factor >= 1 && factor < options_.keep) factor = 1;
+  last_error_ = std::max(error, kLeastError);
   rejected_ = false;
   return factor;
 }

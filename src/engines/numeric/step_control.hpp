@@ -20,6 +20,7 @@ struct StepControlOptions {
   double safety = 0.9;  ///< (0, 1)
   double shrink = 0.2;  ///< smallest factor, (0, 1)
   double grow = 10;     ///< largest factor, > 1
+  double keep = 1;  ///< factors from 1 up to this leave h as it is, so that a factorisation serves again, ≥ 1
 };
 
 /// The settings of Hairer, Nørsett and Wanner for each method.
@@ -45,16 +46,17 @@ class StepController {
 
  private:
   StepControlOptions options_;
-  double last_error_ = kFirstError;
+  double last_error_ = 1;
   bool rejected_ = false;
 
-  static constexpr double kFirstError = 1e-4;  ///< also the least remembered error: a lucky step must not count for much
+  static constexpr double kLeastError = 1e-4;  ///< the least remembered: a lucky step must not count for much
 };
 
 struct StiffnessOptions {
-  int stiff_steps = 15;     ///< steps beyond the limit that mean stiff, ≥ 1
-  int calm_steps = 6;       ///< steps within the limit, in a row, that clear the count, ≥ 1
-  double back_limit = 0.5;  ///< an implicit step with h‖J‖ below this share of the explicit limit is harmless, (0, 1)
+  int stiff_steps = 15;  ///< steps beyond the limit that mean stiff, ≥ 1
+  int calm_steps = 6;    ///< steps within the limit, in a row, that clear the count, ≥ 1
+  double back_limit =
+      0.5;  ///< an implicit step with h‖J‖ below this share of the explicit limit is harmless, (0, 1)
 };
 
 class StiffnessMonitor {
