@@ -1,0 +1,78 @@
+// Figures as plain data: panels of curves, with what happened marked.
+//
+// A figure says what is to be seen, not how it is drawn; svg.hpp draws it, and anything else may. Curves of non-smooth
+// motion jump: a series lists the points at which it does, and the drawing keeps the two one-sided values apart (a thin
+// dashed link, never a slope that is not there). A point that is not finite is a gap.
+//
+// Used for time series, phase portraits, friction laws, impulse paths, orders of convergence.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace judder::report {
+
+enum class Stroke { solid, dashed, dotted, none };
+
+enum class Symbol { none, circle, disc, square, diamond, triangle_up, triangle_down, cross, plus, bar };
+
+/// A curve, a cloud of points or a filled region, by its points.
+struct Series {
+  std::string label{};               ///< for the legend; may be empty
+  std::vector<double> x{};           ///< same length as y
+  std::vector<double> y{};           ///< not finite: a gap
+  std::vector<std::size_t> jumps{};  ///< ascending; i: between points i − 1 and i there is a jump
+  std::optional<int> colour{};       ///< number of a colour of the palette, from 0; absent: the next one
+  Stroke stroke = Stroke::solid;     ///< `none` with a symbol: only points
+  Symbol symbol = Symbol::none;      ///< at every point
+  double width = 1.5;                ///< of the line, in pixels
+  bool filled = false;  ///< the closed region inside the points, lightly tinted (a friction cone)
+};
+
+/// A kind of mark: "impact", "lift-off".
+struct MarkKind {
+  std::string label{};
+  Symbol symbol = Symbol::circle;
+};
+
+/// Something that happened at x. Without y it concerns the whole panel and stands in a lane above it.
+struct Mark {
+  std::size_t kind = 0;  ///< index in Panel::mark_kinds
+  double x = 0;
+  double y = std::numeric_limits<double>::quiet_NaN();
+  std::string tip{};  ///< shown when the pointer rests on it
+};
+
+struct Axis {
+  std::string label{};
+  std::optional<double> from{};           ///< absent: from the data
+  std::optional<double> to{};             ///< absent: from the data
+  bool logarithmic = false;               ///< values that are not positive are gaps
+  bool tight = false;                     ///< no margin between the data and the frame: time
+  std::vector<std::string> categories{};  ///< not empty: the values are 0, 1, … and are labelled so
+};
+
+struct Panel {
+  Axis x{};
+  Axis y{};
+  std::vector<Series> series{};
+  std::vector<MarkKind> mark_kinds{};
+  std::vector<Mark> marks{};
+  std::vector<double> guides{};  ///< thin vertical lines at these x; marks without y have theirs already
+  double height = 200;           ///< of the plotting area, in pixels; at least 40
+  bool same_scale = false;       ///< one unit of x as long as one unit of y
+};
+
+/// Panels one above another.
+struct Figure {
+  std::string title{};
+  std::string subtitle{};
+  std::vector<Panel> panels{};
+  bool shared_x = false;  ///< all panels have the same abscissa: one range, labelled below the last
+  double width = 720;     ///< in pixels; at least 240
+};
+
+}  // namespace judder::report

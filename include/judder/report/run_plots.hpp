@@ -1,0 +1,42 @@
+// Figures of runs.
+//
+// A plot is a list of column names, the first of them the abscissa: ["t", "N", "F"] is a time series, ["x", "x'"] a phase
+// portrait. Two rows with the same t are the limits before and after an event, so the curve jumps there. Columns of words
+// (`mode(…)`) get a panel of their own with one line per word.
+//
+// One run alone shows its events: in lanes above a time series, on the curve of any other plot. Several runs in one
+// picture are told apart by colour, or, where colours already tell columns apart, by dashes; their events are left out.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judder/io/run_folder.hpp"
+#include "judder/report/figure.hpp"
+
+namespace judder::report {
+
+struct RunPlotOptions {
+  std::string title{};     ///< of every figure: the model's
+  std::string subtitle{};  ///< variant, engine; may be empty
+  bool events = true;      ///< mark the events of a single run
+};
+
+struct NamedFigure {
+  std::string name;  ///< for a file: letters, digits and hyphens
+  Figure figure;
+};
+
+struct RunPlots {
+  std::vector<NamedFigure> figures;
+  std::vector<std::string> problems;  ///< one sentence for every plot or column that could not be drawn
+};
+
+/// The figures that `plots` asks for, `plot-1`, `plot-2`, …; a column needs to be in one of the runs only. Without plots:
+/// every coordinate and velocity against t, the phase portrait of a single coordinate, and the output columns.
+[[nodiscard]] RunPlots plots_of_run(std::span<const io::RunData> runs,
+                                    const std::vector<std::vector<std::string>>& plots,
+                                    const RunPlotOptions& options = {});
+
+}  // namespace judder::report

@@ -1,0 +1,312 @@
+#include "judder/report/run_plots.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "judder/core/number.hpp"
+
+namespace judder::report {
+namespace {
+
+using io::Column;
+using io::Event;
+using io::RunData;
+
+constexpr std::size_t kMostPanels = 6;  // more quantities than this share one panel
+constexpr std::size_t kMostLines = 12;  // in a shared panel
+
+struct KindOfEvent {
+  std::string_view name;
+  Symbol symbol;
+};
+
+// In the order of their lanes: what changes contact, what changes slip, what is special.
+constexpr std::array<KindOfEvent, 14> kKinds = {{{"impact", Symbol::triangle_down},
+                                                 {"contact", Symbol::square},
+                                                 {"lift-off", Symbol::triangle_up},
+                                                 {"stick", Symbol::disc},
+                                                 {"slip", Symbol::circle},
+                                                 {"reversal", Symbol::diamond},
+                                                 {"tangential-impact", Symbol::triangle_down},
+                                                 {"accumulation", Symbol::plus},
+                                                 {"painleve", Symbol::cross},
+                                                 {"switch", Symbol::bar},
+                                                 {"slide-begin", Symbol::disc},
+                                                 {"slide-end", Symbol::circle},
+                                                 {"graze", Symbol::cross},
+                                                 {"watch", Symbol::diamond}}};
+
+bool is_numbers(const Column& column) { return column.words.empty(); }
+
+std::string tip_of(const Event& event) {
+  std::string tip = event.kind + ' ' + event.where;
+  if (!event.detail.empty()) tip += ": " + event.detail;
+  return tip + "\nt = " + to_text(event.time, 9);
+}
+
+// Indices of the rows that follow a row with the same time: the limits after an event.
+std::vector<std::size_t> rows_after_events(const RunData& run) {
+  std::vector<std::size_t> rows;
+  const Column* time = run.find("t");
+  if (time == nullptr || !is_numbers(*time)) return rows;
+  for (std::size_t i = 1; i < time->numbers.size(); ++i) {
+    if (time->numbers[i] == time->numbers[i - 1]) rows.push_back(i);
+  }
+  return rows;
+}
+
+// The value of a column at a time: the limit after it where a row has that time, else between two rows.
+double value_at(const std::vector<double>& times, const std::vector<double>& values, double time) {
+  const auto after = std::upper_bound(times.begin(), times.end(), time);
+  if (after == times.begin() || times.size() != values.size())
+    return std::numeric_limits<double>::quiet_NaN();
+  const auto i = static_cast<std::size_t>(after - times.begin());
+  if (times[i - 1] == time || after == times.end()) return values[i - 1];
+  const double share = (time - times[i - 1]) / (times[i] - times[i - 1]);
+  return values[i - 1] + share * (values[i] - values[i - 1]);
+}
+
+void mark_events(Panel& panel, const RunData& run, const Column& abscissa, const Column* ordinate) {
+  const Column* time = run.find("t");
+  std::vector<std::string> names;
+  for (const KindOfEvent& kind : kKinds) {
+    panel.mark_kinds.push_back({std::string(kind.name), kind.symbol});
+    names.emplace_back(kind.name);
+  }
+  for (const Event& event : run.events) {
+    auto kind = std::find(names.begin(), names.end(), event.kind);
+    if (kind == names.end()) {
+      names.push_back(event.kind);
+      panel.mark_kinds.push_back({event.kind, Symbol::circle});
+      kind = std::prev(names.end());
+    }
+    Mark mark;
+    mark.kind = static_cast<std::size_t>(kind - names.begin());
+    mark.tip = tip_of(event);
+    mark.x = event.time;
+    if (ordinate != nullptr) {
+      if (time == nullptr) continue;
+      mark.x = value_at(time->numbers, abscissa.numbers, event.time);
+      mark.y = value_at(time->numbers, ordinate->numbers, event.time);
+      if (!std::isfinite(mark.y)) continue;
+    }
+    panel.marks.push_back(std::move(mark));
+  }
+}
+
+class Builder {
+ public:
+  Builder(std::span<const RunData> runs, const RunPlotOptions& options) : runs_(runs), options_(options) {
+    for (const RunData& run : runs) jumps_.push_back(rows_after_events(run));
+  }
+
+  // One panel with the columns of `plot` over its first, and one more for each column of words.
+  void listed(const std::vector<std::string>& plot, std::string name) {
+    if (plot.size() < 2) {
+      problems_.push_back("a plot needs an abscissa and at least one ordinate");
+      return;
+    }
+    std::vector<std::string> numbers;
+    Figure figure = blank();
+    for (std::size_t i = 1; i < plot.size(); ++i) {
+      const Column* column = any(plot[i]);
+      if (column == nullptr) {
+        problems_.push_back("there is no column '" + plot[i] + "'");
+      } else if (is_numbers(*column)) {
+        numbers.push_back(plot[i]);
+      }
+    }
+    const Column* abscissa = any(plot[0]);
+    if (abscissa == nullptr || !is_numbers(*abscissa)) {
+      problems_.push_back("there is no column of numbers '" + plot[0] + "'");
+      return;
+    }
+    const bool over_time = plot[0] == "t";
+    if (!numbers.empty()) figure.panels.push_back(panel(plot[0], numbers, over_time ? 260 : 420));
+    for (std::size_t i = 1; i < plot.size(); ++i) {
+      const Column* column = any(plot[i]);
+      if (column != nullptr && !is_numbers(*column)) figure.panels.push_back(words(plot[0], plot[i]));
+    }
+    if (figure.panels.empty()) return;
+    figure.shared_x = true;
+    if (events_shown())
+      mark(figure.panels.front(), plot[0], over_time ? "" : numbers.empty() ? "" : numbers.front());
+    share_hairlines(figure);
+    add(std::move(name), std::move(figure));
+  }
+
+  // Each column in its own panel over t, or all in one where there are many.
+  void stacked(const std::vector<std::string>& columns, std::string name) {
+    if (columns.empty() || any("t") == nullptr) return;
+    Figure figure = blank();
+    figure.shared_x = true;
+    if (columns.size() <= kMostPanels) {
+      const double height = columns.size() == 1 ? 260 : columns.size() <= 3 ? 170 : 120;
+      for (const std::string& column : columns) figure.panels.push_back(panel("t", {column}, height));
+    } else {
+      const std::vector<std::string> first(
+          columns.begin(),
+          columns.begin() + static_cast<std::ptrdiff_t>(std::min(columns.size(), kMostLines)));
+      figure.panels.push_back(panel("t", first, 320));
+      if (first.size() < columns.size()) {
+        figure.subtitle += (figure.subtitle.empty() ? "the first " : "; the first ") +
+                           std::to_string(first.size()) + " of " + std::to_string(columns.size()) +
+                           " columns";
+      }
+    }
+    if (events_shown()) mark(figure.panels.front(), "t", "");
+    share_hairlines(figure);
+    add(std::move(name), std::move(figure));
+  }
+
+  RunPlots take() { return {std::move(figures_), std::move(problems_)}; }
+
+ private:
+  [[nodiscard]] bool events_shown() const { return options_.events && runs_.size() == 1; }
+
+  [[nodiscard]] Figure blank() const {
+    Figure figure;
+    figure.title = options_.title;
+    figure.subtitle = options_.subtitle;
+    return figure;
+  }
+
+  [[nodiscard]] const Column* any(std::string_view name) const {
+    for (const RunData& run : runs_) {
+      if (const Column* column = run.find(name)) return column;
+    }
+    return nullptr;
+  }
+
+  // Colours tell runs apart if there is one column, else columns; then dashes tell runs apart.
+  [[nodiscard]] Panel panel(const std::string& abscissa, const std::vector<std::string>& ordinates,
+                            double height) const {
+    Panel out;
+    out.height = height;
+    out.x.label = abscissa;
+    out.x.tight = abscissa == "t";
+    const bool one_column = ordinates.size() == 1;
+    if (one_column) out.y.label = ordinates.front();
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      for (std::size_t c = 0; c < ordinates.size(); ++c) {
+        const Column* x = runs_[r].find(abscissa);
+        const Column* y = runs_[r].find(ordinates[c]);
+        if (x == nullptr || y == nullptr || !is_numbers(*x) || !is_numbers(*y)) continue;
+        Series series;
+        series.x = x->numbers;
+        series.y = y->numbers;
+        series.jumps = jumps_[r];
+        series.colour = static_cast<int>(one_column ? r : c);
+        if (!one_column && r > 0) series.stroke = r % 2 == 1 ? Stroke::dashed : Stroke::dotted;
+        if (runs_.size() > 1 && one_column) series.label = runs_[r].name;
+        if (runs_.size() > 1 && !one_column) series.label = ordinates[c] + " (" + runs_[r].name + ")";
+        if (runs_.size() == 1 && !one_column) series.label = ordinates[c];
+        out.series.push_back(std::move(series));
+      }
+    }
+    return out;
+  }
+
+  // Words as levels, in the order in which they appear; constant until the next row says otherwise.
+  [[nodiscard]] Panel words(const std::string& abscissa, const std::string& name) const {
+    Panel out;
+    out.x.label = abscissa;
+    out.x.tight = abscissa == "t";
+    out.y.label = name;
+    std::vector<std::string>& levels = out.y.categories;
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      const Column* x = runs_[r].find(abscissa);
+      const Column* y = runs_[r].find(name);
+      if (x == nullptr || y == nullptr || !is_numbers(*x) || is_numbers(*y)) continue;
+      Series series;
+      series.colour = static_cast<int>(r);
+      series.width = 2.5;
+      if (runs_.size() > 1) series.label = runs_[r].name;
+      for (std::size_t i = 0; i < std::min(x->numbers.size(), y->words.size()); ++i) {
+        auto level = std::find(levels.begin(), levels.end(), y->words[i]);
+        if (level == levels.end()) level = levels.insert(levels.end(), y->words[i]);
+        const auto height = static_cast<double>(level - levels.begin());
+        if (!series.y.empty() && series.y.back() != height) {
+          series.x.push_back(x->numbers[i]);
+          series.y.push_back(series.y.back());
+          series.jumps.push_back(series.x.size());
+        }
+        series.x.push_back(x->numbers[i]);
+        series.y.push_back(height);
+      }
+      out.series.push_back(std::move(series));
+    }
+    out.height = std::max(40.0, 22.0 * static_cast<double>(levels.size()));
+    return out;
+  }
+
+  // Lanes above a time series; with an ordinate, marks on its curve.
+  void mark(Panel& panel, const std::string& abscissa, const std::string& ordinate) const {
+    const RunData& run = runs_.front();
+    const Column* x = run.find(abscissa);
+    const Column* y = ordinate.empty() ? nullptr : run.find(ordinate);
+    if (x != nullptr && (abscissa == "t" || y != nullptr)) mark_events(panel, run, *x, y);
+  }
+
+  // The panels below the first get the same thin lines, without lanes of their own.
+  static void share_hairlines(Figure& figure) {
+    for (std::size_t i = 1; i < figure.panels.size(); ++i) {
+      for (const Mark& mark : figure.panels.front().marks) {
+        if (!std::isfinite(mark.y)) figure.panels[i].guides.push_back(mark.x);
+      }
+    }
+  }
+
+  void add(std::string name, Figure figure) { figures_.push_back({std::move(name), std::move(figure)}); }
+
+  std::span<const RunData> runs_;
+  const RunPlotOptions& options_;
+  std::vector<std::vector<std::size_t>> jumps_;
+  std::vector<NamedFigure> figures_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+RunPlots plots_of_run(std::span<const RunData> runs, const std::vector<std::vector<std::string>>& plots,
+                      const RunPlotOptions& options) {
+  Builder builder(runs, options);
+  if (!plots.empty()) {
+    for (std::size_t i = 0; i < plots.size(); ++i) builder.listed(plots[i], "plot-" + std::to_string(i + 1));
+    return builder.take();
+  }
+  if (runs.empty()) return builder.take();
+
+  // A coordinate is a column whose name with a prime is a column too.
+  std::vector<std::string> coordinates;
+  std::vector<std::string> velocities;
+  std::vector<std::string> others;
+  for (const Column& column : runs.front().columns) {
+    if (column.name == "t" || !is_numbers(column)) continue;
+    if (runs.front().find(column.name + "'") != nullptr) {
+      coordinates.push_back(column.name);
+    } else if (column.name.ends_with('\'') &&
+               runs.front().find(std::string_view(column.name).substr(0, column.name.size() - 1)) !=
+                   nullptr) {
+      velocities.push_back(column.name);
+    } else {
+      others.push_back(column.name);
+    }
+  }
+  if (coordinates.size() == 1) {
+    builder.stacked({coordinates[0], velocities[0]}, "motion");
+    builder.listed({coordinates[0], velocities[0]}, "phase-portrait");
+  } else {
+    builder.stacked(coordinates, "coordinates");
+    builder.stacked(velocities, "velocities");
+  }
+  if (coordinates.empty() && others.size() == 2) builder.listed({others[0], others[1]}, "phase-portrait");
+  builder.stacked(others, coordinates.empty() ? "states" : "outputs");
+  return builder.take();
+}
+
+}  // namespace judder::report

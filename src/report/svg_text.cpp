@@ -1,0 +1,158 @@
+#include "svg_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+
+namespace judder::report {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Length of the UTF-8 sequence at the start of `text`, or 0 if there is none that XML 1.0 allows.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  if (length == 0 || first > 0xF4 || text.size() < length) return 0;
+  unsigned code = first & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+    code = (code << 6U) | (byte(i) & 0x3FU);
+  }
+  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool forbidden =
+      (code >= 0xD800 && code <= 0xDFFF) || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
+  return overlong || forbidden ? 0 : length;
+}
+
+// Advance of a character in units of the font size, after the common metrics of Helvetica and its substitutes.
+double advance(char c) {
+  if (std::string_view("ijl.,:;'|!()[] ft").find(c) != std::string_view::npos) return 0.32;
+  if (std::string_view("mwMW%@").find(c) != std::string_view::npos) return 0.9;
+  if (c >= 'A' && c <= 'Z') return 0.7;
+  return 0.57;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0) {
+      out += kReplacement;
+      text.remove_prefix(1);
+      continue;
+    }
+    switch (text.front()) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string pixels(double value) {
+  const double cents = std::round(value * 100);
+  if (cents == 0 || !std::isfinite(cents)) return "0";
+  std::array<char, 40> buffer;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), cents / 100, std::chars_format::fixed, 2)
+          .ptr;
+  std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+  while (text.back() == '0') text.remove_suffix(1);
+  if (text.back() == '.') text.remove_suffix(1);
+  return std::string(text);
+}
+
+double text_width(std::string_view text, double font_size) {
+  double width = 0;
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(1, character_length(text));
+    width += length == 1 ? advance(text.front()) : 0.65;
+    text.remove_prefix(length);
+  }
+  return width * font_size;
+}
+
+void SvgWriter::begin(std::string_view element, Attributes attributes) {
+  out_ += '<';
+  out_ += element;
+  for (const auto& [key, value] : attributes) {
+    if (value.empty()) continue;
+    out_ += ' ';
+    out_ += key;
+    out_ += "=\"";
+    out_ += escaped(value);
+    out_ += '"';
+  }
+}
+
+void SvgWriter::open(std::string_view element, Attributes attributes) {
+  begin(element, attributes);
+  out_ += ">\n";
+}
+
+void SvgWriter::close(std::string_view element) {
+  out_ += "</";
+  out_ += element;
+  out_ += ">\n";
+}
+
+void SvgWriter::leaf(std::string_view element, Attributes attributes) {
+  begin(element, attributes);
+  out_ += "/>\n";
+}
+
+void SvgWriter::text(double x, double y, std::string_view content, double font_size, std::string_view anchor,
+                     std::string_view colour, bool bold) {
+  begin("text", {{"x", pixels(x)},
+                 {"y", pixels(y)},
+                 {"font-size", pixels(font_size)},
+                 {"text-anchor", anchor == "start" ? "" : std::string(anchor)},
+                 {"font-weight", bold ? "600" : ""},
+                 {"fill", std::string(colour)}});
+  out_ += '>';
+  out_ += escaped(content);
+  out_ += "</text>\n";
+}
+
+void SvgWriter::power_of_ten(double x, double y, std::string_view before, std::string_view exponent,
+                             double font_size, std::string_view anchor, std::string_view colour) {
+  begin("text", {{"x", pixels(x)},
+                 {"y", pixels(y)},
+                 {"font-size", pixels(font_size)},
+                 {"text-anchor", anchor == "start" ? "" : std::string(anchor)},
+                 {"fill", std::string(colour)}});
+  out_ += '>';
+  out_ += escaped(before);
+  out_ += "10<tspan dy=\"" + pixels(-0.38 * font_size) + "\" font-size=\"" + pixels(0.72 * font_size) + "\">";
+  out_ += escaped(exponent);
+  out_ += "</tspan></text>\n";
+}
+
+void SvgWriter::title(std::string_view content) {
+  out_ += "<title>";
+  out_ += escaped(content);
+  out_ += "</title>\n";
+}
+
+}  // namespace judder::report

@@ -1,0 +1,158 @@
+#include "judder/report/run_plots.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "judder/report/svg.hpp"
+#include "xml.hpp"
+
+namespace judder::report {
+namespace {
+
+using io::RunData;
+
+// A ball dropped from 1 with g = 2: it lands at t = 1 with speed 2 and rebounds with half of it.
+RunData ball(const std::string& name = "ball") {
+  RunData run;
+  run.name = name;
+  run.columns = {{"t", {0, 0.5, 1, 1, 1.5, 2, 2}, {}},
+                 {"y", {1, 0.75, 0, 0, 0.25, 0, 0}, {}},
+                 {"y'", {0, -1, -2, 1, 0, -1, 0.5}, {}},
+                 {"mode(floor)", {}, {"open", "open", "open", "open", "open", "open", "stick"}},
+                 {"N", {0, 0, 0, 0, 0, 0, 2}, {}}};
+  run.events = {{1, "impact", "floor", "rebound", 3, {}, 2, 0.5, 0},
+                {2, "impact", "floor", "rest", 1, {}, 0.5, 0.1, 1}};
+  return run;
+}
+
+std::vector<std::string> names(const RunPlots& plots) {
+  std::vector<std::string> out;
+  for (const NamedFigure& figure : plots.figures) out.push_back(figure.name);
+  return out;
+}
+
+TEST(RunPlots, WithoutAListShowMotionPhasePortraitAndOutputs) {
+  const RunData run = ball();
+  const RunPlots plots = plots_of_run({&run, 1}, {}, {.title = "Ball"});
+  EXPECT_EQ(names(plots), (std::vector<std::string>{"motion", "phase-portrait", "outputs"}));
+  EXPECT_TRUE(plots.problems.empty());
+  ASSERT_EQ(plots.figures[0].figure.panels.size(), 2U);
+  EXPECT_EQ(plots.figures[0].figure.panels[1].y.label, "y'");
+  EXPECT_EQ(plots.figures[0].figure.title, "Ball");
+  for (const NamedFigure& figure : plots.figures)
+    EXPECT_TRUE(XmlReader::read(to_svg(figure.figure)).has_value());
+}
+
+TEST(RunPlots, SeveralCoordinatesAndNoCoordinates) {
+  RunData run;
+  run.columns = {
+      {"t", {0, 1}, {}}, {"a", {0, 1}, {}}, {"b", {0, 1}, {}}, {"a'", {1, 1}, {}}, {"b'", {1, 1}, {}}};
+  EXPECT_EQ(names(plots_of_run({&run, 1}, {})), (std::vector<std::string>{"coordinates", "velocities"}));
+  RunData relay;
+  relay.columns = {{"t", {0, 1}, {}}, {"x1", {0, 1}, {}}, {"x2", {1, 0}, {}}};
+  EXPECT_EQ(names(plots_of_run({&relay, 1}, {})), (std::vector<std::string>{"phase-portrait", "states"}));
+  RunData many;
+  many.columns = {{"t", {0, 1}, {}}};
+  for (int i = 1; i <= 30; ++i) {
+    many.columns.push_back({"x[" + std::to_string(i) + "]", {0, 1}, {}});
+    many.columns.push_back({"x[" + std::to_string(i) + "]'", {0, 1}, {}});
+  }
+  const RunPlots plots = plots_of_run({&many, 1}, {});
+  ASSERT_EQ(plots.figures[0].figure.panels.size(), 1U);
+  EXPECT_EQ(plots.figures[0].figure.panels[0].series.size(), 12U);
+  EXPECT_EQ(plots.figures[0].figure.subtitle, "the first 12 of 30 columns");
+}
+
+TEST(RunPlots, RowsWithTheSameTimeAreJumps) {
+  const RunData run = ball();
+  const RunPlots plots = plots_of_run({&run, 1}, {{"t", "y'"}, {"y", "y'"}});
+  ASSERT_EQ(names(plots), (std::vector<std::string>{"plot-1", "plot-2"}));
+  for (const NamedFigure& figure : plots.figures) {
+    EXPECT_EQ(figure.figure.panels[0].series[0].jumps, (std::vector<std::size_t>{3, 6}));
+    const Element root = *XmlReader::read(to_svg(figure.figure));
+    EXPECT_EQ(root.all("polyline").size(), 3U) << "two flights and the state at rest";
+    EXPECT_EQ(root.all("path", "jumps").size(), 1U);
+  }
+}
+
+TEST(RunPlots, EventsStandInLanesOverTimeAndOnTheCurveElsewhere) {
+  const RunData run = ball();
+  const RunPlots plots = plots_of_run({&run, 1}, {{"t", "y"}, {"y", "y'"}});
+  const Panel& over_time = plots.figures[0].figure.panels[0];
+  ASSERT_EQ(over_time.marks.size(), 2U);
+  EXPECT_TRUE(std::isnan(over_time.marks[0].y));
+  EXPECT_EQ(over_time.marks[0].x, 1);
+  EXPECT_NE(over_time.marks[0].tip.find("impact floor: rebound"), std::string::npos);
+  const Panel& portrait = plots.figures[1].figure.panels[0];
+  ASSERT_EQ(portrait.marks.size(), 2U);
+  EXPECT_EQ(portrait.marks[0].x, 0);
+  EXPECT_EQ(portrait.marks[0].y, 1) << "the limit after the event";
+  EXPECT_TRUE(
+      plots_of_run({&run, 1}, {{"t", "y"}}, {.events = false}).figures[0].figure.panels[0].marks.empty());
+}
+
+// An event of a fixed-step engine need not have a row of its own.
+TEST(RunPlots, AnEventBetweenTwoRowsIsPlacedBetweenThem) {
+  RunData run = ball();
+  run.events = {{0.25, "watch", "w", "up", 0, {}, 0, 0, 0}};
+  const RunPlots plots = plots_of_run({&run, 1}, {{"y", "y'"}});
+  ASSERT_EQ(plots.figures[0].figure.panels[0].marks.size(), 1U);
+  EXPECT_DOUBLE_EQ(plots.figures[0].figure.panels[0].marks[0].x, 0.875);
+  EXPECT_DOUBLE_EQ(plots.figures[0].figure.panels[0].marks[0].y, -0.5);
+}
+
+TEST(RunPlots, WordsGetAPanelWithOneLevelPerWord) {
+  const RunData run = ball();
+  const RunPlots plots = plots_of_run({&run, 1}, {{"t", "N", "mode(floor)"}});
+  ASSERT_EQ(plots.figures.size(), 1U);
+  ASSERT_EQ(plots.figures[0].figure.panels.size(), 2U);
+  const Panel& words = plots.figures[0].figure.panels[1];
+  EXPECT_EQ(words.y.categories, (std::vector<std::string>{"open", "stick"}));
+  const Series& levels = words.series[0];
+  ASSERT_EQ(levels.x.size(), levels.y.size());
+  for (std::size_t i = 1; i < levels.y.size(); ++i) {
+    const bool jumps = std::count(levels.jumps.begin(), levels.jumps.end(), i) == 1;
+    EXPECT_EQ(levels.y[i] != levels.y[i - 1], jumps) << "levels change by jumps only";
+    EXPECT_TRUE(!jumps || levels.x[i] == levels.x[i - 1]);
+  }
+}
+
+TEST(RunPlots, SeveralRunsAreToldApartByColourOrByDashes) {
+  const std::vector<RunData> runs = {ball("soft"), ball("hard")};
+  const RunPlots plots = plots_of_run(runs, {{"t", "y"}, {"t", "y", "y'"}});
+  const Panel& one = plots.figures[0].figure.panels[0];
+  ASSERT_EQ(one.series.size(), 2U);
+  EXPECT_NE(one.series[0].colour, one.series[1].colour);
+  EXPECT_EQ(one.series[1].label, "hard");
+  EXPECT_TRUE(one.marks.empty());
+  const Panel& two = plots.figures[1].figure.panels[0];
+  ASSERT_EQ(two.series.size(), 4U);
+  EXPECT_EQ(two.series[0].colour, two.series[2].colour);
+  EXPECT_NE(two.series[0].stroke, two.series[2].stroke);
+  EXPECT_EQ(two.series[3].label, "y' (hard)");
+}
+
+TEST(RunPlots, ATableWithoutEventsOverlaysWhatItHas) {
+  RunData measured;
+  measured.name = "measured";
+  measured.columns = {{"t", {0, 1, 2}, {}}, {"y", {1, 0.1, 0}, {}}};
+  const std::vector<RunData> runs = {ball(), measured};
+  const RunPlots plots = plots_of_run(runs, {{"t", "y"}, {"t", "y'"}});
+  EXPECT_EQ(plots.figures[0].figure.panels[0].series.size(), 2U);
+  EXPECT_EQ(plots.figures[1].figure.panels[0].series.size(), 1U);
+  EXPECT_TRUE(plots.problems.empty());
+}
+
+TEST(RunPlots, SayWhatCannotBeDrawn) {
+  const RunData run = ball();
+  const RunPlots plots =
+      plots_of_run({&run, 1}, {{"t", "nothing"}, {"nowhere", "y"}, {"t"}, {"mode(floor)", "y"}, {"t", "y"}});
+  EXPECT_EQ(names(plots), std::vector<std::string>{"plot-5"});
+  ASSERT_EQ(plots.problems.size(), 4U);
+  EXPECT_EQ(plots.problems[0], "there is no column 'nothing'");
+  EXPECT_TRUE(plots_of_run({}, {}).figures.empty());
+}
+
+}  // namespace
+}  // namespace judder::report

@@ -1,0 +1,277 @@
+#include "judder/report/svg.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include "count.hpp"
+#include "report/layout.hpp"
+#include "report/svg_text.hpp"
+#include "report/thin.hpp"
+#include "xml.hpp"
+
+namespace judder::report {
+namespace {
+
+Element parse(const std::string& svg) {
+  auto root = XmlReader::read(svg);
+  EXPECT_TRUE(root.has_value()) << svg.substr(0, 2000);
+  return root.value_or(Element{});
+}
+
+std::vector<Point> points_of(const Element& polyline) {
+  std::vector<Point> out;
+  std::istringstream in(polyline.attribute("points"));
+  Point p;
+  char comma = 0;
+  while (in >> p.x >> comma >> p.y) out.push_back(p);
+  return out;
+}
+
+Figure one_panel(Series series) {
+  Figure figure;
+  figure.title = "A title";
+  figure.panels.emplace_back();
+  figure.panels[0].x.label = "t";
+  figure.panels[0].y.label = "y";
+  figure.panels[0].series.push_back(std::move(series));
+  return figure;
+}
+
+Series sine(int size) {
+  Series series;
+  for (int i = 0; i < size; ++i) {
+    series.x.push_back(0.01 * i);
+    series.y.push_back(std::sin(0.1 * i));
+  }
+  return series;
+}
+
+void expect_inside(const Element& root, const PanelLayout& panel) {
+  for (const Element* line : root.all("polyline")) {
+    for (const Point& p : points_of(*line)) {
+      ASSERT_GE(p.x, panel.left - 0.01);
+      ASSERT_LE(p.x, panel.right + 0.01);
+      ASSERT_GE(p.y, panel.top - 0.01);
+      ASSERT_LE(p.y, panel.bottom + 0.01);
+    }
+  }
+}
+
+TEST(Svg, DrawsACurveInsideItsPanelWithLabelledAxes) {
+  const Figure figure = one_panel(sine(300));
+  const Element root = parse(to_svg(figure));
+  EXPECT_EQ(root.name, "svg");
+  EXPECT_EQ(root.attribute("xmlns"), "http://www.w3.org/2000/svg");
+  ASSERT_EQ(root.all("polyline").size(), 1U);
+  const PanelLayout panel = layout_of(figure).panels.at(0);
+  expect_inside(root, panel);
+
+  std::vector<double> ticks;
+  ASSERT_EQ(root.all("g", "x-ticks").size(), 1U);
+  for (const Element* text : root.all("g", "x-ticks")[0]->all("text")) ticks.push_back(text->number("x"));
+  ASSERT_GE(ticks.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(ticks.begin(), ticks.end()));
+  std::vector<double> heights;
+  for (const Element* text : root.all("g", "y-ticks")[0]->all("text")) heights.push_back(text->number("y"));
+  ASSERT_GE(heights.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(heights.rbegin(), heights.rend()));
+
+  std::vector<std::string> words;
+  for (const Element* text : root.all("text")) words.push_back(text->text);
+  for (const char* word : {"A title", "t", "y"})
+    EXPECT_EQ(std::count(words.begin(), words.end(), word), 1) << word;
+}
+
+TEST(Svg, AJumpIsALinkOfItsOwnAndNotASlope) {
+  Series series;
+  series.x = {0, 1, 1, 2, 2, 3};
+  series.y = {0, 1, -1, 0, 0, 1};
+  series.jumps = {2, 4};  // the second is no jump of this column: the limits agree
+  const Element root = parse(to_svg(one_panel(series)));
+  EXPECT_EQ(root.all("polyline").size(), 2U);
+  ASSERT_EQ(root.all("path", "jumps").size(), 1U);
+  const std::string link = root.all("path", "jumps")[0]->attribute("d");
+  EXPECT_EQ(std::count(link.begin(), link.end(), 'M'), 1);
+  for (const Element* line : root.all("polyline")) {
+    const auto points = points_of(*line);
+    for (std::size_t i = 1; i < points.size(); ++i)
+      EXPECT_GT(points[i].x, points[i - 1].x) << "a vertical piece";
+  }
+}
+
+TEST(Svg, ValuesThatAreNotFiniteAreGaps) {
+  Series series;
+  series.x = {0, 1, 2, 3, 4, 5, 6};
+  series.y = {0, 1, std::nan(""), 1, INFINITY, 1, 2};
+  const Element root = parse(to_svg(one_panel(series)));
+  EXPECT_EQ(root.all("polyline").size(), 3U) << "two lines and a dot between two gaps";
+}
+
+TEST(Svg, MoreJumpsThanPixelsStayOneLine) {
+  Series series;
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    series.x.push_back(static_cast<double>(i / 2));
+    series.y.push_back(i % 2 == 0 ? 1 : -1);
+    if (i % 2 == 1) series.jumps.push_back(i);
+  }
+  const std::string svg = to_svg(one_panel(series));
+  EXPECT_EQ(parse(svg).all("polyline").size(), 1U);
+  EXPECT_LT(svg.size(), 100'000U);
+}
+
+TEST(Svg, AMillionPointsMakeASmallFileThatKeepsTheHighestPoint) {
+  Series series;
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 1'000'000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(normal(random));
+  }
+  series.y[654'321] = 20;
+  Figure figure = one_panel(series);
+  const std::string svg = to_svg(figure);
+  EXPECT_LT(svg.size(), 150'000U);
+  const Element root = parse(svg);
+  const PanelLayout panel = layout_of(figure).panels[0];
+  const double highest = Scale(panel.y, false, panel.bottom, panel.top)(20);
+  bool found = false;
+  for (const Point& p : points_of(*root.all("polyline").at(0)))
+    found = found || std::abs(p.y - highest) < 0.01;
+  EXPECT_TRUE(found);
+}
+
+TEST(Svg, AnyTextStaysText) {
+  const std::string hostile = "a<b & \"c\" 'd' </text><script>\x01\xFF\xC3\x28 é − ü";
+  Figure figure = one_panel(sine(20));
+  figure.title = hostile;
+  figure.subtitle = hostile;
+  Panel& panel = figure.panels[0];
+  panel.x.label = panel.y.label = panel.series[0].label = hostile;
+  panel.mark_kinds = {{hostile, Symbol::circle}};
+  panel.marks = {{0, 0.05, std::nan(""), hostile}, {0, 0.05, 0.5, hostile}};
+  const Element root = parse(to_svg(figure));
+  EXPECT_TRUE(root.all("script").empty());
+  int seen = 0;
+  for (const Element* text : root.all("text"))
+    seen += text->text.starts_with("a<b & \"c\" 'd' </text><script>") ? 1 : 0;
+  EXPECT_EQ(seen, 7) << "title, subtitle, two axes, series, lane, mark";
+}
+
+TEST(Svg, EscapingKeepsGoodTextAndReplacesWhatXmlForbids) {
+  EXPECT_EQ(escaped("é − 漢 𝛾"), "é − 漢 𝛾");
+  EXPECT_EQ(escaped(std::string("a\0b", 3)),
+            "a\xEF\xBF\xBD"
+            "b");
+  EXPECT_EQ(escaped("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD") << "a surrogate";
+  EXPECT_EQ(escaped("\xE2\x82"), "\xEF\xBF\xBD\xEF\xBF\xBD") << "cut short";
+  EXPECT_EQ(escaped("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD") << "overlong";
+}
+
+TEST(Svg, MarksStandOnTheirPointsOrInLanesAboveThePanel) {
+  Figure figure = one_panel(sine(300));
+  Panel& panel = figure.panels[0];
+  panel.mark_kinds = {{"impact", Symbol::triangle_down}, {"stick", Symbol::disc}, {"unused", Symbol::square}};
+  for (const double x : {0.5, 1.0, 1.5}) panel.marks.push_back({0, x, std::nan(""), ""});
+  panel.marks.push_back({1, 1.0, std::nan(""), "stick pad"});
+  panel.marks.push_back({0, 2.0, 0.25, "on the curve"});
+  const Element root = parse(to_svg(figure));
+  const auto lanes = root.all("g", "lane");
+  ASSERT_EQ(lanes.size(), 2U);
+  EXPECT_EQ(lanes[0]->all("path", "mark").size(), 3U);
+  EXPECT_EQ(lanes[1]->all("path", "mark").size(), 1U);
+  EXPECT_EQ(lanes[1]->all("title")[0]->text, "stick pad");
+  EXPECT_EQ(root.all("g", "marks")[0]->all("path", "mark").size(), 1U);
+  const std::string hairlines = root.all("path", "hairlines").at(0)->attribute("d");
+  EXPECT_EQ(std::count(hairlines.begin(), hairlines.end(), 'M'), 3);
+}
+
+TEST(Svg, ManyMarksAreOneSymbolPerPixelWithoutHairlines) {
+  Figure figure = one_panel(sine(300));
+  figure.panels[0].mark_kinds = {{"impact", Symbol::bar}};
+  for (int i = 0; i < 100'000; ++i) figure.panels[0].marks.push_back({0, 3e-5 * i, std::nan(""), "tip"});
+  const std::string svg = to_svg(figure);
+  EXPECT_LT(svg.size(), 60'000U);
+  EXPECT_TRUE(parse(svg).all("path", "hairlines").empty());
+}
+
+TEST(Svg, SharedAbscissaIsLabelledOnceAndHasOneRange) {
+  Figure figure = one_panel(sine(300));
+  figure.panels.push_back(figure.panels[0]);
+  figure.panels[1].series[0] = sine(100);
+  figure.shared_x = true;
+  const Element root = parse(to_svg(figure));
+  const auto ticks = root.all("g", "x-ticks");
+  ASSERT_EQ(ticks.size(), 2U);
+  EXPECT_TRUE(ticks[0]->all("text").empty());
+  EXPECT_GE(ticks[1]->all("text").size(), 3U);
+  const FigureLayout layout = layout_of(figure);
+  EXPECT_EQ(layout.panels[0].x.to, layout.panels[1].x.to);
+  EXPECT_GT(layout.panels[1].top, layout.panels[0].bottom);
+}
+
+TEST(Svg, SameScaleGivesBothUnitsTheSameLength) {
+  Figure figure = one_panel(sine(300));
+  figure.panels[0].same_scale = true;
+  const PanelLayout panel = layout_of(figure).panels[0];
+  EXPECT_NEAR((panel.right - panel.left) / (panel.x.to - panel.x.from),
+              (panel.bottom - panel.top) / (panel.y.to - panel.y.from), 1e-9);
+}
+
+TEST(Svg, AGivenRangeClipsWithoutAnIdentifier) {
+  Figure figure = one_panel(sine(300));
+  figure.panels[0].x.to = 1;
+  const std::string svg = to_svg(figure);
+  ASSERT_EQ(parse(svg).all("svg").size(), 2U);
+  EXPECT_EQ(parse(svg).all("svg")[1]->attribute("overflow"), "hidden");
+  EXPECT_EQ(svg.find(" id="), std::string::npos) << "identifiers of two figures in one page would collide";
+}
+
+TEST(Svg, StandsAloneAndIsTheSameEveryTime) {
+  const Figure figure = one_panel(sine(300));
+  const std::string svg = to_svg(figure);
+  EXPECT_EQ(svg, to_svg(figure));
+  for (const char* outside : {"href", "url(", "<script", "<style", "<image", "@import"}) {
+    EXPECT_EQ(svg.find(outside), std::string::npos) << outside;
+  }
+}
+
+TEST(Svg, EmptyFiguresAndStrangeNumbersAreDrawnAsAxes) {
+  EXPECT_FALSE(parse(to_svg({})).name.empty());
+  Figure figure = one_panel({});
+  EXPECT_GE(parse(to_svg(figure)).all("g", "y-ticks")[0]->all("text").size(), 2U);
+  std::mt19937_64 random(8);
+  for (int run = 0; run < count(2'000); ++run) {
+    Series series;
+    const std::vector<double> strange = {0,      -0.0, 1,        -1,    1e308,     -1e308,
+                                         5e-324, NAN,  INFINITY, 1e-17, 1 + 1e-15, 3e5};
+    for (std::size_t i = 0; i < random() % 6; ++i) {
+      series.x.push_back(strange[random() % strange.size()]);
+      series.y.push_back(strange[random() % strange.size()]);
+      if (random() % 3 == 0) series.jumps.push_back(i);
+    }
+    series.symbol = random() % 2 == 0 ? Symbol::none : Symbol::cross;
+    series.filled = random() % 5 == 0;
+    Figure odd = one_panel(series);
+    odd.panels[0].x.logarithmic = random() % 4 == 0;
+    odd.panels[0].y.logarithmic = random() % 4 == 0;
+    const std::string svg = to_svg(odd);
+    ASSERT_TRUE(XmlReader::read(svg).has_value()) << "run " << run;
+    ASSERT_EQ(svg.find("nan"), std::string::npos) << "run " << run;
+    expect_inside(parse(svg), layout_of(odd).panels[0]);
+    if (HasFatalFailure()) FAIL() << "run " << run;
+  }
+}
+
+TEST(Svg, PixelsAreShort) {
+  EXPECT_EQ(pixels(1.0), "1");
+  EXPECT_EQ(pixels(-0.001), "0");
+  EXPECT_EQ(pixels(12.346), "12.35");
+  EXPECT_EQ(pixels(100), "100");
+  EXPECT_EQ(pixels(-3.1), "-3.1");
+}
+
+}  // namespace
+}  // namespace judder::report
