@@ -21,6 +21,7 @@ struct CompileOptions {
   std::vector<std::string> variants;  ///< names of variants; later ones win
   std::vector<Named> set;             ///< parameters and start values (`x`, `x'`, `z`) set from outside; they win over variants
   std::vector<std::string> free;      ///< parameters that stay inputs of the System (Layout::free_parameter)
+  std::string engine;                 ///< engine that will run the model; wins over [run]
   double limit = 200000;              ///< largest number of nodes that the model may expand to
 };
 

@@ -48,7 +48,10 @@ struct Layout {
   [[nodiscard]] int integrated() const { return 2 * coordinates + states; }  ///< length of y
   [[nodiscard]] int side() const { return z() + states; }
   [[nodiscard]] int direction() const { return side() + switches; }
-  [[nodiscard]] int free_parameter() const { return direction() + tangents; }
+  /// By relation: 1 while it carries forces, 0 while a contact is open. Read by what acts in closed contacts only and is part of h or of a
+  /// rate (viscous friction, bristles: Relation::reads_closed).
+  [[nodiscard]] int closed() const { return direction() + tangents; }
+  [[nodiscard]] int free_parameter() const { return closed() + relations; }
   // for output columns and watches only:
   [[nodiscard]] int acceleration() const { return free_parameter() + free_parameters; }
   [[nodiscard]] int normal() const { return acceleration() + coordinates; }     ///< λ_N by relation
@@ -57,6 +60,7 @@ struct Layout {
   [[nodiscard]] int supplied() const { return dissipated() + audits; }
   [[nodiscard]] int initial_energy() const { return supplied() + audits; }
   [[nodiscard]] int size() const { return initial_energy() + 1; }
+  [[nodiscard]] int approach_speed() const { return size(); }  ///< read by restitution only; arrays have size() + 1 entries
 };
 
 enum class RelationKind : std::uint8_t { contact, constraint, joint };
@@ -84,6 +88,7 @@ struct Relation {
   double impact_exponent = 1;
 
   std::vector<int> bristles;  ///< states of its law, set to zero when the contact opens
+  bool reads_closed = false;  ///< h or a rate reads Layout::closed() of this contact
   std::string place;          ///< "contact 'wall'"
 
   // programs; outputs in the order written
@@ -245,6 +250,10 @@ class System {
 class Workspace {
  public:
   explicit Workspace(const System& system);
+  Workspace(const Workspace&) = delete;  // rows point into its own memory
+  Workspace& operator=(const Workspace&) = delete;
+  Workspace(Workspace&&) = default;
+  Workspace& operator=(Workspace&&) = default;
 
   std::vector<double> in;            ///< Layout
   std::vector<double> force;         ///< h, n
@@ -259,6 +268,8 @@ class Workspace {
   std::vector<RelationRows> relation;
   std::vector<std::vector<double>> row_memory;
   std::vector<double> scratch;
+  void read_rows(const Relation& relation, RelationRows& rows, const double* memory, std::size_t n);
+  void read_law(const Relation& relation, RelationRows& rows, const double* memory);
 };
 
 }  // namespace judder::model

@@ -1,0 +1,431 @@
+// Programs, layout, switches and start inputs of the System.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/builder.hpp"
+
+namespace judder::model {
+namespace {
+
+void append(std::vector<Node>& to, const std::vector<Node>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+}  // namespace
+
+bool Builder::quasi_static() const { return result.run.engine == "quasi-static"; }
+
+expr::Program Builder::program(std::span<const Node> outputs, expr::Sides sides) const {
+  return expr::compile(graph, outputs, map, system.data_->layout.size() + 1, sides);
+}
+
+/// Switches used by the motion, relations and energies, also through surfaces of other switches. Their order is that of the graph: a
+/// surface uses sides of earlier switches only.
+void Builder::collect_switches() {
+  std::vector<Node> motion, related;
+  append(motion, mass);
+  append(motion, force);
+  for (const StateDraft& s : states) motion.push_back(s.rate);
+  append(related, {kinetic, potential, energy});
+  for (const AuditDraft& a : audits) related.push_back(a.power);
+  for (const RelationDraft& r : relations) {
+    append(related, {r.gap, r.gap_rate, r.gap_time, r.zeta, r.base, r.restitution, r.tangential});
+    append(related, r.w);
+    append(related, r.push);
+    append(related, r.factors);
+    for (const TangentDraft& row : r.slip) {
+      append(related, {row.slip, row.drive, row.zeta, row.mu, row.mu_static, row.added});
+      append(related, row.w);
+      append(related, row.drag);
+    }
+  }
+  const auto closure = [this](const std::vector<Node>& nodes) {
+    std::vector<bool> found(graph.switches().size(), false);
+    std::vector<expr::SwitchId> open;
+    const auto take = [&](Node node) {
+      for (const expr::SwitchId id : graph.switches(node)) {
+        if (found[id]) continue;
+        found[id] = true;
+        open.push_back(id);
+      }
+    };
+    for (const Node node : nodes) take(node);
+    while (!open.empty()) {
+      const expr::SwitchId id = open.back();
+      open.pop_back();
+      take(graph.switches()[id].surface);
+    }
+    return found;
+  };
+  const std::vector<bool> in_motion = closure(motion), in_relations = closure(related);
+  System::Data& d = *system.data_;
+  for (std::size_t id = 0; id < graph.switches().size(); ++id) {
+    if (!in_motion[id] && !in_relations[id]) continue;
+    used_switches.push_back(static_cast<expr::SwitchId>(id));
+    const expr::Switch& from = graph.switches()[id];
+    SwitchInfo info;
+    info.kind = from.kind;
+    info.whole = from.whole;
+    info.levels = from.levels;
+    info.in_motion = in_motion[id];
+    info.in_relations = in_relations[id];
+    info.place = from.place;
+    info.above = from.above.empty() ? graph.text(from.surface) + " > 0" : from.above;
+    info.below = from.below.empty() ? graph.text(from.surface) + " < 0" : from.below;
+    const std::vector<Variable> used = all_variables(from.surface);
+    info.time_only = used.size() == 1 && used.front() == t;
+    d.switches.push_back(std::move(info));
+    d.symbols.surface.push_back(from.surface);
+  }
+}
+
+void Builder::assemble() {
+  System::Data& d = *system.data_;
+  const std::size_t n = coordinates.size(), m = states.size();
+
+  d.layout.coordinates = static_cast<int>(n);
+  d.layout.states = static_cast<int>(m);
+  d.layout.relations = static_cast<int>(relations.size());
+  d.layout.audits = static_cast<int>(audits.size());
+  for (const ParameterDraft& p : parameters) d.layout.free_parameters += p.free ? 1 : 0;
+  for (const RelationDraft& r : relations) {
+    const bool rows = r.friction && !(r.smooth && r.known_load);
+    tangent_count.push_back(rows ? static_cast<int>(r.slip.size()) : 0);
+    d.layout.tangents += tangent_count.back();
+  }
+  collect_switches();
+  d.layout.switches = static_cast<int>(used_switches.size());
+  const Layout& layout = d.layout;
+
+  map.variable.assign(graph.variable_count(), -1);
+  map.side.assign(graph.switches().size(), -1);
+  const auto set = [this](Variable x, int place) { map.variable[x] = place; };
+  set(t, layout.time());
+  set(approach, layout.approach_speed());
+  set(energy_start, layout.initial_energy());
+  for (std::size_t i = 0; i < n; ++i) {
+    const int k = static_cast<int>(i);
+    set(coordinates[i].q, layout.q() + k);
+    set(coordinates[i].v, layout.v() + k);
+    set(coordinates[i].a, layout.acceleration() + k);
+    d.coordinate_names.push_back(coordinates[i].name);
+    d.massless.push_back(coordinates[i].spec->massless);
+    if (!d.massless.back()) d.massive.push_back(k);
+    d.scale_floor.push_back(coordinates[i].scale);
+    d.symbols.q.push_back(coordinates[i].q);
+    d.symbols.v.push_back(coordinates[i].v);
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    set(states[i].z, layout.z() + static_cast<int>(i));
+    d.state_names.push_back(states[i].name);
+    d.symbols.z.push_back(states[i].z);
+    d.symbols.rate.push_back(states[i].rate);
+  }
+  for (std::size_t i = 0; i < used_switches.size(); ++i) map.side[used_switches[i]] = layout.side() + static_cast<int>(i);
+  int tangent = 0, free = 0;
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    set(relations[r].lambda, layout.normal() + static_cast<int>(r));
+    set(relations[r].closed, layout.closed() + static_cast<int>(r));
+    for (int j = 0; j < tangent_count[r]; ++j, ++tangent) {
+      set(relations[r].slip[static_cast<std::size_t>(j)].direction, layout.direction() + tangent);
+      set(relations[r].slip[static_cast<std::size_t>(j)].lambda, layout.tangent() + tangent);
+    }
+  }
+  std::vector<Variable> free_variables;
+  for (const ParameterDraft& p : parameters) {
+    if (!p.free) continue;
+    set(p.variable, layout.free_parameter() + free++);
+    free_variables.push_back(p.variable);
+  }
+  std::vector<Node> powers;
+  for (std::size_t k = 0; k < audits.size(); ++k) {
+    set(audits[k].dissipated, layout.dissipated() + static_cast<int>(k));
+    set(audits[k].supplied, layout.supplied() + static_cast<int>(k));
+    AuditInfo info{audits[k].name, audits[k].relation, -1, audits[k].dissipative};
+    if (audits[k].has_power) {
+      info.power = static_cast<int>(powers.size());
+      powers.push_back(audits[k].power);
+    }
+    d.audits.push_back(std::move(info));
+  }
+
+  // --- motion ---
+  std::vector<Node> rates(force);
+  for (const StateDraft& s : states) rates.push_back(s.rate);
+  d.force = program(rates);
+  std::vector<Node> motion(rates);
+  d.mass_constant = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      motion.push_back(mass[i * n + j]);
+      d.mass_constant = d.mass_constant && graph.is_constant(mass[i * n + j]);
+    }
+  }
+  d.motion = program(motion);
+  d.autonomous = true;
+  std::vector<bool> reads(graph.variable_count(), false);
+  for (const Node node : rates) {
+    for (const Variable x : all_variables(node)) reads[x] = true;
+  }
+  d.autonomous = !reads[t];
+
+  std::vector<Variable> directions;
+  for (const CoordinateDraft& c : coordinates) directions.push_back(c.q);
+  for (const CoordinateDraft& c : coordinates) directions.push_back(c.v);
+  for (const StateDraft& s : states) directions.push_back(s.z);
+  directions.insert(directions.end(), free_variables.begin(), free_variables.end());
+  std::vector<Node> jacobian;
+  const Node zero = graph.constant(0);
+  for (const Node node : rates) {
+    for (const Variable x : directions) jacobian.push_back(graph.depends_on(node, x) ? graph.derivative(node, x) : zero);
+  }
+  d.jacobian = program(jacobian);
+  const Node energies[] = {kinetic, potential, energy};
+  d.energies = program(energies);
+  d.power = program(powers);
+
+  // --- relations ---
+  tangent = 0;
+  for (std::size_t k = 0; k < relations.size(); ++k) {
+    RelationDraft& r = relations[k];
+    Relation out;
+    out.kind = r.kind;
+    out.name = r.name;
+    out.place = r.where;
+    out.has_normal = r.has_normal;
+    out.holonomic = r.holonomic;
+    out.compliant = r.compliant;
+    out.tangents = tangent_count[k];
+    out.first_tangent = tangent;
+    tangent += out.tangents;
+    out.smooth_friction = r.smooth && out.tangents > 0;
+    out.own_push = r.own_push;
+    out.feeds = r.feeds;
+    out.impact = r.impact;
+    out.impact_friction = r.impact_friction;
+    out.has_tangential_restitution = r.has_tangential;
+    out.impact_stiffness = r.impact_stiffness;
+    out.impact_exponent = r.impact_exponent;
+    out.bristles = r.bristles;
+    out.reads_closed = reads[r.closed];
+    for (std::size_t a = 0; a < audits.size(); ++a) {
+      if (audits[a].relation == static_cast<int>(k)) out.audit = static_cast<int>(a);
+    }
+    if (r.has_gap) {
+      const Node gap[] = {r.gap, r.gap_rate};
+      out.gap = program(gap);
+    }
+    std::vector<Node> rows, law{r.base}, fixed;
+    append(law, r.factors);
+    if (r.has_normal) {
+      append(rows, {r.gap_time, r.zeta});
+      append(rows, r.w);
+      if (r.own_push) append(rows, r.push);
+      fixed = rows;
+    }
+    for (int j = 0; j < out.tangents; ++j) {
+      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
+      append(rows, {row.slip, row.drive, row.zeta});
+      append(rows, row.w);
+      append(fixed, {row.drive, row.zeta});
+      append(fixed, row.w);
+      if (r.own_push) {
+        append(rows, row.drag);
+        append(fixed, row.drag);
+      }
+      append(law, {row.mu, row.mu_static});
+    }
+    const auto constant = [this](const std::vector<Node>& nodes) {
+      return std::all_of(nodes.begin(), nodes.end(), [this](Node node) { return graph.is_constant(node); });
+    };
+    out.rows_constant = constant(fixed);
+    out.law_constant = constant(law);
+    out.rows = program(rows);
+    out.law = program(law);
+    if (r.kind == RelationKind::contact) {
+      const Node restitution[] = {r.restitution, r.tangential};
+      out.restitution = program(restitution);
+    }
+    d.relations.push_back(std::move(out));
+
+    d.symbols.normal.push_back({r.gap, r.gap_rate, r.zeta, r.has_normal ? r.w : std::vector<Node>(), r.has_normal ? r.push : std::vector<Node>()});
+    for (int j = 0; j < tangent_count[k]; ++j) {
+      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
+      d.symbols.tangent.push_back({row.slip, row.drive, row.zeta, row.mu, row.mu_static, row.w, row.drag});
+    }
+    d.symbols.base.push_back(r.base);
+  }
+  d.symbols.t = t;
+  d.symbols.mass = mass;
+  d.symbols.force = force;
+  d.symbols.kinetic = kinetic;
+  d.symbols.potential = potential;
+  d.symbols.energy = energy;
+  d.symbols.lagrangian_time = lagrangian_time;
+
+  // --- switches, outputs ---
+  for (std::size_t k = 0; k < d.switches.size(); ++k) {
+    const Node s = d.symbols.surface[k];
+    std::vector<Node> nodes{s, graph.derivative(s, t)};
+    for (std::size_t i = 0; i < 2 * n + m; ++i) nodes.push_back(graph.derivative(s, directions[i]));
+    d.switches[k].surface = program(nodes);
+    d.switches[k].value = program(std::span<const Node>(&s, 1));
+  }
+  d.columns = column_infos;
+  d.column_program = program(column_nodes, expr::Sides::by_value);
+  for (const WatchDraft& w : watches) {
+    d.watches.push_back(w.info);
+    d.watches.back().value = program(std::span<const Node>(&w.value, 1), expr::Sides::by_value);
+  }
+  find_instants();
+  build_massless();
+
+  const auto enlarge = [&d](const expr::Program& p) {
+    d.registers = std::max(d.registers, p.registers());
+    d.outputs = std::max(d.outputs, p.outputs());
+  };
+  for (const expr::Program* p : {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program, &d.follow.balance,
+                                 &d.follow.velocity_balance}) {
+    enlarge(*p);
+  }
+  for (const Relation& r : d.relations) {
+    for (const expr::Program* p : {&r.gap, &r.rows, &r.law, &r.restitution}) enlarge(*p);
+  }
+  for (const SwitchInfo& s : d.switches) enlarge(s.surface);
+  for (const SwitchInfo& s : d.switches) enlarge(s.value);
+  for (const WatchInfo& w : d.watches) enlarge(w.value);
+  start_inputs();
+}
+
+void Builder::find_instants() {
+  System::Data& d = *system.data_;
+  const double from = result.run.from;
+  const double until = std::isnan(result.run.until) ? std::numeric_limits<double>::infinity() : result.run.until;
+  for (std::size_t k = 0; k < d.switches.size(); ++k) {
+    const SwitchInfo& info = d.switches[k];
+    const Node s = d.symbols.surface[k];
+    const Node slope = graph.derivative(s, t);
+    if (!info.time_only || !graph.switches(s).empty() || !graph.is_constant(slope) || graph.value(slope) == 0) continue;
+    const auto value = [&](double time) {
+      std::vector<double> at(start_values);
+      at.resize(graph.variable_count(), 0.0);
+      at[t] = time;
+      return graph.evaluate(s, at);
+    };
+    const double rate = graph.value(slope), offset = value(0);
+    const auto add = [&](double level) {
+      // The formula a t + b rounds; of the doubles around the quotient the one nearest to the level as it is evaluated is meant.
+      double best = (level - offset) / rate;
+      double low = best;
+      for (int i = 0; i < 4; ++i) low = std::nextafter(low, -std::numeric_limits<double>::infinity());
+      double error = std::abs(value(best) - level);
+      for (int i = 0; i < 9 && error > 0; ++i, low = std::nextafter(low, std::numeric_limits<double>::infinity())) {
+        const double found = std::abs(value(low) - level);
+        if (found < error) {
+          error = found;
+          best = low;
+        }
+      }
+      if (best > from && best <= until) d.instants.push_back(best);
+    };
+    if (info.whole) {
+      if (std::isinf(until)) continue;
+      const double first = std::min(value(from), value(until)), last = std::max(value(from), value(until));
+      constexpr double kMost = 100000;  // beyond that the engine finds them one after the other
+      if (last - first > kMost) continue;
+      for (double level = std::ceil(first); level <= last; level += 1) add(level);
+    } else if (!info.levels.empty()) {
+      for (const double level : info.levels) add(level);
+    } else {
+      add(0);
+    }
+  }
+  std::sort(d.instants.begin(), d.instants.end());
+  d.instants.erase(std::unique(d.instants.begin(), d.instants.end()), d.instants.end());
+}
+
+void Builder::build_massless() {
+  if (quasi_static()) return;
+  System::Data& d = *system.data_;
+  std::vector<std::size_t> damped, undamped;
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    if (!d.massless[i]) continue;
+    bool own = false;
+    for (std::size_t j = 0; j < coordinates.size(); ++j) {
+      if (!d.massless[j]) continue;
+      own = own || graph.depends_on(force[i], coordinates[j].v) || graph.depends_on(force[j], coordinates[i].v);
+    }
+    (own ? damped : undamped).push_back(i);
+  }
+  if (damped.empty() && undamped.empty()) return;
+  std::vector<std::size_t> order(damped);
+  order.insert(order.end(), undamped.begin(), undamped.end());
+  std::vector<Variable> unknown;
+  for (const std::size_t i : damped) unknown.push_back(coordinates[i].v);
+  for (const std::size_t i : undamped) unknown.push_back(coordinates[i].q);
+  std::vector<Node> nodes;
+  for (const std::size_t i : order) nodes.push_back(force[i]);
+  d.follow.affine = true;
+  for (const std::size_t i : order) {
+    for (const Variable x : unknown) {
+      const Node slope = graph.derivative(force[i], x);
+      nodes.push_back(slope);
+      const std::vector<Variable> used = all_variables(slope);
+      for (const Variable y : unknown) d.follow.affine = d.follow.affine && !std::binary_search(used.begin(), used.end(), y);
+    }
+  }
+  for (const Variable x : unknown) d.follow.unknown.push_back(map.variable[x]);
+  d.follow.balance = program(nodes);
+
+  // Undamped positions move with dF/dt = 0, where F must not see velocities.
+  std::vector<Node> velocity;
+  for (const std::size_t i : undamped) {
+    Node rest = graph.derivative(force[i], t);
+    for (std::size_t j = 0; j < coordinates.size(); ++j) {
+      if (std::find(undamped.begin(), undamped.end(), j) != undamped.end()) continue;
+      rest = graph.add(rest, graph.multiply(graph.variable(coordinates[j].v), graph.derivative(force[i], coordinates[j].q)));
+    }
+    for (const StateDraft& s : states) rest = graph.add(rest, graph.multiply(s.rate, graph.derivative(force[i], s.z)));
+    velocity.push_back(graph.negate(rest));
+    const std::string where = "coordinate '" + coordinates[i].name + "'";
+    for (std::size_t j = 0; j < coordinates.size(); ++j) {
+      const bool sees = graph.depends_on(force[i], coordinates[j].v);
+      const bool circular = d.massless[j] && graph.depends_on(rest, coordinates[j].v) &&
+                            std::find(undamped.begin(), undamped.end(), j) != undamped.end();
+      if (!sees && !circular) continue;
+      error(coordinates[i].spec->name, where,
+            "the force on the massless coordinate " + quoted(coordinates[i].name) + " depends on the velocity of " + quoted(coordinates[j].name) +
+                ", but not on its own",
+            "add a damper to it, or give it inertia");
+      break;
+    }
+    d.follow.velocity.push_back(map.variable[coordinates[i].v]);
+  }
+  for (const std::size_t i : undamped) {
+    for (const std::size_t j : undamped) velocity.push_back(graph.derivative(force[i], coordinates[j].q));
+  }
+  d.follow.velocity_balance = program(velocity);
+}
+
+void Builder::start_inputs() {
+  System::Data& d = *system.data_;
+  const Layout& layout = d.layout;
+  d.start.assign(static_cast<std::size_t>(layout.size()) + 1, 0.0);
+  const auto at = [&d](int place) -> double& { return d.start[static_cast<std::size_t>(place)]; };
+  at(layout.time()) = result.run.from;
+  for (int i = 0; i < layout.coordinates; ++i) {
+    at(layout.q() + i) = coordinates[static_cast<std::size_t>(i)].start_value;
+    at(layout.v() + i) = coordinates[static_cast<std::size_t>(i)].velocity_value;
+  }
+  for (int i = 0; i < layout.states; ++i) at(layout.z() + i) = states[static_cast<std::size_t>(i)].start_value;
+  for (int r = 0; r < layout.relations; ++r) at(layout.closed() + r) = 1;
+  int free = 0;
+  for (const ParameterDraft& p : parameters) {
+    if (p.free) at(layout.free_parameter() + free++) = start_values[p.variable];
+  }
+  Workspace work(system);
+  system.sides_by_value(work.in, work);
+  if (!d.follow.unknown.empty() && system.motion(work)) system.sides_by_value(work.in, work);
+  d.start = work.in;
+}
+
+}  // namespace judder::model

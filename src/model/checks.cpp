@@ -1,0 +1,267 @@
+// Checks of the whole model: its structure, and its numbers at the start.
+#include <algorithm>
+#include <cmath>
+
+#include "judder/core/number.hpp"
+#include "model/builder.hpp"
+
+namespace judder::model {
+namespace {
+
+constexpr double kRoundOff = 1e-12;  ///< relative to the terms that make up a gap or a velocity
+
+double dot(const double* a, const double* b, std::size_t n) {
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+}  // namespace
+
+void Builder::warn_unused() {
+  for (const ParameterDraft& p : parameters) {
+    if (mentioned.contains(p.spec->name.text)) continue;
+    warning(p.spec->name.span, p.place(), "the parameter " + quoted(p.spec->name.text) + " is not used");
+  }
+}
+
+void Builder::check_structure() {
+  const std::size_t n = coordinates.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!coordinates[i].spec->massless) continue;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (is_zero(mass[i * n + j])) continue;
+      error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
+            "the massless coordinate " + quoted(coordinates[i].name) + " has inertia: its velocity stands in the kinetic energy");
+      break;
+    }
+  }
+  if (quasi_static()) return;
+  for (const RelationDraft& r : relations) {
+    const auto refuse = [&](const std::vector<Node>& w, const char* what) {
+      for (std::size_t i = 0; i < w.size(); ++i) {
+        if (!coordinates[i].spec->massless || is_zero(w[i])) continue;
+        result.diagnostics.error(r.span, r.where,
+                                 std::string("the ") + what + " moves the massless coordinate " + quoted(coordinates[i].name) +
+                                     ": without inertia its reaction is not determined",
+                                 "give the coordinate inertia, make the contact compliant, or use the engine 'quasi-static'");
+        return true;
+      }
+      return false;
+    };
+    if (r.has_normal && (refuse(r.w, "gap") || refuse(r.push, "push"))) continue;
+    if (!r.friction || (r.smooth && r.known_load)) continue;
+    for (const TangentDraft& row : r.slip) {
+      if (refuse(row.w, "slip") || refuse(row.drag, "drag")) break;
+    }
+  }
+}
+
+void Builder::check_start() {
+  System::Data& d = *system.data_;
+  const Layout& layout = d.layout;
+  const std::size_t n = coordinates.size();
+  Workspace work(system);
+  const auto value = [&](Node node) {
+    double out = 0;
+    program(std::span<const Node>(&node, 1)).evaluate(work.in.data(), &out, work.registers.data());
+    return out;
+  };
+  // Registers of a program made here may exceed those of the System.
+  const auto safe_value = [&](Node node) {
+    const expr::Program p = program(std::span<const Node>(&node, 1));
+    if (static_cast<int>(work.registers.size()) < p.registers()) work.registers.resize(static_cast<std::size_t>(p.registers()));
+    return value(node);
+  };
+
+  // --- the equations of motion ---
+  const bool moving = system.motion(work);
+  if (!moving) {
+    bool named = false;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (std::isfinite(safe_value(force[i]))) continue;
+      error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
+            "the force on " + quoted(coordinates[i].name) + " is not a finite number at the start");
+      named = true;
+    }
+    for (const StateDraft& s : states) {
+      if (std::isfinite(safe_value(s.rate))) continue;
+      result.diagnostics.error(s.spec ? s.spec->rate.text.span : Span{}, "state '" + s.name + "', rate",
+                               "the rate of " + quoted(s.name) + " is not a finite number at the start");
+      named = true;
+    }
+    if (!named && !d.follow.unknown.empty() && !work.mass_failed) {
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!d.massless[i]) continue;
+        error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
+              "the balance of forces does not determine the massless coordinate " + quoted(coordinates[i].name),
+              "it needs a spring or a damper of its own, or inertia");
+        break;
+      }
+      return;
+    }
+    if (named) return;
+  }
+  if (!quasi_static()) {
+    // The Cholesky factor row by row: the first row that adds nothing names the coordinate.
+    const std::size_t k = d.massive.size();
+    std::vector<double> l(k * k, 0.0);
+    for (std::size_t i = 0; i < k; ++i) {
+      const auto row = static_cast<std::size_t>(d.massive[i]);
+      for (std::size_t j = 0; j <= i; ++j) {
+        double sum = safe_value(mass[row * n + static_cast<std::size_t>(d.massive[j])]);
+        const double diagonal = sum;
+        for (std::size_t c = 0; c < j; ++c) sum -= l[i * k + c] * l[j * k + c];
+        if (j < i) {
+          l[i * k + j] = sum / l[j * k + j];
+          continue;
+        }
+        if (!(sum > 4 * static_cast<double>(k) * 2.220446049250313e-16 * std::abs(diagonal))) {
+          const CoordinateDraft& c = coordinates[row];
+          error(c.spec->name, "coordinate '" + c.name + "'",
+                diagonal == 0 ? "the coordinate " + quoted(c.name) + " has no inertia"
+                              : "the mass matrix is not positive definite at the start: " + quoted(c.name) + " has no inertia of its own",
+                "give it kinetic energy, or write massless = true");
+          return;
+        }
+        l[i * k + i] = std::sqrt(sum);
+      }
+    }
+  }
+  if (!moving) {
+    result.diagnostics.error({}, "", "the equations of motion give no finite numbers at the start");
+    return;
+  }
+
+  // --- relations ---
+  const double* q = work.in.data() + layout.q();
+  const double* v = work.in.data() + layout.v();
+  const double time = work.in[0];
+  std::vector<double> solved(n);
+  struct HeldRow {
+    std::size_t relation;
+    std::vector<double> w;
+    double zeta;
+  };
+  std::vector<HeldRow> held;
+  for (std::size_t k = 0; k < relations.size(); ++k) {
+    const RelationDraft& r = relations[k];
+    const RelationRows& rows = system.rows(work, static_cast<int>(k));
+    const Relation& compiled = d.relations[k];
+    bool finite = std::isfinite(rows.gap) && std::isfinite(rows.gap_rate) && std::isfinite(rows.base) && std::isfinite(rows.zeta_n);
+    for (const double x : work.row_memory[k]) finite = finite && std::isfinite(x);
+    if (!finite) {
+      result.diagnostics.error(r.span, r.where, "a value of the " + r.where + " is not a finite number at the start");
+      continue;
+    }
+    double* closed = &d.start[static_cast<std::size_t>(layout.closed()) + k];
+    if (r.has_normal) {
+      double reach = std::abs(rows.gap_time * time), pace = std::abs(rows.gap_time);
+      for (std::size_t i = 0; i < n; ++i) {
+        reach += std::abs(rows.w[i] * q[i]);
+        pace += std::abs(rows.w[i] * v[i]);
+      }
+      const Value& written = r.contact ? r.contact->gap : r.constraint->zero.given ? r.constraint->zero : r.constraint->velocity;
+      if (r.kind == RelationKind::contact) {
+        *closed = rows.gap <= kRoundOff * reach ? 1 : 0;
+        if (rows.gap < -kRoundOff * reach) {
+          error(written, r.where + ", gap", "the gap is negative at the start: " + to_text(rows.gap, 6),
+                "move the start, or make the contact compliant");
+        }
+      } else {
+        if (r.holonomic && std::abs(rows.gap) > kRoundOff * reach) {
+          error(written, r.where + ", zero", "the constraint is not satisfied at the start: it is " + to_text(rows.gap, 6),
+                "correct the start values by this amount");
+        } else if (std::abs(rows.gap_rate) > kRoundOff * pace) {
+          error(written, r.where, "the start velocities do not satisfy the constraint: its rate is " + to_text(rows.gap_rate, 6),
+                "correct the start velocities");
+        }
+        held.push_back({k, std::vector<double>(rows.w, rows.w + n), rows.zeta_n});
+      }
+      if (r.kind == RelationKind::contact) {
+        double e = 0, tangential = 0;
+        system.restitution(work, static_cast<int>(k), std::max(0.0, -rows.gap_rate), e, tangential);
+        if (std::isfinite(e) && !(e >= 0 && e <= 1)) {
+          error(r.contact->impact.restitution, r.where + ", impact", "the restitution is " + to_text(e, 6) + " at the start; it must lie between 0 and 1");
+        }
+      }
+    }
+    for (int j = 0; j < compiled.tangents && !compiled.smooth_friction; ++j) {
+      const auto& row = rows.tangent[j];
+      if (row.mu < 0 || row.mu_static < 0) {
+        result.diagnostics.error(r.span, r.where, "the coefficient of friction is negative at the start: " + to_text(std::min(row.mu, row.mu_static), 6));
+      }
+    }
+    if (r.kind == RelationKind::joint) {
+      if (r.feeds.empty() && rows.base < 0) {
+        error(r.joint->normal, r.where + ", normal", "the normal force is negative at the start: " + to_text(rows.base, 6),
+              "write abs() or max() where the sign may change");
+      }
+      for (std::size_t f = 0; f < r.feeds.size(); ++f) {
+        if (rows.factors[f] < 0) {
+          error(r.joint->normal, r.where + ", normal", "the normal force falls when a reaction grows: factor " + to_text(rows.factors[f], 6),
+                "reactions may enter with factors ≥ 0 only");
+        }
+      }
+    }
+    if (r.kind == RelationKind::contact && r.has_normal && compiled.tangents > 0 && !quasi_static()) {
+      const auto compliance = [&](const double* w) {
+        solved.assign(w, w + n);
+        system.solve_mass(work, solved.data());
+        return dot(w, solved.data(), n);
+      };
+      const double normal = compliance(rows.w);
+      for (int j = 0; j < compiled.tangents; ++j) {
+        const double tangential = compliance(rows.tangent[j].w);
+        if (tangential <= 100 * normal && normal <= 100 * tangential) continue;
+        warning(r.span, r.where,
+                "the gap and the slip of a contact with friction differ in scale: w·M⁻¹w is " + to_text(normal, 3) + " and " + to_text(tangential, 3),
+                "with friction, the gap is a length along the normal and the slip the velocity of the same point");
+        break;
+      }
+    }
+  }
+
+  // --- redundant constraints: what they demand of the accelerations must agree (Gram-Schmidt with the largest row next) ---
+  std::vector<HeldRow> rest = held;
+  while (!rest.empty()) {
+    const auto size = [&](const HeldRow& row) { return dot(row.w.data(), row.w.data(), n); };
+    const auto original = [&](const HeldRow& row) {
+      const auto at = std::find_if(held.begin(), held.end(), [&](const HeldRow& h) { return h.relation == row.relation; });
+      return dot(at->w.data(), at->w.data(), n);
+    };
+    const auto relative = [&](const HeldRow& row) { return size(row) / std::max(original(row), 1e-300); };
+    auto best = rest.begin();
+    for (auto at = rest.begin(); at != rest.end(); ++at) {
+      if (relative(*at) > relative(*best)) best = at;
+    }
+    if (relative(*best) < 1e-20) break;
+    const HeldRow pivot = *best;
+    rest.erase(best);
+    for (HeldRow& row : rest) {
+      const double factor = dot(row.w.data(), pivot.w.data(), n) / size(pivot);
+      for (std::size_t i = 0; i < n; ++i) row.w[i] -= factor * pivot.w[i];
+      row.zeta -= factor * pivot.zeta;
+    }
+  }
+  double largest = 0;
+  for (const HeldRow& row : held) largest = std::max(largest, std::abs(row.zeta));
+  for (const HeldRow& row : rest) {
+    if (std::abs(row.zeta) <= 1e-9 * largest) continue;
+    const RelationDraft& r = relations[row.relation];
+    result.diagnostics.error(r.span, r.where,
+                             "the " + r.where + " contradicts the other constraints: their accelerations differ by " + to_text(row.zeta, 6),
+                             "remove it, or make it agree with the others");
+  }
+
+  if (!result.diagnostics.has_errors()) {
+    std::copy(d.start.begin() + layout.closed(), d.start.begin() + layout.closed() + layout.relations, work.in.begin() + layout.closed());
+    double kinetic_value = 0, potential_value = 0, total = 0;
+    system.energies(work, kinetic_value, potential_value, total);
+    d.start = work.in;
+    d.start[static_cast<std::size_t>(layout.initial_energy())] = total;
+    d.start[static_cast<std::size_t>(layout.approach_speed())] = 0;
+  }
+}
+
+}  // namespace judder::model

@@ -1,0 +1,251 @@
+// Friction laws: from their numbers to coefficients μ, μ_s, to smooth forces κ L, and to states of bristles (docs/theory.md).
+#include <algorithm>
+
+#include "judder/core/number.hpp"
+#include "model/builder.hpp"
+
+namespace judder::model {
+namespace {
+
+enum class LawType { coulomb, lugre, elastoplastic, arctan, penalty };
+constexpr double kPi = 3.141592653589793;
+
+}  // namespace
+
+int Builder::add_bristle(RelationDraft& draft, Node rate, const std::string& suffix) {
+  StateDraft state;
+  state.name = draft.name + suffix;
+  state.progress = StateDraft::Progress::done;
+  state.rate = rate;
+  states.push_back(std::move(state));
+  draft.bristles.push_back(static_cast<int>(states.size()) - 1);
+  return static_cast<int>(states.size()) - 1;
+}
+
+void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
+  const bool joint = draft.kind == RelationKind::joint;
+  const std::string where = draft.where + (joint ? ", law" : ", friction");
+  if (!law.given) {
+    if (joint) result.diagnostics.error(draft.span, draft.where, "the joint has no 'law'", "a bare value is Coulomb's coefficient");
+    draft.friction = draft.has_tangential && !draft.slip.empty();
+    return;
+  }
+  const Span span = !law.span.empty() ? law.span : draft.span;
+  if (draft.slip.empty()) {
+    if (!joint) result.diagnostics.error(span, where, "friction needs a slip velocity", "add the key 'slip'");
+    return;
+  }
+
+  LawType type = LawType::coulomb;
+  const std::vector<std::string> words{"coulomb", "lugre", "elastoplastic", "arctan", "penalty"};
+  if (!law.type.empty()) {
+    const auto at = std::find(words.begin(), words.end(), law.type.text);
+    if (at == words.end()) {
+      error(law.type, where, "there is no friction law " + quoted(law.type.text), suggestion(law.type.text, words));
+      return;
+    }
+    type = static_cast<LawType>(at - words.begin());
+  }
+  const bool smooth = type != LawType::coulomb;
+  const bool bristle = type == LawType::lugre || type == LawType::elastoplastic;
+  const std::string name = words[static_cast<std::size_t>(type)];
+
+  bool good = true;
+  const auto refuse = [&](const Value& value, std::string message, std::string help = {}) {
+    error(value, where, std::move(message), std::move(help));
+    good = false;
+  };
+  const auto only_for = [&](const Value& value, const char* key, bool applies) {
+    if (value.given && !applies) refuse(value, "the law '" + name + "' has no key '" + std::string(key) + "'");
+  };
+  only_for(law.stiffness, "stiffness", bristle || type == LawType::penalty);
+  only_for(law.damping, "damping", bristle || type == LawType::penalty);
+  only_for(law.breakaway, "breakaway", type == LawType::elastoplastic);
+  only_for(law.beta, "beta", type == LawType::arctan);
+  const auto needs = [&](const Value& value, const char* key, bool required) {
+    if (value.given || !required) return;
+    result.diagnostics.error(span, where, "the law '" + name + "' needs the key '" + std::string(key) + "'");
+    good = false;
+  };
+  needs(law.stiffness, "stiffness", bristle || type == LawType::penalty);
+  needs(law.damping, "damping", bristle || type == LawType::penalty);
+  needs(law.breakaway, "breakaway", type == LawType::elastoplastic);
+  needs(law.beta, "beta", type == LawType::arctan);
+  if (law.mu.given && (law.static_coefficient.given || law.dynamic.given)) {
+    refuse(law.mu, "a friction law has 'mu', or 'static' and 'dynamic', not both");
+  } else if (!law.mu.given && !(law.static_coefficient.given && law.dynamic.given)) {
+    result.diagnostics.error(span, where, "the friction law has no coefficient", "give 'mu', or 'static' and 'dynamic'");
+    good = false;
+  }
+  if (law.velocity.given && law.mu.given) refuse(law.velocity, "'velocity' belongs to 'static' and 'dynamic'");
+  if (law.exponent.given && !law.velocity.given) refuse(law.exponent, "'exponent' needs 'velocity'");
+  if (smooth && !law.mu.given && !law.velocity.given) {
+    result.diagnostics.error(span, where, "the law '" + name + "' needs one coefficient at each speed",
+                             "give 'mu', or 'velocity' beside 'static' and 'dynamic'");
+    good = false;
+  }
+  if (smooth && draft.slip.size() > 1) {
+    result.diagnostics.error(span, where, "the law '" + name + "' takes one slip component", "several components need the law 'coulomb'");
+    good = false;
+  }
+  if (type == LawType::penalty && !draft.known_load) {
+    result.diagnostics.error(span, where, "the law 'penalty' needs a normal force that is known",
+                             "use it in a friction joint or a compliant contact, or run with the engine 'penalty'");
+    good = false;
+  }
+  if (!good) return;
+
+  // The slip speed: of one set-valued row σγ with the frozen direction σ; of several their length; of a smooth law |γ|.
+  const Node gamma = draft.slip[0].slip;
+  Node speed = graph.constant(0);
+  if (smooth) {
+    speed = graph.absolute(gamma, draft.place + ".speed");
+  } else if (draft.slip.size() == 1) {
+    speed = graph.multiply(graph.variable(draft.slip[0].direction), gamma);
+  } else {
+    std::vector<Node> parts;
+    for (const TangentDraft& row : draft.slip) parts.push_back(row.slip);
+    speed = graph.call(expr::Function::hypot, parts);
+  }
+  const auto read_at = [&](const Value& value, const char* key, Node at) {
+    Scope scope(*this, kLaw, where);
+    scope.speed = at;
+    const auto node = lower(value, scope, where, draft.place + "." + (joint ? "law" : "friction"), draft.indices);
+    if (!node) {
+      good = false;
+      return graph.constant(1);
+    }
+    if (graph.is_constant(*node) && graph.value(*node) < 0) {
+      refuse(value, "'" + std::string(key) + "' is negative: " + to_text(graph.value(*node)));
+    }
+    return *node;
+  };
+  const auto read = [&](const Value& value, const char* key) { return read_at(value, key, speed); };
+  const auto positive = [&](const Value& value, const char* key, Node node) {
+    if (graph.is_constant(node) && !(graph.value(node) > 0) && good) refuse(value, "'" + std::string(key) + "' must be positive");
+  };
+
+  Node mu = graph.constant(0), mu_static = mu;
+  if (law.mu.given) {
+    mu = read(law.mu, "mu");
+    mu_static = good ? read_at(law.mu, "mu", graph.constant(0)) : mu;
+  } else {
+    const Node fixed = read(law.static_coefficient, "static");
+    const Node moving = read(law.dynamic, "dynamic");
+    mu_static = good ? read_at(law.static_coefficient, "static", graph.constant(0)) : fixed;
+    if (graph.is_constant(fixed) && graph.is_constant(moving) && graph.value(fixed) < graph.value(moving)) {
+      refuse(law.static_coefficient, "'static' is smaller than 'dynamic': nothing would hold, and nothing would slide, between them");
+    }
+    if (law.velocity.given) {
+      const Node velocity = read(law.velocity, "velocity");
+      const Node exponent = law.exponent.given ? read(law.exponent, "exponent") : graph.constant(2);
+      positive(law.velocity, "velocity", velocity);
+      positive(law.exponent, "exponent", exponent);
+      const Node ratio = graph.power(graph.divide(speed, velocity), exponent);
+      const Node decay[] = {graph.negate(ratio)};
+      mu = graph.add(moving, graph.multiply(graph.subtract(fixed, moving), graph.call(expr::Function::exp, decay)));
+    } else {
+      mu = moving;
+    }
+  }
+  // Open contacts carry no friction: what is part of h is switched by the status of a rigid contact, or by the depth of a compliant one.
+  const bool rigid = draft.kind == RelationKind::contact && !draft.compliant;
+  Node acting = graph.constant(1);
+  const auto switch_off = [&] {
+    if (rigid) return graph.variable(draft.closed);
+    if (!draft.compliant) return graph.constant(1);
+    if (graph.is_constant(draft.touching)) draft.touching = graph.step(graph.negate(draft.gap), draft.place + ".compliant");
+    return draft.touching;
+  };
+  if (law.viscous.given) {
+    const Node viscous = read(law.viscous, "viscous");
+    if (!is_zero(viscous)) {
+      acting = switch_off();
+      for (TangentDraft& row : draft.slip) {
+        row.added = graph.negate(graph.multiply(graph.multiply(acting, viscous), row.slip));
+      }
+    }
+  }
+
+  Node kappa = mu;
+  if (type == LawType::arctan) {
+    const Node beta = read(law.beta, "beta");
+    positive(law.beta, "beta", beta);
+    const Node angle[] = {graph.multiply(beta, gamma)};
+    kappa = graph.multiply(graph.constant(2 / kPi), graph.multiply(mu, graph.call(expr::Function::atan, angle)));
+  } else if (smooth) {
+    const Node stiffness = read(law.stiffness, "stiffness");
+    const Node damping = read(law.damping, "damping");
+    positive(law.stiffness, "stiffness", stiffness);
+    if (!good) return;
+    const Variable state = graph.declare(draft.name + ".bristle");
+    const Node z = graph.variable(state);
+    const std::string place = draft.place + (joint ? ".law" : ".friction");
+    const Node zero = graph.constant(0);
+    Node rate = zero;
+    if (type == LawType::penalty) {
+      // A slider of limit μL in series with a spring and damper: f is both the force of the slider and k s + c ṡ.
+      const Node limit = graph.multiply(mu, draft.base);
+      const Node spring = graph.multiply(stiffness, z);
+      const Node trial = graph.add(spring, graph.multiply(damping, gamma));
+      const Node f = graph.maximum(graph.negate(limit), graph.minimum(trial, limit, place), place);
+      if (is_zero(damping)) {
+        // Without a damper the spring is held at the limit by sliding on it: beyond the limit it relaxes as fast as the slip.
+        const Node above = graph.step(graph.subtract(spring, limit), place);
+        const Node below = graph.step(graph.negate(graph.add(spring, limit)), place);
+        const Node inside = graph.subtract(graph.constant(1), graph.add(above, below));
+        rate = graph.subtract(graph.multiply(inside, gamma), graph.multiply(graph.subtract(above, below), speed));
+      } else {
+        rate = graph.divide(graph.subtract(f, spring), damping);
+      }
+      draft.slip[0].added = graph.subtract(draft.slip[0].added, f);
+    } else {
+      Node relaxation = graph.divide(graph.multiply(stiffness, graph.multiply(speed, z)), mu);
+      if (type == LawType::elastoplastic) {
+        // α(z, γ) of Dupont et al. 2002: 0 below breakaway or against the slip, 1 from the steady bristle μ/σ0 on, a sine between. Written
+        // with max and min, because nothing jumps.
+        const Node breakaway = read(law.breakaway, "breakaway");
+        if (graph.is_constant(breakaway) && graph.is_constant(stiffness)) {
+          const Node least = law.mu.given ? mu : read(law.dynamic, "dynamic");
+          if (graph.is_constant(least) && graph.value(breakaway) >= graph.value(least) / graph.value(stiffness)) {
+            refuse(law.breakaway, "'breakaway' must be less than the steady deflection " + to_text(graph.value(least) / graph.value(stiffness), 6),
+                   "that is the coefficient divided by 'stiffness'");
+          }
+        }
+        const Node steady = graph.divide(mu, stiffness);
+        const Node size = graph.absolute(z, place);
+        const Node middle = graph.multiply(graph.constant(0.5), graph.add(steady, breakaway));
+        const Node width = graph.subtract(steady, breakaway);
+        const Node raw = graph.divide(graph.multiply(graph.constant(2), graph.subtract(size, middle)), width);
+        const Node cut = graph.maximum(graph.constant(-1), graph.minimum(raw, graph.constant(1), place), place);
+        const Node angle[] = {graph.multiply(graph.constant(kPi / 2), cut)};
+        const Node alpha = graph.add(graph.constant(0.5), graph.multiply(graph.constant(0.5), graph.call(expr::Function::sin, angle)));
+        const Node forward = graph.multiply(graph.maximum(gamma, zero, place), graph.maximum(z, zero, place));
+        const Node backward = graph.multiply(graph.maximum(graph.negate(gamma), zero, place), graph.maximum(graph.negate(z), zero, place));
+        relaxation = graph.multiply(alpha, graph.divide(graph.multiply(stiffness, graph.subtract(forward, backward)), mu));
+      }
+      rate = graph.subtract(gamma, relaxation);
+      if (rigid || draft.compliant) rate = graph.multiply(switch_off(), rate);
+      kappa = graph.add(graph.multiply(stiffness, z), graph.multiply(damping, rate));
+    }
+    const int number = add_bristle(draft, rate, ".bristle");
+    states[static_cast<std::size_t>(number)].z = state;
+  }
+  if (!good) return;
+
+  draft.smooth = smooth;
+  draft.friction = true;
+  if (smooth && draft.known_load) {
+    if (type != LawType::penalty) {
+      draft.slip[0].added = graph.subtract(draft.slip[0].added, graph.multiply(kappa, draft.base));
+    }
+    return;
+  }
+  for (TangentDraft& row : draft.slip) {
+    row.mu = kappa;
+    row.mu_static = smooth ? kappa : mu_static;
+  }
+  if (is_zero(kappa) && is_zero(mu_static) && !draft.has_tangential) draft.friction = false;  // frictionless: no rows to decide
+}
+
+}  // namespace judder::model

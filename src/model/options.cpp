@@ -1,0 +1,164 @@
+// [run] and [output]: expressions evaluated, words checked.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "judder/core/number.hpp"
+#include "model/builder.hpp"
+
+namespace judder::model {
+namespace {
+
+/// Keys of the tables [run.<engine>]; a key with words takes one of them instead of a number.
+struct EngineKey {
+  const char* engine;
+  const char* key;
+  std::vector<std::string> words;
+};
+
+const std::vector<EngineKey>& engine_keys() {
+  static const std::vector<EngineKey> keys{
+      {"moreau", "theta", {}},
+      {"moreau", "form", {"standard", "printed"}},
+      {"theta", "theta", {}},
+      {"newmark", "beta", {}},
+      {"newmark", "gamma", {}},
+      {"paoli-schatzman", "form", {"standard", "modified"}},
+      {"rk4-zabuga", "form", {"proposed", "plain"}},
+      {"penalty", "normal_stiffness", {}},
+      {"penalty", "normal_damping", {}},
+      {"penalty", "tangent_stiffness", {}},
+      {"penalty", "tangent_damping", {}},
+      {"arctan", "beta", {}},
+  };
+  return keys;
+}
+
+}  // namespace
+
+void Builder::read_run() {
+  RunOptions& run = result.run;
+  const auto read = [&](const Value& value, const char* key, double& target, bool positive) {
+    if (!value.given) return;
+    const std::string where = std::string("run, ") + key;
+    const auto found = number(value, where);
+    if (!found) return;
+    if (positive && !(*found > 0)) {
+      error(value, where, std::string("'") + key + "' is " + to_text(*found) + "; it must be positive");
+      return;
+    }
+    target = *found;
+  };
+  const auto word = [&](const Text& text, const char* key, std::string& target, const std::vector<std::string>& words) {
+    if (text.empty()) return;
+    if (std::find(words.begin(), words.end(), text.text) == words.end()) {
+      std::string help = suggestion(text.text, words);
+      if (help.empty()) {
+        help = "choices:";
+        for (const std::string& w : words) help += " " + w;
+      }
+      error(text, std::string("run, ") + key, quoted(text.text) + " is not a choice for '" + key + "'", help);
+      return;
+    }
+    target = text.text;
+  };
+  run.until = std::numeric_limits<double>::quiet_NaN();
+  read(spec.run.from, "from", run.from, false);
+  read(spec.run.until, "until", run.until, false);
+  if (run.until < run.from) {
+    error(spec.run.until, "run, until", "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
+  }
+  read(spec.run.tolerance, "tolerance", run.tolerance, true);
+  read(spec.run.step, "step", run.step, true);
+  read(spec.run.max_step, "max_step", run.max_step, true);
+  read(spec.run.solver_tolerance, "solver_tolerance", run.solver_tolerance, true);
+  double events = static_cast<double>(run.max_events);
+  read(spec.run.max_events, "max_events", events, true);
+  run.max_events = static_cast<long>(std::min(events, 9e15));
+  word(spec.run.engine, "engine", run.engine,
+       {"event", "exact", "auto", "moreau", "theta", "newmark", "paoli-schatzman", "rk4-zabuga", "penalty", "arctan", "quasi-static"});
+  if (!options.engine.empty()) run.engine = options.engine;
+  word(spec.run.method, "method", run.method, {"auto", "explicit", "stiff"});
+  word(spec.run.on_accumulation, "on_accumulation", run.on_accumulation, {"finish", "stop"});
+  word(spec.run.on_painleve, "on_painleve", run.on_painleve, {"stop", "tangential-impact", "choose"});
+  word(spec.run.on_indeterminate, "on_indeterminate", run.on_indeterminate, {"stop", "stay"});
+  if (!spec.run.solver.empty()) run.solver = spec.run.solver.text;
+
+  for (const EngineTable& table : spec.run.engines) {
+    const std::string where = "run, " + table.name.text;
+    std::vector<std::string> engines, keys;
+    for (const EngineKey& k : engine_keys()) {
+      engines.emplace_back(k.engine);
+      if (table.name.text == k.engine) keys.emplace_back(k.key);
+    }
+    if (keys.empty()) {
+      error(table.name, where, "there are no options for an engine " + quoted(table.name.text), suggestion(table.name.text, engines));
+      continue;
+    }
+    for (const Named& named : table.values) {
+      const auto& all = engine_keys();
+      const auto key = std::find_if(all.begin(), all.end(), [&](const EngineKey& k) {
+        return table.name.text == k.engine && named.name.text == k.key;
+      });
+      if (key == all.end()) {
+        error(named.name, where, "the engine " + quoted(table.name.text) + " has no option " + quoted(named.name.text),
+              suggestion(named.name.text, keys));
+        continue;
+      }
+      RunOptions::EngineOption option{table.name.text, named.name.text, 0, {}};
+      if (!key->words.empty()) {
+        word(named.value.text, key->key, option.text, key->words);
+      } else if (const auto found = number(named.value, where + ", " + named.name.text)) {
+        option.number = *found;
+      }
+      run.engine_options.push_back(std::move(option));
+    }
+  }
+}
+
+void Builder::read_output() {
+  RunOptions& run = result.run;
+  run.event_rows = spec.output.event_rows;
+  run.list_switches = spec.output.switches;
+  if (spec.output.samples.given && spec.output.every.given) {
+    error(spec.output.every, "output, every", "'samples' and 'every' exclude each other");
+  }
+  if (spec.output.samples.given) {
+    if (const auto found = number(spec.output.samples, "output, samples")) {
+      if (*found < 2 || *found != std::floor(*found) || *found > 1e9) {
+        error(spec.output.samples, "output, samples", "'samples' is " + to_text(*found) + "; it must be a whole number of at least 2");
+      } else {
+        run.samples = static_cast<long>(*found);
+      }
+    }
+  }
+  if (spec.output.every.given) {
+    if (const auto found = number(spec.output.every, "output, every")) {
+      run.every = *found;
+      if (!(*found > 0)) error(spec.output.every, "output, every", "'every' is " + to_text(*found) + "; it must be positive");
+    }
+  }
+  std::vector<std::string> known{"t"};
+  for (const CoordinateDraft& c : coordinates) {
+    known.push_back(c.name);
+    known.push_back(c.name + "'");
+  }
+  for (const StateDraft& s : states) known.push_back(s.name);
+  for (const Named& column : spec.output.columns) known.push_back(column.name.text);
+  for (const auto& plot : spec.output.plots) {
+    std::vector<std::string> columns;
+    if (plot.size() < 2) {
+      if (!plot.empty()) error(plot.front(), "output, plots", "a plot needs an abscissa and at least one other column");
+      continue;
+    }
+    for (const Text& column : plot) {
+      if (std::find(known.begin(), known.end(), column.text) == known.end()) {
+        error(column, "output, plots", "there is no column " + quoted(column.text), suggestion(column.text, known));
+      }
+      columns.push_back(column.text);
+    }
+    run.plots.push_back(std::move(columns));
+  }
+}
+
+}  // namespace judder::model

@@ -1,0 +1,332 @@
+// Contacts, constraints and joints: gaps, slip velocities, force directions, normal loads, impact laws.
+#include <algorithm>
+#include <cmath>
+
+#include "judder/core/number.hpp"
+#include "model/builder.hpp"
+
+namespace judder::model {
+namespace {
+
+/// abs(normal(c)) becomes one call, because a multiplier of any sign is known to a joint by its size only.
+void mark_sizes(Tree& tree) {
+  for (Tree& child : tree.children) mark_sizes(child);
+  if (tree.kind != expr::Kind::call || tree.text != "abs" || tree.children.size() != 1) return;
+  const Tree& inner = tree.children.front();
+  if (inner.kind != expr::Kind::call || inner.text != "normal") return;
+  Tree marked = inner;
+  marked.text = "|normal|";
+  tree = std::move(marked);
+}
+
+}  // namespace
+
+void Builder::read_relations() {
+  struct Item {
+    RelationKind kind;
+    const Contact* contact = nullptr;
+    const Constraint* constraint = nullptr;
+    const Joint* joint = nullptr;
+    Span span;
+  };
+  std::vector<Item> items;
+  for (const Contact& c : spec.contacts) items.push_back({RelationKind::contact, &c, nullptr, nullptr, c.span});
+  for (const Constraint& c : spec.constraints) items.push_back({RelationKind::constraint, nullptr, &c, nullptr, c.span});
+  for (const Joint& j : spec.joints) items.push_back({RelationKind::joint, nullptr, nullptr, &j, j.span});
+  // in the order of the file; a Spec made in C++ has no places and keeps this order
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.span.begin < b.span.begin; });
+
+  static constexpr const char* kWord[] = {"contact", "constraint", "friction joint"};
+  static constexpr const char* kTable[] = {"contact", "constraint", "friction"};
+  for (const Item& item : items) {
+    const Text& name = item.contact ? item.contact->name : item.constraint ? item.constraint->name : item.joint->name;
+    const Text& each = item.contact ? item.contact->each : item.constraint ? item.constraint->each : item.joint->each;
+    const Value& when = item.contact ? item.contact->when : item.constraint ? item.constraint->when : item.joint->when;
+    const std::string word = kWord[static_cast<int>(item.kind)];
+    if (name.empty()) {
+      result.diagnostics.error(item.span, word, "the " + word + " has no name", "add the key 'name'");
+      continue;
+    }
+    const int errors_before = result.diagnostics.errors();
+    const std::vector<Instance> all = instances(name.text, each, &when, word + " '" + name.text + "'");
+    if (result.diagnostics.errors() > errors_before) continue;
+    const auto entry = add_element(word, name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()));
+    if (!entry) continue;
+    for (const Instance& instance : all) {
+      RelationDraft draft;
+      draft.kind = item.kind;
+      draft.contact = item.contact;
+      draft.constraint = item.constraint;
+      draft.joint = item.joint;
+      draft.name = instance.name;
+      draft.where = word + " '" + instance.name + "'";
+      draft.place = std::string(kTable[static_cast<int>(item.kind)]) + "." + name.text;
+      draft.indices = instance.indices;
+      draft.span = item.span.empty() ? name.span : item.span;
+      draft.lambda = graph.declare("normal(" + instance.name + ")");
+      draft.closed = graph.declare("closed(" + instance.name + ")");
+      draft.base = draft.normal_force = draft.gap = draft.gap_rate = draft.gap_time = draft.zeta = graph.constant(0);
+      draft.restitution = draft.tangential = draft.stored = draft.stored_force = graph.constant(0);
+      draft.touching = graph.constant(1);
+      (*entry)->relations[instance.values] = static_cast<int>(relations.size());
+      relations.push_back(std::move(draft));
+    }
+  }
+
+  for (RelationDraft& draft : relations) {
+    if (draft.contact != nullptr) read_contact(draft);
+    if (draft.constraint != nullptr) read_constraint(draft);
+    if (draft.joint != nullptr) {
+      if (draft.joint->slip.empty()) {
+        result.diagnostics.error(draft.span, draft.where, "the joint has no 'slip'");
+        continue;
+      }
+      read_slip(draft, draft.joint->slip, {}, 3);
+    }
+  }
+  for (RelationDraft& draft : relations) {
+    if (draft.joint != nullptr) read_joint_normal(draft);
+  }
+  for (RelationDraft& draft : relations) {
+    const FrictionLaw& law = draft.contact ? draft.contact->friction : draft.constraint ? draft.constraint->friction : draft.joint->law;
+    read_law(draft, law);
+  }
+}
+
+void Builder::read_contact(RelationDraft& draft) {
+  const Contact& c = *draft.contact;
+  if (!c.gap.given) {
+    result.diagnostics.error(draft.span, draft.where, "the contact has no 'gap'");
+    return;
+  }
+  draft.has_gap = true;
+  draft.gap = lower_or_one(c.gap, kPosition, draft.where + ", gap", draft.place + ".gap", draft.indices);
+  draft.gap_rate = partial_time_and_position(draft.gap);
+  draft.gap_time = graph.derivative(draft.gap, t);
+  draft.zeta = partial_time_and_position(draft.gap_rate);
+  draft.w = velocity_gradient(draft.gap_rate);
+  draft.push = draft.w;
+  draft.has_normal = true;
+  if (std::all_of(draft.w.begin(), draft.w.end(), [this](Node w) { return is_zero(w); })) {
+    error(c.gap, draft.where + ", gap", "the gap does not depend on any coordinate");
+  }
+  if (c.push.given) {
+    const Node push = lower_or_one(c.push, kVelocity, draft.where + ", push", draft.place + ".push", draft.indices);
+    if (affine_in_velocities(push, c.push, draft.where + ", push", "push")) draft.push = velocity_gradient(push);
+    draft.own_push = true;
+  }
+  if (!c.drag.empty()) draft.own_push = true;
+  if (draft.own_push) {
+    const Span span = c.push.given ? c.push.text.span : c.drag.front().text.span;
+    warning(span, draft.where, "with 'push' or 'drag' the reactions do work on the constraint",
+            "leave them out unless the model is a small-angle model of the literature");
+  }
+  read_slip(draft, c.slip, c.drag, 3);
+  read_impact(draft);
+  if (c.compliant.given) read_compliance(draft);
+}
+
+void Builder::read_constraint(RelationDraft& draft) {
+  const Constraint& c = *draft.constraint;
+  if (c.zero.given == c.velocity.given) {
+    result.diagnostics.error(draft.span, draft.where,
+                             c.zero.given ? "a constraint has 'zero' or 'velocity', not both" : "the constraint has no 'zero' and no 'velocity'");
+    return;
+  }
+  draft.has_gap = draft.has_normal = true;
+  draft.holonomic = c.zero.given;
+  const Value& value = c.zero.given ? c.zero : c.velocity;
+  const char* key = c.zero.given ? "zero" : "velocity";
+  const std::string where = draft.where + ", " + key;
+  draft.gap = lower_or_one(value, c.zero.given ? kPosition : kVelocity, where, draft.place + "." + key, draft.indices);
+  if (draft.holonomic) {
+    draft.gap_rate = partial_time_and_position(draft.gap);
+    draft.gap_time = graph.derivative(draft.gap, t);
+  } else {
+    if (!affine_in_velocities(draft.gap, value, where, key)) draft.gap = graph.constant(0);
+    draft.gap_rate = draft.gap;
+    draft.gap_time = at_rest(draft.gap);
+  }
+  draft.zeta = partial_time_and_position(draft.gap_rate);
+  draft.w = velocity_gradient(draft.gap_rate);
+  draft.push = draft.w;
+  if (std::all_of(draft.w.begin(), draft.w.end(), [this](Node w) { return is_zero(w); })) {
+    error(value, where, draft.holonomic ? "the constraint does not depend on any coordinate" : "the constraint does not depend on any velocity");
+  }
+  read_slip(draft, c.slip, {}, 3);
+}
+
+void Builder::read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag, int most) {
+  if (static_cast<int>(slip.size()) > most) {
+    error(slip.back(), draft.where + ", slip", "a slip velocity has at most " + std::to_string(most) + " components");
+    return;
+  }
+  if (!drag.empty() && drag.size() != slip.size()) {
+    error(drag.front(), draft.where + ", drag", "'drag' needs as many components as 'slip'");
+    return;
+  }
+  for (std::size_t k = 0; k < slip.size(); ++k) {
+    const std::string where = draft.where + ", slip";
+    TangentDraft row;
+    row.slip = lower_or_one(slip[k], kVelocity, where, draft.place + ".slip", draft.indices);
+    if (!affine_in_velocities(row.slip, slip[k], where, "slip")) row.slip = graph.constant(0);
+    row.drive = at_rest(row.slip);
+    row.zeta = partial_time_and_position(row.slip);
+    row.w = velocity_gradient(row.slip);
+    row.drag = row.w;
+    if (std::all_of(row.w.begin(), row.w.end(), [this](Node w) { return is_zero(w); }) && !result.diagnostics.has_errors()) {
+      error(slip[k], where, "the slip velocity does not depend on any velocity");
+    }
+    if (!drag.empty()) {
+      const Node node = lower_or_one(drag[k], kVelocity, draft.where + ", drag", draft.place + ".drag", draft.indices);
+      if (affine_in_velocities(node, drag[k], draft.where + ", drag", "drag")) row.drag = velocity_gradient(node);
+    }
+    const std::string label = slip.size() > 1 ? draft.name + ", " + std::to_string(k + 1) : draft.name;
+    row.direction = graph.declare("direction(" + label + ")");
+    row.lambda = graph.declare("tangent(" + label + ")");
+    row.mu = row.mu_static = row.added = graph.constant(0);
+    draft.slip.push_back(std::move(row));
+  }
+}
+
+void Builder::read_impact(RelationDraft& draft) {
+  const ImpactLaw& law = draft.contact->impact;
+  const std::string where = draft.where + ", impact";
+  draft.impact_friction = law.friction;
+  if (!law.type.empty()) {
+    const std::vector<std::string> words{"moreau", "newton", "poisson", "stronge"};
+    const auto at = std::find(words.begin(), words.end(), law.type.text);
+    if (at == words.end()) {
+      error(law.type, where, "there is no impact law " + quoted(law.type.text), suggestion(law.type.text, words));
+    } else {
+      draft.impact = static_cast<ImpactType>(at - words.begin());
+      if (draft.impact != ImpactType::moreau && draft.slip.size() > 1) {
+        error(law.type, where, "with several slip components only the impact law 'moreau' is defined");
+      }
+    }
+  }
+  if (law.restitution.given) {
+    Scope scope(*this, kRestitution, where + ", restitution");
+    scope.speed = graph.variable(approach);
+    const auto node = lower(law.restitution, scope, where, draft.place + ".impact", draft.indices);
+    if (node) draft.restitution = *node;
+    if (node && graph.is_constant(*node) && !(graph.value(*node) >= 0 && graph.value(*node) <= 1)) {
+      error(law.restitution, where, "the restitution is " + to_text(graph.value(*node)) + "; it must lie between 0 and 1");
+    }
+  }
+  const auto read = [&](const Value& value, const char* key, double& target, bool positive) {
+    if (!value.given) return false;
+    const auto found = start_number(value, where + ", " + key, draft.indices);
+    if (found) target = *found;
+    if (found && positive && !(*found > 0)) error(value, where, std::string("'") + key + "' must be positive");
+    return found.has_value();
+  };
+  read(law.stiffness, "stiffness", draft.impact_stiffness, true);
+  read(law.exponent, "exponent", draft.impact_exponent, true);
+  double tangential = 0;
+  draft.has_tangential = read(law.tangential, "tangential", tangential, false);
+  draft.tangential = graph.constant(tangential);
+  if (draft.has_tangential && draft.slip.empty()) {
+    error(law.tangential, where, "tangential restitution needs a slip velocity", "give the contact the key 'slip'");
+  }
+  if (draft.contact->compliant.given && (law.restitution.given || !law.type.empty())) {
+    warning(law.span, where, "a compliant contact has no impacts; its impact law has no effect");
+  }
+}
+
+void Builder::read_compliance(RelationDraft& draft) {
+  const Compliance& c = draft.contact->compliant;
+  const std::string where = draft.where + ", compliant";
+  const auto read = [&](const Value& value, const char* key, double standard, bool positive) {
+    if (!value.given) return standard;
+    const double found = start_number(value, where + ", " + key, draft.indices).value_or(1);
+    if (positive ? !(found > 0) : !(found >= 0)) {
+      error(value, where, std::string("'") + key + "' is " + to_text(found) + "; it must " + (positive ? "be positive" : "not be negative"));
+    }
+    return found;
+  };
+  if (!c.stiffness.given) result.diagnostics.error(draft.span, where, "a compliant contact needs a 'stiffness'");
+  const double stiffness = read(c.stiffness, "stiffness", 1, true);
+  const double damping = read(c.damping, "damping", 0, false);
+  const double exponent = read(c.exponent, "exponent", 1, true);
+
+  const std::string place = draft.place + ".compliant";
+  const Node zero = graph.constant(0), k = graph.constant(stiffness);
+  const Node depth = graph.negate(draft.gap);
+  const Node p = graph.constant(exponent), p1 = graph.constant(exponent + 1);
+  const Node energy_factor = graph.constant(stiffness / (exponent + 1));
+  draft.has_normal = false;
+  draft.compliant = true;
+  if (damping == 0) {
+    const Node pressed = graph.maximum(depth, zero, place);  // continuous: no event to list
+    draft.normal_force = draft.stored_force = graph.multiply(k, graph.power(pressed, p));
+    draft.stored = graph.multiply(energy_factor, graph.power(pressed, p1));
+  } else {
+    draft.touching = graph.less(zero, depth, false, place, draft.name + " touches");
+    const Node elastic = graph.multiply(k, graph.power(depth, p));
+    const Node viscous = graph.multiply(graph.constant(damping), graph.negate(draft.gap_rate));
+    draft.normal_force = graph.select(draft.touching, graph.maximum(zero, graph.add(elastic, viscous), place), zero);
+    draft.stored_force = graph.select(draft.touching, elastic, zero);
+    draft.stored = graph.select(draft.touching, graph.multiply(energy_factor, graph.power(depth, p1)), zero);
+  }
+  draft.known_load = true;
+  draft.base = draft.normal_force;
+}
+
+void Builder::read_joint_normal(RelationDraft& draft) {
+  const Joint& joint = *draft.joint;
+  const std::string where = draft.where + ", normal";
+  draft.known_load = true;
+  if (!joint.normal.given) {
+    result.diagnostics.error(draft.span, draft.where, "the joint has no 'normal'", "give the normal force that presses it");
+    return;
+  }
+  const Tree* written = tree(joint.normal, where);
+  if (written == nullptr) return;
+  Tree marked = *written;
+  mark_sizes(marked);
+  Scope scope(*this, kJointNormal, where);
+  scope.indices = draft.indices;
+  std::vector<expr::Problem> problems;
+  const auto node = expr::lower(marked, graph, scope, {.place = draft.place + ".normal", .indices = draft.indices, .condition = false}, problems);
+  if (!node || !problems.empty()) {
+    report(joint.normal.text, where, problems);
+    return;
+  }
+  draft.base = *node;
+  const std::vector<Variable> used = all_variables(*node);
+  const auto uses = [&](Variable x, const std::vector<Variable>& list) { return std::binary_search(list.begin(), list.end(), x); };
+  std::vector<Variable> lambdas;
+  std::vector<Node> zeros;
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    if (!uses(relations[r].lambda, used)) continue;
+    lambdas.push_back(relations[r].lambda);
+    zeros.push_back(graph.constant(0));
+    draft.feeds.push_back(static_cast<int>(r));
+    draft.factors.push_back(graph.derivative(*node, relations[r].lambda));
+  }
+  if (lambdas.empty()) {
+    if (graph.is_constant(*node) && graph.value(*node) < 0) {
+      error(joint.normal, where, "the normal force is negative: " + to_text(graph.value(*node)), "write abs() or max() where the sign may change");
+    }
+    return;
+  }
+  draft.known_load = false;
+  draft.base = graph.substitute(*node, lambdas, zeros);
+  bool linear = true;
+  for (const expr::SwitchId id : graph.switches(*node)) {
+    const std::vector<Variable> inner = all_variables(graph.switches()[id].surface);
+    for (const Variable lambda : lambdas) linear = linear && !uses(lambda, inner);
+  }
+  for (const Node factor : draft.factors) {
+    const std::vector<Variable> inner = all_variables(factor);
+    for (const Variable lambda : lambdas) linear = linear && !uses(lambda, inner);
+    if (graph.is_constant(factor) && graph.value(factor) < 0) {
+      error(joint.normal, where, "the normal force falls when a reaction grows: factor " + to_text(graph.value(factor)),
+            "reactions may enter with factors ≥ 0 only");
+    }
+  }
+  if (!linear) error(joint.normal, where, "the normal force is not linear in the reactions", "write a sum of reactions, each times a factor");
+}
+
+}  // namespace judder::model

@@ -1,0 +1,191 @@
+// Texts of the spec: parsed once, lowered with a scope, problems turned into diagnostics at their place.
+#include <algorithm>
+#include <cmath>
+
+#include "judder/core/number.hpp"
+#include "model/builder.hpp"
+
+namespace judder::model {
+
+std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string best = nearest(word, candidates);
+  return best.empty() ? std::string() : "did you mean " + quoted(best) + "?";
+}
+
+void Builder::report(const Text& text, const std::string& where, const std::vector<expr::Problem>& problems) {
+  for (const expr::Problem& p : problems) result.diagnostics.error(text.locate(p.begin, p.end), where, p.message, p.help);
+}
+
+void Builder::error(const Value& value, const std::string& where, std::string message, std::string help) {
+  error(value.text, where, std::move(message), std::move(help));
+}
+
+void Builder::error(const Text& text, const std::string& where, std::string message, std::string help) {
+  result.diagnostics.error(text.span, where, std::move(message), std::move(help));
+}
+
+void Builder::warning(Span span, const std::string& where, std::string message, std::string help) {
+  result.diagnostics.warning(span, where, std::move(message), std::move(help));
+}
+
+void Builder::note_names(const Tree& node) {
+  if (node.kind == expr::Kind::name || node.kind == expr::Kind::call) mentioned[node.text] = true;
+  for (const Tree& child : node.children) note_names(child);
+}
+
+void Builder::refuse_primed_parameters(const Tree& node, const Value& value, const std::string& where) {
+  for (const Tree& child : node.children) refuse_primed_parameters(child, value, where);
+  if (node.kind != expr::Kind::prime || node.children.front().kind != expr::Kind::name) return;
+  const auto found = names.find(node.children.front().text);
+  if (found == names.end() || found->second.kind != EntityKind::parameter) return;
+  result.diagnostics.error(value.text.locate(node.begin, node.end), where,
+                           "a prime belongs to no parameter: " + quoted(found->first) + " does not change");
+}
+
+const Tree* Builder::tree(const Value& value, const std::string& where) {
+  const auto found = trees.find(&value);
+  if (found != trees.end()) return found->second.get();
+  if (broken_trees.contains(&value)) return nullptr;
+  std::optional<Tree> parsed;
+  if (value.number) {
+    parsed.emplace();
+    parsed->value = *value.number;
+    parsed->end = static_cast<std::uint32_t>(value.text.text.size());
+  } else {
+    std::vector<expr::Problem> problems;
+    parsed = expr::parse(value.text.text, problems);
+    if (!parsed) {
+      report(value.text, where, problems);
+      broken_trees[&value] = true;
+      return nullptr;
+    }
+  }
+  note_names(*parsed);
+  refuse_primed_parameters(*parsed, value, where);
+  return trees.emplace(&value, std::make_unique<Tree>(std::move(*parsed))).first->second.get();
+}
+
+std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::string& where, const std::string& place,
+                                   const std::vector<Index>& indices, bool condition) {
+  const Tree* parsed = tree(value, where);
+  if (parsed == nullptr) return std::nullopt;
+  scope.indices = indices;
+  std::vector<expr::Problem> problems;
+  const std::optional<Node> node =
+      expr::lower(*parsed, graph, scope, {.place = place, .indices = indices, .condition = condition}, problems);
+  if (!node || !problems.empty()) {
+    report(value.text, where, problems);
+    return std::nullopt;
+  }
+  if (static_cast<double>(graph.size()) > options.limit) {
+    error(value, where, "the model expands to more than " + to_text(options.limit) + " terms",
+          "make it smaller, or give large linear parts as [matrices]");
+    return std::nullopt;
+  }
+  if (graph.is_constant(*node) && !std::isfinite(graph.value(*node))) {
+    error(value, where, "the value is not a finite number");
+    return std::nullopt;
+  }
+  return node;
+}
+
+Node Builder::lower_or_one(const Value& value, const Allowed& allowed, const std::string& where, const std::string& place,
+                           const std::vector<Index>& indices) {
+  Scope scope(*this, allowed, where);
+  return lower(value, scope, where, place, indices).value_or(graph.constant(1));
+}
+
+bool Builder::is_name(const Text& text, const std::string& where) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto inside = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  const std::string& s = text.text;
+  if (s.empty() || !letter(s[0]) || !std::all_of(s.begin(), s.end(), inside)) {
+    error(text, where, quoted(s) + " is not a name", "a name is a letter followed by letters, digits and _");
+    return false;
+  }
+  static constexpr std::string_view kReserved[] = {"t", "pi", "speed", "and", "or", "not", "to"};
+  if (std::find(std::begin(kReserved), std::end(kReserved), s) != std::end(kReserved)) {
+    error(text, where, quoted(s) + " is a reserved word", "choose another name");
+    return false;
+  }
+  return true;
+}
+
+std::vector<Instance> Builder::instances(const std::string& name, const Text& each, const Value* when, const std::string& where) {
+  std::vector<Instance> out;
+  std::vector<expr::Range> ranges;
+  if (!each.empty()) {
+    std::vector<expr::Problem> problems;
+    auto parsed = expr::parse_ranges(each.text, problems);
+    if (!parsed) {
+      report(each, where + ", each", problems);
+      return out;
+    }
+    ranges = std::move(*parsed);
+    for (const expr::Range& range : ranges) {
+      note_names(range.from);
+      note_names(range.to);
+      if (names.contains(range.index)) {
+        error(each, where + ", each", "the index " + quoted(range.index) + " is already the name of something else",
+              "choose another letter for the index");
+        return out;
+      }
+    }
+  }
+  constexpr std::size_t kMost = 100000;  // an `each` of that size is a slip of the pen, not a model
+  std::vector<Index> indices;
+  bool good = true;
+  const auto visit = [&](const auto& self, std::size_t level) -> void {
+    if (!good) return;
+    if (level < ranges.size()) {
+      Scope scope(*this, kParameters, where + ", each");
+      std::vector<expr::Problem> problems;
+      const expr::LowerOptions lowering{.place = where, .indices = indices, .condition = false};
+      const auto from = expr::lower_integer(ranges[level].from, graph, scope, lowering, problems);
+      const auto to = expr::lower_integer(ranges[level].to, graph, scope, lowering, problems);
+      if (!from || !to) {
+        report(each, where + ", each", problems);
+        good = false;
+        return;
+      }
+      for (long i = *from; i <= *to && good; ++i) {
+        indices.push_back({ranges[level].index, i});
+        self(self, level + 1);
+        indices.pop_back();
+      }
+      return;
+    }
+    if (when != nullptr && when->given) {
+      Scope scope(*this, kParameters, where + ", when");
+      const auto condition = lower(*when, scope, where + ", when", where, indices, true);
+      if (!condition) {
+        good = false;
+        return;
+      }
+      if (!graph.is_constant(*condition)) {
+        error(*when, where + ", when", "the condition depends on a free parameter", "a free parameter cannot decide what the model is");
+        good = false;
+        return;
+      }
+      if (graph.value(*condition) == 0) return;
+    }
+    Instance instance{name, indices, {}};
+    for (const Index& index : indices) {
+      instance.name += (instance.values.empty() ? "[" : ",") + std::to_string(index.value);
+      instance.values.push_back(static_cast<int>(index.value));
+    }
+    if (!indices.empty()) instance.name += "]";
+    out.push_back(std::move(instance));
+    if (out.size() > kMost) {
+      error(each, where + ", each", "more than " + std::to_string(kMost) + " elements");
+      good = false;
+    }
+  };
+  visit(visit, 0);
+  if (!good) out.clear();
+  return out;
+}
+
+}  // namespace judder::model

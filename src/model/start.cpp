@@ -1,0 +1,119 @@
+// Start values: expressions of parameters, of t = from and of each other, in any order, without cycles.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "model/builder.hpp"
+
+namespace judder::model {
+
+void Builder::set_start(Variable variable, double value) {
+  if (start_values.size() < graph.variable_count()) start_values.resize(graph.variable_count(), 0.0);
+  start_values[variable] = value;
+}
+
+std::vector<Variable> Builder::all_variables(Node node) const {
+  std::vector<Variable> out = graph.variables(node);
+  std::vector<expr::SwitchId> open = graph.switches(node);
+  std::vector<bool> seen(graph.switches().size(), false);
+  while (!open.empty()) {
+    const expr::SwitchId id = open.back();
+    open.pop_back();
+    if (seen[id]) continue;
+    seen[id] = true;
+    const Node surface = graph.switches()[id].surface;
+    const std::vector<Variable> more = graph.variables(surface);
+    out.insert(out.end(), more.begin(), more.end());
+    const std::vector<expr::SwitchId> deeper = graph.switches(surface);
+    open.insert(open.end(), deeper.begin(), deeper.end());
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void Builder::compute_start() {
+  struct Item {
+    std::string name, where;
+    const Value* value = nullptr;
+    double* target = nullptr;
+    Variable variable = 0;
+    Node node;
+    int progress = 0;
+  };
+  std::vector<Item> items;
+  std::map<Variable, std::size_t> item_of;
+  const auto add = [&](std::string name, std::string where, const Value* value, double* target, Variable variable,
+                       const std::vector<Index>& indices) {
+    Item item{std::move(name), std::move(where), value, target, variable, graph.constant(0), 0};
+    if (value->given) {
+      Scope scope(*this, kStart, item.where);
+      if (const auto node = lower(*value, scope, item.where, item.where, indices)) item.node = *node;
+    }
+    item_of[variable] = items.size();
+    items.push_back(std::move(item));
+  };
+  for (CoordinateDraft& c : coordinates) {
+    const std::string where = "coordinate '" + c.name + "'";
+    add(c.name, where + ", start", c.start, &c.start_value, c.q, c.indices);
+    add(c.name + "'", where + ", velocity", c.velocity, &c.velocity_value, c.v, c.indices);
+    if (c.spec->massless && c.velocity->given) {
+      error(*c.velocity, where + ", velocity", "a massless coordinate has no start velocity", "it follows from the balance of forces");
+    }
+  }
+  for (StateDraft& s : states) {
+    if (!s.start->given) error(s.spec->name, "state '" + s.name + "'", "the state has no start value", "add the key 'start'");
+    add(s.name, "state '" + s.name + "', start", s.start, &s.start_value, s.z, s.indices);
+  }
+  set_start(t, result.run.from);
+
+  std::vector<std::size_t> chain;
+  const auto visit = [&](const auto& self, std::size_t i) -> void {
+    Item& item = items[i];
+    if (item.progress == 2) return;
+    if (item.progress == 1) {
+      std::string words;
+      for (auto at = std::find(chain.begin(), chain.end(), i); at != chain.end(); ++at) words += items[*at].name + " → ";
+      error(*item.value, item.where, "start values depend on each other in a cycle: " + words + item.name);
+      return;
+    }
+    item.progress = 1;
+    chain.push_back(i);
+    for (const Variable x : all_variables(item.node)) {
+      const auto needed = item_of.find(x);
+      if (needed != item_of.end()) self(self, needed->second);
+    }
+    chain.pop_back();
+    item.progress = 2;
+    const double value = graph.evaluate(item.node, start_values);
+    if (!std::isfinite(value)) error(*item.value, item.where, "the start value is not a finite number");
+    *item.target = value;
+    set_start(item.variable, value);
+  };
+  for (std::size_t i = 0; i < items.size(); ++i) visit(visit, i);
+
+  for (CoordinateDraft& c : coordinates) {
+    if (!c.spec->scale.given) continue;
+    const std::string where = "coordinate '" + c.name + "', scale";
+    c.scale = start_number(c.spec->scale, where, c.indices).value_or(1);
+    if (c.scale <= 0) error(c.spec->scale, where, "a scale must be positive");
+  }
+}
+
+std::optional<double> Builder::start_number(const Value& value, const std::string& where, const std::vector<Index>& indices) {
+  return number(value, where, kStart, indices);
+}
+
+std::optional<double> Builder::number(const Value& value, const std::string& where, const Allowed& allowed,
+                                      const std::vector<Index>& indices) {
+  Scope scope(*this, allowed, where);
+  const auto node = lower(value, scope, where, where, indices);
+  if (!node) return std::nullopt;
+  if (start_values.size() < graph.variable_count()) start_values.resize(graph.variable_count(), 0.0);
+  const double result_value = graph.evaluate(*node, start_values);
+  if (std::isfinite(result_value)) return result_value;
+  error(value, where, "the value is not a finite number");
+  return std::nullopt;
+}
+
+}  // namespace judder::model

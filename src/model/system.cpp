@@ -1,0 +1,332 @@
+#include "judder/model/system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/system_data.hpp"
+
+namespace judder::model {
+namespace {
+
+/// A pivot this small against its diagonal entry is rounding: the coordinate has no inertia of its own.
+double pivot_floor(std::size_t n, double diagonal) {
+  return 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::abs(diagonal);
+}
+
+/// M = L Lᵀ of the massive block, k×k, row-major, lower part; sums in the order written. Returns the failing row or −1.
+int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<int>& massive, std::vector<double>& factor) {
+  const std::size_t k = massive.size();
+  for (std::size_t i = 0; i < k; ++i) {
+    const auto row = static_cast<std::size_t>(massive[i]);
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = mass[row * n + static_cast<std::size_t>(massive[j])];
+      for (std::size_t l = 0; l < j; ++l) sum -= factor[i * k + l] * factor[j * k + l];
+      if (j < i) {
+        factor[i * k + j] = sum / factor[j * k + j];
+      } else {
+        if (!(sum > pivot_floor(k, mass[row * n + row]))) return static_cast<int>(i);
+        factor[i * k + i] = std::sqrt(sum);
+      }
+    }
+  }
+  return -1;
+}
+
+/// Gaussian elimination with partial pivoting on a k×k system in place; false if singular.
+bool eliminate(double* a, double* b, std::size_t k) {
+  for (std::size_t c = 0; c < k; ++c) {
+    std::size_t best = c;
+    for (std::size_t r = c + 1; r < k; ++r) {
+      if (std::abs(a[r * k + c]) > std::abs(a[best * k + c])) best = r;
+    }
+    if (!(std::abs(a[best * k + c]) > 0)) return false;
+    if (best != c) {
+      for (std::size_t j = 0; j < k; ++j) std::swap(a[c * k + j], a[best * k + j]);
+      std::swap(b[c], b[best]);
+    }
+    for (std::size_t r = c + 1; r < k; ++r) {
+      const double factor = a[r * k + c] / a[c * k + c];
+      for (std::size_t j = c; j < k; ++j) a[r * k + j] -= factor * a[c * k + j];
+      b[r] -= factor * b[c];
+    }
+  }
+  for (std::size_t c = k; c-- > 0;) {
+    for (std::size_t j = c + 1; j < k; ++j) b[c] -= a[c * k + j] * b[j];
+    b[c] /= a[c * k + c];
+  }
+  return true;
+}
+
+bool all_finite(const double* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite(values[i])) return false;
+  }
+  return true;
+}
+
+/// Finds the massless unknowns and writes them into the inputs.
+bool follow(const MasslessSystem& massless, Workspace& work) {
+  const std::size_t k = massless.unknown.size();
+  double* in = work.in.data();
+  double* out = work.output.data();
+  double* step = work.scratch.data();
+  const auto newton = [&] {
+    massless.balance.evaluate(in, out, work.registers.data());
+    for (std::size_t i = 0; i < k; ++i) step[i] = -out[i];
+    return all_finite(out, k + k * k) && eliminate(out + k, step, k);
+  };
+  const auto place = [&](std::size_t i) -> double& { return in[massless.unknown[i]]; };
+  if (massless.affine) {
+    for (std::size_t i = 0; i < k; ++i) place(i) = 0;
+    if (!newton()) return false;
+    for (std::size_t i = 0; i < k; ++i) place(i) = step[i];
+  } else {
+    // Newton down to rounding: until a step no longer shrinks to half.
+    double before = std::numeric_limits<double>::infinity(), first = 0, size = 0, reach = 0;
+    constexpr int kMostSteps = 50;
+    for (int round = 0; round < kMostSteps; ++round) {
+      if (!newton()) return false;
+      size = reach = 0;
+      for (std::size_t i = 0; i < k; ++i) {
+        place(i) += step[i];
+        size = std::max(size, std::abs(step[i]));
+        reach = std::max(reach, std::abs(place(i)));
+      }
+      if (round == 0) first = size;
+      if (size == 0 || size > 0.5 * before) break;
+      before = size;
+    }
+    if (!(size <= 1e-9 * std::max(reach, first))) return false;
+  }
+  const std::size_t u = massless.velocity.size();
+  if (u == 0) return true;
+  massless.velocity_balance.evaluate(in, out, work.registers.data());
+  for (std::size_t i = 0; i < u; ++i) step[i] = out[i];
+  if (!all_finite(out, u + u * u) || !eliminate(out + u, step, u)) return false;
+  for (std::size_t i = 0; i < u; ++i) in[massless.velocity[i]] = step[i];
+  return true;
+}
+
+}  // namespace
+
+System::System() : data_(std::make_unique<Data>()) {}
+System::~System() = default;
+System::System(System&&) noexcept = default;
+System& System::operator=(System&&) noexcept = default;
+
+const Layout& System::layout() const { return data_->layout; }
+const std::vector<std::string>& System::coordinate_names() const { return data_->coordinate_names; }
+const std::vector<std::string>& System::state_names() const { return data_->state_names; }
+const std::vector<Relation>& System::relations() const { return data_->relations; }
+const std::vector<SwitchInfo>& System::switches() const { return data_->switches; }
+const std::vector<WatchInfo>& System::watches() const { return data_->watches; }
+const std::vector<AuditInfo>& System::audits() const { return data_->audits; }
+const std::vector<ColumnInfo>& System::columns() const { return data_->columns; }
+const std::vector<bool>& System::massless() const { return data_->massless; }
+const std::vector<double>& System::scale_floor() const { return data_->scale_floor; }
+bool System::mass_constant() const { return data_->mass_constant; }
+bool System::autonomous_forces() const { return data_->autonomous; }
+const std::vector<double>& System::start() const { return data_->start; }
+const std::vector<double>& System::instants() const { return data_->instants; }
+const Symbols& System::symbols() const { return data_->symbols; }
+const expr::Graph& System::graph() const { return data_->graph; }
+const expr::Program& System::motion_program() const { return data_->motion; }
+
+void System::sides_by_value(std::span<double> in, Workspace& work) const {
+  // A surface may use sides of switches before it in the list, never of later ones.
+  for (std::size_t k = 0; k < data_->switches.size(); ++k) {
+    const SwitchInfo& info = data_->switches[k];
+    double s = 0;
+    info.value.evaluate(in.data(), &s, work.registers.data());
+    double side = s >= 0 ? 1 : 0;
+    if (info.whole) {
+      side = std::floor(s);
+    } else if (!info.levels.empty()) {
+      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) - info.levels.begin()) - 1;
+    }
+    in[static_cast<std::size_t>(data_->layout.side()) + k] = side;
+  }
+}
+
+bool System::motion(Workspace& work) const {
+  const Data& d = *data_;
+  const auto n = static_cast<std::size_t>(d.layout.coordinates);
+  const auto m = static_cast<std::size_t>(d.layout.states);
+  work.mass_failed = false;
+  if (!d.follow.unknown.empty() && !follow(d.follow, work)) return false;
+  double* out = work.output.data();
+  (d.mass_constant ? d.force : d.motion).evaluate(work.in.data(), out, work.registers.data());
+  for (std::size_t i = 0; i < n; ++i) work.force[i] = out[i];
+  for (std::size_t i = 0; i < m; ++i) work.rate[i] = out[n + i];
+  if (!all_finite(out, n + m)) return false;
+  if (d.mass_constant) return true;
+  const double* lower = out + n + m;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) work.mass[i * n + j] = work.mass[j * n + i] = *lower++;
+  }
+  if (!all_finite(out + n + m, n * (n + 1) / 2)) return false;
+  work.mass_failed = factorise(work.mass, n, d.massive, work.factor) >= 0;
+  return !work.mass_failed;
+}
+
+void System::solve_mass(const Workspace& work, double* x) const {
+  const Data& d = *data_;
+  const std::size_t k = d.massive.size();
+  const double* factor = work.factor.data();
+  const auto at = [&](std::size_t i) -> double& { return x[d.massive[i]]; };
+  for (std::size_t i = 0; i < k; ++i) {
+    double sum = at(i);
+    for (std::size_t l = 0; l < i; ++l) sum -= factor[i * k + l] * at(l);
+    at(i) = sum / factor[i * k + i];
+  }
+  for (std::size_t i = k; i-- > 0;) {
+    double sum = at(i);
+    for (std::size_t l = i + 1; l < k; ++l) sum -= factor[l * k + i] * at(l);
+    at(i) = sum / factor[i * k + i];
+  }
+  if (k == d.massless.size()) return;
+  for (std::size_t i = 0; i < d.massless.size(); ++i) {
+    if (d.massless[i]) x[i] = 0;
+  }
+}
+
+void System::apply_mass(const Workspace& work, const double* x, double* y) const {
+  const auto n = static_cast<std::size_t>(data_->layout.coordinates);
+  for (std::size_t i = 0; i < n; ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < n; ++j) sum += work.mass[i * n + j] * x[j];
+    y[i] = sum;
+  }
+}
+
+void System::gap(Workspace& work, int relation, double& gap_value, double& rate) const {
+  const Relation& r = data_->relations[static_cast<std::size_t>(relation)];
+  double out[2] = {0, 0};
+  if (r.gap.outputs() == 2) r.gap.evaluate(work.in.data(), out, work.registers.data());
+  gap_value = out[0];
+  rate = out[1];
+}
+
+const RelationRows& System::rows(Workspace& work, int relation) const {
+  const auto at = static_cast<std::size_t>(relation);
+  const Relation& r = data_->relations[at];
+  RelationRows& rows = work.relation[at];
+  const auto n = static_cast<std::size_t>(data_->layout.coordinates);
+  gap(work, relation, rows.gap, rows.gap_rate);
+  double* memory = work.row_memory[at].data();
+  if (!r.rows_constant) {
+    r.rows.evaluate(work.in.data(), memory, work.registers.data());
+    work.read_rows(r, rows, memory, n);
+  } else {
+    const double* v = work.in.data() + data_->layout.v();
+    for (int j = 0; j < r.tangents; ++j) {
+      RelationRows::Tangent& row = rows.tangent[j];
+      double sum = row.drive;
+      for (std::size_t i = 0; i < n; ++i) sum += row.w[i] * v[i];
+      row.slip = sum;
+    }
+  }
+  if (!r.law_constant) {
+    double* law = memory + r.rows.outputs();
+    r.law.evaluate(work.in.data(), law, work.registers.data());
+    work.read_law(r, rows, law);
+  }
+  return rows;
+}
+
+void System::restitution(Workspace& work, int relation, double approach_speed, double& e, double& tangential) const {
+  const Relation& r = data_->relations[static_cast<std::size_t>(relation)];
+  double out[2] = {0, 0};
+  work.in[static_cast<std::size_t>(data_->layout.approach_speed())] = approach_speed;
+  if (r.restitution.outputs() == 2) r.restitution.evaluate(work.in.data(), out, work.registers.data());
+  e = out[0];
+  tangential = out[1];
+}
+
+void System::energies(Workspace& work, double& kinetic, double& potential, double& total) const {
+  double out[3];
+  data_->energies.evaluate(work.in.data(), out, work.registers.data());
+  kinetic = out[0];
+  potential = out[1];
+  total = out[2];
+}
+
+void System::powers(Workspace& work, double* out) const { data_->power.evaluate(work.in.data(), out, work.registers.data()); }
+
+void System::column_values(Workspace& work, double* out) const {
+  data_->column_program.evaluate(work.in.data(), out, work.registers.data());
+}
+
+void System::jacobian(Workspace& work, double* out) const {
+  data_->jacobian.evaluate(work.in.data(), out, work.registers.data());
+}
+
+Workspace::Workspace(const System& system) {
+  const System::Data& d = system.data();
+  const auto n = static_cast<std::size_t>(d.layout.coordinates);
+  in = d.start;
+  force.assign(n, 0);
+  rate.assign(static_cast<std::size_t>(d.layout.states), 0);
+  mass.assign(n * n, 0);
+  factor.assign(d.massive.size() * d.massive.size(), 0);
+  registers.assign(static_cast<std::size_t>(d.registers), 0);
+  output.assign(static_cast<std::size_t>(d.outputs), 0);
+  scratch.assign(std::max<std::size_t>(d.follow.unknown.size(), 1), 0);
+  if (d.mass_constant) {
+    d.motion.evaluate(in.data(), output.data(), registers.data());
+    const double* lower = output.data() + n + rate.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) mass[i * n + j] = mass[j * n + i] = *lower++;
+    }
+    mass_failed = factorise(mass, n, d.massive, factor) >= 0;
+  }
+  relation.resize(d.relations.size());
+  row_memory.resize(d.relations.size());
+  for (std::size_t k = 0; k < d.relations.size(); ++k) {
+    const Relation& r = d.relations[k];
+    row_memory[k].assign(static_cast<std::size_t>(r.rows.outputs() + r.law.outputs()), 0);
+    double* memory = row_memory[k].data();
+    r.rows.evaluate(in.data(), memory, registers.data());
+    r.law.evaluate(in.data(), memory + r.rows.outputs(), registers.data());
+    read_rows(r, relation[k], memory, n);
+    read_law(r, relation[k], memory + r.rows.outputs());
+  }
+}
+
+void Workspace::read_rows(const Relation& r, RelationRows& rows, const double* memory, std::size_t n) {
+  if (r.has_normal) {
+    rows.gap_time = *memory++;
+    rows.zeta_n = *memory++;
+    rows.w = rows.push = memory;
+    memory += n;
+    if (r.own_push) {
+      rows.push = memory;
+      memory += n;
+    }
+  }
+  for (int j = 0; j < r.tangents; ++j) {
+    RelationRows::Tangent& row = rows.tangent[j];
+    row.slip = *memory++;
+    row.drive = *memory++;
+    row.zeta = *memory++;
+    row.w = row.drag = memory;
+    memory += n;
+    if (r.own_push) {
+      row.drag = memory;
+      memory += n;
+    }
+  }
+}
+
+void Workspace::read_law(const Relation& r, RelationRows& rows, const double* memory) {
+  rows.base = *memory++;
+  rows.factors = memory;
+  memory += r.feeds.size();
+  for (int j = 0; j < r.tangents; ++j) {
+    rows.tangent[j].mu = *memory++;
+    rows.tangent[j].mu_static = *memory++;
+  }
+}
+
+}  // namespace judder::model

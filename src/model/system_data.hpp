@@ -1,0 +1,49 @@
+// What a System holds. Private to the model layer.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "judder/model/system.hpp"
+
+namespace judder::model {
+
+/// Massless coordinates: unknowns x (velocities of the damped, positions of the undamped) of the balance F(x) = 0.
+struct MasslessSystem {
+  std::vector<int> unknown;    ///< places in the input array
+  expr::Program balance;       ///< F (k), then ∂F/∂x (k×k, row-major)
+  bool affine = false;         ///< ∂F/∂x does not depend on x: solved in one step from x = 0, whatever was there before
+  std::vector<int> velocity;   ///< places of the velocities of the undamped
+  expr::Program velocity_balance;  ///< −dF/dt at fixed x (k_u), then ∂F/∂x (k_u×k_u)
+};
+
+struct System::Data {
+  expr::Graph graph;
+  Layout layout;
+  std::vector<std::string> coordinate_names, state_names;
+  std::vector<Relation> relations;
+  std::vector<SwitchInfo> switches;
+  std::vector<WatchInfo> watches;
+  std::vector<AuditInfo> audits;
+  std::vector<ColumnInfo> columns;
+  std::vector<bool> massless;
+  std::vector<int> massive;  ///< coordinates with inertia, ascending
+  std::vector<double> scale_floor;
+  bool mass_constant = false;
+  bool autonomous = false;
+  std::vector<double> start;
+  std::vector<double> instants;
+  Symbols symbols;
+
+  expr::Program motion;    ///< h, rates, lower triangle of M
+  expr::Program force;     ///< h, rates
+  expr::Program jacobian;
+  expr::Program energies;  ///< T, V, E
+  expr::Program power;
+  expr::Program column_program;
+  MasslessSystem follow;
+  int registers = 0, outputs = 0;
+};
+
+}  // namespace judder::model
