@@ -95,11 +95,11 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   for (auto* v : {&mode, &answer}) v->resize(n);
   for (auto* v : {&matrix, &null_space, &newton_matrix}) v->resize(n * n);
   reaction_of_unknowns.resize(n * (unknowns + 1));
-  inequality.resize(2 * n * n);
-  inequality_right.resize(2 * n);
-  inequality_weight.resize(2 * n);
-  inequality_row.resize(2 * n);
-  simplex.resize((n + 2) * (3 * n + 2));
+  inequality.resize((2 * n + 1) * n);
+  inequality_right.resize(2 * n + 1);
+  inequality_weight.resize(2 * n + 1);
+  inequality_row.resize(2 * n + 1);
+  simplex.resize((n + 2) * (3 * n + 3));
   simplex_basis.resize(n + 1);
   gram.resize(n * (3 * n + 1));
   lcp_matrix.resize(4 * n * n);
@@ -308,6 +308,11 @@ class Decider {
   void collect(ModeSolver& solver, const RowStatus* mode) {
     ++decision_.modes_tried;
     if (!solver.admissible(mode, o_)) return;
+    if (!solver.rigid() &&
+        solver.spread(o_.tolerance * solver.size()) > o_.same_acceleration * solver.size()) {
+      several_ = true;
+      if (decision_.row < 0) decision_.row = n_ - 1;
+    }
     solver.accelerations();
     if (found_ == 0) {
       std::copy_n(m_.acceleration.begin(), n_, m_.first_acceleration.begin());
@@ -315,7 +320,6 @@ class Decider {
     } else if (differs(solver.size())) {
       several_ = true;
     }
-    if (!solver.rigid()) several_ = true;
     const int rank = score(mode);
     if (found_ == 0 || rank > best_score_) {
       best_score_ = rank;
@@ -418,6 +422,7 @@ class Decider {
     for (int c = 0; c < all; ++c) {
       std::copy_n(candidate(c), n_, m_.mode.begin());
       solver.admissible(m_.mode.data(), o_);
+      if (!solver.rigid()) solver.spread(o_.tolerance * solver.size());
       solver.accelerations();
       if (found_ == 0) {
         std::copy_n(m_.acceleration.begin(), n_, m_.first_acceleration.begin());

@@ -121,7 +121,7 @@ class IterativeSolver {
       q[z + 1] = 2 * rules_.slip_mu[j] * base(j);
     }
     const LcpProblem lcp{size, M, q, m_.free_row.data()};
-    const LcpSolution solution = solve_lemke(lcp, {20 * (n_ + 1) + 50, 1e-11}, m_.lcp);
+    const LcpSolution solution = solve_lemke(lcp, {.max_pivots = 20 * (n_ + 1) + 50}, m_.lcp);
     if (solution.status != LcpStatus::solved) return false;
     for (int i = 0; i < n_; ++i) {
       double value = P[i * width + size];

@@ -88,8 +88,11 @@ class LcpSolver {
       solution.status = LcpStatus::inconsistent_free_rows;
       return finish(solution);
     }
-    const int m = ordinary_count_;
-    solution.status = run_lemke(m, options, solution.iterations);
+    // A ray depends on the covering vector: others, all positive, are tried before giving up.
+    for (int cover = 0; cover <= options.other_covers; ++cover) {
+      solution.status = run_lemke(ordinary_count_, options, cover, solution.iterations);
+      if (solution.status == LcpStatus::solved) break;
+    }
     return finish(solution);
   }
 
@@ -205,7 +208,7 @@ class LcpSolver {
   }
 
   // Columns of the tableau: w_0 … w_{m−1} (the inverse of the basis), z_0 … z_{m−1}, the artificial z0, the right side.
-  LcpStatus run_lemke(int m, const LemkeOptions& options, int& pivots) {
+  LcpStatus run_lemke(int m, const LemkeOptions& options, int cover, int& pivots) {
     const int width = 2 * m + 2;
     const int artificial = 2 * m;
     const int right = 2 * m + 1;
@@ -215,20 +218,24 @@ class LcpSolver {
       const int row = ws_.ordinary_[i];
       t[i * width + i] = 1;
       for (int j = 0; j < m; ++j) t[i * width + m + j] = -m_(row, ws_.ordinary_[j]);
-      t[i * width + artificial] = -1;
+      t[i * width + artificial] = cover == 0 ? -1.0 : -1.0 - (i * cover) % (m + cover);
       t[i * width + right] = ws_.vector_[row];
       ws_.basis_[i] = i;
     }
     int leaving = -1;
+    double smallest = 0;
     for (int i = 0; i < m; ++i) {
-      const double value = t[i * width + right];
+      const double value = -t[i * width + right] / t[i * width + artificial];
       // Ties by the larger index: the lexicographic order of the rows (q, I).
-      if (value < 0 && (leaving < 0 || value <= t[leaving * width + right])) leaving = i;
+      if (value < 0 && (leaving < 0 || value <= smallest)) {
+        leaving = i;
+        smallest = value;
+      }
     }
     std::fill_n(ws_.z_.begin(), m, 0.0);
     if (leaving < 0) return LcpStatus::solved;
 
-    const int limit = options.max_pivots > 0 ? options.max_pivots : 50 + 20 * m;
+    const int limit = pivots + (options.max_pivots > 0 ? options.max_pivots : 50 + 20 * m);
     int entering = artificial;
     while (true) {
       const int out = ws_.basis_[leaving];

@@ -132,6 +132,9 @@ class ModeSolver {
   bool find_null_space();
   /// max over reactions of min over rows of margin/weight; the weight is the force scale or 1. Leaves y in `shift`.
   MarginStatus linear_program(bool relative, double& best, int& row);
+  /// After `admissible` with reactions that change accelerations: how far admissible accelerations lie apart, relative to scale.
+  /// Leaves λ at an admissible one.
+  double spread(double tolerance);
   /// Smallest λ with all margins at least `level`, from the inequalities of the last linear program; false if there is none.
   bool smallest_norm(double level);
   /// Adds the null vectors with the coefficients in `shift` to λ and updates L.
@@ -142,9 +145,12 @@ class ModeSolver {
   void eliminate(double rank_tolerance);
   void slide();
   [[nodiscard]] double pressed(int k) const;
+  [[nodiscard]] double unit(int row) const;
   bool reaction_inequalities_hold(double tolerance) const;
   bool acceleration_inequalities_hold(double tolerance) const;
   double worst_acceleration(int& row) const;
+  bool collect_inequalities(bool relative, bool all);
+  MarginStatus simplex(double& best, int& row);
   void add_inequality(int row, double sign, bool reaction, bool relative);
 
   const DecisionProblem& p_;

@@ -13,10 +13,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNullTolerance =
     1e-8;  // null vectors whose effect is below this part of their size have none
 
-// A power of two near √(1/g): scaling with it is exact.
-double unit(double g) { return g > 0 ? std::ldexp(1.0, -std::ilogb(g) / 2) : 1; }
-
 }  // namespace
+
+// A power of two near √(A_ii/A_00): scaling with it is exact, and does not change when all of A changes its unit.
+double ModeSolver::unit(int row) const {
+  const double g = m_.weight[row];
+  if (!(g > 0) || !(m_.weight[0] > 0)) return 1;
+  return std::ldexp(1.0, (std::ilogb(m_.weight[0]) - std::ilogb(g)) / 2);
+}
 
 bool ModeSolver::find_null_space() {
   const int dimension = count_ - rank_;
@@ -26,7 +30,7 @@ bool ModeSolver::find_null_space() {
     double* v = m_.null_space.data() + f * n_;
     std::fill_n(v, n_, 0.0);
     const int free = rank_ + f;
-    v[m_.column[free]] = 1 / unit(m_.weight[m_.column[free]]);
+    v[m_.column[free]] = 1 / unit(m_.column[free]);
     for (int k = rank_ - 1; k >= 0; --k) {
       double value = -s[k * count_ + free] * v[m_.column[free]];
       for (int q = k + 1; q < rank_; ++q) value -= s[k * count_ + q] * v[m_.column[q]];
@@ -40,12 +44,12 @@ bool ModeSolver::find_null_space() {
       v[nN_ + j] = -m_.slope[j] * limit;
     }
     double size = 0;
-    for (int i = 0; i < n_; ++i) size = std::max(size, std::abs(v[i]) * unit(m_.weight[i]));
+    for (int i = 0; i < n_; ++i) size = std::max(size, std::abs(v[i]) * unit(i));
     for (int i = 0; i < n_; ++i) {
       if (is_active(mode_[i])) continue;
       double change = 0;
       for (int k = 0; k < n_; ++k) change += p_.A[i * n_ + k] * v[k];
-      if (std::abs(change) > kNullTolerance * size * unit(m_.weight[i])) rigid = false;
+      if (std::abs(change) > kNullTolerance * size * unit(i)) rigid = false;
     }
   }
   return rigid;
@@ -55,7 +59,7 @@ bool ModeSolver::find_null_space() {
 void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relative) {
   const int dimension = count_ - rank_;
   double* g = m_.inequality.data() + inequalities_ * dimension;
-  const double scale = reaction ? unit(m_.weight[row]) : 1 / unit(m_.weight[row]);
+  const double scale = reaction ? unit(row) : 1 / unit(row);
   const auto combination = [&](const double* force, const double* limit) {
     if (!reaction) {
       double change = limit == nullptr ? 0 : p_.b[row];
@@ -79,10 +83,8 @@ void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relati
   ++inequalities_;
 }
 
-// max t subject to G y + g ≥ c t, by the simplex method (Bland's rule) on the dual, min gᵀu, Gᵀu = 0, cᵀu = 1, u ≥ 0, which
-// has as many rows as there are null vectors, plus one.
-MarginStatus ModeSolver::linear_program(bool relative, double& best, int& row) {
-  const int dimension = count_ - rank_;
+// Inequalities on the reactions; with `all`, also those on the accelerations, which matter where reactions change them.
+bool ModeSolver::collect_inequalities(bool relative, bool all) {
   inequalities_ = 0;
   bool bounded = false;
   for (int r = 0; r < count_; ++r) {
@@ -98,7 +100,7 @@ MarginStatus ModeSolver::linear_program(bool relative, double& best, int& row) {
     }
     bounded = true;
   }
-  if (!rigid_) {
+  if (all) {
     for (int i = 0; i < n_; ++i) {
       const bool from_rest = i >= nN_ && rules_.state[i - nN_] == TangentState::rest;
       if (mode_[i] == RowStatus::open || (mode_[i] == RowStatus::slip_plus && from_rest)) {
@@ -108,11 +110,49 @@ MarginStatus ModeSolver::linear_program(bool relative, double& best, int& row) {
       }
     }
   }
-  std::fill_n(m_.shift.begin(), dimension, 0.0);
+  return bounded;
+}
+
+MarginStatus ModeSolver::linear_program(bool relative, double& best, int& row) {
+  std::fill_n(m_.shift.begin(), count_ - rank_, 0.0);
   best = kInfinity;
   row = -1;
-  if (!bounded) return MarginStatus::unbounded;
+  if (!collect_inequalities(relative, !rigid_)) return MarginStatus::unbounded;
+  return simplex(best, row);
+}
 
+double ModeSolver::spread(double tolerance) {
+  collect_inequalities(true, true);
+  const int conditions = inequalities_;
+  for (int c = 0; c < conditions; ++c) {
+    const int i = m_.inequality_row[c];
+    const double slack =
+        is_active(mode_[i]) ? m_.force_scale[i] * unit(i) : m_.acceleration_scale[i] / unit(i);
+    m_.inequality_right[c] += tolerance * slack;
+    m_.inequality_weight[c] = 0;
+  }
+  double widest = 0;
+  for (int i = 0; i < n_; ++i) {
+    if (is_active(mode_[i])) continue;
+    double end[2] = {0, 0};
+    for (const int side : {0, 1}) {
+      inequalities_ = conditions;
+      add_inequality(i, side == 0 ? 1 : -1, false, true);
+      m_.inequality_weight[conditions] = 1;
+      int row = -1;
+      if (simplex(end[side], row) != MarginStatus::bounded) return kInfinity;
+      end[side] *= unit(i);
+    }
+    if (m_.acceleration_scale[i] > 0) widest = std::max(widest, (end[0] + end[1]) / m_.acceleration_scale[i]);
+  }
+  apply_shift();
+  return widest;
+}
+
+// max t subject to G y + g ≥ c t, by the simplex method (Bland's rule) on the dual, min gᵀu, Gᵀu = 0, cᵀu = 1, u ≥ 0, which
+// has as many rows as there are null vectors, plus one.
+MarginStatus ModeSolver::simplex(double& best, int& row) {
+  const int dimension = count_ - rank_;
   const int rows = dimension + 1;
   const int columns = inequalities_;
   const int right = columns + rows;
@@ -125,6 +165,7 @@ MarginStatus ModeSolver::linear_program(bool relative, double& best, int& row) {
     weight_scale = std::max(weight_scale, m_.inequality_weight[i]);
   }
   if (!(weight_scale > 0)) return MarginStatus::infeasible;
+  weight_scale = std::ldexp(1.0, std::ilogb(weight_scale));
   std::fill_n(t, (rows + 1) * width, 0.0);
   for (int r = 0; r < rows; ++r) {
     for (int i = 0; i < columns; ++i) {

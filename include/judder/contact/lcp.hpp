@@ -5,7 +5,8 @@
 //
 // M is any square matrix. Two solvers and one judge:
 // - `solve_lemke`: Lemke's method with lexicographic ratio test, so it cannot cycle. It ends with a solution or on a ray. For
-//   copositive-plus matrices a ray proves that there is no solution; in general it proves nothing.
+//   copositive-plus matrices a ray proves that there is no solution; in general it proves nothing, and other covering vectors
+//   are tried.
 // - `solve_enumeration`: all 2ⁿ choices of which side of each row is zero; finds a solution if there is one with a regular
 //   basis, and says on request whether there are others. n ≤ 24.
 // - `lcp_residual`: how far (z, Mz + q) is from a solution, computed from the data only, in no unit (below).
@@ -34,7 +35,8 @@ struct LcpProblem {
 };
 
 struct LemkeOptions {
-  int max_pivots = 0;  ///< 0 means 50 + 20 · size
+  int max_pivots = 0;    ///< per covering vector; 0 means 50 + 20 · size
+  int other_covers = 4;  ///< further covering vectors to try after a ray; ≥ 0
   double pivot_tolerance =
       1e-11;  ///< entries below this times the largest of their column are zero; (0, 1e-6]
 };

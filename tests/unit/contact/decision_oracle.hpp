@@ -284,35 +284,50 @@ class Enumeration {
           break;
       }
     }
-    if (!feasible(conditions, static_cast<int>(null.cols()), size)) return;
-    Answer answer;
-    answer.mode = mode_;
-    answer.acceleration = A_ * force + b_;
-    answer.sticking = static_cast<int>(std::count(mode_.begin(), mode_.end(), RowStatus::stick));
-    answers_.push_back(answer);
+    std::vector<Eigen::VectorXd> vertices;
+    find_vertices(conditions, static_cast<int>(null.cols()), size, vertices);
+    // One answer per vertex with other accelerations: reactions that change accelerations are an indeterminacy too.
+    std::vector<Eigen::VectorXd> seen;
+    for (const Eigen::VectorXd& y : vertices) {
+      const Eigen::VectorXd acceleration = A_ * (force + null * y) + b_;
+      if (std::any_of(seen.begin(), seen.end(), [&](const auto& a) {
+            return (a - acceleration).cwiseAbs().maxCoeff() < 1e-6 * scale_;
+          })) {
+        continue;
+      }
+      seen.push_back(acceleration);
+      answers_.push_back(
+          {mode_, acceleration, static_cast<int>(std::count(mode_.begin(), mode_.end(), RowStatus::stick))});
+    }
   }
 
-  // Is some y with constant + gradient·y ≥ −tolerance for all conditions? Vertices of the set, boxed.
-  [[nodiscard]] bool feasible(const std::vector<std::pair<double, Eigen::VectorXd>>& conditions,
-                              int dimension, double size) const {
+  using Conditions = std::vector<std::pair<double, Eigen::VectorXd>>;
+
+  // Corners of the set of y with constant + gradient·y ≥ −tolerance for all conditions, boxed.
+  void find_vertices(const Conditions& conditions, int dimension, double size,
+                     std::vector<Eigen::VectorXd>& out) const {
     const double slack = tolerance_ * size;
-    if (dimension == 0) {
-      return std::all_of(conditions.begin(), conditions.end(),
-                         [&](const auto& c) { return c.first >= -slack; });
-    }
-    auto boxed = conditions;
+    Conditions boxed = conditions;
     for (int d = 0; d < dimension; ++d) {
       boxed.emplace_back(1e3 * size, Eigen::VectorXd::Unit(dimension, d));
       boxed.emplace_back(1e3 * size, -Eigen::VectorXd::Unit(dimension, d));
     }
     std::vector<int> pick(dimension);
-    return search(boxed, pick, 0, 0, slack);
+    search(boxed, pick, 0, 0, slack, out);
   }
 
-  static bool search(const std::vector<std::pair<double, Eigen::VectorXd>>& c, std::vector<int>& pick,
-                     int depth, int from, double slack) {
+  static void search(const Conditions& c, std::vector<int>& pick, int depth, int from, double slack,
+                     std::vector<Eigen::VectorXd>& out) {
     const int dimension = static_cast<int>(pick.size());
-    if (depth == dimension) {
+    if (depth < dimension) {
+      for (int i = from; i < static_cast<int>(c.size()); ++i) {
+        pick[depth] = i;
+        search(c, pick, depth + 1, i + 1, slack, out);
+      }
+      return;
+    }
+    Eigen::VectorXd y = Eigen::VectorXd::Zero(dimension);
+    if (dimension > 0) {
       Eigen::MatrixXd G(dimension, dimension);
       Eigen::VectorXd g(dimension);
       for (int d = 0; d < dimension; ++d) {
@@ -321,16 +336,11 @@ class Enumeration {
       }
       Eigen::FullPivLU<Eigen::MatrixXd> lu(G);
       lu.setThreshold(1e-9);
-      if (lu.rank() < dimension) return false;
-      const Eigen::VectorXd y = lu.solve(g);
-      return std::all_of(c.begin(), c.end(),
-                         [&](const auto& x) { return x.first + x.second.dot(y) >= -slack; });
+      if (lu.rank() < dimension) return;
+      y = lu.solve(g);
     }
-    for (int i = from; i < static_cast<int>(c.size()); ++i) {
-      pick[depth] = i;
-      if (search(c, pick, depth + 1, i + 1, slack)) return true;
-    }
-    return false;
+    if (std::all_of(c.begin(), c.end(), [&](const auto& x) { return x.first + x.second.dot(y) >= -slack; }))
+      out.push_back(y);
   }
 
   const Case& c_;
@@ -393,16 +403,23 @@ inline Case random_case(std::mt19937_64& random, const RandomOptions& options = 
   }
   const int n = c.rows();
   const int freedom = options.dependent ? std::max(1, n - integer(-1, 2)) : n + integer(0, 2);
-  Eigen::MatrixXd L(freedom, freedom), W(freedom, n);
-  for (int i = 0; i < freedom; ++i) {
-    for (int j = 0; j < freedom; ++j) L(i, j) = unit(random) + (i == j ? 1.0 : 0.0);
-    for (int j = 0; j < n; ++j) W(i, j) = unit(random);
+  // Draws whose rank depends on the threshold are no test of anything: the singular values of every A are clearly zero or not.
+  Eigen::MatrixXd A;
+  Eigen::VectorXd b;
+  while (true) {
+    Eigen::MatrixXd L(freedom, freedom), W(freedom, n);
+    for (int i = 0; i < freedom; ++i) {
+      for (int j = 0; j < freedom; ++j) L(i, j) = unit(random) + (i == j ? 1.0 : 0.0);
+      for (int j = 0; j < n; ++j) W(i, j) = unit(random);
+    }
+    Eigen::VectorXd h(freedom);
+    for (int i = 0; i < freedom; ++i) h(i) = unit(random);
+    const Eigen::MatrixXd inverse_mass = L * L.transpose();
+    A = W.transpose() * inverse_mass * W;
+    b = W.transpose() * (inverse_mass * h);
+    const Eigen::VectorXd singular = A.jacobiSvd().singularValues() / A.norm();
+    if ((singular.array() > 1e-12 && singular.array() < 1e-5).count() == 0) break;
   }
-  Eigen::VectorXd h(freedom);
-  for (int i = 0; i < freedom; ++i) h(i) = unit(random);
-  const Eigen::MatrixXd inverse_mass = L * L.transpose();
-  const Eigen::MatrixXd A = W.transpose() * inverse_mass * W;
-  const Eigen::VectorXd b = W.transpose() * (inverse_mass * h);
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) c.A.push_back(A(i, j));
     c.b.push_back(b(i));

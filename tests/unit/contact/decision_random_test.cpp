@@ -85,6 +85,54 @@ TEST(DecisionRandom, AgreesWithEnumerationForDependentRows) {
   EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::unique)], 0);
 }
 
+// Feet on common ground: slips and normals are dependent in exactly the way real blocks make them, and slips of opposite
+// direction contradict each other.
+TEST(DecisionRandom, AgreesWithEnumerationForBlocksOnFeet) {
+  DecisionWorkspace workspace(3, 3);
+  std::mt19937_64 random(4);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  std::array<int, 5> verdicts{};
+  const int cases = count(10'000);
+  for (int i = 0; i < cases && !testing::Test::HasFailure(); ++i) {
+    Case c;
+    c.normals = c.tangents = 2 + i % 2;
+    const int n = c.rows();
+    const double height = 0.5 + 0.4 * unit(random);
+    const double inverse[3] = {1, 1, 1 / (0.3 + 0.2 * unit(random))};
+    const double load[3] = {unit(random), -1 + 0.5 * unit(random), 0.4 * unit(random)};
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(3, n);
+    const double step = i % 3 == 0 ? 0.2 * unit(random) : 0;  // one foot on a step
+    for (int k = 0; k < c.normals; ++k) {
+      W(1, k) = 1;
+      W(2, k) = unit(random);
+      W(0, c.normals + k) = 1;
+      W(2, c.normals + k) = height + (k == 0 ? step : 0.0);
+    }
+    for (int r = 0; r < n; ++r) {
+      double b = 0;
+      for (int d = 0; d < 3; ++d) b += W(d, r) * inverse[d] * load[d];
+      c.b.push_back(b);
+      for (int s = 0; s < n; ++s) {
+        double a = 0;
+        for (int d = 0; d < 3; ++d) a += W(d, r) * inverse[d] * W(d, s);
+        c.A.push_back(a);
+      }
+    }
+    for (int j = 0; j < c.tangents; ++j) {
+      const double mu = 0.4 + 0.3 * unit(random);
+      c.mu_slip.push_back(mu);
+      c.mu_static.push_back(i % 5 == 0 ? 1.3 * mu : mu);
+      c.base.push_back(0);
+      c.state.push_back(TangentState::rest);
+      c.kind.push_back(NormalKind::unilateral);
+      for (int k = 0; k < c.normals; ++k) c.coupling.push_back(j == k ? 1 : 0);
+    }
+    ++verdicts[static_cast<std::size_t>(
+        expect_agreement(c, workspace, "seed 4, case " + std::to_string(i) + "\n"))];
+  }
+  EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::unique)], cases / 2);
+}
+
 TEST(DecisionRandom, AgreesWithEnumerationForFourContacts) {
   std::array<int, 5> verdicts{};
   oracle::RandomOptions options;

@@ -1,0 +1,6 @@
+// Counts calls of operator new in this program.
+#pragma once
+
+namespace judder::test {
+[[nodiscard]] long allocations();
+}
