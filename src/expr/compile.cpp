@@ -58,14 +58,6 @@ bool uses_third(Operation o) {
          o == Operation::select;
 }
 
-/// w if c = 1/w for a whole w that is not a power of two: then x/w is one rounding, c x two.
-double whole_reciprocal(double c) {
-  const double w = std::round(1 / c);
-  int exponent = 0;
-  const bool fits = std::abs(w) >= 3 && std::abs(w) <= 1e6 && 1 / w == c;
-  return fits && std::abs(std::frexp(w, &exponent)) != 0.5 ? w : 0;
-}
-
 class Compiler {
  public:
   Compiler(const Graph::Data& data, const InputMap& map, Sides sides) : d_(data), map_(map), sides_(sides) {}
@@ -174,7 +166,7 @@ class Compiler {
 std::uint32_t Compiler::emit_power(std::uint32_t base, double exponent) {
   if (exponent == 1) return base;
   if (exponent == 0.5) {
-    return result(static_cast<Operation>(static_cast<int>(Operation::function) + static_cast<int>(Function::sqrt)), base);
+    return result(operation_of(Function::sqrt), base);
   }
   if (!is_whole(exponent) || exponent > 30000) return result(Operation::power, base, constant(exponent));
   const auto n = static_cast<std::uint16_t>(exponent);
@@ -204,7 +196,7 @@ std::uint32_t Compiler::emit_multiple(double c, Node node) {
     const bool fraction = std::all_of(factors.begin(), factors.end(), [](const Term& f) { return f.coefficient < 0; });
     if (fraction) return emit_product(factors, c);  // c/x in one division
   }
-  const double w = whole_reciprocal(c);
+  const double w = divisor(c);
   return w != 0 ? result(Operation::divide, v, constant(w)) : result(Operation::multiply, constant(c), v);
 }
 
@@ -270,8 +262,7 @@ std::uint32_t Compiler::emit(Node a) {
         for (std::size_t k = 1; k < terms.size(); ++k) length = result(Operation::hypot, length, operand(k));
         return length;
       }
-      return result(static_cast<Operation>(static_cast<int>(Operation::function) + static_cast<int>(e.function)),
-                    operand(0));
+      return result(operation_of(e.function), operand(0));
     }
     case NodeKind::select: return result(Operation::select, operand(0), operand(1), operand(2));
     case NodeKind::side:

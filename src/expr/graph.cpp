@@ -62,6 +62,15 @@ void collect(std::vector<Term>& terms, bool forgive_rounding) {
 
 }  // namespace
 
+double divisor(double c) {
+  const double w = std::round(1 / c);
+  if (!(std::abs(w) >= 3 && std::abs(w) <= 1e6 && 1 / w == c)) return 0;
+  long rest = static_cast<long>(std::abs(w));
+  while (rest % 2 == 0) rest /= 2;
+  while (rest % 5 == 0) rest /= 5;
+  return rest == 1 ? 0 : w;
+}
+
 double whole_power(double x, long n) {
   double result = 1, square = x;
   for (unsigned long m = static_cast<unsigned long>(n < 0 ? -n : n); m != 0; m >>= 1) {
@@ -75,30 +84,6 @@ double constant_power(double base, double exponent) {
   if (exponent == -1) return 1 / base;
   return is_whole(exponent) && std::abs(exponent) <= 64 ? whole_power(base, static_cast<long>(exponent))
                                                         : std::pow(base, exponent);
-}
-
-double apply(Function function, double x) {
-  switch (function) {
-    case Function::sin: return std::sin(x);
-    case Function::cos: return std::cos(x);
-    case Function::tan: return std::tan(x);
-    case Function::asin: return std::asin(x);
-    case Function::acos: return std::acos(x);
-    case Function::atan: return std::atan(x);
-    case Function::sinh: return std::sinh(x);
-    case Function::cosh: return std::cosh(x);
-    case Function::tanh: return std::tanh(x);
-    case Function::asinh: return std::asinh(x);
-    case Function::acosh: return std::acosh(x);
-    case Function::atanh: return std::atanh(x);
-    case Function::exp: return std::exp(x);
-    case Function::log: return std::log(x);
-    case Function::sqrt: return std::sqrt(x);
-    case Function::cbrt: return std::cbrt(x);
-    case Function::atan2:
-    case Function::hypot: break;
-  }
-  return x;
 }
 
 double flat_value(double u, std::uint32_t order) {

@@ -136,10 +136,37 @@ struct Graph::Data {
 
 [[nodiscard]] inline bool is_whole(double x) { return std::abs(x) <= 9007199254740992.0 && std::floor(x) == x; }
 
+/// w if c = 1/w for a small whole w such that c has no short decimal form: x/3 is one rounding, 0.333… x two, and nobody wrote the
+/// latter. 0 otherwise.
+[[nodiscard]] double divisor(double c);
+
 /// x^n by repeated squaring: the same bits everywhere.
 [[nodiscard]] double whole_power(double x, long n);
 [[nodiscard]] double constant_power(double base, double exponent);
-[[nodiscard]] double apply(Function function, double x);
+[[nodiscard]] inline double apply(Function function, double x) {
+  switch (function) {
+    case Function::sin: return std::sin(x);
+    case Function::cos: return std::cos(x);
+    case Function::tan: return std::tan(x);
+    case Function::asin: return std::asin(x);
+    case Function::acos: return std::acos(x);
+    case Function::atan: return std::atan(x);
+    case Function::sinh: return std::sinh(x);
+    case Function::cosh: return std::cosh(x);
+    case Function::tanh: return std::tanh(x);
+    case Function::asinh: return std::asinh(x);
+    case Function::acosh: return std::acosh(x);
+    case Function::atanh: return std::atanh(x);
+    case Function::exp: return std::exp(x);
+    case Function::log: return std::log(x);
+    case Function::sqrt: return std::sqrt(x);
+    case Function::cbrt: return std::cbrt(x);
+    case Function::atan2:
+    case Function::hypot: break;
+  }
+  return x;
+}
+
 [[nodiscard]] double flat_value(double u, std::uint32_t order);
 [[nodiscard]] double turn_value(double side, double angle);
 [[nodiscard]] double lookup_value(std::span<const double> list, double side);

@@ -23,11 +23,6 @@ struct Piece {
 constexpr std::array<const char*, 18> kNames{"sin",  "cos",   "tan",   "asin",  "acos", "atan", "sinh", "cosh",  "tanh",
                                              "asinh", "acosh", "atanh", "exp", "log",  "sqrt", "cbrt", "atan2", "hypot"};
 
-double whole_divisor(double c) {
-  const double w = std::round(1 / c);
-  return std::abs(w) >= 2 && std::abs(w) <= 1e6 && 1 / w == c ? w : 0;
-}
-
 /// The style says how the building stones look; the structure is the same for text and LaTeX.
 class Text {
  public:
@@ -376,7 +371,7 @@ class Printer {
   Piece make_multiple(double c, Node node) {
     if (c == 1) return piece(node);
     const bool product = d_.at(node).kind == NodeKind::product && !d_.aliases.contains(node.index);
-    if (const double w = whole_divisor(c); w != 0 && !product) return Style::fraction(piece(node), Style::number(w));
+    if (const double w = divisor(c); w != 0 && !product) return Style::fraction(piece(node), Style::number(w));
     if (product) return make_product(d_.terms(node), c);
     const Piece factor = Style::number(c);
     return {Style::times(Style::fit(factor, kMultiply), Style::fit(piece(node), kMinus + 1)), kMultiply};

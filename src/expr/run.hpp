@@ -36,11 +36,21 @@ enum class Operation : std::uint16_t {
   lookup,  ///< entry `first` + 1 of `third` numbers at tables[second]
   turn,    ///< the angle `second` on the side `first` of the cut of atan2
   flat,    ///< exp(−1/u) u^−extra
-  function  ///< function + f: the function f of one argument
+  // Functions of one argument, in the order of Function.
+  sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, exp, log, sqrt, cbrt
 };
 
+constexpr Operation operation_of(Function f) {
+  return static_cast<Operation>(static_cast<int>(Operation::sin) + static_cast<int>(f));
+}
+constexpr Function function_of(std::uint16_t operation) {
+  return static_cast<Function>(operation - static_cast<int>(Operation::sin));
+}
+static_assert(operation_of(Function::cbrt) == Operation::cbrt);
+
+// Inlined, so that a caller compiled for wider instructions gets a loop of its own.
 template <class Algebra>
-void Program::run(const typename Algebra::Value* in, typename Algebra::Value* out, typename Algebra::Value* registers,
+[[gnu::always_inline]] inline void Program::run(const typename Algebra::Value* in, typename Algebra::Value* out, typename Algebra::Value* registers,
                   const Algebra& algebra) const {
   using Value = typename Algebra::Value;
   Value* const r = registers;
@@ -53,6 +63,11 @@ void Program::run(const typename Algebra::Value* in, typename Algebra::Value* ou
     const Value& a = r[i.first];
     Value& to = r[i.target];
     switch (static_cast<Operation>(i.operation)) {
+      case Operation::sin: to = algebra.function(Function::sin, a); break;
+      case Operation::cos: to = algebra.function(Function::cos, a); break;
+      case Operation::exp: to = algebra.function(Function::exp, a); break;
+      case Operation::log: to = algebra.function(Function::log, a); break;
+      case Operation::sqrt: to = algebra.function(Function::sqrt, a); break;
       case Operation::add: to = algebra.add(a, r[i.second]); break;
       case Operation::subtract: to = algebra.subtract(a, r[i.second]); break;
       case Operation::multiply: to = algebra.multiply(a, r[i.second]); break;
@@ -79,7 +94,7 @@ void Program::run(const typename Algebra::Value* in, typename Algebra::Value* ou
       case Operation::lookup: to = algebra.lookup(std::span(tables_).subspan(i.second, i.third), a); break;
       case Operation::turn: to = algebra.turn(a, r[i.second]); break;
       case Operation::flat: to = algebra.flat(a, i.extra); break;
-      default: to = algebra.function(static_cast<Function>(i.operation - static_cast<int>(Operation::function)), a);
+      default: to = algebra.function(function_of(i.operation), a);
     }
   }
   for (const std::uint32_t o : outputs_) *out++ = r[o];

@@ -76,6 +76,8 @@ class Program {
   template <class Algebra>
   void run(const typename Algebra::Value* in, typename Algebra::Value* out, typename Algebra::Value* registers,
            const Algebra& algebra) const;
+  template <int Lanes>
+  void evaluate_batch_wide(const double* in, double* out, double* registers) const;
   friend Program compile(const Graph&, std::span<const Node>, const InputMap&, int, Sides);
   std::vector<Instruction> code_;
   std::vector<double> constants_;  ///< registers 0 … constants−1
