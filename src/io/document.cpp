@@ -299,16 +299,32 @@ Diagnostic syntax_error(std::string_view text, Span span, std::string_view descr
     out.help = "expressions stand in double quotes: \"x + 1\"";
     return out;
   }
+  if (contains(description, "unescaped control characters")) {
+    const bool line_ends = span.begin >= text.size() || text[span.begin] == '\n' || text[span.begin] == '\r';
+    out.message =
+        line_ends ? "the closing quote of this text is missing" : "a control character stands in this text";
+    out.help = line_ends ? "a text over several lines stands in three pairs of quotes: \"\"\"…\"\"\""
+                         : "write it as an escape: \\u0007";
+    return out;
+  }
+  if (contains(description, "encountered end-of-file")) {
+    out.message = "the file ends inside a text, a list or a table";
+    return out;
+  }
   out.message = "not valid TOML: " + std::string(description);
+  if (const std::size_t at = out.message.find("saw '\\n'"); at != std::string::npos) {
+    out.message.replace(at, 8, "saw the end of the line");
+  }
   if (contains(line, "= '") && contains(description, "saw")) {
     out.help = "a text in single quotes ends at the first prime; write expressions in double quotes";
   } else if (contains(description, "saw ','")) {
     out.help = "the decimal sign is a point; a list stands in brackets: [1, 5]";
-  } else if (contains(description, "unescaped control characters")) {
-    out.help =
-        "a text in one pair of quotes ends on its line; longer ones stand in three pairs: \"\"\"…\"\"\"";
   } else if (contains(description, "leading zeroes")) {
     out.help = "write the number without zeros in front";
+  } else if (contains(description, "not representable")) {
+    out.help = "write a large number with an exponent: 1e20";
+  } else if (contains(description, "closing '}'")) {
+    out.help = "a table in braces is one line; a longer one stands under its own header: [output.columns]";
   } else if (contains(line, "//")) {
     out.help = "comments begin with #";
   }
@@ -326,7 +342,7 @@ const Item* Item::find(std::string_view name) const {
 
 const char* kind_in_words(ItemKind kind) {
   constexpr std::array<const char*, 6> words{"a table",  "a list",        "a text",
-                                             "a number", "true or false", "a date or time"};
+                                             "a number", "a truth value", "a date or time"};
   return words.at(static_cast<std::size_t>(kind));
 }
 

@@ -70,7 +70,7 @@ class TableReader {
     const Item* item = table_.find(field.name);
     const bool fits = field.applies.empty() || holds(field.applies, selected_);
     if (item == nullptr) {
-      if (field.required || holds(field.needed, selected_)) missing(field.name);
+      if (field.required || holds(field.needed, selected_)) missing_.push_back(field.name);
       if (field.selects) selected_ = field.fallback;
       return;
     }
@@ -121,6 +121,7 @@ class TableReader {
   void finish() {
     Words names;
     for (const Field& field : known_) names.push_back(field.name);
+    Words suggested;
     for (const Item& item : table_.items) {
       const std::string& key = item.key.text;
       if (holds(names, key)) continue;
@@ -128,19 +129,20 @@ class TableReader {
       for (const Field& field : known_) {
         if (holds(field.also, key)) suggestion = field.name;
       }
-      if (suggestion.empty()) suggestion = nearest(key, names);
+      if (suggestion.empty()) suggestion = names.size() == 1 ? names.front() : nearest(key, names);
       error(item.key.span, key, "there is no key " + cite(key) + " in " + where_,
             suggestion.empty() ? "keys here: " + joined(names) : "did you mean " + cite(suggestion) + "?");
+      suggested.push_back(suggestion);
+    }
+    for (const std::string& key : missing_) {
+      if (holds(suggested, key)) continue;  // it is there, misspelt
+      context_.error(table_.span, where_, where_ + " has no " + cite(key), "add " + key + " = …");
     }
   }
 
  private:
   void error(Span span, const std::string& key, std::string message, std::string help = {}) {
     context_.error(span, where_ + ", " + key, std::move(message), std::move(help));
-  }
-
-  void missing(const std::string& key) {
-    context_.error(table_.span, where_, where_ + " has no " + cite(key), "add " + key + " = …");
   }
 
   void mismatch(const std::string& key, const Item& item, const std::string& expected,
@@ -244,8 +246,8 @@ class TableReader {
     rows.push_back(std::move(row));
   }
 
-  const Item* file_of(const std::string& key, const Item& item) {
-    TableReader reader(context_, item, where_ + ", " + key);
+  const Item* file_of(const Item& item) {
+    TableReader reader(context_, item, where_);
     model::Text file;
     reader({.name = "file", .doc = "", .required = true}, file);
     reader.finish();
@@ -261,7 +263,7 @@ class TableReader {
       return;
     if (!field.words.empty() && !holds(field.words, item.text.text)) {
       const std::string suggestion = nearest(item.text.text, field.words);
-      error(item.span, field.name, cite(item.text.text) + " is no " + cite(field.name) + " that exists",
+      error(item.span, field.name, "there is no " + field.name + " " + cite(item.text.text),
             (suggestion.empty() ? "" : "did you mean " + cite(suggestion) + "? ") +
                 ("there are: " + joined(field.words)));
       return;
@@ -344,7 +346,7 @@ class TableReader {
     out.span = item.span;
     const Item* name = item.kind == ItemKind::text ? &item : nullptr;
     if (item.kind == ItemKind::table) {
-      name = file_of(field.name, item);
+      name = file_of(item);
       if (name == nullptr) return;
     }
     if (name != nullptr) {
@@ -441,6 +443,7 @@ class TableReader {
   const Item& table_;
   std::string where_;
   std::vector<Field> known_;
+  Words missing_;  // required keys that were not found
   std::string selected_;
 };
 
@@ -505,7 +508,7 @@ class FileReader {
     top_.known_.push_back({.name = "format", .doc = ""});
     const Item* format = root_.find("format");
     if (format == nullptr) {
-      context_.error({}, "the model file", "the key 'format' is missing",
+      context_.error({0, 1}, "the model file", "the key 'format' is missing",
                      "write format = 1 in the first line");
     } else if (format->kind != ItemKind::number || format->number != 1) {
       context_.error(format->span, "format", "this program reads format 1");
@@ -540,7 +543,7 @@ class FileReader {
     out.name = item.key;
     TableReader reader(context_, item, "parameter " + cite(item.key.text));
     if (item.kind == ItemKind::table) {
-      const Item* name = reader.file_of("file", item);
+      const Item* name = reader.file_of(item);
       NumberTable numbers;
       if (name == nullptr || !reader.read_file("file", name->text, numbers)) return false;
       out.file = name->text;
