@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr int kMaxCoefficients = kMaxRootDegree + 1;
+constexpr int kMaxRows =
+    24;  ///< Bernstein coefficients and last Chebyshev coefficients of the highest degree
 constexpr int kMaxDepth = 30;  ///< below 2⁻³⁰ curvature drowns in the rounding of the coefficients
 
 using Coefficients = std::array<double, kMaxCoefficients>;
@@ -27,11 +29,22 @@ long double binomial(int n, int k) {
   return std::round(value);
 }
 
+/// out = A x by columns, so that the rows fill vector registers; each sum runs over ascending columns all the same.
+template <int Columns, int Rows>
+void multiply(const double* a, const double* x, double* out) {
+  std::array<double, Rows> sum{};
+  for (int j = 0; j < Columns; ++j) {
+    for (int m = 0; m < Rows; ++m) sum[at(m)] += a[j * Rows + m] * x[j];
+  }
+  for (int m = 0; m < Rows; ++m) out[m] = sum[at(m)];
+}
+
 /// The root of a polynomial that changes sign exactly once in (lower, upper): Newton kept inside the shrinking bracket.
 double bracketed_root(const double* bernstein, int degree, double lower, double upper, double at_lower,
                       double at_upper) {
   double u = lower + (upper - lower) * (at_lower / (at_lower - at_upper));
   const bool rising = at_lower < at_upper;
+  double last_step = 1;
   for (int iteration = 0; iteration < 80; ++iteration) {
     double slope = 0;
     const double value = bernstein_value(bernstein, degree, u, &slope);
@@ -39,7 +52,10 @@ double bracketed_root(const double* bernstein, int degree, double lower, double 
     ((value < 0) == rising ? lower : upper) = u;
     double next = u - value / slope;
     if (!(next > lower && next < upper)) next = 0.5 * (lower + upper);
-    if (std::abs(next - u) <= 0.5 * kEpsilon * std::abs(next) || next <= lower || next >= upper) return next;
+    const double step = std::abs(next - u);
+    // Newton converges quadratically: small steps that do not shrink any more are the rounding of the coefficients.
+    if (step <= 0.5 * kEpsilon * next || (last_step < 1e-8 && step > 0.25 * last_step)) return next;
+    last_step = step;
     u = next;
   }
   return u;
@@ -297,8 +313,8 @@ SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
   const int points = degree + 1;
   tail_rows_ = degree >= 8 ? 6 : 4;
   theta_.resize(at(points));
-  bernstein_.resize(at(points * points));
-  tail_.resize(at(tail_rows_ * points));
+  rows_ = points + tail_rows_ + (points + tail_rows_) % 2;
+  matrix_.assign(at(points * rows_), 0.0);
   const long double pi = std::numbers::pi_v<long double>;
   std::vector<long double> row(at(points));
   for (int j = 0; j < points; ++j) {
@@ -313,7 +329,7 @@ SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
       const long double weight = static_cast<long double>(k == 0 ? 1 : 2) / static_cast<long double>(points);
       const long double entry = weight * sign * std::cos(static_cast<long double>(k) * angle);
       const int tail_row = degree - k;
-      if (tail_row < tail_rows_) tail_[at(tail_row * points + j)] = static_cast<double>(entry);
+      if (tail_row < tail_rows_) matrix_[at(j * rows_ + points + tail_row)] = static_cast<double>(entry);
       // T_k in the Bernstein basis of degree k is (−1)^(k−i) C(2k, 2i)/C(k, i); raised to degree N by
       // b_m = Σ_i C(k, i) C(N−k, m−i)/C(N, m) b_i.
       for (int m = 0; m <= degree; ++m) {
@@ -325,11 +341,11 @@ SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
         row[at(m)] += entry * raised / binomial(degree, m);
       }
     }
-    for (int m = 0; m <= degree; ++m) bernstein_[at(m * points + j)] = static_cast<double>(row[at(m)]);
+    for (int m = 0; m <= degree; ++m) matrix_[at(j * rows_ + m)] = static_cast<double>(row[at(m)]);
   }
   for (int m = 0; m <= degree; ++m) {
     double sum = 0;
-    for (int j = 0; j < points; ++j) sum += std::abs(bernstein_[at(m * points + j)]);
+    for (int j = 0; j < points; ++j) sum += std::abs(matrix_[at(j * rows_ + m)]);
     rounding_ = std::max(rounding_, kEpsilon * sum);
   }
 }
@@ -347,18 +363,26 @@ Interpolation SamplingGrid::interpolate(const double* samples, int stride, int z
     zero += 0 * value;
     result.magnitude = std::max(result.magnitude, std::abs(value));
   }
-  const double* matrix = bernstein_.data();
-  for (int m = 0; m < points; ++m) {
-    double sum = 0;
-    for (int j = 0; j < points; ++j) sum += matrix[m * points + j] * g[at(j)];
-    bernstein[m] = sum;
+  std::array<double, kMaxRows> product;
+  switch (degree_) {
+    case 4:
+      multiply<5, 10>(matrix_.data(), g.data(), product.data());
+      break;
+    case 8:
+      multiply<9, 16>(matrix_.data(), g.data(), product.data());
+      break;
+    case 12:
+      multiply<13, 20>(matrix_.data(), g.data(), product.data());
+      break;
+    default:
+      multiply<17, 24>(matrix_.data(), g.data(), product.data());
+      break;
   }
+  for (int m = 0; m < points; ++m) bernstein[m] = product[at(m)];
   // Pairs of coefficients, so that an even or odd function does not look like a decayed one.
   std::array<double, 3> pair{};
   for (int k = 0; k < tail_rows_; ++k) {
-    double sum = 0;
-    for (int j = 0; j < points; ++j) sum += tail_[at(k * points + j)] * g[at(j)];
-    pair[at(k / 2)] = std::max(pair[at(k / 2)], std::abs(sum));
+    pair[at(k / 2)] = std::max(pair[at(k / 2)], std::abs(product[at(points + k)]));
   }
   // The tail is taken as a geometric series with the slower decay seen, and only half as fast: where a fast decay gives way to a slower
   // one (a nearby singularity behind an entire function) the last coefficients do not show it yet. A last pair that is small by accident

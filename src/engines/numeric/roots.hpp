@@ -86,9 +86,10 @@ class SamplingGrid {
   int degree_;
   double rounding_ = 0;  ///< ε times the largest row sum of the Bernstein matrix
   std::vector<double> theta_;
-  std::vector<double> bernstein_;  ///< (N+1) × (N+1), row-major: samples → Bernstein coefficients
-  std::vector<double> tail_;       ///< rows of the last Chebyshev coefficients, c_N first
-  int tail_rows_ = 0;
+  std::vector<double>
+      matrix_;  ///< one column per sample: Bernstein coefficients, then c_N, c_{N−1}, … ; rows_ long
+  int tail_rows_ = 0;  ///< Chebyshev coefficients used
+  int rows_ = 0;       ///< even
 };
 
 namespace detail {
@@ -100,13 +101,13 @@ bool isolate_roots(const double* bernstein, int degree, double band, RootList& r
 /// cannot separate are one graze (even number) or one zero (odd). False: a coefficient is not finite, the list is empty.
 inline bool isolate(const double* bernstein, int degree, double band, RootList& roots) {
   roots.clear();
-  bool above = true;
-  bool below = true;
-  for (int i = 0; i <= degree; ++i) {
-    above = above && bernstein[i] > band;
-    below = below && bernstein[i] < -band;
-  }
-  if (above || below) return true;
+  // No early exit: in the common case all comparisons are needed, and without branches they overlap.
+  int above = 1;
+  for (int i = 0; i <= degree; ++i) above &= static_cast<int>(bernstein[i] > band);
+  if (above != 0) return true;
+  int below = 1;
+  for (int i = 0; i <= degree; ++i) below &= static_cast<int>(bernstein[i] < -band);
+  if (below != 0) return true;
   return detail::isolate_roots(bernstein, degree, band, roots);
 }
 
