@@ -51,11 +51,17 @@ double bracketed_root(const double* bernstein, int degree, double lower, double 
     if (value == 0) return u;
     ((value < 0) == rising ? lower : upper) = u;
     double next = u - value / slope;
-    if (!(next > lower && next < upper)) next = 0.5 * (lower + upper);
     const double step = std::abs(next - u);
     // Newton converges quadratically: small steps that do not shrink any more are the rounding of the coefficients.
-    if (step <= 0.5 * kEpsilon * next || (last_step < 1e-8 && step > 0.25 * last_step)) return next;
+    if (step <= 0.5 * kEpsilon * u || (last_step < 1e-8 && step > 0.25 * last_step)) {
+      return std::clamp(next, lower, upper);
+    }
     last_step = step;
+    if (!(next > lower && next < upper)) {
+      next = 0.5 * (lower + upper);
+      last_step = 1;
+      if (!(next > lower && next < upper)) return next;
+    }
     u = next;
   }
   return u;
