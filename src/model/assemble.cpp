@@ -253,6 +253,10 @@ void Builder::assemble() {
       d.symbols.tangent.push_back({row.slip, row.drive, row.zeta, row.mu, row.mu_static, row.w, row.drag});
     }
     d.symbols.base.push_back(r.base);
+    d.symbols.factors.push_back(r.factors);
+    for (const TangentDraft& row : r.slip) {
+      if (!is_zero(row.added)) d.symbols.known_friction.push_back({static_cast<int>(k), row.slip, row.added});
+    }
   }
   d.symbols.t = t;
   d.symbols.mass = mass;

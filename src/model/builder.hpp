@@ -234,6 +234,8 @@ struct Builder {
 
   // --- sources (sources.cpp) ---
   const Tree* tree(const Value& value, const std::string& where);
+  /// Every text once, also of elements that `when` leaves out: a slip of the pen is one in every variant.
+  void parse_all();
   std::optional<Node> lower(const Value& value, Scope& scope, const std::string& where, const std::string& place,
                             const std::vector<Index>& indices, bool condition = false);
   /// The same with a stand-in of 1 after an error, so that the work can go on.

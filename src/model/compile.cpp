@@ -16,6 +16,7 @@ Builder::Builder(const Spec& spec_in, const CompileOptions& options_in) : spec(s
 Compiled Builder::build() {
   result.title = spec.title.text;
   declare_names();
+  parse_all();
   apply_overrides();
   evaluate_parameters();
   read_run();

@@ -153,7 +153,14 @@ std::string describe(const Compiled& compiled) {
     }
     if (!r.has_normal) {
       std::string load = text(s.base[k]);
-      for (const int feed : r.feeds) load += " + factor*|normal(" + system.relations()[static_cast<std::size_t>(feed)].name + ")|";
+      if (!r.feeds.empty() && zero(s.base[k])) load.clear();
+      for (std::size_t f = 0; f < r.feeds.size(); ++f) {
+        const Relation& feed = system.relations()[static_cast<std::size_t>(r.feeds[f])];
+        const std::string size = (feed.kind == RelationKind::contact ? "normal(" : "abs(normal(") + feed.name +
+                                 (feed.kind == RelationKind::contact ? ")" : "))");
+        const std::string factor = text(s.factors[k][f]);
+        load += (load.empty() ? "" : " + ") + (factor == "1" ? size : "(" + factor + ")*" + size);
+      }
       rows.push_back({"normal", load});
     }
     for (int j = 0; j < r.tangents; ++j) {
@@ -166,6 +173,11 @@ std::string describe(const Compiled& compiled) {
       if (numbers) rows.push_back({"w_T" + number + "·M⁻¹w_T" + number, to_text(compliance(system, work, values.tangent[j].w), 6)});
     }
     if (r.tangents > 0) rows.push_back({"friction", law_words(system, k)});
+    for (const auto& known : s.known_friction) {
+      if (known.relation != static_cast<int>(k)) continue;
+      if (r.tangents == 0) rows.push_back({"slip", text(known.slip)});
+      rows.push_back({"in h", "tangent " + text(known.tangent)});
+    }
     if (r.kind == RelationKind::contact && r.has_normal) {
       double e = 0, tangential = 0;
       system.restitution(work, static_cast<int>(k), std::max(0.0, -values.gap_rate), e, tangential);

@@ -185,8 +185,6 @@ void Builder::read_forces() {
       name.span = f.span;
     }
     const std::string where = "force '" + name.text + "'";
-    if (f.value.given) tree(f.value, where + ", value");
-    if (f.along.given) tree(f.along, where + ", along");
     const std::size_t errors_before = static_cast<std::size_t>(result.diagnostics.errors());
     const std::vector<Instance> all = instances(name.text, f.each, &f.when, where);
     if (static_cast<std::size_t>(result.diagnostics.errors()) > errors_before) continue;

@@ -188,7 +188,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       const Node limit = graph.multiply(mu, draft.base);
       const Node spring = graph.multiply(stiffness, z);
       const Node trial = graph.add(spring, graph.multiply(damping, gamma));
-      const Node f = graph.maximum(graph.negate(limit), graph.minimum(trial, limit, place), place);
+      const Node f = graph.add(graph.negate(limit), graph.subtract(graph.maximum(graph.add(trial, limit), zero, place),
+                                                                  graph.maximum(graph.subtract(trial, limit), zero, place)));
       if (is_zero(damping)) {
         // Without a damper the spring is held at the limit by sliding on it: beyond the limit it relaxes as fast as the slip.
         const Node above = graph.step(graph.subtract(spring, limit), place);
@@ -214,10 +215,10 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
         }
         const Node steady = graph.divide(mu, stiffness);
         const Node size = graph.absolute(z, place);
-        const Node middle = graph.multiply(graph.constant(0.5), graph.add(steady, breakaway));
-        const Node width = graph.subtract(steady, breakaway);
-        const Node raw = graph.divide(graph.multiply(graph.constant(2), graph.subtract(size, middle)), width);
-        const Node cut = graph.maximum(graph.constant(-1), graph.minimum(raw, graph.constant(1), place), place);
+        const Node past_breakaway = graph.maximum(graph.subtract(size, breakaway), zero, place);
+        const Node past_steady = graph.maximum(graph.subtract(size, steady), zero, place);
+        const Node share = graph.divide(graph.subtract(past_breakaway, past_steady), graph.subtract(steady, breakaway));
+        const Node cut = graph.subtract(graph.multiply(graph.constant(2), share), graph.constant(1));
         const Node angle[] = {graph.multiply(graph.constant(kPi / 2), cut)};
         const Node alpha = graph.add(graph.constant(0.5), graph.multiply(graph.constant(0.5), graph.call(expr::Function::sin, angle)));
         const Node forward = graph.multiply(graph.maximum(gamma, zero, place), graph.maximum(z, zero, place));
@@ -245,7 +246,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     row.mu = kappa;
     row.mu_static = smooth ? kappa : mu_static;
   }
-  if (is_zero(kappa) && is_zero(mu_static) && !draft.has_tangential) draft.friction = false;  // frictionless: no rows to decide
+  const bool needs_direction = graph.depends_on(draft.slip[0].added, draft.slip[0].direction);
+  if (is_zero(kappa) && is_zero(mu_static) && !draft.has_tangential && !needs_direction) draft.friction = false;  // no rows to decide
 }
 
 }  // namespace judder::model

@@ -179,9 +179,6 @@ void Builder::apply_override(const Named& named, const std::string& where) {
 }
 
 void Builder::apply_overrides() {
-  for (const Variant& variant : spec.variants) {
-    for (const Named& named : variant.values) tree(named.value, "variant '" + variant.name.text + "'");
-  }
   for (const std::string& wanted : options.variants) {
     const auto found = std::find_if(spec.variants.begin(), spec.variants.end(), [&](const Variant& v) { return v.name.text == wanted; });
     if (found == spec.variants.end()) {

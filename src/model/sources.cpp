@@ -67,6 +67,68 @@ const Tree* Builder::tree(const Value& value, const std::string& where) {
   return trees.emplace(&value, std::make_unique<Tree>(std::move(*parsed))).first->second.get();
 }
 
+void Builder::parse_all() {
+  const auto one = [this](const Value& value, const std::string& where) {
+    if (value.given) tree(value, where);
+  };
+  const auto list = [&](const std::vector<Value>& values, const std::string& where) {
+    for (const Value& value : values) one(value, where);
+  };
+  const auto law = [&](const FrictionLaw& l, const std::string& where) {
+    for (const Value* value : {&l.mu, &l.static_coefficient, &l.dynamic, &l.velocity, &l.exponent, &l.viscous, &l.stiffness, &l.damping,
+                               &l.breakaway, &l.beta}) {
+      one(*value, where);
+    }
+  };
+  for (const Coordinate& c : spec.coordinates) {
+    for (const Value* value : {&c.start, &c.velocity, &c.scale}) one(*value, "coordinate '" + c.name.text + "'");
+  }
+  for (const StateVariable& s : spec.states) {
+    for (const Value* value : {&s.start, &s.rate}) one(*value, "state '" + s.name.text + "'");
+  }
+  for (const Force& f : spec.forces) {
+    const std::string where = f.name.empty() ? "force" : "force '" + f.name.text + "'";
+    one(f.along, where + ", along");
+    one(f.value, where + ", value");
+    one(f.when, where + ", when");
+  }
+  for (const Joint& j : spec.joints) {
+    const std::string where = "friction joint '" + j.name.text + "'";
+    list(j.slip, where + ", slip");
+    one(j.normal, where + ", normal");
+    one(j.when, where + ", when");
+    law(j.law, where + ", law");
+  }
+  for (const Contact& c : spec.contacts) {
+    const std::string where = "contact '" + c.name.text + "'";
+    one(c.gap, where + ", gap");
+    list(c.slip, where + ", slip");
+    list(c.drag, where + ", drag");
+    one(c.push, where + ", push");
+    one(c.when, where + ", when");
+    law(c.friction, where + ", friction");
+    for (const Value* value : {&c.impact.restitution, &c.impact.tangential, &c.impact.stiffness, &c.impact.exponent}) {
+      one(*value, where + ", impact");
+    }
+    for (const Value* value : {&c.compliant.stiffness, &c.compliant.damping, &c.compliant.exponent}) one(*value, where + ", compliant");
+  }
+  for (const Constraint& c : spec.constraints) {
+    const std::string where = "constraint '" + c.name.text + "'";
+    one(c.zero, where + ", zero");
+    one(c.velocity, where + ", velocity");
+    list(c.slip, where + ", slip");
+    one(c.when, where + ", when");
+    law(c.friction, where + ", friction");
+  }
+  for (const Watch& w : spec.watches) {
+    one(w.zero, "watch '" + w.name.text + "', zero");
+    one(w.when, "watch '" + w.name.text + "', when");
+  }
+  for (const Variant& variant : spec.variants) {
+    for (const Named& named : variant.values) tree(named.value, "variant '" + variant.name.text + "'");
+  }
+}
+
 std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::string& where, const std::string& place,
                                    const std::vector<Index>& indices, bool condition) {
   const Tree* parsed = tree(value, where);

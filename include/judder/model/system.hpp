@@ -176,6 +176,13 @@ struct Symbols {
   std::vector<Row> normal;          ///< by relation (empty vectors where none)
   std::vector<TangentRow> tangent;  ///< by tangential row
   std::vector<expr::Node> base;     ///< by relation
+  std::vector<std::vector<expr::Node>> factors;  ///< by relation, then by Relation::feeds
+  /// Friction that is part of h: viscous parts, and smooth laws whose normal load is a formula.
+  struct KnownFriction {
+    int relation = 0;
+    expr::Node slip, tangent;
+  };
+  std::vector<KnownFriction> known_friction;
   std::vector<expr::Node> surface;  ///< by switch of the System
 };
 
