@@ -1,0 +1,29 @@
+set(stage "${WORK_DIR}/stage")
+set(build "${WORK_DIR}/consumer")
+file(REMOVE_RECURSE "${stage}" "${build}")
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " words)
+    message(FATAL_ERROR "${words}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# A library built with sanitizers needs them in the program too.
+if(SANITIZE)
+  set(flags "-fsanitize=${SANITIZE}")
+endif()
+
+run(${CMAKE_COMMAND} --install "${BUILD_DIR}" --prefix "${stage}")
+run(${CMAKE_COMMAND} -S "${CONSUMER_DIR}" -B "${build}" -G Ninja "-DCMAKE_PREFIX_PATH=${stage}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
+  "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCMAKE_CXX_FLAGS=${flags}" "-DEXPECTED_VERSION=${VERSION}")
+run(${CMAKE_COMMAND} --build "${build}")
+run("${build}/consumer" "${build}/run")
+
+# The installed program must find its gallery by itself.
+run("${stage}/bin/judder" gallery)
+if(NOT output MATCHES "bouncing-ball")
+  message(FATAL_ERROR "judder gallery does not list the bouncing ball:\n${output}")
+endif()
