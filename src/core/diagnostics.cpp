@@ -28,19 +28,27 @@ const char* word(Severity severity) {
   return "";
 }
 
+// Insertions, deletions, replacements and swaps of neighbours.
 int edit_distance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
+  std::vector<int> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
+    next[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) next[j] = std::min(next[j], before[j - 2] + 1);
     }
+    before.swap(row);
+    row.swap(next);
   }
   return row[b.size()];
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
 }
 
 }  // namespace
@@ -123,10 +131,10 @@ std::string render(const Diagnostics& diagnostics, std::string_view file, std::s
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  int least = static_cast<int>(std::max<std::size_t>(word.size(), 3) / 3) + 1;
+  int least = static_cast<int>(word.size() / 3) + 1;  // of one or two letters only the case may differ
   for (const std::string& candidate : candidates) {
     if (candidate.size() > word.size() + 8 || word.size() > candidate.size() + 8) continue;
-    const int distance = edit_distance(word, candidate);
+    const int distance = edit_distance(lower_case(word), lower_case(candidate));
     if (distance < least) {
       least = distance;
       best = candidate;

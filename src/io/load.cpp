@@ -1,6 +1,7 @@
 #include "judder/io/load.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 
 #include "io/fields.hpp"
@@ -10,6 +11,24 @@ namespace judder::io {
 namespace {
 
 bool overlaps(Span a, Span b) { return !a.empty() && !b.empty() && a.begin < b.end && b.begin < a.end; }
+
+/// True for a complaint of the compiler about something that the reader has complained about already: the same place, a
+/// table that lost a key, or the use of a name that was refused.
+bool echoes(const Diagnostic& message, const ModelFile& file) {
+  for (const Diagnostic& known : file.diagnostics.all()) {
+    if (overlaps(known.span, message.span)) return true;
+  }
+  for (const Span damaged : file.damaged) {
+    if (damaged.begin == message.span.begin && damaged.end == message.span.end) return true;
+  }
+  if (message.span.end > file.text.size()) return false;
+  const std::string_view place =
+      std::string_view(file.text).substr(message.span.begin, message.span.end - message.span.begin);
+  const auto in_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto end = std::find_if_not(place.begin(), place.end(), in_name);
+  const std::string_view name = place.substr(0, static_cast<std::size_t>(end - place.begin()));
+  return !name.empty() && std::find(file.refused.begin(), file.refused.end(), name) != file.refused.end();
+}
 
 /// Where "force.limiter.value", "state.z.rate" or "definitions.edge" stands in the file.
 Span span_of_place(const model::Spec& spec, const std::string& place) {
@@ -89,13 +108,27 @@ LoadedModel load_model(const ModelRequest& request) {
   options.set = request.set;
   options.free = request.free;
   loaded.compiled = model::compile(loaded.file.spec, options);
-  const std::vector<Diagnostic>& known = loaded.file.diagnostics.all();
   for (const Diagnostic& message : loaded.compiled.diagnostics.all()) {
-    const bool echo = std::any_of(known.begin(), known.end(),
-                                  [&message](const Diagnostic& d) { return overlaps(d.span, message.span); });
-    if (!echo) loaded.diagnostics.add(message);
+    if (!echoes(message, loaded.file)) loaded.diagnostics.add(message);
   }
   warn_of_velocity_jumps(loaded.file.spec, loaded.compiled, loaded.diagnostics);
+  return loaded;
+}
+
+LoadedModel check_model(const ModelRequest& request) {
+  LoadedModel loaded = load_model(request);
+  if (!loaded.ok() || !request.variants.empty()) return loaded;
+  for (const model::Variant& variant : loaded.file.spec.variants) {
+    model::CompileOptions options;
+    options.variants = {variant.name.text};
+    options.set = request.set;
+    const model::Compiled compiled = model::compile(loaded.file.spec, options);
+    for (Diagnostic message : compiled.diagnostics.all()) {
+      if (message.severity != Severity::error) continue;
+      message.message = "with the variant '" + variant.name.text + "': " + message.message;
+      loaded.diagnostics.add(std::move(message));
+    }
+  }
   return loaded;
 }
 

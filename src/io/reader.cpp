@@ -36,15 +36,15 @@ bool is_name(std::string_view text) {
 
 /// What all tables share: where messages go and where data files are.
 struct Context {
-  Diagnostics& diagnostics;
+  ModelFile& file;
   const std::filesystem::path& folder;
   int messages = 0;
 
   void error(Span span, std::string where, std::string message, std::string help = {}) {
     if (++messages < kMaxMessages)
-      diagnostics.error(span, std::move(where), std::move(message), std::move(help));
+      file.diagnostics.error(span, std::move(where), std::move(message), std::move(help));
     if (messages == kMaxMessages)
-      diagnostics.error(span, "", "there are more problems from here on; they are not shown");
+      file.diagnostics.error(span, "", "there are more problems from here on; they are not shown");
   }
 };
 
@@ -467,7 +467,10 @@ class FileReader {
     if (table == nullptr) return;
     for (const Item& item : table->items) {
       Member member;
-      if (entry(field, item, member)) out.push_back(std::move(member));
+      if (entry(field, item, member))
+        out.push_back(std::move(member));
+      else
+        context_.file.refused.push_back(item.key.text);
     }
   }
 
@@ -495,10 +498,12 @@ class FileReader {
       if (name != nullptr && name->kind == ItemKind::text) where = field.name + " " + cite(name->text.text);
       Element element;
       element.span = item.span;
+      const int before = context_.messages;
       TableReader reader(context_, item, where);
       fields(reader, element);
       reader.finish();
       demand(item, where, element);
+      if (context_.messages > before) context_.file.damaged.push_back(item.span);
       out.push_back(std::move(element));
     }
   }
@@ -673,7 +678,7 @@ ModelFile read_model_text(std::string text, std::string name, const std::filesys
   const std::optional<Item> root = parse_document(file.text, file.diagnostics);
   file.parsed = root.has_value();
   if (!root) return file;
-  Context context{file.diagnostics, folder};
+  Context context{file, folder};
   FileReader(context, *root).run(file.spec);
   return file;
 }

@@ -56,7 +56,7 @@ struct Position {
 [[nodiscard]] std::string render(const Diagnostics& diagnostics, std::string_view file, std::string_view text,
                                  bool colours = false);
 
-/// The candidate nearest to `word` (edit distance, at most a third of its length), or an empty string.
+/// The candidate nearest to `word` (edit distance without regard to case, at most a third of its length), or an empty string.
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace judder

@@ -38,6 +38,9 @@ struct LoadedModel {
 /// Also warns where a fixed-step engine meets a jump of a velocity, sign(x'), that belongs into a friction joint.
 [[nodiscard]] LoadedModel load_model(const ModelRequest& request);
 
+/// The same for a check of the whole file: unless variants are named, the errors of each variant are reported as well.
+[[nodiscard]] LoadedModel check_model(const ModelRequest& request);
+
 /// "press.toml: 3 coordinates, 1 contact, 1 friction joint; 0 warnings" for a model without errors.
 [[nodiscard]] std::string check_summary(const LoadedModel& loaded);
 

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "judder/core/diagnostics.hpp"
 #include "judder/model/spec.hpp"
@@ -24,6 +25,10 @@ struct ModelFile {
   Diagnostics diagnostics;
   bool opened = true;  ///< false: the file could not be read at all (one diagnostic says why)
   bool parsed = true;  ///< false: not TOML, or too large; `spec` is empty
+
+  // What is missing from `spec` because of an error, so that nobody complains about it again.
+  std::vector<std::string> refused;  ///< names of parameters, coordinates, … that could not be read
+  std::vector<Span> damaged;         ///< elements that lack something which could not be read
 };
 
 [[nodiscard]] ModelFile read_model(const std::filesystem::path& file);
