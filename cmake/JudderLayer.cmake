@@ -4,7 +4,8 @@ add_library(judder_build_flags INTERFACE)
 target_compile_features(judder_build_flags INTERFACE cxx_std_20)
 # Whether a product and a sum contract into one rounding depends on the target; results must not.
 target_compile_options(judder_build_flags INTERFACE
-  -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion)
+  -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # false alarms of g++ 12 on std::string (GCC bug 105651)
 if(JUDDER_WARNINGS_AS_ERRORS)
   target_compile_options(judder_build_flags INTERFACE -Werror)
 endif()

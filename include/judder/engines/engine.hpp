@@ -1,0 +1,118 @@
+// What every engine takes, gives and promises.
+//
+// An engine moves a System from a Moment to `until`, hands rows and events to a Sink as they come, and returns how it ended. It stores nothing
+// that grows with time. Rows come at the sample times and, at each instant with events, as the two limits before the first and after the
+// last of them, in place of a sample row.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "judder/core/status.hpp"
+#include "judder/engines/event.hpp"
+#include "judder/engines/mode.hpp"
+#include "judder/model/compile.hpp"
+#include "judder/model/system.hpp"
+
+namespace judder::engines {
+
+enum class OnAccumulation : std::uint8_t { finish, stop };
+enum class OnPainleve : std::uint8_t { stop, tangential_impact, choose };
+enum class OnIndeterminate : std::uint8_t { stop, stay };
+enum class Integrator : std::uint8_t { automatic, explicit_only, stiff };
+
+struct EngineOptions {
+  double from = 0;                ///< start time
+  double until = 1;               ///< end time, ≥ from
+  double tolerance = 1e-9;        ///< error per step relative to running scales; [1e-14, 1e-2]
+  double step = 0;                ///< > 0: fixed step without error control (order tests)
+  double max_step = 0;            ///< > 0: longest step
+  long max_events = 1000000;      ///< the run ends with that reason when there are more
+  Integrator integrator = Integrator::automatic;
+  OnAccumulation on_accumulation = OnAccumulation::finish;
+  OnPainleve on_painleve = OnPainleve::stop;
+  OnIndeterminate on_indeterminate = OnIndeterminate::stop;
+  long samples = 1001;            ///< rows at equal times, both ends included; used when every == 0
+  double every = 0;               ///< > 0: time between rows; `until` always has one
+  std::vector<double> instants;   ///< further sample times, ascending
+  bool event_rows = true;         ///< the two rows at each instant with events
+  bool list_switches = true;      ///< report switch events
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop at the end of the present step
+};
+
+/// From the [run] and [output] tables of a model.
+[[nodiscard]] EngineOptions options_of(const model::RunOptions& run);
+
+/// Everything needed to go on: a value that can be copied, saved and compared.
+struct Moment {
+  double time = 0;
+  std::vector<double> y;          ///< q, v, z
+  std::vector<double> dissipated, supplied;  ///< by audit element
+  double initial_energy = 0;
+  Mode mode;
+  double step = 0;                ///< length of the next step to try
+  std::vector<double> scales;     ///< running scales of y, then of guards
+  long events = 0;
+  std::vector<long> watch_counts;
+  bool started = false;           ///< false: the modes at the start are still to be decided
+  std::vector<double> history;    ///< recent impacts, for accumulation
+};
+
+enum class RowKind : std::uint8_t { sample, before, after };
+
+/// One closed phase of a contact; an instantaneous impact has from == to.
+struct Interval {
+  int relation = 0;
+  double from = 0;
+  double to = 0;
+  double peak = 0;     ///< largest λ_N
+  double impulse = 0;  ///< ∫ λ_N dt and the impulses of impacts
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// `work.in` holds the state; with needs_reactions() also accelerations and reactions. Output columns may be evaluated on `work`.
+  virtual void row(RowKind kind, const Mode& mode, model::Workspace& work) = 0;
+  virtual void event(const Event& event) = 0;
+  /// A closed phase of a contact has ended.
+  virtual void interval(const Interval& interval) { (void)interval; }
+  /// Called at the end of steps: time reached and the state to resume from. Rare work only.
+  virtual void progress(double time) { (void)time; }
+};
+
+struct EngineResult {
+  Status status;
+  Moment end;
+  long steps = 0, rejected = 0, evaluations = 0, events = 0, impacts = 0;
+  long undecided_ties = 0;
+  bool reactions_not_unique = false;
+  bool uniqueness_unchecked = false;
+  double largest_energy = 0;
+  double energy_imbalance = 0;    ///< balance at the end
+  double worst_gap = 0;           ///< deepest penetration relative to the gap's scale
+  Mode start_mode;                ///< modes at the start (no events)
+};
+
+/// The event-driven engine (docs/engines.md). Exact to its tolerance between events; events located to rounding.
+class EventEngine {
+ public:
+  explicit EventEngine(const model::System& system);
+  ~EventEngine();
+  EventEngine(EventEngine&&) noexcept;
+
+  /// Why the system cannot be run by this engine, or an empty string.
+  [[nodiscard]] static std::string unsupported(const model::System& system);
+
+  /// Runs from the start of the model, or from `resume`. May be called again: memory is kept.
+  [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink, const Moment* resume = nullptr);
+
+ private:
+  struct Run;
+  std::unique_ptr<Run> run_;
+};
+
+}  // namespace judder::engines

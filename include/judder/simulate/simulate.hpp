@@ -1,0 +1,72 @@
+// Runs a compiled model with an engine and keeps what it gives.
+//
+// A row is t, coordinates, velocities, states, output columns, in the order of the model file; `mode(c)` columns hold the number of a word
+// (mode_word). MemorySink keeps everything; other sinks (io/run_folder) stream.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judder/engines/engine.hpp"
+#include "judder/model/compile.hpp"
+
+namespace judder::simulate {
+
+/// "open", "closed", "stick", "slip+", "slip-", "slip", "held", "slide": the words of mode(c), by number.
+[[nodiscard]] std::string_view mode_word(int number);
+[[nodiscard]] int mode_number(const model::System& system, const engines::Mode& mode, int relation);
+
+/// Names of the cells of a row, "t" first.
+[[nodiscard]] std::vector<std::string> column_names(const model::System& system);
+/// Writes one row (column_names().size() cells) from the state in `work`.
+void fill_row(const model::System& system, const engines::Mode& mode, model::Workspace& work, double* cells);
+
+class MemorySink : public engines::Sink {
+ public:
+  explicit MemorySink(const model::System& system);
+  void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
+  void event(const engines::Event& event) override { events.push_back(event); }
+  void interval(const engines::Interval& interval) override { intervals.push_back(interval); }
+  void clear();
+
+  std::vector<std::string> names;
+  std::size_t width = 0;
+  std::vector<double> cells;  ///< rows · width
+  std::vector<engines::RowKind> kinds;
+  std::vector<engines::Event> events;
+  std::vector<engines::Interval> intervals;
+
+  [[nodiscard]] std::size_t rows() const { return kinds.size(); }
+  [[nodiscard]] double cell(std::size_t row, std::size_t column) const { return cells[row * width + column]; }
+  /// Number of a column, or −1.
+  [[nodiscard]] int column(std::string_view name) const;
+
+ private:
+  const model::System* system_;
+};
+
+/// Keeps nothing: for runs of which only the end matters.
+class NullSink : public engines::Sink {
+ public:
+  void row(engines::RowKind, const engines::Mode&, model::Workspace&) override {}
+  void event(const engines::Event&) override {}
+};
+
+struct Result {
+  engines::EngineResult end;
+  MemorySink data;
+  std::string engine;  ///< the engine used
+};
+
+/// Why the engine called `name` cannot run the system ("no such engine", "needs …"), or an empty string.
+[[nodiscard]] std::string engine_problem(const model::System& system, std::string_view name);
+/// The names of the engines that exist.
+[[nodiscard]] const std::vector<std::string>& engine_names();
+
+/// Runs with the engine called `name` into any sink.
+[[nodiscard]] engines::EngineResult run(const model::System& system, std::string_view name, const engines::EngineOptions& options,
+                                        engines::Sink& sink, const engines::Moment* resume = nullptr);
+[[nodiscard]] Result simulate(const model::System& system, const engines::EngineOptions& options, std::string_view name = "event");
+
+}  // namespace judder::simulate

@@ -1,0 +1,81 @@
+#include "accumulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace judder::engines {
+
+void Accumulation::push(const Entry& entry) {
+  if (entries_.capacity() == 0) entries_.reserve(kLongest * kTimes + 2);
+  if (entries_.size() == kLongest * kTimes + 1) entries_.erase(entries_.begin());
+  entries_.push_back(entry);
+  ++count_;
+}
+
+Accumulation::Pattern Accumulation::pattern() const {
+  const std::size_t size = entries_.size();
+  for (std::size_t p = 1; p <= kLongest && p * kTimes + 1 <= size; ++p) {
+    bool repeats = true;
+    for (std::size_t i = size - p * (kTimes - 1); i < size && repeats; ++i) {
+      repeats = entries_[i].members == entries_[i - p].members;
+    }
+    if (!repeats) continue;
+    double duration[kTimes];
+    double measure[kTimes];
+    for (std::size_t k = 0; k < kTimes; ++k) {
+      const std::size_t end = size - 1 - (kTimes - 1 - k) * p;
+      duration[k] = entries_[end].time - entries_[end - p].time;
+      measure[k] = entries_[end].size;
+    }
+    const auto steady = [](const double* value, double& ratio) {
+      if (!(value[kTimes - 1] > 0)) return false;
+      ratio = value[kTimes - 1] / value[kTimes - 2];
+      for (std::size_t k = 1; k + 1 < kTimes; ++k) {
+        if (!(std::abs(value[k] / value[k - 1] - ratio) <= 0.01 * ratio)) return false;
+      }
+      return true;
+    };
+    Pattern out;
+    double ratio = 0;
+    if (!steady(duration, ratio)) continue;
+    out.length = static_cast<int>(p);
+    out.ratio = ratio;
+    out.count = count_;
+    for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
+    if (ratio < 1 - 1e-3) {
+      out.remaining = duration[kTimes - 1] * ratio / (1 - ratio);
+      return out;
+    }
+    double shrink = 0;
+    if (std::abs(ratio - 1) < 1e-3 && steady(measure, shrink) && shrink < 0.999) {
+      out.equal_time = true;
+      out.ratio = shrink;
+      return out;
+    }
+  }
+  return {};
+}
+
+// Every number is exact as a decimal: the members in two halves of 32 bits.
+std::vector<double> Accumulation::save() const {
+  std::vector<double> out{static_cast<double>(count_)};
+  for (const Entry& entry : entries_) {
+    out.push_back(entry.time);
+    out.push_back(static_cast<double>(entry.members >> 32U));
+    out.push_back(static_cast<double>(entry.members & 0xFFFFFFFFULL));
+    out.push_back(entry.size);
+  }
+  return out;
+}
+
+void Accumulation::load(const std::vector<double>& memory) {
+  clear();
+  if (memory.empty()) return;
+  count_ = static_cast<long>(memory[0]);
+  for (std::size_t i = 1; i + 3 < memory.size(); i += 4) {
+    const auto members = (static_cast<std::uint64_t>(memory[i + 1]) << 32U) | static_cast<std::uint64_t>(memory[i + 2]);
+    entries_.push_back({memory[i], members, memory[i + 3]});
+  }
+}
+
+}  // namespace judder::engines

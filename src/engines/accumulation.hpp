@@ -1,0 +1,48 @@
+// Infinitely many impacts or switchings in finite time, finished in finite work.
+//
+// The same cyclic pattern of contacts (at most 8 long) has occurred four times, its durations shrink by a steady factor r < 1, and the remaining
+// time R = Δ r/(1 − r) is so short that the motion cannot change in it and the tail's largest gap is below the tolerance. Then the tail is
+// replaced by an inelastic impact of the pattern's contacts and closed contact for R; the mean force over the tail equals the resting
+// force, so momentum is exact. Hops of equal length that shrink geometrically do not accumulate; they end by their size.
+// mechanics: docs/theory.md, "Accumulation".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace judder::engines {
+
+class Accumulation {
+ public:
+  struct Entry {
+    double time = 0;
+    std::uint64_t members = 0;  ///< bit per relation or switch (modulo 64) that took part at this instant
+    double size = 0;            ///< largest approach speed relative to the scale of the contact, or 0
+  };
+  struct Pattern {
+    int length = 0;             ///< 0: none
+    double ratio = 0;           ///< r
+    double remaining = 0;       ///< R
+    bool equal_time = false;    ///< durations are equal, sizes shrink
+    std::uint64_t members = 0;
+    long count = 0;             ///< impacts seen in the pattern so far
+  };
+
+  void clear() { entries_.clear(); count_ = 0; }
+  /// Something that is not part of a pattern happened (lift-off, slip, …) and ends it.
+  void interrupt() { clear(); }
+  void push(const Entry& entry);
+  /// The pattern that the recent entries form, if any.
+  [[nodiscard]] Pattern pattern() const;
+
+  [[nodiscard]] std::vector<double> save() const;
+  void load(const std::vector<double>& memory);
+
+ private:
+  static constexpr std::size_t kLongest = 8;    ///< pattern length
+  static constexpr std::size_t kTimes = 4;      ///< occurrences asked for
+  std::vector<Entry> entries_;                  ///< at most kLongest · kTimes + 1, oldest first
+  long count_ = 0;
+};
+
+}  // namespace judder::engines

@@ -1,0 +1,44 @@
+// Impacts: velocities jump, positions do not.
+//
+// Takes part: every closed contact, every contact that touches and approaches, every bilateral constraint, and joints fed by their normal
+// forces. Everything with a finite force transmits nothing; a joint that was stuck is released if the impact moves it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "judder/contact/impact.hpp"
+#include "judder/core/status.hpp"
+#include "judder/engines/event.hpp"
+#include "judder/engines/mode.hpp"
+#include "row_assembly.hpp"
+
+namespace judder::engines {
+
+class Collider {
+ public:
+  Collider(const model::System& system, model::Workspace& work);
+
+  /// `touching[r]` marks the open contacts whose gap is zero. Velocities in work.in jump; `mode` gets the statuses after the impact: closed
+  /// where a contact stays, open where it rebounds, stick or slip by the law. Appends one event per contact with an impulse.
+  /// `inelastic` leaves out all restitution (the tail of an accumulation).
+  /// Relations that got no impulse keep their status unless their slip changed.
+  [[nodiscard]] Status collide(Mode& mode, std::span<const std::uint8_t> touching, bool inelastic, std::vector<Event>& events);
+
+  /// Work of the impulses of the last impact by relation: dissipated and supplied (drives).
+  [[nodiscard]] std::span<const double> dissipated() const { return dissipated_; }
+  [[nodiscard]] std::span<const double> supplied() const { return supplied_; }
+
+ private:
+  const model::System& system_;
+  model::Workspace& work_;
+  RowAssembly assembly_;
+  contact::ImpactWorkspace workspace_;
+  std::vector<std::uint8_t> part_;
+  std::vector<contact::ImpactLaw> laws_;
+  std::vector<double> slip_before_;
+  std::vector<double> dissipated_, supplied_;
+};
+
+}  // namespace judder::engines

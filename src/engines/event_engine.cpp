@@ -1,0 +1,481 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kEpsilon = 2.220446049250313e-16;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+EngineOptions options_of(const model::RunOptions& run) {
+  EngineOptions out;
+  out.from = run.from;
+  out.until = run.until;
+  out.tolerance = run.tolerance;
+  out.step = run.step;
+  out.max_step = run.max_step;
+  out.max_events = run.max_events;
+  out.integrator = run.method == "explicit" ? Integrator::explicit_only : run.method == "stiff" ? Integrator::stiff : Integrator::automatic;
+  out.on_accumulation = run.on_accumulation == "stop" ? OnAccumulation::stop : OnAccumulation::finish;
+  out.on_painleve = run.on_painleve == "tangential-impact" ? OnPainleve::tangential_impact
+                    : run.on_painleve == "choose"          ? OnPainleve::choose
+                                                           : OnPainleve::stop;
+  out.on_indeterminate = run.on_indeterminate == "stay" ? OnIndeterminate::stay : OnIndeterminate::stop;
+  out.samples = run.samples;
+  out.every = run.every;
+  out.event_rows = run.event_rows;
+  out.list_switches = run.list_switches;
+  return out;
+}
+
+EventEngine::EventEngine(const model::System& system) : run_(std::make_unique<Run>(system)) {}
+EventEngine::~EventEngine() = default;
+EventEngine::EventEngine(EventEngine&&) noexcept = default;
+
+std::string EventEngine::unsupported(const model::System& system) {
+  for (const model::Relation& relation : system.relations()) {
+    if (relation.tangents > 1) {
+      return relation.place + " has " + std::to_string(relation.tangents) +
+             " slip components: spatial friction needs a time-stepping engine";
+    }
+  }
+  return {};
+}
+
+EngineResult EventEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) { return run_->go(options, sink, resume); }
+
+EventEngine::Run::Run(const model::System& system)
+    : system_(system),
+      layout_(system.layout()),
+      work_(system),
+      motion_(system, work_),
+      guards_(system, work_, motion_),
+      decider_(system, work_),
+      collider_(system, work_),
+      timetable_(system, work_),
+      series_(system, work_) {
+  const int components = motion_.components();
+  y_.resize(components);
+  f0_.resize(components);
+  node_y_.resize(components);
+  landing_y_.resize(components);
+  scale_.resize(layout_.integrated());
+  weight_.resize(layout_.integrated());
+  start_y_.resize(layout_.integrated());
+  touching_.resize(layout_.relations);
+  fresh_relation_.resize(layout_.relations);
+  fresh_tangent_.resize(layout_.tangents);
+  fresh_switch_.resize(layout_.switches);
+  fresh_watch_.resize(system.watches().size());
+  exclusions_ = decider_.no_exclusions();
+  open_intervals_.resize(layout_.relations);
+  last_reaction_.resize(layout_.relations);
+  watch_counts_.resize(system.watches().size());
+  watch_rising_.resize(system.watches().size());
+  tail_impulse_.resize(layout_.relations);
+  tail_acceleration_.resize(layout_.coordinates);
+  explicit_.resize(components);
+  radau_.resize(layout_.integrated(), components - layout_.integrated());
+  for (const int degree : {8, 16}) grids_.emplace_back(degree);
+  needs_reactions_ = std::any_of(system.columns().begin(), system.columns().end(),
+                                 [](const model::ColumnInfo& column) { return column.needs_reactions; });
+  pending_.reserve(16);
+  together_.reserve(16);
+  changed_.reserve(layout_.switches);
+  at_surface_.reserve(layout_.switches);
+}
+
+EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, const Moment* resume) {
+  options_ = options;
+  sink_ = &sink;
+  result_ = {};
+  motion_.evaluations = 0;
+  begin(resume);
+  if (result_.status.reason == Reason::done) {
+    while (t_ < options_.until && !stop_by_watch_) {
+      if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
+        static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
+        break;
+      }
+      double limit = timetable_.next(t_, options_.until);
+      if (accumulation_end_ > t_) limit = std::min(limit, accumulation_end_);
+      const StepEnd end = advance(limit);
+      if (end == StepEnd::failed) break;
+      if (end == StepEnd::guard && !handle_guards()) break;
+      if (end == StepEnd::limit) {
+        if (t_ == accumulation_end_ && !finish_accumulation()) break;
+        if (!handle_timetable(t_)) break;
+      }
+      if (result_.events > options_.max_events) {
+        static_cast<void>(fail({Reason::too_many_events, t_, {}, "more than " + std::to_string(options_.max_events) + " events"}));
+        break;
+      }
+      if (next_sample_ <= t_) {
+        motion_.load(t_, y_.data());
+        load_audits(y_.data());
+        emit_row(RowKind::sample);
+        advance_sample();
+      }
+      sink_->progress(t_);
+    }
+  }
+  finish();
+  return std::move(result_);
+}
+
+void EventEngine::Run::begin(const Moment* resume) {
+  accumulation_.clear();
+  accumulation_end_ = kNone;
+  stop_by_watch_ = false;
+  have_f0_ = false;
+  stiff_ = options_.integrator == Integrator::stiff;
+  method_ = options_.tolerance < 1e-8 || options_.step > 0 ? numeric::Method::order8 : numeric::Method::order5;
+  power_ = method_ == numeric::Method::order8 ? 8 : 5;
+  grow_allowed_ = true;
+  stiffness_.restart();
+  radau_.restart();
+  for (Interval& interval : open_intervals_) interval.from = kNone;
+  std::fill(last_reaction_.begin(), last_reaction_.end(), 0.0);
+  std::fill(watch_counts_.begin(), watch_counts_.end(), 0L);
+  std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
+  std::copy_n(work_.in.begin() + 1, layout_.integrated(), start_y_.begin());
+  std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{1});
+
+  sample_index_ = 0;
+  instant_index_ = 0;
+  last_flight_ = 0;
+  if (resume != nullptr && resume->started) {
+    t_ = resume->time;
+    std::copy_n(resume->y.begin(), layout_.integrated(), y_.begin());
+    std::copy_n(resume->dissipated.begin(), layout_.audits, y_.begin() + layout_.integrated());
+    std::copy_n(resume->supplied.begin(), layout_.audits, y_.begin() + layout_.integrated() + layout_.audits);
+    work_.in[layout_.initial_energy()] = resume->initial_energy;
+    mode_ = resume->mode;
+    h_ = resume->step;
+    std::copy_n(resume->scales.begin(), layout_.integrated(), scale_.begin());
+    guards_.load_scales({resume->scales.begin() + layout_.integrated(), resume->scales.end()});
+    accumulation_.load(resume->history);
+    watch_counts_ = resume->watch_counts;
+    result_.events = resume->events;
+    result_.start_mode = mode_;
+    motion_.load(t_, y_.data());
+    phase_start_ = t_;
+    while (next_sample_time() <= t_) advance_sample();
+    std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{0});
+    std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
+    std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
+    std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
+    static_cast<void>(restart());
+    return;
+  }
+  start_from_model();
+}
+
+void EventEngine::Run::start_from_model() {
+  t_ = options_.from;
+  work_.in[0] = t_;
+  std::fill(y_.begin(), y_.end(), 0.0);
+  std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
+  std::fill(scale_.begin(), scale_.end(), 0.0);
+  for (int i = 0; i < layout_.coordinates; ++i) scale_[i] = system_.scale_floor()[i];
+  guards_.load_scales({});
+  h_ = 0;
+  phase_start_ = t_;
+  mode_ = {};
+  mode_.normal.assign(layout_.relations, NormalStatus::none);
+  mode_.pressed.assign(layout_.relations, 0);
+  mode_.tangent.assign(layout_.tangents, TangentStatus::free);
+  mode_.side.assign(layout_.switches, 0);
+  mode_.sliding.assign(layout_.switches, 0);
+  system_.sides_by_value(work_.in, work_);
+  at_surface_.clear();
+  for (int k = 0; k < layout_.switches; ++k) {
+    mode_.side[k] = work_.in[layout_.side() + k];
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (info.time_only || !info.two_sided()) continue;
+    double s = 0;
+    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+    if (s == 0) {
+      mode_.side[k] = 1;
+      at_surface_.push_back(k);
+    }
+  }
+  timetable_.sides_after(t_, mode_.side);
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
+
+  double kinetic = 0;
+  double potential = 0;
+  double total = 0;
+  if (!system_.motion(work_)) {
+    static_cast<void>(fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite, t_, {}, "the equations cannot be evaluated at the start"}));
+    return;
+  }
+  system_.energies(work_, kinetic, potential, total);
+  work_.in[layout_.initial_energy()] = total;
+
+  // What touches at the start: gaps that are zero to rounding. Slips that are zero are at rest.
+  std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
+  std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{1});
+  std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{1});
+  std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{1});
+  bool closing = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = system_.rows(work_, r);
+    if (relation.has_normal) {
+      double gap = 0;
+      double rate = 0;
+      system_.gap(work_, r, gap, rate);
+      double terms = 0;
+      for (int i = 0; i < layout_.coordinates; ++i) terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
+      if (relation.kind == model::RelationKind::constraint) {
+        mode_.normal[r] = NormalStatus::held;
+      } else if (gap > 16 * kEpsilon * terms) {
+        mode_.normal[r] = NormalStatus::open;
+      } else {
+        double speed = std::abs(rows.gap_time);
+        for (int i = 0; i < layout_.coordinates; ++i) speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
+        const bool still = std::abs(rate) <= 16 * kEpsilon * speed;
+        mode_.normal[r] = still ? NormalStatus::closed : NormalStatus::open;
+        if (!still && rate < 0) {
+          touching_[r] = 1;
+          closing = true;
+        }
+      }
+    }
+    for (int j = 0; j < relation.tangents; ++j) {
+      TangentStatus& status = mode_.tangent[relation.first_tangent + j];
+      if (mode_.normal[r] == NormalStatus::open) {
+        status = TangentStatus::free;
+      } else if (relation.smooth_friction) {
+        status = TangentStatus::smooth;
+      } else {
+        double slip = rows.tangent[j].drive;
+        double terms = std::abs(slip);
+        for (int i = 0; i < layout_.coordinates; ++i) {
+          slip += rows.tangent[j].w[i] * work_.in[layout_.v() + i];
+          terms += std::abs(rows.tangent[j].w[i] * work_.in[layout_.v() + i]);
+        }
+        status = std::abs(slip) <= 16 * kEpsilon * terms ? TangentStatus::stick
+                 : slip > 0                              ? TangentStatus::slip_plus
+                                                         : TangentStatus::slip_minus;
+      }
+    }
+  }
+  exclusions_.clear();
+  pending_.clear();
+  next_sample_ = next_sample_time();
+  if (closing) {
+    rows_before_event();
+    result_.start_mode = mode_;
+    Mode reference = mode_;
+    if (touch(reference)) static_cast<void>(settle(reference, at_surface_));
+    return;
+  }
+  // The modes at the start are no events.
+  const Mode before = mode_;
+  quiet_ = true;
+  const bool settled = settle(before, at_surface_);
+  quiet_ = false;
+  result_.start_mode = mode_;
+  if (!settled) return;
+  result_.largest_energy = std::abs(total);
+  if (next_sample_ <= t_) {
+    emit_row(RowKind::sample);
+    advance_sample();
+  }
+}
+
+bool EventEngine::Run::fail(Status status) {
+  if (result_.status.reason == Reason::done) result_.status = std::move(status);
+  return false;
+}
+
+double EventEngine::Run::total_energy() {
+  double kinetic = 0;
+  double potential = 0;
+  double total = 0;
+  system_.energies(work_, kinetic, potential, total);
+  return total;
+}
+
+double EventEngine::Run::imbalance() {
+  double balance = total_energy() - work_.in[layout_.initial_energy()];
+  for (int e = 0; e < layout_.audits; ++e) {
+    balance += y_[layout_.integrated() + e] - y_[layout_.integrated() + layout_.audits + e];
+  }
+  return balance;
+}
+
+void EventEngine::Run::finish() {
+  Moment& end = result_.end;
+  end.time = t_;
+  end.y.assign(y_.begin(), y_.begin() + layout_.integrated());
+  end.dissipated.assign(y_.begin() + layout_.integrated(), y_.begin() + layout_.integrated() + layout_.audits);
+  end.supplied.assign(y_.begin() + layout_.integrated() + layout_.audits, y_.end());
+  end.initial_energy = work_.in[layout_.initial_energy()];
+  end.mode = mode_;
+  end.step = h_;
+  end.scales.assign(scale_.begin(), scale_.end());
+  end.scales.insert(end.scales.end(), guards_.scales().begin(), guards_.scales().end());
+  end.events = result_.events;
+  end.watch_counts = watch_counts_;
+  end.history = accumulation_.save();
+  end.started = true;
+  motion_.load(t_, y_.data());
+  result_.energy_imbalance = imbalance();
+  result_.evaluations = motion_.evaluations;
+  for (int r = 0; r < layout_.relations; ++r) close_interval(r);
+  if (result_.status.reason == Reason::done) {
+    result_.status.time = t_;
+    if (stop_by_watch_) result_.status.reason = Reason::watch;
+  }
+}
+
+// --- rows ---
+
+double EventEngine::Run::next_sample_time() const {
+  double regular = std::numeric_limits<double>::infinity();
+  if (options_.every > 0) {
+    const double time = options_.from + static_cast<double>(sample_index_) * options_.every;
+    regular = time < options_.until ? time : sample_index_ <= last_sample_index() ? options_.until : regular;
+  } else if (sample_index_ < options_.samples) {
+    regular = sample_index_ + 1 == options_.samples
+                  ? options_.until
+                  : options_.from + (options_.until - options_.from) * (static_cast<double>(sample_index_) /
+                                                                        static_cast<double>(options_.samples - 1));
+  }
+  if (instant_index_ < options_.instants.size()) return std::min(regular, options_.instants[instant_index_]);
+  return regular;
+}
+
+long EventEngine::Run::last_sample_index() const {
+  return static_cast<long>(std::ceil((options_.until - options_.from) / options_.every - 1e-9));
+}
+
+void EventEngine::Run::advance_sample() {
+  const double now = next_sample_time();
+  if (instant_index_ < options_.instants.size() && options_.instants[instant_index_] <= now) ++instant_index_;
+  const std::size_t kept = instant_index_;
+  instant_index_ = options_.instants.size();
+  if (next_sample_time() <= now) ++sample_index_;
+  instant_index_ = kept;
+  next_sample_ = next_sample_time();
+}
+
+void EventEngine::Run::emit_row(RowKind kind) {
+  if (needs_reactions_) {
+    if (motion_.evaluate()) {
+      if (motion_.redundant()) guards_.sharing.share(motion_);
+      motion_.publish();
+    }
+  }
+  sink_->row(kind, mode_, work_);
+}
+
+// Rows at the sample times up to `to`, along the step just made; its end is left to the caller.
+void EventEngine::Run::emit_samples(double to) {
+  const double h = to - t_;
+  while (next_sample_ < to) {
+    dense((next_sample_ - t_) / h, node_y_.data());
+    motion_.load(next_sample_, node_y_.data());
+    load_audits(node_y_.data());
+    emit_row(RowKind::sample);
+    advance_sample();
+  }
+}
+
+void EventEngine::Run::load_audits(const double* y) {
+  if (layout_.audits == 0) return;
+  std::copy_n(y + layout_.integrated(), layout_.audits, work_.in.begin() + layout_.dissipated());
+  std::copy_n(y + layout_.integrated() + layout_.audits, layout_.audits, work_.in.begin() + layout_.supplied());
+}
+
+void EventEngine::Run::rows_before_event() {
+  if (!options_.event_rows) return;
+  motion_.load(t_, y_.data());
+  load_audits(y_.data());
+  emit_row(RowKind::before);
+}
+
+void EventEngine::Run::rows_after_event() {
+  if (options_.event_rows) {
+    motion_.load(t_, y_.data());
+    load_audits(y_.data());
+    emit_row(RowKind::after);
+    while (next_sample_ <= t_) advance_sample();
+  } else if (next_sample_ <= t_) {
+    motion_.load(t_, y_.data());
+    load_audits(y_.data());
+    emit_row(RowKind::sample);
+    while (next_sample_ <= t_) advance_sample();
+  }
+}
+
+void EventEngine::Run::report(Event event) {
+  event.time = t_;
+  event.mode = mode_.key();
+  sink_->event(event);
+  ++result_.events;
+}
+
+// --- contact intervals ---
+
+// Peak and impulse of the reactions over a step, from the polynomials of the guards where they are at hand.
+void EventEngine::Run::note_reactions(double h, bool along_step) {
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] != NormalStatus::closed) continue;
+    Interval& interval = open_intervals_[r];
+    const double force = motion_.normal()[r];
+    if (std::isnan(interval.from)) interval = {r, t_, t_, force, 0};
+    interval.peak = std::max(interval.peak, force);
+    if (!along_step || !add_polynomial(r, h, 1)) interval.impulse += 0.5 * h * (force + last_reaction_[r]);
+    last_reaction_[r] = force;
+  }
+}
+
+void EventEngine::Run::note_landing_reactions(double h) {
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] == NormalStatus::closed) static_cast<void>(add_polynomial(r, h, first_theta_));
+  }
+}
+
+// Integral and peak of λ_N over [0, θ] of the trial step of length h. False: its guard has no polynomial of its own (redundant rows).
+bool EventEngine::Run::add_polynomial(int relation, double h, double theta) {
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].kind != GuardKind::reaction || list[i].place != relation) continue;
+    if (list[i].zeros > 0) return false;
+    const double* coefficients = bernstein_.data() + i * (degree_ + 1);
+    // Gauss-Legendre with 8 points is exact for degree 15.
+    static constexpr double kNode[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
+    static constexpr double kWeight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
+    double sum = 0;
+    Interval& interval = open_intervals_[relation];
+    for (int g = 0; g < 4; ++g) {
+      for (const double sign : {-1.0, 1.0}) {
+        const double value = numeric::bernstein_value(coefficients, degree_, 0.5 * theta * (1 + sign * kNode[g]));
+        sum += kWeight[g] * value;
+        interval.peak = std::max(interval.peak, value);
+      }
+    }
+    interval.impulse += 0.5 * theta * h * sum;
+    return true;
+  }
+  return false;
+}
+
+void EventEngine::Run::close_interval(int relation) {
+  Interval& interval = open_intervals_[relation];
+  if (std::isnan(interval.from)) return;
+  interval.to = t_;
+  sink_->interval(interval);
+  interval.from = kNone;
+}
+
+}  // namespace judder::engines

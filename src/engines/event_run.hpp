@@ -1,0 +1,165 @@
+// One run of the event-driven engine: its state between two events, and the three things it does in turn: step, locate, handle.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accumulation.hpp"
+#include "collider.hpp"
+#include "decider.hpp"
+#include "engines/numeric/explicit_rk.hpp"
+#include "engines/numeric/radau.hpp"
+#include "engines/numeric/roots.hpp"
+#include "engines/numeric/step_control.hpp"
+#include "guards.hpp"
+#include "judder/engines/engine.hpp"
+#include "mode_motion.hpp"
+#include "timetable.hpp"
+
+namespace judder::engines {
+
+struct EventEngine::Run {
+  explicit Run(const model::System& system);
+
+  EngineResult go(const EngineOptions& options, Sink& sink, const Moment* resume);
+
+ private:
+  // --- event_engine.cpp: the loop, rows, bookkeeping ---
+  void begin(const Moment* resume);
+  void start_from_model();
+  void finish();
+  void emit_samples(double to);
+  [[nodiscard]] double next_sample_time() const;
+  [[nodiscard]] long last_sample_index() const;
+  void advance_sample();
+  void load_audits(const double* y);
+  void emit_row(RowKind kind);
+  void report(Event event);
+  void rows_before_event();
+  void rows_after_event();
+  void close_interval(int relation);
+  void note_reactions(double h, bool along_step);
+  void note_landing_reactions(double h);
+  bool add_polynomial(int relation, double h, double theta);
+  [[nodiscard]] bool fail(Status status);
+  [[nodiscard]] double total_energy();
+  [[nodiscard]] double imbalance();
+
+  // --- event_step.cpp: one accepted step and the search for its end ---
+  enum class StepEnd { plain, limit, guard, failed };
+  StepEnd advance(double limit);
+  bool try_step(double h);
+  [[nodiscard]] double step_error();
+  bool prepare_dense();
+  void dense(double theta, double* y);
+  [[nodiscard]] bool find_first_guard(double h, bool& accurate);
+  bool land(double h);
+  void set_weights(double h);
+  void update_scales(double h);
+  [[nodiscard]] double first_step() const;
+  [[nodiscard]] bool hold(double limit);
+  void commit_step(double t1);
+  void finish_step();
+  void list_graze(double h);
+  void choose_method(double h);
+  [[nodiscard]] static bool reports_graze(const Guard& guard);
+  [[nodiscard]] bool watch_direction_matches(int watch, bool rising);
+
+  // --- event_handling.cpp: from what happened to the next mode ---
+  [[nodiscard]] bool handle_guards();
+  [[nodiscard]] bool handle_timetable(double t);
+  [[nodiscard]] bool settle(const Mode& before, const std::vector<int>& at_surface);
+  [[nodiscard]] bool touch(Mode& reference);
+  [[nodiscard]] bool impact(bool inelastic);
+  [[nodiscard]] bool begin_tail(const Accumulation::Entry& entry);
+  [[nodiscard]] bool finish_accumulation();
+  [[nodiscard]] bool decide_sides(const std::vector<int>& at_surface);
+  [[nodiscard]] bool decide_with(Mode& mode, Status& status);
+  [[nodiscard]] bool restart();
+  [[nodiscard]] bool paradox(Status status);
+  [[nodiscard]] bool at_start() const { return t_ <= options_.from; }
+  [[nodiscard]] double surface_rate_scale(int k);
+  [[nodiscard]] double reaction_scale(int relation);
+  void exclude_exhausted_rows();
+  void copy_normals(const Mode& from, Mode& to) const;
+  void recheck_slips();
+  void reset_bristles();
+  void set_guard_zeros();
+  void list_changes(const Mode& before);
+  void close_gap(int relation);
+  void end_phase();
+
+  const model::System& system_;
+  const model::Layout& layout_;
+  model::Workspace work_;
+  ModeMotion motion_;
+  Guards guards_;
+  Decider decider_;
+  Collider collider_;
+  Timetable timetable_;
+  MotionSeries series_;
+  Accumulation accumulation_;
+  numeric::ExplicitStepper explicit_;
+  numeric::RadauStepper radau_;
+  numeric::StiffnessMonitor stiffness_;
+  std::vector<numeric::SamplingGrid> grids_;
+
+  EngineOptions options_;
+  Sink* sink_ = nullptr;
+  EngineResult result_;
+
+  double t_ = 0;
+  double h_ = 0;                     ///< next step to try
+  std::vector<double> y_, f0_;       ///< components of ModeMotion
+  bool have_f0_ = false;
+  Mode mode_;
+  numeric::Method method_ = numeric::Method::order8;
+  bool stiff_ = false;
+  bool grow_allowed_ = true;
+  double power_ = 8;
+
+  std::vector<double> scale_, weight_, start_y_;
+  std::vector<double> node_y_, samples_, bernstein_, landing_y_;
+  int first_guard_ = -1;             ///< guard whose zero ends the step
+  double first_theta_ = 0;
+  double first_slope_ = 0;           ///< per unit of θ
+  std::vector<double> root_theta_;   ///< by guard: its first zero in the trial step
+  std::vector<std::uint8_t> watch_rising_;
+  int degree_ = 8;                   ///< of the polynomials of the last trial step
+  int graze_guard_ = -1;
+  double graze_theta_ = 0;
+  double graze_depth_ = 0;
+  double landing_h_ = 0;
+  bool pending_stiff_ = false;
+  std::vector<int> together_;        ///< guards with a zero at the same instant
+  numeric::RootList roots_;
+
+  std::vector<std::uint8_t> touching_;        ///< by relation, at the present event
+  std::vector<std::uint8_t> fresh_relation_;  ///< status changed at the last event
+  std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;
+  Decider::Exclusions exclusions_;
+  std::vector<Event> pending_;       ///< events of the present instant
+  std::vector<int> changed_, at_surface_;
+  bool quiet_ = false;               ///< the modes at the start are no events
+  bool quiet_rows_ = false;          ///< nothing listed happens at this instant: no rows for it
+  std::vector<double> surface_memory_;
+
+  long sample_index_ = 0;
+  std::size_t instant_index_ = 0;
+  double next_sample_ = 0;
+  bool needs_reactions_ = false;
+  std::vector<long> watch_counts_;
+  bool stop_by_watch_ = false;
+  double last_flight_ = 0;           ///< length of the last phase, a good first step for the next
+  double phase_start_ = 0;
+  std::vector<Interval> open_intervals_;  ///< by relation; from = NaN: none
+  std::vector<double> last_reaction_;
+
+  double accumulation_end_ = 0;      ///< end of the tail that is being replaced; NaN: none
+  Accumulation::Pattern tail_;
+  std::vector<double> tail_impulse_, tail_acceleration_;
+};
+
+}  // namespace judder::engines

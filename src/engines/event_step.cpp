@@ -1,0 +1,438 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kEpsilon = 2.220446049250313e-16;
+
+}  // namespace
+
+// A first step without any scale to go by: a share of the run; error control does the rest.
+double EventEngine::Run::first_step() const {
+  if (last_flight_ > 0) return last_flight_;
+  return 0.01 * (options_.until - options_.from);
+}
+
+// Running scales, and the weights 1/(tolerance · scale) of a trial step of length h: S_i is the largest of |q_i − q_i(start)|, |v_i| h and |v̇_i| h²
+// seen so far, V_i of |v_i| and |v̇_i| h, states likewise.
+void EventEngine::Run::set_weights(double h) {
+  const int n = layout_.coordinates;
+  const double* v = y_.data() + n;
+  const double* a = f0_.data() + n;
+  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  for (int i = 0; i < n; ++i) {
+    const double position =
+        std::max({scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
+    const double velocity = std::max({scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
+    weight_[i] = position > 0 ? 1 / (options_.tolerance * position) : 0;
+    weight_[n + i] = velocity > 0 ? 1 / (options_.tolerance * velocity) : 0;
+  }
+  for (int i = 2 * n; i < layout_.integrated(); ++i) {
+    const double state = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
+    weight_[i] = state > 0 ? 1 / (options_.tolerance * state) : 0;
+  }
+}
+
+void EventEngine::Run::update_scales(double h) {
+  const int n = layout_.coordinates;
+  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  for (int i = 0; i < n; ++i) {
+    scale_[i] = std::max({scale_[i], std::abs(y_[n + i]) * h, std::abs(f0_[n + i]) * h * h, std::abs(y1[i] - start_y_[i])});
+    scale_[n + i] = std::max({scale_[n + i], std::abs(y_[n + i]), std::abs(f0_[n + i]) * h, std::abs(y1[n + i])});
+  }
+  for (int i = 2 * n; i < layout_.integrated(); ++i) {
+    scale_[i] = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i])});
+  }
+}
+
+bool EventEngine::Run::try_step(double h) {
+  if (!stiff_) return explicit_.step(method_, motion_, t_, y_.data(), f0_.data(), h) == numeric::StepOutcome::done;
+  // Newton's iteration needs weights before there is a result: those of the last accepted step, made sharper by nothing.
+  const int n = layout_.coordinates;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    double scale = std::max(scale_[i], std::abs(f0_[i]) * h);
+    if (i < n) scale = std::max(scale, std::abs(f0_[n + i]) * h * h);
+    weight_[i] = scale > 0 ? 1 / (options_.tolerance * scale) : 0;
+  }
+  const numeric::RadauScales scales{weight_.data(), scale_.data()};
+  return radau_.step(motion_, t_, y_.data(), f0_.data(), h, scales) == numeric::StepOutcome::done;
+}
+
+double EventEngine::Run::step_error() {
+  return stiff_ ? radau_.error(weight_.data(), layout_.integrated()) : explicit_.error(weight_.data(), layout_.integrated());
+}
+
+bool EventEngine::Run::prepare_dense() { return stiff_ || explicit_.prepare_dense(motion_); }
+
+void EventEngine::Run::dense(double theta, double* y) {
+  if (stiff_) {
+    radau_.dense(theta, 0, motion_.components(), y);
+  } else {
+    explicit_.dense(theta, 0, motion_.components(), y);
+  }
+}
+
+// Everything rests and nothing can change before the limit: go there at once.
+bool EventEngine::Run::hold(double limit) {
+  if (!motion_.everything_pinned() || !system_.autonomous_forces() || !system_.watches().empty()) return false;
+  for (int i = 0; i < layout_.coordinates; ++i) {
+    if (y_[layout_.coordinates + i] != 0) return false;
+  }
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (mode_.sliding[k] != 0) return false;
+  }
+  while (next_sample_ < limit) {
+    motion_.load(next_sample_, y_.data());
+    load_audits(y_.data());
+    emit_row(RowKind::sample);
+    advance_sample();
+  }
+  motion_.load(limit, y_.data());
+  if (!motion_.evaluate()) return false;
+  const double h = limit - t_;
+  t_ = limit;
+  note_reactions(h, false);
+  have_f0_ = false;
+  return true;
+}
+
+EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
+  const double smallest = 16 * kEpsilon * std::max(std::abs(t_), std::abs(limit));
+  if (!have_f0_) {
+    if (!motion_(t_, y_.data(), f0_.data())) {
+      static_cast<void>(fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite, t_, {}, "the equations of motion give no finite number here"}));
+      return StepEnd::failed;
+    }
+    have_f0_ = true;
+  }
+  if (hold(limit)) {
+    finish_step();
+    return StepEnd::limit;
+  }
+  if (!(h_ > 0)) h_ = first_step();
+  double h = options_.step > 0 ? options_.step : h_;
+  if (options_.max_step > 0) h = std::min(h, options_.max_step);
+  bool to_limit = false;
+  bool finite = true;
+  for (;;) {
+    to_limit = t_ + h >= limit || limit - (t_ + h) < 0.1 * smallest;
+    if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h) h = 0.5 * (limit - t_);  // no crumb of a step before the limit
+    if (to_limit) h = limit - t_;
+    if (h < smallest && !to_limit) {
+      static_cast<void>(fail({finite ? Reason::step_too_small : (work_.mass_failed ? Reason::singular_mass : Reason::not_finite), t_, {},
+                              finite ? "the error cannot be kept within the tolerance, even with the smallest step"
+                                     : "the equations of motion give no finite number beyond this time"}));
+      return StepEnd::failed;
+    }
+    if (!try_step(h)) {
+      finite = stiff_;  // Newton may fail for other reasons
+      ++result_.rejected;
+      h *= 0.25;
+      grow_allowed_ = false;
+      continue;
+    }
+    set_weights(h);
+    double error = options_.step > 0 ? 0 : step_error();
+    if (!(error <= 1)) {
+      ++result_.rejected;
+      const double power = stiff_ ? 4 : power_;
+      h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1 / power), 0.1, 0.9) : 0.1;
+      grow_allowed_ = false;
+      finite = true;
+      continue;
+    }
+    if (!prepare_dense()) {
+      h *= 0.25;
+      finite = false;
+      continue;
+    }
+    bool accurate = true;
+    const bool ended = find_first_guard(h, accurate);
+    if (!accurate && options_.step == 0) {
+      ++result_.rejected;
+      h *= 0.5;
+      grow_allowed_ = false;
+      continue;
+    }
+    // Accepted.
+    const double power = stiff_ ? 4 : power_;
+    const double factor = error > 0 ? std::clamp(0.9 * std::pow(error, -1 / power), 0.2, grow_allowed_ ? 6.0 : 1.0) : (grow_allowed_ ? 6.0 : 1.0);
+    grow_allowed_ = true;
+    ++result_.steps;
+    const double trial = h;
+    if (ended) {
+      if (!land(h)) return StepEnd::failed;
+      h_ = std::max(trial * std::min(factor, 1.0), landing_h_);
+      return StepEnd::guard;
+    }
+    update_scales(h);
+    note_reactions(h, true);
+    if (!to_limit || factor < 1) h_ = h * factor;
+    choose_method(h);
+    commit_step(to_limit ? limit : t_ + h);
+    return to_limit ? StepEnd::limit : StepEnd::plain;
+  }
+}
+
+// Explicit steps kept short by stability alone give way to the implicit method, and back.
+void EventEngine::Run::choose_method(double h) {
+  if (options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0) return;
+  if (!stiff_) {
+    if (!explicit_.prepare_end_rate(motion_)) return;
+    if (stiffness_.explicit_step(explicit_.stiffness(weight_.data(), layout_.integrated()))) {
+      pending_stiff_ = true;
+      h_ = h;
+    }
+  }
+}
+
+void EventEngine::Run::commit_step(double t1) {
+  if (graze_guard_ >= 0) list_graze(t1 - t_);
+  emit_samples(t1);
+  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  std::memcpy(landing_y_.data(), y1, sizeof(double) * landing_y_.size());
+  const bool end_rate = stiff_ ? radau_.prepare_end_rate(motion_) : explicit_.prepare_end_rate(motion_);
+  const double* f1 = stiff_ ? radau_.f1() : explicit_.f1();
+  if (end_rate) std::memcpy(f0_.data(), f1, sizeof(double) * f0_.size());
+  if (stiff_) radau_.accept();
+  t_ = t1;
+  std::memcpy(y_.data(), landing_y_.data(), sizeof(double) * y_.size());
+  have_f0_ = end_rate && motion_.active() == 0;
+  if (motion_.active() > 0 && !motion_.project(t_, y_.data(), true)) have_f0_ = false;
+  if (pending_stiff_) {
+    pending_stiff_ = false;
+    stiff_ = true;
+    radau_.restart();
+  }
+  for (Guard& guard : guards_.list()) guard.zeros = 0;
+  finish_step();
+}
+
+// A touch without consequence inside the step: an event with its depth, and two equal rows.
+void EventEngine::Run::list_graze(double h) {
+  const Guard& guard = guards_.list()[graze_guard_];
+  const double time = t_ + graze_theta_ * h;
+  while (next_sample_ < time) {
+    dense((next_sample_ - t_) / h, node_y_.data());
+    motion_.load(next_sample_, node_y_.data());
+    load_audits(node_y_.data());
+    emit_row(RowKind::sample);
+    advance_sample();
+  }
+  dense(graze_theta_, node_y_.data());
+  motion_.load(time, node_y_.data());
+  load_audits(node_y_.data());
+  Event event;
+  event.time = time;
+  event.kind = EventKind::graze;
+  event.place = guard.place;
+  event.numbers[0] = graze_depth_;
+  event.energy_before = event.energy_after = total_energy();
+  event.mode = mode_.key();
+  if (options_.event_rows) emit_row(RowKind::before);
+  sink_->event(event);
+  ++result_.events;
+  if (options_.event_rows) {
+    emit_row(RowKind::after);
+    while (next_sample_ <= time) advance_sample();
+  }
+}
+
+// The end of a step that is no event: scales of the guards and of the energy.
+void EventEngine::Run::finish_step() {
+  motion_.load(t_, y_.data());
+  if (guards_.needs_motion() || needs_reactions_) {
+    if (!motion_.evaluate()) return;
+  }
+  guards_.note_scales();
+  const double energy = std::abs(total_energy());
+  result_.largest_energy = std::max(result_.largest_energy, energy);
+}
+
+// Samples every guard along the trial step, replaces it by a polynomial and finds the first zero of all. `accurate` is false when a polynomial
+// does not represent its guard to the tolerance: the step is too long for events to be trusted.
+bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
+  std::vector<Guard>& list = guards_.list();
+  const int count = static_cast<int>(list.size());
+  first_guard_ = -1;
+  together_.clear();
+  accurate = true;
+  if (count == 0) return false;
+  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+
+  for (std::size_t g = 0; g < grids_.size(); ++g) {
+    const numeric::SamplingGrid& grid = grids_[g];
+    const int points = grid.points();
+    samples_.resize(std::max<std::size_t>(samples_.size(), (points + 1) * count));
+    bernstein_.resize(std::max<std::size_t>(bernstein_.size(), points * count));
+    const int width = layout_.integrated();
+    bool finite = true;
+    for (int j = 0; j < points && finite; ++j) {
+      if (stiff_) {
+        radau_.dense(grid.theta(j), 0, width, node_y_.data());
+      } else {
+        explicit_.dense(grid.theta(j), 0, width, node_y_.data());
+      }
+      motion_.load(t_ + grid.theta(j) * h, node_y_.data());
+      if (guards_.needs_motion()) finite = motion_.evaluate();
+      guards_.values(samples_.data() + j, points + 1);
+    }
+    if (finite) {
+      motion_.load(t_ + h, y1);
+      if (guards_.needs_motion()) finite = motion_.evaluate();
+      guards_.values(samples_.data() + points, points + 1);
+    }
+    if (!finite) {
+      accurate = false;
+      return false;
+    }
+    degree_ = grid.degree();
+    first_guard_ = -1;
+    first_theta_ = 2;
+    graze_guard_ = -1;
+    root_theta_.assign(count, std::numeric_limits<double>::infinity());
+    bool good = true;
+    for (int i = 0; i < count; ++i) {
+      Guard& guard = list[i];
+      double* coefficients = bernstein_.data() + i * points;
+      const double* sample = samples_.data() + i * (points + 1);
+      const numeric::Interpolation fit = grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
+      double scale = guard.scale;
+      for (int j = 0; j <= points; ++j) scale = std::max(scale, std::abs(sample[j]));
+      const double band = options_.tolerance * scale;
+      // Far from zero the polynomial need not be good: an error smaller than half the distance cannot hide a zero.
+      double least = std::numeric_limits<double>::infinity();
+      for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
+      const bool watch = guard.kind == GuardKind::watch;
+      if (!watch && least > 2 * fit.error && least > band) continue;
+      if (fit.error > std::max(band, 64 * kEpsilon * fit.magnitude)) {
+        good = false;
+        break;
+      }
+      if (!numeric::isolate(coefficients, degree_, band, roots_)) {
+        good = false;
+        break;
+      }
+      const int start_sign = watch && coefficients[0] < 0 ? -1 : 1;
+      numeric::close_at_end(sample[points], start_sign, roots_);
+      for (const numeric::Root& root : roots_) {
+        if (root.kind == numeric::RootKind::graze) {
+          // A touch deeper than the band would have been two zeros; report the first of this step, without consequence.
+          if (graze_guard_ < 0 && reports_graze(guard) && !(guard.zeros > 0)) {
+            graze_guard_ = i;
+            graze_theta_ = root.theta;
+            graze_depth_ = root.value;
+          }
+          continue;
+        }
+        if (!watch && root.kind == numeric::RootKind::rising) continue;
+        if (watch && !watch_direction_matches(guard.place, root.kind == numeric::RootKind::rising)) continue;
+        if (root.theta < first_theta_) {
+          first_guard_ = i;
+          first_theta_ = root.theta;
+          first_slope_ = root.slope;
+        }
+        root_theta_[i] = root.theta;
+        if (watch) watch_rising_[guard.place] = root.kind == numeric::RootKind::rising ? 1 : 0;
+        break;
+      }
+    }
+    if (good) break;
+    if (g + 1 == grids_.size()) {
+      accurate = false;
+      return false;
+    }
+  }
+  return first_guard_ >= 0;
+}
+
+bool EventEngine::Run::reports_graze(const Guard& guard) {
+  return guard.kind == GuardKind::gap || guard.kind == GuardKind::slip;
+}
+
+bool EventEngine::Run::watch_direction_matches(int watch, bool rising) {
+  const int wanted = system_.watches()[watch].direction;
+  return wanted == 0 || (wanted > 0) == rising;
+}
+
+// Repeats the step so that it ends on the zero: the state at an event comes from a full step, never from the polynomial.
+bool EventEngine::Run::land(double h) {
+  const Guard guard = guards_.list()[first_guard_];
+  // What else happens at this instant, judged by the polynomials of the trial step.
+  const double window = 64 * kEpsilon * std::max({std::abs(t_), std::abs(t_ + h), h}) / h;
+  together_.clear();
+  for (int i = 0; i < guards_.size(); ++i) {
+    if (root_theta_[i] <= first_theta_ + window) together_.push_back(i);
+  }
+  note_landing_reactions(h);
+
+  double length = first_theta_ * h;
+  double slope = first_slope_ / h;
+  double previous_length = 0;
+  double previous_value = 0;
+  bool have_previous = false;
+  double best_length = length;
+  double best_value = std::numeric_limits<double>::infinity();
+  const double resolution = 2 * kEpsilon * std::max(std::abs(t_ + length), std::abs(t_));
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    if (!(length > 0)) length = 0.5 * resolution;
+    if (!try_step(length)) {
+      return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+    }
+    const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+    motion_.load(t_ + length, y1);
+    if (guards_.needs_motion() && !motion_.evaluate()) {
+      return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+    }
+    double value = 0;
+    if (guard.kind == GuardKind::margin) {
+      value = guards_.sharing.share(motion_);
+    } else {
+      value = guards_.value(guard);
+    }
+    if (std::abs(value) < best_value) {
+      best_value = std::abs(value);
+      best_length = length;
+    }
+    if (value == 0) break;
+    if (have_previous && length != previous_length && value != previous_value) {
+      slope = (value - previous_value) / (length - previous_length);
+    }
+    if (slope == 0 || !std::isfinite(slope)) break;
+    const double change = -value / slope;
+    if (std::abs(change) <= resolution) break;
+    if (iteration > 2 && std::abs(value) > 0.5 * std::abs(previous_value)) break;  // rounding of the guard itself
+    previous_length = length;
+    previous_value = value;
+    have_previous = true;
+    length = std::clamp(length + change, 0.25 * length, std::min(h, 4 * length));
+  }
+  if (best_length != length) {
+    length = best_length;
+    if (!try_step(length)) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  }
+  landing_h_ = length;
+  set_weights(length);
+  update_scales(length);
+  if (next_sample_ < t_ + length && !prepare_dense()) {
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  }
+  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  std::memcpy(landing_y_.data(), y1, sizeof(double) * landing_y_.size());
+  const double t1 = t_ + length;
+  emit_samples(t1);
+  if (stiff_) radau_.restart();
+  t_ = t1;
+  std::memcpy(y_.data(), landing_y_.data(), sizeof(double) * y_.size());
+  have_f0_ = false;
+  if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
+  motion_.load(t_, y_.data());
+  return true;
+}
+
+}  // namespace judder::engines

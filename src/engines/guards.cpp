@@ -1,0 +1,201 @@
+#include "guards.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace judder::engines {
+
+Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
+    : sharing(system, work), system_(system), work_(work), motion_(motion) {
+  const model::Layout& layout = system.layout();
+  memory_.resize(2 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size());
+  list_.reserve(3 * layout.relations + 3 * layout.tangents + 2 * layout.switches + system.watches().size());
+}
+
+void Guards::add(GuardKind kind, int place, int tangent, double sign) {
+  list_.push_back({kind, place, tangent, sign, 0, 0});
+  list_.back().scale = scale_slot(list_.back());
+  switch (kind) {
+    case GuardKind::gap:
+    case GuardKind::side:
+    case GuardKind::level_above:
+    case GuardKind::level_below: break;
+    case GuardKind::watch: needs_motion_ = needs_motion_ || system_.watches()[place].needs_reactions; break;
+    default: needs_motion_ = true;
+  }
+}
+
+void Guards::build() {
+  list_.clear();
+  needs_motion_ = false;
+  const Mode& mode = motion_.mode();
+  const bool redundant = motion_.redundant();
+  bool margin = false;
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const NormalStatus status = mode.normal[r];
+    if (status == NormalStatus::open) {
+      if (relation.has_normal) add(GuardKind::gap, r);
+      continue;
+    }
+    bool slips = false;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const TangentStatus tangent = mode.tangent[relation.first_tangent + j];
+      if (tangent == TangentStatus::slip_plus || tangent == TangentStatus::slip_minus) {
+        add(GuardKind::slip, r, j, direction(tangent));
+        slips = true;
+      } else if (tangent == TangentStatus::stick) {
+        if (redundant) {
+          margin = true;
+        } else {
+          add(GuardKind::cone_plus, r, j);
+          add(GuardKind::cone_minus, r, j);
+        }
+      }
+    }
+    if (status == NormalStatus::closed) {
+      if (redundant) {
+        margin = true;
+      } else {
+        add(GuardKind::reaction, r);
+      }
+      if (slips && !motion_.structure_constant() && !redundant) add(GuardKind::jam, r);
+    } else if (status == NormalStatus::held && mode.pressed[r] != 0) {
+      add(GuardKind::pressed, r, 0, mode.pressed[r]);
+    }
+    if (relation.kind == model::RelationKind::joint && relation.tangents > 0 && !relation.law_constant) {
+      add(GuardKind::joint_normal, r);
+    }
+  }
+  if (margin) add(GuardKind::margin, 0);
+  for (int k = 0; k < system_.layout().switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (mode.sliding[k] != 0) {
+      add(GuardKind::slide_above, k);
+      add(GuardKind::slide_below, k);
+    } else if (info.time_only) {
+      continue;  // on the timetable
+    } else if (info.two_sided()) {
+      add(GuardKind::side, k, 0, mode.side[k] > 0.5 ? 1 : -1);
+    } else {
+      const auto level = static_cast<long>(mode.side[k]);
+      if (info.whole || level >= 0) add(GuardKind::level_below, k);
+      if (info.whole || level + 1 < static_cast<long>(info.levels.size())) add(GuardKind::level_above, k);
+    }
+  }
+  for (std::size_t w = 0; w < system_.watches().size(); ++w) add(GuardKind::watch, static_cast<int>(w));
+}
+
+double& Guards::scale_slot(const Guard& guard) {
+  const model::Layout& layout = system_.layout();
+  const int forces = layout.relations;
+  const int slips = 2 * layout.relations;
+  const int limits = slips + layout.tangents;
+  const int surfaces = limits + layout.tangents;
+  const int rates = surfaces + layout.switches;
+  const int watches = rates + layout.switches;
+  const auto row = [this](const Guard& g) { return system_.relations()[g.place].first_tangent + g.tangent; };
+  switch (guard.kind) {
+    case GuardKind::gap: return memory_[guard.place];
+    case GuardKind::reaction:
+    case GuardKind::joint_normal:
+    case GuardKind::margin:
+    case GuardKind::jam:
+    case GuardKind::pressed: return memory_[forces + guard.place];
+    case GuardKind::slip: return memory_[slips + row(guard)];
+    case GuardKind::cone_plus:
+    case GuardKind::cone_minus: return memory_[limits + row(guard)];
+    case GuardKind::side:
+    case GuardKind::level_below:
+    case GuardKind::level_above: return memory_[surfaces + guard.place];
+    case GuardKind::slide_above:
+    case GuardKind::slide_below: return memory_[rates + guard.place];
+    case GuardKind::watch: return memory_[watches + guard.place];
+  }
+  return memory_[0];
+}
+
+double Guards::value(const Guard& guard) {
+  const auto limit = [this](int r) {
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = work_.relation[r];
+    double sum = rows.base;
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f) sum += rows.factors[f] * std::abs(motion_.normal()[relation.feeds[f]]);
+    return sum;
+  };
+  switch (guard.kind) {
+    case GuardKind::gap: {
+      double gap = 0;
+      double rate = 0;
+      system_.gap(work_, guard.place, gap, rate);
+      return gap;
+    }
+    case GuardKind::reaction: return motion_.normal()[guard.place];
+    case GuardKind::margin: return margin_;
+    case GuardKind::cone_plus:
+    case GuardKind::cone_minus: {
+      const model::Relation& relation = system_.relations()[guard.place];
+      const model::RelationRows& rows = work_.relation[guard.place];
+      const double force = motion_.tangent()[relation.first_tangent + guard.tangent];
+      return rows.tangent[guard.tangent].mu_static * limit(guard.place) - (guard.kind == GuardKind::cone_plus ? force : -force);
+    }
+    case GuardKind::slip: {
+      const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
+      double slip = row.drive;
+      const double* v = work_.in.data() + system_.layout().v();
+      for (int i = 0; i < system_.layout().coordinates; ++i) slip += row.w[i] * v[i];
+      return guard.sign * slip;
+    }
+    case GuardKind::jam: return motion_.determinant();
+    case GuardKind::joint_normal: return limit(guard.place);
+    case GuardKind::pressed: return guard.sign * motion_.normal()[guard.place];
+    case GuardKind::side:
+    case GuardKind::level_below:
+    case GuardKind::level_above: {
+      const model::SwitchInfo& info = system_.switches()[guard.place];
+      double s = 0;
+      info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+      if (guard.kind == GuardKind::side) return guard.sign * s;
+      const auto level = static_cast<long>(motion_.mode().side[guard.place]);
+      if (guard.kind == GuardKind::level_below) return s - (info.whole ? static_cast<double>(level) : info.levels[level]);
+      return (info.whole ? static_cast<double>(level + 1) : info.levels[level + 1]) - s;
+    }
+    case GuardKind::slide_above: return -motion_.sliding_rate(guard.place, 1);
+    case GuardKind::slide_below: return motion_.sliding_rate(guard.place, 0);
+    case GuardKind::watch: {
+      double value = 0;
+      system_.watches()[guard.place].value.evaluate(work_.in.data(), &value, work_.registers.data());
+      return value;
+    }
+  }
+  return 0;
+}
+
+void Guards::values(double* out, int stride) {
+  if (!list_.empty() && motion_.redundant()) margin_ = sharing.share(motion_);
+  bool published = false;
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    if (list_[i].kind == GuardKind::watch && !published) {
+      if (system_.watches()[list_[i].place].needs_reactions) motion_.publish();
+      published = true;
+    }
+    out[i * stride] = value(list_[i]);
+  }
+}
+
+void Guards::note_scales() {
+  for (Guard& guard : list_) {
+    double& scale = scale_slot(guard);
+    if (guard.kind == GuardKind::margin) scale = std::max(scale, sharing.force_scale());
+    if (guard.kind == GuardKind::jam) scale = std::max(scale, 1.0);
+    scale = std::max(scale, std::abs(value(guard)));
+    guard.scale = scale;
+  }
+}
+
+void Guards::load_scales(const std::vector<double>& memory) {
+  if (memory.size() == memory_.size()) memory_ = memory;
+  else std::fill(memory_.begin(), memory_.end(), 0.0);
+}
+
+}  // namespace judder::engines

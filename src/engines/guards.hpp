@@ -1,0 +1,72 @@
+// The functions that end a mode. Each is positive in the mode; a zero ends it. mechanics: docs/theory.md, "What ends a mode".
+//
+//     open contact            g
+//     closed                  λ_N                          (redundant rows: the largest margin instead)
+//     stick                   μ_s L − λ_T ,  μ_s L + λ_T
+//     slip σ                  σ γ_T ;  det(G M⁻¹ C) where friction can jam the contact
+//     joint                   its given normal force
+//     constraint with friction   ± λ on its pressed side
+//     switch on a side        ± s, distance to the levels next to it; while it slides −ds/dt on the upper and ds/dt on the lower side
+//     watch                   its expression, zeros of both directions
+//
+// Absolute values are split in two, so every function is smooth along a step. A function that is zero at the start of a step because of
+// the event there has `zeros` = the order of that zero, which the root finder divides out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mode_motion.hpp"
+#include "reaction_sharing.hpp"
+
+namespace judder::engines {
+
+enum class GuardKind : std::uint8_t {
+  gap, reaction, margin, cone_plus, cone_minus, slip, jam, joint_normal, pressed, side, level_below, level_above, slide_above, slide_below, watch
+};
+
+struct Guard {
+  GuardKind kind = GuardKind::gap;
+  int place = 0;    ///< relation, switch or watch
+  int tangent = 0;  ///< tangential row within the relation
+  double sign = 1;  ///< orientation of switches and watches
+  int zeros = 0;    ///< order of the zero at the start of the coming step
+  double scale = 0; ///< largest size seen of this function
+};
+
+class Guards {
+ public:
+  Guards(const model::System& system, model::Workspace& work, ModeMotion& motion);
+
+  /// Lists the guards of the motion's mode; `zeros` are all 0.
+  void build();
+  [[nodiscard]] std::vector<Guard>& list() { return list_; }
+  [[nodiscard]] int size() const { return static_cast<int>(list_.size()); }
+  [[nodiscard]] bool needs_motion() const { return needs_motion_; }
+
+  /// Values at the state loaded in work.in (evaluated by the motion if needs_motion()), `stride` apart. Updates nothing.
+  void values(double* out, int stride = 1);
+  [[nodiscard]] double value(const Guard& guard);
+  /// Running scales by kind of quantity: a guard takes over the scale of its relation's quantity.
+  void note_scales();
+  void load_scales(const std::vector<double>& memory);
+  [[nodiscard]] const std::vector<double>& scales() const { return memory_; }
+  [[nodiscard]] double gap_scale(int relation) const { return memory_[relation]; }
+
+  ReactionSharing sharing;
+
+ private:
+  void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
+  [[nodiscard]] double& scale_slot(const Guard& guard);
+
+  const model::System& system_;
+  model::Workspace& work_;
+  ModeMotion& motion_;
+  std::vector<Guard> list_;
+  std::vector<double> memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface by switch; watch
+  double margin_ = 0;
+  bool needs_motion_ = false;
+};
+
+}  // namespace judder::engines

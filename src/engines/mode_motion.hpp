@@ -1,0 +1,125 @@
+// The smooth motion within one mode.
+//
+//     M v̇ = h + Σ_k C_k λ_k ,    G_a v̇ + ζ_a = 0   for the active rows a: closed and held normals, sticking slips
+//
+// Slipping rows are eliminated: λ_T = −σ μ L with L = base + Σ factor |λ_N| puts −σ μ factor · drag into the column C of the normal row and
+// −σ μ base · drag into h. What is constant in the mode (mass matrix, rows, laws) is factorised once when the mode is set.
+//
+// While switches slide, the motion is Filippov's convex combination of the vector fields on their two sides, with coefficients such that
+// every sliding surface stays at zero: one coefficient α_k per switch, products of them for several.
+//
+// A sticking or closed row with a single, constant entry pins its coordinate: its velocity is exactly that of the drive and its position
+// exactly start + drive · time, to the last bit.
+//
+// Dependent rows: the rank is found once when the mode is set and kept; the reactions of dependent rows are zero here, and
+// reaction_sharing.hpp finds the ones of largest margin.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "judder/engines/mode.hpp"
+#include "judder/model/system.hpp"
+
+namespace judder::engines {
+
+class ModeMotion {
+ public:
+  ModeMotion(const model::System& system, model::Workspace& work);
+
+  /// Takes over the mode at the state in work.in: writes sides and directions into it, pins coordinates, factorises.
+  /// False: the equations cannot be evaluated here.
+  [[nodiscard]] bool set_mode(const Mode& mode);
+  [[nodiscard]] const Mode& mode() const { return mode_; }
+
+  /// Length of the integrated vector: q, v, z, then dissipated and supplied work by audit element.
+  [[nodiscard]] int components() const { return components_; }
+  /// Right-hand side for the steppers. False: not finite.
+  [[nodiscard]] bool operator()(double t, const double* y, double* rate);
+  /// Accelerations, reactions and rates at the state in work.in.
+  [[nodiscard]] bool evaluate();
+  /// Puts t and y into work.in (pinned coordinates exactly).
+  void load(double t, const double* y);
+  /// Replaces the pinned entries of y at time t by their exact values.
+  void pin(double t, double* y) const;
+
+  [[nodiscard]] std::span<const double> acceleration() const { return acceleration_; }
+  [[nodiscard]] std::span<const double> normal() const { return normal_; }    ///< λ_N by relation
+  [[nodiscard]] std::span<const double> tangent() const { return tangent_; }  ///< λ_T by tangential row
+  /// Writes accelerations and reactions to the places that output columns read.
+  void publish();
+
+  [[nodiscard]] int active() const { return static_cast<int>(active_.size()); }
+  [[nodiscard]] bool redundant() const { return rank_ < active(); }
+  [[nodiscard]] bool structure_constant() const { return constant_; }
+  [[nodiscard]] bool everything_pinned() const { return everything_pinned_; }
+  /// For the reactions of redundant rows, found elsewhere (reaction_sharing.hpp).
+  [[nodiscard]] std::span<double> normal() { return normal_; }
+  [[nodiscard]] std::span<double> tangent() { return tangent_; }
+  /// det(G M⁻¹ C) over the product of the diagonal of its scale: falls to zero where a slipping contact jams (Painlevé).
+  [[nodiscard]] double determinant() const;
+
+  /// Removes drift: positions of closed and held rows, then velocities of all active rows. Returns false if the positions do not converge.
+  bool project(double t, double* y, bool positions);
+
+  /// d/dt of the surface of switch k along the present motion (after evaluate), and on its two sides while it slides.
+  double surface_rate(int k);
+  [[nodiscard]] double sliding_rate(int k, int side) const { return sliding_rates_[2 * k + side]; }
+
+  long evaluations = 0;  ///< of the right-hand side
+
+ private:
+  struct Active {
+    int relation = 0;
+    int tangent = -1;  ///< tangential row within the relation, −1: the normal row
+  };
+  struct Pin {
+    int coordinate = 0;
+    double position = 0;
+    double velocity = 0;
+    double time = 0;
+  };
+
+  bool evaluate_plain();
+  bool evaluate_sliding();
+  bool refresh_rows();
+  void build_columns();
+  bool factorise(bool find_rank);
+  void solve_active(double* x) const;
+  [[nodiscard]] const double* row(const Active& a) const;
+  [[nodiscard]] double zeta(const Active& a) const;
+  void audit(double* rate);
+
+  const model::System& system_;
+  model::Workspace& work_;
+  const model::Layout& layout_;
+  int n_ = 0;
+  int components_ = 0;
+  Mode mode_;
+
+  std::vector<Active> active_;
+  std::vector<int> touched_;       ///< relations with an active or slipping row
+  std::vector<Pin> pins_;
+  std::vector<int> sliding_;       ///< switches that slide
+  bool constant_ = false;          ///< columns and factor are those of set_mode
+  bool everything_pinned_ = false;
+  int rank_ = 0;
+
+  std::vector<double> columns_;    ///< C, active × n
+  std::vector<double> response_;   ///< M⁻¹ C, active × n
+  std::vector<double> matrix_;     ///< G M⁻¹ C, then its LU
+  std::vector<int> row_order_, column_order_;
+  std::vector<double> residual_;
+  double determinant_scale_ = 1;
+  std::vector<double> acceleration_, normal_, tangent_, lambda_;
+  std::vector<double> powers_;
+
+  // sliding
+  std::vector<double> corner_;         ///< per combination of sides: v̇, ż, λ_N, λ_T
+  std::vector<double> corner_rate_;    ///< per combination: ds/dt of each sliding switch
+  std::vector<double> alpha_, newton_;
+  std::vector<double> sliding_rates_;  ///< by switch: ds/dt on the lower and on the upper side
+  std::vector<double> surface_;
+};
+
+}  // namespace judder::engines

@@ -1,0 +1,289 @@
+#include "motion_series.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace judder::engines {
+namespace {
+
+using expr::Series;
+
+double product(const Series& a, const Series& b, int k) {
+  double sum = 0;
+  for (int j = 0; j <= k; ++j) sum += a.c[j] * b.c[k - j];
+  return sum;
+}
+
+Series product_series(const Series& a, const Series& b, int order) {
+  Series out;
+  for (int k = 0; k <= order; ++k) out.c[k] = product(a, b, k);
+  return out;
+}
+
+/// Dense solve with partial pivoting, in place; false if singular.
+bool solve(double* a, double* x, int n) {
+  for (int p = 0; p < n; ++p) {
+    int best = p;
+    for (int r = p + 1; r < n; ++r) {
+      if (std::abs(a[r * n + p]) > std::abs(a[best * n + p])) best = r;
+    }
+    if (a[best * n + p] == 0 || !std::isfinite(a[best * n + p])) return false;
+    if (best != p) {
+      for (int c = 0; c < n; ++c) std::swap(a[p * n + c], a[best * n + c]);
+      std::swap(x[p], x[best]);
+    }
+    for (int r = p + 1; r < n; ++r) {
+      const double ratio = a[r * n + p] / a[p * n + p];
+      if (ratio == 0) continue;
+      for (int c = p; c < n; ++c) a[r * n + c] -= ratio * a[p * n + c];
+      x[r] -= ratio * x[p];
+    }
+  }
+  for (int p = n - 1; p >= 0; --p) {
+    for (int c = p + 1; c < n; ++c) x[p] -= a[p * n + c] * x[c];
+    x[p] /= a[p * n + p];
+  }
+  return true;
+}
+
+}  // namespace
+
+MotionSeries::MotionSeries(const model::System& system, model::Workspace& work)
+    : system_(system), work_(work), n_(system.layout().coordinates), m_(system.layout().states) {
+  const model::Layout& layout = system.layout();
+  in_.resize(layout.size() + 1);
+  int registers = system.motion_program().registers();
+  int outputs = system.motion_program().outputs();
+  for (const model::Relation& relation : system.relations()) {
+    registers = std::max({registers, relation.rows.registers(), relation.law.registers(), relation.gap.registers()});
+    outputs = std::max({outputs, relation.rows.outputs(), relation.law.outputs(), 2});
+    rows_.emplace_back(relation.rows.outputs());
+    laws_.emplace_back(relation.law.outputs());
+  }
+  for (const model::SwitchInfo& info : system.switches()) {
+    registers = std::max(registers, info.value.registers());
+  }
+  registers_.resize(std::max(registers, 1));
+  scratch_.resize(std::max(outputs, 2));
+  motion_.resize(system.motion_program().outputs());
+  acceleration_.resize(n_);
+  normal_.resize(layout.relations);
+  tangent_.resize(layout.tangents);
+}
+
+int MotionSeries::rows_offset(int relation, int tangent) const {
+  const model::Relation& r = system_.relations()[relation];
+  const int vectors = r.own_push ? 2 : 1;
+  const int normal = r.has_normal ? 2 + vectors * n_ : 0;
+  return tangent < 0 ? 0 : normal + tangent * (3 + vectors * n_);
+}
+
+const Series* MotionSeries::row(const Active& a) const {
+  return rows_[a.relation].data() + rows_offset(a.relation, a.tangent) + (a.tangent < 0 ? 2 : 3);
+}
+
+const Series* MotionSeries::column(const Active& a) const {
+  return row(a) + (system_.relations()[a.relation].own_push ? n_ : 0);
+}
+
+const Series& MotionSeries::zeta(const Active& a) const {
+  return rows_[a.relation][rows_offset(a.relation, a.tangent) + (a.tangent < 0 ? 1 : 2)];
+}
+
+void MotionSeries::evaluate_rows(int order) {
+  for (const int r : touched_) {
+    const model::Relation& relation = system_.relations()[r];
+    relation.rows.evaluate_series(in_.data(), rows_[r].data(), registers_.data(), order);
+    if (relation.law.outputs() > 0) relation.law.evaluate_series(in_.data(), laws_[r].data(), registers_.data(), order);
+  }
+}
+
+bool MotionSeries::compute(const Mode& mode, int order) {
+  const model::Layout& layout = system_.layout();
+  mode_ = mode;
+  order_ = 0;
+  active_.clear();
+  touched_.clear();
+  for (Series& s : in_) s = Series{};
+  for (int i = 0; i < layout.acceleration(); ++i) in_[i].c[0] = work_.in[i];
+  for (int k = 0; k < layout.switches; ++k) in_[layout.side() + k].c[0] = mode.side[k];
+  for (int j = 0; j < layout.tangents; ++j) in_[layout.direction() + j].c[0] = direction(mode.tangent[j]);
+  in_[0].c[1] = 1;
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    touched_.push_back(r);  // open contacts too: their slip and gap are asked for
+    if (mode.normal[r] == NormalStatus::open) continue;
+    if (relation.has_normal) active_.push_back({r, -1});
+    for (int j = 0; j < relation.tangents; ++j) {
+      if (mode.tangent[relation.first_tangent + j] == TangentStatus::stick) active_.push_back({r, j});
+    }
+  }
+  const int count = static_cast<int>(active_.size());
+  columns_.resize(count * n_);
+  lambda_.resize(count);
+  for (Series& s : acceleration_) s = Series{};
+  for (Series& s : normal_) s = Series{};
+  for (Series& s : tangent_) s = Series{};
+  for (Series& s : lambda_) s = Series{};
+  const int size = n_ + count;
+  matrix_.resize(size * size);
+  right_.resize(size);
+
+  for (int k = 0; k < order; ++k) {
+    system_.motion_program().evaluate_series(in_.data(), motion_.data(), registers_.data(), k);
+    evaluate_rows(k);
+    const auto mass = [this](int i, int j) -> const Series& {
+      const int a = std::max(i, j);
+      const int b = std::min(i, j);
+      return motion_[n_ + m_ + a * (a + 1) / 2 + b];
+    };
+    // Columns of the active rows with the friction of slipping rows, and the known friction of given normal forces.
+    for (int a = 0; a < count; ++a) {
+      const Series* c = column(active_[a]);
+      for (int i = 0; i < n_; ++i) columns_[a * n_ + i] = c[i];
+    }
+    std::fill(right_.begin(), right_.end(), 0.0);
+    for (const int r : touched_) {
+      const model::Relation& relation = system_.relations()[r];
+      for (int j = 0; j < relation.tangents; ++j) {
+        const TangentStatus status = mode.tangent[relation.first_tangent + j];
+        if (status == TangentStatus::stick || status == TangentStatus::free) continue;
+        const std::vector<Series>& law = laws_[r];
+        const int feeds = static_cast<int>(relation.feeds.size());
+        Series mu = law[1 + feeds + 2 * j];
+        if (status != TangentStatus::smooth) {
+          for (double& c : mu.c) c *= direction(status);
+        }
+        const Series* drag = column({r, j});
+        const Series known = product_series(mu, law[0], k);
+        for (int i = 0; i < n_; ++i) right_[i] -= product(known, drag[i], k);
+        for (int f = 0; f < feeds; ++f) {
+          Series factor = product_series(mu, law[1 + f], k);
+          const int pressed = mode.pressed[relation.feeds[f]];
+          if (pressed < 0) {
+            for (double& c : factor.c) c = -c;
+          }
+          for (int a = 0; a < count; ++a) {
+            if (active_[a].relation != relation.feeds[f] || active_[a].tangent >= 0) continue;
+            for (int i = 0; i < n_; ++i) {
+              for (int l = 0; l <= k; ++l) columns_[a * n_ + i].c[l] -= product(factor, drag[i], l);
+            }
+          }
+        }
+      }
+    }
+    for (int i = 0; i < n_; ++i) {
+      right_[i] += motion_[i].c[k];
+      for (int j = 0; j < n_; ++j) {
+        for (int l = 1; l <= k; ++l) right_[i] -= mass(i, j).c[l] * acceleration_[j].c[k - l];
+        matrix_[i * size + j] = mass(i, j).c[0];
+      }
+      if (system_.massless()[i]) matrix_[i * size + i] = 1;  // follows elsewhere; no acceleration of its own
+      for (int a = 0; a < count; ++a) {
+        for (int l = 1; l <= k; ++l) right_[i] += columns_[a * n_ + i].c[l] * lambda_[a].c[k - l];
+        matrix_[i * size + n_ + a] = -columns_[a * n_ + i].c[0];
+      }
+      if (system_.massless()[i]) right_[i] = 0;
+    }
+    for (int a = 0; a < count; ++a) {
+      const Series* g = row(active_[a]);
+      double value = -zeta(active_[a]).c[k];
+      for (int j = 0; j < n_; ++j) {
+        for (int l = 1; l <= k; ++l) value -= g[j].c[l] * acceleration_[j].c[k - l];
+        matrix_[(n_ + a) * size + j] = g[j].c[0];
+      }
+      for (int c = 0; c < count; ++c) matrix_[(n_ + a) * size + n_ + c] = 0;
+      right_[n_ + a] = value;
+    }
+    if (!solve(matrix_.data(), right_.data(), size)) return false;
+    for (int i = 0; i < n_; ++i) {
+      acceleration_[i].c[k] = right_[i];
+      if (!std::isfinite(right_[i])) return false;
+    }
+    for (int a = 0; a < count; ++a) lambda_[a].c[k] = right_[n_ + a];
+    for (int i = 0; i < n_; ++i) {
+      in_[layout.v() + i].c[k + 1] = acceleration_[i].c[k] / (k + 1);
+      in_[layout.q() + i].c[k + 1] = in_[layout.v() + i].c[k] / (k + 1);
+    }
+    for (int i = 0; i < m_; ++i) in_[layout.z() + i].c[k + 1] = motion_[n_ + i].c[k] / (k + 1);
+  }
+  order_ = order;
+  evaluate_rows(order);
+  for (int a = 0; a < count; ++a) {
+    const model::Relation& relation = system_.relations()[active_[a].relation];
+    (active_[a].tangent < 0 ? normal_[active_[a].relation] : tangent_[relation.first_tangent + active_[a].tangent]) = lambda_[a];
+  }
+  for (const int r : touched_) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const TangentStatus status = mode.tangent[relation.first_tangent + j];
+      if (status == TangentStatus::stick || status == TangentStatus::free) continue;
+      Series mu = laws_[r][1 + relation.feeds.size() + 2 * j];
+      const Series force = product_series(mu, limit(r), order);
+      const double sign = status == TangentStatus::smooth ? -1.0 : -static_cast<double>(direction(status));
+      for (int k = 0; k <= order; ++k) tangent_[relation.first_tangent + j].c[k] = sign * force.c[k];
+    }
+  }
+
+  // The time in which the highest coefficients of the accelerations become as large as the lowest.
+  double reference = 0;
+  int lowest = -1;
+  time_scale_ = 0;
+  for (int k = 0; k < order; ++k) {
+    double norm = 0;
+    for (int i = 0; i < n_; ++i) norm = std::max(norm, std::abs(acceleration_[i].c[k]));
+    for (int i = 0; i < m_; ++i) norm = std::max(norm, std::abs(in_[layout.z() + i].c[k + 1]));
+    if (norm == 0) continue;
+    if (lowest < 0) {
+      lowest = k;
+      reference = norm;
+    } else {
+      const double time = std::pow(reference / norm, 1.0 / (k - lowest));
+      time_scale_ = time_scale_ == 0 ? time : std::min(time_scale_, time);
+    }
+  }
+  if (time_scale_ == 0 || !std::isfinite(time_scale_)) time_scale_ = 1;
+  return true;
+}
+
+Series MotionSeries::gap(int relation) {
+  system_.relations()[relation].gap.evaluate_series(in_.data(), scratch_.data(), registers_.data(), order_);
+  return scratch_[0];
+}
+
+Series MotionSeries::gap_rate(int relation) {
+  system_.relations()[relation].gap.evaluate_series(in_.data(), scratch_.data(), registers_.data(), order_);
+  return scratch_[1];
+}
+
+Series MotionSeries::limit(int relation) const {
+  const model::Relation& r = system_.relations()[relation];
+  Series out = laws_[relation][0];
+  for (std::size_t f = 0; f < r.feeds.size(); ++f) {
+    const int fed = r.feeds[f];
+    const Series part = product_series(laws_[relation][1 + f], normal_[fed], order_);
+    const double sign = mode_.pressed[fed] < 0 ? -1 : 1;
+    for (int k = 0; k <= order_; ++k) out.c[k] += sign * part.c[k];
+  }
+  return out;
+}
+
+Series MotionSeries::cone(int relation, int tangent, int side) const {
+  const model::Relation& r = system_.relations()[relation];
+  const Series& mu = laws_[relation][1 + r.feeds.size() + 2 * tangent + 1];
+  Series out = product_series(mu, limit(relation), order_);
+  const Series& force = tangent_[r.first_tangent + tangent];
+  for (int k = 0; k <= order_; ++k) out.c[k] -= side * force.c[k];
+  return out;
+}
+
+Series MotionSeries::slip(int relation, int tangent) const {
+  return rows_[relation][rows_offset(relation, tangent)];
+}
+
+Series MotionSeries::surface(int k) {
+  system_.switches()[k].value.evaluate_series(in_.data(), scratch_.data(), registers_.data(), order_);
+  return scratch_[0];
+}
+
+}  // namespace judder::engines

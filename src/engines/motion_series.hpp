@@ -1,0 +1,69 @@
+// Taylor coefficients of the motion in a mode, and of the functions that guard it.
+//
+// With q, v, z known up to order k the programs of the System give h, rows and laws up to order k, and the coefficient of order k of
+//
+//     M v̇ = h + C λ ,   G v̇ + ζ = 0
+//
+// is a linear problem with the matrix of order zero: M₀ a_k − C₀ λ_k = known, G₀ a_k = known. It gives a_k and λ_k, hence v_{k+1}, q_{k+1}, z_{k+1}.
+//
+// Use: several modes share the accelerations of an instant (slip onset, lift-off, landing at rest, tip of the cone). A mode is right if
+// each of its guards has a positive first non-zero coefficient. Also: the order of the zero with which a guard leaves an event.
+// Basseville 2004, Theorem 4.1 (T-23 needs order 4); mechanics: docs/theory.md. Costs tens of microseconds; used at ties only.
+// Sides of sliding switches are taken as constants here.
+#pragma once
+
+#include <vector>
+
+#include "judder/engines/mode.hpp"
+#include "judder/expr/program.hpp"
+#include "judder/model/system.hpp"
+
+namespace judder::engines {
+
+class MotionSeries {
+ public:
+  MotionSeries(const model::System& system, model::Workspace& work);
+
+  /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: singular or not finite.
+  [[nodiscard]] bool compute(const Mode& mode, int order);
+
+  // After compute; coefficients 0 … order() are valid (reactions and rates to order − 1).
+  [[nodiscard]] int order() const { return order_; }
+  [[nodiscard]] expr::Series gap(int relation);
+  [[nodiscard]] expr::Series gap_rate(int relation);
+  [[nodiscard]] const expr::Series& normal(int relation) const { return normal_[relation]; }
+  [[nodiscard]] const expr::Series& tangent(int number) const { return tangent_[number]; }
+  [[nodiscard]] expr::Series limit(int relation) const;           ///< L
+  [[nodiscard]] expr::Series cone(int relation, int tangent, int side) const;  ///< μ_s L − side λ_T
+  [[nodiscard]] expr::Series slip(int relation, int tangent) const;
+  [[nodiscard]] expr::Series surface(int k);
+  /// A time in which the motion changes noticeably: coefficients are compared after multiplication with its powers.
+  [[nodiscard]] double time_scale() const { return time_scale_; }
+
+ private:
+  struct Active {
+    int relation;
+    int tangent;
+  };
+  void evaluate_rows(int order);
+  [[nodiscard]] const expr::Series* row(const Active& a) const;
+  [[nodiscard]] const expr::Series* column(const Active& a) const;
+  [[nodiscard]] const expr::Series& zeta(const Active& a) const;
+  [[nodiscard]] int rows_offset(int relation, int tangent) const;
+
+  const model::System& system_;
+  model::Workspace& work_;
+  int n_, m_;
+  int order_ = 0;
+  double time_scale_ = 1;
+  Mode mode_;
+  std::vector<Active> active_;
+  std::vector<int> touched_;
+  std::vector<expr::Series> in_, registers_, motion_, scratch_;
+  std::vector<std::vector<expr::Series>> rows_, laws_;  ///< by relation
+  std::vector<expr::Series> columns_;                   ///< active × n
+  std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_;
+  std::vector<double> matrix_, right_;
+};
+
+}  // namespace judder::engines

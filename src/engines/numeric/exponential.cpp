@@ -1,0 +1,186 @@
+#include "engines/numeric/exponential.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+
+namespace judder::engines::numeric {
+
+namespace {
+
+std::size_t offset(int i) { return static_cast<std::size_t>(i); }
+
+/// log₂ of the largest (tr Bᵐ)^(1/m), m ≤ n, B = |A|: the spectral radius from above closed walks, the same in all units. −∞: nilpotent.
+double log2_radius(int n, const std::vector<double>& a) {
+  double largest = 0;
+  for (double entry : a) largest = std::max(largest, std::abs(entry));
+  if (largest == 0) return -std::numeric_limits<double>::infinity();
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  std::vector<double> b(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) b[i] = std::ldexp(std::abs(a[i]), -exponent);
+  std::vector<double> power = b;
+  std::vector<double> next(a.size());
+  double best = -std::numeric_limits<double>::infinity();
+  for (int m = 1; m <= n; ++m) {
+    double trace = 0;
+    for (int i = 0; i < n; ++i) trace += power[offset(i * n + i)];
+    if (trace > 0) best = std::max(best, std::log2(trace) / m);
+    if (m == n) break;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < n; ++k) sum += power[offset(i * n + k)] * b[offset(k * n + j)];
+        next[offset(i * n + j)] = sum;
+      }
+    }
+    std::swap(power, next);
+  }
+  return best + exponent;
+}
+
+}  // namespace
+
+void DyadicExponentials::build(int n, const double* a) {
+  n_ = n;
+  a_.assign(a, a + n * n);
+  const double radius = log2_radius(n, a_);
+  nilpotent_ = std::isinf(radius);
+  natural_exponent_ = nilpotent_ ? 0 : static_cast<int>(std::floor(-radius));
+  slot_of_.fill(-1);
+  used_ = 0;
+  exact_.assign(offset(kSlots * n * n), {});
+  rounded_.assign(offset(kSlots * n * n), 0.0);
+  term_.assign(offset(n * n), {});
+  next_.assign(offset(n * n), {});
+  work_.assign(offset(2 * n), 0.0);
+  term_vector_.assign(offset(n), 0.0);
+  next_vector_.assign(offset(n), 0.0);
+}
+
+int DyadicExponentials::new_slot(int p) {
+  slot_of_[offset(p + kOffset)] = static_cast<short>(used_);
+  return used_++;
+}
+
+void DyadicExponentials::square(const DoubleDouble* in, DoubleDouble* out) const {
+  for (int i = 0; i < n_; ++i) {
+    for (int j = 0; j < n_; ++j) {
+      DoubleDouble sum;
+      for (int k = 0; k < n_; ++k) {
+        const DoubleDouble& left = in[i * n_ + k];
+        if (left.high == 0) continue;
+        sum = sum + left * in[k * n_ + j];
+      }
+      out[i * n_ + j] = sum;
+    }
+  }
+}
+
+void DyadicExponentials::taylor(int p, DoubleDouble* out) {
+  const double negligible = std::ldexp(1.0, -112);
+  for (int i = 0; i < n_ * n_; ++i) {
+    term_[offset(i)] = {std::ldexp(a_[offset(i)], p), 0};
+    out[i] = term_[offset(i)];
+  }
+  for (int i = 0; i < n_; ++i) out[i * n_ + i] = out[i * n_ + i] + DoubleDouble{1, 0};
+  for (int k = 2; k <= 300; ++k) {
+    bool matters = false;
+    for (int i = 0; i < n_; ++i) {
+      for (int j = 0; j < n_; ++j) {
+        DoubleDouble sum;
+        for (int m = 0; m < n_; ++m) {
+          const double entry = std::ldexp(a_[offset(m * n_ + j)], p);
+          if (entry == 0) continue;
+          sum = sum + term_[offset(i * n_ + m)] * DoubleDouble{entry, 0};
+        }
+        sum = sum / k;
+        next_[offset(i * n_ + j)] = sum;
+        DoubleDouble& entry = out[i * n_ + j];
+        entry = entry + sum;
+        matters = matters || std::abs(sum.high) > negligible * std::abs(entry.high);
+      }
+    }
+    std::swap(term_, next_);
+    if (!matters) break;
+  }
+}
+
+void DyadicExponentials::round_slot(int slot) {
+  for (int i = slot * n_ * n_; i < (slot + 1) * n_ * n_; ++i) rounded_[offset(i)] = exact_[offset(i)].high;
+}
+
+const double* DyadicExponentials::at(int p) {
+  const int size = n_ * n_;
+  const int known = slot_of_[offset(p + kOffset)];
+  if (known >= 0) return rounded_.data() + known * size;
+  const int smallest = nilpotent_ ? p : std::min(p, natural_exponent_ - 1);
+  if (used_ + (p - smallest) + 1 > kSlots) {
+    // More exponents than a run meets: start again rather than grow.
+    slot_of_.fill(-1);
+    used_ = 0;
+  }
+  // The nearest power below that is known already, or the series.
+  int from = p - 1;
+  while (from > smallest && slot_of_[offset(from + kOffset)] < 0) --from;
+  if (p == smallest || slot_of_[offset(from + kOffset)] < 0) {
+    from = smallest;
+    const int slot = new_slot(from);
+    taylor(from, exact_.data() + slot * size);
+    round_slot(slot);
+  }
+  for (int q = from + 1; q <= p; ++q) {
+    const DoubleDouble* below = exact_.data() + slot_of_[offset(q - 1 + kOffset)] * size;
+    const int slot = new_slot(q);
+    square(below, exact_.data() + slot * size);
+    round_slot(slot);
+  }
+  return rounded_.data() + slot_of_[offset(p + kOffset)] * size;
+}
+
+void DyadicExponentials::multiply(const double* matrix, const double* x, double* out) const {
+  for (int i = 0; i < n_; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n_; ++j) sum += matrix[i * n_ + j] * x[j];
+    out[i] = sum;
+  }
+}
+
+void DyadicExponentials::series(const double* x, double tau, double* out) {
+  const double negligible = std::ldexp(1.0, -57);
+  for (int i = 0; i < n_; ++i) {
+    out[i] = x[i];
+    term_vector_[offset(i)] = x[i];
+  }
+  for (int k = 1; k <= 60; ++k) {
+    multiply(a_.data(), term_vector_.data(), next_vector_.data());
+    const double factor = tau / k;
+    bool matters = false;
+    for (int i = 0; i < n_; ++i) {
+      const double term = next_vector_[offset(i)] * factor;
+      term_vector_[offset(i)] = term;
+      out[i] += term;
+      matters = matters || std::abs(term) > negligible * std::abs(out[i]);
+    }
+    if (!matters) break;
+  }
+}
+
+void DyadicExponentials::advance(const double* x, double tau, double* out) {
+  double* state = work_.data();
+  double* next = work_.data() + n_;
+  for (int i = 0; i < n_; ++i) state[i] = x[i];
+  const int finest = natural_exponent_ - 4;
+  while (tau > 0 && !nilpotent_) {
+    const int p = std::ilogb(tau);
+    if (p < finest) break;
+    multiply(at(p), state, next);
+    std::swap(state, next);
+    tau -= std::ldexp(1.0, p);
+  }
+  series(state, tau, out);
+}
+
+}  // namespace judder::engines::numeric

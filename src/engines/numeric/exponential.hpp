@@ -1,0 +1,74 @@
+// exp(A h) for h = 2^p, all p, kept for reuse: motion of a linear system over any time without a time step.
+//
+//     ẋ = A x   →   x(t + h) = exp(A h) x(t)
+//
+// Each matrix is computed once, with 106 bits: Taylor's series of A·2^(p−s), then s squarings. Its entries are right to the last bit or
+// two of a double, for undamped, defective, stiff, singular and nilpotent A alike, since neither eigenvectors nor inverses occur.
+// The series is summed until its terms are nothing to every single entry; s makes the spectral radius of |A|·2^(p−s) at most a half.
+// For motion over τ the binary digits of τ pick matrices, and a short series does the rest; a product with a matrix costs N² and
+// one rounding.
+//
+// Everything is invariant under a change of units by powers of two (similarity with a diagonal matrix): no norm of A is taken.
+// Storage for all matrices is allocated by build(). at() fills it on first use and is therefore not for several threads at once.
+//
+// N. J. Higham, Functions of Matrices, SIAM 2008, ch. 10.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engines/numeric/double_double.hpp"
+
+namespace judder::engines::numeric {
+
+class DyadicExponentials {
+ public:
+  /// a: n × n, row-major. Allocates about 2.5 kB · n² / 10.
+  void build(int n, const double* a);
+
+  [[nodiscard]] int size() const { return n_; }
+  [[nodiscard]] const double* matrix() const { return a_.data(); }
+
+  /// True if |A| is nilpotent: motion is polynomial in time and no time scale exists.
+  [[nodiscard]] bool nilpotent() const { return nilpotent_; }
+
+  /// The largest p for which the spectral radius of |A| 2^p is about one or less: within 2^p nothing happens that a short series would
+  /// not see. Meaningless if nilpotent().
+  [[nodiscard]] int natural_exponent() const { return natural_exponent_; }
+
+  /// exp(A 2^p), row-major; valid until the next build(). Entries may be infinite where the motion leaves the numbers.
+  const double* at(int p);
+
+  /// out = exp(A τ) x, τ ≥ 0; x and out must not overlap.
+  void advance(const double* x, double tau, double* out);
+
+  /// out = exp(A 2^p) x; x and out must not overlap.
+  void apply(int p, const double* x, double* out) { multiply(at(p), x, out); }
+
+  /// out = Σ_k (A τ)^k x/k!, until the terms are nothing; for τ well within the natural scale, or nilpotent A.
+  void series(const double* x, double tau, double* out);
+
+ private:
+  void multiply(const double* matrix, const double* x, double* out) const;
+  int new_slot(int p);
+  void square(const DoubleDouble* in, DoubleDouble* out) const;
+  void taylor(int p, DoubleDouble* out);
+  void round_slot(int slot);
+
+  static constexpr int kSlots = 160;     ///< distinct exponents that can be kept
+  static constexpr int kExponents = 2200;
+  static constexpr int kOffset = 1100;
+
+  int n_ = 0;
+  bool nilpotent_ = false;
+  int natural_exponent_ = 0;
+  int used_ = 0;
+  std::array<short, kExponents> slot_of_{};  ///< −1: not computed
+  std::vector<double> a_;
+  std::vector<DoubleDouble> exact_;  ///< one matrix per slot
+  std::vector<double> rounded_;
+  std::vector<DoubleDouble> term_, next_;
+  std::vector<double> work_, term_vector_, next_vector_;
+};
+
+}  // namespace judder::engines::numeric

@@ -1,0 +1,134 @@
+#include "row_assembly.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace judder::engines {
+
+RowAssembly::RowAssembly(const model::System& system, model::Workspace& work)
+    : system_(system), work_(work), n_(system.layout().coordinates) {
+  const std::size_t rows = system.layout().relations + system.layout().tangents;
+  const std::size_t tangents = system.layout().tangents;
+  const std::size_t relations = system.layout().relations;
+  rows_.reserve(rows);
+  A.resize(rows * rows);
+  b.resize(rows);
+  velocity.resize(rows);
+  drive.resize(rows);
+  force_scale.resize(rows);
+  kind.resize(relations);
+  mu_static.resize(tangents);
+  mu_slip.resize(tangents);
+  base.resize(tangents);
+  coupling.resize(tangents * relations);
+  contact_of.resize(tangents);
+  response_.resize(rows * n_);
+  free_.resize(n_);
+}
+
+void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
+  const auto& relations = system_.relations();
+  const int count = static_cast<int>(relations.size());
+  rows_.clear();
+  for (int r = 0; r < count; ++r) {
+    if (part[r] == 0) continue;
+    static_cast<void>(system_.rows(work_, r));
+    if (!relations[r].has_normal) continue;
+    kind[rows_.size()] =
+        relations[r].kind == model::RelationKind::constraint ? contact::NormalKind::bilateral : contact::NormalKind::unilateral;
+    rows_.push_back({r, -1, -1});
+  }
+  normals_ = static_cast<int>(rows_.size());
+  const auto normal_row = [this](int relation) {
+    for (int k = 0; k < normals_; ++k) {
+      if (rows_[k].relation == relation) return k;
+    }
+    return -1;
+  };
+  std::fill(coupling.begin(), coupling.end(), 0.0);
+  for (int r = 0; r < count; ++r) {
+    if (part[r] == 0) continue;
+    const model::Relation& relation = relations[r];
+    const bool coupled = std::any_of(relation.feeds.begin(), relation.feeds.end(), [&](int k) { return normal_row(k) >= 0; });
+    if (impulsive && !coupled) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int t = static_cast<int>(rows_.size()) - normals_;
+      const model::RelationRows& rows = work_.relation[r];
+      rows_.push_back({r, j, relation.first_tangent + j});
+      mu_slip[t] = rows.tangent[j].mu;
+      mu_static[t] = rows.tangent[j].mu_static;
+      base[t] = impulsive ? 0 : rows.base;
+      contact_of[t] = relation.has_normal ? normal_row(r) : -1;
+      for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
+        const int k = normal_row(relation.feeds[f]);
+        if (k >= 0) coupling[t * normals_ + k] += rows.factors[f];
+      }
+    }
+  }
+
+  const int size = static_cast<int>(rows_.size());
+  const auto row_of = [this](const Row& row) {
+    const model::RelationRows& rows = work_.relation[row.relation];
+    return row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
+  };
+  std::copy_n(work_.force.begin(), n_, free_.begin());
+  system_.solve_mass(work_, free_.data());
+  for (int i = 0; i < size; ++i) {
+    const model::RelationRows& rows = work_.relation[rows_[i].relation];
+    const double* column = rows_[i].tangent < 0 ? rows.push : rows.tangent[rows_[i].tangent].drag;
+    std::copy_n(column, n_, response_.begin() + i * n_);
+    system_.solve_mass(work_, response_.data() + i * n_);
+  }
+  const double* v = work_.in.data() + system_.layout().v();
+  for (int i = 0; i < size; ++i) {
+    const model::RelationRows& rows = work_.relation[rows_[i].relation];
+    const double* row = row_of(rows_[i]);
+    drive[i] = rows_[i].tangent < 0 ? rows.gap_time : rows.tangent[rows_[i].tangent].drive;
+    double acceleration = rows_[i].tangent < 0 ? rows.zeta_n : rows.tangent[rows_[i].tangent].zeta;
+    double rate = drive[i];
+    double terms = std::abs(acceleration);
+    for (int k = 0; k < n_; ++k) {
+      acceleration += row[k] * free_[k];
+      terms += std::abs(row[k] * free_[k]);
+      rate += row[k] * v[k];
+    }
+    b[i] = acceleration;
+    velocity[i] = rate;
+    for (int j = 0; j < size; ++j) {
+      double value = 0;
+      const double* response = response_.data() + j * n_;
+      for (int k = 0; k < n_; ++k) value += row[k] * response[k];
+      A[i * size + j] = value;
+    }
+    force_scale[i] = A[i * size + i] > 0 ? terms / A[i * size + i] : 0;
+  }
+}
+
+void RowAssembly::statuses(const Mode& mode, std::vector<contact::RowStatus>& out) const {
+  out.resize(rows_.size());
+  for (int i = 0; i < size(); ++i) {
+    contact::RowStatus status = contact::RowStatus::open;
+    if (rows_[i].tangent < 0) {
+      switch (mode.normal[rows_[i].relation]) {
+        case NormalStatus::closed: status = contact::RowStatus::closed; break;
+        case NormalStatus::held:
+          status = mode.pressed[rows_[i].relation] > 0   ? contact::RowStatus::held_plus
+                   : mode.pressed[rows_[i].relation] < 0 ? contact::RowStatus::held_minus
+                                                         : contact::RowStatus::held;
+          break;
+        default: break;
+      }
+    } else {
+      switch (mode.tangent[rows_[i].number]) {
+        case TangentStatus::stick: status = contact::RowStatus::stick; break;
+        case TangentStatus::slip_plus: status = contact::RowStatus::slip_plus; break;
+        case TangentStatus::slip_minus: status = contact::RowStatus::slip_minus; break;
+        case TangentStatus::smooth: status = contact::RowStatus::follows; break;
+        case TangentStatus::free: status = contact::RowStatus::free; break;
+      }
+    }
+    out[i] = status;
+  }
+}
+
+}  // namespace judder::engines

@@ -1,0 +1,129 @@
+#include "timetable.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engines/numeric/time_roots.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Timetable::Timetable(const model::System& system, model::Workspace& work) : system_(system), work_(work) {
+  std::size_t registers = 1;
+  std::size_t outputs = 2;
+  for (std::size_t k = 0; k < system.switches().size(); ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (!info.time_only) continue;
+    switches_.push_back(static_cast<int>(k));
+    registers = std::max<std::size_t>(registers, info.surface.registers());
+    outputs = std::max<std::size_t>(outputs, info.surface.outputs());
+  }
+  next_.assign(switches_.size(), -kNever);
+  known_until_.assign(switches_.size(), -kNever);
+  in_.resize(system.layout().size() + 1);
+  interval_in_.resize(in_.size());
+  interval_registers_.resize(registers);
+  interval_out_.resize(outputs);
+  out_.resize(outputs);
+}
+
+double Timetable::surface(int k, double t) {
+  in_[0] = t;
+  double value = 0;
+  system_.switches()[k].value.evaluate(in_.data(), &value, work_.registers.data());
+  return value;
+}
+
+// The side just after t: by the value, or, at a zero, by the first derivative that tells (a simple zero: the rate).
+double Timetable::side_after(int k, double t) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  in_[0] = t;
+  info.surface.evaluate(in_.data(), out_.data(), work_.registers.data());
+  double value = out_[0];
+  const double rate = out_[1];
+  if (info.whole) {
+    double level = std::floor(value);
+    if (value == level && rate < 0) level -= 1;
+    return level;
+  }
+  if (!info.levels.empty()) {
+    const auto above = std::upper_bound(info.levels.begin(), info.levels.end(), value);
+    long level = above - info.levels.begin() - 1;
+    if (level >= 0 && value == info.levels[level] && rate < 0) --level;
+    return static_cast<double>(level);
+  }
+  if (value == 0) value = rate;
+  if (value == 0) {
+    // A zero of higher order: a short time later the function has left zero.
+    const double later = t + std::max(std::abs(t), 1.0) * 1e-8;
+    value = surface(k, later);
+  }
+  return value > 0 ? 1 : 0;
+}
+
+double Timetable::next_of(int k, double t, double until) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  const auto search = [&](double offset) {
+    const auto f = [&](double time) { return surface(k, time) - offset; };
+    const auto enclose = [&](double t0, double t1) {
+      for (std::size_t i = 0; i < interval_in_.size(); ++i) interval_in_[i] = {in_[i], in_[i]};
+      interval_in_[0] = {t0, t1};
+      info.surface.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
+      numeric::TimeEnclosure out;
+      out.value = {interval_out_[0].low - offset, interval_out_[0].high - offset};
+      out.rate = {interval_out_[1].low, interval_out_[1].high};
+      return out;
+    };
+    for (double from = t;;) {
+      const numeric::TimeRoot root = numeric::next_time_root(f, enclose, from, until);
+      if (root.kind == numeric::TimeRootKind::none) return kNever;
+      if (root.kind != numeric::TimeRootKind::touch) return root.time;
+      if (root.time >= until) return kNever;
+      from = root.time;  // a touch changes no side
+    }
+  };
+  if (info.two_sided()) return search(0);
+  const double level = side_after(k, t);
+  if (info.whole) return std::min(search(level), search(level + 1));
+  double first = kNever;
+  const auto index = static_cast<long>(level);
+  if (index >= 0) first = std::min(first, search(info.levels[index]));
+  if (index + 1 < static_cast<long>(info.levels.size())) first = std::min(first, search(info.levels[index + 1]));
+  return first;
+}
+
+void Timetable::sides_after(double t, std::vector<double>& side) {
+  for (const int k : switches_) side[k] = side_after(k, t);
+}
+
+double Timetable::next(double t, double until) {
+  double first = until;
+  const std::vector<double>& instants = system_.instants();
+  const auto knot = std::upper_bound(instants.begin(), instants.end(), t);
+  if (knot != instants.end()) first = std::min(first, *knot);
+  for (std::size_t i = 0; i < switches_.size(); ++i) {
+    if (!(next_[i] > t) || (next_[i] == kNever && known_until_[i] < until)) {
+      next_[i] = next_of(switches_[i], t, until);
+      known_until_[i] = until;
+    }
+    first = std::min(first, next_[i]);
+  }
+  return first;
+}
+
+void Timetable::pass(double t, std::vector<double>& side, std::vector<int>& changed) {
+  changed.clear();
+  for (const int k : switches_) {
+    const double after = side_after(k, t);
+    if (after == side[k]) continue;
+    side[k] = after;
+    changed.push_back(k);
+  }
+}
+
+}  // namespace judder::engines

@@ -1,0 +1,36 @@
+// Instants that are known before they come: zeros of switches of time alone, knots of tables in t, sample times given by the caller.
+#pragma once
+
+#include <vector>
+
+#include "judder/model/system.hpp"
+
+namespace judder::engines {
+
+class Timetable {
+ public:
+  Timetable(const model::System& system, model::Workspace& work);
+
+  /// Sides of all switches of time alone, valid just after `t`.
+  void sides_after(double t, std::vector<double>& side);
+  /// The first instant in (t, until] at which a switch of time changes its side or a knot is met; `until` if there is none.
+  [[nodiscard]] double next(double t, double until);
+  /// Switches whose side changes at `t`: sets it, returns their numbers (in `changed`).
+  void pass(double t, std::vector<double>& side, std::vector<int>& changed);
+
+ private:
+  [[nodiscard]] double surface(int k, double t);
+  [[nodiscard]] double side_after(int k, double t);
+  [[nodiscard]] double next_of(int k, double t, double until);
+
+  const model::System& system_;
+  model::Workspace& work_;
+  std::vector<int> switches_;        ///< of time alone
+  std::vector<double> next_;         ///< cached next instant by position in switches_
+  std::vector<double> known_until_;  ///< how far the search for it went
+  std::vector<double> in_;
+  std::vector<expr::Interval> interval_in_, interval_registers_, interval_out_;
+  std::vector<double> out_;
+};
+
+}  // namespace judder::engines

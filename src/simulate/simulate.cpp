@@ -1,0 +1,109 @@
+#include "judder/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace judder::simulate {
+namespace {
+
+constexpr std::array<std::string_view, 8> kWords{"open", "closed", "stick", "slip+", "slip-", "slip", "held", "slide"};
+
+int number_of(std::string_view word) {
+  return static_cast<int>(std::find(kWords.begin(), kWords.end(), word) - kWords.begin());
+}
+
+}  // namespace
+
+std::string_view mode_word(int number) { return kWords[static_cast<std::size_t>(number)]; }
+
+int mode_number(const model::System& system, const engines::Mode& mode, int index) {
+  const model::Relation& relation = system.relations()[index];
+  if (mode.normal[index] == engines::NormalStatus::open) return number_of("open");
+  bool sticks = relation.tangents > 0;
+  engines::TangentStatus last = engines::TangentStatus::free;
+  for (int j = 0; j < relation.tangents; ++j) {
+    last = mode.tangent[relation.first_tangent + j];
+    sticks = sticks && last == engines::TangentStatus::stick;
+  }
+  if (sticks) return number_of("stick");
+  if (relation.tangents > 1) return number_of("slip");
+  if (last == engines::TangentStatus::slip_plus) return number_of("slip+");
+  if (last == engines::TangentStatus::slip_minus) return number_of("slip-");
+  if (last == engines::TangentStatus::smooth) return number_of("slip");
+  return number_of(relation.kind == model::RelationKind::constraint ? "held" : "closed");
+}
+
+std::vector<std::string> column_names(const model::System& system) {
+  std::vector<std::string> names{"t"};
+  for (const std::string& name : system.coordinate_names()) names.push_back(name);
+  for (const std::string& name : system.coordinate_names()) names.push_back(name + "'");
+  for (const std::string& name : system.state_names()) names.push_back(name);
+  for (const model::ColumnInfo& column : system.columns()) names.push_back(column.name);
+  return names;
+}
+
+void fill_row(const model::System& system, const engines::Mode& mode, model::Workspace& work, double* cells) {
+  const model::Layout& layout = system.layout();
+  const int own = 1 + layout.integrated();
+  std::copy_n(work.in.begin(), own, cells);
+  const std::vector<model::ColumnInfo>& columns = system.columns();
+  if (columns.empty()) return;
+  system.column_values(work, work.output.data());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    cells[own + c] = columns[c].mode_of >= 0 ? mode_number(system, mode, columns[c].mode_of) : work.output[columns[c].value];
+  }
+}
+
+MemorySink::MemorySink(const model::System& system) : names(column_names(system)), width(names.size()), system_(&system) {}
+
+void MemorySink::row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) {
+  const std::size_t at = cells.size();
+  if (cells.capacity() < at + width) {
+    cells.reserve(std::max<std::size_t>(2 * cells.capacity(), 1024 * width));
+    kinds.reserve(cells.capacity() / width);
+  }
+  cells.resize(at + width);
+  fill_row(*system_, mode, work, cells.data() + at);
+  kinds.push_back(kind);
+}
+
+void MemorySink::clear() {
+  cells.clear();
+  kinds.clear();
+  events.clear();
+  intervals.clear();
+}
+
+int MemorySink::column(std::string_view name) const {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+const std::vector<std::string>& engine_names() {
+  static const std::vector<std::string> names{"event"};
+  return names;
+}
+
+std::string engine_problem(const model::System& system, std::string_view name) {
+  if (name == "event") return engines::EventEngine::unsupported(system);
+  return "there is no engine '" + std::string(name) + "' yet; 'event' is there";
+}
+
+engines::EngineResult run(const model::System& system, std::string_view name, const engines::EngineOptions& options, engines::Sink& sink,
+                          const engines::Moment* resume) {
+  const std::string problem = engine_problem(system, name);
+  if (!problem.empty()) {
+    engines::EngineResult result;
+    result.status = {Reason::unsupported, options.from, {}, problem};
+    return result;
+  }
+  return engines::EventEngine(system).run(options, sink, resume);
+}
+
+Result simulate(const model::System& system, const engines::EngineOptions& options, std::string_view name) {
+  Result result{{}, MemorySink(system), std::string(name)};
+  result.end = run(system, name, options, result.data);
+  return result;
+}
+
+}  // namespace judder::simulate
