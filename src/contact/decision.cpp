@@ -85,9 +85,27 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   const auto n = static_cast<std::size_t>(rows);
   const std::size_t unknowns = n + static_cast<std::size_t>(tangents);
   max_candidates = std::min(mode_bound(normals, tangents), kMaxModes);
-  for (auto* v : {&weight, &force_scale, &acceleration_scale, &right, &force, &acceleration, &limit, &slope,
-                  &shift, &best_shift, &stick_mu, &slip_mu, &first_acceleration, &answer_force,
-                  &answer_acceleration, &newton_step, &newton_trial, &newton_value, &side}) {
+  for (auto* v : {&weight,
+                  &force_scale,
+                  &inverse_force_scale,
+                  &pressed,
+                  &acceleration_scale,
+                  &right,
+                  &force,
+                  &acceleration,
+                  &limit,
+                  &slope,
+                  &shift,
+                  &best_shift,
+                  &stick_mu,
+                  &slip_mu,
+                  &first_acceleration,
+                  &answer_force,
+                  &answer_acceleration,
+                  &newton_step,
+                  &newton_trial,
+                  &newton_value,
+                  &side}) {
     v->resize(n);
   }
   for (auto* v : {&active, &row, &column, &sliding, &choices, &digit, &released, &unknown_of_row})

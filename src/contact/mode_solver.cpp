@@ -56,18 +56,7 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
     if (problem.acceleration_scale != nullptr) {
       memory.acceleration_scale[i] = std::max(memory.acceleration_scale[i], problem.acceleration_scale[i]);
     }
-  }
-}
-
-double ModeSolver::pressed(int k) const {
-  switch (mode_[k]) {
-    case RowStatus::closed:
-    case RowStatus::held_plus:
-      return 1;
-    case RowStatus::held_minus:
-      return -1;
-    default:
-      return 0;
+    memory.inverse_force_scale[i] = memory.force_scale[i] > 0 ? 1 / memory.force_scale[i] : 0;
   }
 }
 
@@ -75,45 +64,53 @@ void ModeSolver::assemble(const RowStatus* mode) {
   mode_ = mode;
   count_ = 0;
   sliding_ = 0;
-  for (int i = 0; i < n_; ++i) {
-    if (is_active(mode[i])) m_.active[count_++] = i;
+  int* const active = m_.active.data();
+  double* const pressed = m_.pressed.data();
+  for (int k = 0; k < nN_; ++k) {
+    const RowStatus s = mode[k];
+    if (s != RowStatus::open) active[count_++] = k;
+    pressed[k] = s == RowStatus::closed || s == RowStatus::held_plus ? 1
+                 : s == RowStatus::held_minus                        ? -1
+                                                                     : 0;
   }
+  const int pressing = count_;
+  double* const slope = m_.slope.data();
   for (int j = 0; j < nT_; ++j) {
     double c = 0;
     switch (mode[nN_ + j]) {
+      case RowStatus::stick:
+        active[count_++] = nN_ + j;
+        break;
       case RowStatus::slip_plus:
+      case RowStatus::follows:
         c = rules_.slip_mu[j];
         break;
       case RowStatus::slip_minus:
         c = -rules_.slip_mu[j];
         break;
-      case RowStatus::follows:
-        c = rules_.slip_mu[j];
-        break;
       default:
         break;
     }
-    m_.slope[j] = c;
+    slope[j] = c;
     if (c != 0) m_.sliding[sliding_++] = j;
   }
+  int* const row = m_.row.data();
+  int* const column = m_.column.data();
   for (int r = 0; r < count_; ++r) {
-    const int i = m_.active[r];
-    m_.row[r] = i;
-    m_.column[r] = i;
+    const int i = active[r];
+    row[r] = i;
+    column[r] = i;
     const double* a = p_.A + i * n_;
     double* s = m_.matrix.data() + r * count_;
-    for (int q = 0; q < count_; ++q) s[q] = a[m_.active[q]];
+    for (int q = 0; q < count_; ++q) s[q] = a[active[q]];
     double right = -p_.b[i];
     for (int t = 0; t < sliding_; ++t) {
       const int j = m_.sliding[t];
-      const double drag = a[nN_ + j] * m_.slope[j];
+      const double drag = a[nN_ + j] * slope[j];
       if (p_.base != nullptr) right += drag * p_.base[j];
       if (p_.coupling == nullptr) continue;
       const double* coupling = p_.coupling + j * nN_;
-      for (int q = 0; q < count_ && m_.active[q] < nN_; ++q) {
-        const int k = m_.active[q];
-        s[q] -= drag * (coupling[k] * pressed(k));
-      }
+      for (int q = 0; q < pressing; ++q) s[q] -= drag * (coupling[active[q]] * pressed[active[q]]);
     }
     m_.right[r] = right;
   }
@@ -124,16 +121,18 @@ void ModeSolver::eliminate(double rank_tolerance) {
   double* s = m_.matrix.data();
   double* right = m_.right.data();
   const double* g = m_.weight.data();
+  int* row = m_.row.data();
+  int* column = m_.column.data();
   double threshold = 0;
   rank_ = 0;
   for (int k = 0; k < count; ++k) {
     int pivot_row = k, pivot_column = k;
     double largest = -1;
     for (int r = k; r < count; ++r) {
-      const double weight = g[m_.row[r]];
+      const double weight = g[row[r]];
       for (int q = k; q < count; ++q) {
         const double entry = s[r * count + q];
-        const double measure = entry * entry * weight * g[m_.column[q]];
+        const double measure = entry * entry * weight * g[column[q]];
         if (measure > largest) {
           largest = measure;
           pivot_row = r;
@@ -146,11 +145,11 @@ void ModeSolver::eliminate(double rank_tolerance) {
     if (pivot_row != k) {
       for (int q = 0; q < count; ++q) std::swap(s[pivot_row * count + q], s[k * count + q]);
       std::swap(right[pivot_row], right[k]);
-      std::swap(m_.row[pivot_row], m_.row[k]);
+      std::swap(row[pivot_row], row[k]);
     }
     if (pivot_column != k) {
       for (int r = 0; r < count; ++r) std::swap(s[r * count + pivot_column], s[r * count + k]);
-      std::swap(m_.column[pivot_column], m_.column[k]);
+      std::swap(column[pivot_column], column[k]);
     }
     const double* p = s + k * count;
     for (int r = k + 1; r < count; ++r) {
@@ -211,36 +210,37 @@ void ModeSolver::store(ModeFactor& order) const {
 }
 
 void ModeSolver::slide() {
+  double* const force = m_.force.data();
   for (int j = 0; j < nT_; ++j) {
     double limit = p_.base != nullptr ? p_.base[j] : 0;
     if (p_.coupling != nullptr) {
       const double* coupling = p_.coupling + j * nN_;
       for (int k = 0; k < nN_; ++k) {
-        const double side = mode_[k] == RowStatus::held ? std::copysign(1.0, m_.force[k]) : pressed(k);
-        limit += coupling[k] * (side * m_.force[k]);
+        limit += coupling[k] * (mode_[k] == RowStatus::held ? std::abs(force[k]) : m_.pressed[k] * force[k]);
       }
     }
     m_.limit[j] = limit;
   }
   for (int t = 0; t < sliding_; ++t) {
     const int j = m_.sliding[t];
-    m_.force[nN_ + j] = -m_.slope[j] * m_.limit[j];
+    force[nN_ + j] = -m_.slope[j] * m_.limit[j];
   }
 }
 
 void ModeSolver::solve() {
-  std::fill_n(m_.force.begin(), n_, 0.0);
+  double* const force = m_.force.data();
+  for (int i = 0; i < n_; ++i) force[i] = 0;
   const double* s = m_.matrix.data();
+  const int* column = m_.column.data();
   for (int k = rank_ - 1; k >= 0; --k) {
     double value = m_.right[k];
-    for (int q = k + 1; q < rank_; ++q) value -= s[k * count_ + q] * m_.force[m_.column[q]];
-    m_.force[m_.column[k]] = value / s[k * count_ + k];
+    for (int q = k + 1; q < rank_; ++q) value -= s[k * count_ + q] * force[column[q]];
+    force[column[k]] = value / s[k * count_ + k];
   }
   slide();
   size_ = 1;
-  for (int i = 0; i < n_; ++i) {
-    if (m_.force_scale[i] > 0) size_ = std::max(size_, std::abs(m_.force[i]) / m_.force_scale[i]);
-  }
+  const double* inverse_scale = m_.inverse_force_scale.data();
+  for (int i = 0; i < n_; ++i) size_ = std::max(size_, std::abs(force[i]) * inverse_scale[i]);
 }
 
 double ModeSolver::acceleration(int row) const {

@@ -25,10 +25,11 @@ struct DecisionWorkspace::Memory {
 
   // scales, one per row
   std::vector<double> weight;  // g_i; 0 for a row of zeros
-  std::vector<double> force_scale, acceleration_scale;
+  std::vector<double> force_scale, inverse_force_scale, acceleration_scale;
 
   // the mode at hand
   std::vector<double> matrix, right, force, acceleration, limit, slope;
+  std::vector<double> pressed;  // side of each normal row: 1, −1, or 0 where no friction depends on it
   std::vector<int> active, row, column, sliding;
   std::vector<RowStatus> mode;
 
@@ -144,7 +145,6 @@ class ModeSolver {
   void assemble(const RowStatus* mode);
   void eliminate(double rank_tolerance);
   void slide();
-  [[nodiscard]] double pressed(int k) const;
   [[nodiscard]] double unit(int row) const;
   bool reaction_inequalities_hold(double tolerance) const;
   bool acceleration_inequalities_hold(double tolerance) const;

@@ -40,7 +40,7 @@ bool ModeSolver::find_null_space() {
       const int j = m_.sliding[t];
       if (p_.coupling == nullptr) break;
       double limit = 0;
-      for (int k = 0; k < nN_; ++k) limit += p_.coupling[j * nN_ + k] * (pressed(k) * v[k]);
+      for (int k = 0; k < nN_; ++k) limit += p_.coupling[j * nN_ + k] * (m_.pressed[k] * v[k]);
       v[nN_ + j] = -m_.slope[j] * limit;
     }
     double size = 0;
@@ -72,7 +72,7 @@ void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relati
     if (limit != nullptr) {
       bound = limit[j];
     } else if (p_.coupling != nullptr) {
-      for (int k = 0; k < nN_; ++k) bound += p_.coupling[j * nN_ + k] * (pressed(k) * force[k]);
+      for (int k = 0; k < nN_; ++k) bound += p_.coupling[j * nN_ + k] * (m_.pressed[k] * force[k]);
     }
     return rules_.stick_mu[j] * bound - sign * force[row];
   };

@@ -85,7 +85,7 @@ enum class ImpactStatus : std::uint8_t {
 struct ImpactOptions {
   DecisionOptions decision;  ///< of the complementarity problems inside
   double energy_margin =
-      1e-9;  ///< a rise of energy below this times Σ |Λ_i (γ_i⁻ + γ_i⁺)| counts as rounding; [0, 1e-3]
+      1e-9;  ///< a rise of energy below this times the largest γ_i²/A_ii before is rounding; [0, 1e-3]
   int max_phases = 10000;  ///< of an impulse path with several contacts; ≥ 1
 };
 

@@ -1,0 +1,216 @@
+#include "judder/contact/impact.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "impact_memory.hpp"
+
+namespace judder::contact {
+
+const char* name(ImpactForm form) {
+  switch (form) {
+    case ImpactForm::moreau:
+      return "moreau";
+    case ImpactForm::path:
+      return "impulse path";
+    case ImpactForm::two_phases:
+      return "compression and expansion";
+    case ImpactForm::energetic:
+      return "energetic, impulses in step";
+  }
+  return "";
+}
+
+const char* name(ImpactStatus status) {
+  switch (status) {
+    case ImpactStatus::solved:
+      return "solved";
+    case ImpactStatus::solved_unchecked:
+      return "solved, uniqueness not checked";
+    case ImpactStatus::no_solution:
+      return "no solution";
+    case ImpactStatus::not_found:
+      return "none found, absence not proved";
+    case ImpactStatus::not_finished:
+      return "impulse path not finished";
+  }
+  return "";
+}
+
+ImpactWorkspace::ImpactWorkspace() : memory_(std::make_unique<Memory>()) {}
+ImpactWorkspace::~ImpactWorkspace() = default;
+ImpactWorkspace::ImpactWorkspace(ImpactWorkspace&&) noexcept = default;
+ImpactWorkspace& ImpactWorkspace::operator=(ImpactWorkspace&&) noexcept = default;
+void ImpactWorkspace::resize(int normals, int tangents) { memory_->resize(normals, tangents); }
+
+void ImpactWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
+  if (normal_rows <= normals && tangent_rows <= tangents) return;
+  normals = std::max(normals, normal_rows);
+  tangents = std::max(tangents, tangent_rows);
+  decision.resize(normals, tangents);
+  factor.resize(normals + tangents);
+  const auto n = static_cast<std::size_t>(normals + tangents);
+  coupling.resize(n * n);
+  for (auto* v : {&mu, &free_velocity, &tangential, &impulse, &after, &work, &trial_impulse, &trial_after})
+    v->resize(n);
+  kind.resize(n);
+  state.resize(n);
+  owner.resize(n);
+  for (auto* v : {&mode, &trial_mode}) v->resize(n);
+}
+
+void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
+  const int nN = problem.normals;
+  const int nT = problem.tangents;
+  for (int k = 0; k < nN; ++k) {
+    memory.kind[k] = problem.kind != nullptr ? problem.kind[k] : NormalKind::unilateral;
+  }
+  for (int j = 0; j < nT; ++j) {
+    double largest = 0;
+    memory.owner[j] = -1;
+    for (int k = 0; k < nN; ++k) {
+      const double c = problem.coupling[j * nN + k];
+      if (problem.contact == nullptr && c > largest) {
+        largest = c;
+        memory.owner[j] = k;
+      }
+      memory.coupling[j * nN + k] = problem.law != nullptr && !problem.law[k].friction ? 0 : c;
+    }
+    if (problem.contact != nullptr) memory.owner[j] = problem.contact[j];
+    memory.mu[j] = problem.mu != nullptr ? problem.mu[j] : 0;
+    const int k = memory.owner[j];
+    memory.tangential[j] = k >= 0 && problem.law != nullptr && is_unilateral(problem, k)
+                               ? problem.law[k].tangential
+                               : std::numeric_limits<double>::quiet_NaN();
+    memory.state[j] = std::isnan(memory.tangential[j]) ? TangentState::rest : TangentState::tied;
+    // A slip that is tied to its contact needs no coefficient, and keeps its coupling whatever `friction` says.
+    if (memory.state[j] == TangentState::tied) memory.coupling[j * nN + k] = problem.coupling[j * nN + k];
+  }
+}
+
+double energy_change(const ImpactProblem& problem, const double* impulse) {
+  const int n = problem.rows();
+  double sum = 0;
+  for (int i = 0; i < n; ++i) {
+    double velocity = problem.before[i] - (problem.drive != nullptr ? problem.drive[i] : 0);
+    double change = 0;
+    for (int k = 0; k < n; ++k) change += problem.A[i * n + k] * impulse[k];
+    sum += impulse[i] * (velocity + 0.5 * change);
+  }
+  return sum;
+}
+
+MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& options,
+                           ImpactWorkspace::Memory& memory) {
+  DecisionProblem d;
+  d.normals = problem.normals;
+  d.tangents = problem.tangents;
+  d.A = problem.A;
+  d.b = memory.free_velocity.data();
+  d.kind = memory.kind.data();
+  d.state = memory.state.data();
+  d.mu_slip = memory.mu.data();
+  d.coupling = memory.coupling.data();
+  const int n = problem.rows();
+  const Decision decision = decide(d, options, memory.decision);
+  MoreauOutcome outcome;
+  outcome.row = decision.row;
+  outcome.unique_impulses = decision.reactions_unique;
+  switch (decision.verdict) {
+    case Verdict::inconsistent:
+      outcome.status = ImpactStatus::no_solution;
+      break;
+    case Verdict::not_found:
+      outcome.status = ImpactStatus::not_found;
+      break;
+    case Verdict::found_unchecked:
+      outcome.status = ImpactStatus::solved_unchecked;
+      break;
+    default:
+      outcome.status = ImpactStatus::solved;
+  }
+  std::copy(decision.force.begin(), decision.force.end(), memory.impulse.begin());
+  std::copy(decision.acceleration.begin(), decision.acceleration.end(), memory.after.begin());
+  std::copy(decision.mode.begin(), decision.mode.end(), memory.mode.begin());
+  if (decision.verdict != Verdict::indeterminate) return outcome;
+
+  outcome.several = true;
+  double least = std::numeric_limits<double>::infinity();
+  for (int c = 0; c < decision.candidates; ++c) {
+    const std::span<const RowStatus> mode = decision.candidate(c);
+    factor_mode(d, mode, options.rank_tolerance, memory.factor, memory.decision);
+    const MarginResult margin =
+        largest_margin(d, mode, memory.factor, memory.decision, memory.trial_impulse, memory.trial_after);
+    if (margin.status == MarginStatus::infeasible) continue;
+    const double energy = energy_change(problem, memory.trial_impulse.data());
+    if (!(energy < least)) continue;
+    least = energy;
+    outcome.unique_impulses = memory.factor.reactions_unique();
+    std::copy_n(memory.trial_impulse.begin(), n, memory.impulse.begin());
+    std::copy_n(memory.trial_after.begin(), n, memory.after.begin());
+    std::copy(mode.begin(), mode.end(), memory.mode.begin());
+  }
+  return outcome;
+}
+
+void publish(const ImpactProblem& problem, const ImpactOptions& options, bool work_known,
+             ImpactWorkspace::Memory& memory, ImpactResult& result) {
+  const int n = problem.rows();
+  const auto size = static_cast<std::size_t>(n);
+  double total = 0;
+  double scale = 0;
+  for (int i = 0; i < n; ++i) {
+    if (!work_known) memory.work[i] = 0.5 * memory.impulse[i] * (problem.before[i] + memory.after[i]);
+    total += memory.work[i];
+    const double inertia = std::abs(problem.A[i * n + i]);
+    if (inertia > 0) scale = std::max(scale, problem.before[i] * problem.before[i] / inertia);
+  }
+  result.energy_change = energy_change(problem, memory.impulse.data());
+  result.energy_gain = total > options.energy_margin * scale ? total : 0;
+  result.mode = {memory.mode.data(), size};
+  result.impulse = {memory.impulse.data(), size};
+  result.after = {memory.after.data(), size};
+  result.work = {memory.work.data(), size};
+}
+
+ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& options,
+                           ImpactWorkspace& workspace) {
+  ImpactWorkspace::Memory& memory = workspace.memory();
+  prepare(problem, memory);
+  const int nN = problem.normals;
+  const int n = problem.rows();
+  for (int i = 0; i < n; ++i) {
+    double f = problem.before[i];
+    if (i < nN) {
+      if (is_unilateral(problem, i) && problem.law != nullptr)
+        f += problem.law[i].restitution * problem.before[i];
+    } else if (memory.state[i - nN] == TangentState::tied) {
+      f -= memory.tangential[i - nN] * problem.before[i];
+    }
+    memory.free_velocity[i] = f;
+  }
+  const MoreauOutcome outcome = solve_moreau(problem, options.decision, memory);
+  ImpactResult result;
+  result.form = ImpactForm::moreau;
+  result.status = outcome.status;
+  result.several_velocities = outcome.several;
+  result.impulses_unique = outcome.unique_impulses;
+  result.row = outcome.row;
+  for (int i = 0; i < n; ++i) {
+    double after = 0;
+    if (memory.mode[i] == RowStatus::closed) {
+      after = problem.law != nullptr ? -problem.law[i].restitution * problem.before[i] : 0;
+    } else if (memory.mode[i] == RowStatus::stick) {
+      after = memory.state[i - nN] == TangentState::tied ? memory.tangential[i - nN] * problem.before[i] : 0;
+    } else if (i >= nN || is_unilateral(problem, i)) {
+      after = problem.before[i];
+      for (int k = 0; k < n; ++k) after += problem.A[i * n + k] * memory.impulse[k];
+    }
+    memory.after[i] = after;
+  }
+  publish(problem, options, false, memory, result);
+  return result;
+}
+
+}  // namespace judder::contact
