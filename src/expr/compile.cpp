@@ -3,7 +3,8 @@
 // 1. Nodes are visited operands first, from the outputs; each becomes a few instructions on values that are written once. Equal
 //    instructions are one value, so squares and prefixes of products are shared.
 // 2. A product that is used once, in a sum, becomes one instruction with the sum (two roundings, as before).
-// 3. Values get registers; a register is free again after the last use of its value.
+// 3. Instructions are put in an order in which values die early, and values get registers; a register is free again after the last
+//    use of its value.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -94,6 +95,8 @@ class Compiler {
   }
 
   void fuse();
+  /// Instructions in the order in which values die early: a sum takes up each term as soon as it is known.
+  [[nodiscard]] std::vector<std::uint32_t> schedule() const;
   void finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<Load>& loads,
               std::vector<std::uint32_t>& outputs, int& registers) const;
   std::vector<double> tables;
@@ -306,27 +309,53 @@ void Compiler::fuse() {
       uses[left] = 0;
     }
   }
-  // Products that went into a sum leave a hole.
-  for (std::size_t v = 0; v < values_.size(); ++v) {
-    if (uses[v] == 0 && values_[v].kind == Value::Kind::result) values_[v].draft.first = kNone;
+}
+
+std::vector<std::uint32_t> Compiler::schedule() const {
+  std::vector<std::uint32_t> order, stack;
+  std::vector<bool> done(values_.size());
+  for (const std::uint32_t o : outputs_) {
+    stack.push_back(o);
+    while (!stack.empty()) {
+      const std::uint32_t v = stack.back();
+      if (done[v] || values_[v].kind != Value::Kind::result) {
+        stack.pop_back();
+        continue;
+      }
+      const std::size_t before = stack.size();
+      const Draft& draft = values_[v].draft;
+      const auto visit = [&](std::uint32_t operand) {
+        if (!done[operand] && values_[operand].kind == Value::Kind::result) stack.push_back(operand);
+      };
+      // Pushed in reverse: what is added to comes first, then what is added.
+      const bool select = draft.operation == Operation::select;
+      if (uses_third(draft.operation) && select) visit(draft.third);
+      if (uses_second(draft.operation)) visit(draft.second);
+      visit(draft.first);
+      if (uses_third(draft.operation) && !select) visit(draft.third);
+      if (stack.size() != before) continue;
+      done[v] = true;
+      order.push_back(v);
+      stack.pop_back();
+    }
   }
+  return order;
 }
 
 void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<Load>& loads,
                       std::vector<std::uint32_t>& outputs, int& registers) const {
   constexpr std::size_t kForever = ~std::size_t{0};
-  std::vector<std::size_t> last_use(values_.size(), 0);
+  const std::vector<std::uint32_t> order = schedule();
   const auto each_operand = [&](const Draft& draft, const auto& visit) {
     visit(draft.first);
     if (uses_second(draft.operation)) visit(draft.second);
     if (uses_third(draft.operation)) visit(draft.third);
   };
-  const auto is_live = [&](const Value& v) { return v.kind == Value::Kind::result && v.draft.first != kNone; };
+  std::vector<std::size_t> last_use(values_.size(), 0);
   std::vector<bool> used(values_.size());
-  for (std::size_t v = 0; v < values_.size(); ++v) {
-    if (!is_live(values_[v])) continue;
-    each_operand(values_[v].draft, [&](std::uint32_t o) {
-      last_use[o] = v;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    each_operand(values_[order[k]].draft, [&](std::uint32_t o) {
+      last_use[o] = k;
       used[o] = true;
     });
   }
@@ -348,8 +377,8 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& const
     loads.push_back({place[v], values_[v].input});
   }
   std::vector<std::uint32_t> free_places;
-  for (std::size_t v = 0; v < values_.size(); ++v) {
-    if (!is_live(values_[v])) continue;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::uint32_t v = order[k];
     const Draft& draft = values_[v].draft;
     Instruction i;
     i.operation = static_cast<std::uint16_t>(draft.operation);
@@ -358,7 +387,7 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& const
     i.second = uses_second(draft.operation) ? place[draft.second] : draft.second == kNone ? 0 : draft.second;
     i.third = uses_third(draft.operation) ? place[draft.third] : draft.third == kNone ? 0 : draft.third;
     each_operand(draft, [&](std::uint32_t o) {
-      if (values_[o].kind == Value::Kind::result && last_use[o] == v) {
+      if (values_[o].kind == Value::Kind::result && last_use[o] == k) {
         free_places.push_back(place[o]);
         last_use[o] = kForever;  // an operand may stand twice in one instruction
       }

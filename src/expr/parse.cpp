@@ -124,6 +124,7 @@ class Parser {
 
   void next() {
     previous_end_ = end_;
+    previous_word_ = token_ == Token::word ? std::optional(symbol_) : std::nullopt;
     while (place_ < text_.size() && is_space(text_[place_])) ++place_;
     begin_ = static_cast<std::uint32_t>(place_);
     if (place_ == text_.size()) {
@@ -220,6 +221,11 @@ class Parser {
     const std::string shown(symbol_);
     const bool starts_operand = token_ == Token::number || at("(") || (token_ == Token::word && !is_reserved_operator(symbol_));
     if (token_ == Token::end) fail_here("the expression ends too early", "");
+    if (starts_operand && previous_word_) {
+      const std::string before(*previous_word_);
+      fail_here("an operator is missing before '" + shown + "'",
+                "multiplication is written with *, and functions with brackets: " + before + "(" + shown + ")");
+    }
     if (starts_operand) {
       fail_here("an operator is missing before '" + shown + "'", "multiplication is written with *: 2*x, not 2 x");
     }
@@ -409,6 +415,7 @@ class Parser {
   std::size_t place_ = 0;
   Token token_ = Token::end;
   std::string_view symbol_;
+  std::optional<std::string_view> previous_word_;
   double number_ = 0;
   std::uint32_t begin_ = 0, end_ = 0, previous_end_ = 0;
   int depth_ = 0;

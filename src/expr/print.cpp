@@ -10,7 +10,11 @@ namespace judder::expr {
 
 namespace {
 
-constexpr std::size_t kLongest = 1 << 20;  ///< shared parts are written out at each use, which can grow without bound
+// Shared parts are written out at each use, which can grow without bound. A part longer than kLongest is shown as "…"; once all parts
+// together have reached kBudget, so is a part longer than kShort.
+constexpr std::size_t kLongest = 1 << 20;
+constexpr std::size_t kBudget = 1 << 25;
+constexpr std::size_t kShort = 256;
 
 /// How tightly the outermost operation of a text binds.
 enum Strength : int { kOr = 1, kAnd, kNot, kCompare, kAdd, kMultiply, kMinus, kPower, kAtom };
@@ -198,9 +202,11 @@ class Printer {
     std::uint32_t top = root.index;
     for (const std::uint32_t i : wanted_) top = std::max(top, i);
     pieces_.resize(top + 1);
+    std::size_t total = 0;
     for (const std::uint32_t i : wanted_) {
       pieces_[i] = make(Node{i});
-      if (pieces_[i].text.size() > kLongest) pieces_[i] = {"…", kAtom};
+      if (pieces_[i].text.size() > (total < kBudget ? kLongest : kShort)) pieces_[i] = {"…", kAtom};
+      total += pieces_[i].text.size();
     }
     return pieces_[root.index].text;
   }

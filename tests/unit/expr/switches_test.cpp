@@ -1,0 +1,210 @@
+#include "expr_support.hpp"
+
+namespace judder::expr::test {
+namespace {
+
+std::vector<double> with_sides(const Program& p, std::vector<double> in) { return run(p, in); }
+
+TEST(Switches, SurfacesEqualUpToAFactorAreOne) {
+  Room r;
+  r.read("sign(x - y)");
+  for (const char* text : {"abs(y - x)", "step(2*x - 2*y)", "max(x, y)", "min(3*x, 3*y)", "if(x < y, 1, 2)", "sign(-0.3*(x - y))",
+                           "if(y/7 >= x/7, 1, 2)", "sign(0.1*x - 0.1*y)"}) {
+    r.read(text);
+    EXPECT_EQ(r.graph.switches().size(), 1U) << text;
+  }
+  r.read("sign(0.3*x - 0.1)");
+  r.read("sign(3*x - 1)");  // 0.3/0.1 is 3 up to rounding
+  EXPECT_EQ(r.graph.switches().size(), 2U);
+  r.read("sign(x - 2*y)");
+  EXPECT_EQ(r.graph.switches().size(), 3U);
+  r.read("sign((x - y)*z) + abs((y - x)*z*2)");
+  EXPECT_EQ(r.graph.switches().size(), 4U);
+}
+
+TEST(Switches, KeepTheirFirstPlaceAndTheirStrongestKind) {
+  Room r;
+  r.options.place = "force.a.value";
+  r.read("abs(x)");
+  EXPECT_EQ(r.graph.switches()[0].kind, SwitchKind::kink);
+  r.options.place = "force.b.value";
+  r.read("sign(2*x)");
+  EXPECT_EQ(r.graph.switches()[0].kind, SwitchKind::jump);
+  EXPECT_EQ(r.graph.switches()[0].place, "force.a.value");
+  r.read("max(x, 0)");
+  EXPECT_EQ(r.graph.switches()[0].kind, SwitchKind::jump);
+  r.read("bump(t)");
+  EXPECT_EQ(r.graph.switches()[1].kind, SwitchKind::smooth);
+  EXPECT_EQ(r.graph.switches()[1].levels, (std::vector<double>{0, 1}));
+}
+
+TEST(Switches, SidesAreNamedInTheAuthorsWords) {
+  Room r;
+  r.read("if(x > 2*y, 1, 0)");
+  EXPECT_EQ(r.graph.switches()[0].above, "x > 2*y");
+  EXPECT_EQ(r.graph.switches()[0].below, "x <= 2*y");
+  r.read("if(t <= sin(z), 1, 0)");
+  const Switch& s = r.graph.switches()[1];
+  const bool above_is_written = r.graph.text(s.surface) == "sin(z) - t";
+  EXPECT_EQ(above_is_written ? s.above : s.below, "t <= sin(z)");
+  EXPECT_EQ(above_is_written ? s.below : s.above, "t > sin(z)");
+}
+
+TEST(Switches, ValuesOnTheSurfaceFollowTheRules) {
+  Room r;
+  const std::vector<double> zero{0, 0, 0, 0};
+  const struct {
+    const char* text;
+    double value;
+  } cases[] = {{"sign(x)", 0},         {"step(x)", 1},           {"step(-x)", 1},          {"if(x < 0, 1, 2)", 2},  {"if(x <= 0, 1, 2)", 1},
+               {"if(x > 0, 1, 2)", 2}, {"if(x >= 0, 1, 2)", 1},  {"if(not x < 0, 1, 2)", 1}, {"abs(x)", 0},           {"floor(x)", 0},
+               {"mod(x, 1)", 0},       {"atan2(x, -1)", M_PI},   {"bump(x)", 0},           {"sign(-x)", 0},         {"if(0 < x, 1, 2)", 2},
+               {"if(0 >= x, 1, 2)", 1}};
+  for (const auto& c : cases) {
+    const Node node = r.read(c.text);
+    EXPECT_EQ(r.graph.evaluate(node, zero), c.value) << c.text;
+    EXPECT_EQ(run(r.program({node}), zero)[0], c.value) << c.text;
+  }
+}
+
+TEST(Switches, FrozenSidesContinueTheFormulaBeyondTheSurface) {
+  Room r;
+  const Node node = r.read("abs(x)");
+  const Program p = r.program({node, r.graph.derivative(node, 1)}, Sides::given);
+  // Inputs: t, x, y, z, side.
+  EXPECT_EQ(with_sides(p, {0, -0.5, 0, 0, 1}), (std::vector<double>{-0.5, 1}));
+  EXPECT_EQ(with_sides(p, {0, 0.5, 0, 0, 0}), (std::vector<double>{-0.5, -1}));
+  EXPECT_EQ(with_sides(p, {0, 0.5, 0, 0, 0.5}), (std::vector<double>{0, 0}));
+}
+
+TEST(Switches, SelectIgnoresTheOtherBranchAndBlendsBetween) {
+  Room r;
+  const Program p = r.program({r.read("if(x > 0, log(x), 1/x)")}, Sides::given);
+  EXPECT_EQ(with_sides(p, {0, 1, 0, 0, 1})[0], 0);
+  EXPECT_EQ(with_sides(p, {0, -2, 0, 0, 0})[0], -0.5);
+  EXPECT_TRUE(std::isnan(with_sides(p, {0, -2, 0, 0, 1})[0]));
+  EXPECT_EQ(with_sides(p, {0, 1, 0, 0, 0.25})[0], 0.75);
+}
+
+TEST(Switches, ConditionsAreProductsOfSides) {
+  Room r;
+  const Node node = r.read("if(x > 0 and y > 0 or not z > 0, 1, 0)");
+  const Program p = r.program({node}, Sides::given);
+  for (int bits = 0; bits < 8; ++bits) {
+    const double x = bits & 1, y = (bits >> 1) & 1, z = (bits >> 2) & 1;
+    const double wanted = (x == 1 && y == 1) || z == 0 ? 1 : 0;
+    EXPECT_EQ(with_sides(p, {0, 0, 0, 0, x, y, z})[0], wanted) << bits;
+    EXPECT_EQ(r.graph.evaluate(node, std::vector<double>{0, x - 0.5, y - 0.5, z - 0.5}), wanted) << bits;
+  }
+}
+
+TEST(Switches, FloorAndModHaveLevelSides) {
+  Room r;
+  const Node node = r.read("mod(x, 0.5)");
+  ASSERT_EQ(r.graph.switches().size(), 1U);
+  EXPECT_TRUE(r.graph.switches()[0].whole);
+  const Program p = r.program({node}, Sides::given);
+  EXPECT_DOUBLE_EQ(with_sides(p, {0, 1.3, 0, 0, 2})[0], 0.3);
+  EXPECT_DOUBLE_EQ(with_sides(p, {0, 1.52, 0, 0, 2})[0], 0.52);  // a little beyond
+  for (double x = -3; x < 3; x += 0.0625) {
+    const double m = r.graph.evaluate(node, std::vector<double>{0, x, 0, 0});
+    EXPECT_GE(m, 0);
+    EXPECT_LT(m, 0.5);
+  }
+}
+
+TEST(Switches, TheCutOfAtan2IsContinuedOnEachSide) {
+  Room r;
+  const Node node = r.read("atan2(y, x)");
+  const Program p = r.program({node}, Sides::given);
+  for (int k = -40; k <= 40; ++k) {
+    const double angle = k * 0.1;
+    if (std::abs(angle) > 3.1) continue;
+    const double x = 2 * std::cos(angle), y = 2 * std::sin(angle);
+    EXPECT_NEAR(r.graph.evaluate(node, std::vector<double>{0, x, y, 0}), angle, 1e-15);
+  }
+  const double beyond = M_PI + 0.01;
+  EXPECT_NEAR(with_sides(p, {0, std::cos(beyond), std::sin(beyond), 0, 1})[0], beyond, 1e-14);
+  EXPECT_NEAR(with_sides(p, {0, std::cos(beyond), std::sin(-beyond), 0, 0})[0], -beyond, 1e-14);
+  EXPECT_EQ(with_sides(p, {0, 1, 1e-20, 0, 1})[0], 1e-20);
+}
+
+TEST(Switches, BumpIsSmoothHasUnitAreaAndItsKnownMaximum) {
+  Room r;
+  const Node node = r.read("bump(x)");
+  const Node slope = r.graph.derivative(node, 1), curvature = r.graph.derivative(slope, 1);
+  double area = 0, moment = 0;
+  const int n = 2000;
+  for (int i = 0; i <= n; ++i) {
+    const double x = static_cast<double>(i) / n;
+    const double b = r.graph.evaluate(node, std::vector<double>{0, x, 0, 0});
+    area += b / n;
+    moment += x * x * b / n;
+    EXPECT_TRUE(std::isfinite(r.graph.evaluate(curvature, std::vector<double>{0, x, 0, 0}))) << x;
+  }
+  EXPECT_NEAR(area, 1, 1e-14);
+  EXPECT_NEAR(moment, 0.2691242, 1e-7);  // Petcoviciu 2010, (3.26)
+  EXPECT_NEAR(r.value("bump(0.5)"), 2.6054065, 1e-7);
+  // With the side of the inside, at and a little beyond the knots.
+  const Program p = r.program({node, slope, curvature}, Sides::given);
+  for (const double x : {-1e-3, -1e-12, 0.0, 1e-12, 1.0, 1 + 1e-12, 1.001}) {
+    EXPECT_EQ(with_sides(p, {0, x, 0, 0, 0}), (std::vector<double>{0, 0, 0})) << x;
+  }
+}
+
+TEST(Switches, TablesInterpolate) {
+  Room r;
+  const std::vector<double> x{0, 1, 3, 4}, y{2, 4, 0, 1};
+  const auto table = [&](TableShape shape, TableOutside outside) {
+    const TableId id = r.graph.add_table("f", x, y, shape, outside);
+    return r.graph.table(id, r.graph.variable(1), "here");
+  };
+  const auto at = [&](Node node, double where) { return r.graph.evaluate(node, std::vector<double>{0, where, 0, 0}); };
+  const Node steps = table(TableShape::step, TableOutside::hold);
+  EXPECT_EQ(at(steps, -1), 2);
+  EXPECT_EQ(at(steps, 0.99), 2);
+  EXPECT_EQ(at(steps, 1), 4);
+  EXPECT_EQ(at(steps, 9), 1);
+  const Node linear = table(TableShape::linear, TableOutside::zero);
+  EXPECT_EQ(at(linear, 0.25), 2.5);
+  EXPECT_EQ(at(linear, 2), 2);
+  EXPECT_EQ(at(linear, -0.1), 0);
+  EXPECT_EQ(at(linear, 4), 0);
+  EXPECT_EQ(at(r.graph.derivative(linear, 1), 2), -2);
+  const Node strict = table(TableShape::linear, TableOutside::error);
+  EXPECT_EQ(at(strict, 4), 1);
+  EXPECT_TRUE(std::isnan(at(strict, 4.1)));
+  EXPECT_TRUE(std::isnan(at(strict, -0.1)));
+  EXPECT_EQ(r.graph.switches().size(), 2U) << "tables with the same knots share a switch";
+}
+
+TEST(Switches, CubicTablesReproduceCubicsAndAreSmooth) {
+  Room r;
+  const auto f = [](double x) { return 1 - 2 * x + 0.5 * x * x + 0.25 * x * x * x; };
+  std::vector<double> x, y;
+  for (const double k : {-1.0, -0.3, 0.1, 0.9, 2.0, 2.2}) x.push_back(k), y.push_back(f(k));
+  const Node node = r.graph.table(r.graph.add_table("f", x, y, TableShape::cubic, TableOutside::error), r.graph.variable(1), "");
+  const Node third = r.graph.derivative(r.graph.derivative(r.graph.derivative(node, 1), 1), 1);
+  for (double at = -1; at < 2.2; at += 0.05) {
+    const std::vector<double> point{0, at, 0, 0};
+    EXPECT_NEAR(r.graph.evaluate(node, point), f(at), 1e-13) << at;
+    EXPECT_NEAR(r.graph.evaluate(third, point), 1.5, 1e-10) << at;
+  }
+  EXPECT_EQ(r.graph.switches()[0].kind, SwitchKind::smooth);
+  // Any data: value, slope and curvature are the same on both sides of a knot.
+  const std::vector<double> ky{0, 3, -1, 2, 2, -4};
+  const Node any = r.graph.table(r.graph.add_table("g", x, ky, TableShape::cubic, TableOutside::error), r.graph.variable(1), "");
+  Node derivative = any;
+  for (int order = 0; order < 3; ++order) {
+    const Program p = r.program({derivative}, Sides::given);
+    for (std::size_t k = 1; k + 1 < x.size(); ++k) {
+      const double left = with_sides(p, {0, x[k], 0, 0, static_cast<double>(k) - 1})[0];
+      const double right = with_sides(p, {0, x[k], 0, 0, static_cast<double>(k)})[0];
+      EXPECT_NEAR(left, right, 1e-10) << "order " << order << ", knot " << k;
+    }
+    derivative = r.graph.derivative(derivative, 1);
+  }
+}
+
+}  // namespace
+}  // namespace judder::expr::test
