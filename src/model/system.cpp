@@ -82,7 +82,7 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
     if (!newton()) return false;
     for (std::size_t i = 0; i < k; ++i) place(i) = step[i];
   } else {
-    // Newton down to rounding: until a step no longer shrinks to half.
+    // Newton down to rounding: until a small step no longer shrinks to half.
     double before = std::numeric_limits<double>::infinity(), first = 0, size = 0, reach = 0;
     constexpr int kMostSteps = 50;
     for (int round = 0; round < kMostSteps; ++round) {
@@ -94,7 +94,7 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
         reach = std::max(reach, std::abs(place(i)));
       }
       if (round == 0) first = size;
-      if (size == 0 || size > 0.5 * before) break;
+      if (size == 0 || (size > 0.5 * before && size <= 1e-7 * std::max(reach, first))) break;
       before = size;
     }
     if (!(size <= 1e-9 * std::max(reach, first))) return false;

@@ -50,191 +50,191 @@ struct Value {
 
 /// A named value: parameters of variants, `--set`, output columns.
 struct Named {
-  Text name;
-  Value value;
+  Text name{};
+  Value value{};
 };
 
 struct Parameter {
-  Text name;
-  Value value;                           ///< scalar; not given for lists
-  std::vector<std::vector<Value>> rows;  ///< a list is one row; a matrix has equal rows
+  Text name{};
+  Value value{};                           ///< scalar; not given for lists
+  std::vector<std::vector<Value>> rows{};  ///< a list is one row; a matrix has equal rows
   bool is_matrix = false;
-  Text file;                             ///< name of the data file it was read from; rows hold its numbers
+  Text file{};                             ///< name of the data file it was read from; rows hold its numbers
 };
 
 struct Definition {
-  Text signature;  ///< "name" or "name(a, b)"
-  Value body;
+  Text signature{};  ///< "name" or "name(a, b)"
+  Value body{};
 };
 
 struct Table {
-  Text name;
-  std::vector<double> x, y;
-  Text file;
-  Text between;  ///< "linear" (default), "step", "cubic"
-  Text outside;  ///< "error" (default), "hold", "zero"
+  Text name{};
+  std::vector<double> x{}, y{};
+  Text file{};
+  Text between{};  ///< "linear" (default), "step", "cubic"
+  Text outside{};  ///< "error" (default), "hold", "zero"
 };
 
 struct Coordinate {
-  Text name;
-  Value start;
-  Value velocity;
+  Text name{};
+  Value start{};
+  Value velocity{};
   bool massless = false;
-  Value scale;
-  Text each;
+  Value scale{};
+  Text each{};
 };
 
 struct StateVariable {
-  Text name;
-  Value start;
-  Value rate;
-  Text each;
+  Text name{};
+  Value start{};
+  Value rate{};
+  Text each{};
 };
 
 struct Energy {
-  Value kinetic, potential, dissipation;
+  Value kinetic{}, potential{}, dissipation{};
 };
 
 /// A matrix or vector given by values (row-major) or read from a file.
 struct Matrix {
   bool given = false;
-  std::vector<std::vector<Value>> rows;
-  Text file;
-  Span span;
+  std::vector<std::vector<Value>> rows{};
+  Text file{};
+  Span span{};
 };
 
 struct Matrices {
-  Matrix mass, damping, stiffness, load;
+  Matrix mass{}, damping{}, stiffness{}, load{};
 };
 
 struct Force {
-  Text name;  ///< empty: force1, force2, …
-  Value along, value;
-  Text each;
-  Value when;
-  Span span;
+  Text name{};  ///< empty: force1, force2, …
+  Value along{}, value{};
+  Text each{};
+  Value when{};
+  Span span{};
 };
 
 /// type: coulomb, lugre, elastoplastic, arctan, penalty. A bare value fills `mu`.
 struct FrictionLaw {
   bool given = false;
-  Text type;
-  Value mu, static_coefficient, dynamic, velocity, exponent, viscous, stiffness, damping, breakaway, beta;
-  Span span;
+  Text type{};
+  Value mu{}, static_coefficient{}, dynamic{}, velocity{}, exponent{}, viscous{}, stiffness{}, damping{}, breakaway{}, beta{};
+  Span span{};
 };
 
 /// type: moreau, newton, poisson, stronge. A bare value fills `restitution`.
 struct ImpactLaw {
-  Text type;
-  Value restitution, tangential, stiffness, exponent;
+  Text type{};
+  Value restitution{}, tangential{}, stiffness{}, exponent{};
   bool friction = true;
-  Span span;
+  Span span{};
 };
 
 struct Joint {
-  Text name;
-  std::vector<Value> slip;
-  Value normal;
-  FrictionLaw law;
-  Text each;
-  Value when;
-  Span span;
+  Text name{};
+  std::vector<Value> slip{};
+  Value normal{};
+  FrictionLaw law{};
+  Text each{};
+  Value when{};
+  Span span{};
 };
 
 struct Compliance {
   bool given = false;
-  Value stiffness, damping, exponent;
+  Value stiffness{}, damping{}, exponent{};
 };
 
 struct Contact {
-  Text name;
-  Value gap;
-  std::vector<Value> slip;
-  FrictionLaw friction;
-  ImpactLaw impact;
-  Compliance compliant;
-  Value push;
-  std::vector<Value> drag;
-  Text each;
-  Value when;
-  Span span;
+  Text name{};
+  Value gap{};
+  std::vector<Value> slip{};
+  FrictionLaw friction{};
+  ImpactLaw impact{};
+  Compliance compliant{};
+  Value push{};
+  std::vector<Value> drag{};
+  Text each{};
+  Value when{};
+  Span span{};
 };
 
 struct Constraint {
-  Text name;
-  Value zero;      ///< holonomic
-  Value velocity;  ///< or affine in the velocities
-  std::vector<Value> slip;
-  FrictionLaw friction;
-  Text each;
-  Value when;
-  Span span;
+  Text name{};
+  Value zero{};      ///< holonomic
+  Value velocity{};  ///< or affine in the velocities
+  std::vector<Value> slip{};
+  FrictionLaw friction{};
+  Text each{};
+  Value when{};
+  Span span{};
 };
 
 struct Watch {
-  Text name;
-  Value zero;
-  Text direction;  ///< "both" (default), "up", "down"
+  Text name{};
+  Value zero{};
+  Text direction{};  ///< "both" (default), "up", "down"
   int stop = 0;    ///< end the run at the n-th; 0: never
-  Text each;
-  Value when;
-  Span span;
+  Text each{};
+  Value when{};
+  Span span{};
 };
 
 struct Draw {
-  Text shape;
-  std::vector<Value> at, size, from, to;   ///< two values each
-  std::vector<std::vector<Value>> points;
-  Value radius, turn;
-  Text each;
-  Value when;
-  Span span;
+  Text shape{};
+  std::vector<Value> at{}, size{}, from{}, to{};   ///< two values each
+  std::vector<std::vector<Value>> points{};
+  Value radius{}, turn{};
+  Text each{};
+  Value when{};
+  Span span{};
 };
 
 struct Variant {
-  Text name;
-  Text title;
-  std::vector<Named> values;
+  Text name{};
+  Text title{};
+  std::vector<Named> values{};
 };
 
 /// Options of the engine called `name`, read by that engine only.
 struct EngineTable {
-  Text name;
-  std::vector<Named> values;  ///< numbers; texts for keys such as form = "printed"
+  Text name{};
+  std::vector<Named> values{};  ///< numbers; texts for keys such as form = "printed"
 };
 
 struct Run {
-  Value from, until, tolerance, step, max_step, max_events, solver_tolerance;
-  Text engine, method, on_accumulation, on_painleve, on_indeterminate, solver;
-  std::vector<EngineTable> engines;
+  Value from{}, until{}, tolerance{}, step{}, max_step{}, max_events{}, solver_tolerance{};
+  Text engine{}, method{}, on_accumulation{}, on_painleve{}, on_indeterminate{}, solver{};
+  std::vector<EngineTable> engines{};
 };
 
 struct Output {
-  std::vector<Named> columns;
-  Value samples, every;
+  std::vector<Named> columns{};
+  Value samples{}, every{};
   bool event_rows = true;
   bool switches = true;
-  std::vector<std::vector<Text>> plots;
+  std::vector<std::vector<Text>> plots{};
 };
 
 struct Spec {
-  Text title, description, source;
-  std::vector<Parameter> parameters;
-  std::vector<Definition> definitions;
-  std::vector<Table> tables;
-  std::vector<Coordinate> coordinates;
-  std::vector<StateVariable> states;
-  Energy energy;
-  Matrices matrices;
-  std::vector<Force> forces;
-  std::vector<Joint> joints;
-  std::vector<Contact> contacts;
-  std::vector<Constraint> constraints;
-  std::vector<Watch> watches;
-  std::vector<Draw> drawings;
-  std::vector<Variant> variants;
-  Run run;
-  Output output;
+  Text title{}, description{}, source{};
+  std::vector<Parameter> parameters{};
+  std::vector<Definition> definitions{};
+  std::vector<Table> tables{};
+  std::vector<Coordinate> coordinates{};
+  std::vector<StateVariable> states{};
+  Energy energy{};
+  Matrices matrices{};
+  std::vector<Force> forces{};
+  std::vector<Joint> joints{};
+  std::vector<Contact> contacts{};
+  std::vector<Constraint> constraints{};
+  std::vector<Watch> watches{};
+  std::vector<Draw> drawings{};
+  std::vector<Variant> variants{};
+  Run run{};
+  Output output{};
 };
 
 }  // namespace judder::model
