@@ -58,6 +58,7 @@ void DyadicExponentials::build(int n, const double* a) {
   work_.assign(offset(2 * n), 0.0);
   term_vector_.assign(offset(n), 0.0);
   next_vector_.assign(offset(n), 0.0);
+  weight_.assign(offset(n), 0.0);
 }
 
 int DyadicExponentials::new_slot(int p) {
@@ -109,7 +110,12 @@ void DyadicExponentials::taylor(int p, DoubleDouble* out) {
 }
 
 void DyadicExponentials::round_slot(int slot) {
-  for (int i = slot * n_ * n_; i < (slot + 1) * n_ * n_; ++i) rounded_[offset(i)] = exact_[offset(i)].high;
+  bool finite = true;
+  for (int i = slot * n_ * n_; i < (slot + 1) * n_ * n_; ++i) {
+    rounded_[offset(i)] = exact_[offset(i)].high;
+    finite = finite && std::isfinite(rounded_[offset(i)]);
+  }
+  finite_[offset(slot)] = finite;
 }
 
 const double* DyadicExponentials::at(int p) {
@@ -145,6 +151,56 @@ void DyadicExponentials::multiply(const double* matrix, const double* x, double*
     double sum = 0;
     for (int j = 0; j < n_; ++j) sum += matrix[i * n_ + j] * x[j];
     out[i] = sum;
+  }
+}
+
+bool DyadicExponentials::finite(int p) {
+  if (nilpotent_ || p < natural_exponent_) return true;
+  (void)at(p);
+  return finite_[offset(slot_of_[offset(p + kOffset)])];
+}
+
+void DyadicExponentials::apply(int p, const double* x, double* out) {
+  if (nilpotent_ || p < natural_exponent_ - kFinest) {
+    series(x, std::ldexp(1.0, p), out);
+  } else {
+    multiply(at(p), x, out);
+  }
+}
+
+void DyadicExponentials::apply_bounded(int p, const double* x, double* out) {
+  constexpr double rounding = 2 * std::numeric_limits<double>::epsilon();
+  for (int i = 0; i < n_; ++i) weight_[offset(i)] = x[n_ + i] + rounding * std::abs(x[i]);
+  double* bound = out + n_;
+  if (!nilpotent_ && p >= natural_exponent_ - kFinest) {
+    const double* matrix = at(p);
+    for (int i = 0; i < n_; ++i) {
+      double sum = 0;
+      double error = 0;
+      for (int j = 0; j < n_; ++j) {
+        sum += matrix[i * n_ + j] * x[j];
+        error += std::abs(matrix[i * n_ + j]) * weight_[offset(j)];
+      }
+      out[i] = sum;
+      bound[i] = error;
+    }
+    return;
+  }
+  const double tau = std::ldexp(1.0, p);
+  series(x, tau, out);
+  for (int i = 0; i < n_; ++i) bound[i] = term_vector_[offset(i)] = weight_[offset(i)];
+  for (int k = 1; k <= 60; ++k) {
+    const double factor = tau / k;
+    bool matters = false;
+    for (int i = 0; i < n_; ++i) {
+      double sum = 0;
+      for (int j = 0; j < n_; ++j) sum += std::abs(a_[offset(i * n_ + j)]) * term_vector_[offset(j)];
+      next_vector_[offset(i)] = sum * factor;
+      bound[i] += sum * factor;
+      matters = matters || sum * factor > 0.01 * bound[i];
+    }
+    std::swap(term_vector_, next_vector_);
+    if (!matters) break;
   }
 }
 

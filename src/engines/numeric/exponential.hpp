@@ -23,7 +23,7 @@ namespace judder::engines::numeric {
 
 class DyadicExponentials {
  public:
-  /// a: n × n, row-major. Allocates about 2.5 kB · n² / 10.
+  /// a: n × n, row-major. Allocates 64 matrices, 1.5 kB · n².
   void build(int n, const double* a);
 
   [[nodiscard]] int size() const { return n_; }
@@ -39,11 +39,17 @@ class DyadicExponentials {
   /// exp(A 2^p), row-major; valid until the next build(). Entries may be infinite where the motion leaves the numbers.
   const double* at(int p);
 
+  /// False: exp(A 2^p) has entries beyond the numbers, apply(p) is of no use.
+  bool finite(int p);
+
   /// out = exp(A τ) x, τ ≥ 0; x and out must not overlap.
   void advance(const double* x, double tau, double* out);
 
-  /// out = exp(A 2^p) x; x and out must not overlap.
-  void apply(int p, const double* x, double* out) { multiply(at(p), x, out); }
+  /// out = exp(A 2^p) x; x and out must not overlap. Far below the natural scale, and for nilpotent A, by the series.
+  void apply(int p, const double* x, double* out);
+
+  /// The same with a bound of the error: x and out hold N values and then N error bounds e ≥ 0. The new bound is |exp(A 2^p)| (e + 2 ε |x|).
+  void apply_bounded(int p, const double* x, double* out);
 
   /// out = Σ_k (A τ)^k x/k!, until the terms are nothing; for τ well within the natural scale, or nilpotent A.
   void series(const double* x, double tau, double* out);
@@ -55,7 +61,9 @@ class DyadicExponentials {
   void taylor(int p, DoubleDouble* out);
   void round_slot(int slot);
 
-  static constexpr int kSlots = 160;     ///< distinct exponents that can be kept
+  static constexpr int kSlots = 64;  ///< exponents kept; a run meets about twenty
+  static constexpr int kFinest =
+      12;  ///< powers of two below the natural scale at which the series takes over
   static constexpr int kExponents = 2200;
   static constexpr int kOffset = 1100;
 
@@ -67,8 +75,9 @@ class DyadicExponentials {
   std::vector<double> a_;
   std::vector<DoubleDouble> exact_;  ///< one matrix per slot
   std::vector<double> rounded_;
+  std::array<bool, kSlots> finite_{};
   std::vector<DoubleDouble> term_, next_;
-  std::vector<double> work_, term_vector_, next_vector_;
+  std::vector<double> work_, term_vector_, next_vector_, weight_;
 };
 
 }  // namespace judder::engines::numeric

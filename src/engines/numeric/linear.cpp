@@ -29,7 +29,9 @@ void LinearMotion::build(int n, const double* a, std::span<const LoadTerm> loads
     size_ += chain.powers * width(chain);
   }
   matrix_.assign(static_cast<std::size_t>(size_ * size_), 0.0);
-  const auto entry = [this](int i, int j) -> double& { return matrix_[static_cast<std::size_t>(i * size_ + j)]; };
+  const auto entry = [this](int i, int j) -> double& {
+    return matrix_[static_cast<std::size_t>(i * size_ + j)];
+  };
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) entry(i, j) = a[i * n + j];
   }

@@ -18,11 +18,11 @@
 namespace judder::engines::numeric {
 
 struct LoadTerm {
-  int power = 0;                ///< k ≥ 0
-  double rate = 0;              ///< σ, 1/s
-  double frequency = 0;         ///< ω ≥ 0, 1/s
-  std::vector<double> cosine;   ///< c: one value per state, or empty for zero
-  std::vector<double> sine;     ///< s: one value per state, or empty for zero; ignored when ω = 0
+  int power = 0;                 ///< k ≥ 0
+  double rate = 0;               ///< σ, 1/s
+  double frequency = 0;          ///< ω ≥ 0, 1/s
+  std::vector<double> cosine{};  ///< c: one value per state, or empty for zero
+  std::vector<double> sine{};    ///< s: one value per state, or empty for zero; ignored when ω = 0
 };
 
 class LinearMotion {

@@ -1,0 +1,535 @@
+#include "engines/numeric/enclose.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "engines/numeric/roots.hpp"
+
+namespace judder::engines::numeric {
+
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kRounding = 8 * kEpsilon;
+
+std::size_t offset(int i) { return static_cast<std::size_t>(i); }
+
+int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
+
+/// e^{|A|h} for nonnegative |A|h of moderate radius: no cancellation, plain series.
+std::vector<double> absolute_exponential(int n, const double* a, double h) {
+  const auto size = offset(n * n);
+  std::vector<double> b(size), sum(size, 0.0), term(size, 0.0), next(size);
+  for (std::size_t i = 0; i < size; ++i) b[i] = std::abs(a[i]) * h;
+  for (int i = 0; i < n; ++i) sum[offset(i * n + i)] = term[offset(i * n + i)] = 1;
+  for (int k = 1; k < 200; ++k) {
+    bool matters = false;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        double entry = 0;
+        for (int m = 0; m < n; ++m) entry += term[offset(i * n + m)] * b[offset(m * n + j)];
+        entry /= k;
+        next[offset(i * n + j)] = entry;
+        sum[offset(i * n + j)] += entry;
+        matters = matters || entry > 1e-3 * kEpsilon * sum[offset(i * n + j)];
+      }
+    }
+    std::swap(term, next);
+    if (!matters) break;
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions, const double* rows) {
+  n_ = exponentials.size();
+  functions_ = functions;
+  const double* a = exponentials.matrix();
+  // Rows cᵀAᵏ, in 106 bits: later ones are differences of large products.
+  std::vector<DoubleDouble> row(offset(n_)), next(offset(n_));
+  const auto advance_row = [&] {
+    for (int j = 0; j < n_; ++j) {
+      DoubleDouble sum;
+      for (int i = 0; i < n_; ++i) sum = sum + row[offset(i)] * DoubleDouble{a[i * n_ + j], 0};
+      next[offset(j)] = sum;
+    }
+    std::swap(row, next);
+  };
+  const auto terms_needed = [&] {
+    for (int terms : {8, 16}) {
+      bool enough = true;
+      for (int f = 0; f < functions; ++f) {
+        for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
+        for (int k = 0; k < terms; ++k) advance_row();
+        for (int j = 0; j < n_; ++j) enough = enough && row[offset(j)].high == 0;
+      }
+      if (enough) return terms;
+    }
+    return 0;
+  };
+  terms_ = exponentials.nilpotent() ? terms_needed() : 8;
+  if (terms_ == 0) return false;
+
+  table_.assign(offset(functions * n_ * terms_), 0.0);
+  remainder_.assign(offset(functions * n_), 0.0);
+  const std::vector<double> growth =
+      exponentials.nilpotent()
+          ? std::vector<double>()
+          : absolute_exponential(n_, a, std::ldexp(1.0, exponentials.natural_exponent()));
+  for (int f = 0; f < functions; ++f) {
+    for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
+    for (int k = 0; k < terms_; ++k) {
+      for (int j = 0; j < n_; ++j) table_[offset((f * n_ + j) * terms_ + k)] = row[offset(j)].high;
+      advance_row();
+    }
+    if (growth.empty()) continue;
+    for (int j = 0; j < n_; ++j) {
+      double sum = 0;
+      for (int i = 0; i < n_; ++i) sum += std::abs(row[offset(i)].high) * growth[offset(i * n_ + j)];
+      remainder_[offset(f * n_ + j)] = 1.001 * sum;  // for the roundings on the way
+    }
+  }
+
+  tracks_.assign(offset(functions), {});
+  frames_.assign(offset(kMaxDepth + 4), {});
+  frame_states_.assign(offset((kMaxDepth + 4) * 2 * n_), 0.0);
+  active_.assign(offset((kMaxDepth + 4) * (functions + 1)), 0);
+  current_.assign(offset(2 * n_), 0.0);
+  scratch_.assign(offset(2 * n_), 0.0);
+  refine_from_.assign(offset(2 * n_), 0.0);
+  refine_to_.assign(offset(2 * n_), 0.0);
+  tree_.assign(offset((kTreeLevels + 1) * 2 * n_), 0.0);
+  enclosures_.assign(offset(functions), {});
+  verdicts_.assign(offset(functions), Verdict::undecided);
+  state_.assign(offset(n_), 0.0);
+  best_from_.assign(offset(2 * n_), 0.0);
+  return true;
+}
+
+double CrossingSearch::value(int function, const double* x) const {
+  double sum = 0;
+  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * terms_)] * x[j];
+  return sum;
+}
+
+double CrossingSearch::rounding(int function, const double* x) const {
+  double sum = 0;
+  for (int j = 0; j < n_; ++j) sum += std::abs(table_[offset((function * n_ + j) * terms_)] * x[j]);
+  return kRounding * sum;
+}
+
+double CrossingSearch::slope(int function, const double* x) const {
+  double sum = 0;
+  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * terms_ + 1)] * x[j];
+  return sum;
+}
+
+double CrossingSearch::uncertainty(int function, const double* x) const {
+  double sum = 0;
+  for (int j = 0; j < n_; ++j) {
+    sum += std::abs(table_[offset((function * n_ + j) * terms_)]) * (kRounding * std::abs(x[j]) + x[n_ + j]);
+  }
+  return sum;
+}
+
+void CrossingSearch::enclose(int function, const double* x, int exponent, int zeros, Enclosure& out) const {
+  std::array<double, kMaxTerms> alpha{};
+  std::array<double, kMaxTerms> size{};
+  double rho = 0;
+  for (int j = 0; j < n_; ++j) {
+    const double* column = table_.data() + (function * n_ + j) * terms_;
+    const double xj = x[j];
+    const double weight = kRounding * std::abs(xj) + x[n_ + j];
+    for (int k = 0; k < terms_; ++k) {
+      alpha[offset(k)] += column[k] * xj;
+      size[offset(k)] += std::abs(column[k]) * weight;
+    }
+    rho += remainder_[offset(function * n_ + j)] * std::abs(xj);
+  }
+  const double h = std::ldexp(1.0, exponent);
+  double factor = 1;
+  double sum = 0;
+  const int degree = terms_ - 1 - zeros;
+  for (int k = 0; k < terms_; ++k) {
+    if (k >= zeros) {
+      sum += size[offset(k)] * factor;
+      out.bernstein[offset(k - zeros)] = alpha[offset(k)] * factor;
+    }
+    factor *= h / (k + 1);
+  }
+  out.degree = degree;
+  out.zeros = zeros;
+  out.sigma = sum;
+  out.rho = rho * factor;
+  // Power to Bernstein form: c_k = α_k/C(n, k), then b_i = Σ_k C(i, k) c_k by repeated sums.
+  double binomial = 1;
+  for (int k = 0; k <= degree; ++k) {
+    out.bernstein[offset(k)] /= binomial;
+    binomial = binomial * (degree - k) / (k + 1);
+  }
+  for (int level = 1; level <= degree; ++level) {
+    for (int i = degree; i >= level; --i) out.bernstein[offset(i)] += out.bernstein[offset(i - 1)];
+  }
+}
+
+CrossingSearch::Verdict CrossingSearch::judge(const Enclosure& enclosure) {
+  const auto& b = enclosure.bernstein;
+  const int degree = enclosure.degree;
+  const double bound = enclosure.rho + enclosure.sigma;
+  double lowest = b[0];
+  double highest = b[0];
+  for (int i = 1; i <= degree; ++i) {
+    lowest = std::min(lowest, b[offset(i)]);
+    highest = std::max(highest, b[offset(i)]);
+  }
+  if (lowest > bound) return Verdict::positive;
+  if (highest < -bound) return Verdict::negative;
+  const bool rounding_rules = enclosure.rho <= enclosure.sigma;
+  if (rounding_rules && highest - lowest <= enclosure.sigma) return Verdict::flat;
+  double steepest = b[1] - b[0];
+  double shallowest = steepest;
+  for (int i = 1; i < degree; ++i) {
+    steepest = std::max(steepest, b[offset(i + 1)] - b[offset(i)]);
+    shallowest = std::min(shallowest, b[offset(i + 1)] - b[offset(i)]);
+  }
+  // Slope of the polynomial: degree times these; of what it leaves out: (8 + zeros) ρ; of its rounding: at most 8 σ and more for 16 terms.
+  const double slack =
+      ((degree + 1 + 2 * enclosure.zeros) * enclosure.rho + (degree + 1) * enclosure.sigma) / degree;
+  if (!(shallowest > slack || steepest < -slack)) return Verdict::undecided;
+  const int start = std::abs(b[0]) > enclosure.sigma ? sign_of(b[0]) : 0;
+  const double last = b[offset(degree)];
+  const int end = std::abs(last) > bound ? sign_of(last) : 0;
+  if (end == 0) return rounding_rules ? Verdict::open_end : Verdict::undecided;
+  if (start == 0) return Verdict::closed_start;
+  if (start != end) return Verdict::crossing;
+  return end > 0 ? Verdict::positive : Verdict::negative;
+}
+
+void CrossingSearch::add_graze(const Graze& graze) {
+  if (graze.time > horizon_ || graze_count_ >= kMaxGrazes) return;
+  int place = graze_count_++;
+  for (; place > 0 && grazes_[offset(place - 1)].time > graze.time; --place) {
+    grazes_[offset(place)] = grazes_[offset(place - 1)];
+  }
+  grazes_[offset(place)] = graze;
+}
+
+/// Keeps the earliest wanted crossing, with a state from which to reach it.
+void CrossingSearch::offer(const Crossing& candidate, const double* x, double begin) {
+  if (candidate.direction > 0 && !options_.rising) return;
+  if (best_.outcome == SearchOutcome::crossing && best_.time <= candidate.time) return;
+  best_ = candidate;
+  best_.outcome = SearchOutcome::crossing;
+  best_begin_ = begin;
+  for (int i = 0; i < 2 * n_; ++i) best_from_[offset(i)] = x[i];
+}
+
+void CrossingSearch::end_zone(int function, int sign, double time, double slope_there, double value_there) {
+  Track& track = tracks_[offset(function)];
+  const double begin = track.zone_begin;
+  const double half_width = 0.5 * (time - begin);
+  if (track.sign == sign) {
+    add_graze({function, begin + half_width, half_width + kRounding * time, track.zone_bound});
+  } else if (track.sign != 0) {
+    // Newton from the end of the zone; a multiple zero has no slope to speak of and stays in the middle.
+    double where = begin + half_width;
+    double error = half_width + kRounding * time;
+    if (sign_of(slope_there) == sign) {
+      const double newton = time - value_there / slope_there;
+      if (newton >= begin && newton <= time) where = newton;
+      error = std::min(error, kRounding * time + track.zone_bound / std::abs(slope_there));
+    }
+    offer({SearchOutcome::crossing, function, where, error, slope_there, sign}, current_.data(), time);
+  }
+  track.in_zone = false;
+  track.sign = sign;
+}
+
+void CrossingSearch::commit(DyadicExponentials& exponentials, int function, Verdict verdict,
+                            const Enclosure& enclosure, const double* x, const Frame& frame) {
+  Track& track = tracks_[offset(function)];
+  const double h = std::ldexp(1.0, frame.exponent);
+  const auto enter_zone = [&](double begin) {
+    if (!track.in_zone) {
+      track.zone_begin = begin;
+      track.zone_bound = 0;
+    }
+    track.in_zone = true;
+    track.zone_bound = std::max(track.zone_bound, 2 * enclosure.sigma + enclosure.rho);
+  };
+  const double first = enclosure.bernstein[0];
+  const int end_sign = sign_of(enclosure.bernstein[offset(enclosure.degree)]);
+  switch (verdict) {
+    case Verdict::positive:
+    case Verdict::negative: {
+      const int sign = verdict == Verdict::positive ? 1 : -1;
+      if (track.in_zone) end_zone(function, sign, frame.begin, slope(function, x), value(function, x));
+      track.sign = sign;
+      break;
+    }
+    case Verdict::crossing:
+      if (track.in_zone)
+        end_zone(function, sign_of(first), frame.begin, slope(function, x), value(function, x));
+      refine(exponentials, function, enclosure, x, frame);
+      track.sign = end_sign;
+      break;
+    case Verdict::closed_start:
+      if (track.in_zone || track.sign != -end_sign) {
+        if (track.in_zone) end_zone(function, end_sign, frame.begin, slope(function, x), value(function, x));
+      } else {
+        // The window before ended just on the other side.
+        const double slope_there = slope(function, x);
+        const double time = frame.begin + std::max(0.0, -value(function, x) / slope_there);
+        const double error = kRounding * time + enclosure.sigma / std::abs(slope_there);
+        offer({SearchOutcome::crossing, function, time, error, slope_there, end_sign}, x, frame.begin);
+      }
+      track.sign = end_sign;
+      break;
+    case Verdict::open_end:
+      if (track.sign == 0 && !track.in_zone && std::abs(first) > enclosure.sigma) track.sign = sign_of(first);
+      enter_zone(std::abs(first) > enclosure.sigma ? frame.begin + h : frame.begin);
+      break;
+    case Verdict::flat:
+    case Verdict::undecided:
+      enter_zone(frame.begin);
+      break;
+  }
+}
+
+/// Narrows the window around its one zero until remainder and rounding are as small as they get, then solves the polynomial.
+void CrossingSearch::refine(DyadicExponentials& exponentials, int function, const Enclosure& enclosure,
+                            const double* x, const Frame& frame) {
+  for (int i = 0; i < 2 * n_; ++i) refine_from_[offset(i)] = x[i];
+  Enclosure tight = enclosure;
+  double begin = frame.begin;
+  int exponent = frame.exponent;
+  const int start_sign = sign_of(enclosure.bernstein[0]);
+  for (int round = 0; round < 60; ++round) {
+    const double h = std::ldexp(1.0, exponent);
+    const double change = tight.bernstein[offset(tight.degree)] - tight.bernstein[0];
+    const double guess = begin - h * tight.bernstein[0] / change;
+    const double inherent = tight.zeros > 0 ? 0.0 : uncertainty(function, refine_from_.data());
+    const double least = inherent + kRounding * guess * std::abs(change) / h;
+    if (tight.rho <= 0.25 * least && tight.sigma <= 2 * least) break;
+    const int half = exponent - 1;
+    if (tight.zeros > 0) {
+      // From the known zero the expansion sees more than a fresh start: stay with it while the root is in the left half.
+      Enclosure left;
+      enclose(function, refine_from_.data(), half, tight.zeros, left);
+      const double end = left.bernstein[offset(left.degree)];
+      if (sign_of(end) == -start_sign && std::abs(end) > left.rho + left.sigma) {
+        tight = left;
+        exponent = half;
+        continue;
+      }
+    }
+    exponentials.apply_bounded(half, refine_from_.data(), refine_to_.data());
+    const double middle = value(function, refine_to_.data());
+    const double uncertain = uncertainty(function, refine_to_.data());
+    if (std::abs(middle) <= uncertain) {
+      if (tight.zeros > 0) break;
+      const double slope_there = slope(function, refine_to_.data());
+      const double at_middle = begin + std::ldexp(1.0, half);
+      const double time = at_middle - middle / slope_there;
+      const double error = kRounding * time + uncertain / std::abs(slope_there);
+      offer({SearchOutcome::crossing, function, time, error, slope_there, -start_sign}, refine_from_.data(),
+            begin);
+      return;
+    }
+    exponent = half;
+    if (sign_of(middle) == start_sign) {
+      std::swap(refine_from_, refine_to_);
+      begin += std::ldexp(1.0, half);
+      enclose(function, refine_from_.data(), exponent, 0, tight);
+    } else {
+      enclose(function, refine_from_.data(), exponent, tight.zeros, tight);
+    }
+  }
+  const double h = std::ldexp(1.0, exponent);
+  double lower = 0;
+  double upper = 1;
+  double at_lower = tight.bernstein[0];
+  double at_upper = tight.bernstein[offset(tight.degree)];
+  double theta = at_lower == at_upper ? 0.5 : std::clamp(at_lower / (at_lower - at_upper), 0.0, 1.0);
+  double slope_there = at_upper - at_lower;
+  for (int iteration = 0; iteration < 60; ++iteration) {
+    const double there = bernstein_value(tight.bernstein.data(), tight.degree, theta, &slope_there);
+    (sign_of(there) == start_sign ? lower : upper) = theta;
+    double next = theta - there / slope_there;
+    if (!(next >= lower && next <= upper)) next = 0.5 * (lower + upper);
+    const double step = std::abs(next - theta);
+    theta = next;
+    if (step <= 0.5 * kEpsilon * theta || there == 0) break;
+  }
+  const double time = begin + h * theta;
+  // The slope of f from that of f/θ^z at a zero of both.
+  for (int k = 0; k < tight.zeros; ++k) slope_there *= theta;
+  const double in_time = slope_there / h;
+  double bound = tight.rho + tight.sigma;
+  for (int k = 0; k < tight.zeros; ++k) bound *= theta;
+  const double error = kRounding * time + bound / std::abs(in_time);
+  offer({SearchOutcome::crossing, function, time, error, in_time, -start_sign}, refine_from_.data(), begin);
+}
+
+/// So close after a known zero that a fresh start could not see f: all zeros come from the expansion at the start.
+void CrossingSearch::isolate_start(int function, const Enclosure& enclosure, const double* x,
+                                   const Frame& frame) {
+  const double h = std::ldexp(1.0, frame.exponent);
+  RootList roots;
+  if (!isolate(enclosure.bernstein.data(), enclosure.degree, 0, roots)) return;
+  Track& track = tracks_[offset(function)];
+  track.sign = sign_of(enclosure.bernstein[0]);
+  for (const Root& root : roots) {
+    const double time = h * root.theta;
+    if (root.kind == RootKind::graze) {
+      add_graze({function, time, std::sqrt(kRounding) * time, enclosure.sigma + enclosure.rho});
+      continue;
+    }
+    track.sign = root.kind == RootKind::rising ? 1 : -1;
+    const double error = kRounding * time + h * (enclosure.rho + enclosure.sigma) / std::abs(root.slope);
+    double slope_there = root.slope / h;
+    for (int k = 0; k < enclosure.zeros; ++k) slope_there *= root.theta;
+    offer({SearchOutcome::crossing, function, time, error, slope_there, track.sign}, x, 0);
+  }
+}
+
+void CrossingSearch::push(const Frame& frame, const double* x) {
+  ++top_;
+  frames_[offset(top_)] = frame;
+  for (int i = 0; i < 2 * n_; ++i) frame_states_[offset(top_ * 2 * n_ + i)] = x[i];
+}
+
+/// True when the search is over: a crossing was found, or the limit of windows is reached.
+bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begin, int exponent,
+                                   std::span<const int> zeros) {
+  const int stride = functions_ + 1;
+  top_ = -1;
+  push({begin, exponent, false}, current_.data());
+  for (int f = 0; f < functions_; ++f) active_[offset(f)] = f;
+  active_[offset(functions_)] = functions_;
+  while (top_ >= 0) {
+    const Frame frame = frames_[offset(top_)];
+    const double* kept = frame_states_.data() + top_ * 2 * n_;
+    if (frame.pending) {
+      exponentials.apply_bounded(frame.exponent, kept, current_.data());
+    } else {
+      std::copy(kept, kept + 2 * n_, current_.begin());
+    }
+    int* active = active_.data() + top_ * stride;
+    const int count = active[functions_];
+    if (frame.begin >= horizon_) return true;
+    if (++windows_ > options_.max_windows) {
+      best_ = {SearchOutcome::undecided, -1, frame.begin, 0, 0, 0};
+      return true;
+    }
+    const bool last_resort = top_ >= kMaxDepth || std::ldexp(1.0, frame.exponent) <= kEpsilon * frame.begin;
+    int open = 0;
+    bool halve = false;
+    for (int i = 0; i < count; ++i) {
+      const int f = active[i];
+      const int order = frame.begin == 0 && !zeros.empty() ? zeros[offset(f)] : 0;
+      Enclosure& enclosure = enclosures_[offset(f)];
+      enclose(f, current_.data(), frame.exponent, order, enclosure);
+      Verdict verdict = judge(enclosure);
+      if (verdict == Verdict::positive || verdict == Verdict::negative) {
+        commit(exponentials, f, verdict, enclosure, current_.data(), frame);
+        continue;
+      }
+      if (verdict == Verdict::undecided && order > 0 && enclosure.rho <= enclosure.sigma) {
+        exponentials.apply_bounded(frame.exponent - 1, current_.data(), scratch_.data());
+        const double middle = value(f, scratch_.data());
+        if (std::abs(middle) <= 4 * uncertainty(f, scratch_.data())) {
+          isolate_start(f, enclosure, current_.data(), frame);
+          continue;
+        }
+      }
+      verdicts_[offset(f)] = verdict;
+      halve = halve || verdict == Verdict::undecided;
+      active[open++] = f;
+    }
+    active[functions_] = open;
+    if (best_.outcome == SearchOutcome::crossing && best_.time <= frame.begin) return true;
+    if (halve && !last_resort) {
+      // Right half below, left half on top.
+      const int half = frame.exponent - 1;
+      --top_;
+      push({frame.begin + std::ldexp(1.0, half), half, true}, current_.data());
+      push({frame.begin, half, false}, current_.data());
+      std::copy(active, active + stride, active + stride);
+      continue;
+    }
+    for (int i = 0; i < open; ++i) {
+      const int f = active[i];
+      commit(exponentials, f, verdicts_[offset(f)], enclosures_[offset(f)], current_.data(), frame);
+    }
+    // Another function may still cross before a zero found beyond this window.
+    const double end = frame.begin + std::ldexp(1.0, frame.exponent);
+    if (best_.outcome == SearchOutcome::crossing && best_.time <= end) return true;
+    --top_;
+  }
+  return best_.outcome == SearchOutcome::crossing;
+}
+
+/// Zones that reach the horizon are decided by the value there, however small.
+void CrossingSearch::finish(DyadicExponentials& exponentials, const double* start, double horizon) {
+  bool reached = false;
+  for (int f = 0; f < functions_; ++f) {
+    const Track& track = tracks_[offset(f)];
+    if (!track.in_zone || track.sign == 0 || track.zone_begin > horizon) continue;
+    if (!reached) exponentials.advance(start, horizon, current_.data());
+    reached = true;
+    const double there = value(f, current_.data());
+    end_zone(f, sign_of(there) == track.sign ? track.sign : -track.sign, horizon, slope(f, current_.data()),
+             there);
+  }
+}
+
+Crossing CrossingSearch::find(DyadicExponentials& exponentials, const double* start, double horizon,
+                              std::span<const int> zeros, const CrossingOptions& options) {
+  options_ = options;
+  horizon_ = horizon;
+  windows_ = 0;
+  graze_count_ = 0;
+  best_ = {};
+  for (Track& track : tracks_) track = {};
+  if (!(horizon > 0) || functions_ == 0) return best_;
+  int exponent = std::ilogb(horizon) + 1;
+  if (!exponentials.nilpotent()) exponent = std::min(exponent, exponentials.natural_exponent());
+  const double width = std::ldexp(1.0, exponent);
+  double* first =
+      tree_.data() + kTreeLevels * 2 * n_;  // window 0, from which every power of two may be reached
+  std::copy(start, start + n_, first);
+  std::fill(first + n_, first + 2 * n_, 0.0);
+  int highest = kTreeLevels - 1;
+  bool over = false;
+  for (unsigned long long m = 0; !over && static_cast<double>(m) * width < horizon; ++m) {
+    if (m == 0) {
+      std::copy(first, first + 2 * n_, current_.begin());
+    } else {
+      // A growing motion may have no finite matrix over the longer spans; window 2^level is the first to ask for one.
+      int level = std::min(std::countr_zero(m), highest);
+      while (level > 0 && !exponentials.finite(exponent + level)) highest = --level;
+      const unsigned long long from = m - (1ULL << level);
+      const int from_level = from == 0 ? kTreeLevels : std::min(std::countr_zero(from), highest);
+      exponentials.apply_bounded(exponent + level, tree_.data() + from_level * 2 * n_, current_.data());
+      std::copy(current_.begin(), current_.end(), tree_.data() + level * 2 * n_);
+    }
+    over = search_window(exponentials, static_cast<double>(m) * width, exponent, zeros);
+  }
+  if (best_.outcome == SearchOutcome::none) finish(exponentials, start, horizon);
+  if (best_.outcome == SearchOutcome::crossing && best_.time > horizon) best_ = {};
+  if (best_.outcome == SearchOutcome::crossing) {
+    while (graze_count_ > 0 && grazes_[offset(graze_count_ - 1)].time > best_.time) --graze_count_;
+    if (best_.time >= best_begin_) {
+      exponentials.advance(best_from_.data(), best_.time - best_begin_, state_.data());
+    } else {
+      exponentials.advance(start, best_.time, state_.data());
+    }
+  }
+  return best_;
+}
+
+}  // namespace judder::engines::numeric

@@ -1,0 +1,166 @@
+// The first zero of several affine functions along the motion of a linear system, with nothing overlooked that rounding lets one see.
+//
+//     ẋ = A x,   f(t) = cᵀ x(t)         (x augmented with the load's states, see linear.hpp)
+//
+// Window by window, [a, a + h] with h = 2^p, f is enclosed by its Taylor polynomial at a with a bound of all that is left out:
+//
+//     f(a + θh) = Σ_{k<8} α_k θ^k ± (ρ + σ),     α_k = (cᵀAᵏ) x(a) h^k/k!
+//     ρ = |cᵀA⁸| e^{|A|h} |x| h⁸/8!              (remainder; e^{|A|h}|x(a)| bounds |x| on the window, entry by entry)
+//     σ = Σ_k |cᵀAᵏ| (8 ε |x| + e) h^k/k!        (rounding: of this window, and e, what x(a) has inherited on its way from the start)
+//
+// S = σ/8ε is the sum of the absolute terms of f in their largest form so far.
+//
+// One product of a table of 8 N numbers with x gives all α_k. In Bernstein form the coefficients enclose the polynomial, and its differences
+// enclose the slope. A window is discarded only when the enclosure excludes zero. A window with a slope of one sign and values of certain and
+// opposite sign at its ends holds exactly one zero. Any other is halved, its right half starting from exp(A h/2) x, until the polynomial
+// varies less than its rounding: there f is zero as far as can be known, and the signs before and after tell a crossing from a graze. So two
+// zeros are told apart down to δ = √(8 ε S/|f̈|), and closer ones are one graze. A sign at the end of a window that the bound leaves open
+// is never guessed: the next window continues with the question.
+//
+// Known zeros. Where f is known to vanish at t = 0 with order z (1 after an impact, 2 or 3 at lift-off), α_0 … α_{z−1} are left out and f/θ^z is
+// enclosed instead, so the search begins at t = 0 itself. Where f(0) is zero to rounding and no order is given, the zero is taken as known
+// but the sign after it is the one found first.
+//
+// Long phases. The state at the m-th window comes from the one 2^k windows before, 2^k the largest power that divides m, so it has passed
+// through at most log₂ m products; times are multiples of powers of two and exact.
+//
+// Cost: 16 N products per function and window of one natural time 1/ρ(|A|); for stiff systems that is the fast time. build() allocates, find()
+// does not (but the exponentials compute a matrix at first use).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engines/numeric/exponential.hpp"
+
+namespace judder::engines::numeric {
+
+enum class SearchOutcome {
+  none,       ///< no zero up to the horizon
+  crossing,   ///< the first one
+  undecided,  ///< limit of windows reached; nothing lies before `time`
+};
+
+struct Crossing {
+  SearchOutcome outcome = SearchOutcome::none;
+  int function = -1;
+  double time = 0;    ///< since the start, (0, horizon]
+  double error = 0;   ///< bound of its error: 8 ε time + (ρ + σ)/|slope|, or the width of a multiple zero
+  double slope = 0;   ///< ḟ at the crossing
+  int direction = 0;  ///< −1 falling, +1 rising
+};
+
+/// f touches zero, or crosses it twice, within rounding.
+struct Graze {
+  int function = -1;
+  double time = 0;
+  double error = 0;  ///< half width of the interval in which |f| ≤ bound
+  double bound = 0;  ///< of |f| there
+};
+
+struct CrossingOptions {
+  bool rising = false;                  ///< also stop at zeros where f becomes positive
+  long long max_windows = 100'000'000;  ///< windows looked at before giving up, ≥ 1
+};
+
+class CrossingSearch {
+ public:
+  /// rows: functions × N, row-major; the exponentials must be built for the same motion. False: A is nilpotent with more than 16 steps (loads
+  /// of degree beyond 12), which is not treated.
+  bool build(const DyadicExponentials& exponentials, int functions, const double* rows);
+
+  /// The first zero of any function on (0, horizon], horizon finite. zeros[i]: order of the zero of f_i at the start, 0 to 3, or an empty span.
+  Crossing find(DyadicExponentials& exponentials, const double* start, double horizon,
+                std::span<const int> zeros, const CrossingOptions& options = {});
+
+  /// The state at the crossing that find() returned.
+  [[nodiscard]] const double* state() const { return state_.data(); }
+
+  /// Grazes before that crossing, in order of time; only the first `kMaxGrazes` are kept.
+  [[nodiscard]] std::span<const Graze> grazes() const {
+    return {grazes_.data(), static_cast<std::size_t>(graze_count_)};
+  }
+  static constexpr int kMaxGrazes = 16;
+
+  [[nodiscard]] long long windows() const { return windows_; }  ///< looked at by the last find()
+
+  /// f_i(x), and the bound 8 ε |c||x| of its rounding at an exact x.
+  [[nodiscard]] double value(int function, const double* x) const;
+  [[nodiscard]] double rounding(int function, const double* x) const;
+  /// ḟ_i(x)
+  [[nodiscard]] double slope(int function, const double* x) const;
+
+ private:
+  static constexpr int kMaxTerms = 16;
+  static constexpr int kMaxDepth = 100;
+  static constexpr int kTreeLevels = 40;
+
+  enum class Verdict { positive, negative, crossing, flat, open_end, closed_start, undecided };
+
+  struct Enclosure {
+    std::array<double, kMaxTerms> bernstein;
+    int degree = 0;
+    double sigma = 0;  ///< rounding
+    double rho = 0;    ///< remainder
+    int zeros = 0;     ///< taken out
+  };
+
+  /// What is known about a function up to the current window.
+  struct Track {
+    int sign = 0;  ///< 0: it started with a zero
+    bool in_zone = false;
+    double zone_begin = 0;
+    double zone_bound = 0;
+  };
+
+  struct Frame {
+    double begin = 0;
+    int exponent = 0;
+    bool pending = false;  ///< the state kept is that of the left neighbour
+  };
+
+  // States below are blocks of 2 N values: x, then a bound e of its error.
+  [[nodiscard]] double uncertainty(int function, const double* x) const;
+  void enclose(int function, const double* x, int exponent, int zeros, Enclosure& out) const;
+  [[nodiscard]] static Verdict judge(const Enclosure& enclosure);
+  void offer(const Crossing& candidate, const double* x, double begin);
+  void end_zone(int function, int sign, double time, double slope_there, double value_there);
+  void commit(DyadicExponentials& exponentials, int function, Verdict verdict, const Enclosure& enclosure,
+              const double* x, const Frame& frame);
+  void refine(DyadicExponentials& exponentials, int function, const Enclosure& enclosure, const double* x,
+              const Frame& frame);
+  void isolate_start(int function, const Enclosure& enclosure, const double* x, const Frame& frame);
+  bool search_window(DyadicExponentials& exponentials, double begin, int exponent,
+                     std::span<const int> zeros);
+  void push(const Frame& frame, const double* x);
+  void add_graze(const Graze& graze);
+  void finish(DyadicExponentials& exponentials, const double* start, double horizon);
+
+  int n_ = 0;
+  int functions_ = 0;
+  int terms_ = 8;
+  std::vector<double> table_;      ///< function × state × term: cᵀAᵏ
+  std::vector<double> remainder_;  ///< function × state: |cᵀA⁸| e^{|A|h}
+
+  CrossingOptions options_;
+  double horizon_ = 0;
+  long long windows_ = 0;
+  std::vector<Track> tracks_;
+  std::vector<Frame> frames_;
+  std::vector<double> frame_states_;
+  std::vector<int> active_;  ///< per frame: functions not yet discarded, then their number
+  int top_ = -1;
+  std::vector<double> current_, scratch_, refine_from_, refine_to_;
+  std::vector<double> tree_;  ///< states at window numbers by trailing zeros
+  std::vector<Enclosure> enclosures_;
+  std::vector<Verdict> verdicts_;
+  Crossing best_;
+  std::vector<double> state_, best_from_;
+  double best_begin_ = 0;
+  std::array<Graze, kMaxGrazes> grazes_{};
+  int graze_count_ = 0;
+};
+
+}  // namespace judder::engines::numeric
