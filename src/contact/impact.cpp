@@ -57,7 +57,23 @@ void ImpactWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   kind.resize(n);
   state.resize(n);
   owner.resize(n);
-  for (auto* v : {&mode, &trial_mode}) v->resize(n);
+  for (auto* v : {&mode, &trial_mode, &sub_mode}) v->resize(n);
+  for (auto* v :
+       {&base, &compression, &velocity, &deformation, &total, &sub_base, &sub_right, &sub_force,
+        &sub_acceleration, &sub_limit, &sub_margin, &normal_force, &velocity_scale, &deformation_scale}) {
+    v->resize(n);
+  }
+  for (auto* v : {&sub_matrix, &sub_coupling, &share, &limit_share, &response}) v->resize(n * n);
+  for (auto* v : {&y, &trial, &slope, &midpoint, &midpoint_old}) v->resize(3 * n);
+  table.resize(3 * n * kColumns);
+  for (auto* v : {&guard, &guard_scale}) v->resize(2 * n);
+  armed.resize(2 * n);
+  contacts.resize(n);
+  others.resize(n);
+  sub_kind.resize(n);
+  sub_state.resize(n);
+  excluded.resize(n);
+  contact_state.resize(n);
 }
 
 void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
@@ -67,6 +83,7 @@ void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
     memory.kind[k] = problem.kind != nullptr ? problem.kind[k] : NormalKind::unilateral;
   }
   for (int j = 0; j < nT; ++j) {
+    memory.base[j] = 0;
     double largest = 0;
     memory.owner[j] = -1;
     for (int k = 0; k < nN; ++k) {
@@ -111,6 +128,7 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
   d.kind = memory.kind.data();
   d.state = memory.state.data();
   d.mu_slip = memory.mu.data();
+  d.base = memory.base.data();
   d.coupling = memory.coupling.data();
   const int n = problem.rows();
   const Decision decision = decide(d, options, memory.decision);

@@ -1,12 +1,16 @@
 // Memory and shared steps of the impact laws.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "judder/contact/impact.hpp"
 
 namespace judder::contact {
+
+/// Columns of the extrapolation table of the energetic impact.
+constexpr int kColumns = 6;
 
 struct ImpactWorkspace::Memory {
   DecisionWorkspace decision;
@@ -25,6 +29,23 @@ struct ImpactWorkspace::Memory {
   std::vector<double> impulse, after, work, trial_impulse, trial_after;
   std::vector<RowStatus> mode, trial_mode;
 
+  // compression and expansion
+  std::vector<double> base, compression;
+
+  // energetic impact: the contacts that carry energy, the rows that follow them, one phase
+  std::vector<int> contacts, others;                 // unilateral rows; bilateral rows, then slips
+  std::vector<double> velocity, deformation, total;  // γ, δ̂ and Λ at the start of the phase
+  std::vector<double> sub_matrix, sub_coupling, sub_base, sub_right, sub_force, sub_acceleration, sub_limit,
+      sub_margin;
+  std::vector<NormalKind> sub_kind;
+  std::vector<TangentState> sub_state;
+  std::vector<RowStatus> sub_mode;
+  std::vector<std::uint16_t> excluded;
+  std::vector<double> share, limit_share, response;  // rows × contacts: dΛ/dΛ_N, dL/dΛ_N, dγ/dΛ_N
+  std::vector<double> normal_force, guard, guard_scale, velocity_scale, deformation_scale;
+  std::vector<double> y, trial, table, slope, midpoint, midpoint_old;  // integration
+  std::vector<std::uint8_t> contact_state, armed;
+
   void resize(int normal_rows, int tangent_rows);
 };
 
@@ -40,7 +61,7 @@ void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory);
 
 /// One problem of Moreau's kind: find Λ with free velocity f (γ_N⁺ − AΛ plus restitution terms in the normal rows), see
 /// `moreau_impact`. Leaves Λ in `impulse`, the mode in `mode`, and AΛ + f in `after`; picks the least energy where the law allows
-/// several velocities. The free velocities of `memory.free_velocity` are used.
+/// several velocities. Uses `memory.free_velocity` and, for limits that are known beforehand, `memory.base`.
 struct MoreauOutcome {
   ImpactStatus status = ImpactStatus::not_found;
   bool several = false;

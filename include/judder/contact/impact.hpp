@@ -130,11 +130,10 @@ class ImpactWorkspace {
 [[nodiscard]] ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& options,
                                          ImpactWorkspace& workspace);
 
-/// Chooses by mechanics.md 5: one contact (or several of type `moreau` or `newton`) — see `form`. One
-/// unilateral row with at most one slip and no bilateral row follows its own law; several contacts use
-/// `moreau` for `moreau` and `newton`, compression and expansion for `poisson`, and the energetic law in step
-/// for `stronge`. When contacts of one impact have different types, the form is that of the first of stronge,
-/// poisson, moreau that occurs.
+/// Chooses by mechanics.md 5, and says in `form` what it chose. One unilateral contact with at most its own slip, all other rows
+/// bilateral and without friction, of type newton, poisson or stronge: the impulse path. Otherwise all rows at once: the
+/// energetic form if some contact is `stronge`, else compression and expansion if some contact is `poisson`, else Moreau's.
+/// Several contacts of which one has a tangential restitution: Moreau's.
 [[nodiscard]] ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options,
                                   ImpactWorkspace& workspace);
 

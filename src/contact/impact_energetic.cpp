@@ -1,0 +1,563 @@
+// The energetic law for several contacts (impact_multi.hpp).
+//
+// Within a phase (fixed statuses) everything follows the normal forces F of the contacts linearly: impulses of the other rows
+// dΛ = G dΛ_N, velocities γ = γ₀ + (A G) ΔΛ_N, limits of friction. The state integrated is (δ̂, ΔΛ_N, work of the slips).
+#include <algorithm>
+#include <cmath>
+
+#include "impact_memory.hpp"
+#include "judder/contact/impact_multi.hpp"
+
+namespace judder::contact {
+
+namespace {
+
+enum ContactState : std::uint8_t { kIdle, kLoading, kUnloading };
+
+constexpr double kSmallestRestitution = 1e-3;
+constexpr double kStepTolerance = 1e-12;  // local error of a step, relative to the scales
+constexpr double kZero = 1e-11;           // below this part of its scale a guard is at its zero
+constexpr double kNegligible = 1e-9;      // remaining approach velocities that are finished inelastically
+
+class EnergeticImpact {
+ public:
+  EnergeticImpact(const ImpactProblem& problem, const ImpactOptions& options, ImpactWorkspace::Memory& memory)
+      : p_(problem),
+        o_(options),
+        m_(memory),
+        n_(problem.rows()),
+        nN_(problem.normals),
+        nT_(problem.tangents) {
+    for (int k = 0; k < nN_; ++k) {
+      if (is_unilateral(problem, k)) {
+        m_.contacts[nU_++] = k;
+      } else {
+        m_.others[nB_++] = k;
+      }
+    }
+    for (int j = 0; j < nT_; ++j) m_.others[nB_ + j] = nN_ + j;
+    nS_ = nB_ + nT_;
+  }
+
+  ImpactStatus run() {
+    start();
+    for (int phase = 0; phase < o_.max_phases; ++phase) {
+      if (!wake_contacts()) return ImpactStatus::solved;
+      if (negligible()) return finish_inelastically();
+      if (!decide_friction() || !build_shares()) return ImpactStatus::no_solution;
+      if (!integrate_phase()) return ImpactStatus::not_finished;
+    }
+    return ImpactStatus::not_finished;
+  }
+
+  void results() {
+    for (int i = 0; i < n_; ++i) {
+      m_.impulse[i] = m_.total[i];
+      m_.after[i] = m_.velocity[i];
+    }
+    for (int u = 0; u < nU_; ++u) {
+      const int k = m_.contacts[u];
+      if (std::abs(m_.after[k]) <= 10 * kZero * m_.velocity_scale[k] && m_.impulse[k] > 0) m_.after[k] = 0;
+      m_.mode[k] = m_.after[k] > 0 ? RowStatus::open : RowStatus::closed;
+    }
+    for (int r = 0; r < nS_; ++r) m_.mode[m_.others[r]] = r < nB_ ? RowStatus::held : m_.sub_mode[r];
+  }
+
+ private:
+  [[nodiscard]] double restitution(int u) const {
+    const double e = p_.law != nullptr ? p_.law[m_.contacts[u]].restitution : 0;
+    return e < kSmallestRestitution ? 0 : e;
+  }
+  [[nodiscard]] double stiffness(int u) const {
+    return p_.law != nullptr ? p_.law[m_.contacts[u]].stiffness : 1;
+  }
+  [[nodiscard]] double exponent(int u) const {
+    return p_.law != nullptr ? p_.law[m_.contacts[u]].exponent : 1;
+  }
+  [[nodiscard]] double force(int u, double deformation) const {
+    const double eta = exponent(u);
+    if (eta == 1) return stiffness(u) * deformation;
+    return stiffness(u) * std::copysign(std::pow(std::abs(deformation), eta), deformation);
+  }
+
+  void start() {
+    double beta = 0;
+    for (int i = 0; i < n_; ++i) {
+      m_.velocity[i] = p_.before[i];
+      m_.total[i] = 0;
+      m_.work[i] = 0;
+      const double a = p_.A[i * n_ + i];
+      if (a > 0) beta = std::max(beta, p_.before[i] * p_.before[i] / a);
+    }
+    beta = std::sqrt(beta);
+    time_scale_ = 0;
+    for (int i = 0; i < n_; ++i) {
+      const double a = p_.A[i * n_ + i];
+      m_.velocity_scale[i] = beta * std::sqrt(std::max(a, 0.0));
+    }
+    for (int u = 0; u < nU_; ++u) {
+      const int k = m_.contacts[u];
+      const double v = m_.velocity_scale[k];
+      const double a = p_.A[k * n_ + k];
+      const double eta = exponent(u);
+      // Deformation at which all of v would be stored: k δ^{η+1}/(η+1) = v²/(2a).
+      const double deformation =
+          a > 0 && v > 0 ? std::pow((eta + 1) * v * v / (2 * a * stiffness(u)), 1 / (eta + 1)) : 0;
+      m_.deformation_scale[u] = deformation;
+      if (v > 0 && (time_scale_ == 0 || deformation / v < time_scale_)) time_scale_ = deformation / v;
+      m_.deformation[u] = 0;
+      m_.contact_state[u] = kIdle;
+    }
+    for (int j = 0; j < nT_; ++j) {
+      const double v = p_.before[nN_ + j];
+      m_.sub_state[j] = v > 0   ? TangentState::slip_plus
+                        : v < 0 ? TangentState::slip_minus
+                                : TangentState::rest;
+      m_.sub_mode[nB_ + j] = RowStatus::free;
+      m_.excluded[nB_ + j] = 0;
+    }
+    for (int b = 0; b < nB_; ++b) m_.excluded[b] = 0;
+    m_.sub_kind.assign(m_.sub_kind.size(), NormalKind::bilateral);
+    for (int r = 0; r < nS_; ++r) {
+      for (int s = 0; s < nS_; ++s) m_.sub_matrix[r * nS_ + s] = p_.A[m_.others[r] * n_ + m_.others[s]];
+    }
+    for (int j = 0; j < nT_; ++j) {
+      for (int b = 0; b < nB_; ++b) m_.sub_coupling[j * nB_ + b] = m_.coupling[j * nN_ + m_.others[b]];
+    }
+    step_ = 0.25 * time_scale_;
+  }
+
+  // Contacts that approach are loaded; false when none carries energy or approaches.
+  bool wake_contacts() {
+    bool any = false;
+    for (int u = 0; u < nU_; ++u) {
+      const double v = m_.velocity[m_.contacts[u]];
+      if (m_.contact_state[u] == kIdle && v < -kZero * m_.velocity_scale[m_.contacts[u]])
+        m_.contact_state[u] = kLoading;
+      any = any || m_.contact_state[u] != kIdle;
+    }
+    return any;
+  }
+
+  [[nodiscard]] bool negligible() const {
+    for (int u = 0; u < nU_; ++u) {
+      const double v = m_.velocity[m_.contacts[u]];
+      if (m_.deformation[u] > kNegligible * m_.deformation_scale[u]) return false;
+      if (v < -kNegligible * m_.velocity_scale[m_.contacts[u]]) return false;
+    }
+    return true;
+  }
+
+  ImpactStatus finish_inelastically() {
+    std::copy_n(m_.velocity.begin(), n_, m_.free_velocity.begin());
+    const MoreauOutcome outcome = solve_moreau(p_, o_.decision, m_);
+    if (outcome.status != ImpactStatus::solved && outcome.status != ImpactStatus::solved_unchecked)
+      return outcome.status;
+    for (int i = 0; i < n_; ++i) {
+      m_.total[i] += m_.impulse[i];
+      m_.work[i] += 0.5 * m_.impulse[i] * (m_.velocity[i] + m_.after[i]);
+    }
+    for (int i = 0; i < n_; ++i) m_.velocity[i] = m_.after[i];
+    for (int j = 0; j < nT_; ++j) m_.sub_mode[nB_ + j] = m_.mode[nN_ + j];
+    return ImpactStatus::solved;
+  }
+
+  [[nodiscard]] DecisionProblem follower_problem() const {
+    DecisionProblem d;
+    d.normals = nB_;
+    d.tangents = nT_;
+    d.A = m_.sub_matrix.data();
+    d.b = m_.sub_right.data();
+    d.kind = m_.sub_kind.data();
+    d.state = m_.sub_state.data();
+    d.mu_slip = m_.mu.data();
+    d.base = m_.sub_base.data();
+    d.coupling = m_.sub_coupling.data();
+    d.excluded = m_.excluded.data();
+    return d;
+  }
+
+  void load_followers(const double* normal_force) {
+    for (int r = 0; r < nS_; ++r) {
+      double sum = 0;
+      for (int u = 0; u < nU_; ++u) sum += p_.A[m_.others[r] * n_ + m_.contacts[u]] * normal_force[u];
+      m_.sub_right[r] = sum;
+    }
+    for (int j = 0; j < nT_; ++j) {
+      double limit = 0;
+      for (int u = 0; u < nU_; ++u) limit += m_.coupling[j * nN_ + m_.contacts[u]] * normal_force[u];
+      m_.sub_base[j] = limit;
+    }
+  }
+
+  // Which slips stick, start or reverse under the present normal forces. A contact that is only beginning to press takes the
+  // force it will have after a small part of the impact.
+  bool decide_friction() {
+    if (nS_ == 0) return true;
+    for (int u = 0; u < nU_; ++u) {
+      double deformation = m_.deformation[u];
+      if (m_.contact_state[u] != kIdle) {
+        deformation = std::max(deformation, 1e-6 * time_scale_ * std::abs(m_.velocity[m_.contacts[u]]));
+        deformation = std::max(deformation, 1e-12 * m_.deformation_scale[u]);
+      }
+      m_.normal_force[u] = force(u, deformation);
+    }
+    load_followers(m_.normal_force.data());
+    const Decision decision = decide(follower_problem(), o_.decision, m_.decision);
+    if (!decision.found()) return false;
+    std::copy(decision.mode.begin(), decision.mode.end(), m_.sub_mode.begin());
+    for (int j = 0; j < nT_; ++j) {
+      if (m_.sub_mode[nB_ + j] == RowStatus::slip_plus) m_.sub_state[j] = TangentState::slip_plus;
+      if (m_.sub_mode[nB_ + j] == RowStatus::slip_minus) m_.sub_state[j] = TangentState::slip_minus;
+    }
+    for (int r = 0; r < nS_; ++r) m_.excluded[r] = 0;
+    return true;
+  }
+
+  // Impulses, limits and velocities of all rows per unit of each contact's impulse.
+  bool build_shares() {
+    const DecisionProblem d = follower_problem();
+    const std::span<const RowStatus> mode(m_.sub_mode.data(), static_cast<std::size_t>(nS_));
+    redundant_ = false;
+    if (nS_ > 0) {
+      factor_mode(d, mode, o_.decision.rank_tolerance, m_.factor, m_.decision);
+      redundant_ = !m_.factor.reactions_unique();
+    }
+    const ModeValues values{m_.sub_force, m_.sub_acceleration, m_.sub_limit, m_.sub_margin};
+    for (int u = 0; u < nU_; ++u) {
+      for (int i = 0; i < n_; ++i) m_.share[i * nU_ + u] = 0;
+      m_.share[m_.contacts[u] * nU_ + u] = 1;
+      if (nS_ == 0) continue;
+      for (int v = 0; v < nU_; ++v) m_.normal_force[v] = v == u ? 1 : 0;
+      load_followers(m_.normal_force.data());
+      (void)evaluate_mode(d, mode, m_.factor, m_.decision, values);
+      for (int r = 0; r < nS_; ++r) {
+        if (!std::isfinite(m_.sub_force[r])) return false;
+        m_.share[m_.others[r] * nU_ + u] = m_.sub_force[r];
+      }
+      for (int j = 0; j < nT_; ++j) m_.limit_share[j * nU_ + u] = m_.sub_limit[j];
+    }
+    for (int i = 0; i < n_; ++i) {
+      for (int u = 0; u < nU_; ++u) {
+        double sum = 0;
+        for (int k = 0; k < n_; ++k) sum += p_.A[i * n_ + k] * m_.share[k * nU_ + u];
+        m_.response[i * nU_ + u] = sum;
+      }
+    }
+    return true;
+  }
+
+  // y = (δ̂, ΔΛ_N, work of the slips)
+  void rates(const double* y, double* dy) {
+    const double* impulse = y + nU_;
+    for (int u = 0; u < nU_; ++u) {
+      const int k = m_.contacts[u];
+      double gamma = m_.velocity[k];
+      for (int v = 0; v < nU_; ++v) gamma += m_.response[k * nU_ + v] * impulse[v];
+      switch (m_.contact_state[u]) {
+        case kLoading:
+          dy[u] = -gamma;
+          break;
+        case kUnloading:
+          dy[u] = -gamma / (restitution(u) * restitution(u));
+          break;
+        default:
+          dy[u] = 0;
+      }
+      dy[nU_ + u] = m_.contact_state[u] == kIdle ? 0 : force(u, y[u]);
+    }
+    for (int j = 0; j < nT_; ++j) {
+      dy[2 * nU_ + j] = 0;
+      const RowStatus s = m_.sub_mode[nB_ + j];
+      if (s != RowStatus::slip_plus && s != RowStatus::slip_minus) continue;
+      const int i = nN_ + j;
+      double gamma = m_.velocity[i];
+      double push = 0;
+      for (int v = 0; v < nU_; ++v) {
+        gamma += m_.response[i * nU_ + v] * impulse[v];
+        push += m_.share[i * nU_ + v] * dy[nU_ + v];
+      }
+      dy[2 * nU_ + j] = gamma * push;
+    }
+  }
+
+  // Extrapolated midpoint rule (Gragg) from y over h into trial; returns the error estimate relative to scale.
+  double extrapolated_step(double h) {
+    const int size = 2 * nU_ + nT_;
+    double error = 0;
+    rates(m_.y.data(), m_.slope.data());
+    for (int column = 0; column < kColumns; ++column) {
+      const int count = 2 * (column + 1);
+      const double step = h / count;
+      double* old = m_.midpoint_old.data();
+      double* now = m_.midpoint.data();
+      for (int i = 0; i < size; ++i) {
+        old[i] = m_.y[i];
+        now[i] = m_.y[i] + step * m_.slope[i];
+      }
+      for (int s = 1; s < count; ++s) {
+        rates(now, m_.trial.data());
+        for (int i = 0; i < size; ++i) {
+          const double next = old[i] + 2 * step * m_.trial[i];
+          old[i] = now[i];
+          now[i] = next;
+        }
+      }
+      // Aitken and Neville in h²; entry `back` of the table is the present row's.
+      for (int i = 0; i < size; ++i) {
+        double value = now[i];
+        double correction = 0;
+        for (int back = 0; back < column; ++back) {
+          double& entry = m_.table[back * size + i];
+          const double ratio = static_cast<double>(count) / (2 * (column - back));
+          correction = (value - entry) / (ratio * ratio - 1);
+          entry = value;
+          value += correction;
+        }
+        m_.table[column * size + i] = value;
+        if (column == kColumns - 1) {
+          m_.trial[i] = value;
+          error = std::max(error, std::abs(correction) / scale(i));
+        }
+      }
+    }
+    return error;
+  }
+
+  // Each guard is positive in its status. Two per contact, then one per follower.
+  void guards(const double* y, double* guard) {
+    const double* impulse = y + nU_;
+    for (int u = 0; u < nU_; ++u) {
+      const int k = m_.contacts[u];
+      double gamma = m_.velocity[k];
+      for (int v = 0; v < nU_; ++v) gamma += m_.response[k * nU_ + v] * impulse[v];
+      guard[2 * u] = (m_.contact_state[u] == kLoading ? -gamma : gamma) / m_.velocity_scale[k];
+      guard[2 * u + 1] = m_.contact_state[u] == kUnloading ? y[u] / m_.deformation_scale[u] : 1;
+      m_.normal_force[u] = m_.contact_state[u] == kIdle ? 0 : force(u, y[u]);
+    }
+    double redundant_margin = 1;
+    if (redundant_) {
+      load_followers(m_.normal_force.data());
+      double size = 0;
+      for (int u = 0; u < nU_; ++u) size = std::max(size, std::abs(m_.normal_force[u]));
+      const std::span<const RowStatus> mode(m_.sub_mode.data(), static_cast<std::size_t>(nS_));
+      const MarginResult margin =
+          largest_margin(follower_problem(), mode, m_.factor, m_.decision, m_.sub_force, m_.sub_acceleration);
+      redundant_row_ = margin.row;
+      redundant_margin = margin.status == MarginStatus::unbounded ? 1 : size > 0 ? margin.margin / size : 0;
+    }
+    for (int r = 0; r < nS_; ++r) {
+      const int i = m_.others[r];
+      double push = 0, gamma = m_.velocity[i], size = 0;
+      for (int v = 0; v < nU_; ++v) {
+        push += m_.share[i * nU_ + v] * m_.normal_force[v];
+        gamma += m_.response[i * nU_ + v] * impulse[v];
+        size = std::max(size, std::abs(m_.normal_force[v]));
+      }
+      double& value = guard[2 * nU_ + r];
+      value = 1;
+      switch (m_.sub_mode[r]) {
+        case RowStatus::held_plus:
+          if (size > 0) value = push / size;
+          break;
+        case RowStatus::held_minus:
+          if (size > 0) value = -push / size;
+          break;
+        case RowStatus::slip_plus:
+          value = gamma / m_.velocity_scale[i];
+          break;
+        case RowStatus::slip_minus:
+          value = -gamma / m_.velocity_scale[i];
+          break;
+        case RowStatus::stick: {
+          if (redundant_) {
+            value = redundant_margin;
+            break;
+          }
+          double limit = 0;
+          for (int v = 0; v < nU_; ++v) limit += m_.limit_share[(r - nB_) * nU_ + v] * m_.normal_force[v];
+          if (size > 0) value = (m_.mu[r - nB_] * limit - std::abs(push)) / size;
+          break;
+        }
+        default:
+          break;
+      }
+    }
+  }
+
+  // What the zero of a guard means.
+  void pass(int guard) {
+    if (guard >= 2 * nU_) {
+      const int r = guard - 2 * nU_;
+      const RowStatus s = m_.sub_mode[r];
+      if (s == RowStatus::slip_plus || s == RowStatus::slip_minus) {
+        m_.sub_state[r - nB_] = TangentState::rest;
+      } else if (!redundant_ || r < nB_ || redundant_row_ == r) {
+        m_.excluded[r] = bit(s);
+      }
+      return;
+    }
+    const int u = guard / 2;
+    if (guard % 2 == 1) {
+      m_.contact_state[u] = kIdle;
+      m_.deformation[u] = 0;
+    } else if (m_.contact_state[u] != kLoading) {
+      m_.contact_state[u] = kLoading;
+    } else if (restitution(u) == 0) {
+      m_.contact_state[u] = kIdle;
+      m_.deformation[u] = 0;
+    } else {
+      m_.contact_state[u] = kUnloading;
+    }
+  }
+
+  // The phase ends at y: velocities, impulses and works are brought up to date.
+  void close_phase() {
+    const double* impulse = m_.y.data() + nU_;
+    for (int u = 0; u < nU_; ++u) {
+      const double eta = exponent(u);
+      const auto energy = [&](double deformation) { return deformation * force(u, deformation) / (eta + 1); };
+      const double stored = energy(m_.y[u]) - energy(m_.deformation[u]);
+      const double e = restitution(u);
+      if (m_.contact_state[u] != kIdle)
+        m_.work[m_.contacts[u]] -= m_.contact_state[u] == kUnloading ? e * e * stored : stored;
+      m_.deformation[u] = m_.y[u];
+    }
+    for (int j = 0; j < nT_; ++j) m_.work[nN_ + j] += m_.y[2 * nU_ + j];
+    for (int i = 0; i < n_; ++i) {
+      for (int u = 0; u < nU_; ++u) {
+        m_.velocity[i] += m_.response[i * nU_ + u] * impulse[u];
+        m_.total[i] += m_.share[i * nU_ + u] * impulse[u];
+      }
+    }
+    for (int r = 0; r < nS_; ++r) {
+      const int i = m_.others[r];
+      const RowStatus s = m_.sub_mode[r];
+      if (r < nB_ || s == RowStatus::stick) m_.velocity[i] = 0;
+      if (s == RowStatus::free) {
+        const double v = m_.velocity[i];
+        m_.sub_state[r - nB_] = std::abs(v) <= kZero * m_.velocity_scale[i] ? TangentState::rest
+                                : v > 0                                     ? TangentState::slip_plus
+                                                                            : TangentState::slip_minus;
+      }
+    }
+  }
+
+  double least_armed_guard() {
+    guards(m_.trial.data(), m_.guard.data());
+    double least = 1;
+    for (int g = 0; g < 2 * nU_ + nS_; ++g) {
+      if (m_.armed[g] != 0) least = std::min(least, m_.guard[g]);
+    }
+    return least;
+  }
+
+  // To the next event; false if the step size vanishes.
+  bool integrate_phase() {
+    const int size = 2 * nU_ + nT_;
+    const int count = 2 * nU_ + nS_;
+    for (int i = 0; i < size; ++i) m_.y[i] = i < nU_ ? m_.deformation[i] : 0;
+    guards(m_.y.data(), m_.guard.data());
+    for (int g = 0; g < count; ++g) m_.armed[g] = m_.guard[g] > kZero ? 1 : 0;
+    for (int step = 0; step < 100000; ++step) {
+      double h = step_;
+      const double error = extrapolated_step(h) / kStepTolerance;
+      if (!(error <= 1)) {
+        step_ = h * (std::isfinite(error) ? std::max(0.1, 0.8 * std::pow(error, -1.0 / (2 * kColumns - 1)))
+                                          : 0.1);
+        if (step_ < 1e-14 * time_scale_) return false;
+        continue;
+      }
+      const double least = least_armed_guard();
+      if (least < 0) {
+        locate(h, least);
+        std::copy_n(m_.trial.begin(), size, m_.y.begin());
+        close_phase();
+        for (int g = 0; g < count; ++g) {
+          if (m_.armed[g] != 0 && m_.guard[g] <= kZero) pass(g);
+        }
+        return true;
+      }
+      // A guard that starts at zero and falls ends the phase where it stands.
+      bool fallen = false;
+      for (int g = 0; g < count; ++g) fallen = fallen || (m_.armed[g] == 0 && m_.guard[g] < -10 * kZero);
+      if (fallen) {
+        close_phase();
+        for (int g = 0; g < count; ++g) {
+          if (m_.armed[g] == 0 && m_.guard[g] < -10 * kZero) pass(g);
+        }
+        return true;
+      }
+      std::copy_n(m_.trial.begin(), size, m_.y.begin());
+      for (int g = 0; g < count; ++g) {
+        if (m_.guard[g] > kZero) m_.armed[g] = 1;
+      }
+      step_ = h * std::min(3.0, 0.8 * std::pow(std::max(error, 1e-12), -1.0 / (2 * kColumns - 1)));
+    }
+    return false;
+  }
+
+  // Shortens the step until the least armed guard is zero: Illinois' rule on the step length, each trial a full step.
+  void locate(double h, double value_high) {
+    guards(m_.y.data(), m_.guard.data());
+    double low = 0, high = h, value_low = 1;
+    int side = 0;
+    for (int g = 0; g < 2 * nU_ + nS_; ++g) {
+      if (m_.armed[g] != 0) value_low = std::min(value_low, m_.guard[g]);
+    }
+    for (int iteration = 0; iteration < 80; ++iteration) {
+      double next = high - value_high * (high - low) / (value_high - value_low);
+      if (!(next > low && next < high)) next = 0.5 * (low + high);
+      (void)extrapolated_step(next);
+      const double value = least_armed_guard();
+      if (std::abs(value) <= 0.01 * kZero || high - low <= 1e-15 * h) return;
+      if (value < 0) {
+        high = next;
+        value_high = value;
+        if (side < 0) value_low *= 0.5;
+        side = -1;
+      } else {
+        low = next;
+        value_low = value;
+        if (side > 0) value_high *= 0.5;
+        side = 1;
+      }
+    }
+  }
+
+  [[nodiscard]] double scale(int i) const {
+    if (i < nU_) return m_.deformation_scale[i];
+    if (i < 2 * nU_) {
+      const int k = m_.contacts[i - nU_];
+      return m_.velocity_scale[k] / p_.A[k * n_ + k];
+    }
+    const int k = nN_ + i - 2 * nU_;
+    return m_.velocity_scale[k] * m_.velocity_scale[k] / p_.A[k * n_ + k];
+  }
+
+  const ImpactProblem& p_;
+  const ImpactOptions& o_;
+  ImpactWorkspace::Memory& m_;
+  const int n_, nN_, nT_;
+  int nU_ = 0, nB_ = 0, nS_ = 0;
+  double time_scale_ = 0, step_ = 0;
+  bool redundant_ = false;
+  int redundant_row_ = -1;
+};
+
+}  // namespace
+
+ImpactResult stronge_impact(const ImpactProblem& problem, const ImpactOptions& options,
+                            ImpactWorkspace& workspace) {
+  ImpactWorkspace::Memory& memory = workspace.memory();
+  prepare(problem, memory);
+  EnergeticImpact energetic(problem, options, memory);
+  ImpactResult result;
+  result.form = ImpactForm::energetic;
+  result.status = energetic.run();
+  energetic.results();
+  publish(problem, options, true, memory, result);
+  return result;
+}
+
+}  // namespace judder::contact
