@@ -16,8 +16,15 @@ std::string toml_key(const std::string& key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), plain) ? key : toml_string(key);
 }
 
+/// A whole number above 2^63 would be an integer that TOML cannot hold.
+std::string toml_number(double number) {
+  std::string text = to_text(number);
+  if (text.size() > 15 && text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
 std::string toml_value(const model::Value& value) {
-  return value.number ? to_text(*value.number) : toml_string(value.text.text);
+  return value.number ? toml_number(*value.number) : toml_string(value.text.text);
 }
 
 template <class Element, class Write>
@@ -85,7 +92,7 @@ class TableWriter {
     return rows.empty() ? "" : toml_rows(rows);
   }
   static std::string write(const Field&, std::vector<double>& numbers) {
-    return numbers.empty() ? "" : toml_list(numbers, [](double number) { return to_text(number); });
+    return numbers.empty() ? "" : toml_list(numbers, toml_number);
   }
   static std::string write(const Field& field, model::Matrix& matrix) {
     if (!matrix.given) return "";

@@ -17,11 +17,11 @@ namespace judder::io {
 
 /// FILE [--variant NAME]… [--set name=value]…
 struct ModelRequest {
-  std::filesystem::path file;
-  std::vector<std::string> variants;  ///< later ones win
-  std::vector<model::Named> set;      ///< wins over variants
-  std::string engine;                 ///< replaces `engine` of [run]; empty: as in the file
-  std::vector<std::string> free;      ///< parameters that stay inputs of the System
+  std::filesystem::path file{};
+  std::vector<std::string> variants{};  ///< later ones win
+  std::vector<model::Named> set{};      ///< wins over variants
+  std::string engine{};                 ///< replaces `engine` of [run]; empty: as in the file
+  std::vector<std::string> free{};      ///< parameters that stay inputs of the System
 };
 
 /// "name=value" of --set; nothing if there is no name or no value.
