@@ -443,6 +443,26 @@ class EnergeticImpact {
     }
   }
 
+  // Wedged: contacts press but nothing moves or will move. Their energy stays where it is and the impact is over.
+  bool balanced() {
+    rates(m_.y.data(), m_.slope.data());
+    const auto moves = [&](int i) {
+      double gamma = m_.velocity[i], rate = 0;
+      for (int u = 0; u < nU_; ++u) {
+        gamma += m_.response[i * nU_ + u] * m_.y[nU_ + u];
+        rate += m_.response[i * nU_ + u] * m_.slope[nU_ + u];
+      }
+      return std::max(std::abs(gamma), std::abs(rate) * time_scale_) > kNegligible * m_.velocity_scale[i];
+    };
+    for (int u = 0; u < nU_; ++u) {
+      if (m_.contact_state[u] != kIdle && moves(m_.contacts[u])) return false;
+    }
+    for (int j = 0; j < nT_; ++j) {
+      if (m_.sub_mode[nB_ + j] != RowStatus::free && moves(nN_ + j)) return false;
+    }
+    return true;
+  }
+
   double least_armed_guard() {
     guards(m_.trial.data(), m_.guard.data());
     double least = 1;
@@ -491,6 +511,14 @@ class EnergeticImpact {
       std::copy_n(m_.trial.begin(), size, m_.y.begin());
       for (int g = 0; g < count; ++g) {
         if (m_.guard[g] > kZero) m_.armed[g] = 1;
+      }
+      if (balanced()) {
+        close_phase();
+        for (int u = 0; u < nU_; ++u) {
+          m_.contact_state[u] = kIdle;
+          m_.deformation[u] = 0;
+        }
+        return true;
       }
       step_ = h * std::min(3.0, 0.8 * std::pow(std::max(error, 1e-12), -1.0 / (2 * kColumns - 1)));
     }

@@ -16,7 +16,10 @@
 // located events: end of compression and expansion, slip stops, starts, reverses. Its result does not depend on the
 // absolute stiffness. Energy never rises.
 //
-// Restitutions below 1e-3 are zero here: the contact lets go at the end of its compression.
+// Restitutions below 1e-3 are zero here: the contact lets go at the end of its compression. A contact that has let go and is
+// approached again is compressed from zero at once; the law knows no gaps of the size of the deformation. Bodies wedged between
+// contacts that all press and do not move have ended their impact with energy still stored; between contacts with e = 1 they may
+// vibrate for ever (`not_finished`).
 // Neither form reduces to the impulse path of one contact where slip reverses within the impact; `stronge_impact` does for one contact.
 //
 // C. Liu, Z. Zhao, B. Brogliato, Frictionless multiple impacts in multibody systems, Proc. R. Soc. A 464 (2008), 465 (2009);

@@ -51,23 +51,26 @@ std::vector<double> ball_velocities(const Row& row, std::span<const double> impu
   return v;
 }
 
-// The same balls with springs between them, integrated in time with fourth-order steps and located ends of contact.
-std::vector<double> spring_chain(const Row& row, const std::vector<double>& stiffness, double step) {
-  const std::size_t n = row.mass.size();
-  std::vector<double> y(2 * n);  // displacements, velocities
-  std::copy(row.velocity.begin(), row.velocity.end(), y.begin() + static_cast<long>(n));
+// The same balls with springs between them, integrated in time with fourth-order steps and located changes of contact. With
+// `gaps` a spring that has let go acts again only when its gap has closed; without, as soon as its ends approach.
+std::vector<double> spring_chain(const Row& row, const std::vector<double>& stiffness, bool gaps,
+                                 double step) {
+  const std::size_t n = row.mass.size(), m = n - 1;
+  std::vector<double> y(m + n);  // compressions, velocities
+  std::copy(row.velocity.begin(), row.velocity.end(), y.begin() + static_cast<long>(m));
+  std::vector<bool> on(m, true);
+  const auto approach = [&](const std::vector<double>& s, std::size_t i) { return s[m + i] - s[m + i + 1]; };
   const auto rate = [&](const std::vector<double>& s) {
-    std::vector<double> d(2 * n, 0.0);
-    for (std::size_t i = 0; i < n; ++i) d[i] = s[n + i];
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      const double f = stiffness[i] * std::max(0.0, s[i] - s[i + 1]);
-      d[n + i] -= f / row.mass[i];
-      d[n + i + 1] += f / row.mass[i + 1];
+    std::vector<double> d(m + n, 0.0);
+    for (std::size_t i = 0; i < m; ++i) {
+      const double f = on[i] ? stiffness[i] * s[i] : 0;
+      d[i] = on[i] || gaps ? approach(s, i) : 0;
+      d[m + i] -= f / row.mass[i];
+      d[m + i + 1] += f / row.mass[i + 1];
     }
     return d;
   };
   const auto advance = [&](std::vector<double> s, double h) {
-    // Classical Runge-Kutta of order four; exact enough at these steps.
     const auto k1 = rate(s);
     auto t = s;
     for (std::size_t i = 0; i < t.size(); ++i) t[i] = s[i] + h / 2 * k1[i];
@@ -79,31 +82,40 @@ std::vector<double> spring_chain(const Row& row, const std::vector<double>& stif
     for (std::size_t i = 0; i < t.size(); ++i) s[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
     return s;
   };
-  const auto touching = [&](const std::vector<double>& s) {
-    unsigned mask = 0;
-    for (std::size_t i = 0; i + 1 < n; ++i) mask |= (s[i] - s[i + 1] > 0 ? 1u : 0u) << i;
-    return mask;
+  // A spring that is on goes off where its compression falls to zero; one that is off goes on where the gap closes, or where
+  // its ends begin to approach.
+  const auto changed = [&](const std::vector<double>& s, std::size_t i) {
+    if (on[i]) return s[i] < 0;
+    return gaps ? s[i] > 0 : approach(s, i) > 1e-15;
   };
-  const auto approaching = [&](const std::vector<double>& s) {
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      if (s[i] - s[i + 1] > 0 || s[n + i] > s[n + i + 1] + 1e-13) return true;
+  const auto any_change = [&](const std::vector<double>& s) {
+    for (std::size_t i = 0; i < m; ++i) {
+      if (changed(s, i)) return true;
     }
     return false;
   };
-  for (long guard = 0; guard < 10'000'000 && approaching(y); ++guard) {
+  for (std::size_t i = 0; i < m; ++i) on[i] = approach(y, i) > 0 || row.velocity[i] == row.velocity[i + 1];
+  for (long guard = 0; guard < 1'000'000; ++guard) {
+    bool over = true;
+    for (std::size_t i = 0; i < m; ++i) over = over && approach(y, i) <= 0 && y[i] <= 1e-13;
+    if (over && guard > 0) break;
     auto next = advance(y, step);
-    if (touching(next) != touching(y)) {
-      // Land on the change from both sides so that no step crosses the kink of the force.
+    if (any_change(next)) {
       double low = 0, high = step;
       for (int i = 0; i < 60; ++i) {
         const double middle = 0.5 * (low + high);
-        (touching(advance(y, middle)) != touching(y) ? high : low) = middle;
+        (any_change(advance(y, middle)) ? high : low) = middle;
       }
       next = advance(y, high);
+      for (std::size_t i = 0; i < m; ++i) {
+        if (!changed(next, i)) continue;
+        on[i] = !on[i];
+        next[i] = 0;
+      }
     }
     y = next;
   }
-  return {y.begin() + static_cast<long>(n), y.end()};
+  return {y.begin() + static_cast<long>(m), y.end()};
 }
 
 ImpactLaw law(ImpactType type, double e, double stiffness = 1) {
@@ -132,18 +144,19 @@ TEST(SeveralContacts, StrongeIsASpringChain) {
   struct Chain {
     Row row;
     std::vector<double> stiffness;
+    bool recontact;
   };
-  std::vector<Chain> chains{{{{1, 1, 1}, {1, 0, 0}, {}}, {1, 1}},
-                            {{{1, 2, 0.5}, {1, 0.1, -0.3}, {}}, {1, 3}},
-                            {{{1, 1, 1, 1}, {1, 0, 0, 0}, {}}, {1, 1, 1}},
-                            {{{3, 1, 2, 1}, {1, 0.5, 0.5, -1}, {}}, {1, 0.2, 5}}};
+  std::vector<Chain> chains{{{{1, 1, 1}, {1, 0, 0}, {}}, {1, 1}, false},
+                            {{{1, 2, 0.5}, {1, 0.1, -0.3}, {}}, {1, 3}, true},
+                            {{{1, 1, 1, 1}, {1, 0, 0, 0}, {}}, {1, 1, 1}, false},
+                            {{{3, 1, 2, 1}, {1, 0.5, 0.5, -1}, {}}, {1, 0.2, 5}, true}};
   for (Chain& chain : chains) {
     for (const double k : chain.stiffness) chain.row.law.push_back(law(ImpactType::stronge, 1, k));
     const ImpactResult r = impact(balls(chain.row).problem(), {}, workspace);
     ASSERT_TRUE(r.ok()) << name(r.status);
     EXPECT_EQ(r.form, ImpactForm::energetic);
     const auto v = ball_velocities(chain.row, r.impulse);
-    const auto expected = spring_chain(chain.row, chain.stiffness, 1e-3);
+    const auto expected = spring_chain(chain.row, chain.stiffness, !chain.recontact, 1e-3);
     for (std::size_t i = 0; i < v.size(); ++i) EXPECT_NEAR(v[i], expected[i], 1e-10);
     EXPECT_NEAR(r.energy_change, 0, 1e-10);
   }
@@ -308,13 +321,12 @@ TEST(SeveralContacts, EnergyNeverRisesUnderPoissonWithEqualRestitution) {
 
 TEST(SeveralContacts, EnergyCanRiseUnderPoissonWithUnequalRestitutionAndIsFlagged) {
   std::mt19937_64 random(44);
-  ImpactWorkspace workspace(3, 0);
+  ImpactWorkspace workspace(3, 3);
   test::DrawOptions options;
   options.max_contacts = 3;
-  options.friction = false;
   options.restitution = -1;
   int gains = 0;
-  for (int i = 0; i < count(20'000); ++i) {
+  for (int i = 0; i < std::max(count(100'000), 5'000); ++i) {
     const Collision c = test::random_collision(random, options);
     const ImpactResult r = poisson_impact(c.problem(), {}, workspace);
     ASSERT_TRUE(r.ok());
