@@ -16,6 +16,29 @@ constexpr double kRounding = 8 * kEpsilon;
 
 std::size_t offset(int i) { return static_cast<std::size_t>(i); }
 
+constexpr auto kInverseFactorial = [] {
+  std::array<double, 18> table{};
+  double factorial = 1;
+  for (int k = 0; k < 18; ++k) {
+    if (k > 0) factorial *= k;
+    table[static_cast<std::size_t>(k)] = 1 / factorial;
+  }
+  return table;
+}();
+
+/// 1/C(n, k), n ≤ 15.
+constexpr auto kInverseBinomial = [] {
+  std::array<std::array<double, 16>, 16> table{};
+  for (int n = 0; n < 16; ++n) {
+    double binomial = 1;
+    for (int k = 0; k <= n; ++k) {
+      table[static_cast<std::size_t>(n)][static_cast<std::size_t>(k)] = 1 / binomial;
+      binomial = binomial * (n - k) / (k + 1);
+    }
+  }
+  return table;
+}();
+
 int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
 /// e^{|A|h} for nonnegative |A|h of moderate radius: no cancellation, plain series.
@@ -58,22 +81,25 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
     }
     std::swap(row, next);
   };
+  // Polynomial motion has few terms; at least five, so that a known triple zero leaves a polynomial.
   const auto terms_needed = [&] {
-    for (int terms : {8, 16}) {
-      bool enough = true;
-      for (int f = 0; f < functions; ++f) {
-        for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
-        for (int k = 0; k < terms; ++k) advance_row();
-        for (int j = 0; j < n_; ++j) enough = enough && row[offset(j)].high == 0;
+    int needed = 5;
+    for (int f = 0; f < functions; ++f) {
+      for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
+      for (int k = 0; k <= kMaxTerms; ++k) {
+        for (int j = 0; j < n_; ++j) {
+          if (row[offset(j)].high != 0) needed = std::max(needed, k + 1);
+        }
+        advance_row();
       }
-      if (enough) return terms;
     }
-    return 0;
+    return needed;
   };
   terms_ = exponentials.nilpotent() ? terms_needed() : 8;
-  if (terms_ == 0) return false;
+  if (terms_ > kMaxTerms) return false;
+  stride_ = terms_ <= 8 ? 8 : 16;
 
-  table_.assign(offset(functions * n_ * terms_), 0.0);
+  table_.assign(offset(functions * n_ * stride_), 0.0);
   remainder_.assign(offset(functions * n_), 0.0);
   const std::vector<double> growth =
       exponentials.nilpotent()
@@ -82,7 +108,7 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   for (int f = 0; f < functions; ++f) {
     for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
     for (int k = 0; k < terms_; ++k) {
-      for (int j = 0; j < n_; ++j) table_[offset((f * n_ + j) * terms_ + k)] = row[offset(j)].high;
+      for (int j = 0; j < n_; ++j) table_[offset((f * n_ + j) * stride_ + k)] = row[offset(j)].high;
       advance_row();
     }
     if (growth.empty()) continue;
@@ -105,80 +131,96 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   enclosures_.assign(offset(functions), {});
   verdicts_.assign(offset(functions), Verdict::undecided);
   state_.assign(offset(n_), 0.0);
-  best_from_.assign(offset(2 * n_), 0.0);
+  landing_.assign(offset(n_), 0.0);
   return true;
 }
 
 double CrossingSearch::value(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * terms_)] * x[j];
+  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * stride_)] * x[j];
   return sum;
 }
 
 double CrossingSearch::rounding(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += std::abs(table_[offset((function * n_ + j) * terms_)] * x[j]);
+  for (int j = 0; j < n_; ++j) sum += std::abs(table_[offset((function * n_ + j) * stride_)] * x[j]);
   return kRounding * sum;
 }
 
 double CrossingSearch::slope(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * terms_ + 1)] * x[j];
+  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * stride_ + 1)] * x[j];
   return sum;
 }
 
 double CrossingSearch::uncertainty(int function, const double* x) const {
   double sum = 0;
   for (int j = 0; j < n_; ++j) {
-    sum += std::abs(table_[offset((function * n_ + j) * terms_)]) * (kRounding * std::abs(x[j]) + x[n_ + j]);
+    sum += std::abs(table_[offset((function * n_ + j) * stride_)]) * (kRounding * std::abs(x[j]) + x[n_ + j]);
   }
   return sum;
 }
 
-void CrossingSearch::enclose(int function, const double* x, int exponent, int zeros, Enclosure& out) const {
-  std::array<double, kMaxTerms> alpha{};
-  std::array<double, kMaxTerms> size{};
+CrossingSearch::Window::Window(int exponent_of_width)
+    : exponent(exponent_of_width), width(std::ldexp(1.0, exponent)) {
+  double power = 1;
+  for (std::size_t k = 0; k < factor.size(); ++k) {
+    factor[k] = power * kInverseFactorial[k];
+    power *= width;
+  }
+}
+
+template <int Stride>
+void CrossingSearch::enclose_fixed(int function, const double* x, const Window& window, int zeros,
+                                   Enclosure& out) const {
+  std::array<double, Stride> alpha{};
+  std::array<double, Stride> size{};
   double rho = 0;
   for (int j = 0; j < n_; ++j) {
-    const double* column = table_.data() + (function * n_ + j) * terms_;
+    const double* column = table_.data() + (function * n_ + j) * Stride;
     const double xj = x[j];
     const double weight = kRounding * std::abs(xj) + x[n_ + j];
-    for (int k = 0; k < terms_; ++k) {
+    for (int k = 0; k < Stride; ++k) {
       alpha[offset(k)] += column[k] * xj;
       size[offset(k)] += std::abs(column[k]) * weight;
     }
     rho += remainder_[offset(function * n_ + j)] * std::abs(xj);
   }
-  const double h = std::ldexp(1.0, exponent);
-  double factor = 1;
-  double sum = 0;
-  const int degree = terms_ - 1 - zeros;
-  for (int k = 0; k < terms_; ++k) {
-    if (k >= zeros) {
-      sum += size[offset(k)] * factor;
-      out.bernstein[offset(k - zeros)] = alpha[offset(k)] * factor;
-    }
-    factor *= h / (k + 1);
+  double sigma = 0;
+  for (int k = zeros; k < terms_; ++k) {
+    sigma += size[offset(k)] * window.factor[offset(k)];
+    out.power[offset(k - zeros)] = alpha[offset(k)] * window.factor[offset(k)];
   }
-  out.degree = degree;
+  out.degree = terms_ - 1 - zeros;
   out.zeros = zeros;
-  out.sigma = sum;
-  out.rho = rho * factor;
-  // Power to Bernstein form: c_k = α_k/C(n, k), then b_i = Σ_k C(i, k) c_k by repeated sums.
-  double binomial = 1;
-  for (int k = 0; k <= degree; ++k) {
-    out.bernstein[offset(k)] /= binomial;
-    binomial = binomial * (degree - k) / (k + 1);
-  }
-  for (int level = 1; level <= degree; ++level) {
-    for (int i = degree; i >= level; --i) out.bernstein[offset(i)] += out.bernstein[offset(i - 1)];
+  out.sigma = sigma;
+  out.rho = rho * window.factor[offset(terms_)];
+}
+
+void CrossingSearch::enclose(int function, const double* x, const Window& window, int zeros,
+                             Enclosure& out) const {
+  if (stride_ == 8) {
+    enclose_fixed<8>(function, x, window, zeros, out);
+  } else {
+    enclose_fixed<16>(function, x, window, zeros, out);
   }
 }
 
-CrossingSearch::Verdict CrossingSearch::judge(const Enclosure& enclosure) {
-  const auto& b = enclosure.bernstein;
+CrossingSearch::Verdict CrossingSearch::judge(Enclosure& enclosure) {
   const int degree = enclosure.degree;
   const double bound = enclosure.rho + enclosure.sigma;
+  const auto& power = enclosure.power;
+  double rest = bound;
+  for (int k = 1; k <= degree; ++k) rest += std::abs(power[offset(k)]);
+  if (power[0] > rest) return Verdict::positive;
+  if (power[0] < -rest) return Verdict::negative;
+  // Power to Bernstein form: c_k = power_k/C(n, k), then b_i = Σ_k C(i, k) c_k by repeated sums.
+  auto& b = enclosure.bernstein;
+  for (int k = 0; k <= degree; ++k)
+    b[offset(k)] = power[offset(k)] * kInverseBinomial[offset(degree)][offset(k)];
+  for (int level = 1; level <= degree; ++level) {
+    for (int i = degree; i >= level; --i) b[offset(i)] += b[offset(i - 1)];
+  }
   double lowest = b[0];
   double highest = b[0];
   for (int i = 1; i <= degree; ++i) {
@@ -217,14 +259,14 @@ void CrossingSearch::add_graze(const Graze& graze) {
   grazes_[offset(place)] = graze;
 }
 
-/// Keeps the earliest wanted crossing, with a state from which to reach it.
-void CrossingSearch::offer(const Crossing& candidate, const double* x, double begin) {
-  if (candidate.direction > 0 && !options_.rising) return;
-  if (best_.outcome == SearchOutcome::crossing && best_.time <= candidate.time) return;
+/// Keeps the earliest wanted crossing; true if this is now it.
+bool CrossingSearch::offer(const Crossing& candidate) {
+  if (candidate.direction > 0 && !options_.rising) return false;
+  if (best_.outcome == SearchOutcome::crossing && best_.time <= candidate.time) return false;
   best_ = candidate;
   best_.outcome = SearchOutcome::crossing;
-  best_begin_ = begin;
-  for (int i = 0; i < 2 * n_; ++i) best_from_[offset(i)] = x[i];
+  have_state_ = false;
+  return true;
 }
 
 void CrossingSearch::end_zone(int function, int sign, double time, double slope_there, double value_there) {
@@ -242,7 +284,7 @@ void CrossingSearch::end_zone(int function, int sign, double time, double slope_
       if (newton >= begin && newton <= time) where = newton;
       error = std::min(error, kRounding * time + track.zone_bound / std::abs(slope_there));
     }
-    offer({SearchOutcome::crossing, function, where, error, slope_there, sign}, current_.data(), time);
+    offer({SearchOutcome::crossing, function, where, error, slope_there, sign});
   }
   track.in_zone = false;
   track.sign = sign;
@@ -284,7 +326,7 @@ void CrossingSearch::commit(DyadicExponentials& exponentials, int function, Verd
         const double slope_there = slope(function, x);
         const double time = frame.begin + std::max(0.0, -value(function, x) / slope_there);
         const double error = kRounding * time + enclosure.sigma / std::abs(slope_there);
-        offer({SearchOutcome::crossing, function, time, error, slope_there, end_sign}, x, frame.begin);
+        offer({SearchOutcome::crossing, function, time, error, slope_there, end_sign});
       }
       track.sign = end_sign;
       break;
@@ -299,84 +341,125 @@ void CrossingSearch::commit(DyadicExponentials& exponentials, int function, Verd
   }
 }
 
-/// Narrows the window around its one zero until remainder and rounding are as small as they get, then solves the polynomial.
-void CrossingSearch::refine(DyadicExponentials& exponentials, int function, const Enclosure& enclosure,
-                            const double* x, const Frame& frame) {
-  for (int i = 0; i < 2 * n_; ++i) refine_from_[offset(i)] = x[i];
-  Enclosure tight = enclosure;
-  double begin = frame.begin;
-  int exponent = frame.exponent;
-  const int start_sign = sign_of(enclosure.bernstein[0]);
-  for (int round = 0; round < 60; ++round) {
-    const double h = std::ldexp(1.0, exponent);
-    const double change = tight.bernstein[offset(tight.degree)] - tight.bernstein[0];
-    const double guess = begin - h * tight.bernstein[0] / change;
-    const double inherent = tight.zeros > 0 ? 0.0 : uncertainty(function, refine_from_.data());
-    const double least = inherent + kRounding * guess * std::abs(change) / h;
-    if (tight.rho <= 0.25 * least && tight.sigma <= 2 * least) break;
-    const int half = exponent - 1;
-    if (tight.zeros > 0) {
-      // From the known zero the expansion sees more than a fresh start: stay with it while the root is in the left half.
-      Enclosure left;
-      enclose(function, refine_from_.data(), half, tight.zeros, left);
-      const double end = left.bernstein[offset(left.degree)];
-      if (sign_of(end) == -start_sign && std::abs(end) > left.rho + left.sigma) {
-        tight = left;
-        exponent = half;
-        continue;
-      }
-    }
-    exponentials.apply_bounded(half, refine_from_.data(), refine_to_.data());
-    const double middle = value(function, refine_to_.data());
-    const double uncertain = uncertainty(function, refine_to_.data());
-    if (std::abs(middle) <= uncertain) {
-      if (tight.zeros > 0) break;
-      const double slope_there = slope(function, refine_to_.data());
-      const double at_middle = begin + std::ldexp(1.0, half);
-      const double time = at_middle - middle / slope_there;
-      const double error = kRounding * time + uncertain / std::abs(slope_there);
-      offer({SearchOutcome::crossing, function, time, error, slope_there, -start_sign}, refine_from_.data(),
-            begin);
-      return;
-    }
-    exponent = half;
-    if (sign_of(middle) == start_sign) {
-      std::swap(refine_from_, refine_to_);
-      begin += std::ldexp(1.0, half);
-      enclose(function, refine_from_.data(), exponent, 0, tight);
-    } else {
-      enclose(function, refine_from_.data(), exponent, tight.zeros, tight);
-    }
-  }
-  const double h = std::ldexp(1.0, exponent);
+namespace {
+
+/// The zero in [0, 1] of a polynomial with one sign change there: Newton kept inside the shrinking bracket.
+double polynomial_zero(const double* power, int degree, int start_sign, double& slope) {
   double lower = 0;
   double upper = 1;
-  double at_lower = tight.bernstein[0];
-  double at_upper = tight.bernstein[offset(tight.degree)];
-  double theta = at_lower == at_upper ? 0.5 : std::clamp(at_lower / (at_lower - at_upper), 0.0, 1.0);
-  double slope_there = at_upper - at_lower;
+  double end = 0;
+  for (int k = degree; k >= 0; --k) end += power[k];
+  double theta = std::clamp(power[0] / (power[0] - end), 0.0, 1.0);
   for (int iteration = 0; iteration < 60; ++iteration) {
-    const double there = bernstein_value(tight.bernstein.data(), tight.degree, theta, &slope_there);
-    (sign_of(there) == start_sign ? lower : upper) = theta;
-    double next = theta - there / slope_there;
+    double value = power[degree];
+    slope = 0;
+    for (int k = degree - 1; k >= 0; --k) {
+      slope = slope * theta + value;
+      value = value * theta + power[k];
+    }
+    if (value == 0) break;
+    (sign_of(value) == start_sign ? lower : upper) = theta;
+    double next = theta - value / slope;
     if (!(next >= lower && next <= upper)) next = 0.5 * (lower + upper);
     const double step = std::abs(next - theta);
     theta = next;
-    if (step <= 0.5 * kEpsilon * theta || there == 0) break;
+    if (step <= 1e-14 * theta) break;
   }
-  const double time = begin + h * theta;
-  // The slope of f from that of f/θ^z at a zero of both.
-  for (int k = 0; k < tight.zeros; ++k) slope_there *= theta;
-  const double in_time = slope_there / h;
-  double bound = tight.rho + tight.sigma;
-  for (int k = 0; k < tight.zeros; ++k) bound *= theta;
-  const double error = kRounding * time + bound / std::abs(in_time);
-  offer({SearchOutcome::crossing, function, time, error, in_time, -start_sign}, refine_from_.data(), begin);
+  return theta;
+}
+
+}  // namespace
+
+/// Ends the search for a crossing inside a window: solves the polynomial, and where that is not as exact as f itself, goes there and
+/// corrects with Newton's method on the motion. False: the guess was too far off.
+bool CrossingSearch::land(DyadicExponentials& exponentials, int function, const Enclosure& enclosure,
+                          const Window& window, const double* x, double begin, int sign) {
+  double polynomial_slope = 0;
+  const double theta = polynomial_zero(enclosure.power.data(), enclosure.degree, sign, polynomial_slope);
+  double tau = theta * window.width;
+  exponentials.advance(x, tau, landing_.data());
+  double slope_there = slope(function, landing_.data());
+  if (sign_of(slope_there) != -sign && enclosure.zeros == 0) return false;
+  double inherited = 0;
+  for (int j = 0; j < n_; ++j)
+    inherited += std::abs(table_[offset((function * n_ + j) * stride_)]) * x[n_ + j];
+  double least = (rounding(function, landing_.data()) + inherited) / std::abs(slope_there);
+  const double by_polynomial = window.width * (enclosure.rho + enclosure.sigma) / std::abs(polynomial_slope);
+  double error = by_polynomial;
+  if (by_polynomial > 2 * (least + kRounding * (begin + tau))) {
+    bool converged = false;
+    for (int iteration = 0; iteration < 6 && !converged; ++iteration) {
+      const double step = -value(function, landing_.data()) / slope_there;
+      if (!(tau + step >= 0 && tau + step <= window.width)) return false;
+      converged = std::abs(step) <= std::max(least, kEpsilon * (begin + tau));
+      tau += step;
+      exponentials.series(landing_.data(), step, scratch_.data());
+      std::copy(scratch_.begin(), scratch_.begin() + n_, landing_.begin());
+      slope_there = slope(function, landing_.data());
+      if (sign_of(slope_there) != -sign) return false;
+      least = (rounding(function, landing_.data()) + inherited) / std::abs(slope_there);
+    }
+    if (!converged) return false;
+    error = least;
+  }
+  const double time = begin + tau;
+  if (offer({SearchOutcome::crossing, function, time, error + kRounding * time, slope_there, -sign})) {
+    std::copy(landing_.begin(), landing_.end(), state_.begin());
+    have_state_ = true;
+  }
+  return true;
+}
+
+/// Narrows a window around its one zero until the landing succeeds.
+void CrossingSearch::refine(DyadicExponentials& exponentials, int function, const Enclosure& enclosure,
+                            const double* x, const Frame& frame) {
+  std::copy(x, x + 2 * n_, refine_from_.begin());
+  Enclosure tight = enclosure;
+  Window window(frame.exponent);
+  double begin = frame.begin;
+  const int sign = sign_of(enclosure.power[0]);
+  // From a known zero the expansion sees more than a fresh start: shorten its window as far as the root lies inside.
+  while (tight.zeros > 0) {
+    double polynomial_slope = 0;
+    const double theta = polynomial_zero(tight.power.data(), tight.degree, sign, polynomial_slope);
+    const double least = kRounding * theta * std::abs(polynomial_slope);
+    const int shorter = theta > 0 ? std::ilogb(theta * window.width) + 1 : window.exponent - 1;
+    if ((tight.rho <= least && tight.sigma <= 2 * least) || shorter >= window.exponent) break;
+    const Window candidate(shorter);
+    Enclosure inside;
+    enclose(function, refine_from_.data(), candidate, tight.zeros, inside);
+    double end = 0;
+    for (int k = inside.degree; k >= 0; --k) end += inside.power[offset(k)];
+    if (sign_of(end) != -sign) break;
+    window = candidate;
+    tight = inside;
+  }
+  for (int round = 0; round < 60; ++round) {
+    if (land(exponentials, function, tight, window, refine_from_.data(), begin, sign)) return;
+    const Window half(window.exponent - 1);
+    exponentials.apply_bounded(half.exponent, refine_from_.data(), refine_to_.data());
+    const double middle = value(function, refine_to_.data());
+    const double uncertain = uncertainty(function, refine_to_.data());
+    if (std::abs(middle) <= uncertain || round == 59) {
+      const double slope_there = slope(function, refine_to_.data());
+      const double time = begin + half.width - middle / slope_there;
+      offer({SearchOutcome::crossing, function, time, kRounding * time + uncertain / std::abs(slope_there),
+             slope_there, -sign});
+      return;
+    }
+    window = half;
+    if (sign_of(middle) == sign) {
+      std::swap(refine_from_, refine_to_);
+      begin += half.width;
+      enclose(function, refine_from_.data(), window, 0, tight);
+    } else {
+      enclose(function, refine_from_.data(), window, tight.zeros, tight);
+    }
+  }
 }
 
 /// So close after a known zero that a fresh start could not see f: all zeros come from the expansion at the start.
-void CrossingSearch::isolate_start(int function, const Enclosure& enclosure, const double* x,
-                                   const Frame& frame) {
+void CrossingSearch::isolate_start(int function, const Enclosure& enclosure, const Frame& frame) {
   const double h = std::ldexp(1.0, frame.exponent);
   RootList roots;
   if (!isolate(enclosure.bernstein.data(), enclosure.degree, 0, roots)) return;
@@ -392,7 +475,7 @@ void CrossingSearch::isolate_start(int function, const Enclosure& enclosure, con
     const double error = kRounding * time + h * (enclosure.rho + enclosure.sigma) / std::abs(root.slope);
     double slope_there = root.slope / h;
     for (int k = 0; k < enclosure.zeros; ++k) slope_there *= root.theta;
-    offer({SearchOutcome::crossing, function, time, error, slope_there, track.sign}, x, 0);
+    offer({SearchOutcome::crossing, function, time, error, slope_there, track.sign});
   }
 }
 
@@ -426,13 +509,14 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
       return true;
     }
     const bool last_resort = top_ >= kMaxDepth || std::ldexp(1.0, frame.exponent) <= kEpsilon * frame.begin;
+    const Window window(frame.exponent);
     int open = 0;
     bool halve = false;
     for (int i = 0; i < count; ++i) {
       const int f = active[i];
       const int order = frame.begin == 0 && !zeros.empty() ? zeros[offset(f)] : 0;
       Enclosure& enclosure = enclosures_[offset(f)];
-      enclose(f, current_.data(), frame.exponent, order, enclosure);
+      enclose(f, current_.data(), window, order, enclosure);
       Verdict verdict = judge(enclosure);
       if (verdict == Verdict::positive || verdict == Verdict::negative) {
         commit(exponentials, f, verdict, enclosure, current_.data(), frame);
@@ -442,7 +526,7 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
         exponentials.apply_bounded(frame.exponent - 1, current_.data(), scratch_.data());
         const double middle = value(f, scratch_.data());
         if (std::abs(middle) <= 4 * uncertainty(f, scratch_.data())) {
-          isolate_start(f, enclosure, current_.data(), frame);
+          isolate_start(f, enclosure, frame);
           continue;
         }
       }
@@ -494,6 +578,7 @@ Crossing CrossingSearch::find(DyadicExponentials& exponentials, const double* st
   windows_ = 0;
   graze_count_ = 0;
   best_ = {};
+  have_state_ = false;
   for (Track& track : tracks_) track = {};
   if (!(horizon > 0) || functions_ == 0) return best_;
   int exponent = std::ilogb(horizon) + 1;
@@ -523,11 +608,7 @@ Crossing CrossingSearch::find(DyadicExponentials& exponentials, const double* st
   if (best_.outcome == SearchOutcome::crossing && best_.time > horizon) best_ = {};
   if (best_.outcome == SearchOutcome::crossing) {
     while (graze_count_ > 0 && grazes_[offset(graze_count_ - 1)].time > best_.time) --graze_count_;
-    if (best_.time >= best_begin_) {
-      exponentials.advance(best_from_.data(), best_.time - best_begin_, state_.data());
-    } else {
-      exponentials.advance(start, best_.time, state_.data());
-    }
+    if (!have_state_) exponentials.advance(start, best_.time, state_.data());
   }
   return best_;
 }

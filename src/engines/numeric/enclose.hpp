@@ -99,12 +99,22 @@ class CrossingSearch {
 
   enum class Verdict { positive, negative, crossing, flat, open_end, closed_start, undecided };
 
+  /// A window's width and h^k/k!, shared by all functions.
+  struct Window {
+    explicit Window(int exponent);
+    int exponent;
+    double width;
+    std::array<double, kMaxTerms + 1> factor;
+  };
+
+  /// f/θ^zeros on a window: Σ power_k θ^k ± (ρ + σ).
   struct Enclosure {
-    std::array<double, kMaxTerms> bernstein;
+    std::array<double, kMaxTerms> power;
+    std::array<double, kMaxTerms> bernstein;  ///< only after judge() had to look closely
     int degree = 0;
-    double sigma = 0;  ///< rounding
-    double rho = 0;    ///< remainder
-    int zeros = 0;     ///< taken out
+    int zeros = 0;
+    double sigma = 0;
+    double rho = 0;
   };
 
   /// What is known about a function up to the current window.
@@ -123,15 +133,19 @@ class CrossingSearch {
 
   // States below are blocks of 2 N values: x, then a bound e of its error.
   [[nodiscard]] double uncertainty(int function, const double* x) const;
-  void enclose(int function, const double* x, int exponent, int zeros, Enclosure& out) const;
-  [[nodiscard]] static Verdict judge(const Enclosure& enclosure);
-  void offer(const Crossing& candidate, const double* x, double begin);
+  template <int Stride>
+  void enclose_fixed(int function, const double* x, const Window& window, int zeros, Enclosure& out) const;
+  void enclose(int function, const double* x, const Window& window, int zeros, Enclosure& out) const;
+  [[nodiscard]] static Verdict judge(Enclosure& enclosure);
+  bool offer(const Crossing& candidate);
   void end_zone(int function, int sign, double time, double slope_there, double value_there);
   void commit(DyadicExponentials& exponentials, int function, Verdict verdict, const Enclosure& enclosure,
               const double* x, const Frame& frame);
   void refine(DyadicExponentials& exponentials, int function, const Enclosure& enclosure, const double* x,
               const Frame& frame);
-  void isolate_start(int function, const Enclosure& enclosure, const double* x, const Frame& frame);
+  bool land(DyadicExponentials& exponentials, int function, const Enclosure& enclosure, const Window& window,
+            const double* x, double begin, int sign);
+  void isolate_start(int function, const Enclosure& enclosure, const Frame& frame);
   bool search_window(DyadicExponentials& exponentials, double begin, int exponent,
                      std::span<const int> zeros);
   void push(const Frame& frame, const double* x);
@@ -140,7 +154,8 @@ class CrossingSearch {
 
   int n_ = 0;
   int functions_ = 0;
-  int terms_ = 8;
+  int stride_ = 8;                 ///< 8 or 16: terms kept in the table
+  int terms_ = 8;                  ///< terms used; fewer for polynomial motion
   std::vector<double> table_;      ///< function × state × term: cᵀAᵏ
   std::vector<double> remainder_;  ///< function × state: |cᵀA⁸| e^{|A|h}
 
@@ -157,8 +172,8 @@ class CrossingSearch {
   std::vector<Enclosure> enclosures_;
   std::vector<Verdict> verdicts_;
   Crossing best_;
-  std::vector<double> state_, best_from_;
-  double best_begin_ = 0;
+  std::vector<double> state_, landing_;
+  bool have_state_ = false;  ///< state_ belongs to best_
   std::array<Graze, kMaxGrazes> grazes_{};
   int graze_count_ = 0;
 };

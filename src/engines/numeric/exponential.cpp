@@ -12,33 +12,59 @@ namespace {
 
 std::size_t offset(int i) { return static_cast<std::size_t>(i); }
 
-/// log₂ of the largest (tr Bᵐ)^(1/m), m ≤ n, B = |A|: the spectral radius from above closed walks, the same in all units. −∞: nilpotent.
-double log2_radius(int n, const std::vector<double>& a) {
+using Matrix = std::vector<double>;
+
+Matrix product(int n, const Matrix& left, const Matrix& right) {
+  Matrix out(left.size());
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < n; ++k) sum += left[offset(i * n + k)] * right[offset(k * n + j)];
+      out[offset(i * n + j)] = sum;
+    }
+  }
+  return out;
+}
+
+double trace(int n, const Matrix& a) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[offset(i * n + i)];
+  return sum;
+}
+
+/// log₂ of the spectral radius of B = |A|, nearly: (tr Bᵐ)^(1/m) weighs the closed walks of length m, is the same in all units, and for large m
+/// is the radius from above, for every m that is a multiple of the period of B. −∞: no closed walk, nilpotent.
+double log2_radius(int n, const Matrix& a) {
   double largest = 0;
   for (double entry : a) largest = std::max(largest, std::abs(entry));
-  if (largest == 0) return -std::numeric_limits<double>::infinity();
-  int exponent = 0;
-  std::frexp(largest, &exponent);
-  std::vector<double> b(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) b[i] = std::ldexp(std::abs(a[i]), -exponent);
-  std::vector<double> power = b;
-  std::vector<double> next(a.size());
-  double best = -std::numeric_limits<double>::infinity();
-  for (int m = 1; m <= n; ++m) {
-    double trace = 0;
-    for (int i = 0; i < n; ++i) trace += power[offset(i * n + i)];
-    if (trace > 0) best = std::max(best, std::log2(trace) / m);
-    if (m == n) break;
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) {
-        double sum = 0;
-        for (int k = 0; k < n; ++k) sum += power[offset(i * n + k)] * b[offset(k * n + j)];
-        next[offset(i * n + j)] = sum;
-      }
+  const double none = -std::numeric_limits<double>::infinity();
+  if (largest == 0) return none;
+  const auto scaled = [&a](int exponent) {
+    Matrix b(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) b[i] = std::ldexp(std::abs(a[i]), -exponent);
+    return b;
+  };
+  const auto largest_root = [n, none](Matrix power, int first, int last, const Matrix& b) {
+    double best = none;
+    for (int m = first;; ++m) {
+      const double walks = trace(n, power);
+      if (walks > 0) best = std::max(best, std::log2(walks) / m);
+      if (m == last) return best;
+      power = product(n, power, b);
     }
-    std::swap(power, next);
-  }
-  return best + exponent;
+  };
+  // Walks up to length n decide whether there is any, and give the scale at which high powers stay within the numbers.
+  int exponent = std::ilogb(largest);
+  Matrix b = scaled(exponent);
+  const double rough = largest_root(b, 1, n, b);
+  if (rough == none) return none;
+  const int shift = static_cast<int>(std::lround(rough));
+  exponent += shift;
+  b = scaled(exponent);
+  Matrix power = product(n, product(n, b, b), b);
+  for (int i = 0; i < 4; ++i) power = product(n, power, power);
+  const double fine = largest_root(product(n, power, b), 49, 64, b);
+  return exponent + (std::isfinite(fine) ? fine : rough - shift);
 }
 
 }  // namespace
