@@ -8,7 +8,9 @@
 namespace judder::model {
 namespace {
 
-void append(std::vector<Node>& to, const std::vector<Node>& from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(std::vector<Node>& to, const std::vector<Node>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 }  // namespace
 
@@ -120,7 +122,8 @@ void Builder::assemble() {
     d.symbols.z.push_back(states[i].z);
     d.symbols.rate.push_back(states[i].rate);
   }
-  for (std::size_t i = 0; i < used_switches.size(); ++i) map.side[used_switches[i]] = layout.side() + static_cast<int>(i);
+  for (std::size_t i = 0; i < used_switches.size(); ++i)
+    map.side[used_switches[i]] = layout.side() + static_cast<int>(i);
   int tangent = 0, free = 0;
   for (std::size_t r = 0; r < relations.size(); ++r) {
     set(relations[r].lambda, layout.normal() + static_cast<int>(r));
@@ -176,7 +179,8 @@ void Builder::assemble() {
   std::vector<Node> jacobian;
   const Node zero = graph.constant(0);
   for (const Node node : rates) {
-    for (const Variable x : directions) jacobian.push_back(graph.depends_on(node, x) ? graph.derivative(node, x) : zero);
+    for (const Variable x : directions)
+      jacobian.push_back(graph.depends_on(node, x) ? graph.derivative(node, x) : zero);
   }
   d.jacobian = program(jacobian);
   const Node energies[] = {kinetic, potential, energy};
@@ -199,7 +203,13 @@ void Builder::assemble() {
     tangent += out.tangents;
     out.smooth_friction = r.smooth && out.tangents > 0;
     out.own_push = r.own_push;
+    // A contact or constraint draws its friction from its own normal row.
+    std::vector<Node> factors = r.factors;
     out.feeds = r.feeds;
+    if (r.has_normal && out.tangents > 0) {
+      out.feeds.insert(out.feeds.begin(), static_cast<int>(k));
+      factors.insert(factors.begin(), graph.constant(1));
+    }
     out.impact = r.impact;
     out.impact_friction = r.impact_friction;
     out.has_tangential_restitution = r.has_tangential;
@@ -215,7 +225,7 @@ void Builder::assemble() {
       out.gap = program(gap);
     }
     std::vector<Node> rows, law{r.base}, fixed;
-    append(law, r.factors);
+    append(law, factors);
     if (r.has_normal) {
       append(rows, {r.gap_time, r.zeta});
       append(rows, r.w);
@@ -247,13 +257,14 @@ void Builder::assemble() {
     }
     d.relations.push_back(std::move(out));
 
-    d.symbols.normal.push_back({r.gap, r.gap_rate, r.zeta, r.has_normal ? r.w : std::vector<Node>(), r.has_normal ? r.push : std::vector<Node>()});
+    d.symbols.normal.push_back({r.gap, r.gap_rate, r.zeta, r.has_normal ? r.w : std::vector<Node>(),
+                                r.has_normal ? r.push : std::vector<Node>()});
     for (int j = 0; j < tangent_count[k]; ++j) {
       const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
       d.symbols.tangent.push_back({row.slip, row.drive, row.zeta, row.mu, row.mu_static, row.w, row.drag});
     }
     d.symbols.base.push_back(r.base);
-    d.symbols.factors.push_back(r.factors);
+    d.symbols.factors.push_back(factors);
     for (const TangentDraft& row : r.slip) {
       if (!is_zero(row.added)) d.symbols.known_friction.push_back({static_cast<int>(k), row.slip, row.added});
     }
@@ -287,8 +298,8 @@ void Builder::assemble() {
     d.registers = std::max(d.registers, p.registers());
     d.outputs = std::max(d.outputs, p.outputs());
   };
-  for (const expr::Program* p : {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program, &d.follow.balance,
-                                 &d.follow.velocity_balance}) {
+  for (const expr::Program* p : {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program,
+                                 &d.follow.balance, &d.follow.velocity_balance}) {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {
@@ -303,12 +314,14 @@ void Builder::assemble() {
 void Builder::find_instants() {
   System::Data& d = *system.data_;
   const double from = result.run.from;
-  const double until = std::isnan(result.run.until) ? std::numeric_limits<double>::infinity() : result.run.until;
+  const double until =
+      std::isnan(result.run.until) ? std::numeric_limits<double>::infinity() : result.run.until;
   for (std::size_t k = 0; k < d.switches.size(); ++k) {
     const SwitchInfo& info = d.switches[k];
     const Node s = d.symbols.surface[k];
     const Node slope = graph.derivative(s, t);
-    if (!info.time_only || !graph.switches(s).empty() || !graph.is_constant(slope) || graph.value(slope) == 0) continue;
+    if (!info.time_only || !graph.switches(s).empty() || !graph.is_constant(slope) || graph.value(slope) == 0)
+      continue;
     const auto value = [&](double time) {
       std::vector<double> at(start_values);
       at.resize(graph.variable_count(), 0.0);
@@ -322,7 +335,8 @@ void Builder::find_instants() {
       double low = best;
       for (int i = 0; i < 4; ++i) low = std::nextafter(low, -std::numeric_limits<double>::infinity());
       double error = std::abs(value(best) - level);
-      for (int i = 0; i < 9 && error > 0; ++i, low = std::nextafter(low, std::numeric_limits<double>::infinity())) {
+      for (int i = 0; i < 9 && error > 0;
+           ++i, low = std::nextafter(low, std::numeric_limits<double>::infinity())) {
         const double found = std::abs(value(low) - level);
         if (found < error) {
           error = found;
@@ -356,7 +370,8 @@ void Builder::build_massless() {
     bool own = false;
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
       if (!d.massless[j]) continue;
-      own = own || graph.depends_on(force[i], coordinates[j].v) || graph.depends_on(force[j], coordinates[i].v);
+      own =
+          own || graph.depends_on(force[i], coordinates[j].v) || graph.depends_on(force[j], coordinates[i].v);
     }
     (own ? damped : undamped).push_back(i);
   }
@@ -374,7 +389,8 @@ void Builder::build_massless() {
       const Node slope = graph.derivative(force[i], x);
       nodes.push_back(slope);
       const std::vector<Variable> used = all_variables(slope);
-      for (const Variable y : unknown) d.follow.affine = d.follow.affine && !std::binary_search(used.begin(), used.end(), y);
+      for (const Variable y : unknown)
+        d.follow.affine = d.follow.affine && !std::binary_search(used.begin(), used.end(), y);
     }
   }
   for (const Variable x : unknown) d.follow.unknown.push_back(map.variable[x]);
@@ -386,9 +402,11 @@ void Builder::build_massless() {
     Node rest = graph.derivative(force[i], t);
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
       if (std::find(undamped.begin(), undamped.end(), j) != undamped.end()) continue;
-      rest = graph.add(rest, graph.multiply(graph.variable(coordinates[j].v), graph.derivative(force[i], coordinates[j].q)));
+      rest = graph.add(rest, graph.multiply(graph.variable(coordinates[j].v),
+                                            graph.derivative(force[i], coordinates[j].q)));
     }
-    for (const StateDraft& s : states) rest = graph.add(rest, graph.multiply(s.rate, graph.derivative(force[i], s.z)));
+    for (const StateDraft& s : states)
+      rest = graph.add(rest, graph.multiply(s.rate, graph.derivative(force[i], s.z)));
     velocity.push_back(graph.negate(rest));
     const std::string where = "coordinate '" + coordinates[i].name + "'";
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
@@ -397,8 +415,8 @@ void Builder::build_massless() {
                             std::find(undamped.begin(), undamped.end(), j) != undamped.end();
       if (!sees && !circular) continue;
       error(coordinates[i].spec->name, where,
-            "the force on the massless coordinate " + quoted(coordinates[i].name) + " depends on the velocity of " + quoted(coordinates[j].name) +
-                ", but not on its own",
+            "the force on the massless coordinate " + quoted(coordinates[i].name) +
+                " depends on the velocity of " + quoted(coordinates[j].name) + ", but not on its own",
             "add a damper to it, or give it inertia");
       break;
     }
@@ -420,7 +438,8 @@ void Builder::start_inputs() {
     at(layout.q() + i) = coordinates[static_cast<std::size_t>(i)].start_value;
     at(layout.v() + i) = coordinates[static_cast<std::size_t>(i)].velocity_value;
   }
-  for (int i = 0; i < layout.states; ++i) at(layout.z() + i) = states[static_cast<std::size_t>(i)].start_value;
+  for (int i = 0; i < layout.states; ++i)
+    at(layout.z() + i) = states[static_cast<std::size_t>(i)].start_value;
   for (int r = 0; r < layout.relations; ++r) at(layout.closed() + r) = 1;
   int free = 0;
   for (const ParameterDraft& p : parameters) {

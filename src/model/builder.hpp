@@ -40,21 +40,45 @@ struct Allowed {
 
 inline constexpr Allowed kParameters{.may_use = "parameters only"};
 inline constexpr Allowed kStart{.may_use = "parameters, other start values and t",
-                                .coordinates = true, .velocities = true, .states = true, .time = true, .rates = false};
+                                .coordinates = true,
+                                .velocities = true,
+                                .states = true,
+                                .time = true,
+                                .rates = false};
 inline constexpr Allowed kPosition{.may_use = "coordinates and t", .coordinates = true, .time = true};
-inline constexpr Allowed kPotential{.may_use = "coordinates, states and t", .coordinates = true, .states = true, .time = true};
-inline constexpr Allowed kKinetic{.may_use = "coordinates, velocities and t", .coordinates = true, .velocities = true, .time = true};
+inline constexpr Allowed kPotential{
+    .may_use = "coordinates, states and t", .coordinates = true, .states = true, .time = true};
+inline constexpr Allowed kKinetic{
+    .may_use = "coordinates, velocities and t", .coordinates = true, .velocities = true, .time = true};
 inline constexpr Allowed kVelocity{.may_use = "coordinates, velocities, states and t",
-                                   .coordinates = true, .velocities = true, .states = true, .time = true};
+                                   .coordinates = true,
+                                   .velocities = true,
+                                   .states = true,
+                                   .time = true};
 inline constexpr Allowed kLaw{.may_use = "coordinates, velocities, states, t and speed",
-                              .coordinates = true, .velocities = true, .states = true, .time = true, .speed = true};
-inline constexpr Allowed kJointNormal{.may_use = "coordinates, velocities, states, t, normal(contact) and abs(normal(constraint))",
-                                      .coordinates = true, .velocities = true, .states = true, .time = true, .reactions = true};
-inline constexpr Allowed kRestitution{.may_use = "coordinates, t and speed", .coordinates = true, .time = true, .speed = true};
+                              .coordinates = true,
+                              .velocities = true,
+                              .states = true,
+                              .time = true,
+                              .speed = true};
+inline constexpr Allowed kJointNormal{
+    .may_use = "coordinates, velocities, states, t, normal(contact) and abs(normal(constraint))",
+    .coordinates = true,
+    .velocities = true,
+    .states = true,
+    .time = true,
+    .reactions = true};
+inline constexpr Allowed kRestitution{
+    .may_use = "coordinates, t and speed", .coordinates = true, .time = true, .speed = true};
 inline constexpr Allowed kLoad{.may_use = "t", .time = true};
-inline constexpr Allowed kDrawing{.may_use = "coordinates, states and t", .coordinates = true, .states = true, .time = true};
+inline constexpr Allowed kDrawing{
+    .may_use = "coordinates, states and t", .coordinates = true, .states = true, .time = true};
 inline constexpr Allowed kOutput{.may_use = "everything",
-                                 .coordinates = true, .velocities = true, .states = true, .time = true, .outputs = true};
+                                 .coordinates = true,
+                                 .velocities = true,
+                                 .states = true,
+                                 .time = true,
+                                 .outputs = true};
 
 /// An index tuple of `each` with the name it makes: "pair[1,2]".
 struct Instance {
@@ -126,8 +150,9 @@ struct TangentDraft {
   std::vector<Node> w, drag;
   Variable direction = 0;  ///< σ
   Node mu, mu_static;      ///< or κ
-  Node added;              ///< friction force that is part of h, without the set-valued part: viscous and smooth with known load
-  Variable lambda = 0;     ///< λ_T, for outputs
+  Node
+      added;  ///< friction force that is part of h, without the set-valued part: viscous and smooth with known load
+  Variable lambda = 0;  ///< λ_T, for outputs
 };
 
 struct RelationDraft {
@@ -151,12 +176,12 @@ struct RelationDraft {
   Node base;
   std::vector<int> feeds;
   std::vector<Node> factors;
-  std::vector<int> bristles;       ///< numbers of states
+  std::vector<int> bristles;  ///< numbers of states
 
-  Node touching;                   ///< compliant: 1 where d > 0
-  Node normal_force;               ///< compliant λ_N
-  Node stored, stored_force;       ///< compliant: energy and its force k d^p
-  Variable lambda = 0;             ///< λ_N: output, and placeholder in the normal forces of joints
+  Node touching;              ///< compliant: 1 where d > 0
+  Node normal_force;          ///< compliant λ_N
+  Node stored, stored_force;  ///< compliant: energy and its force k d^p
+  Variable lambda = 0;        ///< λ_N: output, and placeholder in the normal forces of joints
   Variable closed = 0;
 
   ImpactType impact = ImpactType::moreau;
@@ -181,8 +206,8 @@ struct AuditDraft {
 };
 
 struct ElementName {
-  std::string kind;       ///< "contact"
-  int instances = 0;      ///< that remain
+  std::string kind;   ///< "contact"
+  int instances = 0;  ///< that remain
   int arity = 0;
   std::map<std::vector<int>, int> relations;  ///< instance → relation, for those that have one
   std::map<std::vector<int>, int> forces;
@@ -193,16 +218,18 @@ struct Builder;
 /// Names of a model inside one expression.
 class Scope final : public expr::Environment {
  public:
-  Scope(Builder& builder, const Allowed& allowed, std::string what) : b_(builder), allowed_(allowed), what_(std::move(what)) {}
+  Scope(Builder& builder, const Allowed& allowed, std::string what)
+      : b_(builder), allowed_(allowed), what_(std::move(what)) {}
 
-  std::optional<Node> speed;     ///< meaning of `speed` where it is allowed
-  std::vector<Index> indices;    ///< of `each`, for the arguments of output functions
-  bool used_reactions = false;   ///< an acceleration or a reaction was used
+  std::optional<Node> speed;    ///< meaning of `speed` where it is allowed
+  std::vector<Index> indices;   ///< of `each`, for the arguments of output functions
+  bool used_reactions = false;  ///< an acceleration or a reaction was used
 
   expr::Meaning meaning(std::string_view name) override;
   std::vector<std::string> names() override;
   std::variant<Node, expr::Forbidden> prime(Node node) override;
-  std::optional<std::variant<Node, expr::Forbidden>> function(std::string_view name, std::span<const Tree> arguments) override;
+  std::optional<std::variant<Node, expr::Forbidden>> function(std::string_view name,
+                                                              std::span<const Tree> arguments) override;
   /// The relation of `mode(c)`.
   std::variant<int, expr::Forbidden> mode_of(const Tree& call);
 
@@ -236,18 +263,20 @@ struct Builder {
   const Tree* tree(const Value& value, const std::string& where);
   /// Every text once, also of elements that `when` leaves out: a slip of the pen is one in every variant.
   void parse_all();
-  std::optional<Node> lower(const Value& value, Scope& scope, const std::string& where, const std::string& place,
-                            const std::vector<Index>& indices, bool condition = false);
+  std::optional<Node> lower(const Value& value, Scope& scope, const std::string& where,
+                            const std::string& place, const std::vector<Index>& indices,
+                            bool condition = false);
   /// The same with a stand-in of 1 after an error, so that the work can go on.
-  Node lower_or_one(const Value& value, const Allowed& allowed, const std::string& where, const std::string& place,
-                    const std::vector<Index>& indices);
+  Node lower_or_one(const Value& value, const Allowed& allowed, const std::string& where,
+                    const std::string& place, const std::vector<Index>& indices);
   void report(const Text& text, const std::string& where, const std::vector<expr::Problem>& problems);
   void error(const Value& value, const std::string& where, std::string message, std::string help = {});
   void error(const Text& text, const std::string& where, std::string message, std::string help = {});
   void warning(Span span, const std::string& where, std::string message, std::string help = {});
   bool is_name(const Text& text, const std::string& where);
   /// Repeats an element: evaluates `each` and `when`. `parent` is its name.
-  std::vector<Instance> instances(const std::string& name, const Text& each, const Value* when, const std::string& where);
+  std::vector<Instance> instances(const std::string& name, const Text& each, const Value* when,
+                                  const std::string& where);
   void note_names(const Tree& tree);
   void refuse_primed_parameters(const Tree& node, const Value& value, const std::string& where);
   std::unordered_map<const Value*, std::unique_ptr<Tree>> trees;
@@ -286,11 +315,12 @@ struct Builder {
   // --- run, output, start values (options.cpp, start.cpp) ---
   void read_run();
   void read_output();
-  std::optional<double> number(const Value& value, const std::string& where, const Allowed& allowed = kParameters,
-                               const std::vector<Index>& indices = {});
+  std::optional<double> number(const Value& value, const std::string& where,
+                               const Allowed& allowed = kParameters, const std::vector<Index>& indices = {});
   void compute_start();
   /// A number that may use start values (stiffness of a compliant contact, scale, …).
-  std::optional<double> start_number(const Value& value, const std::string& where, const std::vector<Index>& indices);
+  std::optional<double> start_number(const Value& value, const std::string& where,
+                                     const std::vector<Index>& indices);
   std::vector<Variable> all_variables(Node node) const;  ///< through the surfaces of switches
   std::vector<double> start_values;                      ///< by Variable
   void set_start(Variable variable, double value);
@@ -299,7 +329,6 @@ struct Builder {
   Node state_rate(int state, std::optional<expr::Forbidden>& cycle);
   void read_energy();
   void read_matrices();
-  void name_elements();
   void read_forces();
   void read_relations();
   void derive_motion();
@@ -309,25 +338,25 @@ struct Builder {
   std::vector<Node> velocity_gradient(Node node);
   Node at_rest(Node node);  ///< v = 0
   bool is_zero(Node node) const;
+  bool all_zero(const std::vector<Node>& nodes) const;
   bool affine_in_velocities(Node node, const Value& value, const std::string& where, const char* key);
-  std::optional<ElementName*> add_element(const std::string& kind, const Text& name, std::size_t count, int arity);
+  std::optional<ElementName*> add_element(const std::string& kind, const Text& name, std::size_t count,
+                                          int arity);
   void read_contact(RelationDraft& draft);
   void read_constraint(RelationDraft& draft);
-  void read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag, int most);
+  void read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag,
+                 int most);
   void read_impact(RelationDraft& draft);
   void read_compliance(RelationDraft& draft);
-  void read_loads();
   void read_joint_normal(RelationDraft& draft);
   void read_law(RelationDraft& draft, const FrictionLaw& law);
   int add_bristle(RelationDraft& draft, Node rate, const std::string& suffix);
-  Node direction_or_absolute(const RelationDraft& draft) const;
 
   Variable t = 0;
   Variable approach = 0, energy_start = 0;
   Node kinetic, potential, dissipation, energy, lagrangian_time;
-  Node momentum_time;
-  std::vector<Node> mass;     ///< n×n
-  std::vector<Node> force;    ///< h
+  std::vector<Node> mass;          ///< n×n
+  std::vector<Node> force;         ///< h
   std::vector<Node> matrix_force;  ///< −C v − K q + load, by coordinate
   std::vector<Node> given_mass;    ///< n×n of [matrices], or empty
   Node matrix_potential, damping_power, skew_power, load_power;

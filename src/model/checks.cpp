@@ -32,7 +32,8 @@ void Builder::check_structure() {
     for (std::size_t j = 0; j < n; ++j) {
       if (is_zero(mass[i * n + j])) continue;
       error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
-            "the massless coordinate " + quoted(coordinates[i].name) + " has inertia: its velocity stands in the kinetic energy");
+            "the massless coordinate " + quoted(coordinates[i].name) +
+                " has inertia: its velocity stands in the kinetic energy");
       break;
     }
   }
@@ -41,10 +42,11 @@ void Builder::check_structure() {
     const auto refuse = [&](const std::vector<Node>& w, const char* what) {
       for (std::size_t i = 0; i < w.size(); ++i) {
         if (!coordinates[i].spec->massless || is_zero(w[i])) continue;
-        result.diagnostics.error(r.span, r.where,
-                                 std::string("the ") + what + " moves the massless coordinate " + quoted(coordinates[i].name) +
-                                     ": without inertia its reaction is not determined",
-                                 "give the coordinate inertia, make the contact compliant, or use the engine 'quasi-static'");
+        result.diagnostics.error(
+            r.span, r.where,
+            std::string("the ") + what + " moves the massless coordinate " + quoted(coordinates[i].name) +
+                ": without inertia its reaction is not determined",
+            "give the coordinate inertia, make the contact compliant, or use the engine 'quasi-static'");
         return true;
       }
       return false;
@@ -70,7 +72,8 @@ void Builder::check_start() {
   // Registers of a program made here may exceed those of the System.
   const auto safe_value = [&](Node node) {
     const expr::Program p = program(std::span<const Node>(&node, 1));
-    if (static_cast<int>(work.registers.size()) < p.registers()) work.registers.resize(static_cast<std::size_t>(p.registers()));
+    if (static_cast<int>(work.registers.size()) < p.registers())
+      work.registers.resize(static_cast<std::size_t>(p.registers()));
     return value(node);
   };
 
@@ -93,9 +96,10 @@ void Builder::check_start() {
     if (!named && !d.follow.unknown.empty() && !work.mass_failed) {
       for (std::size_t i = 0; i < n; ++i) {
         if (!d.massless[i]) continue;
-        error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
-              "the balance of forces does not determine the massless coordinate " + quoted(coordinates[i].name),
-              "it needs a spring or a damper of its own, or inertia");
+        error(
+            coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
+            "the balance of forces does not determine the massless coordinate " + quoted(coordinates[i].name),
+            "it needs a spring or a damper of its own, or inertia");
         break;
       }
       return;
@@ -120,7 +124,8 @@ void Builder::check_start() {
           const CoordinateDraft& c = coordinates[row];
           error(c.spec->name, "coordinate '" + c.name + "'",
                 diagonal == 0 ? "the coordinate " + quoted(c.name) + " has no inertia"
-                              : "the mass matrix is not positive definite at the start: " + quoted(c.name) + " has no inertia of its own",
+                              : "the mass matrix is not positive definite at the start: " + quoted(c.name) +
+                                    " has no inertia of its own",
                 "give it kinetic energy, or write massless = true");
           return;
         }
@@ -148,10 +153,12 @@ void Builder::check_start() {
     const RelationDraft& r = relations[k];
     const RelationRows& rows = system.rows(work, static_cast<int>(k));
     const Relation& compiled = d.relations[k];
-    bool finite = std::isfinite(rows.gap) && std::isfinite(rows.gap_rate) && std::isfinite(rows.base) && std::isfinite(rows.zeta_n);
+    bool finite = std::isfinite(rows.gap) && std::isfinite(rows.gap_rate) && std::isfinite(rows.base) &&
+                  std::isfinite(rows.zeta_n);
     for (const double x : work.row_memory[k]) finite = finite && std::isfinite(x);
     if (!finite) {
-      result.diagnostics.error(r.span, r.where, "a value of the " + r.where + " is not a finite number at the start");
+      result.diagnostics.error(r.span, r.where,
+                               "a value of the " + r.where + " is not a finite number at the start");
       continue;
     }
     double* closed = &d.start[static_cast<std::size_t>(layout.closed()) + k];
@@ -161,7 +168,9 @@ void Builder::check_start() {
         reach += std::abs(rows.w[i] * q[i]);
         pace += std::abs(rows.w[i] * v[i]);
       }
-      const Value& written = r.contact ? r.contact->gap : r.constraint->zero.given ? r.constraint->zero : r.constraint->velocity;
+      const Value& written = r.contact                  ? r.contact->gap
+                             : r.constraint->zero.given ? r.constraint->zero
+                                                        : r.constraint->velocity;
       if (r.kind == RelationKind::contact) {
         *closed = rows.gap <= kRoundOff * reach ? 1 : 0;
         if (rows.gap < -kRoundOff * reach) {
@@ -170,11 +179,14 @@ void Builder::check_start() {
         }
       } else {
         if (r.holonomic && std::abs(rows.gap) > kRoundOff * reach) {
-          error(written, r.where + ", zero", "the constraint is not satisfied at the start: it is " + to_text(rows.gap, 6),
+          error(written, r.where + ", zero",
+                "the constraint is not satisfied at the start: it is " + to_text(rows.gap, 6),
                 "correct the start values by this amount");
         } else if (std::abs(rows.gap_rate) > kRoundOff * pace) {
-          error(written, r.where, "the start velocities do not satisfy the constraint: its rate is " + to_text(rows.gap_rate, 6),
-                "correct the start velocities");
+          error(
+              written, r.where,
+              "the start velocities do not satisfy the constraint: its rate is " + to_text(rows.gap_rate, 6),
+              "correct the start velocities");
         }
         held.push_back({k, std::vector<double>(rows.w, rows.w + n), rows.zeta_n});
       }
@@ -182,24 +194,29 @@ void Builder::check_start() {
         double e = 0, tangential = 0;
         system.restitution(work, static_cast<int>(k), std::max(0.0, -rows.gap_rate), e, tangential);
         if (std::isfinite(e) && !(e >= 0 && e <= 1)) {
-          error(r.contact->impact.restitution, r.where + ", impact", "the restitution is " + to_text(e, 6) + " at the start; it must lie between 0 and 1");
+          error(r.contact->impact.restitution, r.where + ", impact",
+                "the restitution is " + to_text(e, 6) + " at the start; it must lie between 0 and 1");
         }
       }
     }
     for (int j = 0; j < compiled.tangents && !compiled.smooth_friction; ++j) {
       const auto& row = rows.tangent[j];
       if (row.mu < 0 || row.mu_static < 0) {
-        result.diagnostics.error(r.span, r.where, "the coefficient of friction is negative at the start: " + to_text(std::min(row.mu, row.mu_static), 6));
+        result.diagnostics.error(r.span, r.where,
+                                 "the coefficient of friction is negative at the start: " +
+                                     to_text(std::min(row.mu, row.mu_static), 6));
       }
     }
     if (r.kind == RelationKind::joint) {
       if (r.feeds.empty() && rows.base < 0) {
-        error(r.joint->normal, r.where + ", normal", "the normal force is negative at the start: " + to_text(rows.base, 6),
+        error(r.joint->normal, r.where + ", normal",
+              "the normal force is negative at the start: " + to_text(rows.base, 6),
               "write abs() or max() where the sign may change");
       }
       for (std::size_t f = 0; f < r.feeds.size(); ++f) {
         if (rows.factors[f] < 0) {
-          error(r.joint->normal, r.where + ", normal", "the normal force falls when a reaction grows: factor " + to_text(rows.factors[f], 6),
+          error(r.joint->normal, r.where + ", normal",
+                "the normal force falls when a reaction grows: factor " + to_text(rows.factors[f], 6),
                 "reactions may enter with factors ≥ 0 only");
         }
       }
@@ -215,8 +232,10 @@ void Builder::check_start() {
         const double tangential = compliance(rows.tangent[j].w);
         if (tangential <= 100 * normal && normal <= 100 * tangential) continue;
         warning(r.span, r.where,
-                "the gap and the slip of a contact with friction differ in scale: w·M⁻¹w is " + to_text(normal, 3) + " and " + to_text(tangential, 3),
-                "with friction, the gap is a length along the normal and the slip the velocity of the same point");
+                "the gap and the slip of a contact with friction differ in scale: w·M⁻¹w is " +
+                    to_text(normal, 3) + " and " + to_text(tangential, 3),
+                "with friction, the gap is a length along the normal and the slip the velocity of the same "
+                "point");
         break;
       }
     }
@@ -227,7 +246,8 @@ void Builder::check_start() {
   while (!rest.empty()) {
     const auto size = [&](const HeldRow& row) { return dot(row.w.data(), row.w.data(), n); };
     const auto original = [&](const HeldRow& row) {
-      const auto at = std::find_if(held.begin(), held.end(), [&](const HeldRow& h) { return h.relation == row.relation; });
+      const auto at = std::find_if(held.begin(), held.end(),
+                                   [&](const HeldRow& h) { return h.relation == row.relation; });
       return dot(at->w.data(), at->w.data(), n);
     };
     const auto relative = [&](const HeldRow& row) { return size(row) / std::max(original(row), 1e-300); };
@@ -250,12 +270,15 @@ void Builder::check_start() {
     if (std::abs(row.zeta) <= 1e-9 * largest) continue;
     const RelationDraft& r = relations[row.relation];
     result.diagnostics.error(r.span, r.where,
-                             "the " + r.where + " contradicts the other constraints: their accelerations differ by " + to_text(row.zeta, 6),
+                             "the " + r.where +
+                                 " contradicts the other constraints: their accelerations differ by " +
+                                 to_text(row.zeta, 6),
                              "remove it, or make it agree with the others");
   }
 
   if (!result.diagnostics.has_errors()) {
-    std::copy(d.start.begin() + layout.closed(), d.start.begin() + layout.closed() + layout.relations, work.in.begin() + layout.closed());
+    std::copy(d.start.begin() + layout.closed(), d.start.begin() + layout.closed() + layout.relations,
+              work.in.begin() + layout.closed());
     double kinetic_value = 0, potential_value = 0, total = 0;
     system.energies(work, kinetic_value, potential_value, total);
     d.start = work.in;

@@ -11,6 +11,10 @@ namespace judder::model {
 
 bool Builder::is_zero(Node node) const { return graph.is_constant(node) && graph.value(node) == 0; }
 
+bool Builder::all_zero(const std::vector<Node>& nodes) const {
+  return std::all_of(nodes.begin(), nodes.end(), [this](Node node) { return is_zero(node); });
+}
+
 std::vector<Node> Builder::velocity_gradient(Node node) {
   std::vector<Node> out;
   out.reserve(coordinates.size());
@@ -99,7 +103,8 @@ void Builder::derive_motion() {
     for (const RelationDraft& r : relations) {
       if (r.compliant && !is_zero(r.push[i])) terms.push_back(graph.multiply(r.normal_force, r.push[i]));
       for (const TangentDraft& row : r.slip) {
-        if (!is_zero(row.added) && !is_zero(row.drag[i])) terms.push_back(graph.multiply(row.added, row.drag[i]));
+        if (!is_zero(row.added) && !is_zero(row.drag[i]))
+          terms.push_back(graph.multiply(row.added, row.drag[i]));
       }
     }
     force[i] = graph.sum(terms);
@@ -194,7 +199,8 @@ void Builder::derive_audit() {
       const Node excess = r.own_push ? graph.subtract(along(row.drag), row.slip) : graph.negate(row.drive);
       supplied.push_back(graph.multiply(row.added, excess));
     }
-    const bool moving = r.has_normal && (r.kind == RelationKind::contact || !is_zero(r.gap_time) || r.own_push);
+    const bool moving =
+        r.has_normal && (r.kind == RelationKind::contact || !is_zero(r.gap_time) || r.own_push);
     const bool rubs = r.friction && !(r.smooth && r.known_load);
     const Node losses = graph.sum(lost), supply = graph.sum(supplied);
     if (moving || rubs || !is_zero(losses)) add(r.name, static_cast<int>(k), losses, true, false);

@@ -14,10 +14,12 @@ struct Lines {
   void table(const std::vector<std::pair<std::string, std::string>>& rows) {
     std::size_t width = 0;
     for (const auto& [left, right] : rows) width = std::max(width, length(left));
-    for (const auto& [left, right] : rows) text += "  " + left + std::string(width - length(left), ' ') + "  " + right + "\n";
+    for (const auto& [left, right] : rows)
+      text += "  " + left + std::string(width - length(left), ' ') + "  " + right + "\n";
   }
   static std::size_t length(const std::string& s) {  // characters, not bytes
-    return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+    return static_cast<std::size_t>(std::count_if(
+        s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
   }
 };
 
@@ -48,10 +50,14 @@ std::string law_words(const System& system, std::size_t k) {
 
 const char* impact_word(ImpactType type) {
   switch (type) {
-    case ImpactType::moreau: return "moreau";
-    case ImpactType::newton: return "newton";
-    case ImpactType::poisson: return "poisson";
-    case ImpactType::stronge: return "stronge";
+    case ImpactType::moreau:
+      return "moreau";
+    case ImpactType::newton:
+      return "newton";
+    case ImpactType::poisson:
+      return "poisson";
+    case ImpactType::stronge:
+      return "stronge";
   }
   return "";
 }
@@ -67,7 +73,8 @@ double compliance(const System& system, const Workspace& work, const double* w) 
 
 std::string modes_at_start(const Relation& r, const RelationRows& rows, bool closed) {
   if (r.tangents == 0) {
-    if (r.kind == RelationKind::contact && r.has_normal) return !closed ? "open" : rows.gap_rate < 0 ? "impact" : "closed or open";
+    if (r.kind == RelationKind::contact && r.has_normal)
+      return !closed ? "open" : rows.gap_rate < 0 ? "impact" : "closed or open";
     return r.kind == RelationKind::constraint ? "held" : "always acting";
   }
   std::string out;
@@ -102,8 +109,10 @@ std::string describe(const Compiled& compiled) {
   if (n > 0) {
     out.heading("Coordinates at the start (t = " + to_text(system.start()[0]) + ")");
     for (std::size_t i = 0; i < n; ++i) {
-      const auto q = static_cast<std::size_t>(system.layout().q()) + i, v = static_cast<std::size_t>(system.layout().v()) + i;
-      rows.push_back({names[i], to_text(system.start()[q], 8) + ", velocity " + to_text(system.start()[v], 8) +
+      const auto q = static_cast<std::size_t>(system.layout().q()) + i,
+                 v = static_cast<std::size_t>(system.layout().v()) + i;
+      rows.push_back({names[i], to_text(system.start()[q], 8) + ", velocity " +
+                                    to_text(system.start()[v], 8) +
                                     (system.massless()[i] ? ", massless" : "")});
     }
     out.table(rows);
@@ -112,7 +121,8 @@ std::string describe(const Compiled& compiled) {
     rows.clear();
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        if (!zero(s.mass[i * n + j])) rows.push_back({"M[" + names[i] + ", " + names[j] + "]", text(s.mass[i * n + j])});
+        if (!zero(s.mass[i * n + j]))
+          rows.push_back({"M[" + names[i] + ", " + names[j] + "]", text(s.mass[i * n + j])});
       }
     }
     out.table(rows);
@@ -129,7 +139,8 @@ std::string describe(const Compiled& compiled) {
   if (!s.rate.empty()) {
     out.heading("States");
     rows.clear();
-    for (std::size_t i = 0; i < s.rate.size(); ++i) rows.push_back({system.state_names()[i] + "'", text(s.rate[i])});
+    for (std::size_t i = 0; i < s.rate.size(); ++i)
+      rows.push_back({system.state_names()[i] + "'", text(s.rate[i])});
     out.table(rows);
   }
 
@@ -142,7 +153,10 @@ std::string describe(const Compiled& compiled) {
     const RelationRows& values = system.rows(work, static_cast<int>(k));
     const bool closed = system.start()[static_cast<std::size_t>(system.layout().closed()) + k] != 0;
     if (r.kind != RelationKind::joint) {
-      rows.push_back({r.kind == RelationKind::contact ? "gap" : r.holonomic ? "zero" : "velocity", text(s.normal[k].gap)});
+      rows.push_back({r.kind == RelationKind::contact ? "gap"
+                      : r.holonomic                   ? "zero"
+                                                      : "velocity",
+                      text(s.normal[k].gap)});
       if (r.holonomic) rows.push_back({"rate", text(s.normal[k].gap_rate)});
     }
     if (r.has_normal) {
@@ -156,8 +170,8 @@ std::string describe(const Compiled& compiled) {
       if (!r.feeds.empty() && zero(s.base[k])) load.clear();
       for (std::size_t f = 0; f < r.feeds.size(); ++f) {
         const Relation& feed = system.relations()[static_cast<std::size_t>(r.feeds[f])];
-        const std::string size = (feed.kind == RelationKind::contact ? "normal(" : "abs(normal(") + feed.name +
-                                 (feed.kind == RelationKind::contact ? ")" : "))");
+        const std::string size = (feed.kind == RelationKind::contact ? "normal(" : "abs(normal(") +
+                                 feed.name + (feed.kind == RelationKind::contact ? ")" : "))");
         const std::string factor = text(s.factors[k][f]);
         load += (load.empty() ? "" : " + ") + (factor == "1" ? size : "(" + factor + ")*" + size);
       }
@@ -170,7 +184,9 @@ std::string describe(const Compiled& compiled) {
       rows.push_back({"w_T" + number, vector_text(system, row.w)});
       if (r.own_push) rows.push_back({"drag" + number, vector_text(system, row.drag)});
       if (!zero(row.zeta)) rows.push_back({"ζ_T" + number, text(row.zeta)});
-      if (numbers) rows.push_back({"w_T" + number + "·M⁻¹w_T" + number, to_text(compliance(system, work, values.tangent[j].w), 6)});
+      if (numbers)
+        rows.push_back(
+            {"w_T" + number + "·M⁻¹w_T" + number, to_text(compliance(system, work, values.tangent[j].w), 6)});
     }
     if (r.tangents > 0) rows.push_back({"friction", law_words(system, k)});
     for (const auto& known : s.known_friction) {
@@ -181,9 +197,10 @@ std::string describe(const Compiled& compiled) {
     if (r.kind == RelationKind::contact && r.has_normal) {
       double e = 0, tangential = 0;
       system.restitution(work, static_cast<int>(k), std::max(0.0, -values.gap_rate), e, tangential);
-      rows.push_back({"impact", std::string(impact_word(r.impact)) + ", restitution " + to_text(e, 6) +
-                                    (r.has_tangential_restitution ? ", tangential " + to_text(tangential, 6) : "") +
-                                    (r.impact_friction ? "" : ", without friction")});
+      rows.push_back(
+          {"impact", std::string(impact_word(r.impact)) + ", restitution " + to_text(e, 6) +
+                         (r.has_tangential_restitution ? ", tangential " + to_text(tangential, 6) : "") +
+                         (r.impact_friction ? "" : ", without friction")});
     }
     if (numbers) rows.push_back({"at the start", modes_at_start(r, values, closed)});
     out.table(rows);
@@ -194,10 +211,15 @@ std::string describe(const Compiled& compiled) {
     rows.clear();
     for (std::size_t k = 0; k < system.switches().size(); ++k) {
       const SwitchInfo& info = system.switches()[k];
-      std::string words = info.kind == expr::SwitchKind::jump ? "jump" : info.kind == expr::SwitchKind::kink ? "kink" : "smooth";
+      std::string words = info.kind == expr::SwitchKind::jump   ? "jump"
+                          : info.kind == expr::SwitchKind::kink ? "kink"
+                                                                : "smooth";
       if (info.time_only) words += ", timetable";
-      const std::string form = info.two_sided() ? text(s.surface[k]) + " = 0" : text(s.surface[k]) + " at " +
-                               (info.whole ? std::string("whole numbers") : std::to_string(info.levels.size()) + " levels");
+      const std::string form = info.two_sided()
+                                   ? text(s.surface[k]) + " = 0"
+                                   : text(s.surface[k]) + " at " +
+                                         (info.whole ? std::string("whole numbers")
+                                                     : std::to_string(info.levels.size()) + " levels");
       rows.push_back({info.place, form + "  (" + words + ")"});
     }
     out.table(rows);
@@ -206,8 +228,10 @@ std::string describe(const Compiled& compiled) {
     out.heading("Known instants");
     std::string line = " ";
     constexpr std::size_t kShown = 20;
-    for (std::size_t i = 0; i < std::min(system.instants().size(), kShown); ++i) line += " " + to_text(system.instants()[i]);
-    if (system.instants().size() > kShown) line += " … (" + std::to_string(system.instants().size()) + " in all)";
+    for (std::size_t i = 0; i < std::min(system.instants().size(), kShown); ++i)
+      line += " " + to_text(system.instants()[i]);
+    if (system.instants().size() > kShown)
+      line += " … (" + std::to_string(system.instants().size()) + " in all)";
     out.text += line + "\n";
   }
   if (!system.audits().empty()) {
@@ -215,7 +239,9 @@ std::string describe(const Compiled& compiled) {
     rows.clear();
     for (const AuditInfo& a : system.audits()) {
       std::string words = a.relation >= 0 ? "reactions" : "";
-      if (a.power >= 0) words += std::string(words.empty() ? "" : " and ") + (a.dissipative ? "dissipated power" : "supplied power");
+      if (a.power >= 0)
+        words += std::string(words.empty() ? "" : " and ") +
+                 (a.dissipative ? "dissipated power" : "supplied power");
       rows.push_back({a.name, words});
     }
     out.table(rows);

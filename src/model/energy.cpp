@@ -10,7 +10,8 @@ Node Builder::state_rate(int number, std::optional<expr::Forbidden>& cycle) {
   StateDraft& state = states[static_cast<std::size_t>(number)];
   if (state.progress == StateDraft::Progress::done) return state.rate;
   if (state.progress == StateDraft::Progress::running) {
-    cycle = expr::Forbidden{"the rates of states depend on each other in a cycle through " + quoted(state.name), ""};
+    cycle = expr::Forbidden{
+        "the rates of states depend on each other in a cycle through " + quoted(state.name), ""};
     return graph.constant(0);
   }
   state.progress = StateDraft::Progress::running;
@@ -71,15 +72,18 @@ void Builder::read_matrices() {
     std::vector<Node> entries;
     if (!matrix.given) return entries;
     const std::string where = std::string("matrices, ") + key;
-    const auto refuse = [&](std::string message) { result.diagnostics.error(matrix.span, where, std::move(message)); };
+    const auto refuse = [&](std::string message) {
+      result.diagnostics.error(matrix.span, where, std::move(message));
+    };
     if (matrix.rows.size() != n) {
-      refuse("the matrix has " + std::to_string(matrix.rows.size()) + " rows; the model has " + std::to_string(n) + " coordinates");
+      refuse("the matrix has " + std::to_string(matrix.rows.size()) + " rows; the model has " +
+             std::to_string(n) + " coordinates");
       return entries;
     }
     for (std::size_t i = 0; i < n; ++i) {
       if (matrix.rows[i].size() != n) {
-        refuse("row " + std::to_string(i + 1) + " has " + std::to_string(matrix.rows[i].size()) + " values; " + std::to_string(n) +
-               " are needed");
+        refuse("row " + std::to_string(i + 1) + " has " + std::to_string(matrix.rows[i].size()) +
+               " values; " + std::to_string(n) + " are needed");
         return std::vector<Node>();
       }
       for (const Value& value : matrix.rows[i]) {
@@ -99,8 +103,9 @@ void Builder::read_matrices() {
       for (std::size_t j = 0; j < i; ++j) {
         if (given_mass[i * n + j] == given_mass[j * n + i]) continue;
         result.diagnostics.error(spec.matrices.mass.span, "matrices, mass",
-                                 "the mass matrix is not symmetric: entries (" + std::to_string(i + 1) + ", " + std::to_string(j + 1) +
-                                     ") and (" + std::to_string(j + 1) + ", " + std::to_string(i + 1) + ") differ");
+                                 "the mass matrix is not symmetric: entries (" + std::to_string(i + 1) +
+                                     ", " + std::to_string(j + 1) + ") and (" + std::to_string(j + 1) + ", " +
+                                     std::to_string(i + 1) + ") differ");
         i = n;
         break;
       }
@@ -124,11 +129,13 @@ void Builder::read_matrices() {
         if (!is_zero(kij)) row.push_back(graph.negate(graph.multiply(kij, qj)));
         const Node symmetric = half(graph.add(kij, kji));
         if (!is_zero(symmetric)) {
-          stored.push_back(half(graph.multiply(symmetric, graph.multiply(graph.variable(coordinates[i].q), qj))));
+          stored.push_back(
+              half(graph.multiply(symmetric, graph.multiply(graph.variable(coordinates[i].q), qj))));
         }
         const Node antisymmetric = half(graph.subtract(kij, kji));
         if (!is_zero(antisymmetric)) {
-          skew.push_back(graph.negate(graph.multiply(graph.variable(coordinates[i].v), graph.multiply(antisymmetric, qj))));
+          skew.push_back(graph.negate(
+              graph.multiply(graph.variable(coordinates[i].v), graph.multiply(antisymmetric, qj))));
         }
       }
     }
@@ -145,31 +152,36 @@ void Builder::read_matrices() {
     for (const Value& value : row) values.push_back(&value);
   }
   if (values.size() != n) {
-    result.diagnostics.error(load.span, "matrices, load", "the load has " + std::to_string(values.size()) + " values; the model has " +
-                                                              std::to_string(n) + " coordinates");
+    result.diagnostics.error(load.span, "matrices, load",
+                             "the load has " + std::to_string(values.size()) + " values; the model has " +
+                                 std::to_string(n) + " coordinates");
     return;
   }
   std::vector<Node> work;
   for (std::size_t i = 0; i < n; ++i) {
     Scope scope(*this, kLoad, "matrices, load");
-    const Node node = lower(*values[i], scope, "matrices, load", "matrices.load", {}).value_or(graph.constant(0));
+    const Node node =
+        lower(*values[i], scope, "matrices, load", "matrices.load", {}).value_or(graph.constant(0));
     matrix_force[i] = graph.add(matrix_force[i], node);
     work.push_back(graph.multiply(node, graph.variable(coordinates[i].v)));
   }
   load_power = graph.sum(work);
 }
 
-std::optional<ElementName*> Builder::add_element(const std::string& kind, const Text& name, std::size_t count, int arity) {
+std::optional<ElementName*> Builder::add_element(const std::string& kind, const Text& name, std::size_t count,
+                                                 int arity) {
   const std::string where = kind + " '" + name.text + "'";
   if (!is_name(name, where)) return std::nullopt;
   if (count == 0) {
     left_out.emplace(name.text, kind);
     return std::nullopt;
   }
-  const auto [at, fresh] = elements.emplace(name.text, ElementName{kind, static_cast<int>(count), arity, {}, {}});
+  const auto [at, fresh] =
+      elements.emplace(name.text, ElementName{kind, static_cast<int>(count), arity, {}, {}});
   if (!fresh) {
     error(name, where, quoted(name.text) + " is already the name of a " + at->second.kind,
-          "forces, joints, contacts, constraints and watches share one set of names; at most one may remain after 'when'");
+          "forces, joints, contacts, constraints and watches share one set of names; at most one may remain "
+          "after 'when'");
     return std::nullopt;
   }
   return &at->second;
@@ -188,16 +200,20 @@ void Builder::read_forces() {
     const std::size_t errors_before = static_cast<std::size_t>(result.diagnostics.errors());
     const std::vector<Instance> all = instances(name.text, f.each, &f.when, where);
     if (static_cast<std::size_t>(result.diagnostics.errors()) > errors_before) continue;
-    const auto entry = add_element("force", name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()));
+    const auto entry =
+        add_element("force", name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()));
     if (!entry) continue;
     if (!f.along.given || !f.value.given) {
-      result.diagnostics.error(f.span, where, std::string("the force has no '") + (f.along.given ? "value" : "along") + "'");
+      result.diagnostics.error(f.span, where,
+                               std::string("the force has no '") + (f.along.given ? "value" : "along") + "'");
       continue;
     }
     for (const Instance& instance : all) {
       const std::string place = "force '" + instance.name + "'";
-      const Node along = lower_or_one(f.along, kVelocity, place + ", along", "force." + name.text + ".along", instance.indices);
-      const Node value = lower_or_one(f.value, kVelocity, place + ", value", "force." + name.text + ".value", instance.indices);
+      const Node along = lower_or_one(f.along, kVelocity, place + ", along", "force." + name.text + ".along",
+                                      instance.indices);
+      const Node value = lower_or_one(f.value, kVelocity, place + ", value", "force." + name.text + ".value",
+                                      instance.indices);
       if (!affine_in_velocities(along, f.along, place + ", along", "along")) continue;
       (*entry)->forces[instance.values] = static_cast<int>(forces.size());
       forces.push_back({instance.name, place, value, velocity_gradient(along)});
@@ -213,7 +229,8 @@ bool Builder::affine_in_velocities(Node node, const Value& value, const std::str
       const std::vector<Variable> used = all_variables(graph.switches()[id].surface);
       for (const Variable v : velocities) {
         if (!std::binary_search(used.begin(), used.end(), v)) continue;
-        error(value, where, std::string("'") + key + "' switches with a velocity and is not affine in the velocities",
+        error(value, where,
+              std::string("'") + key + "' switches with a velocity and is not affine in the velocities",
               "write it as a sum of velocities, each times a factor without velocities");
         return false;
       }

@@ -26,13 +26,15 @@ expr::Meaning Scope::meaning(std::string_view name) {
       ParameterDraft& parameter = b_.parameters[static_cast<std::size_t>(index)];
       if (!parameter.list) return expr::Scalar{b_.parameter_node(index, 0)};
       expr::Family family;
-      family.sizes = parameter.matrix ? std::vector<int>{parameter.rows, parameter.columns} : std::vector<int>{parameter.columns};
+      family.sizes = parameter.matrix ? std::vector<int>{parameter.rows, parameter.columns}
+                                      : std::vector<int>{parameter.columns};
       Builder* builder = &b_;
       family.find = [builder, index](std::span<const int> at) -> std::optional<Node> {
         const ParameterDraft& p = builder->parameters[static_cast<std::size_t>(index)];
         const int row = p.matrix && at.size() == 2 ? at[0] : 1;
         const int column = at.empty() ? 0 : at.back();
-        if (at.size() != (p.matrix ? 2U : 1U) || row < 1 || row > p.rows || column < 1 || column > p.columns) return std::nullopt;
+        if (at.size() != (p.matrix ? 2U : 1U) || row < 1 || row > p.rows || column < 1 || column > p.columns)
+          return std::nullopt;
         return builder->parameter_node(index, static_cast<std::size_t>((row - 1) * p.columns + column - 1));
       };
       return family;
@@ -43,9 +45,11 @@ expr::Meaning Scope::meaning(std::string_view name) {
         const Tree& one = definition.condition ? b_.stand_in_condition : b_.stand_in_number;
         return expr::Macro{&one, definition.signature.arguments, ""};
       }
-      return expr::Macro{definition.tree, definition.signature.arguments, "definitions." + definition.signature.name};
+      return expr::Macro{definition.tree, definition.signature.arguments,
+                         "definitions." + definition.signature.name};
     }
-    case EntityKind::table: return expr::Lookup{b_.tables[static_cast<std::size_t>(index)]};
+    case EntityKind::table:
+      return expr::Lookup{b_.tables[static_cast<std::size_t>(index)]};
     case EntityKind::coordinate:
     case EntityKind::state: {
       const bool coordinate = found->second.kind == EntityKind::coordinate;
@@ -84,7 +88,8 @@ std::vector<std::string> Scope::names() {
 
 std::variant<Node, expr::Forbidden> Scope::prime(Node node) {
   for (const Variable x : b_.graph.variables(node)) {
-    const bool state = std::any_of(b_.states.begin(), b_.states.end(), [x](const StateDraft& s) { return s.z == x; });
+    const bool state =
+        std::any_of(b_.states.begin(), b_.states.end(), [x](const StateDraft& s) { return s.z == x; });
     if (!state) continue;
     if (!allowed_.rates) return forbidden("the rate of a state");
     for (std::size_t i = 0; i < b_.states.size(); ++i) {
@@ -96,12 +101,14 @@ std::variant<Node, expr::Forbidden> Scope::prime(Node node) {
   }
   const auto has_velocity = [this](Node a) {
     const std::vector<Variable> used = b_.graph.variables(a);
-    return std::any_of(b_.coordinates.begin(), b_.coordinates.end(),
-                       [&](const CoordinateDraft& c) { return std::binary_search(used.begin(), used.end(), c.v); });
+    return std::any_of(b_.coordinates.begin(), b_.coordinates.end(), [&](const CoordinateDraft& c) {
+      return std::binary_search(used.begin(), used.end(), c.v);
+    });
   };
   if (has_velocity(node)) {
     if (!allowed_.outputs) {
-      return expr::Forbidden{"this prime would give an acceleration", "accelerations are known in output columns only"};
+      return expr::Forbidden{"this prime would give an acceleration",
+                             "accelerations are known in output columns only"};
     }
     used_reactions = true;
   }
@@ -110,39 +117,50 @@ std::variant<Node, expr::Forbidden> Scope::prime(Node node) {
   return derivative;
 }
 
-std::optional<std::variant<Node, expr::Forbidden>> Scope::function(std::string_view name, std::span<const Tree> arguments) {
-  static constexpr std::string_view kKnown[] = {"normal",    "tangent", "gap",    "slip",       "bristle",  "kinetic",
-                                                "potential", "energy",  "dissipated", "supplied", "balance", "mode"};
+std::optional<std::variant<Node, expr::Forbidden>> Scope::function(std::string_view name,
+                                                                   std::span<const Tree> arguments) {
+  static constexpr std::string_view kKnown[] = {"normal",     "tangent",  "gap",       "slip",
+                                                "bristle",    "kinetic",  "potential", "energy",
+                                                "dissipated", "supplied", "balance",   "mode"};
   if (allowed_.reactions && (name == "normal" || name == "|normal|")) return load_of_joint(name, arguments);
   if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown)) return std::nullopt;
   if (allowed_.outputs) return output_function(name, arguments);
-  return expr::Forbidden{std::string(name) + "() must not be used in " + what_,
-                         name == "normal" ? "reactions are known in output columns, watches and the normal force of a joint only"
-                                          : "it is known in output columns and watches only"};
+  return expr::Forbidden{
+      std::string(name) + "() must not be used in " + what_,
+      name == "normal" ? "reactions are known in output columns, watches and the normal force of a joint only"
+                       : "it is known in output columns and watches only"};
 }
 
 std::variant<std::pair<std::string, std::vector<int>>, expr::Forbidden> Scope::element(const Tree& tree) {
-  if (tree.kind != expr::Kind::name) return expr::Forbidden{"the name of an element is expected here", "write it as in normal(wall) or normal(pair[1,2])"};
+  if (tree.kind != expr::Kind::name)
+    return expr::Forbidden{"the name of an element is expected here",
+                           "write it as in normal(wall) or normal(pair[1,2])"};
   const auto found = b_.elements.find(tree.text);
   if (found == b_.elements.end()) {
     const auto removed = b_.left_out.find(tree.text);
     if (removed != b_.left_out.end()) {
-      return expr::Forbidden{"the " + removed->second + " " + quoted(tree.text) + " is left out by its 'when'", ""};
+      return expr::Forbidden{
+          "the " + removed->second + " " + quoted(tree.text) + " is left out by its 'when'", ""};
     }
     std::vector<std::string> candidates;
     for (const auto& [name, element] : b_.elements) candidates.push_back(name);
-    return expr::Forbidden{"there is no element called " + quoted(tree.text), suggestion(tree.text, candidates)};
+    return expr::Forbidden{"there is no element called " + quoted(tree.text),
+                           suggestion(tree.text, candidates)};
   }
   std::vector<int> at;
   for (const Tree& child : tree.children) {
     Scope inner(b_, kParameters, "an index");
     std::vector<expr::Problem> problems;
-    const auto value = expr::lower_integer(child, b_.graph, inner, {.place = "", .indices = indices, .condition = false}, problems);
-    if (!value) return expr::Forbidden{problems.empty() ? "an index is a whole number" : problems.front().message, ""};
+    const auto value = expr::lower_integer(child, b_.graph, inner,
+                                           {.place = "", .indices = indices, .condition = false}, problems);
+    if (!value)
+      return expr::Forbidden{problems.empty() ? "an index is a whole number" : problems.front().message, ""};
     at.push_back(static_cast<int>(*value));
   }
   if (static_cast<int>(at.size()) != found->second.arity) {
-    return expr::Forbidden{quoted(tree.text) + " has " + std::to_string(found->second.arity) + " indices, " + std::to_string(at.size()) + " given", ""};
+    return expr::Forbidden{quoted(tree.text) + " has " + std::to_string(found->second.arity) + " indices, " +
+                               std::to_string(at.size()) + " given",
+                           ""};
   }
   return std::pair{tree.text, at};
 }
@@ -155,13 +173,15 @@ std::variant<int, expr::Forbidden> Scope::relation(const Tree& tree) {
   const auto member = entry.relations.find(at);
   if (member != entry.relations.end()) return member->second;
   if (entry.kind == "force" || entry.kind == "watch") {
-    return expr::Forbidden{quoted(name) + " is a " + entry.kind, "a contact, constraint or friction joint is expected"};
+    return expr::Forbidden{quoted(name) + " is a " + entry.kind,
+                           "a contact, constraint or friction joint is expected"};
   }
   return expr::Forbidden{expr::to_text(tree) + " is out of range", ""};
 }
 
 std::variant<int, expr::Forbidden> Scope::mode_of(const Tree& call) {
-  if (call.children.size() != 1) return expr::Forbidden{"mode() takes the name of a contact, joint or constraint", ""};
+  if (call.children.size() != 1)
+    return expr::Forbidden{"mode() takes the name of a contact, joint or constraint", ""};
   return relation(call.children.front());
 }
 
@@ -171,10 +191,12 @@ Scope::Answer Scope::load_of_joint(std::string_view name, std::span<const Tree> 
   if (const auto* no = std::get_if<expr::Forbidden>(&found)) return *no;
   const RelationDraft& draft = b_.relations[static_cast<std::size_t>(std::get<int>(found))];
   if (draft.kind == RelationKind::joint) {
-    return expr::Forbidden{"the normal force of a joint must not use another joint's", "write its expression, or use a definition"};
+    return expr::Forbidden{"the normal force of a joint must not use another joint's",
+                           "write its expression, or use a definition"};
   }
   if (draft.kind == RelationKind::constraint && name == "normal") {
-    return expr::Forbidden{"the multiplier of a constraint may have any sign", "write abs(normal(" + draft.name + "))"};
+    return expr::Forbidden{"the multiplier of a constraint may have any sign",
+                           "write abs(normal(" + draft.name + "))"};
   }
   if (draft.compliant) return draft.normal_force;
   return b_.graph.variable(draft.lambda);
@@ -192,7 +214,8 @@ Scope::Answer Scope::normal_output(int number) {
   for (std::size_t k = 0; k < draft.feeds.size(); ++k) {
     const RelationDraft& feed = b_.relations[static_cast<std::size_t>(draft.feeds[k])];
     const Node lambda = g.variable(feed.lambda);
-    const Node size = feed.kind == RelationKind::contact ? lambda : g.absolute(lambda, draft.place + ".normal");
+    const Node size =
+        feed.kind == RelationKind::contact ? lambda : g.absolute(lambda, draft.place + ".normal");
     load = g.add(load, g.multiply(draft.factors[k], size));
     used_reactions = true;
   }
@@ -201,7 +224,8 @@ Scope::Answer Scope::normal_output(int number) {
 
 Scope::Answer Scope::component(std::string_view name, std::span<const Tree> arguments) {
   if (arguments.empty() || arguments.size() > 2) {
-    return expr::Forbidden{std::string(name) + "() takes an element and, for several slip components, a number", ""};
+    return expr::Forbidden{
+        std::string(name) + "() takes an element and, for several slip components, a number", ""};
   }
   const auto found = relation(arguments[0]);
   if (const auto* no = std::get_if<expr::Forbidden>(&found)) return *no;
@@ -212,7 +236,8 @@ Scope::Answer Scope::component(std::string_view name, std::span<const Tree> argu
   if (arguments.size() == 2) {
     Scope inner(b_, kParameters, "a component");
     std::vector<expr::Problem> problems;
-    const auto value = expr::lower_integer(arguments[1], b_.graph, inner, {.place = "", .indices = indices, .condition = false}, problems);
+    const auto value = expr::lower_integer(arguments[1], b_.graph, inner,
+                                           {.place = "", .indices = indices, .condition = false}, problems);
     if (!value) return expr::Forbidden{"the component is a whole number", ""};
     k = *value;
   } else if (components > 1) {
@@ -220,7 +245,9 @@ Scope::Answer Scope::component(std::string_view name, std::span<const Tree> argu
                            "write " + std::string(name) + "(" + draft.name + ", 1)"};
   }
   if (k < 1 || k > components) {
-    return expr::Forbidden{draft.where + " has " + std::to_string(components) + " slip component" + (components > 1 ? "s" : ""), ""};
+    return expr::Forbidden{
+        draft.where + " has " + std::to_string(components) + " slip component" + (components > 1 ? "s" : ""),
+        ""};
   }
   const TangentDraft& row = draft.slip[static_cast<std::size_t>(k - 1)];
   if (name == "slip") return row.slip;
@@ -272,18 +299,23 @@ Scope::Answer Scope::output_function(std::string_view name, std::span<const Tree
     return none(total);
   }
   if (name == "tangent" || name == "slip") return component(name, arguments);
-  if (arguments.size() != 1) return expr::Forbidden{std::string(name) + "() takes the name of an element", ""};
+  if (arguments.size() != 1)
+    return expr::Forbidden{std::string(name) + "() takes the name of an element", ""};
   if (name == "dissipated" || name == "supplied") return audited(name, arguments[0]);
   const auto found = relation(arguments[0]);
   if (const auto* no = std::get_if<expr::Forbidden>(&found)) return *no;
   const RelationDraft& draft = b_.relations[static_cast<std::size_t>(std::get<int>(found))];
-  if (name == "mode") return expr::Forbidden{"mode() is a word, not a number", "it must stand alone in a column"};
+  if (name == "mode")
+    return expr::Forbidden{"mode() is a word, not a number", "it must stand alone in a column"};
   if (name == "normal") return normal_output(std::get<int>(found));
   if (name == "gap") {
-    if (!draft.has_gap) return expr::Forbidden{draft.where + " has no gap", "contacts and constraints have one"};
+    if (!draft.has_gap)
+      return expr::Forbidden{draft.where + " has no gap", "contacts and constraints have one"};
     return draft.gap;
   }
-  if (draft.bristles.empty()) return expr::Forbidden{draft.where + " has no bristle", "only the laws lugre, elastoplastic and penalty have one"};
+  if (draft.bristles.empty())
+    return expr::Forbidden{draft.where + " has no bristle",
+                           "only the laws lugre, elastoplastic and penalty have one"};
   return g.variable(b_.states[static_cast<std::size_t>(draft.bristles.front())].z);
 }
 

@@ -26,7 +26,9 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   const bool joint = draft.kind == RelationKind::joint;
   const std::string where = draft.where + (joint ? ", law" : ", friction");
   if (!law.given) {
-    if (joint) result.diagnostics.error(draft.span, draft.where, "the joint has no 'law'", "a bare value is Coulomb's coefficient");
+    if (joint)
+      result.diagnostics.error(draft.span, draft.where, "the joint has no 'law'",
+                               "a bare value is Coulomb's coefficient");
     draft.friction = draft.has_tangential && !draft.slip.empty();
     return;
   }
@@ -41,7 +43,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   if (!law.type.empty()) {
     const auto at = std::find(words.begin(), words.end(), law.type.text);
     if (at == words.end()) {
-      error(law.type, where, "there is no friction law " + quoted(law.type.text), suggestion(law.type.text, words));
+      error(law.type, where, "there is no friction law " + quoted(law.type.text),
+            suggestion(law.type.text, words));
       return;
     }
     type = static_cast<LawType>(at - words.begin());
@@ -56,7 +59,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     good = false;
   };
   const auto only_for = [&](const Value& value, const char* key, bool applies) {
-    if (value.given && !applies) refuse(value, "the law '" + name + "' has no key '" + std::string(key) + "'");
+    if (value.given && !applies)
+      refuse(value, "the law '" + name + "' has no key '" + std::string(key) + "'");
   };
   only_for(law.stiffness, "stiffness", bristle || type == LawType::penalty);
   only_for(law.damping, "damping", bristle || type == LawType::penalty);
@@ -74,10 +78,12 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   if (law.mu.given && (law.static_coefficient.given || law.dynamic.given)) {
     refuse(law.mu, "a friction law has 'mu', or 'static' and 'dynamic', not both");
   } else if (!law.mu.given && !(law.static_coefficient.given && law.dynamic.given)) {
-    result.diagnostics.error(span, where, "the friction law has no coefficient", "give 'mu', or 'static' and 'dynamic'");
+    result.diagnostics.error(span, where, "the friction law has no coefficient",
+                             "give 'mu', or 'static' and 'dynamic'");
     good = false;
   }
-  if (law.velocity.given && law.mu.given) refuse(law.velocity, "'velocity' belongs to 'static' and 'dynamic'");
+  if (law.velocity.given && law.mu.given)
+    refuse(law.velocity, "'velocity' belongs to 'static' and 'dynamic'");
   if (law.exponent.given && !law.velocity.given) refuse(law.exponent, "'exponent' needs 'velocity'");
   if (smooth && !law.mu.given && !law.velocity.given) {
     result.diagnostics.error(span, where, "the law '" + name + "' needs one coefficient at each speed",
@@ -85,12 +91,14 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     good = false;
   }
   if (smooth && draft.slip.size() > 1) {
-    result.diagnostics.error(span, where, "the law '" + name + "' takes one slip component", "several components need the law 'coulomb'");
+    result.diagnostics.error(span, where, "the law '" + name + "' takes one slip component",
+                             "several components need the law 'coulomb'");
     good = false;
   }
   if (type == LawType::penalty && !draft.known_load) {
-    result.diagnostics.error(span, where, "the law 'penalty' needs a normal force that is known",
-                             "use it in a friction joint or a compliant contact, or run with the engine 'penalty'");
+    result.diagnostics.error(
+        span, where, "the law 'penalty' needs a normal force that is known",
+        "use it in a friction joint or a compliant contact, or run with the engine 'penalty'");
     good = false;
   }
   if (!good) return;
@@ -110,7 +118,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   const auto read_at = [&](const Value& value, const char* key, Node at) {
     Scope scope(*this, kLaw, where);
     scope.speed = at;
-    const auto node = lower(value, scope, where, draft.place + "." + (joint ? "law" : "friction"), draft.indices);
+    const auto node =
+        lower(value, scope, where, draft.place + "." + (joint ? "law" : "friction"), draft.indices);
     if (!node) {
       good = false;
       return graph.constant(1);
@@ -122,7 +131,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   };
   const auto read = [&](const Value& value, const char* key) { return read_at(value, key, speed); };
   const auto positive = [&](const Value& value, const char* key, Node node) {
-    if (graph.is_constant(node) && !(graph.value(node) > 0) && good) refuse(value, "'" + std::string(key) + "' must be positive");
+    if (graph.is_constant(node) && !(graph.value(node) > 0) && good)
+      refuse(value, "'" + std::string(key) + "' must be positive");
   };
 
   Node mu = graph.constant(0), mu_static = mu;
@@ -134,7 +144,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     const Node moving = read(law.dynamic, "dynamic");
     mu_static = good ? read_at(law.static_coefficient, "static", graph.constant(0)) : fixed;
     if (graph.is_constant(fixed) && graph.is_constant(moving) && graph.value(fixed) < graph.value(moving)) {
-      refuse(law.static_coefficient, "'static' is smaller than 'dynamic': nothing would hold, and nothing would slide, between them");
+      refuse(law.static_coefficient,
+             "'static' is smaller than 'dynamic': nothing would hold, and nothing would slide, between them");
     }
     if (law.velocity.given) {
       const Node velocity = read(law.velocity, "velocity");
@@ -143,7 +154,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       positive(law.exponent, "exponent", exponent);
       const Node ratio = graph.power(graph.divide(speed, velocity), exponent);
       const Node decay[] = {graph.negate(ratio)};
-      mu = graph.add(moving, graph.multiply(graph.subtract(fixed, moving), graph.call(expr::Function::exp, decay)));
+      mu = graph.add(moving,
+                     graph.multiply(graph.subtract(fixed, moving), graph.call(expr::Function::exp, decay)));
     } else {
       mu = moving;
     }
@@ -154,7 +166,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   const auto switch_off = [&] {
     if (rigid) return graph.variable(draft.closed);
     if (!draft.compliant) return graph.constant(1);
-    if (graph.is_constant(draft.touching)) draft.touching = graph.step(graph.negate(draft.gap), draft.place + ".compliant");
+    if (graph.is_constant(draft.touching))
+      draft.touching = graph.step(graph.negate(draft.gap), draft.place + ".compliant");
     return draft.touching;
   };
   if (law.viscous.given) {
@@ -172,7 +185,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     const Node beta = read(law.beta, "beta");
     positive(law.beta, "beta", beta);
     const Node angle[] = {graph.multiply(beta, gamma)};
-    kappa = graph.multiply(graph.constant(2 / kPi), graph.multiply(mu, graph.call(expr::Function::atan, angle)));
+    kappa =
+        graph.multiply(graph.constant(2 / kPi), graph.multiply(mu, graph.call(expr::Function::atan, angle)));
   } else if (smooth) {
     const Node stiffness = read(law.stiffness, "stiffness");
     const Node damping = read(law.damping, "damping");
@@ -188,14 +202,16 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       const Node limit = graph.multiply(mu, draft.base);
       const Node spring = graph.multiply(stiffness, z);
       const Node trial = graph.add(spring, graph.multiply(damping, gamma));
-      const Node f = graph.add(graph.negate(limit), graph.subtract(graph.maximum(graph.add(trial, limit), zero, place),
-                                                                  graph.maximum(graph.subtract(trial, limit), zero, place)));
+      const Node f = graph.add(graph.negate(limit),
+                               graph.subtract(graph.maximum(graph.add(trial, limit), zero, place),
+                                              graph.maximum(graph.subtract(trial, limit), zero, place)));
       if (is_zero(damping)) {
         // Without a damper the spring is held at the limit by sliding on it: beyond the limit it relaxes as fast as the slip.
         const Node above = graph.step(graph.subtract(spring, limit), place);
         const Node below = graph.step(graph.negate(graph.add(spring, limit)), place);
         const Node inside = graph.subtract(graph.constant(1), graph.add(above, below));
-        rate = graph.subtract(graph.multiply(inside, gamma), graph.multiply(graph.subtract(above, below), speed));
+        rate = graph.subtract(graph.multiply(inside, gamma),
+                              graph.multiply(graph.subtract(above, below), speed));
       } else {
         rate = graph.divide(graph.subtract(f, spring), damping);
       }
@@ -208,8 +224,11 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
         const Node breakaway = read(law.breakaway, "breakaway");
         if (graph.is_constant(breakaway) && graph.is_constant(stiffness)) {
           const Node least = law.mu.given ? mu : read(law.dynamic, "dynamic");
-          if (graph.is_constant(least) && graph.value(breakaway) >= graph.value(least) / graph.value(stiffness)) {
-            refuse(law.breakaway, "'breakaway' must be less than the steady deflection " + to_text(graph.value(least) / graph.value(stiffness), 6),
+          if (graph.is_constant(least) &&
+              graph.value(breakaway) >= graph.value(least) / graph.value(stiffness)) {
+            refuse(law.breakaway,
+                   "'breakaway' must be less than the steady deflection " +
+                       to_text(graph.value(least) / graph.value(stiffness), 6),
                    "that is the coefficient divided by 'stiffness'");
           }
         }
@@ -217,13 +236,17 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
         const Node size = graph.absolute(z, place);
         const Node past_breakaway = graph.maximum(graph.subtract(size, breakaway), zero, place);
         const Node past_steady = graph.maximum(graph.subtract(size, steady), zero, place);
-        const Node share = graph.divide(graph.subtract(past_breakaway, past_steady), graph.subtract(steady, breakaway));
+        const Node share =
+            graph.divide(graph.subtract(past_breakaway, past_steady), graph.subtract(steady, breakaway));
         const Node cut = graph.subtract(graph.multiply(graph.constant(2), share), graph.constant(1));
         const Node angle[] = {graph.multiply(graph.constant(kPi / 2), cut)};
-        const Node alpha = graph.add(graph.constant(0.5), graph.multiply(graph.constant(0.5), graph.call(expr::Function::sin, angle)));
+        const Node alpha = graph.add(
+            graph.constant(0.5), graph.multiply(graph.constant(0.5), graph.call(expr::Function::sin, angle)));
         const Node forward = graph.multiply(graph.maximum(gamma, zero, place), graph.maximum(z, zero, place));
-        const Node backward = graph.multiply(graph.maximum(graph.negate(gamma), zero, place), graph.maximum(graph.negate(z), zero, place));
-        relaxation = graph.multiply(alpha, graph.divide(graph.multiply(stiffness, graph.subtract(forward, backward)), mu));
+        const Node backward = graph.multiply(graph.maximum(graph.negate(gamma), zero, place),
+                                             graph.maximum(graph.negate(z), zero, place));
+        relaxation = graph.multiply(
+            alpha, graph.divide(graph.multiply(stiffness, graph.subtract(forward, backward)), mu));
       }
       rate = graph.subtract(gamma, relaxation);
       if (rigid || draft.compliant) rate = graph.multiply(switch_off(), rate);
@@ -247,7 +270,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     row.mu_static = smooth ? kappa : mu_static;
   }
   const bool needs_direction = graph.depends_on(draft.slip[0].added, draft.slip[0].direction);
-  if (is_zero(kappa) && is_zero(mu_static) && !draft.has_tangential && !needs_direction) draft.friction = false;  // no rows to decide
+  if (is_zero(kappa) && is_zero(mu_static) && !draft.has_tangential && !needs_direction)
+    draft.friction = false;  // no rows to decide
 }
 
 }  // namespace judder::model

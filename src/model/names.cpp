@@ -9,7 +9,8 @@ namespace judder::model {
 
 bool Builder::add_name(const Text& name, EntityKind kind, int index, const std::string& where) {
   if (!is_name(name, where)) return false;
-  static constexpr const char* kWord[] = {"a parameter", "a definition", "a table", "a coordinate", "a state"};
+  static constexpr const char* kWord[] = {"a parameter", "a definition", "a table", "a coordinate",
+                                          "a state"};
   const auto [at, fresh] = names.emplace(name.text, Entity{kind, index});
   if (!fresh) {
     error(name, where, quoted(name.text) + " is already " + kWord[static_cast<int>(at->second.kind)],
@@ -39,7 +40,8 @@ void Builder::declare_names() {
     } else {
       draft.items.push_back({&p.value, {}, {}});
     }
-    if (add_name(p.name, EntityKind::parameter, static_cast<int>(parameters.size()), where)) parameters.push_back(std::move(draft));
+    if (add_name(p.name, EntityKind::parameter, static_cast<int>(parameters.size()), where))
+      parameters.push_back(std::move(draft));
   }
 
   for (const Definition& d : spec.definitions) {
@@ -68,11 +70,14 @@ void Builder::declare_names() {
       if (word.empty()) return 0;
       const auto at = std::find(words.begin(), words.end(), word.text);
       if (at != words.end()) return static_cast<int>(at - words.begin());
-      error(word, where + ", " + key, quoted(word.text) + " is not a choice for " + quoted(key), suggestion(word.text, words));
+      error(word, where + ", " + key, quoted(word.text) + " is not a choice for " + quoted(key),
+            suggestion(word.text, words));
       return 0;
     };
-    constexpr expr::TableShape kShapes[] = {expr::TableShape::linear, expr::TableShape::step, expr::TableShape::cubic};
-    constexpr expr::TableOutside kOutsides[] = {expr::TableOutside::error, expr::TableOutside::hold, expr::TableOutside::zero};
+    constexpr expr::TableShape kShapes[] = {expr::TableShape::linear, expr::TableShape::step,
+                                            expr::TableShape::cubic};
+    constexpr expr::TableOutside kOutsides[] = {expr::TableOutside::error, expr::TableOutside::hold,
+                                                expr::TableOutside::zero};
     shape = kShapes[choose(table.between, "between", {"linear", "step", "cubic"})];
     outside = kOutsides[choose(table.outside, "outside", {"error", "hold", "zero"})];
     bool good = true;
@@ -81,28 +86,34 @@ void Builder::declare_names() {
       good = false;
     };
     if (table.x.size() != table.y.size()) {
-      refuse("x has " + std::to_string(table.x.size()) + " values and y has " + std::to_string(table.y.size()));
+      refuse("x has " + std::to_string(table.x.size()) + " values and y has " +
+             std::to_string(table.y.size()));
     } else if (table.x.size() < 2) {
       refuse("a table needs at least two points");
     } else {
       for (std::size_t i = 0; i < table.x.size(); ++i) {
-        if (!std::isfinite(table.x[i]) || !std::isfinite(table.y[i])) refuse("value " + std::to_string(i + 1) + " is not finite");
-        if (good && i > 0 && !(table.x[i] > table.x[i - 1])) refuse("x must increase; value " + std::to_string(i + 1) + " does not");
+        if (!std::isfinite(table.x[i]) || !std::isfinite(table.y[i]))
+          refuse("value " + std::to_string(i + 1) + " is not finite");
+        if (good && i > 0 && !(table.x[i] > table.x[i - 1]))
+          refuse("x must increase; value " + std::to_string(i + 1) + " does not");
         if (!good) break;
       }
     }
     const std::vector<double> zero_one{0, 1};
-    tables.push_back(graph.add_table(table.name.text, good ? table.x : zero_one, good ? table.y : zero_one, shape, outside));
+    tables.push_back(graph.add_table(table.name.text, good ? table.x : zero_one, good ? table.y : zero_one,
+                                     shape, outside));
   }
 
   // Coordinates and states get their members after the parameters; their names must be known before.
   for (const Coordinate& c : spec.coordinates) {
-    if (add_name(c.name, EntityKind::coordinate, static_cast<int>(families.size()), "coordinate '" + c.name.text + "'")) {
+    if (add_name(c.name, EntityKind::coordinate, static_cast<int>(families.size()),
+                 "coordinate '" + c.name.text + "'")) {
       families.emplace_back();
     }
   }
   for (const StateVariable& s : spec.states) {
-    if (add_name(s.name, EntityKind::state, static_cast<int>(families.size()), "state '" + s.name.text + "'")) families.emplace_back();
+    if (add_name(s.name, EntityKind::state, static_cast<int>(families.size()), "state '" + s.name.text + "'"))
+      families.emplace_back();
   }
 }
 
@@ -113,16 +124,19 @@ void Builder::apply_override(const Named& named, const std::string& where) {
   const bool primed = target != nullptr && target->kind == expr::Kind::prime;
   if (primed) target = &target->children.front();
   if (target == nullptr || target->kind != expr::Kind::name) {
-    error(named.name, where, quoted(named.name.text) + " is not a parameter or start value", "write x, x' or z");
+    error(named.name, where, quoted(named.name.text) + " is not a parameter or start value",
+          "write x, x' or z");
     return;
   }
   const auto found = names.find(target->text);
   if (found == names.end()) {
     std::vector<std::string> candidates;
     for (const auto& [name, entity] : names) {
-      if (entity.kind != EntityKind::definition && entity.kind != EntityKind::table) candidates.push_back(name);
+      if (entity.kind != EntityKind::definition && entity.kind != EntityKind::table)
+        candidates.push_back(name);
     }
-    error(named.name, where, "there is no parameter or start value " + quoted(named.name.text), suggestion(target->text, candidates));
+    error(named.name, where, "there is no parameter or start value " + quoted(named.name.text),
+          suggestion(target->text, candidates));
     return;
   }
   tree(named.value, where);
@@ -131,7 +145,8 @@ void Builder::apply_override(const Named& named, const std::string& where) {
     at.emplace();
     Scope scope(*this, kParameters, "an index");
     for (const Tree& child : target->children) {
-      const auto value = expr::lower_integer(child, graph, scope, {.place = "", .indices = {}, .condition = false}, problems);
+      const auto value = expr::lower_integer(child, graph, scope,
+                                             {.place = "", .indices = {}, .condition = false}, problems);
       if (!value) {
         report(named.name, where, problems);
         return;
@@ -153,13 +168,16 @@ void Builder::apply_override(const Named& named, const std::string& where) {
       const std::size_t wanted = parameter.matrix ? 2 : 1;
       const int row = at && parameter.matrix && at->size() == 2 ? (*at)[0] : 1;
       const int column = at && !at->empty() ? at->back() : 0;
-      if (!parameter.list || !at || at->size() != wanted || row < 1 || row > parameter.rows || column < 1 || column > parameter.columns) {
+      if (!parameter.list || !at || at->size() != wanted || row < 1 || row > parameter.rows || column < 1 ||
+          column > parameter.columns) {
         error(named.name, where,
-              parameter.list ? quoted(target->text) + " is a list; one entry of it may be set" : quoted(target->text) + " is no list",
+              parameter.list ? quoted(target->text) + " is a list; one entry of it may be set"
+                             : quoted(target->text) + " is no list",
               parameter.list ? "write " + target->text + (parameter.matrix ? "[1,1]" : "[1]") : "");
         return;
       }
-      parameter.items[static_cast<std::size_t>((row - 1) * parameter.columns + column - 1)].value = &named.value;
+      parameter.items[static_cast<std::size_t>((row - 1) * parameter.columns + column - 1)].value =
+          &named.value;
       return;
     }
     case EntityKind::coordinate:
@@ -172,7 +190,9 @@ void Builder::apply_override(const Named& named, const std::string& where) {
       return;
     case EntityKind::definition:
     case EntityKind::table:
-      error(named.name, where, quoted(target->text) + " is a " + (found->second.kind == EntityKind::table ? "table" : "definition"),
+      error(named.name, where,
+            quoted(target->text) + " is a " +
+                (found->second.kind == EntityKind::table ? "table" : "definition"),
             "variants and --set change parameters and start values only");
       return;
   }
@@ -180,16 +200,19 @@ void Builder::apply_override(const Named& named, const std::string& where) {
 
 void Builder::apply_overrides() {
   for (const std::string& wanted : options.variants) {
-    const auto found = std::find_if(spec.variants.begin(), spec.variants.end(), [&](const Variant& v) { return v.name.text == wanted; });
+    const auto found = std::find_if(spec.variants.begin(), spec.variants.end(),
+                                    [&](const Variant& v) { return v.name.text == wanted; });
     if (found == spec.variants.end()) {
       std::vector<std::string> candidates;
       for (const Variant& v : spec.variants) candidates.push_back(v.name.text);
-      result.diagnostics.error({}, "variant " + quoted(wanted), "there is no variant " + quoted(wanted),
-                               candidates.empty() ? "the model has no variants" : suggestion(wanted, candidates));
+      result.diagnostics.error(
+          {}, "variant " + quoted(wanted), "there is no variant " + quoted(wanted),
+          candidates.empty() ? "the model has no variants" : suggestion(wanted, candidates));
       continue;
     }
     if (!found->title.empty()) result.title = found->title.text;
-    for (const Named& named : found->values) apply_override(named, "variant '" + wanted + "', " + named.name.text);
+    for (const Named& named : found->values)
+      apply_override(named, "variant '" + wanted + "', " + named.name.text);
   }
   for (const Named& named : options.set) apply_override(named, "set " + named.name.text);
 }
@@ -202,7 +225,8 @@ Node Builder::parameter_node(int number, std::size_t item) {
     const auto first = std::find(parameter_chain.begin(), parameter_chain.end(), name);
     std::string chain;
     for (auto at = first; at != parameter_chain.end(); ++at) chain += *at + " → ";
-    error(*parameter.items[item].value, parameter.place(), "parameters depend on each other in a cycle: " + chain + name);
+    error(*parameter.items[item].value, parameter.place(),
+          "parameters depend on each other in a cycle: " + chain + name);
     return graph.constant(1);
   }
   parameter.items[item].progress = ParameterItem::Progress::running;
@@ -242,9 +266,11 @@ void Builder::evaluate_parameters() {
     mentioned[name] = true;
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    for (std::size_t item = 0; item < parameters[i].items.size(); ++item) parameter_node(static_cast<int>(i), item);
+    for (std::size_t item = 0; item < parameters[i].items.size(); ++item)
+      parameter_node(static_cast<int>(i), item);
     if (parameters[i].list) continue;
-    result.parameters.emplace_back(parameters[i].spec->name.text, graph.evaluate(parameters[i].items[0].node, start_values));
+    result.parameters.emplace_back(parameters[i].spec->name.text,
+                                   graph.evaluate(parameters[i].items[0].node, start_values));
   }
 }
 
@@ -288,7 +314,8 @@ void Builder::expand_coordinates() {
     }
   }
   if (coordinates.empty() && states.empty() && !result.diagnostics.has_errors()) {
-    result.diagnostics.error({}, "", "the model has no coordinates and no states", "add [coordinates] or [state]");
+    result.diagnostics.error({}, "", "the model has no coordinates and no states",
+                             "add [coordinates] or [state]");
   }
   for (const StartOverride& change : start_overrides) {
     const Entity entity = names.find(change.name)->second;
@@ -305,7 +332,8 @@ void Builder::expand_coordinates() {
       }
     }
     if (!any && !family.members.empty()) {
-      result.diagnostics.error(change.span, change.where, "the index of " + quoted(change.name) + " is out of range");
+      result.diagnostics.error(change.span, change.where,
+                               "the index of " + quoted(change.name) + " is out of range");
     }
   }
 }
@@ -320,7 +348,8 @@ bool Builder::is_condition(const Tree& node, int depth) const {
     case expr::Kind::unequal:
     case expr::Kind::logical_and:
     case expr::Kind::logical_or:
-    case expr::Kind::logical_not: return true;
+    case expr::Kind::logical_not:
+      return true;
     case expr::Kind::name:
     case expr::Kind::call: {
       const auto found = names.find(node.text);
@@ -328,17 +357,20 @@ bool Builder::is_condition(const Tree& node, int depth) const {
       const Tree* body = definitions[static_cast<std::size_t>(found->second.index)].tree;
       return body != nullptr && is_condition(*body, depth + 1);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
 void Builder::check_definitions() {
   for (DefinitionDraft& definition : definitions) {
-    if (definition.broken || definition.signature.is_function) continue;  // a function is checked where it is called
+    if (definition.broken || definition.signature.is_function)
+      continue;  // a function is checked where it is called
     const std::string where = "definition '" + definition.signature.name + "'";
     Scope scope(*this, kVelocity, where);
     definition.condition = is_condition(*definition.tree);
-    definition.broken = !lower(definition.spec->body, scope, where, "definitions." + definition.signature.name, {}, definition.condition);
+    definition.broken = !lower(definition.spec->body, scope, where,
+                               "definitions." + definition.signature.name, {}, definition.condition);
   }
 }
 

@@ -49,7 +49,8 @@ void Builder::read_run() {
     }
     target = *found;
   };
-  const auto word = [&](const Text& text, const char* key, std::string& target, const std::vector<std::string>& words) {
+  const auto word = [&](const Text& text, const char* key, std::string& target,
+                        const std::vector<std::string>& words) {
     if (text.empty()) return;
     if (std::find(words.begin(), words.end(), text.text) == words.end()) {
       std::string help = suggestion(text.text, words);
@@ -66,7 +67,8 @@ void Builder::read_run() {
   read(spec.run.from, "from", run.from, false);
   read(spec.run.until, "until", run.until, false);
   if (run.until < run.from) {
-    error(spec.run.until, "run, until", "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
+    error(spec.run.until, "run, until",
+          "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
   }
   read(spec.run.tolerance, "tolerance", run.tolerance, true);
   read(spec.run.step, "step", run.step, true);
@@ -76,7 +78,8 @@ void Builder::read_run() {
   read(spec.run.max_events, "max_events", events, true);
   run.max_events = static_cast<long>(std::min(events, 9e15));
   word(spec.run.engine, "engine", run.engine,
-       {"event", "exact", "auto", "moreau", "theta", "newmark", "paoli-schatzman", "rk4-zabuga", "penalty", "arctan", "quasi-static"});
+       {"event", "exact", "auto", "moreau", "theta", "newmark", "paoli-schatzman", "rk4-zabuga", "penalty",
+        "arctan", "quasi-static"});
   if (!options.engine.empty()) run.engine = options.engine;
   word(spec.run.method, "method", run.method, {"auto", "explicit", "stiff"});
   word(spec.run.on_accumulation, "on_accumulation", run.on_accumulation, {"finish", "stop"});
@@ -92,7 +95,8 @@ void Builder::read_run() {
       if (table.name.text == k.engine) keys.emplace_back(k.key);
     }
     if (keys.empty()) {
-      error(table.name, where, "there are no options for an engine " + quoted(table.name.text), suggestion(table.name.text, engines));
+      error(table.name, where, "there are no options for an engine " + quoted(table.name.text),
+            suggestion(table.name.text, engines));
       continue;
     }
     for (const Named& named : table.values) {
@@ -101,7 +105,8 @@ void Builder::read_run() {
         return table.name.text == k.engine && named.name.text == k.key;
       });
       if (key == all.end()) {
-        error(named.name, where, "the engine " + quoted(table.name.text) + " has no option " + quoted(named.name.text),
+        error(named.name, where,
+              "the engine " + quoted(table.name.text) + " has no option " + quoted(named.name.text),
               suggestion(named.name.text, keys));
         continue;
       }
@@ -126,7 +131,8 @@ void Builder::read_output() {
   if (spec.output.samples.given) {
     if (const auto found = number(spec.output.samples, "output, samples")) {
       if (*found < 2 || *found != std::floor(*found) || *found > 1e9) {
-        error(spec.output.samples, "output, samples", "'samples' is " + to_text(*found) + "; it must be a whole number of at least 2");
+        error(spec.output.samples, "output, samples",
+              "'samples' is " + to_text(*found) + "; it must be a whole number of at least 2");
       } else {
         run.samples = static_cast<long>(*found);
       }
@@ -135,7 +141,8 @@ void Builder::read_output() {
   if (spec.output.every.given) {
     if (const auto found = number(spec.output.every, "output, every")) {
       run.every = *found;
-      if (!(*found > 0)) error(spec.output.every, "output, every", "'every' is " + to_text(*found) + "; it must be positive");
+      if (!(*found > 0))
+        error(spec.output.every, "output, every", "'every' is " + to_text(*found) + "; it must be positive");
     }
   }
   std::vector<std::string> known{"t"};
@@ -148,12 +155,14 @@ void Builder::read_output() {
   for (const auto& plot : spec.output.plots) {
     std::vector<std::string> columns;
     if (plot.size() < 2) {
-      if (!plot.empty()) error(plot.front(), "output, plots", "a plot needs an abscissa and at least one other column");
+      if (!plot.empty())
+        error(plot.front(), "output, plots", "a plot needs an abscissa and at least one other column");
       continue;
     }
     for (const Text& column : plot) {
       if (std::find(known.begin(), known.end(), column.text) == known.end()) {
-        error(column, "output, plots", "there is no column " + quoted(column.text), suggestion(column.text, known));
+        error(column, "output, plots", "there is no column " + quoted(column.text),
+              suggestion(column.text, known));
       }
       columns.push_back(column.text);
     }

@@ -19,7 +19,8 @@ void Builder::read_columns() {
       error(column.name, where, "a column name must not be empty and has no comma, quote or line break");
     }
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-      error(column.name, where, "there is already a column " + quoted(name), "time, coordinates, velocities and states are columns anyway");
+      error(column.name, where, "there is already a column " + quoted(name),
+            "time, coordinates, velocities and states are columns anyway");
     }
     taken.push_back(name);
     ColumnInfo info;
@@ -56,25 +57,31 @@ void Builder::read_watches() {
     const int errors_before = result.diagnostics.errors();
     const std::vector<Instance> all = instances(w.name.text, w.each, &w.when, where);
     if (result.diagnostics.errors() > errors_before) continue;
-    if (!add_element("watch", w.name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()))) continue;
+    if (!add_element("watch", w.name, all.size(),
+                     all.empty() ? 0 : static_cast<int>(all.front().values.size())))
+      continue;
     WatchInfo info;
     const std::vector<std::string> words{"both", "up", "down"};
     if (!w.direction.empty()) {
       const auto at = std::find(words.begin(), words.end(), w.direction.text);
       if (at == words.end()) {
-        error(w.direction, where + ", direction", quoted(w.direction.text) + " is not a direction", "choose both, up or down");
+        error(w.direction, where + ", direction", quoted(w.direction.text) + " is not a direction",
+              "choose both, up or down");
       }
       info.direction = at == words.end() || *at == "both" ? 0 : *at == "up" ? 1 : -1;
     }
     info.stop = w.stop;
-    if (w.stop < 0) result.diagnostics.error(w.span, where + ", stop", "'stop' is the number of the crossing that ends the run");
+    if (w.stop < 0)
+      result.diagnostics.error(w.span, where + ", stop",
+                               "'stop' is the number of the crossing that ends the run");
     if (!w.zero.given) {
       result.diagnostics.error(w.span, where, "the watch has no 'zero'");
       continue;
     }
     for (const Instance& instance : all) {
       Scope scope(*this, kOutput, "watch '" + instance.name + "', zero");
-      const auto node = lower(w.zero, scope, "watch '" + instance.name + "', zero", "watch." + w.name.text + ".zero", instance.indices);
+      const auto node = lower(w.zero, scope, "watch '" + instance.name + "', zero",
+                              "watch." + w.name.text + ".zero", instance.indices);
       if (!node) continue;
       info.name = instance.name;
       info.needs_reactions = scope.used_reactions;
@@ -90,8 +97,10 @@ void Builder::read_drawings() {
     static const std::vector<std::string> shapes{"circle", "box", "polygon", "line", "spring"};
     const auto shape = std::find(shapes.begin(), shapes.end(), d.shape.text);
     if (shape == shapes.end()) {
-      const std::string message = d.shape.empty() ? "the drawing has no 'shape'" : "there is no shape " + quoted(d.shape.text);
-      result.diagnostics.error(d.shape.empty() ? d.span : d.shape.span, where, message, suggestion(d.shape.text, shapes));
+      const std::string message =
+          d.shape.empty() ? "the drawing has no 'shape'" : "there is no shape " + quoted(d.shape.text);
+      result.diagnostics.error(d.shape.empty() ? d.span : d.shape.span, where, message,
+                               suggestion(d.shape.text, shapes));
       continue;
     }
     const auto points = [&](const std::vector<Value>& values, const char* key, bool needed) {
@@ -107,8 +116,10 @@ void Builder::read_drawings() {
     points(d.size, "size", *shape == "box");
     points(d.from, "from", ends);
     points(d.to, "to", ends);
-    if (*shape == "circle" && !d.radius.given) result.diagnostics.error(d.span, where, "a circle needs a 'radius'");
-    if (*shape == "polygon" && d.points.size() < 3) result.diagnostics.error(d.span, where, "a polygon needs at least three 'points'");
+    if (*shape == "circle" && !d.radius.given)
+      result.diagnostics.error(d.span, where, "a circle needs a 'radius'");
+    if (*shape == "polygon" && d.points.size() < 3)
+      result.diagnostics.error(d.span, where, "a polygon needs at least three 'points'");
     for (const auto& point : d.points) points(point, "points", true);
 
     std::vector<const Value*> values;

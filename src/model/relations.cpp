@@ -30,18 +30,27 @@ void Builder::read_relations() {
     Span span;
   };
   std::vector<Item> items;
-  for (const Contact& c : spec.contacts) items.push_back({RelationKind::contact, &c, nullptr, nullptr, c.span});
-  for (const Constraint& c : spec.constraints) items.push_back({RelationKind::constraint, nullptr, &c, nullptr, c.span});
+  for (const Contact& c : spec.contacts)
+    items.push_back({RelationKind::contact, &c, nullptr, nullptr, c.span});
+  for (const Constraint& c : spec.constraints)
+    items.push_back({RelationKind::constraint, nullptr, &c, nullptr, c.span});
   for (const Joint& j : spec.joints) items.push_back({RelationKind::joint, nullptr, nullptr, &j, j.span});
   // in the order of the file; a Spec made in C++ has no places and keeps this order
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.span.begin < b.span.begin; });
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Item& a, const Item& b) { return a.span.begin < b.span.begin; });
 
   static constexpr const char* kWord[] = {"contact", "constraint", "friction joint"};
   static constexpr const char* kTable[] = {"contact", "constraint", "friction"};
   for (const Item& item : items) {
-    const Text& name = item.contact ? item.contact->name : item.constraint ? item.constraint->name : item.joint->name;
-    const Text& each = item.contact ? item.contact->each : item.constraint ? item.constraint->each : item.joint->each;
-    const Value& when = item.contact ? item.contact->when : item.constraint ? item.constraint->when : item.joint->when;
+    const Text& name = item.contact      ? item.contact->name
+                       : item.constraint ? item.constraint->name
+                                         : item.joint->name;
+    const Text& each = item.contact      ? item.contact->each
+                       : item.constraint ? item.constraint->each
+                                         : item.joint->each;
+    const Value& when = item.contact      ? item.contact->when
+                        : item.constraint ? item.constraint->when
+                                          : item.joint->when;
     const std::string word = kWord[static_cast<int>(item.kind)];
     if (name.empty()) {
       result.diagnostics.error(item.span, word, "the " + word + " has no name", "add the key 'name'");
@@ -50,7 +59,8 @@ void Builder::read_relations() {
     const int errors_before = result.diagnostics.errors();
     const std::vector<Instance> all = instances(name.text, each, &when, word + " '" + name.text + "'");
     if (result.diagnostics.errors() > errors_before) continue;
-    const auto entry = add_element(word, name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()));
+    const auto entry =
+        add_element(word, name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()));
     if (!entry) continue;
     for (const Instance& instance : all) {
       RelationDraft draft;
@@ -65,7 +75,8 @@ void Builder::read_relations() {
       draft.span = item.span.empty() ? name.span : item.span;
       draft.lambda = graph.declare("normal(" + instance.name + ")");
       draft.closed = graph.declare("closed(" + instance.name + ")");
-      draft.base = draft.normal_force = draft.gap = draft.gap_rate = draft.gap_time = draft.zeta = graph.constant(0);
+      draft.base = draft.normal_force = draft.gap = draft.gap_rate = draft.gap_time = draft.zeta =
+          graph.constant(0);
       draft.restitution = draft.tangential = draft.stored = draft.stored_force = graph.constant(0);
       draft.touching = graph.constant(1);
       (*entry)->relations[instance.values] = static_cast<int>(relations.size());
@@ -88,7 +99,9 @@ void Builder::read_relations() {
     if (draft.joint != nullptr) read_joint_normal(draft);
   }
   for (RelationDraft& draft : relations) {
-    const FrictionLaw& law = draft.contact ? draft.contact->friction : draft.constraint ? draft.constraint->friction : draft.joint->law;
+    const FrictionLaw& law = draft.contact      ? draft.contact->friction
+                             : draft.constraint ? draft.constraint->friction
+                                                : draft.joint->law;
     read_law(draft, law);
   }
 }
@@ -100,6 +113,7 @@ void Builder::read_contact(RelationDraft& draft) {
     return;
   }
   draft.has_gap = true;
+  const int errors_before = result.diagnostics.errors();
   draft.gap = lower_or_one(c.gap, kPosition, draft.where + ", gap", draft.place + ".gap", draft.indices);
   draft.gap_rate = partial_time_and_position(draft.gap);
   draft.gap_time = graph.derivative(draft.gap, t);
@@ -107,12 +121,15 @@ void Builder::read_contact(RelationDraft& draft) {
   draft.w = velocity_gradient(draft.gap_rate);
   draft.push = draft.w;
   draft.has_normal = true;
-  if (std::all_of(draft.w.begin(), draft.w.end(), [this](Node w) { return is_zero(w); })) {
+  if (result.diagnostics.errors() == errors_before && tree(c.gap, draft.where) != nullptr &&
+      all_zero(draft.w)) {
     error(c.gap, draft.where + ", gap", "the gap does not depend on any coordinate");
   }
   if (c.push.given) {
-    const Node push = lower_or_one(c.push, kVelocity, draft.where + ", push", draft.place + ".push", draft.indices);
-    if (affine_in_velocities(push, c.push, draft.where + ", push", "push")) draft.push = velocity_gradient(push);
+    const Node push =
+        lower_or_one(c.push, kVelocity, draft.where + ", push", draft.place + ".push", draft.indices);
+    if (affine_in_velocities(push, c.push, draft.where + ", push", "push"))
+      draft.push = velocity_gradient(push);
     draft.own_push = true;
   }
   if (!c.drag.empty()) draft.own_push = true;
@@ -130,7 +147,8 @@ void Builder::read_constraint(RelationDraft& draft) {
   const Constraint& c = *draft.constraint;
   if (c.zero.given == c.velocity.given) {
     result.diagnostics.error(draft.span, draft.where,
-                             c.zero.given ? "a constraint has 'zero' or 'velocity', not both" : "the constraint has no 'zero' and no 'velocity'");
+                             c.zero.given ? "a constraint has 'zero' or 'velocity', not both"
+                                          : "the constraint has no 'zero' and no 'velocity'");
     return;
   }
   draft.has_gap = draft.has_normal = true;
@@ -138,7 +156,9 @@ void Builder::read_constraint(RelationDraft& draft) {
   const Value& value = c.zero.given ? c.zero : c.velocity;
   const char* key = c.zero.given ? "zero" : "velocity";
   const std::string where = draft.where + ", " + key;
-  draft.gap = lower_or_one(value, c.zero.given ? kPosition : kVelocity, where, draft.place + "." + key, draft.indices);
+  const int errors_before = result.diagnostics.errors();
+  draft.gap = lower_or_one(value, c.zero.given ? kPosition : kVelocity, where, draft.place + "." + key,
+                           draft.indices);
   if (draft.holonomic) {
     draft.gap_rate = partial_time_and_position(draft.gap);
     draft.gap_time = graph.derivative(draft.gap, t);
@@ -150,15 +170,19 @@ void Builder::read_constraint(RelationDraft& draft) {
   draft.zeta = partial_time_and_position(draft.gap_rate);
   draft.w = velocity_gradient(draft.gap_rate);
   draft.push = draft.w;
-  if (std::all_of(draft.w.begin(), draft.w.end(), [this](Node w) { return is_zero(w); })) {
-    error(value, where, draft.holonomic ? "the constraint does not depend on any coordinate" : "the constraint does not depend on any velocity");
+  if (result.diagnostics.errors() == errors_before && tree(value, where) != nullptr && all_zero(draft.w)) {
+    error(value, where,
+          draft.holonomic ? "the constraint does not depend on any coordinate"
+                          : "the constraint does not depend on any velocity");
   }
   read_slip(draft, c.slip, {}, 3);
 }
 
-void Builder::read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag, int most) {
+void Builder::read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag,
+                        int most) {
   if (static_cast<int>(slip.size()) > most) {
-    error(slip.back(), draft.where + ", slip", "a slip velocity has at most " + std::to_string(most) + " components");
+    error(slip.back(), draft.where + ", slip",
+          "a slip velocity has at most " + std::to_string(most) + " components");
     return;
   }
   if (!drag.empty() && drag.size() != slip.size()) {
@@ -168,18 +192,21 @@ void Builder::read_slip(RelationDraft& draft, const std::vector<Value>& slip, co
   for (std::size_t k = 0; k < slip.size(); ++k) {
     const std::string where = draft.where + ", slip";
     TangentDraft row;
+    const int errors_before = result.diagnostics.errors();
     row.slip = lower_or_one(slip[k], kVelocity, where, draft.place + ".slip", draft.indices);
     if (!affine_in_velocities(row.slip, slip[k], where, "slip")) row.slip = graph.constant(0);
     row.drive = at_rest(row.slip);
     row.zeta = partial_time_and_position(row.slip);
     row.w = velocity_gradient(row.slip);
     row.drag = row.w;
-    if (std::all_of(row.w.begin(), row.w.end(), [this](Node w) { return is_zero(w); }) && !result.diagnostics.has_errors()) {
+    if (result.diagnostics.errors() == errors_before && tree(slip[k], where) != nullptr && all_zero(row.w)) {
       error(slip[k], where, "the slip velocity does not depend on any velocity");
     }
     if (!drag.empty()) {
-      const Node node = lower_or_one(drag[k], kVelocity, draft.where + ", drag", draft.place + ".drag", draft.indices);
-      if (affine_in_velocities(node, drag[k], draft.where + ", drag", "drag")) row.drag = velocity_gradient(node);
+      const Node node =
+          lower_or_one(drag[k], kVelocity, draft.where + ", drag", draft.place + ".drag", draft.indices);
+      if (affine_in_velocities(node, drag[k], draft.where + ", drag", "drag"))
+        row.drag = velocity_gradient(node);
     }
     const std::string label = slip.size() > 1 ? draft.name + ", " + std::to_string(k + 1) : draft.name;
     row.direction = graph.declare("direction(" + label + ")");
@@ -197,7 +224,8 @@ void Builder::read_impact(RelationDraft& draft) {
     const std::vector<std::string> words{"moreau", "newton", "poisson", "stronge"};
     const auto at = std::find(words.begin(), words.end(), law.type.text);
     if (at == words.end()) {
-      error(law.type, where, "there is no impact law " + quoted(law.type.text), suggestion(law.type.text, words));
+      error(law.type, where, "there is no impact law " + quoted(law.type.text),
+            suggestion(law.type.text, words));
     } else {
       draft.impact = static_cast<ImpactType>(at - words.begin());
       if (draft.impact != ImpactType::moreau && draft.slip.size() > 1) {
@@ -211,14 +239,16 @@ void Builder::read_impact(RelationDraft& draft) {
     const auto node = lower(law.restitution, scope, where, draft.place + ".impact", draft.indices);
     if (node) draft.restitution = *node;
     if (node && graph.is_constant(*node) && !(graph.value(*node) >= 0 && graph.value(*node) <= 1)) {
-      error(law.restitution, where, "the restitution is " + to_text(graph.value(*node)) + "; it must lie between 0 and 1");
+      error(law.restitution, where,
+            "the restitution is " + to_text(graph.value(*node)) + "; it must lie between 0 and 1");
     }
   }
   const auto read = [&](const Value& value, const char* key, double& target, bool positive) {
     if (!value.given) return false;
     const auto found = start_number(value, where + ", " + key, draft.indices);
     if (found) target = *found;
-    if (found && positive && !(*found > 0)) error(value, where, std::string("'") + key + "' must be positive");
+    if (found && positive && !(*found > 0))
+      error(value, where, std::string("'") + key + "' must be positive");
     return found.has_value();
   };
   read(law.stiffness, "stiffness", draft.impact_stiffness, true);
@@ -227,7 +257,8 @@ void Builder::read_impact(RelationDraft& draft) {
   draft.has_tangential = read(law.tangential, "tangential", tangential, false);
   draft.tangential = graph.constant(tangential);
   if (draft.has_tangential && draft.slip.empty()) {
-    error(law.tangential, where, "tangential restitution needs a slip velocity", "give the contact the key 'slip'");
+    error(law.tangential, where, "tangential restitution needs a slip velocity",
+          "give the contact the key 'slip'");
   }
   if (draft.contact->compliant.given && (law.restitution.given || !law.type.empty())) {
     warning(law.span, where, "a compliant contact has no impacts; its impact law has no effect");
@@ -241,11 +272,14 @@ void Builder::read_compliance(RelationDraft& draft) {
     if (!value.given) return standard;
     const double found = start_number(value, where + ", " + key, draft.indices).value_or(1);
     if (positive ? !(found > 0) : !(found >= 0)) {
-      error(value, where, std::string("'") + key + "' is " + to_text(found) + "; it must " + (positive ? "be positive" : "not be negative"));
+      error(value, where,
+            std::string("'") + key + "' is " + to_text(found) + "; it must " +
+                (positive ? "be positive" : "not be negative"));
     }
     return found;
   };
-  if (!c.stiffness.given) result.diagnostics.error(draft.span, where, "a compliant contact needs a 'stiffness'");
+  if (!c.stiffness.given)
+    result.diagnostics.error(draft.span, where, "a compliant contact needs a 'stiffness'");
   const double stiffness = read(c.stiffness, "stiffness", 1, true);
   const double damping = read(c.damping, "damping", 0, false);
   const double exponent = read(c.exponent, "exponent", 1, true);
@@ -265,7 +299,8 @@ void Builder::read_compliance(RelationDraft& draft) {
     draft.touching = graph.less(zero, depth, false, place, draft.name + " touches");
     const Node elastic = graph.multiply(k, graph.power(depth, p));
     const Node viscous = graph.multiply(graph.constant(damping), graph.negate(draft.gap_rate));
-    draft.normal_force = graph.select(draft.touching, graph.maximum(zero, graph.add(elastic, viscous), place), zero);
+    draft.normal_force =
+        graph.select(draft.touching, graph.maximum(zero, graph.add(elastic, viscous), place), zero);
     draft.stored_force = graph.select(draft.touching, elastic, zero);
     draft.stored = graph.select(draft.touching, graph.multiply(energy_factor, graph.power(depth, p1)), zero);
   }
@@ -278,7 +313,8 @@ void Builder::read_joint_normal(RelationDraft& draft) {
   const std::string where = draft.where + ", normal";
   draft.known_load = true;
   if (!joint.normal.given) {
-    result.diagnostics.error(draft.span, draft.where, "the joint has no 'normal'", "give the normal force that presses it");
+    result.diagnostics.error(draft.span, draft.where, "the joint has no 'normal'",
+                             "give the normal force that presses it");
     return;
   }
   const Tree* written = tree(joint.normal, where);
@@ -288,14 +324,18 @@ void Builder::read_joint_normal(RelationDraft& draft) {
   Scope scope(*this, kJointNormal, where);
   scope.indices = draft.indices;
   std::vector<expr::Problem> problems;
-  const auto node = expr::lower(marked, graph, scope, {.place = draft.place + ".normal", .indices = draft.indices, .condition = false}, problems);
+  const auto node =
+      expr::lower(marked, graph, scope,
+                  {.place = draft.place + ".normal", .indices = draft.indices, .condition = false}, problems);
   if (!node || !problems.empty()) {
     report(joint.normal.text, where, problems);
     return;
   }
   draft.base = *node;
   const std::vector<Variable> used = all_variables(*node);
-  const auto uses = [&](Variable x, const std::vector<Variable>& list) { return std::binary_search(list.begin(), list.end(), x); };
+  const auto uses = [&](Variable x, const std::vector<Variable>& list) {
+    return std::binary_search(list.begin(), list.end(), x);
+  };
   std::vector<Variable> lambdas;
   std::vector<Node> zeros;
   for (std::size_t r = 0; r < relations.size(); ++r) {
@@ -307,7 +347,8 @@ void Builder::read_joint_normal(RelationDraft& draft) {
   }
   if (lambdas.empty()) {
     if (graph.is_constant(*node) && graph.value(*node) < 0) {
-      error(joint.normal, where, "the normal force is negative: " + to_text(graph.value(*node)), "write abs() or max() where the sign may change");
+      error(joint.normal, where, "the normal force is negative: " + to_text(graph.value(*node)),
+            "write abs() or max() where the sign may change");
     }
     return;
   }
@@ -322,11 +363,14 @@ void Builder::read_joint_normal(RelationDraft& draft) {
     const std::vector<Variable> inner = all_variables(factor);
     for (const Variable lambda : lambdas) linear = linear && !uses(lambda, inner);
     if (graph.is_constant(factor) && graph.value(factor) < 0) {
-      error(joint.normal, where, "the normal force falls when a reaction grows: factor " + to_text(graph.value(factor)),
+      error(joint.normal, where,
+            "the normal force falls when a reaction grows: factor " + to_text(graph.value(factor)),
             "reactions may enter with factors ≥ 0 only");
     }
   }
-  if (!linear) error(joint.normal, where, "the normal force is not linear in the reactions", "write a sum of reactions, each times a factor");
+  if (!linear)
+    error(joint.normal, where, "the normal force is not linear in the reactions",
+          "write a sum of reactions, each times a factor");
 }
 
 }  // namespace judder::model

@@ -15,7 +15,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 }
 
 void Builder::report(const Text& text, const std::string& where, const std::vector<expr::Problem>& problems) {
-  for (const expr::Problem& p : problems) result.diagnostics.error(text.locate(p.begin, p.end), where, p.message, p.help);
+  for (const expr::Problem& p : problems)
+    result.diagnostics.error(text.locate(p.begin, p.end), where, p.message, p.help);
 }
 
 void Builder::error(const Value& value, const std::string& where, std::string message, std::string help) {
@@ -75,13 +76,14 @@ void Builder::parse_all() {
     for (const Value& value : values) one(value, where);
   };
   const auto law = [&](const FrictionLaw& l, const std::string& where) {
-    for (const Value* value : {&l.mu, &l.static_coefficient, &l.dynamic, &l.velocity, &l.exponent, &l.viscous, &l.stiffness, &l.damping,
-                               &l.breakaway, &l.beta}) {
+    for (const Value* value : {&l.mu, &l.static_coefficient, &l.dynamic, &l.velocity, &l.exponent, &l.viscous,
+                               &l.stiffness, &l.damping, &l.breakaway, &l.beta}) {
       one(*value, where);
     }
   };
   for (const Coordinate& c : spec.coordinates) {
-    for (const Value* value : {&c.start, &c.velocity, &c.scale}) one(*value, "coordinate '" + c.name.text + "'");
+    for (const Value* value : {&c.start, &c.velocity, &c.scale})
+      one(*value, "coordinate '" + c.name.text + "'");
   }
   for (const StateVariable& s : spec.states) {
     for (const Value* value : {&s.start, &s.rate}) one(*value, "state '" + s.name.text + "'");
@@ -107,10 +109,12 @@ void Builder::parse_all() {
     one(c.push, where + ", push");
     one(c.when, where + ", when");
     law(c.friction, where + ", friction");
-    for (const Value* value : {&c.impact.restitution, &c.impact.tangential, &c.impact.stiffness, &c.impact.exponent}) {
+    for (const Value* value :
+         {&c.impact.restitution, &c.impact.tangential, &c.impact.stiffness, &c.impact.exponent}) {
       one(*value, where + ", impact");
     }
-    for (const Value* value : {&c.compliant.stiffness, &c.compliant.damping, &c.compliant.exponent}) one(*value, where + ", compliant");
+    for (const Value* value : {&c.compliant.stiffness, &c.compliant.damping, &c.compliant.exponent})
+      one(*value, where + ", compliant");
   }
   for (const Constraint& c : spec.constraints) {
     const std::string where = "constraint '" + c.name.text + "'";
@@ -129,14 +133,15 @@ void Builder::parse_all() {
   }
 }
 
-std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::string& where, const std::string& place,
-                                   const std::vector<Index>& indices, bool condition) {
+std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::string& where,
+                                   const std::string& place, const std::vector<Index>& indices,
+                                   bool condition) {
   const Tree* parsed = tree(value, where);
   if (parsed == nullptr) return std::nullopt;
   scope.indices = indices;
   std::vector<expr::Problem> problems;
-  const std::optional<Node> node =
-      expr::lower(*parsed, graph, scope, {.place = place, .indices = indices, .condition = condition}, problems);
+  const std::optional<Node> node = expr::lower(
+      *parsed, graph, scope, {.place = place, .indices = indices, .condition = condition}, problems);
   if (!node || !problems.empty()) {
     report(value.text, where, problems);
     return std::nullopt;
@@ -153,8 +158,8 @@ std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::
   return node;
 }
 
-Node Builder::lower_or_one(const Value& value, const Allowed& allowed, const std::string& where, const std::string& place,
-                           const std::vector<Index>& indices) {
+Node Builder::lower_or_one(const Value& value, const Allowed& allowed, const std::string& where,
+                           const std::string& place, const std::vector<Index>& indices) {
   Scope scope(*this, allowed, where);
   return lower(value, scope, where, place, indices).value_or(graph.constant(1));
 }
@@ -175,7 +180,8 @@ bool Builder::is_name(const Text& text, const std::string& where) {
   return true;
 }
 
-std::vector<Instance> Builder::instances(const std::string& name, const Text& each, const Value* when, const std::string& where) {
+std::vector<Instance> Builder::instances(const std::string& name, const Text& each, const Value* when,
+                                         const std::string& where) {
   std::vector<Instance> out;
   std::vector<expr::Range> ranges;
   if (!each.empty()) {
@@ -190,7 +196,8 @@ std::vector<Instance> Builder::instances(const std::string& name, const Text& ea
       note_names(range.from);
       note_names(range.to);
       if (names.contains(range.index)) {
-        error(each, where + ", each", "the index " + quoted(range.index) + " is already the name of something else",
+        error(each, where + ", each",
+              "the index " + quoted(range.index) + " is already the name of something else",
               "choose another letter for the index");
         return out;
       }
@@ -227,7 +234,8 @@ std::vector<Instance> Builder::instances(const std::string& name, const Text& ea
         return;
       }
       if (!graph.is_constant(*condition)) {
-        error(*when, where + ", when", "the condition depends on a free parameter", "a free parameter cannot decide what the model is");
+        error(*when, where + ", when", "the condition depends on a free parameter",
+              "a free parameter cannot decide what the model is");
         good = false;
         return;
       }

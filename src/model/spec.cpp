@@ -8,7 +8,9 @@ namespace judder::model {
 
 Span Text::locate(std::size_t begin, std::size_t end) const {
   if (span.empty()) return {};
-  const auto clip = [this](std::size_t offset) { return std::clamp(static_cast<std::uint32_t>(offset), span.begin, span.end); };
+  const auto clip = [this](std::size_t offset) {
+    return std::clamp(static_cast<std::uint32_t>(offset), span.begin, span.end);
+  };
   if (end <= begin) end = begin + 1;  // a caret needs at least one byte to point at
   if (origin.empty()) return {clip(span.begin + quote + begin), clip(span.begin + quote + end)};
   const std::size_t last = origin.size() - 1;

@@ -43,8 +43,8 @@ void Builder::compute_start() {
   };
   std::vector<Item> items;
   std::map<Variable, std::size_t> item_of;
-  const auto add = [&](std::string name, std::string where, const Value* value, double* target, Variable variable,
-                       const std::vector<Index>& indices) {
+  const auto add = [&](std::string name, std::string where, const Value* value, double* target,
+                       Variable variable, const std::vector<Index>& indices) {
     Item item{std::move(name), std::move(where), value, target, variable, graph.constant(0), 0};
     if (value->given) {
       Scope scope(*this, kStart, item.where);
@@ -58,11 +58,13 @@ void Builder::compute_start() {
     add(c.name, where + ", start", c.start, &c.start_value, c.q, c.indices);
     add(c.name + "'", where + ", velocity", c.velocity, &c.velocity_value, c.v, c.indices);
     if (c.spec->massless && c.velocity->given) {
-      error(*c.velocity, where + ", velocity", "a massless coordinate has no start velocity", "it follows from the balance of forces");
+      error(*c.velocity, where + ", velocity", "a massless coordinate has no start velocity",
+            "it follows from the balance of forces");
     }
   }
   for (StateDraft& s : states) {
-    if (!s.start->given) error(s.spec->name, "state '" + s.name + "'", "the state has no start value", "add the key 'start'");
+    if (!s.start->given)
+      error(s.spec->name, "state '" + s.name + "'", "the state has no start value", "add the key 'start'");
     add(s.name, "state '" + s.name + "', start", s.start, &s.start_value, s.z, s.indices);
   }
   set_start(t, result.run.from);
@@ -73,7 +75,8 @@ void Builder::compute_start() {
     if (item.progress == 2) return;
     if (item.progress == 1) {
       std::string words;
-      for (auto at = std::find(chain.begin(), chain.end(), i); at != chain.end(); ++at) words += items[*at].name + " → ";
+      for (auto at = std::find(chain.begin(), chain.end(), i); at != chain.end(); ++at)
+        words += items[*at].name + " → ";
       error(*item.value, item.where, "start values depend on each other in a cycle: " + words + item.name);
       return;
     }
@@ -100,7 +103,8 @@ void Builder::compute_start() {
   }
 }
 
-std::optional<double> Builder::start_number(const Value& value, const std::string& where, const std::vector<Index>& indices) {
+std::optional<double> Builder::start_number(const Value& value, const std::string& where,
+                                            const std::vector<Index>& indices) {
   return number(value, where, kStart, indices);
 }
 

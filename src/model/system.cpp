@@ -15,7 +15,8 @@ double pivot_floor(std::size_t n, double diagonal) {
 }
 
 /// M = L Lᵀ of the massive block, k×k, row-major, lower part; sums in the order written. Returns the failing row or −1.
-int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<int>& massive, std::vector<double>& factor) {
+int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<int>& massive,
+              std::vector<double>& factor) {
   const std::size_t k = massive.size();
   for (std::size_t i = 0; i < k; ++i) {
     const auto row = static_cast<std::size_t>(massive[i]);
@@ -143,7 +144,9 @@ void System::sides_by_value(std::span<double> in, Workspace& work) const {
     if (info.whole) {
       side = std::floor(s);
     } else if (!info.levels.empty()) {
-      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) - info.levels.begin()) - 1;
+      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) -
+                                 info.levels.begin()) -
+             1;
     }
     in[static_cast<std::size_t>(data_->layout.side()) + k] = side;
   }
@@ -235,7 +238,8 @@ const RelationRows& System::rows(Workspace& work, int relation) const {
   return rows;
 }
 
-void System::restitution(Workspace& work, int relation, double approach_speed, double& e, double& tangential) const {
+void System::restitution(Workspace& work, int relation, double approach_speed, double& e,
+                         double& tangential) const {
   const Relation& r = data_->relations[static_cast<std::size_t>(relation)];
   double out[2] = {0, 0};
   work.in[static_cast<std::size_t>(data_->layout.approach_speed())] = approach_speed;
@@ -252,7 +256,9 @@ void System::energies(Workspace& work, double& kinetic, double& potential, doubl
   total = out[2];
 }
 
-void System::powers(Workspace& work, double* out) const { data_->power.evaluate(work.in.data(), out, work.registers.data()); }
+void System::powers(Workspace& work, double* out) const {
+  data_->power.evaluate(work.in.data(), out, work.registers.data());
+}
 
 void System::column_values(Workspace& work, double* out) const {
   data_->column_program.evaluate(work.in.data(), out, work.registers.data());

@@ -19,16 +19,17 @@ namespace judder::model {
 
 struct CompileOptions {
   std::vector<std::string> variants;  ///< names of variants; later ones win
-  std::vector<Named> set;             ///< parameters and start values (`x`, `x'`, `z`) set from outside; they win over variants
-  std::vector<std::string> free;      ///< parameters that stay inputs of the System (Layout::free_parameter)
-  std::string engine;                 ///< engine that will run the model; wins over [run]
-  double limit = 200000;              ///< largest number of nodes that the model may expand to
+  std::vector<Named>
+      set;  ///< parameters and start values (`x`, `x'`, `z`) set from outside; they win over variants
+  std::vector<std::string> free;  ///< parameters that stay inputs of the System (Layout::free_parameter)
+  std::string engine;             ///< engine that will run the model; wins over [run]
+  double limit = 200000;          ///< largest number of nodes that the model may expand to
 };
 
 /// [run] and [output] with their expressions evaluated and their words checked.
 struct RunOptions {
   double from = 0;
-  double until = 0;             ///< must be given (or by the command line): NaN if absent
+  double until = 0;  ///< must be given (or by the command line): NaN if absent
   std::string engine = "event";
   double tolerance = 1e-9;
   double step = 0;              ///< 0: not given
@@ -48,7 +49,7 @@ struct RunOptions {
   std::vector<EngineOption> engine_options;
 
   long samples = 1001;
-  double every = 0;             ///< 0: `samples` counts
+  double every = 0;  ///< 0: `samples` counts
   bool event_rows = true;
   bool list_switches = true;
   std::vector<std::vector<std::string>> plots;

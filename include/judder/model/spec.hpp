@@ -23,7 +23,7 @@ namespace judder::model {
 /// as it is (no escapes), then text[i] is at span.begin + quote + i.
 struct Text {
   std::string text;
-  Span span;               ///< the whole value, with its quotes
+  Span span;                ///< the whole value, with its quotes
   std::uint32_t quote = 1;  ///< bytes from span.begin to text[0]
   std::vector<std::uint32_t> origin;
 
@@ -39,7 +39,7 @@ struct Text {
 struct Value {
   bool given = false;
   std::optional<double> number;  ///< set for a plain number
-  Text text;                     ///< the expression; for a number its shortest text, with the place in the file
+  Text text;  ///< the expression; for a number its shortest text, with the place in the file
 
   Value() = default;
   Value(double n);
@@ -59,7 +59,7 @@ struct Parameter {
   Value value{};                           ///< scalar; not given for lists
   std::vector<std::vector<Value>> rows{};  ///< a list is one row; a matrix has equal rows
   bool is_matrix = false;
-  Text file{};                             ///< name of the data file it was read from; rows hold its numbers
+  Text file{};  ///< name of the data file it was read from; rows hold its numbers
 };
 
 struct Definition {
@@ -119,7 +119,8 @@ struct Force {
 struct FrictionLaw {
   bool given = false;
   Text type{};
-  Value mu{}, static_coefficient{}, dynamic{}, velocity{}, exponent{}, viscous{}, stiffness{}, damping{}, breakaway{}, beta{};
+  Value mu{}, static_coefficient{}, dynamic{}, velocity{}, exponent{}, viscous{}, stiffness{}, damping{},
+      breakaway{}, beta{};
   Span span{};
 };
 
@@ -175,7 +176,7 @@ struct Watch {
   Text name{};
   Value zero{};
   Text direction{};  ///< "both" (default), "up", "down"
-  int stop = 0;    ///< end the run at the n-th; 0: never
+  int stop = 0;      ///< end the run at the n-th; 0: never
   Text each{};
   Value when{};
   Span span{};
@@ -183,7 +184,7 @@ struct Watch {
 
 struct Draw {
   Text shape{};
-  std::vector<Value> at{}, size{}, from{}, to{};   ///< two values each
+  std::vector<Value> at{}, size{}, from{}, to{};  ///< two values each
   std::vector<std::vector<Value>> points{};
   Value radius{}, turn{};
   Text each{};

@@ -36,7 +36,7 @@ struct Layout {
   int coordinates = 0;  ///< n
   int states = 0;       ///< m, bristles included
   int switches = 0;
-  int tangents = 0;     ///< tangential rows of all relations
+  int tangents = 0;  ///< tangential rows of all relations
   int relations = 0;
   int audits = 0;
   int free_parameters = 0;
@@ -54,13 +54,15 @@ struct Layout {
   [[nodiscard]] int free_parameter() const { return closed() + relations; }
   // for output columns and watches only:
   [[nodiscard]] int acceleration() const { return free_parameter() + free_parameters; }
-  [[nodiscard]] int normal() const { return acceleration() + coordinates; }     ///< λ_N by relation
-  [[nodiscard]] int tangent() const { return normal() + relations; }            ///< λ_T by tangential row
-  [[nodiscard]] int dissipated() const { return tangent() + tangents; }         ///< by audit element
+  [[nodiscard]] int normal() const { return acceleration() + coordinates; }  ///< λ_N by relation
+  [[nodiscard]] int tangent() const { return normal() + relations; }         ///< λ_T by tangential row
+  [[nodiscard]] int dissipated() const { return tangent() + tangents; }      ///< by audit element
   [[nodiscard]] int supplied() const { return dissipated() + audits; }
   [[nodiscard]] int initial_energy() const { return supplied() + audits; }
   [[nodiscard]] int size() const { return initial_energy() + 1; }
-  [[nodiscard]] int approach_speed() const { return size(); }  ///< read by restitution only; arrays have size() + 1 entries
+  [[nodiscard]] int approach_speed() const {
+    return size();
+  }  ///< read by restitution only; arrays have size() + 1 entries
 };
 
 enum class RelationKind : std::uint8_t { contact, constraint, joint };
@@ -68,18 +70,19 @@ enum class ImpactType : std::uint8_t { moreau, newton, poisson, stronge };
 
 struct Relation {
   RelationKind kind = RelationKind::contact;
-  std::string name;           ///< "wall", "pair[1,2]"
-  bool has_normal = false;    ///< a normal row: rigid contacts and constraints
-  bool holonomic = true;      ///< false: velocity constraint (g is its velocity, no position)
-  bool compliant = false;     ///< contact with a normal force in h; its friction acts like a joint's
-  int tangents = 0;           ///< number of tangential rows
-  int first_tangent = 0;      ///< number of the first
+  std::string name;              ///< "wall", "pair[1,2]"
+  bool has_normal = false;       ///< a normal row: rigid contacts and constraints
+  bool holonomic = true;         ///< false: velocity constraint (g is its velocity, no position)
+  bool compliant = false;        ///< contact with a normal force in h; its friction acts like a joint's
+  int tangents = 0;              ///< number of tangential rows
+  int first_tangent = 0;         ///< number of the first
   bool smooth_friction = false;  ///< λ_T = −κ L
-  bool rows_constant = false;    ///< w_N, push, W_T, drag constant and ζ_N, ζ_T, ∂g/∂t, b zero or constant
-  bool law_constant = false;     ///< μ, μ_s, base, factors constant
-  bool own_push = false;         ///< force directions differ from w_N, W_T
-  std::vector<int> feeds;        ///< relations k whose |λ_N,k| enter L (a joint's), own row first; empty: L = base (+ own λ_N)
-  int audit = -1;                ///< audit element, or −1 when it never does work
+  bool rows_constant = false;  ///< w_N, push, W_T, drag constant and ζ_N, ζ_T, ∂g/∂t, b zero or constant
+  bool law_constant = false;   ///< μ, μ_s, base, factors constant
+  bool own_push = false;       ///< force directions differ from w_N, W_T
+  std::vector<int>
+      feeds;  ///< relations k whose |λ_N,k| enter L: the own normal row, or what `normal` of a joint names; empty: L = base
+  int audit = -1;  ///< audit element, or −1 when it never does work
 
   ImpactType impact = ImpactType::moreau;
   bool impact_friction = true;
@@ -92,45 +95,46 @@ struct Relation {
   std::string place;          ///< "contact 'wall'"
 
   // programs; outputs in the order written
-  expr::Program gap;         ///< g, γ_N (constraints: zero and its rate; velocity constraints: velocity, velocity)
+  expr::Program gap;  ///< g, γ_N (constraints: zero and its rate; velocity constraints: velocity, velocity)
   /// With a normal row: ∂g/∂t, ζ_N, w_N (n), push (n, only with own_push); then per tangential row: γ_T, b, ζ_T, W_T (n), drag (n, only
   /// with own_push).
   expr::Program rows;
-  expr::Program law;         ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
-  expr::Program restitution; ///< e, tangential restitution; one extra input after Layout::size(): approach speed
+  expr::Program law;  ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
+  expr::Program
+      restitution;  ///< e, tangential restitution; one extra input after Layout::size(): approach speed
 };
 
 /// Values of the rows of one relation; memory of the Workspace. Vectors have n entries.
 struct RelationRows {
-  double gap = 0, gap_rate = 0;            ///< from `gap`
-  double gap_time = 0;                     ///< ∂g/∂t
+  double gap = 0, gap_rate = 0;  ///< from `gap`
+  double gap_time = 0;           ///< ∂g/∂t
   double zeta_n = 0;
-  const double* w = nullptr;               ///< w_N
-  const double* push = nullptr;            ///< = w unless own_push
+  const double* w = nullptr;     ///< w_N
+  const double* push = nullptr;  ///< = w unless own_push
   struct Tangent {
-    double slip = 0;                       ///< γ_T
-    double drive = 0;                      ///< b: γ_T at v = 0
+    double slip = 0;   ///< γ_T
+    double drive = 0;  ///< b: γ_T at v = 0
     double zeta = 0;
     const double* w = nullptr;
     const double* drag = nullptr;
-    double mu = 0;                         ///< μ at the present slip, or κ
+    double mu = 0;  ///< μ at the present slip, or κ
     double mu_static = 0;
   } tangent[3];
-  double base = 0;                         ///< known part of L
-  const double* factors = nullptr;         ///< by Relation::feeds
+  double base = 0;                  ///< known part of L
+  const double* factors = nullptr;  ///< by Relation::feeds
 };
 
 struct SwitchInfo {
   expr::SwitchKind kind = expr::SwitchKind::jump;
   bool whole = false;
   std::vector<double> levels;
-  bool time_only = false;       ///< a timetable: met exactly
-  bool in_motion = false;       ///< enters h, M or a rate (otherwise only relations, laws)
+  bool time_only = false;  ///< a timetable: met exactly
+  bool in_motion = false;  ///< enters h, M or a rate (otherwise only relations, laws)
   bool in_relations = false;
-  std::string place;            ///< "force.limiter.value"
-  std::string above, below;     ///< the sides in words
-  expr::Program surface;        ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
-  expr::Program value;          ///< s
+  std::string place;         ///< "force.limiter.value"
+  std::string above, below;  ///< the sides in words
+  expr::Program surface;     ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
+  expr::Program value;       ///< s
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
 };
 
@@ -138,22 +142,22 @@ struct WatchInfo {
   std::string name;
   int direction = 0;  ///< +1 up, −1 down, 0 both
   int stop = 0;
-  expr::Program value;          ///< sides by value
+  expr::Program value;  ///< sides by value
   bool needs_reactions = false;
 };
 
 /// Work that is integrated with the motion; reactions of relations are added by the engine.
 struct AuditInfo {
-  std::string name;             ///< element: "pad", "force1", "dissipation", "drive"
-  int relation = -1;            ///< its relation, or −1
-  int power = -1;               ///< output of System::power that gives dE/dt of this element, or −1
-  bool dissipative = false;     ///< that power counts as −dissipated, otherwise as supplied
+  std::string name;          ///< element: "pad", "force1", "dissipation", "drive"
+  int relation = -1;         ///< its relation, or −1
+  int power = -1;            ///< output of System::power that gives dE/dt of this element, or −1
+  bool dissipative = false;  ///< that power counts as −dissipated, otherwise as supplied
 };
 
 struct ColumnInfo {
   std::string name;
-  int mode_of = -1;             ///< relation whose status is shown (mode(c)), or −1
-  int value = -1;               ///< output of System::columns
+  int mode_of = -1;  ///< relation whose status is shown (mode(c)), or −1
+  int value = -1;    ///< output of System::columns
   bool needs_reactions = false;
 };
 
@@ -161,9 +165,9 @@ struct ColumnInfo {
 struct Symbols {
   std::vector<expr::Variable> q, v, z;
   expr::Variable t = 0;
-  std::vector<expr::Node> mass;     ///< n×n, row-major
-  std::vector<expr::Node> force;    ///< h
-  std::vector<expr::Node> rate;     ///< of z
+  std::vector<expr::Node> mass;                            ///< n×n, row-major
+  std::vector<expr::Node> force;                           ///< h
+  std::vector<expr::Node> rate;                            ///< of z
   expr::Node kinetic, potential, energy, lagrangian_time;  ///< T, V, E, ∂L/∂t
   struct Row {
     expr::Node gap, gap_rate, zeta;
@@ -173,9 +177,9 @@ struct Symbols {
     expr::Node slip, drive, zeta, mu, mu_static;
     std::vector<expr::Node> w, drag;
   };
-  std::vector<Row> normal;          ///< by relation (empty vectors where none)
-  std::vector<TangentRow> tangent;  ///< by tangential row
-  std::vector<expr::Node> base;     ///< by relation
+  std::vector<Row> normal;                       ///< by relation (empty vectors where none)
+  std::vector<TangentRow> tangent;               ///< by tangential row
+  std::vector<expr::Node> base;                  ///< by relation
   std::vector<std::vector<expr::Node>> factors;  ///< by relation, then by Relation::feeds
   /// Friction that is part of h: viscous parts, and smooth laws whose normal load is a formula.
   struct KnownFriction {
@@ -203,10 +207,10 @@ class System {
   [[nodiscard]] const std::vector<WatchInfo>& watches() const;
   [[nodiscard]] const std::vector<AuditInfo>& audits() const;
   [[nodiscard]] const std::vector<ColumnInfo>& columns() const;
-  [[nodiscard]] const std::vector<bool>& massless() const;      ///< by coordinate
+  [[nodiscard]] const std::vector<bool>& massless() const;       ///< by coordinate
   [[nodiscard]] const std::vector<double>& scale_floor() const;  ///< by coordinate; 0: none
   [[nodiscard]] bool mass_constant() const;
-  [[nodiscard]] bool autonomous_forces() const;                 ///< h and rates do not depend on t
+  [[nodiscard]] bool autonomous_forces() const;  ///< h and rates do not depend on t
   /// The array of inputs at the start (sides by value, directions zero).
   [[nodiscard]] const std::vector<double>& start() const;
   /// Instants on a timetable that are known in closed form (knots of tables and of bump in t), ascending.
@@ -262,11 +266,11 @@ class Workspace {
   Workspace(Workspace&&) = default;
   Workspace& operator=(Workspace&&) = default;
 
-  std::vector<double> in;            ///< Layout
-  std::vector<double> force;         ///< h, n
-  std::vector<double> rate;          ///< m
-  std::vector<double> mass;          ///< n×n, row-major, full
-  std::vector<double> factor;        ///< Cholesky factor of the massive block
+  std::vector<double> in;      ///< Layout
+  std::vector<double> force;   ///< h, n
+  std::vector<double> rate;    ///< m
+  std::vector<double> mass;    ///< n×n, row-major, full
+  std::vector<double> factor;  ///< Cholesky factor of the massive block
   bool mass_failed = false;
 
   // private to the evaluation

@@ -41,17 +41,20 @@ void expect_balanced(const Spec& spec, int cases, double tolerance, double reach
       work.in = in;
       work.in[0] += s;
       for (std::size_t i = 0; i < n; ++i) {
-        work.in[static_cast<std::size_t>(layout.q()) + i] += s * in[static_cast<std::size_t>(layout.v()) + i] + s * s / 2 * a[i];
+        work.in[static_cast<std::size_t>(layout.q()) + i] +=
+            s * in[static_cast<std::size_t>(layout.v()) + i] + s * s / 2 * a[i];
         work.in[static_cast<std::size_t>(layout.v()) + i] += s * a[i];
       }
-      for (std::size_t i = 0; i < rate.size(); ++i) work.in[static_cast<std::size_t>(layout.z()) + i] += s * rate[i];
+      for (std::size_t i = 0; i < rate.size(); ++i)
+        work.in[static_cast<std::size_t>(layout.z()) + i] += s * rate[i];
       double t, u, e;
       system.energies(work, t, u, e);
       return e;
     };
     const double h = 1e-4;
     const double found = (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h);
-    EXPECT_LE(std::abs(found - expected), tolerance * (size + 1)) << "seed " << c << ": " << found << " instead of " << expected;
+    EXPECT_LE(std::abs(found - expected), tolerance * (size + 1))
+        << "seed " << c << ": " << found << " instead of " << expected;
   }
 }
 

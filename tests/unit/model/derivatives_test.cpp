@@ -48,7 +48,9 @@ Spec workshop() {
   return spec;
 }
 
-double relative(double found, double expected) { return std::abs(found - expected) / std::max({1.0, std::abs(found), std::abs(expected)}); }
+double relative(double found, double expected) {
+  return std::abs(found - expected) / std::max({1.0, std::abs(found), std::abs(expected)});
+}
 
 /// df/dx by central differences of order 4.
 double slope(const std::function<double(double)>& f, double x) {
@@ -70,25 +72,29 @@ TEST(Derivatives, JacobianOfTheMotionAgreesWithDifferences) {
     random.draw(system, work, 0.8);
     system.jacobian(work, jacobian.data());
     for (int c = 0; c < columns; ++c) {
-      const auto place = static_cast<std::size_t>(c < layout.integrated() ? layout.q() + c : layout.free_parameter());
+      const auto place =
+          static_cast<std::size_t>(c < layout.integrated() ? layout.q() + c : layout.free_parameter());
       const double at = work.in[place];
       for (int r = 0; r < rows; ++r) {
         const double expected = slope(
             [&](double x) {
               work.in[place] = x;
               EXPECT_TRUE(system.motion(work));
-              return r < layout.coordinates ? work.force[static_cast<std::size_t>(r)] : work.rate[static_cast<std::size_t>(r - layout.coordinates)];
+              return r < layout.coordinates ? work.force[static_cast<std::size_t>(r)]
+                                            : work.rate[static_cast<std::size_t>(r - layout.coordinates)];
             },
             at);
         work.in[place] = at;
-        EXPECT_LT(relative(jacobian[static_cast<std::size_t>(r * columns + c)], expected), 1e-7) << "seed " << i << ", row " << r << ", column " << c;
+        EXPECT_LT(relative(jacobian[static_cast<std::size_t>(r * columns + c)], expected), 1e-7)
+            << "seed " << i << ", row " << r << ", column " << c;
       }
     }
   }
 }
 
 /// d/dt along q̇ = v, ż = rate with v̇ = a.
-double along_motion(const System& system, Workspace& work, const std::vector<double>& a, const std::function<double()>& f) {
+double along_motion(const System& system, Workspace& work, const std::vector<double>& a,
+                    const std::function<double()>& f) {
   EXPECT_TRUE(system.motion(work));
   const Layout& layout = system.layout();
   const std::vector<double> in = work.in, rate = work.rate;
@@ -97,11 +103,13 @@ double along_motion(const System& system, Workspace& work, const std::vector<dou
         work.in = in;
         work.in[0] += s;
         for (int i = 0; i < layout.coordinates; ++i) {
-          const double v = in[static_cast<std::size_t>(layout.v() + i)], acceleration = a[static_cast<std::size_t>(i)];
+          const double v = in[static_cast<std::size_t>(layout.v() + i)],
+                       acceleration = a[static_cast<std::size_t>(i)];
           work.in[static_cast<std::size_t>(layout.q() + i)] += s * v + s * s / 2 * acceleration;
           work.in[static_cast<std::size_t>(layout.v() + i)] += s * acceleration;
         }
-        for (int i = 0; i < layout.states; ++i) work.in[static_cast<std::size_t>(layout.z() + i)] += s * rate[static_cast<std::size_t>(i)];
+        for (int i = 0; i < layout.states; ++i)
+          work.in[static_cast<std::size_t>(layout.z() + i)] += s * rate[static_cast<std::size_t>(i)];
         return f();
       },
       0);
@@ -128,9 +136,15 @@ TEST(Derivatives, GapAndSlipRatesFollowTheirDefinitions) {
         for (std::size_t j = 0; j < n; ++j) rate += w[j] * v[j], acceleration += w[j] * a[j];
         EXPECT_LT(relative(rate, rows.gap_rate), 1e-13) << where;
         if (r.holonomic) {
-          EXPECT_LT(relative(rows.gap_rate, along_motion(system, work, a, [&] { return system.rows(work, k).gap; })), 1e-8) << where;
+          EXPECT_LT(relative(rows.gap_rate,
+                             along_motion(system, work, a, [&] { return system.rows(work, k).gap; })),
+                    1e-8)
+              << where;
         }
-        EXPECT_LT(relative(acceleration, along_motion(system, work, a, [&] { return system.rows(work, k).gap_rate; })), 1e-8) << where;
+        EXPECT_LT(relative(acceleration,
+                           along_motion(system, work, a, [&] { return system.rows(work, k).gap_rate; })),
+                  1e-8)
+            << where;
       }
       for (int j = 0; j < r.tangents; ++j) {
         const RelationRows again = system.rows(work, k);
@@ -138,7 +152,10 @@ TEST(Derivatives, GapAndSlipRatesFollowTheirDefinitions) {
         double slip = again.tangent[j].drive, acceleration = again.tangent[j].zeta;
         for (std::size_t c = 0; c < n; ++c) slip += w[c] * v[c], acceleration += w[c] * a[c];
         EXPECT_LT(relative(slip, again.tangent[j].slip), 1e-13) << where;
-        EXPECT_LT(relative(acceleration, along_motion(system, work, a, [&] { return system.rows(work, k).tangent[j].slip; })), 1e-8) << where;
+        EXPECT_LT(relative(acceleration, along_motion(system, work, a,
+                                                      [&] { return system.rows(work, k).tangent[j].slip; })),
+                  1e-8)
+            << where;
       }
     }
   }
@@ -202,8 +219,10 @@ TEST(Derivatives, AccelerationsSatisfyLagrangesEquations) {
         work.in[place] = at;
         return result;
       };
-      const double momentum_rate = along_motion(system, work, a, [&] { return partial(system.layout().v()); });
-      EXPECT_LT(relative(momentum_rate, partial(system.layout().q())), 1e-6) << "seed " << i << ", coordinate " << c;
+      const double momentum_rate =
+          along_motion(system, work, a, [&] { return partial(system.layout().v()); });
+      EXPECT_LT(relative(momentum_rate, partial(system.layout().q())), 1e-6)
+          << "seed " << i << ", coordinate " << c;
     }
   }
 }

@@ -40,8 +40,10 @@ TEST(EquationsOfMotion, DoublePendulumAgreesWithTheTextbook) {
     expect_close(work.mass[0], (m1 + m2) * a * a, kTolerance, seed);
     expect_close(work.mass[1], m2 * a * b * std::cos(p - r), kTolerance, seed);
     expect_close(work.mass[3], m2 * b * b, kTolerance, seed);
-    expect_close(work.force[0], -m2 * a * b * vr * vr * std::sin(p - r) - (m1 + m2) * g * a * std::sin(p), kTolerance, seed);
-    expect_close(work.force[1], m2 * a * b * vp * vp * std::sin(p - r) - m2 * g * b * std::sin(r), kTolerance, seed);
+    expect_close(work.force[0], -m2 * a * b * vr * vr * std::sin(p - r) - (m1 + m2) * g * a * std::sin(p),
+                 kTolerance, seed);
+    expect_close(work.force[1], m2 * a * b * vp * vp * std::sin(p - r) - m2 * g * b * std::sin(r), kTolerance,
+                 seed);
   }
 }
 
@@ -62,7 +64,8 @@ TEST(EquationsOfMotion, PendulumOnACartAgreesWithTheTextbook) {
     RandomState random(static_cast<unsigned>(i));
     random.draw(system, work, 3);
     ASSERT_TRUE(system.motion(work));
-    const double x = position(system, work, 0), p = position(system, work, 1), vx = velocity(system, work, 0), vp = velocity(system, work, 1);
+    const double x = position(system, work, 0), p = position(system, work, 1), vx = velocity(system, work, 0),
+                 vp = velocity(system, work, 1);
     const double f = 3 * std::cos(2 * work.in[0]);
     const std::string seed = "seed " + std::to_string(i);
     expect_close(work.mass[0], 2.5, kTolerance, seed);
@@ -99,7 +102,8 @@ TEST(EquationsOfMotion, RodTouchingWithItsEndHasTheRowsOfTheThesis) {
     RandomState random(static_cast<unsigned>(i));
     random.draw(system, work, 2);
     const double t = work.in[0], y = position(system, work, 1), th = position(system, work, 2);
-    const double vx = velocity(system, work, 0), vy = velocity(system, work, 1), w = velocity(system, work, 2);
+    const double vx = velocity(system, work, 0), vy = velocity(system, work, 1),
+                 w = velocity(system, work, 2);
     const RelationRows& rows = system.rows(work, 0);
     const std::string seed = "seed " + std::to_string(i);
     expect_close(rows.gap, y - std::sin(th) / 2, kTolerance, seed);
@@ -137,11 +141,13 @@ TEST(EquationsOfMotion, PressAgreesWithEquation3_3) {
     RandomState random(static_cast<unsigned>(i));
     random.draw(system, work, 0.5);
     ASSERT_TRUE(system.motion(work));
-    const double reaction = random.uniform(0, 30), rubbing = random.uniform(-0.5, 0.5), sliding = random.uniform(-5, 5);
+    const double reaction = random.uniform(0, 30), rubbing = random.uniform(-0.5, 0.5),
+                 sliding = random.uniform(-5, 5);
     double a[3];
     for (int k = 0; k < 3; ++k) {
       a[k] = work.force[static_cast<std::size_t>(k)] + system.rows(work, plane).push[k] * reaction +
-             system.rows(work, plane).tangent[0].drag[k] * sliding + system.rows(work, piston).tangent[0].drag[k] * rubbing;
+             system.rows(work, plane).tangent[0].drag[k] * sliding +
+             system.rows(work, piston).tangent[0].drag[k] * rubbing;
     }
     system.solve_mass(work, a);
     const double y = position(system, work, 2), vy = velocity(system, work, 2);
@@ -167,7 +173,8 @@ TEST(EquationsOfMotion, BassevillesParticleByEnergyAndByMatricesAgree) {
   Spec matrices = energies;
   energies.energy.kinetic = "(UN'^2 + UT'^2)/2";
   energies.energy.potential = "UN^2 + UN*UT + UT^2/2";
-  for (const auto& [along, value] : std::vector<std::pair<const char*, const char*>>{{"UN'", "1"}, {"UT'", "2*cos(t)"}}) {
+  for (const auto& [along, value] :
+       std::vector<std::pair<const char*, const char*>>{{"UN'", "1"}, {"UT'", "2*cos(t)"}}) {
     Force f;
     f.along = along;
     f.value = value;
@@ -242,7 +249,8 @@ TEST(EquationsOfMotion, ShakenFrameHasItsInertiaForces) {
     expect_close(work.force[0], 2 * s * dp * dp - 2 * ddc * std::cos(p) - 10 * s, kTolerance, seed);
     double kinetic, potential, energy;
     system.energies(work, kinetic, potential, energy);
-    const double t1 = 2 * v * dc * std::cos(p), t0 = dc * dc + s * s * dp * dp - 2 * dc * s * dp * std::sin(p);
+    const double t1 = 2 * v * dc * std::cos(p),
+                 t0 = dc * dc + s * s * dp * dp - 2 * dc * s * dp * std::sin(p);
     expect_close(kinetic, v * v + t1 + t0, kTolerance, seed);
     expect_close(energy, v * v - t0 + 5 * s * s, kTolerance, seed);
   }

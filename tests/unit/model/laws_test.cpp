@@ -136,7 +136,8 @@ TEST(FrictionLaw, ElastoplasticBristleKeepsItsElasticRange) {
     ASSERT_TRUE(system.motion(work));
     const double steady = 0.04, size = std::abs(z);
     double alpha = 0;
-    if (z * v > 0 && size > 0.01) alpha = size >= steady ? 1 : 0.5 * std::sin(M_PI * (size - 0.025) / 0.03) + 0.5;
+    if (z * v > 0 && size > 0.01)
+      alpha = size >= steady ? 1 : 0.5 * std::sin(M_PI * (size - 0.025) / 0.03) + 0.5;
     expect_close(work.rate[0], v - alpha * std::abs(v) * z / steady, 1e-12, "seed " + std::to_string(i));
     expect_close(work.force[0], -2 * 10 * z, 1e-12, "force");
   }
@@ -173,8 +174,11 @@ TEST(FrictionLaw, PenaltyIsCutAtTheLimitAndContinuous) {
       const double trial = 20 * s + damping * v, limit = 0.8;
       const std::string seed = "seed " + std::to_string(i);
       expect_close(work.force[0], -std::clamp(trial, -limit, limit), 1e-13, seed);
-      if (std::abs(trial) < limit && std::abs(20 * s) < limit) expect_close(work.rate[0], v, 1e-12, "sticks, " + seed);
-      if (std::abs(20 * s) > limit) EXPECT_LT(work.rate[0] * s, 0) << "relaxes to the limit, " << seed;
+      if (std::abs(trial) < limit && std::abs(20 * s) < limit)
+        expect_close(work.rate[0], v, 1e-12, "sticks, " + seed);
+      if (std::abs(20 * s) > limit) {
+        EXPECT_LT(work.rate[0] * s, 0) << "relaxes to the limit, " << seed;
+      }
     }
   }
 }

@@ -28,13 +28,16 @@ class RandomState {
  public:
   explicit RandomState(unsigned seed) : random_(seed) {}
 
-  double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
 
   void draw(const System& system, Workspace& work, double reach = 1) {
     const Layout& layout = system.layout();
     work.in = system.start();
     work.in[0] += uniform(0, reach);
-    for (int i = 0; i < layout.integrated(); ++i) work.in[static_cast<std::size_t>(layout.q() + i)] += uniform(-reach, reach);
+    for (int i = 0; i < layout.integrated(); ++i)
+      work.in[static_cast<std::size_t>(layout.q() + i)] += uniform(-reach, reach);
     settle(system, work);
   }
 
@@ -46,7 +49,9 @@ class RandomState {
       const int k = static_cast<int>(&r - system.relations().data());
       for (int j = 0; j < r.tangents; ++j) {
         const double slip = system.rows(work, k).tangent[j].slip;
-        work.in[static_cast<std::size_t>(layout.direction() + r.first_tangent + j)] = slip > 0 ? 1 : slip < 0 ? -1 : 0;
+        work.in[static_cast<std::size_t>(layout.direction() + r.first_tangent + j)] = slip > 0   ? 1
+                                                                                      : slip < 0 ? -1
+                                                                                                 : 0;
       }
     }
   }
@@ -55,9 +60,15 @@ class RandomState {
   std::mt19937_64 random_;
 };
 
-inline double& position(const System& system, Workspace& work, int i) { return work.in[static_cast<std::size_t>(system.layout().q() + i)]; }
-inline double& velocity(const System& system, Workspace& work, int i) { return work.in[static_cast<std::size_t>(system.layout().v() + i)]; }
-inline double& state(const System& system, Workspace& work, int i) { return work.in[static_cast<std::size_t>(system.layout().z() + i)]; }
+inline double& position(const System& system, Workspace& work, int i) {
+  return work.in[static_cast<std::size_t>(system.layout().q() + i)];
+}
+inline double& velocity(const System& system, Workspace& work, int i) {
+  return work.in[static_cast<std::size_t>(system.layout().v() + i)];
+}
+inline double& state(const System& system, Workspace& work, int i) {
+  return work.in[static_cast<std::size_t>(system.layout().z() + i)];
+}
 
 inline void expect_close(double found, double expected, double tolerance, const std::string& what) {
   EXPECT_LE(std::abs(found - expected), tolerance * std::max({1.0, std::abs(found), std::abs(expected)}))
@@ -97,8 +108,14 @@ inline Parameter parameter(const char* name, Value value) {
 /// Zabuga 2017, chapter 3.
 inline Spec press() {
   Spec spec;
-  for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
-           {"mc", 0.1}, {"mp", 1.0}, {"l", 0.1}, {"c", 2000}, {"n", 1}, {"mu", 0.4}, {"q0", 0.5}, {"g", 9.81}}) {
+  for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{{"mc", 0.1},
+                                                                               {"mp", 1.0},
+                                                                               {"l", 0.1},
+                                                                               {"c", 2000},
+                                                                               {"n", 1},
+                                                                               {"mu", 0.4},
+                                                                               {"q0", 0.5},
+                                                                               {"g", 9.81}}) {
     spec.parameters.push_back(parameter(name, value));
   }
   spec.coordinates.push_back({.name = "xi", .velocity = 6});
