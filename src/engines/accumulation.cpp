@@ -42,6 +42,7 @@ Accumulation::Pattern Accumulation::pattern() const {
     out.ratio = ratio;
     out.count = count_;
     for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
+    out.jerk = std::abs(entries_[size - 1].acceleration - entries_[size - 1 - p].acceleration) / duration[kTimes - 1];
     if (ratio < 1 - 1e-3) {
       out.remaining = duration[kTimes - 1] * ratio / (1 - ratio);
       return out;
@@ -64,6 +65,7 @@ std::vector<double> Accumulation::save() const {
     out.push_back(static_cast<double>(entry.members >> 32U));
     out.push_back(static_cast<double>(entry.members & 0xFFFFFFFFULL));
     out.push_back(entry.size);
+    out.push_back(entry.acceleration);
   }
   return out;
 }
@@ -72,9 +74,9 @@ void Accumulation::load(const std::vector<double>& memory) {
   clear();
   if (memory.empty()) return;
   count_ = static_cast<long>(memory[0]);
-  for (std::size_t i = 1; i + 3 < memory.size(); i += 4) {
+  for (std::size_t i = 1; i + 4 < memory.size(); i += 5) {
     const auto members = (static_cast<std::uint64_t>(memory[i + 1]) << 32U) | static_cast<std::uint64_t>(memory[i + 2]);
-    entries_.push_back({memory[i], members, memory[i + 3]});
+    entries_.push_back({memory[i], members, memory[i + 3], memory[i + 4]});
   }
 }
 

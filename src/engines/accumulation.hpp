@@ -17,7 +17,8 @@ class Accumulation {
   struct Entry {
     double time = 0;
     std::uint64_t members = 0;  ///< bit per relation or switch (modulo 64) that took part at this instant
-    double size = 0;            ///< largest approach speed relative to the scale of the contact, or 0
+    double size = 0;            ///< largest approach speed, or 0
+    double acceleration = 0;    ///< normal acceleration of a contact that touches, just before
   };
   struct Pattern {
     int length = 0;             ///< 0: none
@@ -25,6 +26,7 @@ class Accumulation {
     double remaining = 0;       ///< R
     bool equal_time = false;    ///< durations are equal, sizes shrink
     std::uint64_t members = 0;
+    double jerk = 0;            ///< rate at which the normal acceleration changes from one occurrence to the next
     long count = 0;             ///< impacts seen in the pattern so far
   };
 

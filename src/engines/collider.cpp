@@ -181,7 +181,7 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
   system_.energies(work_, kinetic, potential, energy_after);
   for (int i = 0; i < normals; ++i) {
     const int r = assembly_[i].relation;
-    if (result.impulse[i] == 0 && touching[r] == 0) continue;
+    if (result.impulse[i] == 0 && !(touching[r] != 0 && assembly_.velocity[i] < 0)) continue;
     const model::Relation& relation = system_.relations()[r];
     Event event;
     event.time = in[0];

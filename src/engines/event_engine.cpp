@@ -78,7 +78,6 @@ EventEngine::Run::Run(const model::System& system)
   watch_counts_.resize(system.watches().size());
   watch_rising_.resize(system.watches().size());
   tail_impulse_.resize(layout_.relations);
-  tail_acceleration_.resize(layout_.coordinates);
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());
   for (const int degree : {8, 16}) grids_.emplace_back(degree);
@@ -130,6 +129,7 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
 
 void EventEngine::Run::begin(const Moment* resume) {
   accumulation_.clear();
+  switching_.clear();
   accumulation_end_ = kNone;
   stop_by_watch_ = false;
   have_f0_ = false;

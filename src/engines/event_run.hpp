@@ -72,6 +72,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool handle_timetable(double t);
   [[nodiscard]] bool settle(const Mode& before, const std::vector<int>& at_surface);
   [[nodiscard]] bool touch(Mode& reference);
+  bool mark_touching();
   [[nodiscard]] bool impact(bool inelastic);
   [[nodiscard]] bool begin_tail(const Accumulation::Entry& entry);
   [[nodiscard]] bool finish_accumulation();
@@ -83,6 +84,8 @@ struct EventEngine::Run {
   [[nodiscard]] double surface_rate_scale(int k);
   [[nodiscard]] double reaction_scale(int relation);
   void exclude_exhausted_rows();
+  void project_sliding();
+  [[nodiscard]] bool finish_switching(const Mode& before);
   void copy_normals(const Mode& from, Mode& to) const;
   void recheck_slips();
   void reset_bristles();
@@ -100,7 +103,8 @@ struct EventEngine::Run {
   Collider collider_;
   Timetable timetable_;
   MotionSeries series_;
-  Accumulation accumulation_;
+  Accumulation accumulation_;        ///< of impacts
+  Accumulation switching_;           ///< of switchings
   numeric::ExplicitStepper explicit_;
   numeric::RadauStepper radau_;
   numeric::StiffnessMonitor stiffness_;
@@ -144,7 +148,7 @@ struct EventEngine::Run {
   std::vector<int> changed_, at_surface_;
   bool quiet_ = false;               ///< the modes at the start are no events
   bool quiet_rows_ = false;          ///< nothing listed happens at this instant: no rows for it
-  std::vector<double> surface_memory_;
+  std::vector<double> surface_memory_, projection_;
 
   long sample_index_ = 0;
   std::size_t instant_index_ = 0;
@@ -159,7 +163,7 @@ struct EventEngine::Run {
 
   double accumulation_end_ = 0;      ///< end of the tail that is being replaced; NaN: none
   Accumulation::Pattern tail_;
-  std::vector<double> tail_impulse_, tail_acceleration_;
+  std::vector<double> tail_impulse_;
 };
 
 }  // namespace judder::engines

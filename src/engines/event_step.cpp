@@ -29,8 +29,12 @@ void EventEngine::Run::set_weights(double h) {
     const double position =
         std::max({scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
     const double velocity = std::max({scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
-    weight_[i] = position > 0 ? 1 / (options_.tolerance * position) : 0;
-    weight_[n + i] = velocity > 0 ? 1 / (options_.tolerance * velocity) : 0;
+    // Below rounding there is nothing to control.
+    const double noise = 4 * kEpsilon * motion_.acceleration_terms()[i] * h;
+    const double position_error = std::max({options_.tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h});
+    const double velocity_error = std::max({options_.tolerance * velocity, noise});
+    weight_[i] = position_error > 0 ? 1 / position_error : 0;
+    weight_[n + i] = velocity_error > 0 ? 1 / velocity_error : 0;
   }
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
     const double state = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
@@ -204,6 +208,7 @@ void EventEngine::Run::commit_step(double t1) {
   std::memcpy(y_.data(), landing_y_.data(), sizeof(double) * y_.size());
   have_f0_ = end_rate && motion_.active() == 0;
   if (motion_.active() > 0 && !motion_.project(t_, y_.data(), true)) have_f0_ = false;
+  project_sliding();
   if (pending_stiff_) {
     pending_stiff_ = false;
     stiff_ = true;
@@ -302,8 +307,12 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       double* coefficients = bernstein_.data() + i * points;
       const double* sample = samples_.data() + i * (points + 1);
       const numeric::Interpolation fit = grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
-      double scale = guard.scale;
-      for (int j = 0; j <= points; ++j) scale = std::max(scale, std::abs(sample[j]));
+      double largest = 0;
+      for (int j = 0; j <= points; ++j) largest = std::max(largest, std::abs(sample[j]));
+      // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
+      // bodies that move together keep their gap of zero.
+      if (largest <= guard.noise && (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= guard.noise)) continue;
+      const double scale = std::max(guard.scale, largest);
       const double band = options_.tolerance * scale;
       // Far from zero the polynomial need not be good: an error smaller than half the distance cannot hide a zero.
       double least = std::numeric_limits<double>::infinity();
@@ -311,6 +320,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       const bool watch = guard.kind == GuardKind::watch;
       if (!watch && least > 2 * fit.error && least > band) continue;
       if (fit.error > std::max(band, 64 * kEpsilon * fit.magnitude)) {
+        if (guards_.renew_noise(guard) && largest <= guard.noise) continue;
         good = false;
         break;
       }

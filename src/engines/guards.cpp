@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace judder::engines {
+namespace {
+
+constexpr double kNoise = 256 * 2.220446049250313e-16;  ///< share of the sum of absolute terms that rounding may take
+
+}  // namespace
 
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
     : sharing(system, work), system_(system), work_(work), motion_(motion) {
@@ -13,7 +18,15 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
 }
 
 void Guards::add(GuardKind kind, int place, int tangent, double sign) {
-  list_.push_back({kind, place, tangent, sign, 0, 0});
+  list_.push_back({kind, place, tangent, sign, 0, 0, 0});
+  if (kind == GuardKind::reaction || kind == GuardKind::cone_plus || kind == GuardKind::cone_minus) {
+    list_.back().noise = kNoise * motion_.natural_force(place);
+  } else if (kind == GuardKind::gap) {
+    const model::RelationRows& rows = system_.rows(work_, place);
+    double terms = 0;
+    for (int i = 0; i < system_.layout().coordinates; ++i) terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
+    list_.back().noise = kNoise * terms;
+  }
   list_.back().scale = scale_slot(list_.back());
   switch (kind) {
     case GuardKind::gap:
@@ -181,6 +194,20 @@ void Guards::values(double* out, int stride) {
     }
     out[i * stride] = value(list_[i]);
   }
+}
+
+double Guards::gap_rate(const Guard& guard) {
+  double gap = 0;
+  double rate = 0;
+  system_.gap(work_, guard.place, gap, rate);
+  return rate;
+}
+
+bool Guards::renew_noise(Guard& guard) {
+  if (guard.kind != GuardKind::reaction && guard.kind != GuardKind::cone_plus && guard.kind != GuardKind::cone_minus) return false;
+  motion_.note_terms();
+  guard.noise = std::max(guard.noise, kNoise * motion_.natural_force(guard.place));
+  return true;
 }
 
 void Guards::note_scales() {

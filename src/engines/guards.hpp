@@ -33,6 +33,7 @@ struct Guard {
   double sign = 1;  ///< orientation of switches and watches
   int zeros = 0;    ///< order of the zero at the start of the coming step
   double scale = 0; ///< largest size seen of this function
+  double noise = 0; ///< values below this are rounding: a function that never exceeds it along a step is zero, not crossing
 };
 
 class Guards {
@@ -48,6 +49,10 @@ class Guards {
   /// Values at the state loaded in work.in (evaluated by the motion if needs_motion()), `stride` apart. Updates nothing.
   void values(double* out, int stride = 1);
   [[nodiscard]] double value(const Guard& guard);
+  /// γ_N of an open contact at the state loaded last.
+  [[nodiscard]] double gap_rate(const Guard& guard);
+  /// Takes the rounding of a reaction at the state evaluated last, which may have grown since the mode began. False: no reaction.
+  bool renew_noise(Guard& guard);
   /// Running scales by kind of quantity: a guard takes over the scale of its relation's quantity.
   void note_scales();
   void load_scales(const std::vector<double>& memory);

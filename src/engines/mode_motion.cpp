@@ -51,6 +51,7 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   normal_.resize(relations);
   tangent_.resize(tangents);
   powers_.resize(layout_.audits);
+  terms_.resize(n);
   sliding_rates_.resize(2 * switches);
   surface_.resize(2 + 2 * n + (layout_.states));
 }
@@ -130,7 +131,54 @@ bool ModeMotion::set_mode(const Mode& mode) {
 
   if (!system_.motion(work_)) return false;
   build_columns();
-  return factorise(true);
+  if (!factorise(true)) return false;
+  pin_if_immobile();
+  return true;
+}
+
+// As many independent rows as coordinates, none of them driven: nothing can move, and nothing shall move by rounding.
+void ModeMotion::pin_if_immobile() {
+  const int massless = static_cast<int>(std::count(system_.massless().begin(), system_.massless().end(), true));
+  if (rank_ < n_ || massless > 0 || everything_pinned_ || n_ == 0) return;
+  for (const Active& a : active_) {
+    const model::RelationRows& rows = work_.relation[a.relation];
+    if ((a.tangent < 0 ? rows.gap_time : rows.tangent[a.tangent].drive) != 0) return;
+    if (a.tangent < 0 && !system_.relations()[a.relation].holonomic) return;
+  }
+  pins_.clear();
+  for (int i = 0; i < n_; ++i) pins_.push_back({i, work_.in[layout_.q() + i], 0, work_.in[0]});
+  everything_pinned_ = layout_.states == 0;
+}
+
+void ModeMotion::note_terms() {
+  for (int i = 0; i < n_; ++i) {
+    double reactions = 0;
+    double sum = 0;
+    for (int k = 0; k < active(); ++k) {
+      const Active& a = active_[k];
+      const model::Relation& relation = system_.relations()[a.relation];
+      const double lambda = a.tangent < 0 ? normal_[a.relation] : tangent_[relation.first_tangent + a.tangent];
+      reactions += lambda * response_[k * n_ + i];
+      sum += std::abs(lambda * response_[k * n_ + i]);
+    }
+    terms_[i] = std::abs(acceleration_[i] - reactions) + sum;
+  }
+}
+
+double ModeMotion::natural_force(int relation) const {
+  for (int k = 0; k < active(); ++k) {
+    const Active& a = active_[k];
+    if (a.relation != relation || a.tangent >= 0) continue;
+    const double* w = row(a);
+    double sum = std::abs(zeta(a));
+    double inverse = 0;
+    for (int i = 0; i < n_; ++i) {
+      sum += std::abs(w[i]) * terms_[i];
+      inverse += w[i] * response_[k * n_ + i];
+    }
+    return inverse != 0 ? sum / std::abs(inverse) : 0;
+  }
+  return 0;
 }
 
 bool ModeMotion::refresh_rows() {

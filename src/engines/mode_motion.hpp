@@ -49,6 +49,13 @@ class ModeMotion {
   /// Writes accelerations and reactions to the places that output columns read.
   void publish();
 
+  /// Sum of the absolute terms of each acceleration at the present evaluated state, kept until the next call: what rounding is
+  /// relative to.
+  void note_terms();
+  [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
+  /// The size that a reaction of this relation would have if the terms of its row did not cancel.
+  [[nodiscard]] double natural_force(int relation) const;
+
   [[nodiscard]] int active() const { return static_cast<int>(active_.size()); }
   [[nodiscard]] bool redundant() const { return rank_ < active(); }
   [[nodiscard]] bool structure_constant() const { return constant_; }
@@ -83,6 +90,7 @@ class ModeMotion {
   bool evaluate_plain();
   bool evaluate_sliding();
   bool refresh_rows();
+  void pin_if_immobile();
   void build_columns();
   bool factorise(bool find_rank);
   void solve_active(double* x) const;
@@ -113,6 +121,7 @@ class ModeMotion {
   double determinant_scale_ = 1;
   std::vector<double> acceleration_, normal_, tangent_, lambda_;
   std::vector<double> powers_;
+  std::vector<double> terms_;
 
   // sliding
   std::vector<double> corner_;         ///< per combination of sides: v̇, ż, λ_N, λ_T

@@ -20,8 +20,8 @@ expr::Program Builder::program(std::span<const Node> outputs, expr::Sides sides)
   return expr::compile(graph, outputs, map, system.data_->layout.size() + 1, sides);
 }
 
-/// Switches used by the motion, relations and energies, also through surfaces of other switches. Their order is that of the graph: a
-/// surface uses sides of earlier switches only.
+/// Switches used by the motion, relations and energies, also through surfaces of other switches. Their order
+/// is that of the graph: a surface uses sides of earlier switches only.
 void Builder::collect_switches() {
   std::vector<Node> motion, related;
   append(motion, mass);
@@ -330,7 +330,8 @@ void Builder::find_instants() {
     };
     const double rate = graph.value(slope), offset = value(0);
     const auto add = [&](double level) {
-      // The formula a t + b rounds; of the doubles around the quotient the one nearest to the level as it is evaluated is meant.
+      // The formula a t + b rounds; of the doubles around the quotient the one nearest to the level as it is
+      // evaluated is meant.
       double best = (level - offset) / rate;
       double low = best;
       for (int i = 0; i < 4; ++i) low = std::nextafter(low, -std::numeric_limits<double>::infinity());

@@ -2,22 +2,26 @@
 //
 //     M(q,t) v̇ = h(q,v,z,t) + Σ push_r λ_N,r + Σ drag_j λ_T,j ,      q̇ = v ,      ż = rate(q,v,z,t)
 //
-// A *relation* r is a rigid contact (gap g ≥ 0), a bilateral constraint (g = 0, or a velocity constraint), or a friction joint. It has at most
-// one normal row and up to three tangential rows:
+// A *relation* r is a rigid contact (gap g ≥ 0), a bilateral constraint (g = 0, or a velocity constraint),
+// or a friction joint. It has at most one normal row and up to three tangential rows:
 //
 //     γ_N = ġ = w_N·v + ∂g/∂t ,   γ̇_N = w_N·v̇ + ζ_N ;      γ_T = W_T·v + b ,   γ̇_T = W_T·v̇ + ζ_T
-//     set-valued friction:  |λ_T| ≤ μ_s L at rest,  λ_T = −σ μ L while slipping (σ = ±1),  L = base + Σ_k factor_k |λ_N,k|
+//     set-valued friction:  |λ_T| ≤ μ_s L at rest,  λ_T = −σ μ L while slipping (σ = ±1)
+//     normal load:          L = base + Σ_k factor_k |λ_N,k|
 //     smooth friction:      λ_T = −κ L   (bristles, arctan; no rest)
 //
-// Everything else (springs, dampers, forces, compliant contacts, viscous parts, smooth friction of joints whose normal force is known) is in h.
-// Friction coefficients may depend on the slip speed; it enters as σ γ_T with the direction σ of the row as an input (0 at rest), so that
-// frozen directions make the equations smooth, like frozen sides of switches.
+// Everything else (springs, dampers, forces, compliant contacts, viscous parts, smooth friction of joints
+// whose normal force is known) is in h. Friction coefficients may depend on the slip speed; it enters as σ
+// γ_T with the direction σ of the row as an input (0 at rest), so that frozen directions make the equations
+// smooth, like frozen sides of switches.
 //
-// All inputs of all programs are one array `in` (Layout). A System is immutable and may be shared by threads; mutable numbers are in a
-// Workspace. Nothing here allocates after the Workspace is made. In a Release build the cost is that of the programs.
+// All inputs of all programs are one array `in` (Layout). A System is immutable and may be shared by
+// threads; mutable numbers are in a Workspace. Nothing here allocates after the Workspace is made. In a
+// Release build the cost is that of the programs.
 //
-// Massless coordinates (mechanics: docs/theory.md) are followed inside `motion`: it first finds their velocities (damped) or positions
-// (undamped) and writes them into `in`; they have no row in M and no relation may touch them.
+// Massless coordinates (mechanics: docs/theory.md) are followed inside `motion`: it first finds their
+// velocities (damped) or positions (undamped) and writes them into `in`; they have no row in M and no
+// relation may touch them.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +52,8 @@ struct Layout {
   [[nodiscard]] int integrated() const { return 2 * coordinates + states; }  ///< length of y
   [[nodiscard]] int side() const { return z() + states; }
   [[nodiscard]] int direction() const { return side() + switches; }
-  /// By relation: 1 while it carries forces, 0 while a contact is open. Read by what acts in closed contacts only and is part of h or of a
-  /// rate (viscous friction, bristles: Relation::reads_closed).
+  /// By relation: 1 while it carries forces, 0 while a contact is open. Read by what acts in closed contacts
+  /// only and is part of h or of a rate (viscous friction, bristles: Relation::reads_closed).
   [[nodiscard]] int closed() const { return direction() + tangents; }
   [[nodiscard]] int free_parameter() const { return closed() + relations; }
   // for output columns and watches only:
@@ -60,9 +64,8 @@ struct Layout {
   [[nodiscard]] int supplied() const { return dissipated() + audits; }
   [[nodiscard]] int initial_energy() const { return supplied() + audits; }
   [[nodiscard]] int size() const { return initial_energy() + 1; }
-  [[nodiscard]] int approach_speed() const {
-    return size();
-  }  ///< read by restitution only; arrays have size() + 1 entries
+  /// Read by restitution only; arrays of inputs have size() + 1 entries.
+  [[nodiscard]] int approach_speed() const { return size(); }
 };
 
 enum class RelationKind : std::uint8_t { contact, constraint, joint };
@@ -80,8 +83,8 @@ struct Relation {
   bool rows_constant = false;  ///< w_N, push, W_T, drag constant and ζ_N, ζ_T, ∂g/∂t, b zero or constant
   bool law_constant = false;   ///< μ, μ_s, base, factors constant
   bool own_push = false;       ///< force directions differ from w_N, W_T
-  std::vector<int>
-      feeds;  ///< relations k whose |λ_N,k| enter L: the own normal row, or what `normal` of a joint names; empty: L = base
+  /// Relations k whose |λ_N,k| enter L: the own normal row, or what `normal` of a joint names; empty: L = base.
+  std::vector<int> feeds;
   int audit = -1;  ///< audit element, or −1 when it never does work
 
   ImpactType impact = ImpactType::moreau;
@@ -96,8 +99,8 @@ struct Relation {
 
   // programs; outputs in the order written
   expr::Program gap;  ///< g, γ_N (constraints: zero and its rate; velocity constraints: velocity, velocity)
-  /// With a normal row: ∂g/∂t, ζ_N, w_N (n), push (n, only with own_push); then per tangential row: γ_T, b, ζ_T, W_T (n), drag (n, only
-  /// with own_push).
+  /// With a normal row: ∂g/∂t, ζ_N, w_N (n), push (n, only with own_push); then per tangential row: γ_T, b,
+  /// ζ_T, W_T (n), drag (n, only with own_push).
   expr::Program rows;
   expr::Program law;  ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
   expr::Program
@@ -222,8 +225,8 @@ class System {
 
   // --- evaluation; `work.in` is the array of inputs ---
 
-  /// h, rates and, if it varies, M with its Cholesky factor; massless coordinates first. False: a value is not finite, or M is not
-  /// positive definite (work.mass_failed tells which).
+  /// h, rates and, if it varies, M with its Cholesky factor; massless coordinates first. False: a value is
+  /// not finite, or M is not positive definite (work.mass_failed tells which).
   [[nodiscard]] bool motion(Workspace& work) const;
   /// x = M⁻¹ x, n entries (massless rows give 0).
   void solve_mass(const Workspace& work, double* x) const;
@@ -242,8 +245,9 @@ class System {
   void powers(Workspace& work, double* out) const;
   void column_values(Workspace& work, double* out) const;  ///< by ColumnInfo::value
 
-  /// h (n), rates (m), then the lower triangle of M by rows. The programs of relations and this one are complete even where parts are
-  /// constant, so that `evaluate_series` along a motion gives the Taylor coefficients of everything (ties between modes).
+  /// h (n), rates (m), then the lower triangle of M by rows. The programs of relations and this one are
+  /// complete even where parts are constant, so that `evaluate_series` along a motion gives the Taylor
+  /// coefficients of everything (ties between modes).
   [[nodiscard]] const expr::Program& motion_program() const;
 
   /// ∂(h, rates)/∂(q, v, z, free parameters) at fixed sides: (n + m) × (2n + m + p), row-major.
