@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -103,7 +104,6 @@ void judder_batch_of_8_per_lane(benchmark::State& state) {
     p.evaluate_batch<8>(in.data(), out.data(), registers.data());
     benchmark::DoNotOptimize(out.data());
     benchmark::ClobberMemory();
-    in[0] += 1e-6;
   }
 }
 BENCHMARK(judder_batch_of_8_per_lane);
@@ -136,17 +136,17 @@ BENCHMARK(judder_interval);
 
 /// Formulas of n variables whose gradients are large: a chain of springs, a product of all, one function inside the other.
 std::string long_formula(int kind, int n) {
-  const auto x = [](int i) { return "x" + std::to_string(i); };
-  std::string text;
+  std::ostringstream text;
   if (kind == 0) {
-    for (int i = 1; i < n; ++i) text += (i > 1 ? " + " : "") + ("(hypot(" + x(i) + " - " + x(i - 1) + ", 0.1) - 0.3)^2");
+    for (int i = 1; i < n; ++i) text << (i > 1 ? " + " : "") << "(hypot(x" << i << " - x" << i - 1 << ", 0.1) - 0.3)^2";
   } else if (kind == 1) {
-    for (int i = 0; i < n; ++i) text += (i > 0 ? "*" : "") + ("(1 + " + x(i) + ")");
+    for (int i = 0; i < n; ++i) text << (i > 0 ? "*" : "") << "(1 + x" << i << ")";
   } else {
-    text = x(0);
-    for (int i = 1; i < n; ++i) text = "sin(" + text + " + " + x(i) + ")";
+    for (int i = 1; i < n; ++i) text << "sin(";
+    text << "x0";
+    for (int i = 1; i < n; ++i) text << " + x" << i << ")";
   }
-  return text;
+  return text.str();
 }
 
 void long_value(benchmark::State& state, bool with_gradient) {

@@ -12,32 +12,56 @@ namespace {
 
 #define JUDDER_LANES [[gnu::always_inline]] static inline
 
-typedef double V __attribute__((vector_size(32)));
-typedef long long W __attribute__((vector_size(32)));
-// Unaligned and allowed to alias, so that a caller's plain array is read in place.
-typedef double Stored __attribute__((vector_size(32), aligned(8), may_alias));
+// `Stored` is unaligned and allowed to alias, so that a caller's plain array is read in place.
+template <int Width>
+struct Vector;
+template <>
+struct Vector<4> {
+  typedef double Real __attribute__((vector_size(32)));
+  typedef long long Whole __attribute__((vector_size(32)));
+  typedef double Stored __attribute__((vector_size(32), aligned(8), may_alias));
+};
+template <>
+struct Vector<8> {
+  typedef double Real __attribute__((vector_size(64)));
+  typedef long long Whole __attribute__((vector_size(64)));
+  typedef double Stored __attribute__((vector_size(64), aligned(8), may_alias));
+};
 
-/// Four lanes. Wider rows are several of these, because compilers take wider vectors apart lane by lane.
-struct Quad {
+/// As many lanes as the machine has in one register: wider vectors would be taken apart lane by lane.
+template <int Width>
+struct Block {
+  using V = typename Vector<Width>::Real;
+  using W = typename Vector<Width>::Whole;
+
   JUDDER_LANES V all(double c) {
     V v = {};
     return v + c;
   }
   template <class F>
   JUDDER_LANES V each(V a, const F& f) {
-    for (int i = 0; i < 4; ++i) a[i] = f(a[i]);
+    for (int i = 0; i < Width; ++i) a[i] = f(a[i]);
     return a;
   }
   template <class F>
   JUDDER_LANES V each(V a, V b, const F& f) {
-    for (int i = 0; i < 4; ++i) a[i] = f(a[i], b[i]);
+    for (int i = 0; i < Width; ++i) a[i] = f(a[i], b[i]);
     return a;
+  }
+  /// Whether all lanes of a mask are true, by halves.
+  JUDDER_LANES bool every(W mask) {
+    if constexpr (Width == 8) {
+      return Block<4>::every(__builtin_shufflevector(mask, mask, 0, 1, 2, 3) & __builtin_shufflevector(mask, mask, 4, 5, 6, 7));
+    } else {
+      const auto pair = __builtin_shufflevector(mask, mask, 0, 1) & __builtin_shufflevector(mask, mask, 2, 3);
+      return (pair[0] & pair[1]) != 0;
+    }
   }
   /// Lanes outside the range of a kernel are computed by the library.
   template <class F>
   JUDDER_LANES V mend(V fast, V x, W good, const F& f) {
-    if ((good[0] & good[1] & good[2] & good[3]) == 0) {
-      for (int i = 0; i < 4; ++i) {
+    if (!every(good)) {
+      for (int i = 0; i < Width; ++i) {
         if (good[i] == 0) fast[i] = f(x[i]);
       }
     }
@@ -74,9 +98,12 @@ struct Quad {
   }
 };
 
-template <int Lanes>
+template <int Lanes, int Width>
 struct BatchAlgebra {
-  static constexpr int kParts = Lanes / 4;
+  static constexpr int kParts = Lanes / Width;
+  using Lane = Block<Width>;
+  using V = typename Lane::V;
+  using Stored = typename Vector<Width>::Stored;
   // Copied part by part: the copy of a plain struct goes in pieces that the next wide load has to wait for.
   struct Value {
     Stored part[kParts];
@@ -102,7 +129,7 @@ struct BatchAlgebra {
   }
 #define JUDDER_INLINE __attribute__((always_inline))
   JUDDER_LANES void set(Value& to, double c) {
-    for (int k = 0; k < kParts; ++k) to.part[k] = Quad::all(c);
+    for (int k = 0; k < kParts; ++k) to.part[k] = Lane::all(c);
   }
   JUDDER_LANES Value add(const Value& a, const Value& b) {
     return each(a, b, [](V x, V y) JUDDER_INLINE { return x + y; });
@@ -130,7 +157,7 @@ struct BatchAlgebra {
   }
   JUDDER_LANES Value power_whole(const Value& a, std::uint32_t n) {
     return each(a, [n](V x) JUDDER_INLINE {
-      V result = Quad::all(1);
+      V result = Lane::all(1);
       for (std::uint32_t m = n; m != 0; m >>= 1) {
         if ((m & 1) != 0) result = result * x;
         x = x * x;
@@ -140,53 +167,53 @@ struct BatchAlgebra {
   }
   JUDDER_LANES Value power(const Value& a, const Value& b) {
     return each(a, b, [](V x, V y) JUDDER_INLINE {
-      return Quad::each(x, y, [](double p, double q) { return std::pow(p, q); });
+      return Lane::each(x, y, [](double p, double q) { return std::pow(p, q); });
     });
   }
   JUDDER_LANES Value atan2(const Value& a, const Value& b) {
     return each(a, b, [](V x, V y) JUDDER_INLINE {
-      return Quad::each(x, y, [](double p, double q) { return std::atan2(p, q); });
+      return Lane::each(x, y, [](double p, double q) { return std::atan2(p, q); });
     });
   }
   JUDDER_LANES Value hypot(const Value& a, const Value& b) {
-    return each(a, b, [](V x, V y) JUDDER_INLINE { return Quad::hypot(x, y); });
+    return each(a, b, [](V x, V y) JUDDER_INLINE { return Lane::hypot(x, y); });
   }
   JUDDER_LANES Value absolute(const Value& a) {
-    return each(a, [](V x) JUDDER_INLINE { return Quad::absolute(x); });
+    return each(a, [](V x) JUDDER_INLINE { return Lane::absolute(x); });
   }
   JUDDER_LANES Value select(const Value& c, const Value& a, const Value& b) {
     Value r;
-    for (int k = 0; k < kParts; ++k) r.part[k] = Quad::select(c.part[k], a.part[k], b.part[k]);
+    for (int k = 0; k < kParts; ++k) r.part[k] = Lane::select(c.part[k], a.part[k], b.part[k]);
     return r;
   }
   JUDDER_LANES Value side_to_sign(const Value& a) {
     return each(a, [](V s) JUDDER_INLINE { return 2.0 * s - 1.0; });
   }
   JUDDER_LANES Value side(const Value& a, double at_zero) {
-    return each(a, [at_zero](V s) JUDDER_INLINE { return Quad::side(s, at_zero); });
+    return each(a, [at_zero](V s) JUDDER_INLINE { return Lane::side(s, at_zero); });
   }
   JUDDER_LANES Value sign(const Value& a) {
-    return each(a, [](V s) JUDDER_INLINE { return Quad::sign(s); });
+    return each(a, [](V s) JUDDER_INLINE { return Lane::sign(s); });
   }
   JUDDER_LANES Value floor(const Value& a) {
-    return each(a, [](V x) JUDDER_INLINE { return Quad::each(x, [](double u) { return std::floor(u); }); });
+    return each(a, [](V x) JUDDER_INLINE { return Lane::each(x, [](double u) { return std::floor(u); }); });
   }
   JUDDER_LANES Value level(std::span<const double> levels, const Value& a) {
-    return each(a, [&](V x) JUDDER_INLINE { return Quad::each(x, [&](double u) { return level_of(levels, u); }); });
+    return each(a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return level_of(levels, u); }); });
   }
   JUDDER_LANES Value lookup(std::span<const double> list, const Value& a) {
-    return each(a, [&](V x) JUDDER_INLINE { return Quad::each(x, [&](double u) { return lookup_value(list, u); }); });
+    return each(a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return lookup_value(list, u); }); });
   }
   JUDDER_LANES Value turn(const Value& a, const Value& b) {
     return each(a, b, [](V x, V y) JUDDER_INLINE {
-      return Quad::each(x, y, [](double s, double angle) { return turn_value(s, angle); });
+      return Lane::each(x, y, [](double s, double angle) { return turn_value(s, angle); });
     });
   }
   JUDDER_LANES Value flat(const Value& a, std::uint32_t order) {
-    return each(a, [&](V x) JUDDER_INLINE { return Quad::each(x, [&](double u) { return flat_value(u, order); }); });
+    return each(a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return flat_value(u, order); }); });
   }
   JUDDER_LANES Value function(Function f, const Value& a) {
-    return each(a, [f](V x) JUDDER_INLINE { return Quad::function(f, x); });
+    return each(a, [f](V x) JUDDER_INLINE { return Lane::function(f, x); });
   }
 };
 #undef JUDDER_INLINE
@@ -194,24 +221,34 @@ struct BatchAlgebra {
 
 }  // namespace
 
-// Vectors never cross the boundary of a compiled function: everything is inlined into the two below.
+// Vectors never cross the boundary of a compiled function: everything is inlined into the three below.
 #if defined(__x86_64__)
 template <int Lanes>
+[[gnu::target("avx512f,avx512dq")]] void Program::evaluate_batch_widest(const double* in, double* out, double* registers) const {
+  using Algebra = BatchAlgebra<Lanes, Lanes>;
+  using Row = typename Algebra::Value;
+  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers), Algebra{});
+}
+
+template <int Lanes>
 [[gnu::target("avx2")]] void Program::evaluate_batch_wide(const double* in, double* out, double* registers) const {
-  using Row = typename BatchAlgebra<Lanes>::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
-      BatchAlgebra<Lanes>{});
+  using Algebra = BatchAlgebra<Lanes, 4>;
+  using Row = typename Algebra::Value;
+  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers), Algebra{});
 }
 #endif
 
 template <int Lanes>
 void Program::evaluate_batch(const double* in, double* out, double* registers) const {
 #if defined(__x86_64__)
+  if (Lanes == 8 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    return evaluate_batch_widest<Lanes>(in, out, registers);
+  }
   if (__builtin_cpu_supports("avx2")) return evaluate_batch_wide<Lanes>(in, out, registers);
 #endif
-  using Row = typename BatchAlgebra<Lanes>::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
-      BatchAlgebra<Lanes>{});
+  using Algebra = BatchAlgebra<Lanes, 4>;
+  using Row = typename Algebra::Value;
+  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers), Algebra{});
 }
 
 template void Program::evaluate_batch<4>(const double*, double*, double*) const;

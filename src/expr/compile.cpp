@@ -148,6 +148,7 @@ class Compiler {
 
   std::uint32_t emit(Node a);
   std::uint32_t emit_sum(Node a);
+  std::uint32_t multiply_all(std::span<const std::pair<std::uint32_t, std::uint32_t>> factors);
   std::uint32_t emit_product(std::span<const Term> factors, double numerator);
   std::uint32_t emit_power(std::uint32_t base, double exponent);
   std::uint32_t emit_side(const Entry& e);
@@ -179,13 +180,31 @@ std::uint32_t Compiler::emit_power(std::uint32_t base, double exponent) {
   return result(Operation::power_whole, base, kNone, kNone, n);
 }
 
-std::uint32_t Compiler::emit_product(std::span<const Term> factors, double numerator) {
-  std::uint32_t above = kNone, below = kNone;
-  for (const Term& f : factors) {
-    std::uint32_t& part = f.coefficient > 0 ? above : below;
-    const std::uint32_t p = emit_power(value_of_[f.node.index], std::abs(f.coefficient));
-    part = part == kNone ? p : result(Operation::multiply, part, p);
+std::uint32_t Compiler::multiply_all(std::span<const std::pair<std::uint32_t, std::uint32_t>> factors) {
+  if (factors.size() <= 3) {
+    std::uint32_t total = factors[0].second;
+    for (std::size_t i = 1; i < factors.size(); ++i) total = result(Operation::multiply, total, factors[i].second);
+    return total;
   }
+  // Split by the highest bit in which the numbers of the nodes differ. The tree depends on the factors alone, so the products of a gradient,
+  // which lack one factor each, share its branches: n log n multiplications instead of n²/2.
+  const unsigned bit = std::bit_floor(factors.front().first ^ factors.back().first);
+  const auto middle = std::find_if(factors.begin(), factors.end(), [&](const auto& f) {
+    return (f.first & bit) != (factors.front().first & bit);
+  });
+  const auto left = static_cast<std::size_t>(middle - factors.begin());
+  const std::uint32_t low = multiply_all(factors.first(left));
+  return result(Operation::multiply, low, multiply_all(factors.subspan(left)));
+}
+
+std::uint32_t Compiler::emit_product(std::span<const Term> factors, double numerator) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over, under;  // number of the node, value of its power
+  for (const Term& f : factors) {
+    const std::uint32_t p = emit_power(value_of_[f.node.index], std::abs(f.coefficient));
+    (f.coefficient > 0 ? over : under).emplace_back(f.node.index, p);
+  }
+  const std::uint32_t above = over.empty() ? kNone : multiply_all(over);
+  const std::uint32_t below = under.empty() ? kNone : multiply_all(under);
   if (below == kNone) return above;
   if (above != kNone) return result(Operation::divide, above, below);
   return numerator == 1 ? result(Operation::reciprocal, below) : result(Operation::divide, constant(numerator), below);

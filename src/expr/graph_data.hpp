@@ -63,7 +63,7 @@ struct Alias {
 struct Table {
   std::string name;
   std::vector<double> levels;
-  std::vector<double> y;            ///< at the knots, for constants
+  std::vector<double> y;             ///< at the knots, for constants
   std::vector<std::uint32_t> lists;  ///< knot, then coefficients of 1, u, u², u³ (as many as needed)
   SwitchKind kind = SwitchKind::jump;
 };
@@ -88,13 +88,15 @@ struct Graph::Data {
   [[nodiscard]] const Entry& at(Node a) const { return entries[a.index]; }
   [[nodiscard]] std::span<const Term> terms(Node a) const {
     const Entry& e = at(a);
-    const bool none = e.kind == NodeKind::constant || e.kind == NodeKind::variable || e.kind == NodeKind::side ||
-                      e.kind == NodeKind::sign;
+    const bool none = e.kind == NodeKind::constant || e.kind == NodeKind::variable ||
+                      e.kind == NodeKind::side || e.kind == NodeKind::sign;
     return none ? std::span<const Term>() : std::span<const Term>(pool).subspan(e.first, e.count);
   }
   [[nodiscard]] Node operand(Node a, std::size_t i) const { return pool[at(a).first + i].node; }
   [[nodiscard]] bool is_constant(Node a) const { return at(a).kind == NodeKind::constant; }
-  [[nodiscard]] bool is_constant(Node a, double value) const { return is_constant(a) && at(a).value == value; }
+  [[nodiscard]] bool is_constant(Node a, double value) const {
+    return is_constant(a) && at(a).value == value;
+  }
   /// c · node without constant.
   [[nodiscard]] bool is_multiple(Node a) const {
     return at(a).kind == NodeKind::sum && at(a).count == 1 && at(a).value == 0;
@@ -134,7 +136,9 @@ struct Graph::Data {
   [[nodiscard]] std::vector<std::uint32_t> parts(std::span<const Node> roots, bool surfaces) const;
 };
 
-[[nodiscard]] inline bool is_whole(double x) { return std::abs(x) <= 9007199254740992.0 && std::floor(x) == x; }
+[[nodiscard]] inline bool is_whole(double x) {
+  return std::abs(x) <= 9007199254740992.0 && std::floor(x) == x;
+}
 
 /// w if c = 1/w for a small whole w such that c has no short decimal form: x/3 is one rounding, 0.333… x two, and nobody wrote the
 /// latter. 0 otherwise.
@@ -145,24 +149,41 @@ struct Graph::Data {
 [[nodiscard]] double constant_power(double base, double exponent);
 [[nodiscard]] inline double apply(Function function, double x) {
   switch (function) {
-    case Function::sin: return std::sin(x);
-    case Function::cos: return std::cos(x);
-    case Function::tan: return std::tan(x);
-    case Function::asin: return std::asin(x);
-    case Function::acos: return std::acos(x);
-    case Function::atan: return std::atan(x);
-    case Function::sinh: return std::sinh(x);
-    case Function::cosh: return std::cosh(x);
-    case Function::tanh: return std::tanh(x);
-    case Function::asinh: return std::asinh(x);
-    case Function::acosh: return std::acosh(x);
-    case Function::atanh: return std::atanh(x);
-    case Function::exp: return std::exp(x);
-    case Function::log: return std::log(x);
-    case Function::sqrt: return std::sqrt(x);
-    case Function::cbrt: return std::cbrt(x);
+    case Function::sin:
+      return std::sin(x);
+    case Function::cos:
+      return std::cos(x);
+    case Function::tan:
+      return std::tan(x);
+    case Function::asin:
+      return std::asin(x);
+    case Function::acos:
+      return std::acos(x);
+    case Function::atan:
+      return std::atan(x);
+    case Function::sinh:
+      return std::sinh(x);
+    case Function::cosh:
+      return std::cosh(x);
+    case Function::tanh:
+      return std::tanh(x);
+    case Function::asinh:
+      return std::asinh(x);
+    case Function::acosh:
+      return std::acosh(x);
+    case Function::atanh:
+      return std::atanh(x);
+    case Function::exp:
+      return std::exp(x);
+    case Function::log:
+      return std::log(x);
+    case Function::sqrt:
+      return std::sqrt(x);
+    case Function::cbrt:
+      return std::cbrt(x);
     case Function::atan2:
-    case Function::hypot: break;
+    case Function::hypot:
+      break;
   }
   return x;
 }
@@ -176,6 +197,8 @@ struct Graph::Data {
 [[nodiscard]] inline double side_value(double surface, double at_zero) {
   return surface > 0 ? 1.0 : surface < 0 ? 0.0 : surface == 0 ? at_zero : surface;
 }
-[[nodiscard]] inline double sign_value(double surface) { return surface > 0 ? 1.0 : surface < 0 ? -1.0 : surface; }
+[[nodiscard]] inline double sign_value(double surface) {
+  return surface > 0 ? 1.0 : surface < 0 ? -1.0 : surface;
+}
 
 }  // namespace judder::expr

@@ -37,7 +37,22 @@ enum class Operation : std::uint16_t {
   turn,    ///< the angle `second` on the side `first` of the cut of atan2
   flat,    ///< exp(−1/u) u^−extra
   // Functions of one argument, in the order of Function.
-  sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, exp, log, sqrt, cbrt
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  asinh,
+  acosh,
+  atanh,
+  exp,
+  log,
+  sqrt,
+  cbrt
 };
 
 constexpr Operation operation_of(Function f) {
@@ -50,8 +65,10 @@ static_assert(operation_of(Function::cbrt) == Operation::cbrt);
 
 // Inlined, so that a caller compiled for wider instructions gets a loop of its own.
 template <class Algebra>
-[[gnu::always_inline]] inline void Program::run(const typename Algebra::Value* in, typename Algebra::Value* out, typename Algebra::Value* registers,
-                  const Algebra& algebra) const {
+[[gnu::always_inline]] inline void Program::run(const typename Algebra::Value* in,
+                                                typename Algebra::Value* out,
+                                                typename Algebra::Value* registers,
+                                                const Algebra& algebra) const {
   using Value = typename Algebra::Value;
   Value* const r = registers;
   {
@@ -63,38 +80,114 @@ template <class Algebra>
     const Value& a = r[i.first];
     Value& to = r[i.target];
     switch (static_cast<Operation>(i.operation)) {
-      case Operation::sin: to = algebra.function(Function::sin, a); break;
-      case Operation::cos: to = algebra.function(Function::cos, a); break;
-      case Operation::exp: to = algebra.function(Function::exp, a); break;
-      case Operation::log: to = algebra.function(Function::log, a); break;
-      case Operation::sqrt: to = algebra.function(Function::sqrt, a); break;
-      case Operation::add: to = algebra.add(a, r[i.second]); break;
-      case Operation::subtract: to = algebra.subtract(a, r[i.second]); break;
-      case Operation::multiply: to = algebra.multiply(a, r[i.second]); break;
-      case Operation::divide: to = algebra.divide(a, r[i.second]); break;
-      case Operation::multiply_add: to = algebra.add(algebra.multiply(a, r[i.second]), r[i.third]); break;
-      case Operation::multiply_subtract: to = algebra.subtract(algebra.multiply(a, r[i.second]), r[i.third]); break;
-      case Operation::subtract_multiple: to = algebra.subtract(r[i.third], algebra.multiply(a, r[i.second])); break;
-      case Operation::negate: to = algebra.negate(a); break;
-      case Operation::reciprocal: to = algebra.reciprocal(a); break;
-      case Operation::square: to = algebra.square(a); break;
-      case Operation::cube: to = algebra.cube(a); break;
-      case Operation::power_whole: to = algebra.power_whole(a, i.extra); break;
-      case Operation::power: to = algebra.power(a, r[i.second]); break;
-      case Operation::atan2: to = algebra.atan2(a, r[i.second]); break;
-      case Operation::hypot: to = algebra.hypot(a, r[i.second]); break;
-      case Operation::absolute: to = algebra.absolute(a); break;
-      case Operation::select: to = algebra.select(a, r[i.second], r[i.third]); break;
-      case Operation::side_to_sign: to = algebra.side_to_sign(a); break;
-      case Operation::side_open: to = algebra.side(a, 0.0); break;
-      case Operation::side_closed: to = algebra.side(a, 1.0); break;
-      case Operation::sign: to = algebra.sign(a); break;
-      case Operation::floor: to = algebra.floor(a); break;
-      case Operation::level: to = algebra.level(std::span(tables_).subspan(i.second, i.third), a); break;
-      case Operation::lookup: to = algebra.lookup(std::span(tables_).subspan(i.second, i.third), a); break;
-      case Operation::turn: to = algebra.turn(a, r[i.second]); break;
-      case Operation::flat: to = algebra.flat(a, i.extra); break;
-      default: to = algebra.function(function_of(i.operation), a);
+      case Operation::sin:
+        to = algebra.function(Function::sin, a);
+        break;
+      case Operation::cos:
+        to = algebra.function(Function::cos, a);
+        break;
+      case Operation::exp:
+        to = algebra.function(Function::exp, a);
+        break;
+      case Operation::log:
+        to = algebra.function(Function::log, a);
+        break;
+      case Operation::sqrt:
+        to = algebra.function(Function::sqrt, a);
+        break;
+      case Operation::add:
+        to = algebra.add(a, r[i.second]);
+        break;
+      case Operation::subtract:
+        to = algebra.subtract(a, r[i.second]);
+        break;
+      case Operation::multiply:
+        to = algebra.multiply(a, r[i.second]);
+        break;
+      case Operation::divide:
+        to = algebra.divide(a, r[i.second]);
+        break;
+      case Operation::multiply_add:
+        to = algebra.add(algebra.multiply(a, r[i.second]), r[i.third]);
+        break;
+      case Operation::multiply_subtract:
+        to = algebra.subtract(algebra.multiply(a, r[i.second]), r[i.third]);
+        break;
+      case Operation::subtract_multiple:
+        to = algebra.subtract(r[i.third], algebra.multiply(a, r[i.second]));
+        break;
+      case Operation::negate:
+        to = algebra.negate(a);
+        break;
+      case Operation::reciprocal:
+        to = algebra.reciprocal(a);
+        break;
+      case Operation::square:
+        to = algebra.square(a);
+        break;
+      case Operation::cube:
+        to = algebra.cube(a);
+        break;
+      case Operation::power_whole:
+        to = algebra.power_whole(a, i.extra);
+        break;
+      case Operation::power:
+        to = algebra.power(a, r[i.second]);
+        break;
+      case Operation::atan2:
+        to = algebra.atan2(a, r[i.second]);
+        break;
+      case Operation::hypot:
+        to = algebra.hypot(a, r[i.second]);
+        break;
+      case Operation::absolute:
+        to = algebra.absolute(a);
+        break;
+      case Operation::select:
+        to = algebra.select(a, r[i.second], r[i.third]);
+        break;
+      case Operation::side_to_sign:
+        to = algebra.side_to_sign(a);
+        break;
+      case Operation::side_open:
+        to = algebra.side(a, 0.0);
+        break;
+      case Operation::side_closed:
+        to = algebra.side(a, 1.0);
+        break;
+      case Operation::sign:
+        to = algebra.sign(a);
+        break;
+      case Operation::floor:
+        to = algebra.floor(a);
+        break;
+      case Operation::level:
+        to = algebra.level(std::span(tables_).subspan(i.second, i.third), a);
+        break;
+      case Operation::lookup:
+        to = algebra.lookup(std::span(tables_).subspan(i.second, i.third), a);
+        break;
+      case Operation::turn:
+        to = algebra.turn(a, r[i.second]);
+        break;
+      case Operation::flat:
+        to = algebra.flat(a, i.extra);
+        break;
+      case Operation::tan:
+      case Operation::asin:
+      case Operation::acos:
+      case Operation::atan:
+      case Operation::sinh:
+      case Operation::cosh:
+      case Operation::tanh:
+      case Operation::asinh:
+      case Operation::acosh:
+      case Operation::atanh:
+      case Operation::cbrt:
+        to = algebra.function(function_of(i.operation), a);
+        break;
+      default:
+        __builtin_unreachable();  // saves the check of the range at every instruction
     }
   }
   for (const std::uint32_t o : outputs_) *out++ = r[o];

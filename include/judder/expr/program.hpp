@@ -62,7 +62,9 @@ class Program {
   [[nodiscard]] int inputs() const { return inputs_; }
   [[nodiscard]] int outputs() const { return static_cast<int>(outputs_.size()); }
   [[nodiscard]] int registers() const { return registers_; }
-  [[nodiscard]] bool constant() const { return code_.empty() && loads_.empty(); }  ///< no output depends on an input
+  [[nodiscard]] bool constant() const {
+    return code_.empty() && loads_.empty();
+  }  ///< no output depends on an input
   [[nodiscard]] std::size_t length() const { return code_.size(); }
 
   void evaluate(const double* in, double* out, double* registers) const;
@@ -74,14 +76,16 @@ class Program {
 
  private:
   template <class Algebra>
-  void run(const typename Algebra::Value* in, typename Algebra::Value* out, typename Algebra::Value* registers,
-           const Algebra& algebra) const;
+  void run(const typename Algebra::Value* in, typename Algebra::Value* out,
+           typename Algebra::Value* registers, const Algebra& algebra) const;
   template <int Lanes>
   void evaluate_batch_wide(const double* in, double* out, double* registers) const;
+  template <int Lanes>
+  void evaluate_batch_widest(const double* in, double* out, double* registers) const;
   friend Program compile(const Graph&, std::span<const Node>, const InputMap&, int, Sides);
   std::vector<Instruction> code_;
-  std::vector<double> constants_;  ///< registers 0 … constants−1
-  std::vector<Load> loads_;        ///< the registers that follow
+  std::vector<double> constants_;       ///< registers 0 … constants−1
+  std::vector<Load> loads_;             ///< the registers that follow
   std::vector<std::uint32_t> outputs_;  ///< register of each output
   std::vector<double> tables_;          ///< levels, and coefficients looked up by level sides
   int inputs_ = 0;
@@ -89,6 +93,7 @@ class Program {
 };
 
 /// `inputs` is the length of the input array.
-[[nodiscard]] Program compile(const Graph& graph, std::span<const Node> outputs, const InputMap& map, int inputs, Sides sides);
+[[nodiscard]] Program compile(const Graph& graph, std::span<const Node> outputs, const InputMap& map,
+                              int inputs, Sides sides);
 
 }  // namespace judder::expr
