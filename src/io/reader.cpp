@@ -264,8 +264,8 @@ class TableReader {
     if (!field.words.empty() && !holds(field.words, item.text.text)) {
       const std::string suggestion = nearest(item.text.text, field.words);
       error(item.span, field.name, "there is no " + field.name + " " + cite(item.text.text),
-            (suggestion.empty() ? "" : "did you mean " + cite(suggestion) + "? ") +
-                ("there are: " + joined(field.words)));
+            suggestion.empty() ? "there are: " + joined(field.words)
+                               : "did you mean " + cite(suggestion) + "?");
       return;
     }
     if (field.is_name && !is_name(item.text.text)) {

@@ -1,0 +1,239 @@
+// The program from outside: exit codes, what goes where, help that fits a screen, completion scripts that shells accept.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string contents(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("judder-cli-" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// Runs a command line of the shell; `judder` in it is the program.
+  [[nodiscard]] Outcome run(const std::string& arguments, const std::string& before = {}) const {
+    const std::string command = "cd '" + folder_.string() + "' && " + before + " '" JUDDER_PROGRAM "' " +
+                                arguments + " > '" + (folder_ / "out").string() + "' 2> '" +
+                                (folder_ / "err").string() + "' < /dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
+            contents(folder_ / "err")};
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+
+  fs::path folder_;
+  const std::string press_ = JUDDER_SOURCE_DIR "/gallery/press/model.toml";
+  const std::string bad_ = JUDDER_SOURCE_DIR "/tests/cli/bad/";
+};
+
+const std::vector<std::string> kVerbs{"run",        "check",  "explain", "compare",    "impact",
+                                      "equilibria", "solve",  "gallery", "verify",     "plot",
+                                      "report",     "dither", "schema",  "completion", "version"};
+
+TEST_F(Program, EveryHelpFitsAScreenAndShowsTwoExamples) {
+  std::vector<std::string> helps{"--help"};
+  for (const std::string& verb : kVerbs) helps.push_back(verb + " --help");
+  for (const std::string& help : helps) {
+    const Outcome outcome = run(help);
+    EXPECT_EQ(outcome.code, 0) << help << outcome.err;
+    EXPECT_LE(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 24) << help << "\n" << outcome.out;
+    std::istringstream lines(outcome.out);
+    int examples = 0;
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 80U) << help << ": " << line;
+      examples += line.rfind("  judder ", 0) == 0 ? 1 : 0;
+    }
+    if (help != "--help") EXPECT_EQ(examples, 2) << help;
+    if (help == "--help") {
+      for (const std::string& verb : kVerbs)
+        EXPECT_NE(outcome.out.find("\n  " + verb + " "), std::string::npos) << verb;
+    }
+  }
+}
+
+TEST_F(Program, VerbsThatAreNotThereYetSaySo) {
+  const std::string general = run("--help").out;
+  for (const std::string& verb : kVerbs) {
+    const std::size_t at = general.find("\n  " + verb + " ");
+    const std::string line = general.substr(at + 1, general.find('\n', at + 1) - at - 1);
+    if (line.find("(not yet)") == std::string::npos) continue;
+    const Outcome outcome = run(verb + " x");
+    EXPECT_EQ(outcome.code, 2) << verb;
+    EXPECT_NE(outcome.err.find("not in this version yet"), std::string::npos) << verb;
+    EXPECT_NE(run(verb + " --help").out.find("not in this version yet"), std::string::npos) << verb;
+  }
+}
+
+TEST_F(Program, UsageErrorsAreTwoAndSuggest) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "usage: judder VERB"},
+      {"chekc x.toml", "did you mean 'check'?"},
+      {"xyzzy", "judder --help"},
+      {"check", "FILE is missing"},
+      {"check a.toml b.toml", "one argument too many: 'b.toml'"},
+      {"check a.toml --varient x", "did you mean --variant?"},
+      {"check a.toml --qqqqqqqq", "judder check --help"},
+      {"check a.toml -x", "has no option -x"},
+      {"check a.toml --variant", "--variant"},
+      {"check a.toml --set mu", "NAME=VALUE"},
+      {"check a.toml --set =3", "NAME=VALUE"},
+      {"completion tcsh", "bash, zsh, fish"},
+      {"gallery pres", "did you mean 'press'?"},
+      {"version now", "one argument too many"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << arguments << "\n" << outcome.err;
+  }
+}
+
+TEST_F(Program, CheckAnswersByExitCode) {
+  EXPECT_EQ(run("check '" + press_ + "'").code, 0);
+  EXPECT_EQ(run("check '" + press_ + "' --variant high --set mu=0.2 --set \"xi'=3\"").code, 0);
+  EXPECT_EQ(run("check --set mu=0.2 -- '" + press_ + "'").code, 0);
+  EXPECT_EQ(run("check '" + press_ + "' --variant hihg").code, 3);
+  EXPECT_EQ(run("check '" + press_ + "' --set mu=-1").code, 3);
+  EXPECT_EQ(run("check '" + press_ + "' --set nonsense=1").code, 3);
+  EXPECT_EQ(run("check '" + press_ + "' --engine moreu").code, 3);
+  EXPECT_EQ(run("check '" + bad_ + "gap-negative.toml'").code, 3);
+  EXPECT_EQ(run("check '" + bad_ + "unused-parameter.toml'").code, 0) << "warnings are no errors";
+  EXPECT_EQ(run("check none.toml").code, 5);
+  EXPECT_EQ(run("check .").code, 5);
+}
+
+TEST_F(Program, MessagesGoToStandardErrorWithLineColumnAndCaret) {
+  const Outcome outcome = run("check '" + bad_ + "gap-negative.toml'");
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("gap-negative.toml:9:7: error: the gap is negative at the start: -0.25\n  gap = "
+                             "\"x\"\n        ^~~\n"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find('\033'), std::string::npos) << "no colours outside a terminal";
+}
+
+TEST_F(Program, SettingsAreNamedInTheirMessages) {
+  const Outcome outcome = run("check '" + press_ + "' --set nonsense=1");
+  EXPECT_NE(outcome.err.find("nonsense"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Program, JsonIsOneDocument) {
+  const json good = json::parse(run("check '" + press_ + "' --json").out);
+  EXPECT_EQ(good["errors"], 0);
+  const Outcome outcome = run("check '" + bad_ + "restitution-above-one.toml' --json");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.err, "");
+  const json bad = json::parse(outcome.out);
+  EXPECT_EQ(bad["errors"], 1);
+  EXPECT_EQ(bad["problems"][0]["line"], 10);
+  EXPECT_EQ(bad["problems"][0]["column"], 10);
+  EXPECT_EQ(json::parse(run("explain '" + press_ + "' --json").out)["coordinates"].size(), 3U);
+  EXPECT_GT(json::parse(run("gallery --json").out)["models"].size(), 0U);
+  EXPECT_EQ(json::parse(run("version --json").out)["name"], "judder");
+  EXPECT_EQ(json::parse(run("schema").out)["title"], "Judder model file");
+  EXPECT_EQ(json::parse(run("check none.toml --json").out)["errors"], 1);
+}
+
+TEST_F(Program, ExplainPrintsTheEquations) {
+  const Outcome outcome = run("explain '" + press_ + "'");
+  EXPECT_EQ(outcome.code, 0);
+  for (const char* part :
+       {"Mass matrix", "M[y, eta]", "h[eta]", "Contact 'plane'", "Friction joint 'piston'"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+  EXPECT_EQ(run("explain '" + bad_ + "gap-negative.toml'").code, 3);
+}
+
+TEST_F(Program, FilesTooLargeOrStrangeAreRefused) {
+  write("large.toml", "format = 1\n" + std::string(10'000'000, '#'));
+  write("zeros.toml", std::string(1000, '\0'));
+  write("deep.toml", "a = " + std::string(200'000, '['));
+  write("empty.toml", "");
+  for (const char* name : {"large.toml", "zeros.toml", "deep.toml", "empty.toml"}) {
+    const Outcome outcome = run(std::string("check ") + name, "ulimit -v 4000000 2> /dev/null;");
+    EXPECT_TRUE(outcome.code == 3) << name << " " << outcome.code << "\n" << outcome.err;
+    EXPECT_LT(outcome.err.size(), 2000U) << name;
+  }
+  EXPECT_NE(run("check large.toml").err.find("larger than 4 MiB"), std::string::npos);
+  EXPECT_NE(run("check empty.toml").err.find("the model has no coordinates"), std::string::npos);
+}
+
+TEST_F(Program, GalleryListsAndCopies) {
+  const Outcome list = run("gallery");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_NE(list.out.find("press "), std::string::npos);
+  EXPECT_EQ(run("gallery press -o mine").code, 0);
+  EXPECT_EQ(contents(folder_ / "mine/model.toml"), contents(press_));
+  EXPECT_EQ(run("check mine/model.toml").code, 0);
+  EXPECT_EQ(run("gallery press -o mine").code, 5) << "nothing is overwritten";
+  EXPECT_EQ(run("gallery", "JUDDER_GALLERY='" + folder_.string() + "'").out, "")
+      << "another gallery, with no models";
+}
+
+TEST_F(Program, CompletionScriptsAreAccepted) {
+  const Outcome bash = run("completion bash");
+  write("judder.bash", bash.out);
+  EXPECT_EQ(std::system(("bash -n '" + (folder_ / "judder.bash").string() + "'").c_str()), 0);
+  // Completing a verb, an option and the word of an option.
+  const auto complete = [this](const std::string& line) {
+    const std::string script =
+        "source '" + (folder_ / "judder.bash").string() + "'; COMP_WORDS=(" + line +
+        "); COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )); _judder; echo \"${COMPREPLY[@]}\"";
+    write("try.bash", script);
+    static_cast<void>(std::system(
+        ("bash '" + (folder_ / "try.bash").string() + "' > '" + (folder_ / "try").string() + "'").c_str()));
+    return contents(folder_ / "try");
+  };
+  EXPECT_EQ(complete("judder expl"), "explain\n");
+  EXPECT_EQ(complete("judder check --var"), "--variant\n");
+  EXPECT_EQ(complete("judder check --engine more"), "moreau\n");
+  for (const char* shell : {"zsh", "fish"}) {
+    const Outcome script = run(std::string("completion ") + shell);
+    EXPECT_EQ(script.code, 0);
+    for (const std::string& verb : kVerbs)
+      EXPECT_NE(script.out.find(verb), std::string::npos) << shell << " " << verb;
+    if (std::system((std::string("command -v ") + shell + " > /dev/null 2>&1").c_str()) != 0) {
+      std::cout << shell << " is not installed: its script was not tried\n";
+      continue;
+    }
+    write("script", script.out);
+    EXPECT_EQ(std::system((std::string(shell) + " -n '" + (folder_ / "script").string() + "'").c_str()), 0)
+        << shell;
+  }
+}
+
+TEST_F(Program, AFullDiskIsNotSuccess) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  EXPECT_EQ(WEXITSTATUS(std::system("'" JUDDER_PROGRAM "' schema > /dev/full")), 5);
+}
+
+}  // namespace
