@@ -276,13 +276,14 @@ void CrossingSearch::end_zone(int function, int sign, double time, double slope_
   if (track.sign == sign) {
     add_graze({function, begin + half_width, half_width + kRounding * time, track.zone_bound});
   } else if (track.sign != 0) {
-    // Newton from the end of the zone; a multiple zero has no slope to speak of and stays in the middle.
+    // Newton from the end of the zone, unless the zero is multiple and has no slope to speak of.
     double where = begin + half_width;
     double error = half_width + kRounding * time;
     if (sign_of(slope_there) == sign) {
+      const double reach = track.zone_bound / std::abs(slope_there);
       const double newton = time - value_there / slope_there;
-      if (newton >= begin && newton <= time) where = newton;
-      error = std::min(error, kRounding * time + track.zone_bound / std::abs(slope_there));
+      error += reach;
+      if (newton >= begin - reach && newton <= time + reach) where = newton;
     }
     offer({SearchOutcome::crossing, function, where, error, slope_there, sign});
   }
@@ -324,7 +325,7 @@ void CrossingSearch::commit(DyadicExponentials& exponentials, int function, Verd
       } else {
         // The window before ended just on the other side.
         const double slope_there = slope(function, x);
-        const double time = frame.begin + std::max(0.0, -value(function, x) / slope_there);
+        const double time = frame.begin - value(function, x) / slope_there;
         const double error = kRounding * time + enclosure.sigma / std::abs(slope_there);
         offer({SearchOutcome::crossing, function, time, error, slope_there, end_sign});
       }

@@ -13,6 +13,7 @@
 #include "count.hpp"
 #include "engines/numeric/linear.hpp"
 #include "no_allocation.hpp"
+#include "quad.hpp"
 
 namespace judder::engines::numeric {
 namespace {
@@ -182,11 +183,36 @@ TEST(CrossingSearch, LosesNoPairOfZerosOfAPolynomial) {
   EXPECT_GT(grazed, 0);
 }
 
+/// f, ḟ and f̈ at t, computed with 113 bits.
+std::array<double, 3> expansion(const std::vector<double>& a, const std::vector<double>& row,
+                                const std::vector<double>& start, double t) {
+  const auto n = row.size();
+  const auto e = quad_exponential(static_cast<int>(n), a, static_cast<Quad>(t));
+  const auto product = [n](const auto& matrix, const auto& vector) {
+    std::vector<Quad> out(n, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j)
+        out[i] += static_cast<Quad>(matrix[i * n + j]) * static_cast<Quad>(vector[j]);
+    }
+    return out;
+  };
+  std::vector<Quad> x = product(e, start);
+  std::array<double, 3> result{};
+  for (double& derivative : result) {
+    Quad sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += static_cast<Quad>(row[i]) * x[i];
+    derivative = static_cast<double>(sum);
+    x = product(a, x);
+  }
+  return result;
+}
+
 TEST(CrossingSearch, LosesNoPairOfZerosOfADampedWave) {
   std::mt19937_64 random(42);
   std::uniform_real_distribution<double> uniform(0, 1);
   int two = 0;
   int grazed = 0;
+  int clear = 0;
   const int waves = count(400'000) / 40;
   for (int trial = 0; trial < waves; ++trial) {
     const Wave wave(std::exp2(8 * uniform(random) - 3), trial % 2 == 0 ? 0.0 : 0.3 * uniform(random), random);
@@ -206,14 +232,31 @@ TEST(CrossingSearch, LosesNoPairOfZerosOfADampedWave) {
         ++two;
         // The matrix of the test is itself rounded: a phase error of a few ε per radian.
         const double given =
-            40 * kEpsilon * (1 + wave.omega * middle) / (wave.omega * std::sin(wave.omega * distance / 2));
+            80 * kEpsilon * (1 + wave.omega * middle) / (wave.omega * std::sin(wave.omega * distance / 2));
         EXPECT_NEAR(answer.crossing.time, middle - distance / 2, answer.crossing.error + given)
             << "trial " << trial << ", pair " << pair << ", distance " << distance * wave.omega;
+        if (pair == 0 && distance > 10 * delta) {
+          // Against the problem as rounded: the error bound brackets its zero.
+          const auto a = wave.matrix();
+          const double time = answer.crossing.time;
+          const double error = answer.crossing.error;
+          EXPECT_GT(expansion(a, row, wave.start(), time - error)[0], 0)
+              << "trial " << trial << ", error " << error;
+          EXPECT_LT(expansion(a, row, wave.start(), time + error)[0], 0)
+              << "trial " << trial << ", error " << error;
+        }
         EXPECT_GT(distance, 0.1 * delta) << "trial " << trial << ", pair " << pair;
       } else {
         ++grazed;
-        ASSERT_EQ(answer.grazes.size(), 1u)
-            << "trial " << trial << ", pair " << pair << ", distance " << distance * wave.omega;
+        if (answer.grazes.empty()) {
+          // The rounded problem may stay clear of zero where the intended one crosses twice.
+          const auto f = expansion(wave.matrix(), row, wave.start(), middle);
+          ASSERT_GT(f[0] - f[1] * f[1] / (2 * f[2]), 0)
+              << "trial " << trial << ", pair " << pair << ", distance " << distance * wave.omega;
+          ++clear;
+          continue;
+        }
+        ASSERT_EQ(answer.grazes.size(), 1u) << "trial " << trial << ", pair " << pair;
         EXPECT_NEAR(answer.grazes[0].time, middle, answer.grazes[0].error + distance + delta)
             << "trial " << trial;
         EXPECT_LT(distance, 20 * delta) << "trial " << trial << ", pair " << pair;
@@ -222,6 +265,7 @@ TEST(CrossingSearch, LosesNoPairOfZerosOfADampedWave) {
   }
   EXPECT_GT(two, 0);
   EXPECT_GT(grazed, 0);
+  EXPECT_LE(clear, waves * 40 / 1000);
 }
 
 // Dyadic times are window ends: the sign there is open, and the next window must continue with the question.
