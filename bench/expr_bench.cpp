@@ -52,7 +52,8 @@ Program value_program(const std::string& text) {
   Graph graph;
   const Node node = read(graph, text);
   const std::vector<Node> outputs{node};
-  return compile(graph, outputs, all_variables(graph), static_cast<int>(graph.variable_count()), Sides::by_value);
+  return compile(graph, outputs, all_variables(graph), static_cast<int>(graph.variable_count()),
+                 Sides::by_value);
 }
 
 void judder_value(benchmark::State& state) {
@@ -138,7 +139,8 @@ BENCHMARK(judder_interval);
 std::string long_formula(int kind, int n) {
   std::ostringstream text;
   if (kind == 0) {
-    for (int i = 1; i < n; ++i) text << (i > 1 ? " + " : "") << "(hypot(x" << i << " - x" << i - 1 << ", 0.1) - 0.3)^2";
+    for (int i = 1; i < n; ++i)
+      text << (i > 1 ? " + " : "") << "(hypot(x" << i << " - x" << i - 1 << ", 0.1) - 0.3)^2";
   } else if (kind == 1) {
     for (int i = 0; i < n; ++i) text << (i > 0 ? "*" : "") << "(1 + x" << i << ")";
   } else {
@@ -157,7 +159,8 @@ void long_value(benchmark::State& state, bool with_gradient) {
     for (Variable v = 0; v < graph.variable_count(); ++v) outputs.push_back(graph.derivative(outputs[0], v));
   }
   const Program p = compile(graph, outputs, all_variables(graph), n, Sides::by_value);
-  std::vector<double> registers(static_cast<std::size_t>(p.registers())), in(static_cast<std::size_t>(n)), out(outputs.size());
+  std::vector<double> registers(static_cast<std::size_t>(p.registers())), in(static_cast<std::size_t>(n)),
+      out(outputs.size());
   for (int i = 0; i < n; ++i) in[static_cast<std::size_t>(i)] = 0.1 * i;
   for (auto _ : state) {
     p.evaluate(in.data(), out.data(), registers.data());

@@ -29,7 +29,8 @@ class Names : public Environment {
     table_ = graph.add_table("f", {0, 1, 3}, {2, 4, 0}, TableShape::cubic, TableOutside::hold);
   }
   Meaning meaning(std::string_view name) override {
-    if (name == "t" || name == "x" || name == "y") return Scalar{graph_.variable(variables_[name == "t" ? 0 : name == "x" ? 1 : 2])};
+    if (name == "t" || name == "x" || name == "y")
+      return Scalar{graph_.variable(variables_[name == "t" ? 0 : name == "x" ? 1 : 2])};
     if (name == "g") return Macro{&body_, {"a"}, "definitions.g"};
     if (name == "f") return Lookup{table_};
     if (name == "q") {
@@ -42,7 +43,8 @@ class Names : public Environment {
   }
   std::vector<std::string> names() override { return {"t", "x", "y", "g", "f", "q"}; }
   std::variant<Node, Forbidden> prime(Node node) override {
-    return graph_.add(graph_.derivative(node, 0), graph_.multiply(graph_.derivative(node, 1), graph_.variable(2)));
+    return graph_.add(graph_.derivative(node, 0),
+                      graph_.multiply(graph_.derivative(node, 1), graph_.variable(2)));
   }
 
  private:
@@ -63,7 +65,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::optional<Tree> tree = parse(text, problems);
   const auto check_problems = [&] {
     require(!problems.empty());
-    for (const Problem& p : problems) require(p.begin <= p.end && p.begin <= size && p.end <= size + 1 && !p.message.empty());
+    for (const Problem& p : problems)
+      require(p.begin <= p.end && p.begin <= size && p.end <= size + 1 && !p.message.empty());
   };
   if (!tree) {
     check_problems();
@@ -87,7 +90,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!parse(printed, again)) {
     // Only the limits of the language may stand in the way.
     const std::string& why = again.at(0).message;
-    const bool limit = why.find("200 levels") != std::string::npos || why.find("1000 operations") != std::string::npos ||
+    const bool limit = why.find("200 levels") != std::string::npos ||
+                       why.find("1000 operations") != std::string::npos ||
                        why.find("64 KiB") != std::string::npos;
     require(limit || printed.find("…") != std::string::npos);
   }

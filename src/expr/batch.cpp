@@ -51,7 +51,8 @@ struct Block {
   /// Whether all lanes of a mask are true, by halves.
   JUDDER_LANES bool every(W mask) {
     if constexpr (Width == 8) {
-      return Block<4>::every(__builtin_shufflevector(mask, mask, 0, 1, 2, 3) & __builtin_shufflevector(mask, mask, 4, 5, 6, 7));
+      return Block<4>::every(__builtin_shufflevector(mask, mask, 0, 1, 2, 3) &
+                             __builtin_shufflevector(mask, mask, 4, 5, 6, 7));
     } else {
       const auto pair = __builtin_shufflevector(mask, mask, 0, 1) & __builtin_shufflevector(mask, mask, 2, 3);
       return (pair[0] & pair[1]) != 0;
@@ -85,15 +86,21 @@ struct Block {
   JUDDER_LANES V function(Function f, V x) {
     switch (f) {
       case Function::sin:
-        return mend(batch::sine<V, W>(x, 0), x, batch::trigonometric_range<V, W>(x), [](double a) { return std::sin(a); });
+        return mend(batch::sine<V, W>(x, 0), x, batch::trigonometric_range<V, W>(x),
+                    [](double a) { return std::sin(a); });
       case Function::cos:
-        return mend(batch::sine<V, W>(x, 1), x, batch::trigonometric_range<V, W>(x), [](double a) { return std::cos(a); });
+        return mend(batch::sine<V, W>(x, 1), x, batch::trigonometric_range<V, W>(x),
+                    [](double a) { return std::cos(a); });
       case Function::exp:
-        return mend(batch::exponential<V, W>(x), x, batch::exponential_range<V, W>(x), [](double a) { return std::exp(a); });
+        return mend(batch::exponential<V, W>(x), x, batch::exponential_range<V, W>(x),
+                    [](double a) { return std::exp(a); });
       case Function::log:
-        return mend(batch::logarithm<V, W>(x), x, batch::logarithm_range<V, W>(x), [](double a) { return std::log(a); });
-      case Function::sqrt: return root(x);
-      default: return each(x, [f](double a) { return apply(f, a); });
+        return mend(batch::logarithm<V, W>(x), x, batch::logarithm_range<V, W>(x),
+                    [](double a) { return std::log(a); });
+      case Function::sqrt:
+        return root(x);
+      default:
+        return each(x, [f](double a) { return apply(f, a); });
     }
   }
 };
@@ -199,10 +206,12 @@ struct BatchAlgebra {
     return each(a, [](V x) JUDDER_INLINE { return Lane::each(x, [](double u) { return std::floor(u); }); });
   }
   JUDDER_LANES Value level(std::span<const double> levels, const Value& a) {
-    return each(a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return level_of(levels, u); }); });
+    return each(
+        a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return level_of(levels, u); }); });
   }
   JUDDER_LANES Value lookup(std::span<const double> list, const Value& a) {
-    return each(a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return lookup_value(list, u); }); });
+    return each(
+        a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return lookup_value(list, u); }); });
   }
   JUDDER_LANES Value turn(const Value& a, const Value& b) {
     return each(a, b, [](V x, V y) JUDDER_INLINE {
@@ -210,7 +219,8 @@ struct BatchAlgebra {
     });
   }
   JUDDER_LANES Value flat(const Value& a, std::uint32_t order) {
-    return each(a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return flat_value(u, order); }); });
+    return each(
+        a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return flat_value(u, order); }); });
   }
   JUDDER_LANES Value function(Function f, const Value& a) {
     return each(a, [f](V x) JUDDER_INLINE { return Lane::function(f, x); });
@@ -224,17 +234,21 @@ struct BatchAlgebra {
 // Vectors never cross the boundary of a compiled function: everything is inlined into the three below.
 #if defined(__x86_64__)
 template <int Lanes>
-[[gnu::target("avx512f,avx512dq")]] void Program::evaluate_batch_widest(const double* in, double* out, double* registers) const {
+[[gnu::target("avx512f,avx512dq")]] void Program::evaluate_batch_widest(const double* in, double* out,
+                                                                        double* registers) const {
   using Algebra = BatchAlgebra<Lanes, Lanes>;
   using Row = typename Algebra::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers), Algebra{});
+  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
+      Algebra{});
 }
 
 template <int Lanes>
-[[gnu::target("avx2")]] void Program::evaluate_batch_wide(const double* in, double* out, double* registers) const {
+[[gnu::target("avx2")]] void Program::evaluate_batch_wide(const double* in, double* out,
+                                                          double* registers) const {
   using Algebra = BatchAlgebra<Lanes, 4>;
   using Row = typename Algebra::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers), Algebra{});
+  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
+      Algebra{});
 }
 #endif
 
@@ -248,7 +262,8 @@ void Program::evaluate_batch(const double* in, double* out, double* registers) c
 #endif
   using Algebra = BatchAlgebra<Lanes, 4>;
   using Row = typename Algebra::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers), Algebra{});
+  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
+      Algebra{});
 }
 
 template void Program::evaluate_batch<4>(const double*, double*, double*) const;

@@ -10,9 +10,17 @@
 
 namespace judder::expr::batch {
 
+// Masks (all bits of a lane, or none) are made by integer arithmetic: compilers take comparisons of long vectors apart.
+
 template <class V, class W>
 [[gnu::always_inline]] inline V choose(W mask, V a, V b) {
-  return mask ? a : b;
+  return (V)(((W)a & mask) | ((W)b & ~mask));
+}
+
+/// Whether |x| < bound; not for NaN.
+template <class V, class W>
+[[gnu::always_inline]] inline W magnitude_below(V x, std::int64_t bits_of_bound) {
+  return (((W)x & 0x7fffffffffffffffLL) - bits_of_bound) >> 63;
 }
 
 /// Adding and subtracting 1.5·2⁵² rounds to the nearest whole number, which also stands in the low bits of the sum.
@@ -20,7 +28,7 @@ constexpr double kRound = 6755399441055744.0;
 
 template <class V, class W>
 [[gnu::always_inline]] inline W trigonometric_range(V x) {
-  return (x > -1e5) & (x < 1e5);
+  return magnitude_below<V, W>(x, 0x40f86a0000000000LL);  // 1e5
 }
 
 /// sin(x + quarter π/2) for |x| < 1e5: Cody and Waite's reduction with π/2 in three parts of 33 bits, and a rest.
@@ -52,13 +60,13 @@ template <class V, class W>
   const V w = one - half;
   const V cos_r = w + (((one - w) - half) + (z * (z * c) - r * low));
   const W k = (W)shifted + quarter;
-  const V value = choose<V, W>((k & 1) != 0, cos_r, sin_r);
-  return choose<V, W>((k & 2) != 0, -value, value);
+  const V value = choose<V, W>(-(k & 1), cos_r, sin_r);
+  return (V)((W)value ^ ((k & 2) << 62));
 }
 
 template <class V, class W>
 [[gnu::always_inline]] inline W exponential_range(V x) {
-  return (x > -700.0) & (x < 700.0);
+  return magnitude_below<V, W>(x, 0x4085e00000000000LL);  // 700
 }
 
 /// 2ⁿ e^r with x = n ln 2 + r, |r| ≤ ln 2 / 2.
@@ -88,7 +96,10 @@ template <class V, class W>
 
 template <class V, class W>
 [[gnu::always_inline]] inline W logarithm_range(V x) {
-  return (x >= 2.2250738585072014e-308) & (x <= 1.7976931348623157e308);
+  // Normal, positive, finite: between the bits of the least normal number and of infinity.
+  const W bits = (W)x;
+  const W size = bits & 0x7fffffffffffffffLL;
+  return ~((bits | (size - 0x0010000000000000LL) | (0x7fefffffffffffffLL - size)) >> 63);
 }
 
 /// k ln 2 + 2 artanh(s), x = 2ᵏ m, √½ < m ≤ √2, s = (m − 1)/(m + 1).
@@ -98,7 +109,7 @@ template <class V, class W>
   W exponent = (bits >> 52) - 1023;
   const W mantissa = (bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL;
   const V m0 = (V)mantissa;
-  const W large = m0 > 1.4142135623730951;
+  const W large = (0x3ff6a09e667f3bcdLL - mantissa) >> 63;  // beyond √2
   const V m = choose<V, W>(large, m0 * 0.5, m0);
   exponent = exponent - large;  // a true lane is −1
   // The whole number as a double, by the same trick as in rounding.

@@ -19,25 +19,42 @@ Node outer_derivative(Graph& g, Function function, Node f, Node u) {
   };
   const auto square = [&](Node a) { return g.power(a, two); };
   switch (function) {
-    case Function::sin: return call(Function::cos, u);
-    case Function::cos: return g.negate(call(Function::sin, u));
-    case Function::tan: return g.add(square(f), one);
-    case Function::asin: return g.divide(one, call(Function::sqrt, g.subtract(one, square(u))));
-    case Function::acos: return g.divide(g.constant(-1), call(Function::sqrt, g.subtract(one, square(u))));
-    case Function::atan: return g.divide(one, g.add(square(u), one));
-    case Function::sinh: return call(Function::cosh, u);
-    case Function::cosh: return call(Function::sinh, u);
-    case Function::tanh: return g.subtract(one, square(f));
-    case Function::asinh: return g.divide(one, call(Function::sqrt, g.add(square(u), one)));
+    case Function::sin:
+      return call(Function::cos, u);
+    case Function::cos:
+      return g.negate(call(Function::sin, u));
+    case Function::tan:
+      return g.add(square(f), one);
+    case Function::asin:
+      return g.divide(one, call(Function::sqrt, g.subtract(one, square(u))));
+    case Function::acos:
+      return g.divide(g.constant(-1), call(Function::sqrt, g.subtract(one, square(u))));
+    case Function::atan:
+      return g.divide(one, g.add(square(u), one));
+    case Function::sinh:
+      return call(Function::cosh, u);
+    case Function::cosh:
+      return call(Function::sinh, u);
+    case Function::tanh:
+      return g.subtract(one, square(f));
+    case Function::asinh:
+      return g.divide(one, call(Function::sqrt, g.add(square(u), one)));
     case Function::acosh:
-      return g.divide(one, g.multiply(call(Function::sqrt, g.subtract(u, one)), call(Function::sqrt, g.add(u, one))));
-    case Function::atanh: return g.divide(one, g.subtract(one, square(u)));
-    case Function::exp: return f;
-    case Function::log: return g.divide(one, u);
-    case Function::sqrt: return g.divide(g.constant(0.5), f);
-    case Function::cbrt: return g.divide(one, g.multiply(g.constant(3), square(f)));
+      return g.divide(
+          one, g.multiply(call(Function::sqrt, g.subtract(u, one)), call(Function::sqrt, g.add(u, one))));
+    case Function::atanh:
+      return g.divide(one, g.subtract(one, square(u)));
+    case Function::exp:
+      return f;
+    case Function::log:
+      return g.divide(one, u);
+    case Function::sqrt:
+      return g.divide(g.constant(0.5), f);
+    case Function::cbrt:
+      return g.divide(one, g.multiply(g.constant(3), square(f)));
     case Function::atan2:
-    case Function::hypot: break;
+    case Function::hypot:
+      break;
   }
   return one;
 }
@@ -83,11 +100,15 @@ Node Graph::derivative(Node root, Variable x) {
       case NodeKind::constant:
       case NodeKind::side:
       case NodeKind::sign:
-      case NodeKind::lookup: break;
-      case NodeKind::variable: result = constant(e.first == x ? 1 : 0); break;
+      case NodeKind::lookup:
+        break;
+      case NodeKind::variable:
+        result = constant(e.first == x ? 1 : 0);
+        break;
       case NodeKind::sum: {
         std::vector<Term> terms;
-        for (std::size_t i = 0; i < operands.size(); ++i) terms.push_back({operands[i].coefficient, slope(i)});
+        for (std::size_t i = 0; i < operands.size(); ++i)
+          terms.push_back({operands[i].coefficient, slope(i)});
         result = d.sum(std::move(terms), 0);
         break;
       }
@@ -128,8 +149,12 @@ Node Graph::derivative(Node root, Variable x) {
           result = multiply(outer_derivative(*this, e.function, a, operands[0].node), slope(0));
         }
         break;
-      case NodeKind::select: result = d.select(operands[0].node, slope(1), slope(2)); break;
-      case NodeKind::turn: result = slope(1); break;
+      case NodeKind::select:
+        result = d.select(operands[0].node, slope(1), slope(2));
+        break;
+      case NodeKind::turn:
+        result = slope(1);
+        break;
       case NodeKind::flat: {
         const Node u = operands[0].node;
         Node outer = d.flat(u, e.extra + 2);
@@ -185,20 +210,36 @@ Node Graph::substitute(Node root, std::span<const Variable> variables, std::span
     if (!changed) continue;
     Node made{};
     switch (e.kind) {
-      case NodeKind::sum: made = d.sum(std::move(operands), e.value); break;
-      case NodeKind::product: made = d.product(1, std::move(operands)); break;
-      case NodeKind::power: made = power(operands[0].node, operands[1].node); break;
+      case NodeKind::sum:
+        made = d.sum(std::move(operands), e.value);
+        break;
+      case NodeKind::product:
+        made = d.product(1, std::move(operands));
+        break;
+      case NodeKind::power:
+        made = power(operands[0].node, operands[1].node);
+        break;
       case NodeKind::call: {
         std::vector<Node> arguments;
         for (const Term& t : operands) arguments.push_back(t.node);
         made = d.call(e.function, arguments);
         break;
       }
-      case NodeKind::select: made = d.select(operands[0].node, operands[1].node, operands[2].node); break;
-      case NodeKind::lookup: made = d.lookup(operands[0].node, e.extra); break;
-      case NodeKind::turn: made = d.turn(operands[0].node, operands[1].node); break;
-      case NodeKind::flat: made = d.flat(operands[0].node, e.extra); break;
-      default: made = a; break;
+      case NodeKind::select:
+        made = d.select(operands[0].node, operands[1].node, operands[2].node);
+        break;
+      case NodeKind::lookup:
+        made = d.lookup(operands[0].node, e.extra);
+        break;
+      case NodeKind::turn:
+        made = d.turn(operands[0].node, operands[1].node);
+        break;
+      case NodeKind::flat:
+        made = d.flat(operands[0].node, e.extra);
+        break;
+      default:
+        made = a;
+        break;
     }
     replaced[index] = made;
     const auto alias = d.aliases.find(index);
@@ -224,7 +265,9 @@ int degree_bound(const Graph::Data& d, Node root, const std::vector<bool>& chose
     const auto terms = d.terms(Node{i});
     long bound = 0;
     switch (e.kind) {
-      case NodeKind::variable: bound = chosen[e.first] ? 1 : 0; break;
+      case NodeKind::variable:
+        bound = chosen[e.first] ? 1 : 0;
+        break;
       case NodeKind::sum:
         for (const Term& t : terms) bound = std::max<long>(bound, degree[t.node.index]);
         break;
@@ -236,9 +279,12 @@ int degree_bound(const Graph::Data& d, Node root, const std::vector<bool>& chose
           bound += polynomial ? inner * static_cast<long>(t.coefficient) : kNotPolynomial;
         }
         break;
-      case NodeKind::select: bound = std::max(degree[terms[1].node.index], degree[terms[2].node.index]); break;
+      case NodeKind::select:
+        bound = std::max(degree[terms[1].node.index], degree[terms[2].node.index]);
+        break;
       default:
-        for (const Term& t : terms) bound = std::max<long>(bound, degree[t.node.index] == 0 ? 0 : kNotPolynomial);
+        for (const Term& t : terms)
+          bound = std::max<long>(bound, degree[t.node.index] == 0 ? 0 : kNotPolynomial);
         break;
     }
     degree[i] = static_cast<int>(std::min<long>(bound, kNotPolynomial));

@@ -49,14 +49,16 @@ bool uses_second(Operation o) {
     case Operation::atan2:
     case Operation::hypot:
     case Operation::select:
-    case Operation::turn: return true;
-    default: return false;
+    case Operation::turn:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool uses_third(Operation o) {
-  return o == Operation::multiply_add || o == Operation::multiply_subtract || o == Operation::subtract_multiple ||
-         o == Operation::select;
+  return o == Operation::multiply_add || o == Operation::multiply_subtract ||
+         o == Operation::subtract_multiple || o == Operation::select;
 }
 
 class Compiler {
@@ -183,7 +185,8 @@ std::uint32_t Compiler::emit_power(std::uint32_t base, double exponent) {
 std::uint32_t Compiler::multiply_all(std::span<const std::pair<std::uint32_t, std::uint32_t>> factors) {
   if (factors.size() <= 3) {
     std::uint32_t total = factors[0].second;
-    for (std::size_t i = 1; i < factors.size(); ++i) total = result(Operation::multiply, total, factors[i].second);
+    for (std::size_t i = 1; i < factors.size(); ++i)
+      total = result(Operation::multiply, total, factors[i].second);
     return total;
   }
   // Split by the highest bit in which the numbers of the nodes differ. The tree depends on the factors alone, so the products of a gradient,
@@ -207,7 +210,8 @@ std::uint32_t Compiler::emit_product(std::span<const Term> factors, double numer
   const std::uint32_t below = under.empty() ? kNone : multiply_all(under);
   if (below == kNone) return above;
   if (above != kNone) return result(Operation::divide, above, below);
-  return numerator == 1 ? result(Operation::reciprocal, below) : result(Operation::divide, constant(numerator), below);
+  return numerator == 1 ? result(Operation::reciprocal, below)
+                        : result(Operation::divide, constant(numerator), below);
 }
 
 std::uint32_t Compiler::emit_multiple(double c, Node node) {
@@ -215,7 +219,8 @@ std::uint32_t Compiler::emit_multiple(double c, Node node) {
   if (c == 1) return v;
   if (d_.at(node).kind == NodeKind::product) {
     const auto factors = d_.terms(node);
-    const bool fraction = std::all_of(factors.begin(), factors.end(), [](const Term& f) { return f.coefficient < 0; });
+    const bool fraction =
+        std::all_of(factors.begin(), factors.end(), [](const Term& f) { return f.coefficient < 0; });
     if (fraction) return emit_product(factors, c);  // c/x in one division
   }
   const double w = divisor(c);
@@ -238,12 +243,14 @@ std::uint32_t Compiler::emit_sum(Node a) {
   } else {
     start = 0;
     const double c = terms[0].coefficient;
-    total = c == -1 ? result(Operation::negate, value_of_[terms[0].node.index]) : emit_multiple(c, terms[0].node);
+    total =
+        c == -1 ? result(Operation::negate, value_of_[terms[0].node.index]) : emit_multiple(c, terms[0].node);
   }
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (i == start) continue;
     const double c = terms[i].coefficient;
-    total = result(c < 0 ? Operation::subtract : Operation::add, total, emit_multiple(std::abs(c), terms[i].node));
+    total = result(c < 0 ? Operation::subtract : Operation::add, total,
+                   emit_multiple(std::abs(c), terms[i].node));
   }
   if (!constant_done) {
     total = result(value < 0 ? Operation::subtract : Operation::add, total, constant(std::abs(value)));
@@ -271,11 +278,16 @@ std::uint32_t Compiler::emit(Node a) {
   const auto terms = d_.terms(a);
   const auto operand = [&](std::size_t k) { return value_of_[terms[k].node.index]; };
   switch (e.kind) {
-    case NodeKind::constant: return constant(e.value);
-    case NodeKind::variable: return input(map_.variable, e.first);
-    case NodeKind::sum: return emit_sum(a);
-    case NodeKind::product: return emit_product(terms, 1);
-    case NodeKind::power: return result(Operation::power, operand(0), operand(1));
+    case NodeKind::constant:
+      return constant(e.value);
+    case NodeKind::variable:
+      return input(map_.variable, e.first);
+    case NodeKind::sum:
+      return emit_sum(a);
+    case NodeKind::product:
+      return emit_product(terms, 1);
+    case NodeKind::power:
+      return result(Operation::power, operand(0), operand(1));
     case NodeKind::call: {
       if (e.function == Function::atan2) return result(Operation::atan2, operand(0), operand(1));
       if (e.function == Function::hypot) {
@@ -286,16 +298,21 @@ std::uint32_t Compiler::emit(Node a) {
       }
       return result(operation_of(e.function), operand(0));
     }
-    case NodeKind::select: return result(Operation::select, operand(0), operand(1), operand(2));
+    case NodeKind::select:
+      return result(Operation::select, operand(0), operand(1), operand(2));
     case NodeKind::side:
-    case NodeKind::sign: return emit_side(e);
+    case NodeKind::sign:
+      return emit_side(e);
     case NodeKind::lookup: {
       const auto [it, added] = list_at_.emplace(e.extra, 0);
       if (added) it->second = list(d_.lists[e.extra]);
-      return result(Operation::lookup, operand(0), it->second, static_cast<std::uint32_t>(d_.lists[e.extra].size()));
+      return result(Operation::lookup, operand(0), it->second,
+                    static_cast<std::uint32_t>(d_.lists[e.extra].size()));
     }
-    case NodeKind::turn: return result(Operation::turn, operand(0), operand(1));
-    case NodeKind::flat: return result(Operation::flat, operand(0), kNone, kNone, static_cast<std::uint16_t>(e.extra));
+    case NodeKind::turn:
+      return result(Operation::turn, operand(0), operand(1));
+    case NodeKind::flat:
+      return result(Operation::flat, operand(0), kNone, kNone, static_cast<std::uint16_t>(e.extra));
   }
   return kNone;
 }
@@ -310,7 +327,8 @@ void Compiler::fuse() {
   }
   for (const std::uint32_t o : outputs_) ++uses[o];
   const auto is_lone_product = [&](std::uint32_t v) {
-    return values_[v].kind == Value::Kind::result && values_[v].draft.operation == Operation::multiply && uses[v] == 1;
+    return values_[v].kind == Value::Kind::result && values_[v].draft.operation == Operation::multiply &&
+           uses[v] == 1;
   };
   for (Value& v : values_) {
     if (v.kind != Value::Kind::result) continue;
@@ -320,11 +338,13 @@ void Compiler::fuse() {
     const std::uint32_t left = draft.first, right = draft.second;
     if (is_lone_product(right)) {
       const Draft factors = values_[right].draft;
-      draft = {plus ? Operation::multiply_add : Operation::subtract_multiple, 0, factors.first, factors.second, left};
+      draft = {plus ? Operation::multiply_add : Operation::subtract_multiple, 0, factors.first,
+               factors.second, left};
       uses[right] = 0;
     } else if (is_lone_product(left)) {
       const Draft factors = values_[left].draft;
-      draft = {plus ? Operation::multiply_add : Operation::multiply_subtract, 0, factors.first, factors.second, right};
+      draft = {plus ? Operation::multiply_add : Operation::multiply_subtract, 0, factors.first,
+               factors.second, right};
       uses[left] = 0;
     }
   }
@@ -361,8 +381,8 @@ std::vector<std::uint32_t> Compiler::schedule() const {
   return order;
 }
 
-void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<Load>& loads,
-                      std::vector<std::uint32_t>& outputs, int& registers) const {
+void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& constants,
+                      std::vector<Load>& loads, std::vector<std::uint32_t>& outputs, int& registers) const {
   constexpr std::size_t kForever = ~std::size_t{0};
   const std::vector<std::uint32_t> order = schedule();
   const auto each_operand = [&](const Draft& draft, const auto& visit) {
@@ -426,7 +446,8 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& const
 
 }  // namespace
 
-Program compile(const Graph& graph, std::span<const Node> outputs, const InputMap& map, int inputs, Sides sides) {
+Program compile(const Graph& graph, std::span<const Node> outputs, const InputMap& map, int inputs,
+                Sides sides) {
   Compiler compiler(graph.data(), map, sides);
   compiler.visit(outputs);
   compiler.fuse();

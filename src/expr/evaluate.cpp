@@ -36,6 +36,8 @@ struct Doubles {
 
 }  // namespace
 
-void Program::evaluate(const double* in, double* out, double* registers) const { run(in, out, registers, Doubles{}); }
+void Program::evaluate(const double* in, double* out, double* registers) const {
+  run(in, out, registers, Doubles{});
+}
 
 }  // namespace judder::expr

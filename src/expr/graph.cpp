@@ -18,7 +18,9 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   return hash ^ (hash >> 33);
 }
 
-bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 
 bool is_odd(double whole) { return std::fmod(whole, 2.0) != 0; }
 
@@ -39,7 +41,9 @@ bool is_odd_function(Function f) {
   }
 }
 
-bool is_even_function(Function f) { return f == Function::cos || f == Function::cosh || f == Function::hypot; }
+bool is_even_function(Function f) {
+  return f == Function::cos || f == Function::cosh || f == Function::hypot;
+}
 
 /// Sorts by node, adds the coefficients of equal nodes in the order given, drops zeros.
 void collect(std::vector<Term>& terms, bool forgive_rounding) {
@@ -53,7 +57,8 @@ void collect(std::vector<Term>& terms, bool forgive_rounding) {
       size += std::abs(terms[j].coefficient);
     }
     // 0.1 x + 0.2 x − 0.3 x is nothing, not 5.6e-17 x.
-    if (forgive_rounding && j - i > 1 && std::abs(total) <= 4 * std::numeric_limits<double>::epsilon() * size) total = 0;
+    if (forgive_rounding && j - i > 1 && std::abs(total) <= 4 * std::numeric_limits<double>::epsilon() * size)
+      total = 0;
     if (total != 0) terms[kept++] = {total, terms[i].node};
     i = j;
   }
@@ -116,13 +121,12 @@ double level_of(std::span<const double> levels, double x) {
 }
 
 double select_value(double condition, double then, double otherwise) {
-  return condition == 1   ? then
-         : condition == 0 ? otherwise
-                          : condition * then + (1 - condition) * otherwise;
+  return condition == 1 ? then : condition == 0 ? otherwise : condition * then + (1 - condition) * otherwise;
 }
 
 Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
-  std::uint64_t hash = mix(static_cast<std::uint64_t>(entry.kind), static_cast<std::uint64_t>(entry.function));
+  std::uint64_t hash =
+      mix(static_cast<std::uint64_t>(entry.kind), static_cast<std::uint64_t>(entry.function));
   hash = mix(hash, entry.extra);
   hash = mix(hash, std::bit_cast<std::uint64_t>(entry.value));
   if (operands.empty()) hash = mix(hash, entry.first);
@@ -169,7 +173,8 @@ Node Graph::Data::constant(double value) {
 bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
   const auto square_of = [&](const Term& factor, Function function) {
     const Entry& e = at(factor.node);
-    return e.kind == NodeKind::call && e.function == function && factor.coefficient >= 2 && is_whole(factor.coefficient);
+    return e.kind == NodeKind::call && e.function == function && factor.coefficient >= 2 &&
+           is_whole(factor.coefficient);
   };
   // Factors of a product with one square taken out.
   const auto without = [](std::span<const Term> factors, std::size_t which) {
@@ -189,7 +194,8 @@ bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
         if (at(sum_terms[j].node).kind != NodeKind::product) continue;
         const auto other = terms(sum_terms[j].node);
         for (std::size_t g = 0; g < other.size(); ++g) {
-          if (!square_of(other[g], Function::cos) || operand(other[g].node, 0) != operand(mine[f].node, 0)) continue;
+          if (!square_of(other[g], Function::cos) || operand(other[g].node, 0) != operand(mine[f].node, 0))
+            continue;
           const std::vector<Term> other_rest = without(other, g);
           const bool equal = std::equal(rest.begin(), rest.end(), other_rest.begin(), other_rest.end(),
                                         [](const Term& a, const Term& b) {
@@ -259,7 +265,8 @@ Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
         for (const Term& inner : terms(f.node)) flat.push_back({n * inner.coefficient, inner.node});
       } else if (is_multiple(f.node) && (whole || terms(f.node)[0].coefficient > 0)) {
         const Term only = terms(f.node)[0];
-        coefficient = n == -1 ? coefficient / only.coefficient : coefficient * constant_power(only.coefficient, n);
+        coefficient =
+            n == -1 ? coefficient / only.coefficient : coefficient * constant_power(only.coefficient, n);
         flat.push_back({n, only.node});
         again = again || at(only.node).kind == NodeKind::product || at(only.node).kind == NodeKind::sum;
       } else if (whole && is_negative(f.node)) {
@@ -268,7 +275,8 @@ Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
       } else if (e.kind == NodeKind::call && e.function == Function::sqrt && whole && !is_odd(n)) {
         flat.push_back({n / 2, operand(f.node, 0)});
         again = true;
-      } else if (e.kind == NodeKind::call && e.function == Function::cbrt && whole && std::fmod(n, 3.0) == 0) {
+      } else if (e.kind == NodeKind::call && e.function == Function::cbrt && whole &&
+                 std::fmod(n, 3.0) == 0) {
         flat.push_back({n / 3, operand(f.node, 0)});
         again = true;
       } else {
@@ -307,7 +315,8 @@ Node Graph::Data::call(Function function, std::span<const Node> arguments) {
     if (function == Function::atan2) {
       result = std::atan2(result, at(operands[1].node).value);
     } else if (function == Function::hypot) {
-      for (std::size_t i = 1; i < operands.size(); ++i) result = std::hypot(result, at(operands[i].node).value);
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        result = std::hypot(result, at(operands[i].node).value);
       result = std::abs(result);
     } else {
       result = apply(function, result);
@@ -350,7 +359,8 @@ Node Graph::Data::flat(Node u, std::uint32_t order) {
 Node Graph::Data::lookup(Node side, std::uint32_t list) {
   const std::vector<double>& values = lists[list];
   if (is_constant(side)) return constant(lookup_value(values, at(side).value));
-  if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; })) return constant(values[0]);
+  if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; }))
+    return constant(values[0]);
   Entry e;
   e.kind = NodeKind::lookup;
   e.extra = list;
@@ -378,7 +388,8 @@ std::vector<std::uint32_t> Graph::Data::parts(std::span<const Node> roots, bool 
     found.push_back(i);
     for (const Term& t : terms(Node{i})) used[t.node.index] = true;
     const Entry& e = entries[i];
-    if (surfaces && (e.kind == NodeKind::side || e.kind == NodeKind::sign)) used[switches[e.first].surface.index] = true;
+    if (surfaces && (e.kind == NodeKind::side || e.kind == NodeKind::sign))
+      used[switches[e.first].surface.index] = true;
   }
   std::reverse(found.begin(), found.end());
   return found;
@@ -433,8 +444,12 @@ Node Graph::product(std::span<const Node> factors) {
   return data_->product(1, std::move(all));
 }
 
-Node Graph::call(Function function, std::span<const Node> arguments) { return data_->call(function, arguments); }
-Node Graph::select(Node condition, Node then, Node otherwise) { return data_->select(condition, then, otherwise); }
+Node Graph::call(Function function, std::span<const Node> arguments) {
+  return data_->call(function, arguments);
+}
+Node Graph::select(Node condition, Node then, Node otherwise) {
+  return data_->select(condition, then, otherwise);
+}
 
 bool Graph::is_constant(Node a) const { return data_->is_constant(a); }
 double Graph::value(Node a) const { return data_->at(a).value; }
@@ -486,8 +501,11 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
     const auto operand = [&](std::size_t k) { return result[terms[k].node.index]; };
     double r = e.value;
     switch (e.kind) {
-      case NodeKind::constant: break;
-      case NodeKind::variable: r = values[e.first]; break;
+      case NodeKind::constant:
+        break;
+      case NodeKind::variable:
+        r = values[e.first];
+        break;
       case NodeKind::sum:
         r = 0;
         for (std::size_t k = 0; k < terms.size(); ++k) r += terms[k].coefficient * operand(k);
@@ -502,7 +520,9 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
         r = above / below;
         break;
       }
-      case NodeKind::power: r = std::pow(operand(0), operand(1)); break;
+      case NodeKind::power:
+        r = std::pow(operand(0), operand(1));
+        break;
       case NodeKind::call:
         if (e.function == Function::atan2) {
           r = std::atan2(operand(0), operand(1));
@@ -513,17 +533,29 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
           r = apply(e.function, operand(0));
         }
         break;
-      case NodeKind::select: r = select_value(operand(0), operand(1), operand(2)); break;
-      case NodeKind::sign: r = sign_value(result[d.switches[e.first].surface.index]); break;
+      case NodeKind::select:
+        r = select_value(operand(0), operand(1), operand(2));
+        break;
+      case NodeKind::sign:
+        r = sign_value(result[d.switches[e.first].surface.index]);
+        break;
       case NodeKind::side: {
         const Switch& s = d.switches[e.first];
         const double surface = result[s.surface.index];
-        r = s.two_sided() ? side_value(surface, e.value) : s.whole ? std::floor(surface) : level_of(s.levels, surface);
+        r = s.two_sided() ? side_value(surface, e.value)
+            : s.whole     ? std::floor(surface)
+                          : level_of(s.levels, surface);
         break;
       }
-      case NodeKind::lookup: r = lookup_value(d.lists[e.extra], operand(0)); break;
-      case NodeKind::turn: r = turn_value(operand(0), operand(1)); break;
-      case NodeKind::flat: r = flat_value(operand(0), e.extra); break;
+      case NodeKind::lookup:
+        r = lookup_value(d.lists[e.extra], operand(0));
+        break;
+      case NodeKind::turn:
+        r = turn_value(operand(0), operand(1));
+        break;
+      case NodeKind::flat:
+        r = flat_value(operand(0), e.extra);
+        break;
     }
     result[i] = r;
   }

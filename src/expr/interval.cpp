@@ -17,8 +17,12 @@ constexpr double kPi = 3.141592653589793;
 constexpr Interval kLine{-kInfinity, kInfinity};
 
 /// At least one and at most two units in the last place below x (S. M. Rump et al., BIT 49 (2009) 419, without changing the mode).
-double down(double x) { return x - (std::abs(x) * 1.1102230246251568e-16 + std::numeric_limits<double>::denorm_min()); }
-double up(double x) { return x + (std::abs(x) * 1.1102230246251568e-16 + std::numeric_limits<double>::denorm_min()); }
+double down(double x) {
+  return x - (std::abs(x) * 1.1102230246251568e-16 + std::numeric_limits<double>::denorm_min());
+}
+double up(double x) {
+  return x + (std::abs(x) * 1.1102230246251568e-16 + std::numeric_limits<double>::denorm_min());
+}
 
 /// [low, high], or the whole line if an end is not a number (inf − inf).
 Interval make(double low, double high) { return low <= high ? Interval{low, high} : kLine; }
@@ -88,7 +92,8 @@ struct IntervalAlgebra {
     return r;
   }
   static Interval power(Interval a, Interval b) {
-    if (is_point(b) && is_whole(b.low) && b.low > 0 && b.low < 4e9) return power_whole(a, static_cast<std::uint32_t>(b.low));
+    if (is_point(b) && is_whole(b.low) && b.low > 0 && b.low < 4e9)
+      return power_whole(a, static_cast<std::uint32_t>(b.low));
     if (!(a.low >= 0) || (a.low == 0 && b.low <= 0)) return kLine;
     // Monotone in each argument where the base is positive: the extremes are at the corners.
     const double p = std::pow(a.low, b.low), q = std::pow(a.low, b.high);
@@ -109,7 +114,8 @@ struct IntervalAlgebra {
     // Away from both, the extremes of the angle over a rectangle are at its corners.
     const double p = std::atan2(y.low, x.low), q = std::atan2(y.low, x.high);
     const double r = std::atan2(y.high, x.low), s = std::atan2(y.high, x.high);
-    return outward_library(std::min(std::min(p, q), std::min(r, s)), std::max(std::max(p, q), std::max(r, s)));
+    return outward_library(std::min(std::min(p, q), std::min(r, s)),
+                           std::max(std::max(p, q), std::max(r, s)));
   }
   static Interval wave(Interval x, double maximum, double low, double high) {
     if (!(x.high - x.low < 6.3) || std::abs(x.low) > 1e8 || std::abs(x.high) > 1e8) return {-1, 1};
@@ -122,8 +128,10 @@ struct IntervalAlgebra {
     double least = -kInfinity, most = kInfinity;  // where the function has values
     Interval range = kLine;
     switch (f) {
-      case Function::sin: return wave(x, kPi / 2, std::sin(x.low), std::sin(x.high));
-      case Function::cos: return wave(x, 0, std::cos(x.low), std::cos(x.high));
+      case Function::sin:
+        return wave(x, kPi / 2, std::sin(x.low), std::sin(x.high));
+      case Function::cos:
+        return wave(x, 0, std::cos(x.low), std::cos(x.high));
       case Function::tan:
         if (!(x.high - x.low < 3.2) || std::abs(x.low) > 1e8 || std::abs(x.high) > 1e8) return kLine;
         if (meets(x, kPi / 2, kPi)) return kLine;
@@ -137,13 +145,26 @@ struct IntervalAlgebra {
         if (x.low < -1 || x.high > 1) return kLine;
         return outward_library(std::acos(x.high), std::acos(x.low));
       case Function::asin:
-      case Function::atanh: least = -1, most = 1; break;
-      case Function::acosh: least = 1, range.low = 0; break;
-      case Function::log: least = 0; break;
-      case Function::sqrt: least = 0, range.low = 0; break;
-      case Function::exp: range.low = 0; break;
-      case Function::tanh: range = {-1, 1}; break;
-      default: break;
+      case Function::atanh:
+        least = -1, most = 1;
+        break;
+      case Function::acosh:
+        least = 1, range.low = 0;
+        break;
+      case Function::log:
+        least = 0;
+        break;
+      case Function::sqrt:
+        least = 0, range.low = 0;
+        break;
+      case Function::exp:
+        range.low = 0;
+        break;
+      case Function::tanh:
+        range = {-1, 1};
+        break;
+      default:
+        break;
     }
     if (x.low < least || x.high > most) return kLine;
     const Interval r = outward_library(apply(f, x.low), apply(f, x.high));  // increasing
@@ -155,10 +176,14 @@ struct IntervalAlgebra {
     return hull(a, b);
   }
   static Interval side_to_sign(Interval s) { return {2 * s.low - 1, 2 * s.high - 1}; }
-  static Interval side(Interval s, double at_zero) { return {side_value(s.low, at_zero), side_value(s.high, at_zero)}; }
+  static Interval side(Interval s, double at_zero) {
+    return {side_value(s.low, at_zero), side_value(s.high, at_zero)};
+  }
   static Interval sign(Interval s) { return {sign_value(s.low), sign_value(s.high)}; }
   static Interval floor(Interval x) { return {std::floor(x.low), std::floor(x.high)}; }
-  static Interval level(std::span<const double> levels, Interval x) { return {level_of(levels, x.low), level_of(levels, x.high)}; }
+  static Interval level(std::span<const double> levels, Interval x) {
+    return {level_of(levels, x.low), level_of(levels, x.high)};
+  }
   static Interval lookup(std::span<const double> list, Interval side) {
     const double last = static_cast<double>(list.size() - 1);
     const auto from = static_cast<std::size_t>(std::floor(std::clamp(side.low + 1, 0.0, last)));
@@ -174,7 +199,8 @@ struct IntervalAlgebra {
     const auto turned = [&](double s) {
       Interval r = make(turn_value(s, angle.low), turn_value(s, angle.high));
       // An interval that reaches round the branch of this side may take any angle of it.
-      const bool split = s == 1 ? angle.low < -kPi / 2 && angle.high >= -kPi / 2 : angle.high > kPi / 2 && angle.low <= kPi / 2;
+      const bool split = s == 1 ? angle.low < -kPi / 2 && angle.high >= -kPi / 2
+                                : angle.high > kPi / 2 && angle.low <= kPi / 2;
       if (split) r = s == 1 ? Interval{-kPi / 2, 1.5 * kPi} : Interval{-1.5 * kPi, kPi / 2};
       return outward_library(r.low, r.high);
     };

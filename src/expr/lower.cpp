@@ -56,7 +56,8 @@ constexpr std::array<BuiltinFunction, 27> kBuiltins{{{"sin", Builtin::smooth, 1,
                                                      {"bump", Builtin::bump, 1, 1}}};
 
 const BuiltinFunction* find_builtin(std::string_view name) {
-  const auto it = std::find_if(kBuiltins.begin(), kBuiltins.end(), [&](const auto& b) { return b.name == name; });
+  const auto it =
+      std::find_if(kBuiltins.begin(), kBuiltins.end(), [&](const auto& b) { return b.name == name; });
   return it == kBuiltins.end() ? nullptr : &*it;
 }
 
@@ -69,8 +70,8 @@ struct Result {
 struct Scope {
   std::vector<std::pair<std::string, Node>> locals;
   std::string place;
-  const Scope* caller = nullptr;  ///< null: the text itself
-  std::string definition;         ///< the definition whose body is being expanded
+  const Scope* caller = nullptr;     ///< null: the text itself
+  std::string definition;            ///< the definition whose body is being expanded
   std::uint32_t begin = 0, end = 0;  ///< where the outermost call stands in the text
 };
 
@@ -101,7 +102,8 @@ class Lowering {
     const std::optional<Node> node = value(tree, scope);
     if (!node) return std::nullopt;
     if (!graph_.is_constant(*node)) {
-      report(tree, scope, "this must be known before the run", "indices and ranges may use parameters and indices only");
+      report(tree, scope, "this must be known before the run",
+             "indices and ranges may use parameters and indices only");
       return std::nullopt;
     }
     const double x = graph_.value(*node);
@@ -135,7 +137,8 @@ class Lowering {
     if (stopped_) return false;
     if (++expanded_ > kLargestExpansion) {
       stopped_ = true;
-      report(tree, scope, "the expression expands to more than 200 000 operations", "use shorter sums or fewer nested definitions");
+      report(tree, scope, "the expression expands to more than 200 000 operations",
+             "use shorter sums or fewer nested definitions");
       return false;
     }
     if (depth_ >= kDeepest) {
@@ -174,28 +177,38 @@ class Lowering {
 
   std::optional<Result> dispatch(const Tree& tree, Scope& scope) {
     switch (tree.kind) {
-      case Kind::number: return Result{graph_.constant(tree.value)};
-      case Kind::name: return name(tree, scope);
-      case Kind::call: return call(tree, scope);
-      case Kind::sum: return sum(tree, scope);
-      case Kind::prime: return prime(tree, scope);
+      case Kind::number:
+        return Result{graph_.constant(tree.value)};
+      case Kind::name:
+        return name(tree, scope);
+      case Kind::call:
+        return call(tree, scope);
+      case Kind::sum:
+        return sum(tree, scope);
+      case Kind::prime:
+        return prime(tree, scope);
       case Kind::negate: {
         const std::optional<Node> a = value(tree.children[0], scope);
         return a ? std::optional(Result{graph_.negate(*a)}) : std::nullopt;
       }
       case Kind::add:
-      case Kind::subtract: return addition(tree, scope);
+      case Kind::subtract:
+        return addition(tree, scope);
       case Kind::multiply:
-      case Kind::divide: return multiplication(tree, scope);
-      case Kind::power: return power(tree, scope);
+      case Kind::divide:
+        return multiplication(tree, scope);
+      case Kind::power:
+        return power(tree, scope);
       case Kind::less:
       case Kind::less_equal:
       case Kind::greater:
       case Kind::greater_equal:
       case Kind::equal:
-      case Kind::unequal: return comparison(tree, scope);
+      case Kind::unequal:
+        return comparison(tree, scope);
       case Kind::logical_and:
-      case Kind::logical_or: return connective(tree, scope);
+      case Kind::logical_or:
+        return connective(tree, scope);
       case Kind::logical_not: {
         const std::optional<Node> a = condition(tree.children[0], scope);
         return a ? std::optional(Result{graph_.negation(*a), true}) : std::nullopt;
@@ -275,7 +288,8 @@ class Lowering {
     const std::optional<Node> inside = value(tree.children[0], scope);
     if (!inside) return std::nullopt;
     const std::variant<Node, Forbidden> rate = environment_.prime(*inside);
-    if (const Forbidden* no = std::get_if<Forbidden>(&rate)) return report(tree, scope, no->message, no->help);
+    if (const Forbidden* no = std::get_if<Forbidden>(&rate))
+      return report(tree, scope, no->message, no->help);
     return checked(tree, scope, std::get<Node>(rate));
   }
 
@@ -350,20 +364,24 @@ class Lowering {
 
   std::optional<Result> name(const Tree& tree, Scope& scope) {
     if (const Node* local = find_local(scope, tree.text)) {
-      if (!tree.children.empty()) return report(tree, scope, quoted(tree.text) + " is a number and has no index", "");
+      if (!tree.children.empty())
+        return report(tree, scope, quoted(tree.text) + " is a number and has no index", "");
       return Result{*local};
     }
     if (tree.text == "pi" && tree.children.empty()) return Result{graph_.constant(std::numbers::pi)};
     Meaning meaning = environment_.meaning(tree.text);
     if (std::holds_alternative<std::monostate>(meaning)) {
       std::string help = suggestion(tree.text, false);
-      if (help.empty() && find_builtin(tree.text) != nullptr) help = "a function needs its argument: " + tree.text + "(…)";
+      if (help.empty() && find_builtin(tree.text) != nullptr)
+        help = "a function needs its argument: " + tree.text + "(…)";
       return report(tree, scope, "unknown name " + quoted(tree.text), std::move(help));
     }
-    if (const Forbidden* no = std::get_if<Forbidden>(&meaning)) return report(tree, scope, no->message, no->help);
+    if (const Forbidden* no = std::get_if<Forbidden>(&meaning))
+      return report(tree, scope, no->message, no->help);
     if (const Family* family = std::get_if<Family>(&meaning)) return member(tree, scope, *family);
     if (std::holds_alternative<Lookup>(meaning)) {
-      return report(tree, scope, quoted(tree.text) + " is a table", "call it with its argument: " + tree.text + "(x)");
+      return report(tree, scope, quoted(tree.text) + " is a table",
+                    "call it with its argument: " + tree.text + "(x)");
     }
     if (!tree.children.empty()) {
       return report(tree, scope, quoted(tree.text) + " is not a list and has no index", "");
@@ -401,7 +419,8 @@ class Lowering {
     if (found) return checked(tree, scope, *found);
     std::string help;
     if (!family.sizes.empty()) {
-      help = quoted(tree.text) + " has " + (family.sizes.size() == 1 ? "one index: 1 to " : "two indices: 1 to ");
+      help = quoted(tree.text) + " has " +
+             (family.sizes.size() == 1 ? "one index: 1 to " : "two indices: 1 to ");
       for (std::size_t k = 0; k < family.sizes.size(); ++k) {
         help += (k > 0 ? " and 1 to " : "") + std::to_string(family.sizes[k]);
       }
@@ -409,7 +428,8 @@ class Lowering {
     return report(tree, scope, "there is no " + tree.text + "[" + shown + "]", std::move(help));
   }
 
-  std::optional<Result> expand(const Tree& tree, Scope& scope, const Macro& macro, std::vector<Node> arguments) {
+  std::optional<Result> expand(const Tree& tree, Scope& scope, const Macro& macro,
+                               std::vector<Node> arguments) {
     if (std::find(active_.begin(), active_.end(), tree.text) != active_.end()) {
       return report(tree, scope, "definition " + quoted(tree.text) + " uses itself", "");
     }
@@ -422,7 +442,8 @@ class Lowering {
     inner.definition = tree.text;
     inner.begin = scope.caller == nullptr ? tree.begin : scope.begin;
     inner.end = scope.caller == nullptr ? tree.end : scope.end;
-    for (std::size_t i = 0; i < arguments.size(); ++i) inner.locals.emplace_back(macro.arguments[i], arguments[i]);
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      inner.locals.emplace_back(macro.arguments[i], arguments[i]);
     active_.push_back(tree.text);
     const std::optional<Result> result = lower(*macro.body, inner);
     active_.pop_back();
@@ -459,8 +480,8 @@ class Lowering {
     const auto n = tree.children.size();
     std::string wanted = least == most ? std::to_string(least) : std::to_string(least) + " or more";
     return report(tree, scope,
-                  tree.text + " needs " + wanted + (least == 1 && most == 1 ? " argument" : " arguments") + ", not " +
-                      std::to_string(n),
+                  tree.text + " needs " + wanted + (least == 1 && most == 1 ? " argument" : " arguments") +
+                      ", not " + std::to_string(n),
                   tree.text == "if" ? "write if(condition, a, b)" : "");
   }
 
@@ -481,7 +502,9 @@ class Lowering {
       if (!x) return std::nullopt;
       const Node made = graph_.table(lookup->table, *x, scope.place);
       if (graph_.is_constant(made) && std::isnan(graph_.value(made))) {
-        return report(tree, scope, "the argument " + judder::to_text(graph_.value(*x)) + " lies outside the table " + quoted(tree.text),
+        return report(tree, scope,
+                      "the argument " + judder::to_text(graph_.value(*x)) + " lies outside the table " +
+                          quoted(tree.text),
                       "outside = \"hold\" or \"zero\" says what the table gives there");
       }
       return checked(tree, scope, made);
@@ -489,10 +512,12 @@ class Lowering {
     std::vector<Tree> named = tree.children;
     for (Tree& argument : named) resolve(argument, scope);
     if (auto special = environment_.function(tree.text, named)) {
-      if (const Forbidden* no = std::get_if<Forbidden>(&*special)) return report(tree, scope, no->message, no->help);
+      if (const Forbidden* no = std::get_if<Forbidden>(&*special))
+        return report(tree, scope, no->message, no->help);
       return checked(tree, scope, std::get<Node>(*special));
     }
-    if (const Forbidden* no = std::get_if<Forbidden>(&meaning)) return report(tree, scope, no->message, no->help);
+    if (const Forbidden* no = std::get_if<Forbidden>(&meaning))
+      return report(tree, scope, no->message, no->help);
     if (find_local(scope, tree.text) != nullptr || !std::holds_alternative<std::monostate>(meaning)) {
       return report(tree, scope, quoted(tree.text) + " is a value, not a function",
                     "multiplication is written with *: " + tree.text + "*(…)");
@@ -502,7 +527,8 @@ class Lowering {
 
   std::optional<Result> call_builtin(const Tree& tree, Scope& scope, const BuiltinFunction& builtin) {
     const auto given = static_cast<int>(tree.children.size());
-    if (given < builtin.least || given > builtin.most) return wrong_count(tree, scope, builtin.least, builtin.most);
+    if (given < builtin.least || given > builtin.most)
+      return wrong_count(tree, scope, builtin.least, builtin.most);
     if (builtin.builtin == Builtin::if_) return choose(tree, scope);
     const std::optional<std::vector<Node>> arguments = values(tree, scope);
     if (!arguments) return std::nullopt;
@@ -510,29 +536,49 @@ class Lowering {
     const std::string& place = scope.place;
     Node made{};
     switch (builtin.builtin) {
-      case Builtin::smooth: made = graph_.call(builtin.function, a); break;
-      case Builtin::hypot: made = graph_.call(Function::hypot, a); break;
-      case Builtin::abs: made = graph_.absolute(a[0], place); break;
-      case Builtin::sign: made = graph_.sign(a[0], place); break;
-      case Builtin::step: made = graph_.step(a[0], place); break;
-      case Builtin::floor: made = graph_.floor(a[0], place); break;
-      case Builtin::bump: made = graph_.bump(a[0], place); break;
-      case Builtin::atan2: made = graph_.atan2(a[0], a[1], place); break;
+      case Builtin::smooth:
+        made = graph_.call(builtin.function, a);
+        break;
+      case Builtin::hypot:
+        made = graph_.call(Function::hypot, a);
+        break;
+      case Builtin::abs:
+        made = graph_.absolute(a[0], place);
+        break;
+      case Builtin::sign:
+        made = graph_.sign(a[0], place);
+        break;
+      case Builtin::step:
+        made = graph_.step(a[0], place);
+        break;
+      case Builtin::floor:
+        made = graph_.floor(a[0], place);
+        break;
+      case Builtin::bump:
+        made = graph_.bump(a[0], place);
+        break;
+      case Builtin::atan2:
+        made = graph_.atan2(a[0], a[1], place);
+        break;
       case Builtin::mod:
-        if (is_zero(a[1])) return report(tree.children[1], scope, "division by zero", "mod(a, b) needs b > 0");
+        if (is_zero(a[1]))
+          return report(tree.children[1], scope, "division by zero", "mod(a, b) needs b > 0");
         made = graph_.modulo(a[0], a[1], place);
         break;
       case Builtin::min:
       case Builtin::max:
         made = a[0];
         for (std::size_t i = 1; i < a.size(); ++i) {
-          made = builtin.builtin == Builtin::min ? graph_.minimum(made, a[i], place) : graph_.maximum(made, a[i], place);
+          made = builtin.builtin == Builtin::min ? graph_.minimum(made, a[i], place)
+                                                 : graph_.maximum(made, a[i], place);
         }
         break;
-      case Builtin::if_: break;
+      case Builtin::if_:
+        break;
     }
     if (graph_.is_constant(made) && !std::isfinite(graph_.value(made)) && a.size() == 1) {
-      return report(tree, scope, tree.text + "(" + judder::to_text(graph_.value(a[0])) + ") is not a finite number", "");
+      return report(tree, scope,
+                    tree.text + "(" + judder::to_text(graph_.value(a[0])) + ") is not a finite number", "");
     }
     return checked(tree, scope, made);
   }
@@ -564,21 +610,22 @@ class Lowering {
 Scope outermost(Graph& graph, const LowerOptions& options) {
   Scope scope;
   scope.place = options.place;
-  for (const Index& i : options.indices) scope.locals.emplace_back(i.name, graph.constant(static_cast<double>(i.value)));
+  for (const Index& i : options.indices)
+    scope.locals.emplace_back(i.name, graph.constant(static_cast<double>(i.value)));
   return scope;
 }
 
 }  // namespace
 
-std::optional<Node> lower(const Tree& tree, Graph& graph, Environment& environment, const LowerOptions& options,
-                          std::vector<Problem>& problems) {
+std::optional<Node> lower(const Tree& tree, Graph& graph, Environment& environment,
+                          const LowerOptions& options, std::vector<Problem>& problems) {
   Scope scope = outermost(graph, options);
   Lowering lowering(graph, environment, problems);
   return options.condition ? lowering.condition(tree, scope) : lowering.value(tree, scope);
 }
 
-std::optional<long> lower_integer(const Tree& tree, Graph& graph, Environment& environment, const LowerOptions& options,
-                                  std::vector<Problem>& problems) {
+std::optional<long> lower_integer(const Tree& tree, Graph& graph, Environment& environment,
+                                  const LowerOptions& options, std::vector<Problem>& problems) {
   Scope scope = outermost(graph, options);
   return Lowering(graph, environment, problems).integer(tree, scope);
 }

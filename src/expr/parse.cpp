@@ -134,7 +134,8 @@ class Parser {
       while (place_ < text_.size() && is_word_character(text_[place_])) ++place_;
       token_ = Token::word;
       symbol_ = text_.substr(begin_, place_ - begin_);
-    } else if (is_digit(text_[place_]) || (text_[place_] == '.' && place_ + 1 < text_.size() && is_digit(text_[place_ + 1]))) {
+    } else if (is_digit(text_[place_]) ||
+               (text_[place_] == '.' && place_ + 1 < text_.size() && is_digit(text_[place_ + 1]))) {
       scan_number();
     } else {
       scan_symbol();
@@ -164,8 +165,9 @@ class Parser {
     const auto [stop, error] = std::from_chars(symbol_.data(), symbol_.data() + symbol_.size(), number_);
     if (error == std::errc::result_out_of_range) {
       // Too small is zero to working precision; from_chars says the same of both.
-      const bool tiny = symbol_.find("e-") != std::string_view::npos || symbol_.find("E-") != std::string_view::npos ||
-                        symbol_.starts_with("0.") || symbol_.starts_with(".");
+      const bool tiny = symbol_.find("e-") != std::string_view::npos ||
+                        symbol_.find("E-") != std::string_view::npos || symbol_.starts_with("0.") ||
+                        symbol_.starts_with(".");
       fail(begin_, begin_ + length(symbol_), std::string("the number is too ") + (tiny ? "small" : "large"),
            "numbers lie between 2.3e-308 and 1.7e308");
     }
@@ -210,7 +212,8 @@ class Parser {
     unexpected();
   }
   std::string word(const char* what) {
-    if (token_ != Token::word || is_reserved_operator(symbol_)) fail_here(std::string("expected ") + what, "");
+    if (token_ != Token::word || is_reserved_operator(symbol_))
+      fail_here(std::string("expected ") + what, "");
     std::string result(symbol_);
     next();
     return result;
@@ -219,36 +222,40 @@ class Parser {
   /// Says what is wrong with the token that stands where an operator, a comma or the end should be.
   [[noreturn]] void unexpected() {
     const std::string shown(symbol_);
-    const bool starts_operand = token_ == Token::number || at("(") || (token_ == Token::word && !is_reserved_operator(symbol_));
+    const bool starts_operand =
+        token_ == Token::number || at("(") || (token_ == Token::word && !is_reserved_operator(symbol_));
     if (token_ == Token::end) fail_here("the expression ends too early", "");
     if (starts_operand && previous_word_) {
       const std::string before(*previous_word_);
-      fail_here("an operator is missing before '" + shown + "'",
-                "multiplication is written with *, and functions with brackets: " + before + "(" + shown + ")");
+      fail_here(
+          "an operator is missing before '" + shown + "'",
+          "multiplication is written with *, and functions with brackets: " + before + "(" + shown + ")");
     }
     if (starts_operand) {
-      fail_here("an operator is missing before '" + shown + "'", "multiplication is written with *: 2*x, not 2 x");
+      fail_here("an operator is missing before '" + shown + "'",
+                "multiplication is written with *: 2*x, not 2 x");
     }
     wrong_symbol(shown);
     fail_here("'" + shown + "' does not fit here", at(")") ? "there is no opening bracket for it" : "");
   }
 
   void wrong_symbol(const std::string& shown) {
-    static constexpr std::array<std::array<std::string_view, 2>, 15> kHelp{{{"**", "powers are written x^2"},
-                                                                            {"&&", "write and"},
-                                                                            {"||", "write or"},
-                                                                            {"&", "write and"},
-                                                                            {"|", "write or, or abs(x)"},
-                                                                            {"!", "write not"},
-                                                                            {"%", "write mod(a, b)"},
-                                                                            {"=", "equality is written =="},
-                                                                            {"=>", "write >="},
-                                                                            {"−", "use the ASCII minus sign -"},
-                                                                            {"·", "multiplication is written *"},
-                                                                            {"×", "multiplication is written *"},
-                                                                            {"²", "powers are written x^2"},
-                                                                            {"π", "write pi"},
-                                                                            {"’", "the prime is the ASCII character '"}}};
+    static constexpr std::array<std::array<std::string_view, 2>, 15> kHelp{
+        {{"**", "powers are written x^2"},
+         {"&&", "write and"},
+         {"||", "write or"},
+         {"&", "write and"},
+         {"|", "write or, or abs(x)"},
+         {"!", "write not"},
+         {"%", "write mod(a, b)"},
+         {"=", "equality is written =="},
+         {"=>", "write >="},
+         {"−", "use the ASCII minus sign -"},
+         {"·", "multiplication is written *"},
+         {"×", "multiplication is written *"},
+         {"²", "powers are written x^2"},
+         {"π", "write pi"},
+         {"’", "the prime is the ASCII character '"}}};
     for (const auto& [symbol, help] : kHelp) {
       if (shown == symbol) fail_here("'" + shown + "' is not an operator of expressions", std::string(help));
     }
@@ -289,7 +296,8 @@ class Parser {
   }
   void check_height(int height) {
     if (height > kTallestTree) {
-      fail_here("more than 1000 operations follow one another", "use sum(), or split the expression into definitions");
+      fail_here("more than 1000 operations follow one another",
+                "use sum(), or split the expression into definitions");
     }
   }
 
@@ -349,7 +357,8 @@ class Parser {
     }
     if (token_ == Token::word && !is_reserved_operator(symbol_)) return named();
     if (token_ == Token::end) {
-      if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(0, 1, "the expression is empty", "");
+      if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos)
+        fail(0, 1, "the expression is empty", "");
       fail(begin_, begin_ + 1, "the expression ends too early", "a value is missing");
     }
     const std::string shown(symbol_);
@@ -394,7 +403,8 @@ class Parser {
     part.tree.text = word("the index of the sum");
     if (!take("=")) fail_here("sum needs a range", "write sum(i = 1 to n, expression)");
     append(part, expression(kAdd));
-    if (!take("to")) fail_here("'to' is missing in the range of the sum", "write sum(i = 1 to n, expression)");
+    if (!take("to"))
+      fail_here("'to' is missing in the range of the sum", "write sum(i = 1 to n, expression)");
     append(part, expression(kAdd));
     if (!take(",")) fail_here("the expression to add up is missing", "write sum(i = 1 to n, expression)");
     append(part, expression(0));
@@ -457,9 +467,12 @@ namespace {
 int strength_of(const Tree& tree) {
   if (const Infix* infix = find_infix(tree.kind)) return infix->strength;
   switch (tree.kind) {
-    case Kind::negate: return kMinus;
-    case Kind::logical_not: return kNot;
-    default: return kPrime;
+    case Kind::negate:
+      return kMinus;
+    case Kind::logical_not:
+      return kNot;
+    default:
+      return kPrime;
   }
 }
 
@@ -477,7 +490,9 @@ void write(const Tree& tree, int least, std::string& out) {
   const bool brackets = strength < least;
   if (brackets) out += '(';
   switch (tree.kind) {
-    case Kind::number: append_number(out, tree.value); break;
+    case Kind::number:
+      append_number(out, tree.value);
+      break;
     case Kind::name:
       out += tree.text;
       if (!tree.children.empty()) {

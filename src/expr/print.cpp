@@ -24,8 +24,9 @@ struct Piece {
   int strength = kAtom;
 };
 
-constexpr std::array<const char*, 18> kNames{"sin",  "cos",   "tan",   "asin",  "acos", "atan", "sinh", "cosh",  "tanh",
-                                             "asinh", "acosh", "atanh", "exp", "log",  "sqrt", "cbrt", "atan2", "hypot"};
+constexpr std::array<const char*, 18> kNames{"sin",  "cos",  "tan",  "asin",  "acos",  "atan",
+                                             "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+                                             "exp",  "log",  "sqrt", "cbrt",  "atan2", "hypot"};
 
 /// The style says how the building stones look; the structure is the same for text and LaTeX.
 class Text {
@@ -56,12 +57,15 @@ class Text {
     const std::array arguments{c, a, b};
     return call("if", arguments);
   }
-  static std::string fit(const Piece& p, int least) { return p.strength < least ? bracketed(p.text) : p.text; }
+  static std::string fit(const Piece& p, int least) {
+    return p.strength < least ? bracketed(p.text) : p.text;
+  }
 };
 
-constexpr std::array<std::string_view, 24> kGreek{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta",   "theta",
-                                                  "iota",  "kappa", "lambda", "mu",  "nu",      "xi",   "pi",    "rho",
-                                                  "sigma", "tau",   "upsilon", "phi", "chi",    "psi",  "omega", "Omega"};
+constexpr std::array<std::string_view, 24> kGreek{"alpha",   "beta",  "gamma", "delta", "epsilon", "zeta",
+                                                  "eta",     "theta", "iota",  "kappa", "lambda",  "mu",
+                                                  "nu",      "xi",    "pi",    "rho",   "sigma",   "tau",
+                                                  "upsilon", "phi",   "chi",   "psi",   "omega",   "Omega"};
 
 /// One word of a name: Greek letters by name, trailing digits and what follows an underscore as index.
 std::string latex_word(std::string_view word) {
@@ -115,7 +119,8 @@ std::string latex_name(std::string_view name) {
     return out + "}";
   }
   std::string out = latex_word(core);
-  if (primes > 0) out = std::string(primes == 1 ? "\\dot{" : primes == 2 ? "\\ddot{" : "\\dddot{") + out + "}";
+  if (primes > 0)
+    out = std::string(primes == 1 ? "\\dot{" : primes == 2 ? "\\ddot{" : "\\dddot{") + out + "}";
   return index.empty() ? out : "{" + out + "}_{" + index + "}";
 }
 
@@ -126,7 +131,8 @@ class Latex {
     if (const std::size_t e = s.find('e'); e != std::string::npos) {
       const std::string exponent = s[e + 1] == '+' ? s.substr(e + 2) : s.substr(e + 1);
       const std::string mantissa = s.substr(0, e);
-      return {mantissa + " \\cdot 10^{" + std::to_string(std::stol(exponent)) + "}", x < 0 ? kMinus : kMultiply};
+      return {mantissa + " \\cdot 10^{" + std::to_string(std::stol(exponent)) + "}",
+              x < 0 ? kMinus : kMultiply};
     }
     return {s, x < 0 ? kMinus : kAtom};
   }
@@ -136,16 +142,31 @@ class Latex {
     const bool digits = !b.empty() && std::isdigit(static_cast<unsigned char>(b[0])) != 0;
     return a + (digits ? " \\cdot " : " \\, ") + b;
   }
-  static Piece fraction(const Piece& a, const Piece& b) { return {"\\frac{" + a.text + "}{" + b.text + "}", kMultiply}; }
+  static Piece fraction(const Piece& a, const Piece& b) {
+    return {"\\frac{" + a.text + "}{" + b.text + "}", kMultiply};
+  }
   static Piece raised(const Piece& a, const Piece& exponent) {
     return {"{" + fit(a, kAtom) + "}^{" + exponent.text + "}", kPower};
   }
   static Piece call(const std::string& name, std::span<const Piece> arguments) {
-    static constexpr std::array<std::array<std::string_view, 2>, 18> kCommands{
-        {{"sin", "\\sin"},   {"cos", "\\cos"},   {"tan", "\\tan"},    {"asin", "\\arcsin"}, {"acos", "\\arccos"},
-         {"atan", "\\arctan"}, {"sinh", "\\sinh"}, {"cosh", "\\cosh"}, {"tanh", "\\tanh"},   {"exp", "\\exp"},
-         {"log", "\\ln"},    {"min", "\\min"},   {"max", "\\max"},    {"abs", ""},          {"sqrt", ""},
-         {"cbrt", ""},       {"floor", ""},      {"hypot", ""}}};
+    static constexpr std::array<std::array<std::string_view, 2>, 18> kCommands{{{"sin", "\\sin"},
+                                                                                {"cos", "\\cos"},
+                                                                                {"tan", "\\tan"},
+                                                                                {"asin", "\\arcsin"},
+                                                                                {"acos", "\\arccos"},
+                                                                                {"atan", "\\arctan"},
+                                                                                {"sinh", "\\sinh"},
+                                                                                {"cosh", "\\cosh"},
+                                                                                {"tanh", "\\tanh"},
+                                                                                {"exp", "\\exp"},
+                                                                                {"log", "\\ln"},
+                                                                                {"min", "\\min"},
+                                                                                {"max", "\\max"},
+                                                                                {"abs", ""},
+                                                                                {"sqrt", ""},
+                                                                                {"cbrt", ""},
+                                                                                {"floor", ""},
+                                                                                {"hypot", ""}}};
     if (name == "abs") return {"\\left|" + arguments[0].text + "\\right|", kAtom};
     if (name == "sqrt") return {"\\sqrt{" + arguments[0].text + "}", kAtom};
     if (name == "cbrt") return {"\\sqrt[3]{" + arguments[0].text + "}", kAtom};
@@ -166,16 +187,28 @@ class Latex {
   }
   static Piece compare(const Piece& a, const char* relation) {
     const std::string_view r = relation;
-    return {a.text + (r == "<=" ? " \\le " : r == ">=" ? " \\ge " : r == "<" ? " < " : " > ") + "0", kCompare};
+    return {a.text +
+                (r == "<="   ? " \\le "
+                 : r == ">=" ? " \\ge "
+                 : r == "<"  ? " < "
+                             : " > ") +
+                "0",
+            kCompare};
   }
   static Piece logical(const Piece& a, const char* word, const Piece& b, int strength) {
-    return {fit(a, strength) + (std::string_view(word) == "and" ? " \\wedge " : " \\vee ") + fit(b, strength + 1), strength};
+    return {
+        fit(a, strength) + (std::string_view(word) == "and" ? " \\wedge " : " \\vee ") + fit(b, strength + 1),
+        strength};
   }
   static Piece negated(const Piece& a) { return {"\\neg " + fit(a, kAtom), kNot}; }
   static Piece select(const Piece& c, const Piece& a, const Piece& b) {
-    return {"\\begin{cases}" + a.text + " & " + c.text + "\\\\ " + b.text + " & \\text{otherwise}\\end{cases}", kAtom};
+    return {
+        "\\begin{cases}" + a.text + " & " + c.text + "\\\\ " + b.text + " & \\text{otherwise}\\end{cases}",
+        kAtom};
   }
-  static std::string fit(const Piece& p, int least) { return p.strength < least ? bracketed(p.text) : p.text; }
+  static std::string fit(const Piece& p, int least) {
+    return p.strength < least ? bracketed(p.text) : p.text;
+  }
 };
 
 template <class Style>
@@ -227,30 +260,42 @@ class Printer {
   }
 
   Piece make(Node a) {
-    if (const auto alias = d_.aliases.find(a.index); alias != d_.aliases.end()) return make_alias(alias->second);
+    if (const auto alias = d_.aliases.find(a.index); alias != d_.aliases.end())
+      return make_alias(alias->second);
     const Entry& e = d_.at(a);
     const auto terms = d_.terms(a);
     switch (e.kind) {
-      case NodeKind::constant: return Style::number(e.value);
-      case NodeKind::variable: return Style::variable(d_.names[e.first]);
-      case NodeKind::sum: return make_sum(terms, e.value);
-      case NodeKind::product: return make_product(terms, 1);
-      case NodeKind::power: return Style::raised(piece(terms[0].node), piece(terms[1].node));
+      case NodeKind::constant:
+        return Style::number(e.value);
+      case NodeKind::variable:
+        return Style::variable(d_.names[e.first]);
+      case NodeKind::sum:
+        return make_sum(terms, e.value);
+      case NodeKind::product:
+        return make_product(terms, 1);
+      case NodeKind::power:
+        return Style::raised(piece(terms[0].node), piece(terms[1].node));
       case NodeKind::call: {
         std::vector<Piece> arguments;
         for (const Term& t : terms) arguments.push_back(piece(t.node));
         return Style::call(kNames[static_cast<std::size_t>(e.function)], arguments);
       }
       case NodeKind::select:
-        return Style::select(logical_piece(as_condition(terms[0].node)), piece(terms[1].node), piece(terms[2].node));
-      case NodeKind::sign: return call("sign", d_.switches[e.first].surface);
-      case NodeKind::side: return make_side(e);
+        return Style::select(logical_piece(as_condition(terms[0].node)), piece(terms[1].node),
+                             piece(terms[2].node));
+      case NodeKind::sign:
+        return call("sign", d_.switches[e.first].surface);
+      case NodeKind::side:
+        return make_side(e);
       case NodeKind::lookup: {
         const Entry& side = d_.at(terms[0].node);
-        return side.kind == NodeKind::side ? make_lookup(d_.switches[side.first], d_.lists[e.extra]) : piece(terms[0].node);
+        return side.kind == NodeKind::side ? make_lookup(d_.switches[side.first], d_.lists[e.extra])
+                                           : piece(terms[0].node);
       }
-      case NodeKind::turn: return piece(terms[1].node);
-      case NodeKind::flat: return make_flat(piece(terms[0].node), e.extra);
+      case NodeKind::turn:
+        return piece(terms[1].node);
+      case NodeKind::flat:
+        return make_flat(piece(terms[0].node), e.extra);
     }
     return {};
   }
@@ -283,8 +328,8 @@ class Printer {
     const auto& [name, arguments] = alias->second;
     if (name == "and" || name == "or") {
       const int strength = name == "and" ? kAnd : kOr;
-      return Style::logical(logical_piece(as_condition(arguments[0])), name.c_str(), logical_piece(as_condition(arguments[1])),
-                            strength);
+      return Style::logical(logical_piece(as_condition(arguments[0])), name.c_str(),
+                            logical_piece(as_condition(arguments[1])), strength);
     }
     if (name == "not") return Style::negated(logical_piece(as_condition(arguments[0])));
     return pieces_[a.index];
@@ -307,7 +352,8 @@ class Printer {
 
   Piece shifted(Node x, double level) const {
     if (level == 0) return piece(x);
-    return {Style::fit(piece(x), kAdd) + (level < 0 ? " + " : " - ") + Style::fit(Style::number(std::abs(level)), kMultiply),
+    return {Style::fit(piece(x), kAdd) + (level < 0 ? " + " : " - ") +
+                Style::fit(Style::number(std::abs(level)), kMultiply),
             kAdd};
   }
 
@@ -377,7 +423,8 @@ class Printer {
   Piece make_multiple(double c, Node node) {
     if (c == 1) return piece(node);
     const bool product = d_.at(node).kind == NodeKind::product && !d_.aliases.contains(node.index);
-    if (const double w = divisor(c); w != 0 && !product) return Style::fraction(piece(node), Style::number(w));
+    if (const double w = divisor(c); w != 0 && !product)
+      return Style::fraction(piece(node), Style::number(w));
     if (product) return make_product(d_.terms(node), c);
     const Piece factor = Style::number(c);
     return {Style::times(Style::fit(factor, kMultiply), Style::fit(piece(node), kMinus + 1)), kMultiply};
@@ -408,7 +455,8 @@ class Printer {
       const double c = terms[i].coefficient;
       out += (c < 0 ? " - " : " + ") + Style::fit(make_multiple(std::abs(c), terms[i].node), kMultiply);
     }
-    if (!value_done) out += (value < 0 ? " - " : " + ") + Style::fit(Style::number(std::abs(value)), kMultiply);
+    if (!value_done)
+      out += (value < 0 ? " - " : " + ") + Style::fit(Style::number(std::abs(value)), kMultiply);
     return {out, strength};
   }
 

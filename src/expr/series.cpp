@@ -98,7 +98,8 @@ struct SeriesAlgebra {
   }
   [[nodiscard]] Series power(const Series& a, const Series& b) const {
     if (is_constant(b)) {
-      if (is_whole(b.c[0]) && b.c[0] > 0 && b.c[0] < 4e9) return power_whole(a, static_cast<std::uint32_t>(b.c[0]));
+      if (is_whole(b.c[0]) && b.c[0] > 0 && b.c[0] < 4e9)
+        return power_whole(a, static_cast<std::uint32_t>(b.c[0]));
       return constant_power(std::pow(a.c[0], b.c[0]), a, b.c[0]);
     }
     Series s = exponential(multiply(b, logarithm(a)));
@@ -165,24 +166,45 @@ struct SeriesAlgebra {
     const double start = apply(f, a.c[0]);
     Series s, c;
     switch (f) {
-      case Function::sin: sine_and_cosine(a, start, std::cos(a.c[0]), -1, s, c); return s;
-      case Function::cos: sine_and_cosine(a, std::sin(a.c[0]), start, -1, s, c); return c;
-      case Function::sinh: sine_and_cosine(a, start, std::cosh(a.c[0]), 1, s, c); return s;
-      case Function::cosh: sine_and_cosine(a, std::sinh(a.c[0]), start, 1, s, c); return c;
-      case Function::tan: return tangent(a, start, 1);
-      case Function::tanh: return tangent(a, start, -1);
-      case Function::exp: return exponential(a);
-      case Function::log: return logarithm(a);
-      case Function::sqrt: return root(a);
-      case Function::cbrt: return constant_power(start, a, 1.0 / 3.0);
-      case Function::asin: return integrate(start, reciprocal(root(quadratic(1, -1, a))), a);
-      case Function::acos: return integrate(start, negate(reciprocal(root(quadratic(1, -1, a)))), a);
-      case Function::atan: return integrate(start, reciprocal(quadratic(1, 1, a)), a);
-      case Function::asinh: return integrate(start, reciprocal(root(quadratic(1, 1, a))), a);
-      case Function::acosh: return integrate(start, reciprocal(root(quadratic(-1, 1, a))), a);
-      case Function::atanh: return integrate(start, reciprocal(quadratic(1, -1, a)), a);
+      case Function::sin:
+        sine_and_cosine(a, start, std::cos(a.c[0]), -1, s, c);
+        return s;
+      case Function::cos:
+        sine_and_cosine(a, std::sin(a.c[0]), start, -1, s, c);
+        return c;
+      case Function::sinh:
+        sine_and_cosine(a, start, std::cosh(a.c[0]), 1, s, c);
+        return s;
+      case Function::cosh:
+        sine_and_cosine(a, std::sinh(a.c[0]), start, 1, s, c);
+        return c;
+      case Function::tan:
+        return tangent(a, start, 1);
+      case Function::tanh:
+        return tangent(a, start, -1);
+      case Function::exp:
+        return exponential(a);
+      case Function::log:
+        return logarithm(a);
+      case Function::sqrt:
+        return root(a);
+      case Function::cbrt:
+        return constant_power(start, a, 1.0 / 3.0);
+      case Function::asin:
+        return integrate(start, reciprocal(root(quadratic(1, -1, a))), a);
+      case Function::acos:
+        return integrate(start, negate(reciprocal(root(quadratic(1, -1, a)))), a);
+      case Function::atan:
+        return integrate(start, reciprocal(quadratic(1, 1, a)), a);
+      case Function::asinh:
+        return integrate(start, reciprocal(root(quadratic(1, 1, a))), a);
+      case Function::acosh:
+        return integrate(start, reciprocal(root(quadratic(-1, 1, a))), a);
+      case Function::atanh:
+        return integrate(start, reciprocal(quadratic(1, -1, a)), a);
       case Function::atan2:
-      case Function::hypot: break;
+      case Function::hypot:
+        break;
     }
     return s;
   }
@@ -215,7 +237,9 @@ struct SeriesAlgebra {
     return c == 1 ? a : c == 0 ? b : add(scale(c, a), scale(1 - c, b));
   }
   [[nodiscard]] Series side_to_sign(const Series& s) const { return constant(2 * s.c[0] - 1); }
-  [[nodiscard]] Series side(const Series& s, double at_zero) const { return constant(side_value(s.c[0], at_zero)); }
+  [[nodiscard]] Series side(const Series& s, double at_zero) const {
+    return constant(side_value(s.c[0], at_zero));
+  }
   [[nodiscard]] Series sign(const Series& s) const { return constant(sign_value(s.c[0])); }
   [[nodiscard]] Series floor(const Series& x) const { return constant(std::floor(x.c[0])); }
   [[nodiscard]] Series level(std::span<const double> levels, const Series& x) const {

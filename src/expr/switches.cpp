@@ -106,8 +106,8 @@ std::pair<SwitchId, bool> Graph::Data::find_switch(Node surface, SwitchKind kind
   return {id, false};
 }
 
-SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, bool every_whole, SwitchKind kind,
-                                  std::string_view place) {
+SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, bool every_whole,
+                                  SwitchKind kind, std::string_view place) {
   const auto next = static_cast<SwitchId>(switches.size());
   const SwitchId id = every_whole ? floors.emplace(x.index, next).first->second
                                   : levelled.emplace(std::pair(x.index, levels), next).first->second;
@@ -139,7 +139,9 @@ Node Graph::Data::two_sided_sign(Node surface, SwitchKind kind, std::string_view
 
 void Graph::Data::write_as(Node a, std::string name, std::vector<Node> arguments) {
   const NodeKind kind = at(a).kind;
-  if (kind == NodeKind::constant || kind == NodeKind::variable || kind == NodeKind::side || kind == NodeKind::sign) return;
+  if (kind == NodeKind::constant || kind == NodeKind::variable || kind == NodeKind::side ||
+      kind == NodeKind::sign)
+    return;
   // A formula that was first met in another dress keeps it, and nothing is written with itself.
   for (const Node b : arguments) {
     if (b.index >= a.index) return;
@@ -148,7 +150,9 @@ void Graph::Data::write_as(Node a, std::string name, std::vector<Node> arguments
 }
 
 Node Graph::sign(Node s, std::string_view place) { return data_->two_sided_sign(s, SwitchKind::jump, place); }
-Node Graph::step(Node s, std::string_view place) { return data_->two_sided_side(s, 1, SwitchKind::jump, place); }
+Node Graph::step(Node s, std::string_view place) {
+  return data_->two_sided_side(s, 1, SwitchKind::jump, place);
+}
 
 Node Graph::absolute(Node s, std::string_view place) {
   if (data_->is_constant(s)) return data_->constant(std::abs(data_->at(s).value));
@@ -313,7 +317,9 @@ TableId Graph::add_table(std::string name, std::vector<double> x, std::vector<do
   // Entry i + 1 of a list belongs to the piece that starts at knot i; entry 0 to the left of all.
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const double left = outside == TableOutside::error ? kNone : outside == TableOutside::hold ? y[0] : 0.0;
-  const double right = outside == TableOutside::error ? kNone : outside == TableOutside::hold ? y[n - 1] : 0.0;
+  const double right = outside == TableOutside::error  ? kNone
+                       : outside == TableOutside::hold ? y[n - 1]
+                                                       : 0.0;
   std::vector<double> knot(n + 1, x[0]), c0(n + 1, left), c1(n + 1), c2(n + 1), c3(n + 1);
   for (std::size_t i = 0; i < n; ++i) knot[i + 1] = x[i];
   const std::vector<double> m = shape == TableShape::cubic ? spline_curvatures(x, y) : std::vector<double>(n);
@@ -328,12 +334,13 @@ TableId Graph::add_table(std::string name, std::vector<double> x, std::vector<do
   c0[n] = right;
   table.levels = x;
   // The last knot itself is inside.
-  if (outside == TableOutside::error) table.levels[n - 1] = std::nextafter(x[n - 1], std::numeric_limits<double>::infinity());
-  const bool jumps = shape == TableShape::step ||
-                     (outside == TableOutside::zero && (y[0] != 0 || y[n - 1] != 0));
-  table.kind = jumps                                                                     ? SwitchKind::jump
+  if (outside == TableOutside::error)
+    table.levels[n - 1] = std::nextafter(x[n - 1], std::numeric_limits<double>::infinity());
+  const bool jumps =
+      shape == TableShape::step || (outside == TableOutside::zero && (y[0] != 0 || y[n - 1] != 0));
+  table.kind = jumps                                                          ? SwitchKind::jump
                : shape == TableShape::cubic && outside == TableOutside::error ? SwitchKind::smooth
-                                                                                         : SwitchKind::kink;
+                                                                              : SwitchKind::kink;
   table.lists.push_back(data_->add_list(std::move(knot)));
   table.lists.push_back(data_->add_list(std::move(c0)));
   if (shape != TableShape::step) table.lists.push_back(data_->add_list(std::move(c1)));

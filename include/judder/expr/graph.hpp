@@ -42,7 +42,24 @@ using SwitchId = std::uint32_t;  ///< number of a switch of the graph, in order 
 using TableId = std::uint32_t;
 
 enum class Function : std::uint8_t {
-  sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, exp, log, sqrt, cbrt, atan2, hypot
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  asinh,
+  acosh,
+  atanh,
+  exp,
+  log,
+  sqrt,
+  cbrt,
+  atan2,
+  hypot
 };
 
 enum class SwitchKind : std::uint8_t {
@@ -60,7 +77,8 @@ struct Switch {
   bool whole = false;                  ///< levels are all whole numbers
   std::vector<double> levels;
   std::string place;  ///< where it stands first: "force.limiter.value"
-  std::string above;  ///< the side with surface > 0 in the author's words: "a > phi1*b"; empty: printed from the surface
+  std::string
+      above;  ///< the side with surface > 0 in the author's words: "a > phi1*b"; empty: printed from the surface
   std::string below;
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
 };
@@ -101,11 +119,13 @@ class Graph {
   Node modulo(Node a, Node b, std::string_view place);
   Node atan2(Node y, Node x, std::string_view place);  ///< with its cut as a switch
   Node bump(Node s, std::string_view place);
-  Node less(Node a, Node b, bool or_equal, std::string_view place, std::string_view text);  ///< condition a < b
+  Node less(Node a, Node b, bool or_equal, std::string_view place,
+            std::string_view text);  ///< condition a < b
   Node both(Node a, Node b);
   Node either(Node a, Node b);
   Node negation(Node a);
-  TableId add_table(std::string name, std::vector<double> x, std::vector<double> y, TableShape shape, TableOutside outside);
+  TableId add_table(std::string name, std::vector<double> x, std::vector<double> y, TableShape shape,
+                    TableOutside outside);
   Node table(TableId table, Node x, std::string_view place);
   Node side(SwitchId id);
 
@@ -113,8 +133,9 @@ class Graph {
   [[nodiscard]] bool is_constant(Node a) const;
   [[nodiscard]] double value(Node a) const;  ///< of a constant
   [[nodiscard]] bool depends_on(Node a, Variable x) const;
-  [[nodiscard]] std::vector<Variable> variables(Node a) const;  ///< ascending, those it depends on; not through surfaces of switches
-  [[nodiscard]] std::vector<SwitchId> switches(Node a) const;   ///< ascending, those whose sides it uses
+  [[nodiscard]] std::vector<Variable> variables(
+      Node a) const;  ///< ascending, those it depends on; not through surfaces of switches
+  [[nodiscard]] std::vector<SwitchId> switches(Node a) const;  ///< ascending, those whose sides it uses
   [[nodiscard]] std::size_t variable_count() const;
   [[nodiscard]] const std::string& name(Variable x) const;
   [[nodiscard]] const std::vector<Switch>& switches() const;

@@ -27,13 +27,26 @@ struct Problem {
 };
 
 enum class Kind : std::uint8_t {
-  number,   ///< value
-  name,     ///< text; children are indices: a[i, j]
-  call,     ///< text is the function; children are arguments
-  sum,      ///< text is the index; children: from, to, body
-  prime,    ///< children[0]'
-  negate, add, subtract, multiply, divide, power,
-  less, less_equal, greater, greater_equal, equal, unequal, logical_and, logical_or, logical_not
+  number,  ///< value
+  name,    ///< text; children are indices: a[i, j]
+  call,    ///< text is the function; children are arguments
+  sum,     ///< text is the index; children: from, to, body
+  prime,   ///< children[0]'
+  negate,
+  add,
+  subtract,
+  multiply,
+  divide,
+  power,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  unequal,
+  logical_and,
+  logical_or,
+  logical_not
 };
 
 struct Tree {
@@ -54,7 +67,8 @@ struct Range {
   Tree from;
   Tree to;
 };
-[[nodiscard]] std::optional<std::vector<Range>> parse_ranges(std::string_view text, std::vector<Problem>& problems);
+[[nodiscard]] std::optional<std::vector<Range>> parse_ranges(std::string_view text,
+                                                             std::vector<Problem>& problems);
 
 /// "name" or "name(a, b)": the key of a definition.
 struct Signature {
@@ -71,7 +85,8 @@ struct Scalar {
 };
 /// A list or matrix of numbers or of coordinates made by `each`: a[i], B[i, j], x[3]. `find` returns nothing if out of range.
 struct Family {
-  std::vector<int> sizes;  ///< for lists: length of each dimension (counted from 1); empty for coordinate families
+  std::vector<int>
+      sizes;  ///< for lists: length of each dimension (counted from 1); empty for coordinate families
   std::function<std::optional<Node>(std::span<const int>)> find;
 };
 /// A definition, replaced by its body. `body` outlives the lowering. Arguments are lowered at the place of the call and may be whole
@@ -103,7 +118,8 @@ class Environment {
   /// Functions that are not part of the language proper: normal(c), energy(), … `arguments` are trees because they name elements; local
   /// indices and arguments in them have been replaced by their numbers.
   /// nullopt: no such function here.
-  virtual std::optional<std::variant<Node, Forbidden>> function(std::string_view name, std::span<const Tree> arguments) {
+  virtual std::optional<std::variant<Node, Forbidden>> function(std::string_view name,
+                                                                std::span<const Tree> arguments) {
     (void)name, (void)arguments;
     return std::nullopt;
   }
@@ -116,14 +132,14 @@ struct Index {
 };
 
 struct LowerOptions {
-  std::string place;                ///< place of the switches: "force.limiter.value"
-  std::vector<Index> indices;       ///< from `each`
-  bool condition = false;           ///< the text must be a condition (when), otherwise a value
+  std::string place;           ///< place of the switches: "force.limiter.value"
+  std::vector<Index> indices;  ///< from `each`
+  bool condition = false;      ///< the text must be a condition (when), otherwise a value
 };
 
 /// The node, or nothing and at least one problem. `problems` of an inlined definition point at the call and name the definition.
-[[nodiscard]] std::optional<Node> lower(const Tree& tree, Graph& graph, Environment& environment, const LowerOptions& options,
-                                        std::vector<Problem>& problems);
+[[nodiscard]] std::optional<Node> lower(const Tree& tree, Graph& graph, Environment& environment,
+                                        const LowerOptions& options, std::vector<Problem>& problems);
 
 /// A whole number (indices, bounds of ranges), or nothing and a problem.
 [[nodiscard]] std::optional<long> lower_integer(const Tree& tree, Graph& graph, Environment& environment,

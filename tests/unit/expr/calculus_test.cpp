@@ -13,14 +13,22 @@ Complex evaluate(const Tree& tree, const std::map<std::string, Complex>& at) {
   const auto child = [&](std::size_t i) { return evaluate(tree.children[i], at); };
   const Complex one(1);
   switch (tree.kind) {
-    case Kind::number: return tree.value;
-    case Kind::name: return at.at(tree.text);
-    case Kind::negate: return -child(0);
-    case Kind::add: return child(0) + child(1);
-    case Kind::subtract: return child(0) - child(1);
-    case Kind::multiply: return child(0) * child(1);
-    case Kind::divide: return child(0) / child(1);
-    case Kind::power: return std::pow(child(0), static_cast<int>(std::lround(tree.children[1].value)));
+    case Kind::number:
+      return tree.value;
+    case Kind::name:
+      return at.at(tree.text);
+    case Kind::negate:
+      return -child(0);
+    case Kind::add:
+      return child(0) + child(1);
+    case Kind::subtract:
+      return child(0) - child(1);
+    case Kind::multiply:
+      return child(0) * child(1);
+    case Kind::divide:
+      return child(0) / child(1);
+    case Kind::power:
+      return std::pow(child(0), static_cast<int>(std::lround(tree.children[1].value)));
     case Kind::call: {
       const Complex a = child(0);
       const std::string& f = tree.text;
@@ -41,7 +49,9 @@ Complex evaluate(const Tree& tree, const std::map<std::string, Complex>& at) {
       ADD_FAILURE() << "no complex " << f;
       return one;
     }
-    default: ADD_FAILURE() << "no complex operator"; return one;
+    default:
+      ADD_FAILURE() << "no complex operator";
+      return one;
   }
 }
 
@@ -62,26 +72,59 @@ TEST(Derivative, AgreesWithTheComplexStep) {
       const double oracle = evaluate(tree, shifted).imag() / 1e-30;
       const double ours = room.graph.evaluate(room.graph.derivative(node, v), at);
       if (!std::isfinite(oracle) || std::abs(oracle) > 1e9) continue;
-      EXPECT_TRUE(near_relative(ours, oracle, 1e-7)) << "seed " << seed << ", d/d" << names[v] << " of " << text << "\n"
-                                                     << ours << " against " << oracle;
+      EXPECT_TRUE(near_relative(ours, oracle, 1e-7))
+          << "seed " << seed << ", d/d" << names[v] << " of " << text << "\n"
+          << ours << " against " << oracle;
     }
   }
 }
 
 TEST(Derivative, AgreesWithCentralDifferencesForEveryFunction) {
   Room r;
-  for (const char* text :
-       {"sin(x)", "cos(x)", "tan(x)", "asin(0.5*x)", "acos(0.5*x)", "atan(x)", "sinh(x)", "cosh(x)", "tanh(x)", "asinh(x)",
-        "acosh(x + 2)", "atanh(0.5*x)", "exp(x)", "log(x)", "sqrt(x)", "cbrt(x)", "atan2(x, y)", "atan2(y, x)", "hypot(x, y, z)",
-        "x^x", "2^x", "x^y", "x^2.5", "abs(x - 3)*x", "min(x, y)*x", "max(x, y)*x", "mod(x, 0.3)*x", "bump(x)", "if(x > y, x^2, y)",
-        "floor(x)*x", "bump(x)*bump(x/2)", "sign(x)*x^3"}) {
+  for (const char* text : {"sin(x)",
+                           "cos(x)",
+                           "tan(x)",
+                           "asin(0.5*x)",
+                           "acos(0.5*x)",
+                           "atan(x)",
+                           "sinh(x)",
+                           "cosh(x)",
+                           "tanh(x)",
+                           "asinh(x)",
+                           "acosh(x + 2)",
+                           "atanh(0.5*x)",
+                           "exp(x)",
+                           "log(x)",
+                           "sqrt(x)",
+                           "cbrt(x)",
+                           "atan2(x, y)",
+                           "atan2(y, x)",
+                           "hypot(x, y, z)",
+                           "x^x",
+                           "2^x",
+                           "x^y",
+                           "x^2.5",
+                           "abs(x - 3)*x",
+                           "min(x, y)*x",
+                           "max(x, y)*x",
+                           "mod(x, 0.3)*x",
+                           "bump(x)",
+                           "if(x > y, x^2, y)",
+                           "floor(x)*x",
+                           "bump(x)*bump(x/2)",
+                           "sign(x)*x^3"}) {
     const Node node = r.read(text);
     for (double at : {0.21, 0.65, 0.93}) {
-      const auto value = [&](double x) { return r.graph.evaluate(node, std::vector<double>{0.3, x, -1.2, 2.0}); };
+      const auto value = [&](double x) {
+        return r.graph.evaluate(node, std::vector<double>{0.3, x, -1.2, 2.0});
+      };
       const double h = 1e-5;
-      const double difference = (8 * (value(at + h) - value(at - h)) - (value(at + 2 * h) - value(at - 2 * h))) / (12 * h);
-      const double ours = r.graph.evaluate(r.graph.derivative(node, 1), std::vector<double>{0.3, at, -1.2, 2.0});
-      EXPECT_TRUE(near_relative(ours, difference, 1e-8)) << text << " at " << at << ": " << ours << " against " << difference;
+      const double difference =
+          (8 * (value(at + h) - value(at - h)) - (value(at + 2 * h) - value(at - 2 * h))) / (12 * h);
+      const double ours =
+          r.graph.evaluate(r.graph.derivative(node, 1), std::vector<double>{0.3, at, -1.2, 2.0});
+      EXPECT_TRUE(near_relative(ours, difference, 1e-8))
+          << text << " at " << at << ": " << ours << " against " << difference;
     }
   }
 }
@@ -121,18 +164,43 @@ TEST(Taylor, CoefficientsAreRepeatedDerivatives) {
       if (k > 0) derivative = r.graph.derivative(derivative, 1), factorial *= k;
       const double wanted = r.graph.evaluate(derivative, at) / factorial;
       if (!std::isfinite(wanted) || std::abs(wanted) > 1e8) break;
-      EXPECT_TRUE(near_relative(out.c[k], wanted, 1e-5)) << "seed " << seed << ", order " << k << " of " << text << ": " << out.c[k]
-                                                         << " against " << wanted;
+      EXPECT_TRUE(near_relative(out.c[k], wanted, 1e-5)) << "seed " << seed << ", order " << k << " of "
+                                                         << text << ": " << out.c[k] << " against " << wanted;
     }
   }
 }
 
 TEST(Taylor, EveryFunctionFollowsItsDerivativesToOrderEight) {
   Room r;
-  for (const char* text :
-       {"sin(x)", "cos(x)", "tan(x)", "asin(0.5*x)", "acos(0.5*x)", "atan(x)", "sinh(x)", "cosh(x)", "tanh(x)", "asinh(x)",
-        "acosh(x + 2)", "atanh(0.5*x)", "exp(x)", "log(x)", "sqrt(x)", "cbrt(x)", "atan2(x, y)", "atan2(y, x)", "hypot(x, y, z)",
-        "x^x", "2^x", "x^2.5", "1/x", "x^7", "x^20", "z/x^3", "bump(x)", "abs(x)*x", "if(x > 0, exp(x), 1)"}) {
+  for (const char* text : {"sin(x)",
+                           "cos(x)",
+                           "tan(x)",
+                           "asin(0.5*x)",
+                           "acos(0.5*x)",
+                           "atan(x)",
+                           "sinh(x)",
+                           "cosh(x)",
+                           "tanh(x)",
+                           "asinh(x)",
+                           "acosh(x + 2)",
+                           "atanh(0.5*x)",
+                           "exp(x)",
+                           "log(x)",
+                           "sqrt(x)",
+                           "cbrt(x)",
+                           "atan2(x, y)",
+                           "atan2(y, x)",
+                           "hypot(x, y, z)",
+                           "x^x",
+                           "2^x",
+                           "x^2.5",
+                           "1/x",
+                           "x^7",
+                           "x^20",
+                           "z/x^3",
+                           "bump(x)",
+                           "abs(x)*x",
+                           "if(x > 0, exp(x), 1)"}) {
     Node node = r.read(text);
     const Program p = r.program({node});
     std::vector<Series> registers(static_cast<std::size_t>(p.registers()));
@@ -145,7 +213,8 @@ TEST(Taylor, EveryFunctionFollowsItsDerivativesToOrderEight) {
     for (int k = 0; k <= kTaylorOrder; ++k) {
       if (k > 0) node = r.graph.derivative(node, 1), factorial *= k;
       const double wanted = r.graph.evaluate(node, at) / factorial;
-      EXPECT_TRUE(near_relative(out.c[k], wanted, 1e-8)) << text << ", order " << k << ": " << out.c[k] << " against " << wanted;
+      EXPECT_TRUE(near_relative(out.c[k], wanted, 1e-8))
+          << text << ", order " << k << ": " << out.c[k] << " against " << wanted;
     }
   }
 }

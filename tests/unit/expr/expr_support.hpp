@@ -75,7 +75,8 @@ class Room : public Environment {
   InputMap map() const {
     InputMap m;
     for (std::size_t i = 0; i < graph.variable_count(); ++i) m.variable.push_back(static_cast<int>(i));
-    for (std::size_t i = 0; i < graph.switches().size(); ++i) m.side.push_back(static_cast<int>(graph.variable_count() + i));
+    for (std::size_t i = 0; i < graph.switches().size(); ++i)
+      m.side.push_back(static_cast<int>(graph.variable_count() + i));
     return m;
   }
   Program program(const std::vector<Node>& outputs, Sides sides = Sides::by_value) const {
@@ -91,7 +92,8 @@ class Room : public Environment {
 };
 
 inline std::vector<double> run(const Program& p, const std::vector<double>& in) {
-  std::vector<double> out(static_cast<std::size_t>(p.outputs())), registers(static_cast<std::size_t>(p.registers()));
+  std::vector<double> out(static_cast<std::size_t>(p.outputs())),
+      registers(static_cast<std::size_t>(p.registers()));
   p.evaluate(in.data(), out.data(), registers.data());
   return out;
 }
@@ -110,18 +112,30 @@ class Formulas {
   std::string make(int depth) {
     if (depth == 0 || pick(6) == 0) return leaf();
     switch (pick(wild_ ? 12 : 9)) {
-      case 0: return "(" + make(depth - 1) + " + " + make(depth - 1) + ")";
-      case 1: return "(" + make(depth - 1) + " - " + make(depth - 1) + ")";
-      case 2: return make(depth - 1) + "*" + make(depth - 1);
-      case 3: return "(" + make(depth - 1) + ")/(" + bounded_below(depth - 1) + ")";
-      case 4: return "(" + make(depth - 1) + ")^" + std::to_string(2 + pick(3));
-      case 5: return "-(" + make(depth - 1) + ")";
-      case 6: return tame(depth - 1);
-      case 7: return tame(depth - 1);
-      case 8: return "sqrt(" + bounded_below(depth - 1) + ")";
-      case 9: return "abs(" + make(depth - 1) + ")";
-      case 10: return "min(" + make(depth - 1) + ", " + make(depth - 1) + ")";
-      default: return "max(" + make(depth - 1) + ", " + make(depth - 1) + ")";
+      case 0:
+        return "(" + make(depth - 1) + " + " + make(depth - 1) + ")";
+      case 1:
+        return "(" + make(depth - 1) + " - " + make(depth - 1) + ")";
+      case 2:
+        return make(depth - 1) + "*" + make(depth - 1);
+      case 3:
+        return "(" + make(depth - 1) + ")/(" + bounded_below(depth - 1) + ")";
+      case 4:
+        return "(" + make(depth - 1) + ")^" + std::to_string(2 + pick(3));
+      case 5:
+        return "-(" + make(depth - 1) + ")";
+      case 6:
+        return tame(depth - 1);
+      case 7:
+        return tame(depth - 1);
+      case 8:
+        return "sqrt(" + bounded_below(depth - 1) + ")";
+      case 9:
+        return "abs(" + make(depth - 1) + ")";
+      case 10:
+        return "min(" + make(depth - 1) + ", " + make(depth - 1) + ")";
+      default:
+        return "max(" + make(depth - 1) + ", " + make(depth - 1) + ")";
     }
   }
   double uniform(double a, double b) { return std::uniform_real_distribution<double>(a, b)(random_); }
@@ -140,9 +154,12 @@ class Formulas {
     static const char* const kInside[] = {"asin", "acos", "atanh", "tan", "exp", "sinh", "cosh"};
     static const char* const kPositive[] = {"log", "sqrt"};
     switch (pick(3)) {
-      case 0: return std::string(kAny[pick(5)]) + "(" + make(depth) + ")";
-      case 1: return std::string(kInside[pick(7)]) + "(0.9*sin(" + make(depth) + "))";
-      default: return std::string(kPositive[pick(2)]) + "(" + bounded_below(depth) + ")";
+      case 0:
+        return std::string(kAny[pick(5)]) + "(" + make(depth) + ")";
+      case 1:
+        return std::string(kInside[pick(7)]) + "(0.9*sin(" + make(depth) + "))";
+      default:
+        return std::string(kPositive[pick(2)]) + "(" + bounded_below(depth) + ")";
     }
   }
   std::mt19937 random_;

@@ -36,7 +36,8 @@ TEST(Graph, EqualFormulasAreOneNode) {
       {"1/(1/x)", "x"},
       {"exp(x)/exp(x)", "1"},
   };
-  for (const auto& [a, b] : pairs) EXPECT_EQ(r.read(a), r.read(b)) << a << " and " << b << ": " << r.graph.text(r.read(a));
+  for (const auto& [a, b] : pairs)
+    EXPECT_EQ(r.read(a), r.read(b)) << a << " and " << b << ": " << r.graph.text(r.read(a));
 }
 
 TEST(Graph, DifferentFormulasStayApart) {
@@ -49,8 +50,9 @@ TEST(Graph, DifferentFormulasStayApart) {
 
 TEST(Graph, ConstantsAreFolded) {
   Room r;
-  for (const char* text : {"2*3 + 4/8 - sin(1)^2", "hypot(3, 4, 12)", "max(1, 2, -3)", "mod(-1, 3)", "atan2(1, -1)",
-                           "if(2 > 1, exp(1), 0)", "floor(-1.5)", "bump(0.5)", "step(0) + sign(0)"}) {
+  for (const char* text :
+       {"2*3 + 4/8 - sin(1)^2", "hypot(3, 4, 12)", "max(1, 2, -3)", "mod(-1, 3)", "atan2(1, -1)",
+        "if(2 > 1, exp(1), 0)", "floor(-1.5)", "bump(0.5)", "step(0) + sign(0)"}) {
     EXPECT_TRUE(r.graph.is_constant(r.read(text))) << text;
   }
   EXPECT_EQ(r.value("hypot(3, 4, 12)"), 13);
@@ -92,7 +94,9 @@ TEST(Graph, SubstitutionReachesTheSurfacesOfSwitches) {
 TEST(Graph, DegreesOfPolynomials) {
   Room r;
   const std::vector<Variable> xy{1, 2};
-  const auto degree = [&](const char* text, int n) { return r.graph.polynomial_degree_at_most(r.read(text), xy, n); };
+  const auto degree = [&](const char* text, int n) {
+    return r.graph.polynomial_degree_at_most(r.read(text), xy, n);
+  };
   EXPECT_TRUE(degree("3*x + sin(z)*y + t", 1));
   EXPECT_FALSE(degree("x*y", 1));
   EXPECT_TRUE(degree("x*y", 2));

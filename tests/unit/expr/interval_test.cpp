@@ -27,29 +27,40 @@ TEST(Intervals, ContainTheValuesOfRandomFormulasAtSampledPoints) {
     ASSERT_FALSE(std::isnan(out.low) || std::isnan(out.high)) << "seed " << seed << ": " << text;
     for (int sample = 0; sample < 100; ++sample) {
       std::vector<double> at;
-      for (const Interval& i : box) at.push_back(sample == 0 ? i.low : sample == 1 ? i.high : formulas.uniform(i.low, i.high));
+      for (const Interval& i : box)
+        at.push_back(sample == 0 ? i.low : sample == 1 ? i.high : formulas.uniform(i.low, i.high));
       const double value = run(p, at)[0];
       if (std::isnan(value)) continue;
-      EXPECT_TRUE(out.low <= value && value <= out.high) << "seed " << seed << ": " << text << "\n"
-                                                         << value << " outside [" << out.low << ", " << out.high << "]";
+      EXPECT_TRUE(out.low <= value && value <= out.high)
+          << "seed " << seed << ": " << text << "\n"
+          << value << " outside [" << out.low << ", " << out.high << "]";
     }
   }
 }
 
 TEST(Intervals, EveryFunctionIsEnclosedAndNotMuchTooWide) {
   Room r;
-  const char* const texts[] = {"sin(x)",  "cos(x)",   "tan(x)",    "asin(x)",     "acos(x)",       "atan(x)",    "sinh(x)",
-                               "cosh(x)", "tanh(x)",  "asinh(x)",  "acosh(x)",    "atanh(x)",      "exp(x)",     "log(x)",
-                               "sqrt(x)", "cbrt(x)",  "x^2",       "x^3",         "x^6",           "x^0.7",      "1/x",
-                               "abs(x)",  "floor(x)", "step(x)",   "atan2(x, y)", "atan2(y, x)",   "hypot(x, y)", "bump(x)",
-                               "2^x",     "x^x",      "mod(x, 1)", "x^-3",        "if(x > 0, x, 2)", "sign(x)*x", "bump(x)*x^2"};
+  const char* const texts[] = {"sin(x)",      "cos(x)",      "tan(x)",
+                               "asin(x)",     "acos(x)",     "atan(x)",
+                               "sinh(x)",     "cosh(x)",     "tanh(x)",
+                               "asinh(x)",    "acosh(x)",    "atanh(x)",
+                               "exp(x)",      "log(x)",      "sqrt(x)",
+                               "cbrt(x)",     "x^2",         "x^3",
+                               "x^6",         "x^0.7",       "1/x",
+                               "abs(x)",      "floor(x)",    "step(x)",
+                               "atan2(x, y)", "atan2(y, x)", "hypot(x, y)",
+                               "bump(x)",     "2^x",         "x^x",
+                               "mod(x, 1)",   "x^-3",        "if(x > 0, x, 2)",
+                               "sign(x)*x",   "bump(x)*x^2"};
   std::mt19937 random(11);
   for (const char* text : texts) {
     const Node node = r.read(text);
     const Node slope = r.graph.derivative(node, 1);
     const Program p = r.program({node}), q = r.program({slope});
     for (int trial = 0; trial < count(20'000); ++trial) {
-      const auto uniform = [&](double a, double b) { return std::uniform_real_distribution<double>(a, b)(random); };
+      const auto uniform = [&](double a, double b) {
+        return std::uniform_real_distribution<double>(a, b)(random);
+      };
       const double a = uniform(-4, 4), width = std::pow(10, uniform(-8, 1));
       const std::vector<Interval> box{{0, 0}, {a, a + width}, {-0.5, 0.4}, {0, 0}};
       const Interval out = range(p, box), tangent = range(q, box);
@@ -59,12 +70,15 @@ TEST(Intervals, EveryFunctionIsEnclosedAndNotMuchTooWide) {
         EXPECT_TRUE(std::isnan(value) || (out.low <= value && value <= out.high))
             << text << " at " << at[1] << ": " << value << " outside [" << out.low << ", " << out.high << "]";
         EXPECT_TRUE(std::isnan(rise) || (tangent.low <= rise && rise <= tangent.high))
-            << "slope of " << text << " at " << at[1] << ": " << rise << " outside [" << tangent.low << ", " << tangent.high << "]";
+            << "slope of " << text << " at " << at[1] << ": " << rise << " outside [" << tangent.low << ", "
+            << tangent.high << "]";
       }
     }
   }
   // Sharp where they can be.
-  const auto one = [&](const char* text, Interval x) { return range(r.program({r.read(text)}), {{0, 0}, x, {0, 0}, {0, 0}}); };
+  const auto one = [&](const char* text, Interval x) {
+    return range(r.program({r.read(text)}), {{0, 0}, x, {0, 0}, {0, 0}});
+  };
   EXPECT_EQ(one("sin(x)", {0, 3}).high, 1);
   EXPECT_NEAR(one("sin(x)", {0, 3}).low, 0, 1e-15);
   EXPECT_EQ(one("cos(x)", {-1, 2}).high, 1);
@@ -75,7 +89,8 @@ TEST(Intervals, EveryFunctionIsEnclosedAndNotMuchTooWide) {
 
 TEST(Intervals, WhatHasNoValueIsTheWholeLine) {
   Room r;
-  for (const char* text : {"1/x", "log(x)", "sqrt(x)", "asin(2*x)", "tan(3*x)", "x^-2", "x^0.5", "x/(x^2 - x)", "log(x)*(x + 2) - log(x)"}) {
+  for (const char* text : {"1/x", "log(x)", "sqrt(x)", "asin(2*x)", "tan(3*x)", "x^-2", "x^0.5",
+                           "x/(x^2 - x)", "log(x)*(x + 2) - log(x)"}) {
     const Interval out = range(r.program({r.read(text)}), {{0, 0}, {-1, 1}, {0, 0}, {0, 0}});
     EXPECT_EQ(out.low, -INFINITY) << text;
     EXPECT_EQ(out.high, INFINITY) << text;

@@ -17,9 +17,9 @@ TEST(Limits, LongTextsAreRefused) {
 
 TEST(Limits, DeepNestingIsRefused) {
   Room r;
-  for (const std::string& text :
-       {repeat("(", 30000) + "x" + repeat(")", 30000), repeat("-", 60000) + "x", repeat("sin(", 12000) + "x" + repeat(")", 12000),
-        repeat("2^", 30000) + "x", repeat("not ", 15000) + "x < 1", repeat("x[", 30000)}) {
+  for (const std::string& text : {repeat("(", 30000) + "x" + repeat(")", 30000), repeat("-", 60000) + "x",
+                                  repeat("sin(", 12000) + "x" + repeat(")", 12000), repeat("2^", 30000) + "x",
+                                  repeat("not ", 15000) + "x < 1", repeat("x[", 30000)}) {
     EXPECT_NE(r.refuse(text)[0].message.find("200 levels"), std::string::npos) << text.substr(0, 20);
   }
   r.read(repeat("(", 190) + "x" + repeat(")", 190));
@@ -67,7 +67,8 @@ TEST(Limits, DeepGraphsNeedNoStack) {
     const std::vector<Node> argument{shifted};
     node = r.graph.call(Function::sin, argument);
   }
-  const Node at_half = r.graph.substitute(node, std::vector<Variable>{1}, std::vector<Node>{r.graph.constant(0.5)});
+  const Node at_half =
+      r.graph.substitute(node, std::vector<Variable>{1}, std::vector<Node>{r.graph.constant(0.5)});
   EXPECT_TRUE(r.graph.is_constant(at_half));
   EXPECT_EQ(r.graph.value(at_half), r.graph.evaluate(node, std::vector<double>{0, 0.5, 0, 0}));
   EXPECT_FALSE(r.graph.latex(node).empty());

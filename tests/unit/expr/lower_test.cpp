@@ -11,8 +11,8 @@ class Lower : public ::testing::Test {
     bodies_.push_back(std::make_unique<Tree>(*parse(body, problems)));
     room.meanings[s->name] = Macro{bodies_.back().get(), s->arguments, "definitions." + s->name};
   }
-  void expect_problem(const std::string& text, std::uint32_t begin, std::uint32_t end, const std::string& message,
-                      const std::string& help = "") {
+  void expect_problem(const std::string& text, std::uint32_t begin, std::uint32_t end,
+                      const std::string& message, const std::string& help = "") {
     const std::vector<Problem> problems = room.refuse(text);
     ASSERT_FALSE(problems.empty()) << text;
     EXPECT_EQ(problems[0].begin, begin) << text << ": " << problems[0].message;
@@ -116,7 +116,8 @@ TEST_F(Lower, IndicesMustNotHideNames) {
 }
 
 TEST_F(Lower, TablesAreCalled) {
-  const TableId id = room.graph.add_table("load", {0, 1, 3}, {2, 4, 0}, TableShape::linear, TableOutside::error);
+  const TableId id =
+      room.graph.add_table("load", {0, 1, 3}, {2, 4, 0}, TableShape::linear, TableOutside::error);
   room.meanings["load"] = Lookup{id};
   EXPECT_EQ(room.value("load(0.5)"), 3);
   EXPECT_EQ(room.value("load(3)"), 0);
@@ -127,7 +128,9 @@ TEST_F(Lower, TablesAreCalled) {
 
 TEST_F(Lower, IntegersAreWholeNumbersKnownBeforeTheRun) {
   std::vector<Problem> problems;
-  const auto whole = [&](const char* text) { return lower_integer(*parse(text, problems), room.graph, room, {}, problems); };
+  const auto whole = [&](const char* text) {
+    return lower_integer(*parse(text, problems), room.graph, room, {}, problems);
+  };
   EXPECT_EQ(whole("2*3 - 1"), 5);
   EXPECT_EQ(whole("0.1*30"), 3);  // 3.0000000000000004
   EXPECT_EQ(whole("7/2"), std::nullopt);
@@ -137,7 +140,8 @@ TEST_F(Lower, IntegersAreWholeNumbersKnownBeforeTheRun) {
 
 TEST_F(Lower, SpecialFunctionsSeeNumbersForLocalIndices) {
   struct Elements : Room {
-    std::optional<std::variant<Node, Forbidden>> function(std::string_view name, std::span<const Tree> arguments) override {
+    std::optional<std::variant<Node, Forbidden>> function(std::string_view name,
+                                                          std::span<const Tree> arguments) override {
       if (name != "normal") return std::nullopt;
       seen = to_text(arguments[0]);
       return graph.constant(7);

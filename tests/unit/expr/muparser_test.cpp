@@ -23,8 +23,10 @@ TEST(MuParser, GivesTheSameValuesOnRandomFormulas) {
     const double tree = room.graph.evaluate(node, at);
     const double program = run(room.program({node}), at)[0];
     if (!std::isfinite(oracle) || std::abs(oracle) > 1e12) continue;  // overflow on the way
-    EXPECT_TRUE(near_relative(tree, oracle, 1e-9)) << "seed " << seed << ": " << text << "\n" << tree << " against " << oracle;
-    EXPECT_TRUE(near_relative(program, oracle, 1e-9)) << "seed " << seed << ": " << text << "\n" << program << " against " << oracle;
+    EXPECT_TRUE(near_relative(tree, oracle, 1e-9)) << "seed " << seed << ": " << text << "\n"
+                                                   << tree << " against " << oracle;
+    EXPECT_TRUE(near_relative(program, oracle, 1e-9)) << "seed " << seed << ": " << text << "\n"
+                                                      << program << " against " << oracle;
   }
 }
 

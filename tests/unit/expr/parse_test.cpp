@@ -31,9 +31,10 @@ TEST(Parse, NumbersAreReadAsWritten) {
 }
 
 TEST(Parse, TreesPrintInCanonicalSpacingAndParseBack) {
-  for (const char* text : {"a + b*c", "(a + b)*c", "-a^2", "(-a)^2", "a^b^c", "(a^b)^c", "a - (b - c)", "a/(b*c)", "x[i, j + 1]'",
-                           "px(2*i - 3)' - ground'", "(x - r*cos(phi))'", "sum(i = 1 to n - 1, x[i]^2)",
-                           "if(a < b and not (c >= d or e != f), 1, 2)", "2^-x", "x''", "normal(pair[1, 2])", "energy()"}) {
+  for (const char* text :
+       {"a + b*c", "(a + b)*c", "-a^2", "(-a)^2", "a^b^c", "(a^b)^c", "a - (b - c)", "a/(b*c)",
+        "x[i, j + 1]'", "px(2*i - 3)' - ground'", "(x - r*cos(phi))'", "sum(i = 1 to n - 1, x[i]^2)",
+        "if(a < b and not (c >= d or e != f), 1, 2)", "2^-x", "x''", "normal(pair[1, 2])", "energy()"}) {
     EXPECT_EQ(again(text), text);
   }
   EXPECT_EQ(again("a+b *c"), "a + b*c");
@@ -80,7 +81,8 @@ TEST(Parse, SaysWhatIsWrongAndWhere) {
     ASSERT_EQ(problems.size(), 1U) << c.text;
     EXPECT_EQ(problems[0].begin, c.begin) << c.text;
     EXPECT_EQ(problems[0].end, c.end) << c.text;
-    EXPECT_NE(problems[0].message.find(c.message), std::string::npos) << c.text << ": " << problems[0].message;
+    EXPECT_NE(problems[0].message.find(c.message), std::string::npos)
+        << c.text << ": " << problems[0].message;
     EXPECT_NE(problems[0].help.find(c.help), std::string::npos) << c.text << ": " << problems[0].help;
   }
 }

@@ -16,13 +16,17 @@ TEST(Print, TextParsesBackToTheSameValue) {
       const std::optional<Tree> tree = parse(printed, problems);
       if (!tree) {
         // Derivatives may nest deeper than the language allows.
-        EXPECT_NE(problems[0].message.find("200 levels"), std::string::npos) << "seed " << seed << ": " << printed << "\n" << problems[0].message;
+        EXPECT_NE(problems[0].message.find("200 levels"), std::string::npos)
+            << "seed " << seed << ": " << printed << "\n"
+            << problems[0].message;
         break;
       }
       const Node back = r.read(printed);
       const std::vector<double> at = formulas.point();
       const double a = r.graph.evaluate(node, at), b = r.graph.evaluate(back, at);
-      EXPECT_TRUE(near_relative(a, b, 1e-10)) << "seed " << seed << ": " << text << "\n" << printed << "\n" << a << " against " << b;
+      EXPECT_TRUE(near_relative(a, b, 1e-10)) << "seed " << seed << ": " << text << "\n"
+                                              << printed << "\n"
+                                              << a << " against " << b;
       node = r.graph.derivative(node, 1);
     }
   }
@@ -30,10 +34,34 @@ TEST(Print, TextParsesBackToTheSameValue) {
 
 TEST(Print, FormulasLookAsWritten) {
   Room r;
-  for (const char* text : {"x - y", "1.5*cos(2*t + 0.1) - 0.3*x^3 + 0.01*t*x", "x/3", "2/y", "x/(y*z)", "-x", "-x^2", "z*(x + y)", "abs(x)", "max(x, y)",
-                           "if(x > 0, y, z)", "if(x >= 0 and y > 0, 1, 2)", "if(x > 0 or y > 0, 1, 2)", "sign(x)", "step(x - 1)",
-                           "floor(2*x)", "mod(x, 3)", "atan2(y, x)", "bump(t)", "2^x", "x^y", "(x + 1)^0.5", "1 - x", "x^(-y)",
-                           "hypot(x, y, z)", "100*(x - y)", "min(x, 1)", "1e-20*x"}) {
+  for (const char* text : {"x - y",
+                           "1.5*cos(2*t + 0.1) - 0.3*x^3 + 0.01*t*x",
+                           "x/3",
+                           "2/y",
+                           "x/(y*z)",
+                           "-x",
+                           "-x^2",
+                           "z*(x + y)",
+                           "abs(x)",
+                           "max(x, y)",
+                           "if(x > 0, y, z)",
+                           "if(x >= 0 and y > 0, 1, 2)",
+                           "if(x > 0 or y > 0, 1, 2)",
+                           "sign(x)",
+                           "step(x - 1)",
+                           "floor(2*x)",
+                           "mod(x, 3)",
+                           "atan2(y, x)",
+                           "bump(t)",
+                           "2^x",
+                           "x^y",
+                           "(x + 1)^0.5",
+                           "1 - x",
+                           "x^(-y)",
+                           "hypot(x, y, z)",
+                           "100*(x - y)",
+                           "min(x, 1)",
+                           "1e-20*x"}) {
     EXPECT_EQ(r.graph.text(r.read(text)), text);
   }
 }
@@ -42,14 +70,16 @@ TEST(Print, NonSmoothDerivativesParseBack) {
   Room r;
   const TableId id = r.graph.add_table("f", {0, 1, 3}, {2, 4, 0}, TableShape::linear, TableOutside::hold);
   r.meanings["f"] = Lookup{id};
-  for (const char* text : {"f(x)*x", "bump(x)", "atan2(x, y)*x", "mod(x^2, 3)", "if(not (x > 0 and y > 0), x^2, y*x)", "abs(x*y)^2",
-                           "if(x > 0, abs(x - y), max(x, y))", "floor(x)*x^2"}) {
+  for (const char* text :
+       {"f(x)*x", "bump(x)", "atan2(x, y)*x", "mod(x^2, 3)", "if(not (x > 0 and y > 0), x^2, y*x)",
+        "abs(x*y)^2", "if(x > 0, abs(x - y), max(x, y))", "floor(x)*x^2"}) {
     Node node = r.read(text);
     for (int order = 0; order < 3; ++order) {
       const Node back = r.read(r.graph.text(node));
       for (const double x : {-0.7, 0.2, 0.6, 2.5}) {
         const std::vector<double> at{0.1, x, 0.4, 1};
-        EXPECT_TRUE(near_relative(r.graph.evaluate(node, at), r.graph.evaluate(back, at), 1e-12)) << r.graph.text(node) << " at " << x;
+        EXPECT_TRUE(near_relative(r.graph.evaluate(node, at), r.graph.evaluate(back, at), 1e-12))
+            << r.graph.text(node) << " at " << x;
       }
       node = r.graph.derivative(node, 1);
     }
@@ -91,7 +121,8 @@ TEST(Print, LatexIsWellFormed) {
   EXPECT_EQ(latex("phi1'"), "\\dot{\\varphi_{\\mathrm{1}}}");
   EXPECT_EQ(latex("x[3]'"), "{\\dot{x}}_{3}");
   EXPECT_EQ(latex("mu_s"), "\\mu_{\\mathrm{s}}");
-  for (const char* text : {"x/(y + 1)", "sqrt(x^2 + 1)", "if(x > 0, 1, 2)", "abs(x)^2", "floor(x)", "1e-5*x", "(x^2)^0.5", "exp(-x)^3"}) {
+  for (const char* text : {"x/(y + 1)", "sqrt(x^2 + 1)", "if(x > 0, 1, 2)", "abs(x)^2", "floor(x)", "1e-5*x",
+                           "(x^2)^0.5", "exp(-x)^3"}) {
     expect_well_formed(r.graph.latex(r.read(text)));
   }
   EXPECT_EQ(r.graph.latex(r.read("x/(y + 1)")), "\\frac{x}{y + 1}");

@@ -9,7 +9,8 @@ namespace {
 
 template <int Lanes>
 std::vector<double> batch(const Program& p, const std::vector<double>& in) {
-  std::vector<double> out(static_cast<std::size_t>(p.outputs()) * Lanes), registers(static_cast<std::size_t>(p.registers()) * Lanes);
+  std::vector<double> out(static_cast<std::size_t>(p.outputs()) * Lanes),
+      registers(static_cast<std::size_t>(p.registers()) * Lanes);
   p.evaluate_batch<Lanes>(in.data(), out.data(), registers.data());
   return out;
 }
@@ -35,11 +36,14 @@ TEST(Program, AllEvaluatorsAgreeOnRandomFormulas) {
     for (std::size_t lane = 0; lane < 8; ++lane) {
       const double value = run(p, points[lane])[0];
       if (!std::isfinite(value) || std::abs(value) > 1e12) continue;
-      const std::string where = "seed " + std::to_string(seed) + ", lane " + std::to_string(lane) + ": " + text;
+      const std::string where =
+          "seed " + std::to_string(seed) + ", lane " + std::to_string(lane) + ": " + text;
       EXPECT_TRUE(near_relative(r.graph.evaluate(node, points[lane]), value, 1e-9)) << where;
-      EXPECT_TRUE(near_relative(out8[lane], value, 1e-9)) << where << ": " << out8[lane] << " against " << value;
+      EXPECT_TRUE(near_relative(out8[lane], value, 1e-9))
+          << where << ": " << out8[lane] << " against " << value;
       if (lane < 4) {
-        EXPECT_EQ(std::bit_cast<std::uint64_t>(out4[lane]), std::bit_cast<std::uint64_t>(out8[lane])) << where;
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(out4[lane]), std::bit_cast<std::uint64_t>(out8[lane]))
+            << where;
       }
       std::vector<Series> series(registers);
       Series series_in[4], series_out;
@@ -50,15 +54,16 @@ TEST(Program, AllEvaluatorsAgreeOnRandomFormulas) {
       Interval interval_in[4], interval_out;
       for (std::size_t i = 0; i < 4; ++i) interval_in[i] = {points[lane][i], points[lane][i]};
       p.evaluate_interval(interval_in, &interval_out, intervals.data());
-      EXPECT_TRUE(interval_out.low <= value && value <= interval_out.high) << where << ": [" << interval_out.low << ", "
-                                                                            << interval_out.high << "] and " << value;
+      EXPECT_TRUE(interval_out.low <= value && value <= interval_out.high)
+          << where << ": [" << interval_out.low << ", " << interval_out.high << "] and " << value;
     }
   }
 }
 
 TEST(Program, BatchFunctionsAreWithinAFewUnitsOfTheLibrary) {
   Room r;
-  const Program p = r.program({r.read("sin(x)"), r.read("cos(x)"), r.read("exp(x)"), r.read("log(y)"), r.read("sqrt(y)"), r.read("hypot(x, y)")});
+  const Program p = r.program({r.read("sin(x)"), r.read("cos(x)"), r.read("exp(x)"), r.read("log(y)"),
+                               r.read("sqrt(y)"), r.read("hypot(x, y)")});
   std::mt19937_64 random(7);
   const auto ulps = [](double a, double b) {
     if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0;
@@ -85,12 +90,14 @@ TEST(Program, BatchFunctionsAreWithinAFewUnitsOfTheLibrary) {
     const std::vector<double> out = batch<8>(p, in);
     for (std::size_t lane = 0; lane < 8; ++lane) {
       const double x = in[8 + lane], y = in[16 + lane];
-      const double wanted[] = {std::sin(x), std::cos(x), std::exp(x), std::log(y), std::sqrt(y), std::hypot(x, y)};
+      const double wanted[] = {std::sin(x), std::cos(x),  std::exp(x),
+                               std::log(y), std::sqrt(y), std::hypot(x, y)};
       const double allowed[] = {2, 2, 2, 2, 0, 3};
       for (std::size_t k = 0; k < 6; ++k) {
         if (std::isinf(x) && k == 5) continue;  // ratio of infinities
-        EXPECT_LE(ulps(out[k * 8 + lane], wanted[k]), allowed[k]) << "function " << k << " at x = " << x << ", y = " << y << ": "
-                                                                << out[k * 8 + lane] << " against " << wanted[k];
+        EXPECT_LE(ulps(out[k * 8 + lane], wanted[k]), allowed[k])
+            << "function " << k << " at x = " << x << ", y = " << y << ": " << out[k * 8 + lane]
+            << " against " << wanted[k];
       }
     }
   }

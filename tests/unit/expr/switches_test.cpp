@@ -8,8 +8,8 @@ std::vector<double> with_sides(const Program& p, std::vector<double> in) { retur
 TEST(Switches, SurfacesEqualUpToAFactorAreOne) {
   Room r;
   r.read("sign(x - y)");
-  for (const char* text : {"abs(y - x)", "step(2*x - 2*y)", "max(x, y)", "min(3*x, 3*y)", "if(x < y, 1, 2)", "sign(-0.3*(x - y))",
-                           "if(y/7 >= x/7, 1, 2)", "sign(0.1*x - 0.1*y)"}) {
+  for (const char* text : {"abs(y - x)", "step(2*x - 2*y)", "max(x, y)", "min(3*x, 3*y)", "if(x < y, 1, 2)",
+                           "sign(-0.3*(x - y))", "if(y/7 >= x/7, 1, 2)", "sign(0.1*x - 0.1*y)"}) {
     r.read(text);
     EXPECT_EQ(r.graph.switches().size(), 1U) << text;
   }
@@ -56,10 +56,11 @@ TEST(Switches, ValuesOnTheSurfaceFollowTheRules) {
   const struct {
     const char* text;
     double value;
-  } cases[] = {{"sign(x)", 0},         {"step(x)", 1},           {"step(-x)", 1},          {"if(x < 0, 1, 2)", 2},  {"if(x <= 0, 1, 2)", 1},
-               {"if(x > 0, 1, 2)", 2}, {"if(x >= 0, 1, 2)", 1},  {"if(not x < 0, 1, 2)", 1}, {"abs(x)", 0},           {"floor(x)", 0},
-               {"mod(x, 1)", 0},       {"atan2(x, -1)", M_PI},   {"bump(x)", 0},           {"sign(-x)", 0},         {"if(0 < x, 1, 2)", 2},
-               {"if(0 >= x, 1, 2)", 1}};
+  } cases[] = {
+      {"sign(x)", 0},          {"step(x)", 1},         {"step(-x)", 1},         {"if(x < 0, 1, 2)", 2},
+      {"if(x <= 0, 1, 2)", 1}, {"if(x > 0, 1, 2)", 2}, {"if(x >= 0, 1, 2)", 1}, {"if(not x < 0, 1, 2)", 1},
+      {"abs(x)", 0},           {"floor(x)", 0},        {"mod(x, 1)", 0},        {"atan2(x, -1)", M_PI},
+      {"bump(x)", 0},          {"sign(-x)", 0},        {"if(0 < x, 1, 2)", 2},  {"if(0 >= x, 1, 2)", 1}};
   for (const auto& c : cases) {
     const Node node = r.read(c.text);
     EXPECT_EQ(r.graph.evaluate(node, zero), c.value) << c.text;
@@ -159,7 +160,9 @@ TEST(Switches, TablesInterpolate) {
     const TableId id = r.graph.add_table("f", x, y, shape, outside);
     return r.graph.table(id, r.graph.variable(1), "here");
   };
-  const auto at = [&](Node node, double where) { return r.graph.evaluate(node, std::vector<double>{0, where, 0, 0}); };
+  const auto at = [&](Node node, double where) {
+    return r.graph.evaluate(node, std::vector<double>{0, where, 0, 0});
+  };
   const Node steps = table(TableShape::step, TableOutside::hold);
   EXPECT_EQ(at(steps, -1), 2);
   EXPECT_EQ(at(steps, 0.99), 2);
@@ -183,7 +186,8 @@ TEST(Switches, CubicTablesReproduceCubicsAndAreSmooth) {
   const auto f = [](double x) { return 1 - 2 * x + 0.5 * x * x + 0.25 * x * x * x; };
   std::vector<double> x, y;
   for (const double k : {-1.0, -0.3, 0.1, 0.9, 2.0, 2.2}) x.push_back(k), y.push_back(f(k));
-  const Node node = r.graph.table(r.graph.add_table("f", x, y, TableShape::cubic, TableOutside::error), r.graph.variable(1), "");
+  const Node node = r.graph.table(r.graph.add_table("f", x, y, TableShape::cubic, TableOutside::error),
+                                  r.graph.variable(1), "");
   const Node third = r.graph.derivative(r.graph.derivative(r.graph.derivative(node, 1), 1), 1);
   for (double at = -1; at < 2.2; at += 0.05) {
     const std::vector<double> point{0, at, 0, 0};
@@ -193,7 +197,8 @@ TEST(Switches, CubicTablesReproduceCubicsAndAreSmooth) {
   EXPECT_EQ(r.graph.switches()[0].kind, SwitchKind::smooth);
   // Any data: value, slope and curvature are the same on both sides of a knot.
   const std::vector<double> ky{0, 3, -1, 2, 2, -4};
-  const Node any = r.graph.table(r.graph.add_table("g", x, ky, TableShape::cubic, TableOutside::error), r.graph.variable(1), "");
+  const Node any = r.graph.table(r.graph.add_table("g", x, ky, TableShape::cubic, TableOutside::error),
+                                 r.graph.variable(1), "");
   Node derivative = any;
   for (int order = 0; order < 3; ++order) {
     const Program p = r.program({derivative}, Sides::given);
