@@ -1,8 +1,9 @@
 // The workshop behind `compile`: everything between a Spec and a System.
 //
-// One Builder lives for one call of `compile`. Its steps run in the order of this file, each in a source of its own; every step reports
-// all problems it meets and goes on with a harmless stand-in, so that one call finds as many as possible. Programs are made, and numbers
-// checked at the start state, only when nothing has failed.
+// One Builder lives for one call of `compile`. Its steps run in the order of this file, each in a source of
+// its own; every step reports all problems it meets and goes on with a harmless stand-in, so that one call
+// finds as many as possible. Programs are made, and numbers checked at the start state, only when nothing
+// has failed.
 #pragma once
 
 #include <map>
@@ -25,7 +26,8 @@ using expr::Node;
 using expr::Tree;
 using expr::Variable;
 
-/// What an expression may use beside parameters, functions of them, pi and indices (docs/model-file.md, "Who may use what").
+/// What an expression may use beside parameters, functions of them, pi and indices (docs/model-file.md, "Who
+/// may use what").
 struct Allowed {
   const char* may_use = "parameters only";  ///< for messages: "a gap may use …"
   bool coordinates = false;
@@ -150,9 +152,8 @@ struct TangentDraft {
   std::vector<Node> w, drag;
   Variable direction = 0;  ///< σ
   Node mu, mu_static;      ///< or κ
-  Node
-      added;  ///< friction force that is part of h, without the set-valued part: viscous and smooth with known load
-  Variable lambda = 0;  ///< λ_T, for outputs
+  Node added;              ///< friction force that is part of h: viscous, and smooth with a known load
+  Variable lambda = 0;     ///< λ_T, for outputs
 };
 
 struct RelationDraft {

@@ -241,7 +241,8 @@ void Builder::check_start() {
     }
   }
 
-  // --- redundant constraints: what they demand of the accelerations must agree (Gram-Schmidt with the largest row next) ---
+  // --- redundant constraints: what they demand of the accelerations must agree (Gram-Schmidt with the
+  // largest row next) ---
   std::vector<HeldRow> rest = held;
   while (!rest.empty()) {
     const auto size = [&](const HeldRow& row) { return dot(row.w.data(), row.w.data(), n); };

@@ -1,8 +1,10 @@
 // Equations of motion by differentiation, and the audit of energy.
 //
-//     M = ∂²T/∂v∂v ,   h_i = −Σ_j ∂²T/∂v_i∂q_j v_j − ∂²T/∂v_i∂t + ∂T/∂q_i − ∂V/∂q_i − ∂D/∂v_i + Σ value ∂(along)/∂v_i + …
+//     M = ∂²T/∂v∂v
+//     h_i = −Σ_j ∂²T/∂v_i∂q_j v_j − ∂²T/∂v_i∂t + ∂T/∂q_i − ∂V/∂q_i − ∂D/∂v_i + Σ value ∂(along)/∂v_i + …
 //
-// E = v·∂T/∂v − T + V changes by  dE/dt = ∂V/∂t − ∂T/∂t + Σ ∂V/∂z ż + Σ Q_i v_i  over all generalised forces Q that are not from V.
+// E = v·∂T/∂v − T + V changes by  dE/dt = ∂V/∂t − ∂T/∂t + Σ ∂V/∂z ż + Σ Q_i v_i  over all generalised forces
+// Q that are not from V.
 #include <algorithm>
 
 #include "model/builder.hpp"
@@ -154,7 +156,8 @@ void Builder::derive_audit() {
 
   for (const ForceDraft& f : forces) add(f.name, -1, graph.multiply(f.value, along(f.w)), false, false);
 
-  // A damper between the system and a moving point dissipates 2D; what remains of −v·∂D/∂v is work done by that point.
+  // A damper between the system and a moving point dissipates 2D; what remains of −v·∂D/∂v is work done by
+  // that point.
   std::vector<Variable> velocities;
   for (const CoordinateDraft& c : coordinates) velocities.push_back(c.v);
   std::vector<Node> terms, lowest;

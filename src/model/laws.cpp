@@ -1,4 +1,5 @@
-// Friction laws: from their numbers to coefficients μ, μ_s, to smooth forces κ L, and to states of bristles (docs/theory.md).
+// Friction laws: from their numbers to coefficients μ, μ_s, to smooth forces κ L, and to states of bristles
+// (docs/theory.md).
 #include <algorithm>
 
 #include "judder/core/number.hpp"
@@ -103,7 +104,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   }
   if (!good) return;
 
-  // The slip speed: of one set-valued row σγ with the frozen direction σ; of several their length; of a smooth law |γ|.
+  // The slip speed: of one set-valued row σγ with the frozen direction σ; of several their length; of a
+  // smooth law |γ|.
   const Node gamma = draft.slip[0].slip;
   Node speed = graph.constant(0);
   if (smooth) {
@@ -160,7 +162,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       mu = moving;
     }
   }
-  // Open contacts carry no friction: what is part of h is switched by the status of a rigid contact, or by the depth of a compliant one.
+  // Open contacts carry no friction: what is part of h is switched by the status of a rigid contact, or by
+  // the depth of a compliant one.
   const bool rigid = draft.kind == RelationKind::contact && !draft.compliant;
   Node acting = graph.constant(1);
   const auto switch_off = [&] {
@@ -198,7 +201,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     const Node zero = graph.constant(0);
     Node rate = zero;
     if (type == LawType::penalty) {
-      // A slider of limit μL in series with a spring and damper: f is both the force of the slider and k s + c ṡ.
+      // A slider of limit μL in series with a spring and damper: its force f is also k s + c ṡ.
       const Node limit = graph.multiply(mu, draft.base);
       const Node spring = graph.multiply(stiffness, z);
       const Node trial = graph.add(spring, graph.multiply(damping, gamma));
@@ -206,7 +209,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
                                graph.subtract(graph.maximum(graph.add(trial, limit), zero, place),
                                               graph.maximum(graph.subtract(trial, limit), zero, place)));
       if (is_zero(damping)) {
-        // Without a damper the spring is held at the limit by sliding on it: beyond the limit it relaxes as fast as the slip.
+        // Without a damper the spring is held at the limit by sliding on it: beyond the limit it relaxes as
+        // fast as the slip.
         const Node above = graph.step(graph.subtract(spring, limit), place);
         const Node below = graph.step(graph.negate(graph.add(spring, limit)), place);
         const Node inside = graph.subtract(graph.constant(1), graph.add(above, below));
@@ -219,8 +223,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     } else {
       Node relaxation = graph.divide(graph.multiply(stiffness, graph.multiply(speed, z)), mu);
       if (type == LawType::elastoplastic) {
-        // α(z, γ) of Dupont et al. 2002: 0 below breakaway or against the slip, 1 from the steady bristle μ/σ0 on, a sine between. Written
-        // with max and min, because nothing jumps.
+        // α(z, γ) of Dupont et al. 2002: 0 below breakaway or against the slip, 1 from the steady bristle
+        // μ/σ0 on, a sine between. Written with max and min, because nothing jumps.
         const Node breakaway = read(law.breakaway, "breakaway");
         if (graph.is_constant(breakaway) && graph.is_constant(stiffness)) {
           const Node least = law.mu.given ? mu : read(law.dynamic, "dynamic");

@@ -1,4 +1,5 @@
-// The first set of names: parameters, definitions, tables, coordinates, states; and what variants and `set` change in them.
+// The first set of names: parameters, definitions, tables, coordinates, states; and what variants and `set`
+// change in them.
 #include <algorithm>
 #include <cmath>
 

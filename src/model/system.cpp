@@ -14,7 +14,8 @@ double pivot_floor(std::size_t n, double diagonal) {
   return 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::abs(diagonal);
 }
 
-/// M = L Lᵀ of the massive block, k×k, row-major, lower part; sums in the order written. Returns the failing row or −1.
+/// M = L Lᵀ of the massive block, k×k, row-major, lower part; sums in the order written. Returns the failing
+/// row or −1.
 int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<int>& massive,
               std::vector<double>& factor) {
   const std::size_t k = massive.size();

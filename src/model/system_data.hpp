@@ -9,12 +9,13 @@
 
 namespace judder::model {
 
-/// Massless coordinates: unknowns x (velocities of the damped, positions of the undamped) of the balance F(x) = 0.
+/// Massless coordinates: unknowns x (velocities of the damped, positions of the undamped) of the balance
+/// F(x) = 0.
 struct MasslessSystem {
   std::vector<int> unknown;  ///< places in the input array
   expr::Program balance;     ///< F (k), then ∂F/∂x (k×k, row-major)
-  bool affine =
-      false;  ///< ∂F/∂x does not depend on x: solved in one step from x = 0, whatever was there before
+  /// ∂F/∂x does not depend on x: solved in one step from x = 0, whatever was there before.
+  bool affine = false;
   std::vector<int> velocity;       ///< places of the velocities of the undamped
   expr::Program velocity_balance;  ///< −dF/dt at fixed x (k_u), then ∂F/∂x (k_u×k_u)
 };

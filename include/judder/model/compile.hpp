@@ -1,10 +1,13 @@
-// From a Spec to a System: names resolved, `each` and `when` applied, definitions inlined, equations of motion derived, start values
-// computed and checked.
+// From a Spec to a System: names resolved, `each` and `when` applied, definitions inlined, equations of
+// motion derived, start values computed and checked.
 //
-//     L = T − V:   M = ∂²T/∂v∂v ,   h = −d/dt(∂L/∂v)|_{v̇=0} + ∂L/∂q − ∂D/∂v + Σ value · ∂(along)/∂v + load − C v − K q
+//     L = T − V:   M = ∂²T/∂v∂v ,   h = −d/dt(∂L/∂v)|_{v̇=0} + ∂L/∂q − ∂D/∂v + Σ value · ∂(along)/∂v + …
 //
-// Order of work: parameters from the spec, then from the variants in the order given, then from `set`; expressions of parameters; `when` and
-// `each`; definitions; start values; checks. All problems are reported, not only the first. A System is returned only without errors.
+// with the matrices of [matrices] added: M, −C v, −K q, load.
+//
+// Order of work: parameters from the spec, then from the variants in the order given, then from `set`;
+// expressions of parameters; `when` and `each`; definitions; start values; checks. All problems are
+// reported, not only the first. A System is returned only without errors.
 #pragma once
 
 #include <optional>
@@ -19,8 +22,7 @@ namespace judder::model {
 
 struct CompileOptions {
   std::vector<std::string> variants;  ///< names of variants; later ones win
-  std::vector<Named>
-      set;  ///< parameters and start values (`x`, `x'`, `z`) set from outside; they win over variants
+  std::vector<Named> set;         ///< parameters and start values (`x`, `x'`, `z`); they win over variants
   std::vector<std::string> free;  ///< parameters that stay inputs of the System (Layout::free_parameter)
   std::string engine;             ///< engine that will run the model; wins over [run]
   double limit = 200000;          ///< largest number of nodes that the model may expand to

@@ -1,7 +1,8 @@
 // The derived equations of a model, in words and formulas, for people to compare with a derivation on paper.
 //
-// Mass matrix, forces, gaps with their directions, slip velocities, friction laws, numbers at the start (w_N·M⁻¹w_N and w_T·M⁻¹w_T, possible
-// modes), states, switches with their places, and the elements of the energy audit. Parameters appear as their numbers.
+// Mass matrix, forces, gaps with their directions, slip velocities, friction laws, numbers at the start
+// (w_N·M⁻¹w_N and w_T·M⁻¹w_T, possible modes), states, switches with their places, and the elements of the
+// energy audit. Parameters appear as their numbers.
 #pragma once
 
 #include <string>

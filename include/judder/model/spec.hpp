@@ -1,7 +1,8 @@
-// A model as its author wrote it: one struct per table of the model file, field by field (docs/model-file.md).
+// A model as its author wrote it: one struct per table of the model file, field by field
+// (docs/model-file.md).
 //
-// A Spec is editable and knows nothing of mechanics; `compile` (model/compile.hpp) turns it into a System. The reader in io fills it from
-// TOML and keeps the place of every value, a C++ user fills it by hand:
+// A Spec is editable and knows nothing of mechanics; `compile` (model/compile.hpp) turns it into a System.
+// The reader in io fills it from TOML and keeps the place of every value, a C++ user fills it by hand:
 //
 //     Spec spec;
 //     spec.coordinates.push_back({.name = "h", .start = 1});
@@ -19,8 +20,8 @@
 
 namespace judder::model {
 
-/// Text with the bytes of the model file it came from. `origin[i]` is the file offset of text[i]; empty when the text stands in the file
-/// as it is (no escapes), then text[i] is at span.begin + quote + i.
+/// Text with the bytes of the model file it came from. `origin[i]` is the file offset of text[i]; empty when
+/// the text stands in the file as it is (no escapes), then text[i] is at span.begin + quote + i.
 struct Text {
   std::string text;
   Span span;                ///< the whole value, with its quotes

@@ -102,9 +102,8 @@ struct Relation {
   /// With a normal row: ∂g/∂t, ζ_N, w_N (n), push (n, only with own_push); then per tangential row: γ_T, b,
   /// ζ_T, W_T (n), drag (n, only with own_push).
   expr::Program rows;
-  expr::Program law;  ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
-  expr::Program
-      restitution;  ///< e, tangential restitution; one extra input after Layout::size(): approach speed
+  expr::Program law;          ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
+  expr::Program restitution;  ///< e, tangential restitution; reads Layout::approach_speed()
 };
 
 /// Values of the rows of one relation; memory of the Workspace. Vectors have n entries.

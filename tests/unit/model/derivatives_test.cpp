@@ -6,7 +6,8 @@
 namespace judder::model {
 namespace {
 
-/// A machine with everything: moving frame, states, switches, a contact, a constraint, a joint, laws of the slip speed.
+/// A machine with everything: moving frame, states, switches, a contact, a constraint, a joint, laws of the
+/// slip speed.
 Spec workshop() {
   Spec spec;
   spec.parameters.push_back(parameter("k", 30));
@@ -189,7 +190,8 @@ TEST(Derivatives, SurfaceOfASwitchHasItsGradient) {
   }
 }
 
-// Lagrange's equations by numbers alone: d/dt ∂L/∂v − ∂L/∂q = Q with v̇ = M⁻¹ h, from T and V that the System reports.
+// Lagrange's equations by numbers alone: d/dt ∂L/∂v − ∂L/∂q = Q with v̇ = M⁻¹ h, from T and V that the
+// System reports.
 TEST(Derivatives, AccelerationsSatisfyLagrangesEquations) {
   Spec spec = workshop();
   spec.energy.dissipation = Value();

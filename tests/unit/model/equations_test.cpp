@@ -137,6 +137,9 @@ TEST(EquationsOfMotion, PressAgreesWithEquation3_3) {
   EXPECT_TRUE(system.relations()[plane].law_constant);
   EXPECT_EQ(system.relations()[piston].kind, RelationKind::joint);
   EXPECT_FALSE(system.relations()[piston].has_normal);
+  EXPECT_EQ(system.relations()[plane].feeds, std::vector<int>{plane}) << "its own normal row presses it";
+  EXPECT_EQ(system.rows(work, plane).factors[0], 1);
+  EXPECT_TRUE(system.relations()[piston].feeds.empty());
   for (int i = 0; i < count(10000); ++i) {
     RandomState random(static_cast<unsigned>(i));
     random.draw(system, work, 0.5);
@@ -226,8 +229,8 @@ TEST(EquationsOfMotion, UnsymmetricStiffnessHasTheEnergyOfItsSymmetricPart) {
   expect_close(potential, 1.5 * x * x + x * y + 0.5 * y * y, kTolerance, "potential");
 }
 
-// A mass on a shaken, turning table: T has terms of degree 1 and 0 in the velocity. s is the place on the table, which turns with angle
-// p(t) and whose centre moves with c(t).
+// A mass on a shaken, turning table: T has terms of degree 1 and 0 in the velocity. s is the place on the
+// table, which turns with angle p(t) and whose centre moves with c(t).
 TEST(EquationsOfMotion, ShakenFrameHasItsInertiaForces) {
   Spec spec;
   spec.coordinates.push_back({.name = "s", .start = 0.5});
@@ -256,7 +259,8 @@ TEST(EquationsOfMotion, ShakenFrameHasItsInertiaForces) {
   }
 }
 
-// A damped massless node between two springs, against the same node with a vanishing mass: the velocity from the balance is the limit.
+// A damped massless node between two springs, against the same node with a vanishing mass: the velocity from
+// the balance is the limit.
 TEST(MasslessCoordinate, DampedNodeMovesByTheBalanceOfForces) {
   Spec spec;
   spec.coordinates.push_back({.name = "x", .start = 0.3, .velocity = 1});

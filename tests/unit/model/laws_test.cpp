@@ -121,7 +121,8 @@ TEST(FrictionLaw, LuGreBristleAndForceFollowTheirFormulas) {
   }
 }
 
-// Dupont, Hayward, Armstrong, Altpeter 2002: α = 0 below breakaway and against the slip, 1 from the steady bristle on.
+// Dupont, Hayward, Armstrong, Altpeter 2002: α = 0 below breakaway and against the slip, 1 from the steady
+// bristle on.
 TEST(FrictionLaw, ElastoplasticBristleKeepsItsElasticRange) {
   FrictionLaw law = law_of("elastoplastic");
   law.stiffness = 10;
@@ -158,7 +159,8 @@ TEST(FrictionLaw, ArctanIsSmoothAndBounded) {
   }
 }
 
-// A slider in series with a spring and damper: bounded by μN, continuous, exact spring and damper below the limit.
+// A slider in series with a spring and damper: bounded by μN, continuous, exact spring and damper below the
+// limit.
 TEST(FrictionLaw, PenaltyIsCutAtTheLimitAndContinuous) {
   for (const double damping : {0.0, 3.0}) {
     FrictionLaw law = law_of("penalty");

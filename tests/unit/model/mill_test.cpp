@@ -1,4 +1,5 @@
-// The cold pilger mill KhPT-75 (Zabuga 2017, chapter 5): equations (5.2) to (5.13*) with closure A, written by hand.
+// The cold pilger mill KhPT-75 (Zabuga 2017, chapter 5): equations (5.2) to (5.13*) with closure A, written
+// by hand.
 #include "model_support.hpp"
 
 namespace judder::model {

@@ -23,7 +23,8 @@ inline System compiled_system(const Spec& spec, const CompileOptions& options = 
   return std::move(*compiled.system);
 }
 
-/// One random state of a system: t, q, v, z uniform in ±reach around the start; sides by value, directions as the rows slip.
+/// One random state of a system: t, q, v, z uniform in ±reach around the start; sides by value, directions
+/// as the rows slip.
 class RandomState {
  public:
   explicit RandomState(unsigned seed) : random_(seed) {}

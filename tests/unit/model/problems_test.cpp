@@ -440,7 +440,8 @@ TEST(Warnings, ParameterOfAnElementLeftOutIsUsed) {
   EXPECT_TRUE(compiled.diagnostics.all().empty()) << messages(compiled);
 }
 
-// mechanics: the force conjugate to gap = 5 y has a fifth of the friction; a factor 10 in length is one of 100 in w·M⁻¹w.
+// mechanics: the force conjugate to gap = 5 y has a fifth of the friction; a factor 10 in length is one of
+// 100 in w·M⁻¹w.
 TEST(Warnings, GapAndSlipOfDifferentScale) {
   Spec spec = sound();
   spec.contacts[0].gap = "9.9*y";
