@@ -39,7 +39,7 @@ Collider::Collider(const model::System& system, model::Workspace& work) : system
   supplied_.resize(layout.relations);
 }
 
-Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, bool inelastic, std::vector<Event>& events) {
+Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail, std::vector<Event>& events) {
   const model::Layout& layout = system_.layout();
   const int n = layout.coordinates;
   double* in = work_.in.data();
@@ -93,7 +93,10 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
         double tangential = 0;
         system_.restitution(work_, row.relation, std::max(0.0, -assembly_.velocity[i]), law.restitution, tangential);
         if (relation.has_tangential_restitution) law.tangential = tangential;
-        if (inelastic) law = {};
+        if (tail) {
+          law = {};
+          assembly_.kind[i] = contact::NormalKind::bilateral;
+        }
       }
     } else {
       assembly_.velocity[i] = slip_before_[row.number];
@@ -136,7 +139,7 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
     supplied_[r] += drive_work;
     dissipated_[r] -= result.work[i];
     if (row.tangent < 0) {
-      if (assembly_.kind[i] == contact::NormalKind::bilateral) continue;
+      if (system_.relations()[r].kind == model::RelationKind::constraint) continue;
       mode.normal[r] = result.after[i] > 0 ? NormalStatus::open : NormalStatus::closed;
     } else {
       part_[r] = 1;  // its slip is settled here
@@ -202,7 +205,7 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
                                                         : TangentStatus::stick;
       event.words[1] = relation.tangents > 1 ? (after == TangentStatus::stick ? Word::stick : Word::slip) : slip_word(after);
     }
-    if (assembly_.kind[i] == contact::NormalKind::bilateral) continue;  // constraints pass the impulse on; no event of theirs
+    if (relation.kind == model::RelationKind::constraint) continue;  // constraints pass the impulse on; no event of theirs
     events.push_back(event);
   }
   return status;

@@ -22,9 +22,9 @@ class Collider {
 
   /// `touching[r]` marks the open contacts whose gap is zero. Velocities in work.in jump; `mode` gets the statuses after the impact: closed
   /// where a contact stays, open where it rebounds, stick or slip by the law. Appends one event per contact with an impulse.
-  /// `inelastic` leaves out all restitution (the tail of an accumulation).
+  /// `tail`: the contacts that take part are all brought to rest, as the infinitely many impacts of an accumulation do.
   /// Relations that got no impulse keep their status unless their slip changed.
-  [[nodiscard]] Status collide(Mode& mode, std::span<const std::uint8_t> touching, bool inelastic, std::vector<Event>& events);
+  [[nodiscard]] Status collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail, std::vector<Event>& events);
 
   /// Work of the impulses of the last impact by relation: dissipated and supplied (drives).
   [[nodiscard]] std::span<const double> dissipated() const { return dissipated_; }

@@ -67,6 +67,7 @@ EventEngine::Run::Run(const model::System& system)
   scale_.resize(layout_.integrated());
   weight_.resize(layout_.integrated());
   start_y_.resize(layout_.integrated());
+  force_noise_.resize(layout_.coordinates);
   touching_.resize(layout_.relations);
   fresh_relation_.resize(layout_.relations);
   fresh_tangent_.resize(layout_.tangents);
@@ -134,7 +135,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   stop_by_watch_ = false;
   have_f0_ = false;
   stiff_ = options_.integrator == Integrator::stiff;
-  method_ = options_.tolerance < 1e-8 || options_.step > 0 ? numeric::Method::order8 : numeric::Method::order5;
+  method_ = options_.tolerance < 1e-8 ? numeric::Method::order8 : numeric::Method::order5;
   power_ = method_ == numeric::Method::order8 ? 8 : 5;
   grow_allowed_ = true;
   stiffness_.restart();

@@ -12,6 +12,8 @@ namespace {
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kSmall = 1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
 
+constexpr int kUnknownOrder = -1;  ///< of a watch: found from its samples
+
 std::uint64_t member_bit(int index) { return std::uint64_t{1} << (static_cast<unsigned>(index) % 64U); }
 
 }  // namespace
@@ -130,7 +132,7 @@ bool EventEngine::Run::handle_guards() {
   if (only_watches) {
     for (Event& event : pending_) report(event);
     pending_.clear();
-    for (Guard& guard : guards_.list()) guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? 1 : 0;
+    for (Guard& guard : guards_.list()) guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? kUnknownOrder : 0;
     rows_after_event();
     end_phase();
     return true;
@@ -517,8 +519,40 @@ bool EventEngine::Run::handle_timetable(double t) {
     pending_.push_back(event);
   }
   motion_.load(t_, y_.data());
+  recheck_sides();
   recheck_slips();
   return settle(before, at_surface_);
+}
+
+// A switch of time may make the surface of another switch jump: its side is known anew by its value.
+void EventEngine::Run::recheck_sides() {
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (info.time_only || mode_.sliding[k] != 0) continue;
+    double s = 0;
+    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+    double side = 0;
+    if (info.two_sided()) {
+      if (std::abs(s) <= 1e-12 * guards_.surface_scale(k)) continue;
+      side = s > 0 ? 1 : 0;
+    } else if (info.whole) {
+      side = std::floor(s);
+    } else {
+      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) - info.levels.begin()) - 1;
+    }
+    if (side == mode_.side[k]) continue;
+    mode_.side[k] = side;
+    work_.in[layout_.side() + k] = side;
+    if (info.kind != expr::SwitchKind::jump || !options_.list_switches) continue;
+    Event event;
+    event.kind = EventKind::switch_side;
+    event.place = k;
+    event.words[0] = side > 0.5 ? Word::above : Word::below;
+    event.numbers[0] = side;
+    event.energy_before = event.energy_after = total_energy();
+    pending_.push_back(event);
+  }
 }
 
 // A switch of time may make the drive of a slip jump: rows whose slip is no longer what their status says are known anew.
@@ -548,6 +582,7 @@ void EventEngine::Run::recheck_slips() {
 bool EventEngine::Run::settle(const Mode& before, const std::vector<int>& at_surface) {
   motion_.load(t_, y_.data());
   if (!decide_sides(at_surface)) return false;
+  if (!leave_surfaces(at_surface)) return false;
   // A contact that opened or was open with a gap of zero may approach now: that is an impact of the same instant.
   Mode reference = before;
   for (int round = 0; round < 100; ++round) {
@@ -696,6 +731,52 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
   return true;
 }
 
+// Switches that stood on their surface without being met there (x' of a body at rest) and are left now: they take the side that the motion
+// goes to. While the motion stays on the surface the side means nothing and is kept.
+bool EventEngine::Run::leave_surfaces(const std::vector<int>& at_surface) {
+  for (int round = 0; round <= layout_.switches; ++round) {
+    bool changed = false;
+    for (int k = 0; k < layout_.switches && !changed; ++k) {
+      const model::SwitchInfo& info = system_.switches()[k];
+      if (info.time_only || !info.two_sided() || mode_.sliding[k] != 0) continue;
+      if (std::find(at_surface.begin(), at_surface.end(), k) != at_surface.end()) continue;
+      motion_.load(t_, y_.data());
+      double s = 0;
+      info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+      if (s != 0) continue;
+      if (!motion_.set_mode(mode_) || !motion_.evaluate()) return true;
+      double rate = motion_.surface_rate(k);
+      const double scale = surface_rate_scale(k);
+      if (std::abs(rate) <= kSmall * scale) {
+        rate = 0;
+        if (!series_.compute(mode_, expr::kTaylorOrder)) continue;
+        const expr::Series surface = series_.surface(k);
+        double power = series_.time_scale();
+        for (int o = 1; o <= series_.order() && rate == 0; ++o, power *= series_.time_scale()) {
+          if (std::abs(surface.c[o] * power) > kSmall * scale * series_.time_scale()) rate = surface.c[o];
+        }
+      }
+      if (rate == 0 || (rate > 0) == (mode_.side[k] > 0.5)) continue;
+      mode_.side[k] = rate > 0 ? 1 : 0;
+      fresh_switch_[k] = 1;
+      changed = true;
+      if (!quiet_ && info.kind == expr::SwitchKind::jump && options_.list_switches) {
+        Event event;
+        event.kind = EventKind::switch_side;
+        event.place = k;
+        event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
+        event.energy_before = event.energy_after = total_energy();
+        pending_.push_back(event);
+      }
+    }
+    if (!changed) return true;
+    motion_.load(t_, y_.data());
+    Status status;
+    if (!decide_with(mode_, status)) return paradox(status);
+  }
+  return true;
+}
+
 // Sum of the absolute terms of ds/dt: what "zero" means for it.
 double EventEngine::Run::surface_rate_scale(int k) {
   const model::SwitchInfo& info = system_.switches()[k];
@@ -703,9 +784,10 @@ double EventEngine::Run::surface_rate_scale(int k) {
   surface_memory_.resize(info.surface.outputs());
   info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
   double sum = std::abs(surface_memory_[1]);
+  motion_.note_terms();
   for (int i = 0; i < n; ++i) {
     sum += std::abs(surface_memory_[2 + i] * work_.in[layout_.v() + i]);
-    sum += std::abs(surface_memory_[2 + n + i] * motion_.acceleration()[i]);
+    sum += std::abs(surface_memory_[2 + n + i]) * motion_.acceleration_terms()[i];
   }
   for (int i = 0; i < layout_.states; ++i) sum += std::abs(surface_memory_[2 + 2 * n + i] * work_.rate[i]);
   return sum;
@@ -760,6 +842,8 @@ bool EventEngine::Run::restart() {
 void EventEngine::Run::end_phase() {
   if (t_ > phase_start_) last_flight_ = t_ - phase_start_;
   phase_start_ = t_;
+  if (noise_measured_) std::fill(force_noise_.begin(), force_noise_.end(), 0.0);
+  noise_measured_ = false;
   if (last_flight_ > 0 && h_ > 1.05 * last_flight_) h_ = 1.05 * last_flight_;
   have_f0_ = false;
 }
@@ -804,7 +888,7 @@ void EventEngine::Run::set_guard_zeros() {
         for (int i = 0; i < n; ++i) {
           terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
           speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
-          acceleration += std::abs(rows.w[i] * motion_.acceleration()[i]);
+          acceleration += std::abs(rows.w[i]) * motion_.acceleration_terms()[i];
           normal_acceleration += rows.w[i] * motion_.acceleration()[i];
         }
         if (std::abs(gap) > 64 * kEpsilon * terms) break;  // at the start of a run all are fresh, also those far away
@@ -829,7 +913,7 @@ void EventEngine::Run::set_guard_zeros() {
           slip += row.w[i] * work_.in[layout_.v() + i];
           speed += std::abs(row.w[i] * work_.in[layout_.v() + i]);
           rate += row.w[i] * motion_.acceleration()[i];
-          terms += std::abs(row.w[i] * motion_.acceleration()[i]);
+          terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
         }
         if (std::abs(slip) > 64 * kEpsilon * speed) break;
         guard.zeros = std::abs(rate) > kSmall * terms
@@ -868,7 +952,7 @@ void EventEngine::Run::set_guard_zeros() {
         break;
       }
       case GuardKind::watch:
-        if (fresh_watch_[place] != 0 && (t_ > options_.from || guards_.value(guard) == 0)) guard.zeros = 1;
+        if ((fresh_watch_[place] != 0 && t_ > options_.from) || std::abs(guards_.value(guard)) <= 1e-13 * guard.scale) guard.zeros = kUnknownOrder;
         break;
       default: break;
     }

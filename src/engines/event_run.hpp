@@ -57,6 +57,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
   bool land(double h);
   void set_weights(double h);
+  void measure_noise();
   void update_scales(double h);
   [[nodiscard]] double first_step() const;
   [[nodiscard]] bool hold(double limit);
@@ -88,6 +89,8 @@ struct EventEngine::Run {
   [[nodiscard]] bool finish_switching(const Mode& before);
   void copy_normals(const Mode& from, Mode& to) const;
   void recheck_slips();
+  void recheck_sides();
+  [[nodiscard]] bool leave_surfaces(const std::vector<int>& at_surface);
   void reset_bristles();
   void set_guard_zeros();
   void list_changes(const Mode& before);
@@ -125,6 +128,8 @@ struct EventEngine::Run {
   double power_ = 8;
 
   std::vector<double> scale_, weight_, start_y_;
+  std::vector<double> force_noise_;  ///< rounding of the accelerations in this phase
+  bool noise_measured_ = false;
   std::vector<double> node_y_, samples_, bernstein_, landing_y_;
   int first_guard_ = -1;             ///< guard whose zero ends the step
   double first_theta_ = 0;

@@ -31,7 +31,7 @@ struct Guard {
   int place = 0;    ///< relation, switch or watch
   int tangent = 0;  ///< tangential row within the relation
   double sign = 1;  ///< orientation of switches and watches
-  int zeros = 0;    ///< order of the zero at the start of the coming step
+  int zeros = 0;    ///< order of the zero at the start of the coming step; −1: some zero of unknown order
   double scale = 0; ///< largest size seen of this function
   double noise = 0; ///< values below this are rounding: a function that never exceeds it along a step is zero, not crossing
 };
@@ -58,6 +58,7 @@ class Guards {
   void load_scales(const std::vector<double>& memory);
   [[nodiscard]] const std::vector<double>& scales() const { return memory_; }
   [[nodiscard]] double gap_scale(int relation) const { return memory_[relation]; }
+  [[nodiscard]] double surface_scale(int k) const { return memory_[2 * system_.layout().relations + 2 * system_.layout().tangents + k]; }
 
   ReactionSharing sharing;
 

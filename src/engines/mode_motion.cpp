@@ -24,6 +24,7 @@ int single_entry(const double* row, int n) {
   return found;
 }
 
+constexpr double kCancelled = 8 * 2.220446049250313e-16;
 constexpr double kRankTolerance = 1e-10;  ///< of the scaled matrix, as in contact::DecisionOptions
 
 }  // namespace
@@ -52,6 +53,8 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   tangent_.resize(tangents);
   powers_.resize(layout_.audits);
   terms_.resize(n);
+  rest_.resize(n);
+  drag_response_.resize(n);
   sliding_rates_.resize(2 * switches);
   surface_.resize(2 + 2 * n + (layout_.states));
 }
@@ -80,6 +83,8 @@ bool ModeMotion::set_mode(const Mode& mode) {
     work_.in[layout_.direction() + j] = direction(mode.tangent[j]);
   }
 
+  std::fill(normal_.begin(), normal_.end(), 0.0);
+  std::fill(tangent_.begin(), tangent_.end(), 0.0);
   constant_ = system_.mass_constant() && sliding_.empty();
   const auto& relations = system_.relations();
   for (int r = 0; r < layout_.relations; ++r) {
@@ -151,18 +156,31 @@ void ModeMotion::pin_if_immobile() {
 }
 
 void ModeMotion::note_terms() {
-  for (int i = 0; i < n_; ++i) {
-    double reactions = 0;
-    double sum = 0;
-    for (int k = 0; k < active(); ++k) {
-      const Active& a = active_[k];
-      const model::Relation& relation = system_.relations()[a.relation];
-      const double lambda = a.tangent < 0 ? normal_[a.relation] : tangent_[relation.first_tangent + a.tangent];
-      reactions += lambda * response_[k * n_ + i];
-      sum += std::abs(lambda * response_[k * n_ + i]);
+  std::copy(acceleration_.begin(), acceleration_.end(), rest_.begin());
+  std::fill(terms_.begin(), terms_.end(), 0.0);
+  const auto take = [this](double lambda, const double* response) {
+    for (int i = 0; i < n_; ++i) {
+      rest_[i] -= lambda * response[i];
+      terms_[i] += std::abs(lambda * response[i]);
     }
-    terms_[i] = std::abs(acceleration_[i] - reactions) + sum;
+  };
+  for (int k = 0; k < active(); ++k) {
+    const Active& a = active_[k];
+    const model::Relation& relation = system_.relations()[a.relation];
+    take(a.tangent < 0 ? normal_[a.relation] : tangent_[relation.first_tangent + a.tangent], response_.data() + k * n_);
   }
+  for (const int r : touched_) {
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = work_.relation[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const TangentStatus status = mode_.tangent[relation.first_tangent + j];
+      if (rows.base == 0 || status == TangentStatus::stick || status == TangentStatus::free) continue;
+      std::copy_n(rows.tangent[j].drag, n_, drag_response_.begin());
+      system_.solve_mass(work_, drag_response_.data());
+      take(tangent_[relation.first_tangent + j], drag_response_.data());
+    }
+  }
+  for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]);
 }
 
 double ModeMotion::natural_force(int relation) const {
@@ -397,10 +415,19 @@ bool ModeMotion::evaluate_plain() {
       residual_[k] = -(dot(row(row_k), a, n_) + zeta(row_k));
     }
     solve_active(residual_.data());
+    for (int i = 0; i < n_; ++i) {
+      // What is left of an acceleration when reactions cancel forces up to rounding is zero: held coordinates do not creep.
+      double sum = a[i];
+      double terms = std::abs(sum);
+      for (int k = 0; k < count; ++k) {
+        const double term = residual_[k] * response_[k * n_ + i];
+        sum += term;
+        terms += std::abs(term);
+      }
+      a[i] = std::abs(sum) <= kCancelled * terms ? 0 : sum;
+    }
     for (int k = 0; k < count; ++k) {
       const double lambda = residual_[k];
-      const double* response = response_.data() + k * n_;
-      for (int i = 0; i < n_; ++i) a[i] += lambda * response[i];
       const Active& row_k = active_[k];
       const model::Relation& relation = system_.relations()[row_k.relation];
       if (row_k.tangent < 0) {

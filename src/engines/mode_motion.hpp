@@ -121,7 +121,7 @@ class ModeMotion {
   double determinant_scale_ = 1;
   std::vector<double> acceleration_, normal_, tangent_, lambda_;
   std::vector<double> powers_;
-  std::vector<double> terms_;
+  std::vector<double> terms_, rest_, drag_response_;
 
   // sliding
   std::vector<double> corner_;         ///< per combination of sides: v̇, ż, λ_N, λ_T
