@@ -462,10 +462,25 @@ class Decider {
     decision_.candidates = found_;
     if (verdict == Verdict::unique) {
       decision_.row = -1;
-      // A mode whose inequalities all hold strictly lasts: there is no tie to break.
+      // A mode whose inequalities all hold strictly lasts: there is no tie to break. Otherwise the mode of largest margin
+      // goes first among equally sticking ones, so that the order of the rows does not choose.
       int row = -1;
-      if (found_ > 1 && solver.relative_margin(m_.answer.data(), o_, row) > o_.tolerance)
-        decision_.candidates = 1;
+      if (found_ > 1) {
+        double best = solver.relative_margin(m_.answer.data(), o_, row);
+        if (best > o_.tolerance) {
+          decision_.candidates = 1;
+        } else {
+          const int rank = score(candidate(0));
+          for (int c = 1; c < found_; ++c) {
+            if (score(candidate(c)) != rank) continue;
+            const double margin = solver.relative_margin(candidate(c), o_, row);
+            if (!(margin > best + 1e-12)) continue;
+            best = margin;
+            std::swap_ranges(candidate(0), candidate(0) + n_, candidate(c));
+          }
+          std::copy_n(candidate(0), n_, m_.answer.begin());
+        }
+      }
     }
     if (verdict != Verdict::found_unchecked) {
       solver.factor(m_.answer.data(), o_.rank_tolerance);

@@ -8,6 +8,10 @@
 
 namespace judder::contact {
 
+namespace {
+constexpr double kSameEnergy = 1e-9;  // relative to the largest γ²/A before the impact
+}
+
 const char* name(ImpactForm form) {
   switch (form) {
     case ImpactForm::moreau:
@@ -58,9 +62,9 @@ void ImpactWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   state.resize(n);
   owner.resize(n);
   for (auto* v : {&mode, &trial_mode, &sub_mode}) v->resize(n);
-  for (auto* v :
-       {&base, &compression, &velocity, &deformation, &total, &sub_base, &sub_right, &sub_force,
-        &sub_acceleration, &sub_limit, &sub_margin, &normal_force, &velocity_scale, &deformation_scale}) {
+  for (auto* v : {&base, &impulse_scale, &compression, &velocity, &deformation, &total, &sub_base, &sub_right,
+                  &sub_force, &sub_acceleration, &sub_limit, &sub_margin, &normal_force, &velocity_scale,
+                  &deformation_scale}) {
     v->resize(n);
   }
   for (auto* v : {&sub_matrix, &sub_coupling, &share, &limit_share, &response}) v->resize(n * n);
@@ -131,6 +135,14 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
   d.base = memory.base.data();
   d.coupling = memory.coupling.data();
   const int n = problem.rows();
+  if (problem.velocity_scale != nullptr) {
+    for (int i = 0; i < n; ++i) {
+      const double a = std::abs(problem.A[i * n + i]);
+      memory.impulse_scale[i] = a > 0 ? problem.velocity_scale[i] / a : 0;
+    }
+    d.acceleration_scale = problem.velocity_scale;
+    d.force_scale = memory.impulse_scale.data();
+  }
   const Decision decision = decide(d, options, memory.decision);
   MoreauOutcome outcome;
   outcome.row = decision.row;
@@ -153,8 +165,16 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
   std::copy(decision.mode.begin(), decision.mode.end(), memory.mode.begin());
   if (decision.verdict != Verdict::indeterminate) return outcome;
 
+  // Equal energies are told apart by what does not depend on the order of the rows: sticking and closed rows, then margin.
   outcome.several = true;
+  double scale = 0;
+  for (int i = 0; i < n; ++i) {
+    const double a = std::abs(problem.A[i * n + i]);
+    if (a > 0) scale = std::max(scale, problem.before[i] * problem.before[i] / a);
+  }
   double least = std::numeric_limits<double>::infinity();
+  double best_margin = 0;
+  int best_score = -1;
   for (int c = 0; c < decision.candidates; ++c) {
     const std::span<const RowStatus> mode = decision.candidate(c);
     factor_mode(d, mode, options.rank_tolerance, memory.factor, memory.decision);
@@ -162,8 +182,16 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
         largest_margin(d, mode, memory.factor, memory.decision, memory.trial_impulse, memory.trial_after);
     if (margin.status == MarginStatus::infeasible) continue;
     const double energy = energy_change(problem, memory.trial_impulse.data());
-    if (!(energy < least)) continue;
+    int score = 0;
+    for (const RowStatus s : mode) score += s == RowStatus::stick ? n + 1 : s == RowStatus::closed ? 1 : 0;
+    const double difference = energy - least;
+    const bool equal = std::abs(difference) <= kSameEnergy * scale;
+    const bool better =
+        equal ? score > best_score || (score == best_score && margin.margin > best_margin) : difference < 0;
+    if (!better) continue;
     least = energy;
+    best_score = score;
+    best_margin = margin.margin;
     outcome.unique_impulses = memory.factor.reactions_unique();
     std::copy_n(memory.trial_impulse.begin(), n, memory.impulse.begin());
     std::copy_n(memory.trial_after.begin(), n, memory.after.begin());

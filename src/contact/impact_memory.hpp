@@ -19,7 +19,7 @@ struct ImpactWorkspace::Memory {
   int tangents = 0;
 
   // the problem as the solvers see it
-  std::vector<double> coupling, mu, free_velocity;
+  std::vector<double> coupling, mu, free_velocity, impulse_scale;
   std::vector<NormalKind> kind;
   std::vector<TangentState> state;
   std::vector<int> owner;

@@ -9,6 +9,7 @@ namespace judder::contact {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLocked = 1e-10;  // a slope of γ_N below this part of A_NN is none
 
 // One direction of the path: dQ = τ dP over a length in P.
 struct Leg {
@@ -78,9 +79,19 @@ class Path {
     }
   }
 
+  /// Stuck where sticking also holds the normal (one degree of freedom): no further impulse changes anything.
+  [[nodiscard]] bool locked() const {
+    return leg_[at_].status == RowStatus::stick && slope() <= kLocked * p_.A_NN;
+  }
+
   /// To the next root of γ_N from below; false if γ_N never rises.
   bool compress(PathResult& r) {
     while (true) {
+      if (locked()) {
+        if (gamma_N_ < kLocked * p_.normal_before) return false;
+        gamma_N_ = 0;
+        return true;
+      }
       const double k = slope();
       if (k > 0 && -gamma_N_ <= k * left()) {
         advance(-gamma_N_ / k, r, true, 0.0);
@@ -93,7 +104,7 @@ class Path {
 
   /// Until γ_N = target.
   void expand_to_velocity(double target, PathResult& r) {
-    while (gamma_N_ < target) {
+    while (gamma_N_ < target && !locked()) {
       const double need = (target - gamma_N_) / slope();
       advance(std::min(need, left()), r, false, target);
     }
@@ -102,7 +113,7 @@ class Path {
   /// By `length` in P.
   void expand_by(double length, PathResult& r) {
     const double end = P_ + length;
-    while (P_ < end && length > 0) {
+    while (P_ < end && length > 0 && !locked()) {
       const double step = std::min(length, left());
       advance(step, r, false, std::numeric_limits<double>::quiet_NaN());
       length -= step;
@@ -111,7 +122,7 @@ class Path {
 
   /// Until `work` has been returned: γ_N x + k x²/2 = work on each leg.
   void expand_by_work(double work, PathResult& r) {
-    while (work > 0) {
+    while (work > 0 && !locked()) {
       const double k = slope();
       const double room = left();
       const double available = room == kInfinity ? kInfinity : room * (gamma_N_ + 0.5 * k * room);

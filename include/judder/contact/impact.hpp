@@ -58,13 +58,13 @@ struct ImpactProblem {
   const double* A = nullptr;         ///< n × n by rows
   const double* before = nullptr;    ///< n, γ⁻
   const NormalKind* kind = nullptr;  ///< nN; null: all unilateral
-  const ImpactLaw* law = nullptr;  ///< nN; null: `moreau` with e = 0. Bilateral rows: only `friction` is read
-  const double* mu = nullptr;      ///< nT, coefficient for impulses, ≥ 0
+  const ImpactLaw* law = nullptr;    ///< nN; null: `moreau`, e = 0. Of bilateral rows only `friction` is read
+  const double* mu = nullptr;        ///< nT, coefficient for impulses, ≥ 0
   const double* coupling = nullptr;  ///< nT × nN by rows, ≥ 0
   const int* contact =
-      nullptr;  ///< nT: the normal row whose slip this is, −1 for a joint; null: the largest coupling
-  const double* drive =
-      nullptr;  ///< n, the part of γ⁻ that does not come from v (belt, moving wall); null: zero
+      nullptr;  ///< nT: the normal row this slip belongs to, −1: joint; null: largest coupling
+  const double* drive = nullptr;  ///< n, part of γ⁻ that is not from v (belt, moving wall); null: zero
+  const double* velocity_scale = nullptr;  ///< n, floor for the scale of γ in tolerances; null: from γ⁻
 
   [[nodiscard]] int rows() const { return normals + tangents; }
 };
@@ -78,7 +78,7 @@ enum class ImpactStatus : std::uint8_t {
   solved_unchecked,  ///< too many modes to look for other solutions
   no_solution,       ///< all modes tried, none satisfies the law
   not_found,         ///< too many modes to try them all; none found
-  not_finished,      ///< the impulse path did not end within its limit of phases
+  not_finished,  ///< an impulse path was cut after `max_phases`; the rest of it was finished inelastically
 };
 [[nodiscard]] const char* name(ImpactStatus status);
 
@@ -86,7 +86,7 @@ struct ImpactOptions {
   DecisionOptions decision;  ///< of the complementarity problems inside
   double energy_margin =
       1e-9;  ///< a rise of energy below this times the largest γ_i²/A_ii before is rounding; [0, 1e-3]
-  int max_phases = 10000;  ///< of an impulse path with several contacts; ≥ 1
+  int max_phases = 2000;  ///< of an impulse path with several contacts; ≥ 1
 };
 
 /// Views into the workspace, valid until its next use.
