@@ -59,7 +59,7 @@ EventEngine::Run::Run(const model::System& system)
       collider_(system, work_),
       timetable_(system, work_),
       series_(system, work_) {
-  const int components = motion_.components();
+  const int components = motion_.all_components();
   y_.resize(components);
   f0_.resize(components);
   node_y_.resize(components);
@@ -67,6 +67,8 @@ EventEngine::Run::Run(const model::System& system)
   scale_.resize(layout_.integrated());
   weight_.resize(layout_.integrated());
   start_y_.resize(layout_.integrated());
+  typical_.resize(layout_.integrated());
+  has_massless_ = std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   force_noise_.resize(layout_.coordinates);
   touching_.resize(layout_.relations);
   fresh_relation_.resize(layout_.relations);
@@ -82,6 +84,8 @@ EventEngine::Run::Run(const model::System& system)
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());
   for (const int degree : {8, 16}) grids_.emplace_back(degree);
+  reads_audits_ = !system.columns().empty() || std::any_of(system.watches().begin(), system.watches().end(),
+                                                           [](const model::WatchInfo& watch) { return watch.needs_reactions; });
   needs_reactions_ = std::any_of(system.columns().begin(), system.columns().end(),
                                  [](const model::ColumnInfo& column) { return column.needs_reactions; });
   pending_.reserve(16);
@@ -135,6 +139,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   stop_by_watch_ = false;
   have_f0_ = false;
   stiff_ = options_.integrator == Integrator::stiff;
+  motion_.always_audit(stiff_);
   method_ = options_.tolerance < 1e-8 ? numeric::Method::order8 : numeric::Method::order5;
   power_ = method_ == numeric::Method::order8 ? 8 : 5;
   grow_allowed_ = true;
@@ -147,8 +152,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), start_y_.begin());
   std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{1});
 
-  sample_index_ = 0;
-  instant_index_ = 0;
+  first_sample();
   last_flight_ = 0;
   if (resume != nullptr && resume->started) {
     t_ = resume->time;
@@ -166,7 +170,7 @@ void EventEngine::Run::begin(const Moment* resume) {
     result_.start_mode = mode_;
     motion_.load(t_, y_.data());
     phase_start_ = t_;
-    while (next_sample_time() <= t_) advance_sample();
+    while (next_sample_ <= t_) advance_sample();
     std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{0});
     std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
     std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
@@ -270,7 +274,6 @@ void EventEngine::Run::start_from_model() {
   }
   exclusions_.clear();
   pending_.clear();
-  next_sample_ = next_sample_time();
   if (closing) {
     rows_before_event();
     result_.start_mode = mode_;
@@ -340,37 +343,37 @@ void EventEngine::Run::finish() {
 
 // --- rows ---
 
-double EventEngine::Run::next_sample_time() const {
-  double regular = std::numeric_limits<double>::infinity();
-  if (options_.every > 0) {
-    const double time = options_.from + static_cast<double>(sample_index_) * options_.every;
-    regular = time < options_.until ? time : sample_index_ <= last_sample_index() ? options_.until : regular;
-  } else if (sample_index_ < options_.samples) {
-    regular = sample_index_ + 1 == options_.samples
-                  ? options_.until
-                  : options_.from + (options_.until - options_.from) * (static_cast<double>(sample_index_) /
-                                                                        static_cast<double>(options_.samples - 1));
-  }
-  if (instant_index_ < options_.instants.size()) return std::min(regular, options_.instants[instant_index_]);
-  return regular;
+// Time of the k-th regular sample; infinity behind the last.
+double EventEngine::Run::regular_sample(long k) const {
+  if (k > last_sample_) return std::numeric_limits<double>::infinity();
+  if (k == last_sample_) return options_.until;
+  const auto index = static_cast<double>(k);
+  return options_.from + (options_.every > 0 ? index * options_.every
+                                             : (options_.until - options_.from) * (index / static_cast<double>(last_sample_)));
 }
 
-long EventEngine::Run::last_sample_index() const {
-  return static_cast<long>(std::ceil((options_.until - options_.from) / options_.every - 1e-9));
+void EventEngine::Run::first_sample() {
+  sample_index_ = 0;
+  instant_index_ = 0;
+  const double span = options_.until - options_.from;
+  last_sample_ = options_.every > 0 ? static_cast<long>(std::ceil(span / options_.every - 1e-9)) : options_.samples - 1;
+  set_next_sample();
+}
+
+void EventEngine::Run::set_next_sample() {
+  next_sample_ = regular_sample(sample_index_);
+  if (instant_index_ < options_.instants.size()) next_sample_ = std::min(next_sample_, options_.instants[instant_index_]);
 }
 
 void EventEngine::Run::advance_sample() {
-  const double now = next_sample_time();
-  if (instant_index_ < options_.instants.size() && options_.instants[instant_index_] <= now) ++instant_index_;
-  const std::size_t kept = instant_index_;
-  instant_index_ = options_.instants.size();
-  if (next_sample_time() <= now) ++sample_index_;
-  instant_index_ = kept;
-  next_sample_ = next_sample_time();
+  const double now = next_sample_;
+  if (regular_sample(sample_index_) <= now) ++sample_index_;
+  while (instant_index_ < options_.instants.size() && options_.instants[instant_index_] <= now) ++instant_index_;
+  set_next_sample();
 }
 
 void EventEngine::Run::emit_row(RowKind kind) {
-  if (needs_reactions_) {
+  if (needs_reactions_ || has_massless_) {
     if (motion_.evaluate()) {
       if (motion_.redundant()) guards_.sharing.share(motion_);
       motion_.publish();
@@ -379,20 +382,20 @@ void EventEngine::Run::emit_row(RowKind kind) {
   sink_->row(kind, mode_, work_);
 }
 
-// Rows at the sample times up to `to`, along the step just made; its end is left to the caller.
+// Rows at the sample times before `to`, along the step just made.
 void EventEngine::Run::emit_samples(double to) {
   const double h = to - t_;
   while (next_sample_ < to) {
     dense((next_sample_ - t_) / h, node_y_.data());
     motion_.load(next_sample_, node_y_.data());
-    load_audits(node_y_.data());
+    load_audits(motion_.components() == motion_.all_components() ? node_y_.data() : y_.data());
     emit_row(RowKind::sample);
     advance_sample();
   }
 }
 
 void EventEngine::Run::load_audits(const double* y) {
-  if (layout_.audits == 0) return;
+  if (!reads_audits_) return;
   std::copy_n(y + layout_.integrated(), layout_.audits, work_.in.begin() + layout_.dissipated());
   std::copy_n(y + layout_.integrated() + layout_.audits, layout_.audits, work_.in.begin() + layout_.supplied());
 }

@@ -641,6 +641,8 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
   for (int i = 0; i < count; ++i) combinations *= 3;
   Mode chosen;
   int found = 0;
+  bool ambiguous = false;  // two assignments leave a surface to different sides
+  std::vector<int> chosen_leaves;
   bool chosen_slides = false;
   Status last;
   for (long c = 0; c < combinations; ++c) {
@@ -664,7 +666,9 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
     motion_.load(t_, y_.data());
     if (!motion_.set_mode(trial) || !motion_.evaluate()) continue;
     bool consistent = true;
-    for (const int k : open) {
+    std::vector<int> leaves(open.size(), 0);  // direction in which each surface is left; a state of rest on a surface confirms any side
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const int k = open[i];
       if (trial.sliding[k] != 0) {
         consistent = consistent && motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0 &&
                      motion_.sliding_rate(k, 0) > motion_.sliding_rate(k, 1);
@@ -682,18 +686,20 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
         }
       }
       consistent = consistent && (rate == 0 || (rate > 0) == (trial.side[k] > 0.5));
+      leaves[i] = rate > 0 ? 1 : rate < 0 ? -1 : 0;
     }
     if (!consistent) continue;
     ++found;
     if (found == 1) {
       chosen = trial;
       chosen_slides = slides;
-    } else if (!slides && !chosen_slides && at_start()) {
-      break;
+      chosen_leaves = leaves;
     }
+    for (std::size_t i = 0; i < open.size(); ++i) ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
+    if (ambiguous && at_start()) break;
   }
   motion_.load(t_, y_.data());
-  if (found == 0 || (found > 1 && !chosen_slides && at_start())) {
+  if (found == 0 || (ambiguous && at_start())) {
     if (found == 0 && !last.ok()) return paradox(last);
     if (options_.on_indeterminate == OnIndeterminate::stay && !open.empty()) {
       chosen = before;
@@ -817,6 +823,7 @@ bool EventEngine::Run::restart() {
   if (!motion_.set_mode(mode_)) {
     return fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite, t_, {}, "the equations of motion cannot be evaluated in the new mode"});
   }
+  explicit_.use(motion_.components());
   reset_bristles();
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
   motion_.load(t_, y_.data());

@@ -31,8 +31,9 @@ struct EventEngine::Run {
   void start_from_model();
   void finish();
   void emit_samples(double to);
-  [[nodiscard]] double next_sample_time() const;
-  [[nodiscard]] long last_sample_index() const;
+  [[nodiscard]] double regular_sample(long k) const;
+  void first_sample();
+  void set_next_sample();
   void advance_sample();
   void load_audits(const double* y);
   void emit_row(RowKind kind);
@@ -127,7 +128,7 @@ struct EventEngine::Run {
   bool grow_allowed_ = true;
   double power_ = 8;
 
-  std::vector<double> scale_, weight_, start_y_;
+  std::vector<double> scale_, weight_, start_y_, typical_;
   std::vector<double> force_noise_;  ///< rounding of the accelerations in this phase
   bool noise_measured_ = false;
   std::vector<double> node_y_, samples_, bernstein_, landing_y_;
@@ -156,9 +157,12 @@ struct EventEngine::Run {
   std::vector<double> surface_memory_, projection_;
 
   long sample_index_ = 0;
+  long last_sample_ = 0;
   std::size_t instant_index_ = 0;
   double next_sample_ = 0;
   bool needs_reactions_ = false;
+  bool has_massless_ = false;
+  bool reads_audits_ = false;
   std::vector<long> watch_counts_;
   bool stop_by_watch_ = false;
   double last_flight_ = 0;           ///< length of the last phase, a good first step for the next

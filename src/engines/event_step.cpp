@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "event_run.hpp"
@@ -84,7 +83,11 @@ bool EventEngine::Run::try_step(double h) {
     if (i < n) scale = std::max(scale, std::abs(f0_[n + i]) * h * h);
     weight_[i] = scale > 0 ? 1 / (options_.tolerance * scale) : 0;
   }
-  const numeric::RadauScales scales{weight_.data(), scale_.data()};
+  // Differences for the Jacobian need a size also for what has never moved: that of its fellows.
+  double largest = 0;
+  for (int i = 0; i < layout_.integrated(); ++i) largest = std::max(largest, scale_[i]);
+  for (int i = 0; i < layout_.integrated(); ++i) typical_[i] = scale_[i] > 0 ? scale_[i] : largest > 0 ? largest : 1;
+  const numeric::RadauScales scales{weight_.data(), typical_.data()};
   return radau_.step(motion_, t_, y_.data(), f0_.data(), h, scales) == numeric::StepOutcome::done;
 }
 
@@ -221,20 +224,24 @@ void EventEngine::Run::commit_step(double t1) {
   if (graze_guard_ >= 0) list_graze(t1 - t_);
   emit_samples(t1);
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
-  std::memcpy(landing_y_.data(), y1, sizeof(double) * landing_y_.size());
+  const int width = motion_.components();
+  std::copy_n(y1, width, landing_y_.begin());
   const bool end_rate = stiff_ ? radau_.prepare_end_rate(motion_) : explicit_.prepare_end_rate(motion_);
   const double* f1 = stiff_ ? radau_.f1() : explicit_.f1();
-  if (end_rate) std::memcpy(f0_.data(), f1, sizeof(double) * f0_.size());
+  if (end_rate) std::copy_n(f1, width, f0_.begin());
   if (stiff_) radau_.accept();
   t_ = t1;
-  std::memcpy(y_.data(), landing_y_.data(), sizeof(double) * y_.size());
+  std::copy_n(landing_y_.begin(), width, y_.begin());
   have_f0_ = end_rate && motion_.active() == 0;
   if (motion_.active() > 0 && !motion_.project(t_, y_.data(), true)) have_f0_ = false;
   project_sliding();
   if (pending_stiff_) {
     pending_stiff_ = false;
     stiff_ = true;
+    motion_.always_audit(true);
+    static_cast<void>(motion_.set_mode(mode_));
     radau_.restart();
+    have_f0_ = false;
   }
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   finish_step();
@@ -416,7 +423,7 @@ bool EventEngine::Run::land(double h) {
   bool have_previous = false;
   double best_length = length;
   double best_value = std::numeric_limits<double>::infinity();
-  const double resolution = 2 * kEpsilon * std::max(std::abs(t_ + length), std::abs(t_));
+  const double resolution = 4 * kEpsilon * std::max(std::abs(t_ + length), std::abs(t_));
   for (int iteration = 0; iteration < 12; ++iteration) {
     if (!(length > 0)) length = 0.5 * resolution;
     if (!try_step(length)) {
@@ -461,12 +468,13 @@ bool EventEngine::Run::land(double h) {
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
-  std::memcpy(landing_y_.data(), y1, sizeof(double) * landing_y_.size());
+  const int width = motion_.components();
+  std::copy_n(y1, width, landing_y_.begin());
   const double t1 = t_ + length;
   emit_samples(t1);
   if (stiff_) radau_.restart();
   t_ = t1;
-  std::memcpy(y_.data(), landing_y_.data(), sizeof(double) * y_.size());
+  std::copy_n(landing_y_.begin(), width, y_.begin());
   have_f0_ = false;
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
   motion_.load(t_, y_.data());

@@ -134,6 +134,18 @@ bool ModeMotion::set_mode(const Mode& mode) {
     newton_.resize(std::max(newton_.size(), sliding_.size() * (sliding_.size() + 1)));
   }
 
+  // Constant forces and rows: constant accelerations, computed once.
+  uniform_ = constant_ && system_.motion_program().constant() && layout_.states == 0;
+  uniform_known_ = false;
+  works_ = always_audit_;
+  for (const model::AuditInfo& element : system_.audits()) {
+    if (element.power >= 0) works_ = true;
+    if (element.relation < 0 || std::find(touched_.begin(), touched_.end(), element.relation) == touched_.end()) continue;
+    const model::Relation& relation = relations[element.relation];
+    const bool idle = relation.rows_constant && !relation.own_push && relation.tangents == 0 && work_.relation[element.relation].gap_time == 0;
+    if (!idle) works_ = true;
+  }
+
   if (!system_.motion(work_)) return false;
   build_columns();
   if (!factorise(true)) return false;
@@ -562,10 +574,12 @@ bool ModeMotion::evaluate_sliding() {
 
 bool ModeMotion::evaluate() {
   ++evaluations;
+  if (uniform_known_) return true;
   if (sliding_.empty() ? !evaluate_plain() : !evaluate_sliding()) return false;
   for (int i = 0; i < n_; ++i) {
     if (!std::isfinite(acceleration_[i])) return false;
   }
+  uniform_known_ = uniform_;
   return true;
 }
 
@@ -583,7 +597,8 @@ double ModeMotion::surface_rate(int k) {
 void ModeMotion::load(double t, const double* y) {
   double* in = work_.in.data();
   in[0] = t;
-  std::memcpy(in + 1, y, sizeof(double) * (layout_.integrated()));
+  const int width = layout_.integrated();
+  for (int i = 0; i < width; ++i) in[1 + i] = y[i];
   for (const Pin& pin : pins_) {
     in[layout_.q() + pin.coordinate] = pin.velocity == 0 ? pin.position : pin.position + pin.velocity * (t - pin.time);
     in[layout_.v() + pin.coordinate] = pin.velocity;
@@ -606,7 +621,7 @@ bool ModeMotion::operator()(double t, const double* y, double* rate) {
     rate[2 * n_ + i] = work_.rate[i];
     if (!std::isfinite(rate[2 * n_ + i])) return false;
   }
-  if (layout_.audits > 0) audit(rate + layout_.integrated());
+  if (works_ && layout_.audits > 0) audit(rate + layout_.integrated());
   return true;
 }
 

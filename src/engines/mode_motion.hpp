@@ -32,8 +32,11 @@ class ModeMotion {
   [[nodiscard]] bool set_mode(const Mode& mode);
   [[nodiscard]] const Mode& mode() const { return mode_; }
 
-  /// Length of the integrated vector: q, v, z, then dissipated and supplied work by audit element.
-  [[nodiscard]] int components() const { return components_; }
+  /// Length of the integrated vector: q, v, z, then dissipated and supplied work by audit element; the latter are left out in a mode in
+  /// which no element does work.
+  [[nodiscard]] int components() const { return works_ ? components_ : layout_.integrated(); }
+  [[nodiscard]] int all_components() const { return components_; }
+  void always_audit(bool always) { always_audit_ = always; }
   /// Right-hand side for the steppers. False: not finite.
   [[nodiscard]] bool operator()(double t, const double* y, double* rate);
   /// Accelerations, reactions and rates at the state in work.in.
@@ -111,6 +114,10 @@ class ModeMotion {
   std::vector<int> sliding_;       ///< switches that slide
   bool constant_ = false;          ///< columns and factor are those of set_mode
   bool everything_pinned_ = false;
+  bool works_ = true;              ///< some element does work in this mode
+  bool always_audit_ = false;
+  bool uniform_ = false;           ///< accelerations and reactions are constant in this mode
+  bool uniform_known_ = false;     ///< and have been evaluated
   int rank_ = 0;
 
   std::vector<double> columns_;    ///< C, active × n

@@ -45,7 +45,8 @@ std::vector<std::string> column_names(const model::System& system) {
 void fill_row(const model::System& system, const engines::Mode& mode, model::Workspace& work, double* cells) {
   const model::Layout& layout = system.layout();
   const int own = 1 + layout.integrated();
-  std::copy_n(work.in.begin(), own, cells);
+  const double* in = work.in.data();
+  for (int i = 0; i < own; ++i) cells[i] = in[i];
   const std::vector<model::ColumnInfo>& columns = system.columns();
   if (columns.empty()) return;
   system.column_values(work, work.output.data());

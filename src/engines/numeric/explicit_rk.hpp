@@ -39,6 +39,8 @@ class ExplicitStepper {
   /// Memory for systems of `components` equations. Contents are lost.
   void resize(int components);
   [[nodiscard]] int components() const { return n_; }
+  /// Works on the first `components` of what resize() made room for, from the next step on.
+  void use(int components) { n_ = components; }
 
   /// The trial step from (t, y) with f0 = f(t, y); h may be negative. Afterwards y1() and error() are valid.
   template <class Rhs>
