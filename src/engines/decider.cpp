@@ -144,7 +144,9 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions) {
     return status;
   }
 
-  Exclusions excluded = exclusions;
+  Exclusions& excluded = excluding_;
+  excluded.normal.assign(exclusions.normal.begin(), exclusions.normal.end());
+  excluded.tangent.assign(exclusions.tangent.begin(), exclusions.tangent.end());
   for (int round = 0; round <= layout.tangents + 1; ++round) {
     assembly_.assemble(part_, false);
     const int normals = assembly_.normals();

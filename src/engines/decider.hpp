@@ -54,6 +54,7 @@ class Decider {
   std::vector<std::uint8_t> part_;
   std::vector<contact::TangentState> state_;
   std::vector<std::uint16_t> excluded_;
+  Exclusions excluding_;
   std::vector<contact::RowStatus> candidates_;
   bool reactions_unique_ = true;
   bool unchecked_ = false;

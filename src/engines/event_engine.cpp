@@ -277,14 +277,14 @@ void EventEngine::Run::start_from_model() {
   if (closing) {
     rows_before_event();
     result_.start_mode = mode_;
-    Mode reference = mode_;
-    if (touch(reference)) static_cast<void>(settle(reference, at_surface_));
+    reference_ = mode_;
+    if (touch()) static_cast<void>(settle());
     return;
   }
   // The modes at the start are no events.
-  const Mode before = mode_;
+  reference_ = mode_;
   quiet_ = true;
-  const bool settled = settle(before, at_surface_);
+  const bool settled = settle();
   quiet_ = false;
   result_.start_mode = mode_;
   if (!settled) return;

@@ -20,7 +20,7 @@ std::uint64_t member_bit(int index) { return std::uint64_t{1} << (static_cast<un
 
 // The end of a step on a guard: find out what happened, do what it asks for, decide the next mode.
 bool EventEngine::Run::handle_guards() {
-  const Mode before = mode_;
+  reference_ = mode_;
   exclusions_.clear();
   pending_.clear();
   at_surface_.clear();
@@ -137,10 +137,9 @@ bool EventEngine::Run::handle_guards() {
     end_phase();
     return true;
   }
-  Mode reference = before;
-  if (touched && !touch(reference)) return false;
-  if (!at_surface_.empty() && finish_switching(reference)) return true;
-  return settle(reference, at_surface_);
+  if (touched && !touch()) return false;
+  if (!at_surface_.empty() && finish_switching()) return true;
+  return settle();
 }
 
 // Moves the state onto the surfaces that it slides on; steps leave them by their error only. Several surfaces at once: the smallest change
@@ -198,7 +197,7 @@ void EventEngine::Run::project_sliding() {
 }
 
 // Switchings that accumulate: when the state cannot move any more in the remaining time, it slides on all surfaces of the pattern.
-bool EventEngine::Run::finish_switching(const Mode& before) {
+bool EventEngine::Run::finish_switching() {
   Accumulation::Entry entry;
   entry.time = t_;
   for (const int k : at_surface_) {
@@ -245,7 +244,7 @@ bool EventEngine::Run::finish_switching(const Mode& before) {
     event.energy_before = event.energy_after = energy;
     report(event);
   }
-  list_changes(before);
+  list_changes();
   for (Event& event : pending_) report(event);
   pending_.clear();
   rows_after_event();
@@ -297,9 +296,9 @@ void EventEngine::Run::close_gap(int relation) {
   }
 }
 
-// Contacts that have just closed: impact where they approach, plain contact where they do not. `reference` gets the statuses that later changes
-// of this instant are compared with.
-bool EventEngine::Run::touch(Mode& reference) {
+// Contacts that have just closed: impact where they approach, plain contact where they do not. reference_ gets the statuses that later
+// changes of this instant are compared with.
+bool EventEngine::Run::touch() {
   const int n = layout_.coordinates;
   if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
   bool approaching = false;
@@ -347,13 +346,13 @@ bool EventEngine::Run::touch(Mode& reference) {
   }
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
   if (!approaching) {
-    copy_normals(mode_, reference);
+    settle_reference();
     return true;
   }
   accumulation_.push(entry);
   const bool tail = begin_tail(entry);
   if (!impact(tail)) return false;
-  copy_normals(mode_, reference);
+  settle_reference();
   return true;
 }
 
@@ -380,18 +379,19 @@ bool EventEngine::Run::mark_touching() {
   return any;
 }
 
-void EventEngine::Run::copy_normals(const Mode& from, Mode& to) const {
+// An impact tells itself how its contacts ended; joints are compared with what they were before it.
+void EventEngine::Run::settle_reference() {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (!relation.has_normal) continue;
-    to.normal[r] = from.normal[r];
-    for (int j = 0; j < relation.tangents; ++j) to.tangent[relation.first_tangent + j] = from.tangent[relation.first_tangent + j];
+    reference_.normal[r] = mode_.normal[r];
+    for (int j = 0; j < relation.tangents; ++j) reference_.tangent[relation.first_tangent + j] = mode_.tangent[relation.first_tangent + j];
   }
 }
 
 bool EventEngine::Run::impact(bool inelastic) {
   const std::size_t first = pending_.size();
-  const Mode before = mode_;
+  before_impact_ = mode_;
   const Status status = collider_.collide(mode_, touching_, inelastic, pending_);
   if (!status.ok()) return fail(status);
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
@@ -407,7 +407,7 @@ bool EventEngine::Run::impact(bool inelastic) {
     fresh_relation_[r] = 1;
     const model::Relation& relation = system_.relations()[r];
     for (int j = 0; j < relation.tangents; ++j) fresh_tangent_[relation.first_tangent + j] = 1;
-    if (mode_.normal[r] == NormalStatus::closed || before.normal[r] == NormalStatus::closed) {
+    if (mode_.normal[r] == NormalStatus::closed || before_impact_.normal[r] == NormalStatus::closed) {
       Interval& interval = open_intervals_[r];
       if (std::isnan(interval.from)) interval = {r, t_, t_, 0, 0};
       interval.impulse += pending_[i].normal_impulse;
@@ -416,7 +416,7 @@ bool EventEngine::Run::impact(bool inelastic) {
     }
   }
   for (int j = 0; j < layout_.tangents; ++j) {
-    if (before.tangent[j] != mode_.tangent[j]) fresh_tangent_[j] = 1;
+    if (before_impact_.tangent[j] != mode_.tangent[j]) fresh_tangent_[j] = 1;
   }
   if (inelastic) {
     // The tail's impulse is listed with its accumulation, not as an impact.
@@ -486,13 +486,13 @@ bool EventEngine::Run::finish_accumulation() {
 
 // Switches of time alone change their side at an instant of the timetable.
 bool EventEngine::Run::handle_timetable(double t) {
-  Mode next = mode_;
-  timetable_.pass(t, next.side, changed_);
+  next_side_ = mode_.side;
+  timetable_.pass(t, next_side_, changed_);
   if (changed_.empty()) {
     have_f0_ = false;  // a knot: the formula changes, nothing else
     return true;
   }
-  const Mode before = mode_;
+  reference_ = mode_;
   exclusions_.clear();
   pending_.clear();
   at_surface_.clear();
@@ -508,7 +508,7 @@ bool EventEngine::Run::handle_timetable(double t) {
   if (!quiet_rows_) rows_before_event();
   const double energy = total_energy();
   for (const int k : changed_) {
-    mode_.side[k] = next.side[k];
+    mode_.side[k] = next_side_[k];
     if (system_.switches()[k].kind != expr::SwitchKind::jump || !options_.list_switches) continue;
     Event event;
     event.kind = EventKind::switch_side;
@@ -521,7 +521,7 @@ bool EventEngine::Run::handle_timetable(double t) {
   motion_.load(t_, y_.data());
   recheck_sides();
   recheck_slips();
-  return settle(before, at_surface_);
+  return settle();
 }
 
 // A switch of time may make the surface of another switch jump: its side is known anew by its value.
@@ -579,18 +579,17 @@ void EventEngine::Run::recheck_slips() {
 }
 
 // Decides the mode, lists what changed, and starts the next phase.
-bool EventEngine::Run::settle(const Mode& before, const std::vector<int>& at_surface) {
+bool EventEngine::Run::settle() {
   motion_.load(t_, y_.data());
-  if (!decide_sides(at_surface)) return false;
-  if (!leave_surfaces(at_surface)) return false;
+  if (!decide_sides(at_surface_)) return false;
+  if (!leave_surfaces(at_surface_)) return false;
   // A contact that opened or was open with a gap of zero may approach now: that is an impact of the same instant.
-  Mode reference = before;
   for (int round = 0; round < 100; ++round) {
     std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
     motion_.load(t_, y_.data());
     if (!mark_touching()) break;
     exclusions_.clear();
-    if (!touch(reference)) return false;
+    if (!touch()) return false;
     motion_.load(t_, y_.data());
     Status status;
     if (!decide_with(mode_, status)) return paradox(status);
@@ -598,7 +597,7 @@ bool EventEngine::Run::settle(const Mode& before, const std::vector<int>& at_sur
   if (!restart()) return false;
   const bool listed = !quiet_;
   if (listed) {
-    list_changes(reference);
+    list_changes();
     for (Event& event : pending_) report(event);
     if (!pending_.empty() && quiet_rows_) quiet_rows_ = false;
     if (!quiet_rows_) rows_after_event();
@@ -982,7 +981,8 @@ double EventEngine::Run::reaction_scale(int relation) {
 }
 
 // What changed in this instant, besides impacts and switches: one event per row.
-void EventEngine::Run::list_changes(const Mode& before) {
+void EventEngine::Run::list_changes() {
+  const Mode& before = reference_;
   const double energy = total_energy();
   const auto add = [&](EventKind kind, int relation, Word word) {
     Event event;

@@ -72,8 +72,8 @@ struct EventEngine::Run {
   // --- event_handling.cpp: from what happened to the next mode ---
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
-  [[nodiscard]] bool settle(const Mode& before, const std::vector<int>& at_surface);
-  [[nodiscard]] bool touch(Mode& reference);
+  [[nodiscard]] bool settle();
+  [[nodiscard]] bool touch();
   bool mark_touching();
   [[nodiscard]] bool impact(bool inelastic);
   [[nodiscard]] bool begin_tail(const Accumulation::Entry& entry);
@@ -87,14 +87,14 @@ struct EventEngine::Run {
   [[nodiscard]] double reaction_scale(int relation);
   void exclude_exhausted_rows();
   void project_sliding();
-  [[nodiscard]] bool finish_switching(const Mode& before);
-  void copy_normals(const Mode& from, Mode& to) const;
+  [[nodiscard]] bool finish_switching();
+  void settle_reference();
   void recheck_slips();
   void recheck_sides();
   [[nodiscard]] bool leave_surfaces(const std::vector<int>& at_surface);
   void reset_bristles();
   void set_guard_zeros();
-  void list_changes(const Mode& before);
+  void list_changes();
   void close_gap(int relation);
   void end_phase();
 
@@ -123,6 +123,9 @@ struct EventEngine::Run {
   std::vector<double> y_, f0_;       ///< components of ModeMotion
   bool have_f0_ = false;
   Mode mode_;
+  Mode reference_;                   ///< what changes of the present instant are compared with
+  Mode before_impact_;
+  std::vector<double> next_side_;
   numeric::Method method_ = numeric::Method::order8;
   bool stiff_ = false;
   bool grow_allowed_ = true;
