@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judder/contact/impact_path.hpp"
+
 namespace judder::engines {
 namespace {
 
@@ -209,6 +211,103 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
     events.push_back(event);
   }
   return status;
+}
+
+bool Collider::tangential_impact(Mode& mode, int relation, std::vector<Event>& events) {
+  const model::Layout& layout = system_.layout();
+  const model::Relation& own = system_.relations()[relation];
+  const int n = layout.coordinates;
+  double* v = work_.in.data() + layout.v();
+  if (own.tangents != 1 || !own.has_normal || !system_.motion(work_)) return false;
+  for (int r = 0; r < layout.relations; ++r) {
+    part_[r] = system_.relations()[r].has_normal && mode.normal[r] != NormalStatus::open ? 1 : 0;
+  }
+  assembly_.assemble(part_, true);
+  const int size = assembly_.size();
+  int normal = -1;
+  int tangent = -1;
+  std::vector<int> others;  // rows that keep their velocity
+  for (int i = 0; i < size; ++i) {
+    if (assembly_[i].relation == relation) {
+      (assembly_[i].tangent < 0 ? normal : tangent) = i;
+    } else if (assembly_[i].tangent < 0 || mode.tangent[assembly_[i].number] == TangentStatus::stick) {
+      others.push_back(i);
+    }
+  }
+  if (normal < 0 || tangent < 0) return false;
+
+  // share: impulses of the other rows per unit impulse of the normal and of the tangential row, from A_oo x = −A_o.
+  const int count = static_cast<int>(others.size());
+  share_.assign(2 * count, 0.0);
+  matrix_.assign(count * (count + 2), 0.0);
+  const int stride = count + 2;
+  for (int a = 0; a < count; ++a) {
+    for (int b = 0; b < count; ++b) matrix_[a * stride + b] = assembly_.A[others[a] * size + others[b]];
+    matrix_[a * stride + count] = -assembly_.A[others[a] * size + normal];
+    matrix_[a * stride + count + 1] = -assembly_.A[others[a] * size + tangent];
+  }
+  for (int p = 0; p < count; ++p) {
+    int best = p;
+    for (int r = p + 1; r < count; ++r) {
+      if (std::abs(matrix_[r * stride + p]) > std::abs(matrix_[best * stride + p])) best = r;
+    }
+    if (matrix_[best * stride + p] == 0) return false;
+    for (int c = 0; c < stride; ++c) std::swap(matrix_[p * stride + c], matrix_[best * stride + c]);
+    for (int r = 0; r < count; ++r) {
+      if (r == p) continue;
+      const double ratio = matrix_[r * stride + p] / matrix_[p * stride + p];
+      for (int c = p; c < stride; ++c) matrix_[r * stride + c] -= ratio * matrix_[p * stride + c];
+    }
+  }
+  for (int p = 0; p < count; ++p) {
+    share_[2 * p] = matrix_[p * stride + count] / matrix_[p * stride + p];
+    share_[2 * p + 1] = matrix_[p * stride + count + 1] / matrix_[p * stride + p];
+  }
+  const auto reduced = [&](int row, int column, int which) {
+    double value = assembly_.A[row * size + column];
+    for (int a = 0; a < count; ++a) value += assembly_.A[row * size + others[a]] * share_[2 * a + which];
+    return value;
+  };
+  contact::PathProblem problem;
+  problem.A_NN = reduced(normal, normal, 0);
+  problem.A_NT = reduced(normal, tangent, 1);
+  problem.A_TN = reduced(tangent, normal, 0);
+  problem.A_TT = reduced(tangent, tangent, 1);
+  problem.tangent_before = assembly_.velocity[tangent];
+  problem.mu = assembly_.mu_slip[tangent - assembly_.normals()];
+  const contact::PathResult result = contact::tangential_impact(problem);
+  if (result.status != contact::ImpactStatus::solved || !(result.normal_impulse > 0)) return false;
+
+  double kinetic = 0;
+  double potential = 0;
+  Event event;
+  system_.energies(work_, kinetic, potential, event.energy_before);
+  const auto push = [&](int row, double impulse) {
+    const double* response = assembly_.response(row);
+    for (int i = 0; i < n; ++i) v[i] += impulse * response[i];
+  };
+  push(normal, result.normal_impulse);
+  push(tangent, result.tangential_impulse);
+  for (int a = 0; a < count; ++a) {
+    push(others[a], share_[2 * a] * result.normal_impulse + share_[2 * a + 1] * result.tangential_impulse);
+  }
+  system_.energies(work_, kinetic, potential, event.energy_after);
+  std::fill(dissipated_.begin(), dissipated_.end(), 0.0);
+  std::fill(supplied_.begin(), supplied_.end(), 0.0);
+  supplied_[relation] = -result.normal_impulse * assembly_.drive[normal] - result.tangential_impulse * assembly_.drive[tangent];
+  dissipated_[relation] = -(result.normal_work + result.tangential_work);
+  mode.normal[relation] = result.normal_after > 0 ? NormalStatus::open : NormalStatus::closed;
+  mode.tangent[own.first_tangent] = result.normal_after > 0    ? TangentStatus::free
+                                    : result.tangent_after > 0 ? TangentStatus::slip_plus
+                                    : result.tangent_after < 0 ? TangentStatus::slip_minus
+                                                               : TangentStatus::stick;
+  event.kind = EventKind::tangential_impact;
+  event.place = relation;
+  event.words = {result.normal_after > 0 ? Word::rebound : Word::rest, slip_word(mode.tangent[own.first_tangent])};
+  event.normal_impulse = result.normal_impulse;
+  event.tangential_impulse[0] = result.tangential_impulse;
+  events.push_back(event);
+  return true;
 }
 
 }  // namespace judder::engines

@@ -26,6 +26,10 @@ class Collider {
   /// Relations that got no impulse keep their status unless their slip changed.
   [[nodiscard]] Status collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail, std::vector<Event>& events);
 
+  /// Resolution of Painlevé's paradox at a slipping contact that no finite reaction can hold: the inelastic impulse path from γ_N = 0 stops
+  /// its slip. Other closed contacts, constraints and sticking rows keep their velocities. False: the contact does not jam.
+  [[nodiscard]] bool tangential_impact(Mode& mode, int relation, std::vector<Event>& events);
+
   /// Work of the impulses of the last impact by relation: dissipated and supplied (drives).
   [[nodiscard]] std::span<const double> dissipated() const { return dissipated_; }
   [[nodiscard]] std::span<const double> supplied() const { return supplied_; }
@@ -39,6 +43,7 @@ class Collider {
   std::vector<contact::ImpactLaw> laws_;
   std::vector<double> slip_before_;
   std::vector<double> dissipated_, supplied_;
+  std::vector<double> share_, matrix_;
 };
 
 }  // namespace judder::engines

@@ -12,6 +12,7 @@ namespace {
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kSmall = 1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
 
+constexpr int kMostTangentialImpacts = 100;  ///< at one instant
 constexpr int kUnknownOrder = -1;  ///< of a watch: found from its samples
 
 std::uint64_t member_bit(int index) { return std::uint64_t{1} << (static_cast<unsigned>(index) % 64U); }
@@ -396,12 +397,7 @@ bool EventEngine::Run::impact(bool inelastic) {
   if (!status.ok()) return fail(status);
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
   ++result_.impacts;
-  for (std::size_t e = 0; e < system_.audits().size(); ++e) {
-    const int r = system_.audits()[e].relation;
-    if (r < 0) continue;
-    y_[layout_.integrated() + static_cast<int>(e)] += collider_.dissipated()[r];
-    y_[layout_.integrated() + layout_.audits + static_cast<int>(e)] += collider_.supplied()[r];
-  }
+  add_impact_work();
   for (std::size_t i = first; i < pending_.size(); ++i) {
     const int r = pending_[i].place;
     fresh_relation_[r] = 1;
@@ -424,6 +420,15 @@ bool EventEngine::Run::impact(bool inelastic) {
     pending_.resize(first);
   }
   return true;
+}
+
+void EventEngine::Run::add_impact_work() {
+  for (std::size_t e = 0; e < system_.audits().size(); ++e) {
+    const int r = system_.audits()[e].relation;
+    if (r < 0) continue;
+    y_[layout_.integrated() + static_cast<int>(e)] += collider_.dissipated()[r];
+    y_[layout_.integrated() + layout_.audits + static_cast<int>(e)] += collider_.supplied()[r];
+  }
 }
 
 // Whether the impacts have become the tail of an accumulation. If so all contacts of the pattern touch now, and the tail's end is on the timetable.
@@ -580,6 +585,7 @@ void EventEngine::Run::recheck_slips() {
 
 // Decides the mode, lists what changed, and starts the next phase.
 bool EventEngine::Run::settle() {
+  tangential_impacts_ = 0;
   motion_.load(t_, y_.data());
   if (!decide_sides(at_surface_)) return false;
   if (!leave_surfaces(at_surface_)) return false;
@@ -798,21 +804,48 @@ double EventEngine::Run::surface_rate_scale(int k) {
   return sum;
 }
 
-// No reaction, or several.
+// No reaction, or several. True: the run goes on, with mode_ decided.
 bool EventEngine::Run::paradox(Status status) {
-  if (status.reason == Reason::inconsistent || status.reason == Reason::indeterminate) {
-    const int relation = decider_.failed_relation();
-    if (relation >= 0) {
-      for (Event& event : pending_) report(event);
-      pending_.clear();
-      Event event;
-      event.kind = EventKind::painleve;
-      event.place = relation;
-      event.words[0] = status.reason == Reason::inconsistent ? Word::inconsistent : Word::indeterminate;
-      event.energy_before = event.energy_after = total_energy();
-      report(event);
+  const int relation = decider_.failed_relation();
+  if ((status.reason != Reason::inconsistent && status.reason != Reason::indeterminate) || relation < 0) return fail(std::move(status));
+  const bool inconsistent = status.reason == Reason::inconsistent;
+  if (quiet_) {  // at the start: from here on there is something to list
+    quiet_ = false;
+    quiet_rows_ = false;
+    rows_before_event();
+  }
+  Event event;
+  event.kind = EventKind::painleve;
+  event.place = relation;
+  event.words[0] = inconsistent ? Word::inconsistent : Word::indeterminate;
+  event.energy_before = event.energy_after = total_energy();
+  pending_.push_back(event);
+
+  if (!inconsistent && options_.on_painleve != OnPainleve::stop && mode_.normal[relation] == NormalStatus::closed) {
+    // The branch with sliding contact is unstable under any compliance of the contact; the contact opens.
+    exclusions_.normal[relation] |= contact::bit(contact::RowStatus::closed);
+    fresh_relation_[relation] = 1;
+    Status next;
+    if (decide_with(mode_, next)) return true;
+  }
+  if (inconsistent && options_.on_painleve == OnPainleve::tangential_impact && tangential_impacts_ < kMostTangentialImpacts) {
+    ++tangential_impacts_;
+    motion_.load(t_, y_.data());
+    for (int j = 0; j < layout_.tangents; ++j) work_.in[layout_.direction() + j] = direction(mode_.tangent[j]);
+    if (collider_.tangential_impact(mode_, relation, pending_)) {
+      std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
+      add_impact_work();
+      settle_reference();
+      exclusions_.clear();
+      fresh_relation_[relation] = 1;
+      fresh_tangent_[system_.relations()[relation].first_tangent] = 1;
+      ++result_.impacts;
+      Status next;
+      return decide_with(mode_, next) || paradox(next);
     }
   }
+  for (Event& listed : pending_) report(listed);
+  pending_.clear();
   return fail(std::move(status));
 }
 

@@ -89,6 +89,7 @@ struct EventEngine::Run {
   void project_sliding();
   [[nodiscard]] bool finish_switching();
   void settle_reference();
+  void add_impact_work();
   void recheck_slips();
   void recheck_sides();
   [[nodiscard]] bool leave_surfaces(const std::vector<int>& at_surface);
@@ -125,6 +126,7 @@ struct EventEngine::Run {
   Mode mode_;
   Mode reference_;                   ///< what changes of the present instant are compared with
   Mode before_impact_;
+  int tangential_impacts_ = 0;       ///< at the present instant
   std::vector<double> next_side_;
   numeric::Method method_ = numeric::Method::order8;
   bool stiff_ = false;

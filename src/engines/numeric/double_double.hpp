@@ -1,7 +1,9 @@
-// Sums and products with 106 bits: a number is the unevaluated sum of two doubles, high + low, |low| ≤ ulp(high)/2.
+// Sums and products with 106 bits: a number is the unevaluated sum of two doubles, high + low, |low| ≤
+// ulp(high)/2.
 //
-// Used where a table is computed once and then serves a whole run, so that the entries of the table are right to the last bit of a double.
-// Products of numbers beyond 1e292 overflow in the splitting and give infinities or not a number.
+// Used where a table is computed once and then serves a whole run, so that the entries of the table are right
+// to the last bit of a double. Products of numbers beyond 1e292 overflow in the splitting and give infinities
+// or not a number.
 //
 // T. J. Dekker, A floating-point technique for extending the available precision, Numer. Math. 18 (1971).
 #pragma once

@@ -237,7 +237,8 @@ CrossingSearch::Verdict CrossingSearch::judge(Enclosure& enclosure) {
     steepest = std::max(steepest, b[offset(i + 1)] - b[offset(i)]);
     shallowest = std::min(shallowest, b[offset(i + 1)] - b[offset(i)]);
   }
-  // Slope of the polynomial: degree times these; of what it leaves out: (8 + zeros) ρ; of its rounding: at most 8 σ and more for 16 terms.
+  // Slope of the polynomial: degree times these; of what it leaves out: (8 + zeros) ρ; of its rounding: at
+  // most 8 σ and more for 16 terms.
   const double slack =
       ((degree + 1 + 2 * enclosure.zeros) * enclosure.rho + (degree + 1) * enclosure.sigma) / degree;
   if (!(shallowest > slack || steepest < -slack)) return Verdict::undecided;
@@ -371,8 +372,8 @@ double polynomial_zero(const double* power, int degree, int start_sign, double& 
 
 }  // namespace
 
-/// Ends the search for a crossing inside a window: solves the polynomial, and where that is not as exact as f itself, goes there and
-/// corrects with Newton's method on the motion. False: the guess was too far off.
+/// Ends the search for a crossing inside a window: solves the polynomial, and where that is not as exact as f
+/// itself, goes there and corrects with Newton's method on the motion. False: the guess was too far off.
 bool CrossingSearch::land(DyadicExponentials& exponentials, int function, const Enclosure& enclosure,
                           const Window& window, const double* x, double begin, int sign) {
   double polynomial_slope = 0;
@@ -419,7 +420,8 @@ void CrossingSearch::refine(DyadicExponentials& exponentials, int function, cons
   Window window(frame.exponent);
   double begin = frame.begin;
   const int sign = sign_of(enclosure.power[0]);
-  // From a known zero the expansion sees more than a fresh start: shorten its window as far as the root lies inside.
+  // From a known zero the expansion sees more than a fresh start: shorten its window as far as the root lies
+  // inside.
   while (tight.zeros > 0) {
     double polynomial_slope = 0;
     const double theta = polynomial_zero(tight.power.data(), tight.degree, sign, polynomial_slope);
@@ -459,7 +461,8 @@ void CrossingSearch::refine(DyadicExponentials& exponentials, int function, cons
   }
 }
 
-/// So close after a known zero that a fresh start could not see f: all zeros come from the expansion at the start.
+/// So close after a known zero that a fresh start could not see f: all zeros come from the expansion at the
+/// start.
 void CrossingSearch::isolate_start(int function, const Enclosure& enclosure, const Frame& frame) {
   const double h = std::ldexp(1.0, frame.exponent);
   RootList roots;
@@ -595,7 +598,8 @@ Crossing CrossingSearch::find(DyadicExponentials& exponentials, const double* st
     if (m == 0) {
       std::copy(first, first + 2 * n_, current_.begin());
     } else {
-      // A growing motion may have no finite matrix over the longer spans; window 2^level is the first to ask for one.
+      // A growing motion may have no finite matrix over the longer spans; window 2^level is the first to ask
+      // for one.
       int level = std::min(std::countr_zero(m), highest);
       while (level > 0 && !exponentials.finite(exponent + level)) highest = --level;
       const unsigned long long from = m - (1ULL << level);

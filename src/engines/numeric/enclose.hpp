@@ -1,31 +1,37 @@
-// The first zero of several affine functions along the motion of a linear system, with nothing overlooked that rounding lets one see.
+// The first zero of several affine functions along the motion of a linear system, with nothing overlooked
+// that rounding lets one see.
 //
 //     ẋ = A x,   f(t) = cᵀ x(t)         (x augmented with the load's states, see linear.hpp)
 //
-// Window by window, [a, a + h] with h = 2^p, f is enclosed by its Taylor polynomial at a with a bound of all that is left out:
+// Window by window, [a, a + h] with h = 2^p, f is enclosed by its Taylor polynomial at a with a bound of all
+// that is left out:
 //
 //     f(a + θh) = Σ_{k<8} α_k θ^k ± (ρ + σ),     α_k = (cᵀAᵏ) x(a) h^k/k!
-//     ρ = |cᵀA⁸| e^{|A|h} |x| h⁸/8!              (remainder; e^{|A|h}|x(a)| bounds |x| on the window, entry by entry)
-//     σ = Σ_k |cᵀAᵏ| (8 ε |x| + e) h^k/k!        (rounding: of this window, and e, what x(a) has inherited on its way from the start)
+//     ρ = |cᵀA⁸| e^{|A|h} |x| h⁸/8!              remainder: e^{|A|h}|x(a)| bounds |x| on the window
+//     σ = Σ_k |cᵀAᵏ| (8 ε |x| + e) h^k/k!        rounding here, and e, what x(a) has inherited on its way
 //
 // S = σ/8ε is the sum of the absolute terms of f in their largest form so far.
 //
-// One product of a table of 8 N numbers with x gives all α_k. In Bernstein form the coefficients enclose the polynomial, and its differences
-// enclose the slope. A window is discarded only when the enclosure excludes zero. A window with a slope of one sign and values of certain and
-// opposite sign at its ends holds exactly one zero. Any other is halved, its right half starting from exp(A h/2) x, until the polynomial
-// varies less than its rounding: there f is zero as far as can be known, and the signs before and after tell a crossing from a graze. So two
-// zeros are told apart down to δ = √(8 ε S/|f̈|), and closer ones are one graze. A sign at the end of a window that the bound leaves open
-// is never guessed: the next window continues with the question.
+// One product of a table of 8 N numbers with x gives all α_k. In Bernstein form the coefficients enclose the
+// polynomial, and its differences enclose the slope. A window is discarded only when the enclosure excludes
+// zero. A window with a slope of one sign and values of certain and opposite sign at its ends holds exactly
+// one zero. Any other is halved, its right half starting from exp(A h/2) x, until the polynomial varies less
+// than its rounding: there f is zero as far as can be known, and the signs before and after tell a crossing
+// from a graze. So two zeros are told apart down to δ = √(8 ε S/|f̈|), and closer ones are one graze. A sign
+// at the end of a window that the bound leaves open is never guessed: the next window continues with the
+// question.
 //
-// Known zeros. Where f is known to vanish at t = 0 with order z (1 after an impact, 2 or 3 at lift-off), α_0 … α_{z−1} are left out and f/θ^z is
-// enclosed instead, so the search begins at t = 0 itself. Where f(0) is zero to rounding and no order is given, the zero is taken as known
-// but the sign after it is the one found first.
+// Known zeros. Where f is known to vanish at t = 0 with order z (1 after an impact, 2 or 3 at lift-off), α_0
+// … α_{z−1} are left out and f/θ^z is enclosed instead, so the search begins at t = 0 itself. Where f(0) is
+// zero to rounding and no order is given, the zero is taken as known but the sign after it is the one found
+// first.
 //
-// Long phases. The state at the m-th window comes from the one 2^k windows before, 2^k the largest power that divides m, so it has passed
-// through at most log₂ m products; times are multiples of powers of two and exact.
+// Long phases. The state at the m-th window comes from the one 2^k windows before, 2^k the largest power that
+// divides m, so it has passed through at most log₂ m products; times are multiples of powers of two and
+// exact.
 //
-// Cost: 16 N products per function and window of one natural time 1/ρ(|A|); for stiff systems that is the fast time. build() allocates, find()
-// does not (but the exponentials compute a matrix at first use).
+// Cost: 16 N products per function and window of one natural time 1/ρ(|A|); for stiff systems that is the
+// fast time. build() allocates, find() does not (but the exponentials compute a matrix at first use).
 #pragma once
 
 #include <array>
@@ -67,11 +73,12 @@ struct CrossingOptions {
 
 class CrossingSearch {
  public:
-  /// rows: functions × N, row-major; the exponentials must be built for the same motion. False: A is nilpotent with more than 16 steps (loads
-  /// of degree beyond 12), which is not treated.
+  /// rows: functions × N, row-major; the exponentials must be built for the same motion. False: A is
+  /// nilpotent with more than 16 steps (loads of degree beyond 12), which is not treated.
   bool build(const DyadicExponentials& exponentials, int functions, const double* rows);
 
-  /// The first zero of any function on (0, horizon], horizon finite. zeros[i]: order of the zero of f_i at the start, 0 to 3, or an empty span.
+  /// The first zero of any function on (0, horizon], horizon finite. zeros[i]: order of the zero of f_i at
+  /// the start, 0 to 3, or an empty span.
   Crossing find(DyadicExponentials& exponentials, const double* start, double horizon,
                 std::span<const int> zeros, const CrossingOptions& options = {});
 

@@ -1,24 +1,30 @@
-// One trial step of an explicit Runge-Kutta method with an error estimate and, on demand, a polynomial along the step.
+// One trial step of an explicit Runge-Kutta method with an error estimate and, on demand, a polynomial along
+// the step.
 //
 //     ẏ = f(t, y),   y(t) = y₀   →   y₁ ≈ y(t + h)
 //
-// Method::order5: Dormand-Prince 5(4), 6 right-hand sides per step (the last one is the next step's first), dense output of order 4.
-// Method::order8: DOP853, 12 right-hand sides per step, error from embedded solutions of order 5 and 3, dense output of order 7 with
-// three more right-hand sides, computed only when asked for.
+// Method::order5: Dormand-Prince 5(4), 6 right-hand sides per step (the last one is the next step's first),
+// dense output of order 4.
+// Method::order8: DOP853, 12 right-hand sides per step, error from embedded solutions of order 5 and 3, dense
+// output of order 7 with three more right-hand sides, computed only when asked for.
 //
-// The dense output is less accurate inside a step than y₁ is at its end: where the error estimate just meets a tolerance, the polynomial of order
-// 5 was seen to miss it by up to 17 times, that of order 8 by up to 35 times. Who must know measures: prepare_dense_error() takes the
-// defect h(ẏ − f(t, y)) of the polynomial at two places, and dense_error() bounds the error by 0.6 of it (on six nonlinear systems the
-// error was 0.07 to 0.6 of the defect). A state that must keep the method's order is computed by a step that ends there.
+// The dense output is less accurate inside a step than y₁ is at its end: where the error estimate just meets
+// a tolerance, the polynomial of order 5 was seen to miss it by up to 17 times, that of order 8 by up to 35
+// times. Who must know measures: prepare_dense_error() takes the defect h(ẏ − f(t, y)) of the polynomial at
+// two places, and dense_error() bounds the error by 0.6 of it (on six nonlinear systems the error was 0.07 to
+// 0.6 of the defect). A state that must keep the method's order is computed by a step that ends there.
 //
-// The stepper neither accepts nor rejects: it computes y₁, and error() weighs the estimate with the caller's scales. Components
-// behind those the caller weighs (quadratures) are integrated with the same formulas and do not influence the step.
+// The stepper neither accepts nor rejects: it computes y₁, and error() weighs the estimate with the caller's
+// scales. Components behind those the caller weighs (quadratures) are integrated with the same formulas and
+// do not influence the step.
 //
-// Right-hand side: `bool rhs(double t, const double* y, double* dydt)`; false means not a number and ends the step at once. It is a
-// template argument, so that a system of two components pays for no call. Sums over stages run from stage 0 upwards.
-// resize() allocates; nothing else does. y and f0 given to step() must stay in place until the step's dense output is no longer used.
+// Right-hand side: `bool rhs(double t, const double* y, double* dydt)`; false means not a number and ends the
+// step at once. It is a template argument, so that a system of two components pays for no call. Sums over
+// stages run from stage 0 upwards. resize() allocates; nothing else does. y and f0 given to step() must stay
+// in place until the step's dense output is no longer used.
 //
-// E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, II.4 to II.6, II.10.
+// E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993,
+// II.4 to II.6, II.10.
 #pragma once
 
 #include <cmath>
@@ -50,11 +56,13 @@ class ExplicitStepper {
   template <class Rhs>
   bool prepare_end_rate(Rhs& rhs);
 
-  /// Makes dense() valid (order 8: end rate and three more right-hand sides, once per step). False: not a number.
+  /// Makes dense() valid (order 8: end rate and three more right-hand sides, once per step). False: not a
+  /// number.
   template <class Rhs>
   bool prepare_dense(Rhs& rhs);
 
-  /// Makes dense_error() valid; two right-hand sides on top of prepare_dense(), which comes first. False: not a number.
+  /// Makes dense_error() valid; two right-hand sides on top of prepare_dense(), which comes first. False: not
+  /// a number.
   template <class Rhs>
   bool prepare_dense_error(Rhs& rhs);
 
@@ -64,8 +72,9 @@ class ExplicitStepper {
   }  ///< after prepare_end_rate()
   [[nodiscard]] double t1() const { return t_ + h_; }
 
-  /// The largest weighted component of the error estimate over the first `components`, each |e_i| · inverse_scale[i]; order 8
-  /// combines the two estimates as E₅²/√(E₅² + E₃²/100). Not a number counts as infinite.
+  /// The largest weighted component of the error estimate over the first `components`, each |e_i| ·
+  /// inverse_scale[i]; order 8 combines the two estimates as E₅²/√(E₅² + E₃²/100). Not a number counts as
+  /// infinite.
   [[nodiscard]] double error(const double* inverse_scale, int components) const;
 
   /// The estimate itself (order 8: that of order 5), for component i.
@@ -77,11 +86,13 @@ class ExplicitStepper {
     return dense_error_[static_cast<std::size_t>(i)];
   }
 
-  /// |hλ| of the dominant eigenvalue over the stability limit of the method, from the two stages at t + h; valid after
-  /// prepare_end_rate(). Above 1 on many steps the problem is stiff for this method (step_control.hpp).
+  /// |hλ| of the dominant eigenvalue over the stability limit of the method, from the two stages at t + h;
+  /// valid after prepare_end_rate(). Above 1 on many steps the problem is stiff for this method
+  /// (step_control.hpp).
   [[nodiscard]] double stiffness(const double* inverse_scale, int components) const;
 
-  /// out[i − begin] = y_i(t + θh) for begin ≤ i < end and θ ∈ [0, 1]; gives y₀ and y₁ to the last bit at the ends.
+  /// out[i − begin] = y_i(t + θh) for begin ≤ i < end and θ ∈ [0, 1]; gives y₀ and y₁ to the last bit at the
+  /// ends.
   void dense(double theta, int begin, int end, double* out) const;
 
   /// out[i − begin] = h ẏ_i(t + θh) of the same polynomial.
@@ -225,7 +236,8 @@ bool ExplicitStepper::prepare_dense(Rhs& rhs) {
 template <class Rhs>
 bool ExplicitStepper::prepare_dense_error(Rhs& rhs) {
   if (!prepare_dense(rhs)) return false;
-  // Where the defect is large for every elementary differential tried; the ends, where it vanishes, are useless.
+  // Where the defect is large for every elementary differential tried; the ends, where it vanishes, are
+  // useless.
   const double offset = method_ == Method::order5 ? 0.3 : 0.2;
   constexpr double share = 0.6;
   for (int side = 0; side < 2; ++side) {

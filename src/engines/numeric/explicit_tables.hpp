@@ -2,10 +2,11 @@
 //
 //     k_i = f(t + c_i h, y + h Σ_{j<i} a_ij k_j),   y₁ = y + h Σ b_j k_j
 //
-// Order 5: Dormand and Prince 1980, seven stages, the last one is f(t + h, y₁). Order 8: Dormand and Prince 1989 in the form of
-// Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I (2nd ed. 1993), II.5 and II.10 (DOP853): twelve stages,
-// row 12 holds the weights b, stage 12 is f(t + h, y₁), and stages 13 to 15 serve the dense output only.
-// The tests read the coefficients back from the stepper and ask for all order conditions.
+// Order 5: Dormand and Prince 1980, seven stages, the last one is f(t + h, y₁). Order 8: Dormand and Prince
+// 1989 in the form of Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I (2nd ed. 1993),
+// II.5 and II.10 (DOP853): twelve stages, row 12 holds the weights b, stage 12 is f(t + h, y₁), and stages 13
+// to 15 serve the dense output only. The tests read the coefficients back from the stepper and ask for all
+// order conditions.
 #pragma once
 
 #include <array>

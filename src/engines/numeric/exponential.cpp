@@ -32,8 +32,9 @@ double trace(int n, const Matrix& a) {
   return sum;
 }
 
-/// log₂ of the spectral radius of B = |A|, nearly: (tr Bᵐ)^(1/m) weighs the closed walks of length m, is the same in all units, and for large m
-/// is the radius from above, for every m that is a multiple of the period of B. −∞: no closed walk, nilpotent.
+/// log₂ of the spectral radius of B = |A|, nearly: (tr Bᵐ)^(1/m) weighs the closed walks of length m, is the
+/// same in all units, and for large m is the radius from above, for every m that is a multiple of the period
+/// of B. −∞: no closed walk, nilpotent.
 double log2_radius(int n, const Matrix& a) {
   double largest = 0;
   for (double entry : a) largest = std::max(largest, std::abs(entry));
@@ -53,7 +54,8 @@ double log2_radius(int n, const Matrix& a) {
       power = product(n, power, b);
     }
   };
-  // Walks up to length n decide whether there is any, and give the scale at which high powers stay within the numbers.
+  // Walks up to length n decide whether there is any, and give the scale at which high powers stay within the
+  // numbers.
   int exponent = std::ilogb(largest);
   Matrix b = scaled(exponent);
   const double rough = largest_root(b, 1, n, b);

@@ -2,14 +2,16 @@
 //
 //     ẋ = A x   →   x(t + h) = exp(A h) x(t)
 //
-// Each matrix is computed once, with 106 bits: Taylor's series of A·2^(p−s), then s squarings. Its entries are right to the last bit or
-// two of a double, for undamped, defective, stiff, singular and nilpotent A alike, since neither eigenvectors nor inverses occur.
-// The series is summed until its terms are nothing to every single entry; s makes the spectral radius of |A|·2^(p−s) at most a half.
-// For motion over τ the binary digits of τ pick matrices, and a short series does the rest; a product with a matrix costs N² and
-// one rounding.
+// Each matrix is computed once, with 106 bits: Taylor's series of A·2^(p−s), then s squarings. Its entries
+// are right to the last bit or two of a double, for undamped, defective, stiff, singular and nilpotent A
+// alike, since neither eigenvectors nor inverses occur. The series is summed until its terms are nothing to
+// every single entry; s makes the spectral radius of |A|·2^(p−s) at most a half. For motion over τ the binary
+// digits of τ pick matrices, and a short series does the rest; a product with a matrix costs N² and one
+// rounding.
 //
-// Everything is invariant under a change of units by powers of two (similarity with a diagonal matrix): no norm of A is taken.
-// Storage for all matrices is allocated by build(). at() fills it on first use and is therefore not for several threads at once.
+// Everything is invariant under a change of units by powers of two (similarity with a diagonal matrix): no
+// norm of A is taken. Storage for all matrices is allocated by build(). at() fills it on first use and is
+// therefore not for several threads at once.
 //
 // N. J. Higham, Functions of Matrices, SIAM 2008, ch. 10.
 #pragma once
@@ -32,11 +34,12 @@ class DyadicExponentials {
   /// True if |A| is nilpotent: motion is polynomial in time and no time scale exists.
   [[nodiscard]] bool nilpotent() const { return nilpotent_; }
 
-  /// The largest p for which the spectral radius of |A| 2^p is about one or less: within 2^p nothing happens that a short series would
-  /// not see. Meaningless if nilpotent().
+  /// The largest p for which the spectral radius of |A| 2^p is about one or less: within 2^p nothing happens
+  /// that a short series would not see. Meaningless if nilpotent().
   [[nodiscard]] int natural_exponent() const { return natural_exponent_; }
 
-  /// exp(A 2^p), row-major; valid until the next build(). Entries may be infinite where the motion leaves the numbers.
+  /// exp(A 2^p), row-major; valid until the next build(). Entries may be infinite where the motion leaves the
+  /// numbers.
   const double* at(int p);
 
   /// False: exp(A 2^p) has entries beyond the numbers, apply(p) is of no use.
@@ -45,13 +48,16 @@ class DyadicExponentials {
   /// out = exp(A τ) x, τ ≥ 0; x and out must not overlap.
   void advance(const double* x, double tau, double* out);
 
-  /// out = exp(A 2^p) x; x and out must not overlap. Far below the natural scale, and for nilpotent A, by the series.
+  /// out = exp(A 2^p) x; x and out must not overlap. Far below the natural scale, and for nilpotent A, by the
+  /// series.
   void apply(int p, const double* x, double* out);
 
-  /// The same with a bound of the error: x and out hold N values and then N error bounds e ≥ 0. The new bound is |exp(A 2^p)| (e + 2 ε |x|).
+  /// The same with a bound of the error: x and out hold N values and then N error bounds e ≥ 0. The new bound
+  /// is |exp(A 2^p)| (e + 2 ε |x|).
   void apply_bounded(int p, const double* x, double* out);
 
-  /// out = Σ_k (A τ)^k x/k!, until the terms are nothing; for τ well within the natural scale, or nilpotent A.
+  /// out = Σ_k (A τ)^k x/k!, until the terms are nothing; for τ well within the natural scale, or nilpotent
+  /// A.
   void series(const double* x, double tau, double* out);
 
  private:

@@ -2,14 +2,15 @@
 //
 //     ẋ = A x + b(t),    b(t) = Σ t^k e^{σt} (c cos ωt + s sin ωt)
 //
-// A load of this kind is the output of a linear system of its own: with w_k = t^k/k! e^{σt} cos ωt and z_k likewise with sin,
+// A load of this kind is the output of a linear system of its own: with w_k = t^k/k! e^{σt} cos ωt and z_k
+// likewise with sin,
 //
 //     ẇ_k = w_{k−1} + σ w_k − ω z_k,     ż_k = z_{k−1} + σ z_k + ω w_k,
 //
-// so x̂ = (x, w, z, …) obeys dx̂/dt = Â x̂ with Â constant, and exp(Â h) is the exact solution with load, particular solution, resonance and
-// all. Terms with the same σ and ω share their chain; a constant load is the chain of one state with σ = ω = 0.
-// The load's states at the start of a phase are computed from their formula, never carried over, so that errors of earlier phases cannot
-// grow in them.
+// so x̂ = (x, w, z, …) obeys dx̂/dt = Â x̂ with Â constant, and exp(Â h) is the exact solution with load,
+// particular solution, resonance and all. Terms with the same σ and ω share their chain; a constant load is
+// the chain of one state with σ = ω = 0. The load's states at the start of a phase are computed from their
+// formula, never carried over, so that errors of earlier phases cannot grow in them.
 #pragma once
 
 #include <span>

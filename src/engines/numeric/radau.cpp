@@ -20,7 +20,8 @@ constexpr double kGamma = 3.637834252744495732208418513578;
 constexpr double kAlpha = 2.681082873627752133895790743211;
 constexpr double kBeta = 3.050430199247410569426377624788;
 
-// Columns: the real eigenvector, then real and negative imaginary part of the complex one; third components 1 and 1 + 0i.
+// Columns: the real eigenvector, then real and negative imaginary part of the complex one; third components 1
+// and 1 + 0i.
 constexpr double kT[3][3] = {
     {0.09443876248897524148749008, -0.1412552950209542084279904, -0.03002919410514742449186112},
     {0.2502131229653333113765091, 0.2041293522937999319959908, 0.3829421127572619377954382},

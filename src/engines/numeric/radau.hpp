@@ -2,24 +2,25 @@
 //
 //     ẏ = f(t, y):   z_i = h Σ_j a_ij f(t + c_j h, y₀ + z_j),  i = 1, 2, 3,     y₁ = y₀ + z₃
 //
-// A-stable, stiffly accurate and damping at infinity: springs of 1e9 N/m beside soft ones, ratios of time constants of 1e6 and
-// more. The 3n equations are solved by simplified Newton iteration. The eigenvectors of the inverse of (a_ij) split each iteration into
-// one real and one complex system of n equations,
+// A-stable, stiffly accurate and damping at infinity: springs of 1e9 N/m beside soft ones, ratios of time
+// constants of 1e6 and more. The 3n equations are solved by simplified Newton iteration. The eigenvectors of
+// the inverse of (a_ij) split each iteration into one real and one complex system of n equations,
 //
 //     (γ/h − J) Δw₁ = r₁,     ((α + iβ)/h − J)(Δw₂ + iΔw₃) = r₂ + i r₃,      J = ∂f/∂y,
 //
-// whose factors are kept while h and J stay. J stays while the iteration contracts by 1e-3 or better. First guess: the previous
-// step's polynomial, continued.
+// whose factors are kept while h and J stay. J stays while the iteration contracts by 1e-3 or better. First
+// guess: the previous step's polynomial, continued.
 //
-// Error estimate: difference to an embedded solution of order 3, filtered through (γ/h − J)⁻¹; falls with h⁴. Dense output: the
-// collocation polynomial of degree 3, exact at both ends, error of the size of the estimate.
+// Error estimate: difference to an embedded solution of order 3, filtered through (γ/h − J)⁻¹; falls with h⁴.
+// Dense output: the collocation polynomial of degree 3, exact at both ends, error of the size of the
+// estimate.
 //
-// Quadratures (components behind the first n that do not feed back) are integrated with the same collocation formula and take no part in
-// Newton's iteration, in J or in the error.
+// Quadratures (components behind the first n that do not feed back) are integrated with the same collocation
+// formula and take no part in Newton's iteration, in J or in the error.
 //
 // Right-hand side: `bool rhs(double t, const double* y, double* dydt)` as for ExplicitStepper. If it also has
-// `bool jacobian(double t, const double* y, double* J)` (n × n, row-major) that is used, otherwise J comes from differences with
-// increments √ε · max(|y_j|, |h f_j|, typical_j), so that no unit of measure matters.
+// `bool jacobian(double t, const double* y, double* J)` (n × n, row-major) that is used, otherwise J comes
+// from differences with increments √ε · max(|y_j|, |h f_j|, typical_j), so that no unit of measure matters.
 // resize() allocates; nothing else does. y and f0 must stay in place while the step is in use.
 //
 // E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, IV.8 (RADAU5).
@@ -58,8 +59,9 @@ class RadauStepper {
   StepOutcome step(Rhs& rhs, double t, const double* y, const double* f0, double h,
                    const RadauScales& scales);
 
-  /// A second filtering of the error estimate, for a step that would be rejected although the slow components are accurate (first step,
-  /// or after a rejection). Costs one right-hand side. False: not a number, the estimate is unchanged.
+  /// A second filtering of the error estimate, for a step that would be rejected although the slow components
+  /// are accurate (first step, or after a rejection). Costs one right-hand side. False: not a number, the
+  /// estimate is unchanged.
   template <class Rhs>
   bool filter_error(Rhs& rhs);
 
@@ -81,11 +83,12 @@ class RadauStepper {
   [[nodiscard]] double error(const double* inverse_scale, int components) const;
   [[nodiscard]] double error_component(int i) const { return error_[static_cast<std::size_t>(i)]; }
 
-  /// h‖J‖ in the weighted maximum norm over the stability limit of the explicit method of order 8: below 1/2 for long, the problem
-  /// is not stiff any more (step_control.hpp).
+  /// h‖J‖ in the weighted maximum norm over the stability limit of the explicit method of order 8: below 1/2
+  /// for long, the problem is not stiff any more (step_control.hpp).
   [[nodiscard]] double stiffness(const double* inverse_scale) const;
 
-  /// out[i − begin] = y_i(t + θh) for begin ≤ i < end and θ ∈ [0, 1]; gives y₀ and y₁ to the last bit at the ends.
+  /// out[i − begin] = y_i(t + θh) for begin ≤ i < end and θ ∈ [0, 1]; gives y₀ and y₁ to the last bit at the
+  /// ends.
   void dense(double theta, int begin, int end, double* out) const;
 
   [[nodiscard]] int iterations() const { return iterations_; }  ///< of the last step, all attempts

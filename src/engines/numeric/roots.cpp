@@ -29,7 +29,8 @@ long double binomial(int n, int k) {
   return std::round(value);
 }
 
-/// out = A x by columns, so that the rows fill vector registers; each sum runs over ascending columns all the same.
+/// out = A x by columns, so that the rows fill vector registers; each sum runs over ascending columns all the
+/// same.
 template <int Columns, int Rows>
 void multiply(const double* a, const double* x, double* out) {
   std::array<double, Rows> sum{};
@@ -39,7 +40,8 @@ void multiply(const double* a, const double* x, double* out) {
   for (int m = 0; m < Rows; ++m) out[m] = sum[at(m)];
 }
 
-/// The root of a polynomial that changes sign exactly once in (lower, upper): Newton kept inside the shrinking bracket.
+/// The root of a polynomial that changes sign exactly once in (lower, upper): Newton kept inside the
+/// shrinking bracket.
 double bracketed_root(const double* bernstein, int degree, double lower, double upper, double at_lower,
                       double at_upper) {
   double u = lower + (upper - lower) * (at_lower / (at_lower - at_upper));
@@ -52,7 +54,8 @@ double bracketed_root(const double* bernstein, int degree, double lower, double 
     ((value < 0) == rising ? lower : upper) = u;
     double next = u - value / slope;
     const double step = std::abs(next - u);
-    // Newton converges quadratically: small steps that do not shrink any more are the rounding of the coefficients.
+    // Newton converges quadratically: small steps that do not shrink any more are the rounding of the
+    // coefficients.
     if (step <= 0.5 * kEpsilon * u || (last_step < 1e-8 && step > 0.25 * last_step)) {
       return std::clamp(next, lower, upper);
     }
@@ -390,9 +393,10 @@ Interpolation SamplingGrid::interpolate(const double* samples, int stride, int z
   for (int k = 0; k < tail_rows_; ++k) {
     pair[at(k / 2)] = std::max(pair[at(k / 2)], std::abs(product[at(points + k)]));
   }
-  // The tail is taken as a geometric series with the slower decay seen, and only half as fast: where a fast decay gives way to a slower
-  // one (a nearby singularity behind an entire function) the last coefficients do not show it yet. A last pair that is small by accident
-  // is replaced by what the two before it foretell. Without decay the last pair is the estimate.
+  // The tail is taken as a geometric series with the slower decay seen, and only half as fast: where a fast
+  // decay gives way to a slower one (a nearby singularity behind an entire function) the last coefficients do
+  // not show it yet. A last pair that is small by accident is replaced by what the two before it foretell.
+  // Without decay the last pair is the estimate.
   const bool three_pairs = tail_rows_ == 6 && pair[1] < pair[2];
   const double last = three_pairs ? std::max(pair[0], pair[1] * (pair[1] / pair[2])) : pair[0];
   const double decay = pair[1] > 0 ? last / pair[1] : (last > 0 ? 1.0 : 0.0);

@@ -1,25 +1,30 @@
 // Zeros of a function along one step, none overlooked.
 //
-// An event function f is known only by its values at points of a step, θ ∈ [0, 1]. It is sampled at the N + 1 interior Chebyshev
-// points θ_j = (1 − cos((2j+1)π/(2N+2)))/2 and replaced by its interpolating polynomial in Bernstein form,
+// An event function f is known only by its values at points of a step, θ ∈ [0, 1]. It is sampled at the N + 1
+// interior Chebyshev points θ_j = (1 − cos((2j+1)π/(2N+2)))/2 and replaced by its interpolating polynomial in
+// Bernstein form,
 //
 //     p(θ) = Σ b_i C(N,i) θ^i (1−θ)^(N−i),        min b_i ≤ p(θ) ≤ max b_i on [0, 1],
 //
-// so that a look at the coefficients decides that there is no zero, and subdivision finds all of them otherwise. The error of the
-// replacement is estimated from the decay of the Chebyshev coefficients; a caller for whom it is too large shortens the step. The estimate
-// was exceeded twofold in 1 of 10 000 random smooth functions for N ≥ 8; five samples (N = 4) are fooled by 1 of 100 that vary strongly
-// over the step and are for nearly polynomial functions.
+// so that a look at the coefficients decides that there is no zero, and subdivision finds all of them
+// otherwise. The error of the replacement is estimated from the decay of the Chebyshev coefficients; a caller
+// for whom it is too large shortens the step. The estimate was exceeded twofold in 1 of 10 000 random smooth
+// functions for N ≥ 8; five samples (N = 4) are fooled by 1 of 100 that vary strongly over the step and are
+// for nearly polynomial functions.
 //
-// Known zeros. After an event f vanishes at θ = 0 with a known order k (1 after an impact, 2 or 3 at lift-off). Then
-// f(θ) = θ^k g(θ), and g is interpolated instead, from the samples f(θ_j)/θ_j^k: no interval after the event is skipped. Bands and
-// errors are then those of g; |f| ≤ |g|, and the error of f at θ is θ^k times that of g. A k that is too small leaves g(0) = 0 up to
-// rounding, whose sign means nothing: k must be the true order.
+// Known zeros. After an event f vanishes at θ = 0 with a known order k (1 after an impact, 2 or 3 at
+// lift-off). Then f(θ) = θ^k g(θ), and g is interpolated instead, from the samples f(θ_j)/θ_j^k: no interval
+// after the event is skipped. Bands and errors are then those of g; |f| ≤ |g|, and the error of f at θ is θ^k
+// times that of g. A k that is too small leaves g(0) = 0 up to rounding, whose sign means nothing: k must be
+// the true order.
 //
-// Which zeros. All of (0, 1]: a zero at 0 belongs to the step before, a zero at 1 to this one. A polynomial that is positive at 1, by
-// however little, has no zero there; the next step finds it. p(1) and the function's own value at the end of the step may differ
-// in the last bits, and the caller that continues from the latter passes it to close_at_end().
+// Which zeros. All of (0, 1]: a zero at 0 belongs to the step before, a zero at 1 to this one. A polynomial
+// that is positive at 1, by however little, has no zero there; the next step finds it. p(1) and the
+// function's own value at the end of the step may differ in the last bits, and the caller that continues from
+// the latter passes it to close_at_end().
 //
-// G. Farin, Curves and Surfaces for CAGD, 5th ed. 2002, ch. 5; L. N. Trefethen, Approximation Theory and Approximation Practice 2013.
+// G. Farin, Curves and Surfaces for CAGD, 5th ed. 2002, ch. 5; L. N. Trefethen, Approximation Theory and
+// Approximation Practice 2013.
 #pragma once
 
 #include <array>
@@ -40,11 +45,12 @@ struct Root {
   double theta = 0;  ///< in (0, 1]
   RootKind kind = RootKind::falling;
   double value =
-      0;  ///< graze: the extremum (negative under a positive function: a double crossing of that depth); else 0
+      0;  ///< graze: the extremum (of the other sign: a double crossing of that depth); else 0
   double slope = 0;  ///< dp/dθ at the root; 0 for a graze
 };
 
-/// Sorted by θ. A polynomial has fewer entries than the capacity; should rounding produce more, the earliest are kept.
+/// Sorted by θ. A polynomial has fewer entries than the capacity; should rounding produce more, the earliest
+/// are kept.
 class RootList {
  public:
   void clear() { size_ = 0; }
@@ -78,8 +84,8 @@ class SamplingGrid {
   [[nodiscard]] int points() const { return degree_ + 1; }
   [[nodiscard]] double theta(int j) const { return theta_[static_cast<std::size_t>(j)]; }
 
-  /// From f(θ_0) … f(θ_N), `stride` apart, with a known zero of order `zeros` (0 to 3) at θ = 0, to the N + 1 Bernstein
-  /// coefficients of g. Not a number in a sample gives an infinite error.
+  /// From f(θ_0) … f(θ_N), `stride` apart, with a known zero of order `zeros` (0 to 3) at θ = 0, to the N + 1
+  /// Bernstein coefficients of g. Not a number in a sample gives an infinite error.
   Interpolation interpolate(const double* samples, int stride, int zeros, double* bernstein) const;
 
  private:
@@ -96,9 +102,10 @@ namespace detail {
 bool isolate_roots(const double* bernstein, int degree, double band, RootList& roots);
 }
 
-/// All zeros in (0, 1] of the polynomial with these degree + 1 Bernstein coefficients (degree ≤ kMaxRootDegree), and all its
-/// extrema in (0, 1) with |p| ≤ band. Zeros are exact to the rounding of the coefficients, 8 ε max|b_i|/|p'|; zeros that rounding
-/// cannot separate are one graze (even number) or one zero (odd). False: a coefficient is not finite, the list is empty.
+/// All zeros in (0, 1] of the polynomial with these degree + 1 Bernstein coefficients (degree ≤
+/// kMaxRootDegree), and all its extrema in (0, 1) with |p| ≤ band. Zeros are exact to the rounding of the
+/// coefficients, 8 ε max|b_i|/|p'|; zeros that rounding cannot separate are one graze (even number) or one
+/// zero (odd). False: a coefficient is not finite, the list is empty.
 inline bool isolate(const double* bernstein, int degree, double band, RootList& roots) {
   roots.clear();
   // No early exit: in the common case all comparisons are needed, and without branches they overlap.
@@ -111,8 +118,8 @@ inline bool isolate(const double* bernstein, int degree, double band, RootList& 
   return detail::isolate_roots(bernstein, degree, band, roots);
 }
 
-/// Completes the list with a zero at θ = 1 when the function's own value at the end of the step has left the side on which the list
-/// leaves it. start_sign: +1 or −1, the side just after θ = 0.
+/// Completes the list with a zero at θ = 1 when the function's own value at the end of the step has left the
+/// side on which the list leaves it. start_sign: +1 or −1, the side just after θ = 0.
 void close_at_end(double end_value, int start_sign, RootList& roots);
 
 /// p(θ) by de Casteljau's scheme; degree ≤ kMaxRootDegree. `slope`, if given, receives p'(θ).

@@ -1,10 +1,12 @@
-// LU factorisation of small dense matrices with partial pivoting, real and complex, in memory that is allocated once.
+// LU factorisation of small dense matrices with partial pivoting, real and complex, in memory that is
+// allocated once.
 //
 //     P A = L U,   A n × n, row-major
 //
-// A pivot is the entry of its column that is largest after multiplication with its row's weight. With weights 1/s_i, s_i the scale of
-// equation i, a change of units changes no pivot. Sums run in a fixed order. Complex numbers are held as separate real and imaginary
-// matrices: the library's complex product pays for infinities that do not occur here.
+// A pivot is the entry of its column that is largest after multiplication with its row's weight. With weights
+// 1/s_i, s_i the scale of equation i, a change of units changes no pivot. Sums run in a fixed order. Complex
+// numbers are held as separate real and imaginary matrices: the library's complex product pays for infinities
+// that do not occur here.
 #pragma once
 
 #include <vector>

@@ -1,15 +1,18 @@
 // How long the next step should be, and when an explicit method should give way to an implicit one.
 //
-// With err the weighted error of the step just tried (1 = the tolerance) and k the power with which it falls with h, the next step is
+// With err the weighted error of the step just tried (1 = the tolerance) and k the power with which it falls
+// with h, the next step is
 //
 //     h ← h · clamp(safety · err^(−1/k + 3β/4) · err_last^β, shrink, grow)
 //
-// (PI control, Gustafsson 1991; Hairer-Nørsett-Wanner I, II.4; II, IV.2). β > 0 damps the sequence of steps where stability, not accuracy,
-// limits them. After a rejection the step may not grow. All quantities are dimensionless, so a change of units changes no decision.
+// (PI control, Gustafsson 1991; Hairer-Nørsett-Wanner I, II.4; II, IV.2). β > 0 damps the sequence of steps
+// where stability, not accuracy, limits them. After a rejection the step may not grow. All quantities are
+// dimensionless, so a change of units changes no decision.
 //
-// Stiffness (Hairer-Wanner II, IV.2): an explicit step whose |hλ|, estimated from two stages at t + h, stays beyond the stability
-// limit is kept short by stability alone. Fifteen such steps, not interrupted by six harmless ones in a row, mean stiff. The way back: an
-// implicit step with h‖J‖ well inside the explicit limit for as many steps means not stiff any more.
+// Stiffness (Hairer-Wanner II, IV.2): an explicit step whose |hλ|, estimated from two stages at t + h, stays
+// beyond the stability limit is kept short by stability alone. Fifteen such steps, not interrupted by six
+// harmless ones in a row, mean stiff. The way back: an implicit step with h‖J‖ well inside the explicit limit
+// for as many steps means not stiff any more.
 #pragma once
 
 namespace judder::engines::numeric {
@@ -41,7 +44,8 @@ class StepController {
   /// Factor for the next step after an accepted one with this error.
   [[nodiscard]] double after_accepted(double error);
 
-  /// Factor for repeating a rejected step; an infinite error (not a number, Newton failed) gives `shrink`. Below one.
+  /// Factor for repeating a rejected step; an infinite error (not a number, Newton failed) gives `shrink`.
+  /// Below one.
   [[nodiscard]] double after_rejected(double error);
 
  private:
@@ -69,7 +73,8 @@ class StiffnessMonitor {
   /// Per accepted explicit step, with ExplicitStepper::stiffness(). True: change to the implicit method now.
   [[nodiscard]] bool explicit_step(double stiffness);
 
-  /// Per accepted implicit step, with h‖J‖ over the stability limit of the explicit method. True: change back now.
+  /// Per accepted implicit step, with h‖J‖ over the stability limit of the explicit method. True: change back
+  /// now.
   [[nodiscard]] bool implicit_step(double stiffness);
 
  private:

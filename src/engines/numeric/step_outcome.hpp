@@ -1,4 +1,5 @@
-// What one trial step of an integrator gave. Accuracy is not judged here: the caller weighs the error with its own scales.
+// What one trial step of an integrator gave. Accuracy is not judged here: the caller weighs the error with
+// its own scales.
 #pragma once
 
 namespace judder::engines::numeric {

@@ -1,17 +1,20 @@
 // The next instant at which a function of time alone changes sign, found without a step and never overlooked.
 //
-// Switches of t (`step(t - 2)`, `sign(cos(w*t))`) are scheduled: before a phase begins the next zero of f on (t, t_end] must be known. f is
-// given twice: as a function, and as an enclosure that returns, for [t0, t1], intervals that contain all values of f and of ḟ there
-// (interval arithmetic, rounded outwards). On an interval of centre m and half width r, besides the enclosure itself,
+// Switches of t (`step(t - 2)`, `sign(cos(w*t))`) are scheduled: before a phase begins the next zero of f on
+// (t, t_end] must be known. f is given twice: as a function, and as an enclosure that returns, for [t0, t1],
+// intervals that contain all values of f and of ḟ there (interval arithmetic, rounded outwards). On an
+// interval of centre m and half width r, besides the enclosure itself,
 //
 //     f(t) ∈ F(m) + ḟ([t0, t1]) · [−r, r]                                    (mean value form)
 //
-// holds. An interval whose enclosure excludes zero has none. One on which ḟ keeps its sign has at most one, and the values at its ends tell. Any
-// other is halved, until its enclosure is nothing but the rounding of f: there f is zero as far as can be known, and what the sign does
-// before and after decides between a crossing and a touch.
+// holds. An interval whose enclosure excludes zero has none. One on which ḟ keeps its sign has at most one,
+// and the values at its ends tell. Any other is halved, until its enclosure is nothing but the rounding of f:
+// there f is zero as far as can be known, and what the sign does before and after decides between a crossing
+// and a touch.
 //
-// A zero at t itself is not reported, nor a touch that rounding cannot separate from it. The time of a crossing is the first double at which
-// the function has reached zero or the new sign, so a phase that starts there is on the new side and does not find it again.
+// A zero at t itself is not reported, nor a touch that rounding cannot separate from it. The time of a
+// crossing is the first double at which the function has reached zero or the new sign, so a phase that starts
+// there is on the new side and does not find it again.
 //
 // R. E. Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis, SIAM 2009, ch. 8.
 #pragma once
@@ -54,7 +57,8 @@ namespace detail {
 
 inline int time_sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
-/// The first double in (a, b] where f has left the sign it has at a; f(a) and f(b) differ in sign or f(b) = 0.
+/// The first double in (a, b] where f has left the sign it has at a; f(a) and f(b) differ in sign or f(b) =
+/// 0.
 template <class Function>
 double first_changed(Function& f, double a, double b, double at_a, double at_b) {
   const int sign = time_sign(at_a);
@@ -82,7 +86,8 @@ double first_changed(Function& f, double a, double b, double at_a, double at_b) 
 
 }  // namespace detail
 
-/// `double f(double t)`; `TimeEnclosure enclose(double t0, double t1)`, also for t0 == t1. Requires t ≤ t_end, both finite.
+/// `double f(double t)`; `TimeEnclosure enclose(double t0, double t1)`, also for t0 == t1. Requires t ≤
+/// t_end, both finite.
 template <class Function, class Enclosure>
 TimeRoot next_time_root(Function& f, Enclosure& enclose, double t, double t_end,
                         const TimeRootOptions& options = {}) {
@@ -158,7 +163,8 @@ TimeRoot next_time_root(Function& f, Enclosure& enclose, double t, double t_end,
     if (detail::time_sign(at_end) != sign) {
       return {TimeRootKind::crossing, detail::first_changed(f, anchor, t_end, f(anchor), at_end), -sign};
     }
-    // A last value of rounding size on the old side: whether it is a touch or a crossing, the next search from t_end sees it.
+    // A last value of rounding size on the old side: whether it is a touch or a crossing, the next search
+    // from t_end sees it.
     if (zone_begin < t_end) return {TimeRootKind::touch, zone_begin + 0.5 * (t_end - zone_begin), 0};
   }
   return {};
