@@ -138,6 +138,11 @@ bool EventEngine::Run::handle_guards() {
     end_phase();
     return true;
   }
+  // A row that stops sticking leaves the surface of a switch that acted in parallel with it.
+  const bool released = std::any_of(exclusions_.tangent.begin(), exclusions_.tangent.end(), [](std::uint16_t bits) { return bits != 0; });
+  for (int k = 0; released && k < layout_.switches; ++k) {
+    if (mode_.sliding[k] != 0 && motion_.parallel(k)) at_surface_.push_back(k);
+  }
   if (touched && !touch()) return false;
   if (!at_surface_.empty() && finish_switching()) return true;
   return settle();
@@ -664,6 +669,16 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
       slides = slides || choice == 2;
     }
     if (slides && found > 0 && !chosen_slides) continue;  // a crossing that works needs no sliding
+    if (slides) {
+      // In parallel with sticking friction the coefficient is part of the decision.
+      motion_.load(t_, y_.data());
+      if (motion_.set_mode(trial) && motion_.evaluate()) {
+        for (const int k : open) {
+          if (trial.sliding[k] != 0 && motion_.parallel(k)) trial.side[k] = motion_.mode().side[k];
+        }
+      }
+      motion_.load(t_, y_.data());
+    }
     if (!decide_with(trial, status)) {
       last = status;
       continue;
@@ -675,6 +690,7 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
     for (std::size_t i = 0; i < open.size(); ++i) {
       const int k = open[i];
       if (trial.sliding[k] != 0) {
+        if (motion_.parallel(k)) continue;
         consistent = consistent && motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0 &&
                      motion_.sliding_rate(k, 0) > motion_.sliding_rate(k, 1);
         continue;

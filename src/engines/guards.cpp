@@ -84,6 +84,7 @@ void Guards::build() {
   for (int k = 0; k < system_.layout().switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
     if (mode.sliding[k] != 0) {
+      if (motion_.parallel(k)) continue;  // friction's guards end it
       add(GuardKind::slide_above, k);
       add(GuardKind::slide_below, k);
     } else if (info.time_only) {

@@ -56,6 +56,7 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   rest_.resize(n);
   drag_response_.resize(n);
   sliding_rates_.resize(2 * switches);
+  parallel_.resize(switches);
   surface_.resize(2 + 2 * n + (layout_.states));
 }
 
@@ -125,6 +126,7 @@ bool ModeMotion::set_mode(const Mode& mode) {
   everything_pinned_ = static_cast<int>(pins_.size()) == n_ && layout_.states == 0;
 
   std::fill(sliding_rates_.begin(), sliding_rates_.end(), 0.0);
+  std::fill(parallel_.begin(), parallel_.end(), std::uint8_t{0});
   const std::size_t corners = std::size_t{1} << sliding_.size();
   const std::size_t width = (n_ + layout_.states + layout_.relations + layout_.tangents);
   if (!sliding_.empty()) {
@@ -497,11 +499,24 @@ bool ModeMotion::evaluate_sliding() {
     return w;
   };
   const auto rate = [this, count](int c, int k) { return corner_rate_[c * count + k]; };
+  int free = 0;  // coefficients that the surfaces determine
+  for (int k = 0; k < count; ++k) {
+    bool still = true;
+    for (int c = 0; c < corners; ++c) still = still && rate(c, k) == 0;
+    parallel_[sliding_[k]] = still ? 1 : 0;
+    if (still) {
+      alpha_[k] = parallel_coefficient(k, corners, width);
+    } else {
+      ++free;
+    }
+  }
   if (count == 1) {
     const double difference = rate(0, 0) - rate(1, 0);
-    if (difference == 0) return false;
-    alpha_[0] = rate(0, 0) / difference;
-  } else {
+    if (free == 1) {
+      if (difference == 0) return false;
+      alpha_[0] = rate(0, 0) / difference;
+    }
+  } else if (free > 0) {
     const int stride = count + 1;
     for (int iteration = 0; iteration < 50; ++iteration) {
       double worst = 0;
@@ -514,10 +529,11 @@ bool ModeMotion::evaluate_sliding() {
         }
         newton_[k * stride + count] = -value;
         worst = std::max(worst, std::abs(value));
+        const bool fixed = parallel_[sliding_[k]] != 0;
         for (int l = 0; l < count; ++l) {
           double slope = 0;
           for (int c = 0; c < corners; ++c) slope += ((c >> l) & 1 ? 1.0 : -1.0) * weight(c, l) * rate(c, k);
-          newton_[k * stride + l] = slope;
+          newton_[k * stride + l] = fixed ? (k == l ? 1 : 0) : slope;
         }
       }
       if (worst <= 4e-16 * scale) break;
@@ -570,6 +586,25 @@ bool ModeMotion::evaluate_sliding() {
     work_.in[layout_.side() + id] = alpha_[k];
   }
   return true;
+}
+
+// The coefficient of a switch that acts in parallel with sticking friction: the friction force that changes most with it is brought as
+// near to zero as the coefficient allows.
+double ModeMotion::parallel_coefficient(int k, int corners, int width) const {
+  double best = 0.5;
+  double largest = 0;
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if (mode_.tangent[j] != TangentStatus::stick) continue;
+    double force[2] = {0, 0};
+    for (int c = 0; c < corners; ++c) {
+      force[(c >> k) & 1] += corner_[c * width + n_ + layout_.states + layout_.relations + j] * 2 / corners;
+    }
+    const double change = force[1] - force[0];
+    if (std::abs(change) <= largest) continue;
+    largest = std::abs(change);
+    best = std::clamp(-force[0] / change, 0.0, 1.0);
+  }
+  return best;
 }
 
 bool ModeMotion::evaluate() {

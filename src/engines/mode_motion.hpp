@@ -74,6 +74,9 @@ class ModeMotion {
 
   /// d/dt of the surface of switch k along the present motion (after evaluate), and on its two sides while it slides.
   double surface_rate(int k);
+  /// Switch k stands on the slip velocity of a row that sticks: friction and switch act in parallel, only their sum is defined, and the
+  /// coefficient is the one that leaves least to friction.
+  [[nodiscard]] bool parallel(int k) const { return parallel_[k] != 0; }
   [[nodiscard]] double sliding_rate(int k, int side) const { return sliding_rates_[2 * k + side]; }
 
   long evaluations = 0;  ///< of the right-hand side
@@ -92,6 +95,7 @@ class ModeMotion {
 
   bool evaluate_plain();
   bool evaluate_sliding();
+  [[nodiscard]] double parallel_coefficient(int k, int corners, int width) const;
   bool refresh_rows();
   void pin_if_immobile();
   void build_columns();
@@ -136,6 +140,7 @@ class ModeMotion {
   std::vector<double> alpha_, newton_;
   std::vector<double> sliding_rates_;  ///< by switch: ds/dt on the lower and on the upper side
   std::vector<double> surface_;
+  std::vector<std::uint8_t> parallel_;  ///< by switch
 };
 
 }  // namespace judder::engines

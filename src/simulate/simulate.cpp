@@ -58,6 +58,11 @@ void fill_row(const model::System& system, const engines::Mode& mode, model::Wor
 MemorySink::MemorySink(const model::System& system) : names(column_names(system)), width(names.size()), system_(&system) {}
 
 void MemorySink::row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) {
+  if (system_->columns().empty()) {
+    cells.insert(cells.end(), work.in.begin(), work.in.begin() + static_cast<std::ptrdiff_t>(width));
+    kinds.push_back(kind);
+    return;
+  }
   const std::size_t at = cells.size();
   if (cells.capacity() < at + width) {
     cells.reserve(std::max<std::size_t>(2 * cells.capacity(), 1024 * width));
