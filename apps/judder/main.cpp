@@ -128,7 +128,8 @@ int main(int count, char** words) {
   try {
     const int code = judder::app::run({words + 1, words + count});
     // Output that could not be written (a full disk, a closed pipe) must not look like success.
-    if (std::fflush(stdout) != 0 && code == judder::app::kDone) return judder::app::kInputOutput;
+    const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+    if (lost && code == judder::app::kDone) return judder::app::kInputOutput;
     return code;
   } catch (const std::exception& error) {
     judder::app::print_message(std::string("judder: internal error: ") + error.what() + "\n");

@@ -64,8 +64,8 @@ TEST_P(BadModels, AreAnsweredAtTheirPlace) {
   EXPECT_LT(time.count(), 10) << "a check must not take long";
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, BadModels, ::testing::ValuesIn(corpus()), [](const auto& info) {
-  std::string name = info.param.stem().string();
+INSTANTIATE_TEST_SUITE_P(Corpus, BadModels, ::testing::ValuesIn(corpus()), [](const auto& model) {
+  std::string name = model.param.stem().string();
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;

@@ -71,7 +71,7 @@ TEST_F(Program, EveryHelpFitsAScreenAndShowsTwoExamples) {
       EXPECT_LE(line.size(), 80U) << help << ": " << line;
       examples += line.rfind("  judder ", 0) == 0 ? 1 : 0;
     }
-    if (help != "--help") EXPECT_EQ(examples, 2) << help;
+    EXPECT_EQ(examples, help == "--help" ? 0 : 2) << help;
     if (help == "--help") {
       for (const std::string& verb : kVerbs)
         EXPECT_NE(outcome.out.find("\n  " + verb + " "), std::string::npos) << verb;
@@ -195,8 +195,8 @@ TEST_F(Program, GalleryListsAndCopies) {
   EXPECT_EQ(contents(folder_ / "mine/model.toml"), contents(press_));
   EXPECT_EQ(run("check mine/model.toml").code, 0);
   EXPECT_EQ(run("gallery press -o mine").code, 5) << "nothing is overwritten";
-  EXPECT_EQ(run("gallery", "JUDDER_GALLERY='" + folder_.string() + "'").out, "")
-      << "another gallery, with no models";
+  fs::create_directories(folder_ / "none");
+  EXPECT_EQ(run("gallery", "JUDDER_GALLERY=none").out, "") << "another gallery, with no models";
 }
 
 TEST_F(Program, CompletionScriptsAreAccepted) {
