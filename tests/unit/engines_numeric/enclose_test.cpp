@@ -79,8 +79,8 @@ std::vector<double> derivatives(const std::vector<double>& roots, double factor,
   return result;
 }
 
-/// f = e^{−σt} (cos ω(t − m) − cos(ωd/2)): zeros at m ± d/2 and a period on. States e^{−σt} cos ωt, e^{−σt} sin ωt, e^{−σt}, mixed by a
-/// rotation so that the matrix is full.
+/// f = e^{−σt} (cos ω(t − m) − cos(ωd/2)): zeros at m ± d/2 and a period on. States e^{−σt} cos ωt, e^{−σt}
+/// sin ωt, e^{−σt}, mixed by a rotation so that the matrix is full.
 struct Wave {
   double omega = 1;
   double sigma = 0;
@@ -145,7 +145,8 @@ TEST(CrossingSearch, FindsTheZeroOfAFallingBody) {
   }
 }
 
-// Two zeros, or a graze where rounding cannot tell them apart; never none. Distances from 1e-2 to 1e-7 and below.
+// Two zeros, or a graze where rounding cannot tell them apart; never none. Distances from 1e-2 to 1e-7 and
+// below.
 TEST(CrossingSearch, LosesNoPairOfZerosOfAPolynomial) {
   std::mt19937_64 random(41);
   std::uniform_real_distribution<double> uniform(0, 1);
@@ -313,8 +314,8 @@ TEST(CrossingSearch, KnownZerosAtTheStartHideNothing) {
   }
 }
 
-// The same beside states of ordinary size: f is a small difference of large terms soon after the start, and only its expansion at
-// the known zero can see it.
+// The same beside states of ordinary size: f is a small difference of large terms soon after the start, and
+// only its expansion at the known zero can see it.
 TEST(CrossingSearch, KnownZerosAreSeenThroughTheRoundingOfLargeStates) {
   for (int zeros = 1; zeros <= 3; ++zeros) {
     for (double next : {1e-7, 1e-5, 1e-3, 0.1, 1.0}) {
@@ -379,7 +380,8 @@ TEST(CrossingSearch, ReturnsTheEarliestOfSeveralFunctions) {
   }
 }
 
-// Full random systems against dense sampling of the same motion: no sign change before the time returned, one at it.
+// Full random systems against dense sampling of the same motion: no sign change before the time returned, one
+// at it.
 TEST(CrossingSearch, AgreesWithDenseSamplingOnRandomSystems) {
   std::mt19937_64 random(46);
   std::normal_distribution<double> normal;
@@ -426,14 +428,16 @@ TEST(CrossingSearch, KeepsItsPrecisionOverLongPhases) {
   LinearMotion motion;
   motion.build(2, a, {&load, 1});
   const double gain = 1 / (1 - 0.09);
-  // Start on the forced motion: x = gain cos 0.3 t, falls through −gain/2·… only where asked: row = x + gain (1 − 1e-9).
+  // Start on the forced motion: x = gain cos 0.3 t, falls through −gain/2·… only where asked: row = x + gain
+  // (1 − 1e-9).
   std::vector<double> start(static_cast<std::size_t>(motion.size()));
   const double x0[2] = {gain, 0};
   motion.start(0, x0, start.data());
   DyadicExponentials exponentials;
   exponentials.build(motion.size(), motion.matrix());
   CrossingSearch search;
-  // e^{−1e-4 t}-free check: zeros of x itself after 1000 falling crossings, found one by one from t = 0 by restarting.
+  // e^{−1e-4 t}-free check: zeros of x itself after 1000 falling crossings, found one by one from t = 0 by
+  // restarting.
   const double row[4] = {1, 0, 0, 0};
   ASSERT_TRUE(search.build(exponentials, 1, row));
   double t = 0;

@@ -24,8 +24,9 @@ struct MethodCase {
 const MethodCase kFifth{Method::order5, 5, 4, 7, 7};
 const MethodCase kEighth{Method::order8, 8, 7, 12, 16};
 
-/// Stage s answers with the unit vector e_s: with h = 1 and y = 0 the arguments are the rows of the coefficient matrix, y₁ the weights and
-/// the dense output the weights at θ. So the tests judge what the stepper does, not what its tables say.
+/// Stage s answers with the unit vector e_s: with h = 1 and y = 0 the arguments are the rows of the
+/// coefficient matrix, y₁ the weights and the dense output the weights at θ. So the tests judge what the
+/// stepper does, not what its tables say.
 struct Probe {
   int stages;
   std::vector<std::vector<double>> a;
@@ -142,7 +143,8 @@ TEST(ExplicitStepper, DenseOutputGivesBothEndsToTheLastBit) {
   }
 }
 
-// ẏ = p'(t): a method of order p integrates polynomials of degree p exactly, and its dense output those of its own order.
+// ẏ = p'(t): a method of order p integrates polynomials of degree p exactly, and its dense output those of
+// its own order.
 TEST(ExplicitStepper, IntegratesPolynomialsExactly) {
   for (const MethodCase& which : {kFifth, kEighth}) {
     for (int degree = 0; degree <= which.order; ++degree) {

@@ -49,8 +49,8 @@ std::vector<double> random_matrix(std::mt19937_64& random, int n) {
   return a;
 }
 
-/// Largest |E − exp(A 2^p)| in units of ε|exp(A 2^p)|, entry by entry; an entry that vanishes by cancellation counts relative to 1e-14 of the
-/// largest of its row.
+/// Largest |E − exp(A 2^p)| in units of ε|exp(A 2^p)|, entry by entry; an entry that vanishes by cancellation
+/// counts relative to 1e-14 of the largest of its row.
 double worst_entry(DyadicExponentials& exponentials, const Case& which, int p) {
   Quad h = 1;
   for (int i = 0; i < p; ++i) h *= 2;
@@ -130,7 +130,8 @@ TEST(DyadicExponentials, KnowNilpotentMotionAndNaturalScales) {
   EXPECT_EQ(scale({0, 1, -16, 0}, 2), -3);
 }
 
-// 53 bits of x(t) after thousands of periods: the binary digits of t pick exact factors, so errors do not pile up.
+// 53 bits of x(t) after thousands of periods: the binary digits of t pick exact factors, so errors do not
+// pile up.
 TEST(DyadicExponentials, AdvanceOverLongTimesWithoutLosingBits) {
   std::mt19937_64 random(32);
   std::uniform_real_distribution<double> uniform(0, 1);

@@ -1,5 +1,5 @@
-// Numbers of 113 bits and exp(A) with them: the oracle for the matrix exponentials. Only sums, products and quotients are used, so no library
-// beyond the compiler's own is needed.
+// Numbers of 113 bits and exp(A) with them: the oracle for the matrix exponentials. Only sums, products and
+// quotients are used, so no library beyond the compiler's own is needed.
 #pragma once
 
 #include <cmath>

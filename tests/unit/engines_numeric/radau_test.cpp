@@ -226,7 +226,8 @@ TEST(RadauStepper, SolvesRobertsonOverElevenDecades) {
   EXPECT_LT(run.accepted, 2000);
 }
 
-// A mass of 1 kg runs at 1 m/s into a stop of 1e9 N/m with damping so strong that it creeps out again: x = e^{-δt} (v/σ) sinh σt.
+// A mass of 1 kg runs at 1 m/s into a stop of 1e9 N/m with damping so strong that it creeps out again: x =
+// e^{-δt} (v/σ) sinh σt.
 TEST(RadauStepper, ResolvesAPenalisedStop) {
   const double stiffness = 1e9;
   const double damping = 1e6;

@@ -1,5 +1,5 @@
-// All rooted trees up to an order, for the order conditions of Runge-Kutta methods (Hairer-Nørsett-Wanner I, II.2):
-// a method has order p when Σ b_i Φ_i(τ) = 1/γ(τ) for every tree τ with at most p nodes.
+// All rooted trees up to an order, for the order conditions of Runge-Kutta methods (Hairer-Nørsett-Wanner I,
+// II.2): a method has order p when Σ b_i Φ_i(τ) = 1/γ(τ) for every tree τ with at most p nodes.
 #pragma once
 
 #include <cstddef>

@@ -81,7 +81,8 @@ TEST(SamplingGrid, ReproducesPolynomialsUpToItsDegree) {
         const double theta = i / 20.0;
         const double error = std::abs(bernstein_value(sampled.bernstein.data(), degree, theta) -
                                       bernstein_value(exact.data(), degree, theta));
-        // The condition of the map from samples to coefficients is C(2N, N)/C(N, N/2): 184 for N = 8, 46706 for N = 16.
+        // The condition of the map from samples to coefficients is C(2N, N)/C(N, N/2): 184 for N = 8, 46706
+        // for N = 16.
         EXPECT_LT(error, (degree <= 8 ? 1e-13 : degree <= 12 ? 2e-12 : 4e-11)) << "degree " << degree;
       }
     }
@@ -135,8 +136,8 @@ TEST(SamplingGrid, ReportsNotANumberAsAnInfiniteError) {
   EXPECT_TRUE(roots.empty());
 }
 
-// mechanics.md 2: every crossing deeper than the tolerance is found. A smooth function that is positive at both ends of the step
-// dips below zero by 100 tolerances somewhere inside.
+// mechanics.md 2: every crossing deeper than the tolerance is found. A smooth function that is positive at
+// both ends of the step dips below zero by 100 tolerances somewhere inside.
 TEST(Roots, FindEveryHiddenDoubleCrossing) {
   const double tolerance = 1e-9;
   std::mt19937_64 random(13);
@@ -185,7 +186,8 @@ TEST(Roots, GrazesWithinTheBandAreReportedWithTheirDepth) {
   }
 }
 
-// All zeros prescribed. Two that lie closer than rounding can tell are one graze; no other pair may be lost or merged.
+// All zeros prescribed. Two that lie closer than rounding can tell are one graze; no other pair may be lost
+// or merged.
 TEST(Roots, FindPrescribedRootsOfPolynomialsDownToRounding) {
   std::mt19937_64 random(14);
   std::uniform_real_distribution<double> uniform(0, 1);
