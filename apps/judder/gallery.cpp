@@ -7,7 +7,6 @@
 #include "verbs.hpp"
 
 namespace judder::app {
-namespace {
 
 std::filesystem::path gallery_folder() {
   const char* chosen = std::getenv("JUDDER_GALLERY");
@@ -16,14 +15,21 @@ std::filesystem::path gallery_folder() {
                           std::filesystem::read_symlink("/proc/self/exe", error));
 }
 
-}  // namespace
+int no_gallery() {
+  print_message("judder: the bundled models were not found\n  help: set JUDDER_GALLERY to their folder\n");
+  return kInputOutput;
+}
+
+int no_such_model(const std::string& name, const std::vector<std::string>& names) {
+  const std::string suggestion = nearest(name, names);
+  return usage_error(
+      "there is no bundled model '" + name + "'",
+      suggestion.empty() ? "judder gallery lists them" : "did you mean '" + suggestion + "'?");
+}
 
 int run_gallery(const Arguments& arguments) {
   const std::filesystem::path folder = gallery_folder();
-  if (folder.empty()) {
-    print_message("judder: the bundled models were not found\n  help: set JUDDER_GALLERY to their folder\n");
-    return kInputOutput;
-  }
+  if (folder.empty()) return no_gallery();
   const std::vector<io::GalleryModel> models = io::list_gallery(folder);
   if (arguments.positionals.empty()) {
     if (arguments.has("--json")) {
@@ -40,12 +46,7 @@ int run_gallery(const Arguments& arguments) {
   const std::string& name = arguments.positionals.front();
   std::vector<std::string> names;
   for (const io::GalleryModel& model : models) names.push_back(model.name);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    const std::string suggestion = nearest(name, names);
-    return usage_error(
-        "there is no bundled model '" + name + "'",
-        suggestion.empty() ? "judder gallery lists them" : "did you mean '" + suggestion + "'?");
-  }
+  if (std::find(names.begin(), names.end(), name) == names.end()) return no_such_model(name, names);
   const std::string target = arguments.text("--output", name);
   const io::FileStatus status = io::copy_gallery_model(folder, name, target);
   if (!status.ok()) {

@@ -96,8 +96,9 @@ std::vector<Verb> make_verbs() {
                         .required = false,
                         .repeats = true,
                         .completes = Completes::nothing}},
-       .options = {json()},
-       .examples = {"judder verify", "judder verify press klarbring"}},
+       .options = {engine(), {.name = "--quiet,-q", .value = "", .doc = "print only what is off"}, json()},
+       .examples = {"judder verify", "judder verify press klarbring --quiet"},
+       .run = run_verify},
       {.name = "plot",
        .purpose = "draws runs as SVG figures",
        .positionals =

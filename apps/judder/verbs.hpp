@@ -1,6 +1,7 @@
 // All verbs of the program. A new verb is one entry in verbs.cpp and one file with its function.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,15 @@ int run_completion(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_gallery(const Arguments& arguments);
 int run_schema(const Arguments& arguments);
+int run_verify(const Arguments& arguments);
 int run_version(const Arguments& arguments);
+
+// --- shared by the verbs of the gallery ---
+
+/// The folder of the bundled models; empty: not found.
+[[nodiscard]] std::filesystem::path gallery_folder();
+/// The messages for it; return the exit code.
+int no_gallery();
+int no_such_model(const std::string& name, const std::vector<std::string>& names);
 
 }  // namespace judder::app

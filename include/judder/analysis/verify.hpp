@@ -1,0 +1,118 @@
+// A model held against the values published or derived for it.
+//
+// A reference (gallery/NAME/reference.toml) is a list of values; each names one quantity of one run: the time of an event, a column at an
+// instant, a count, an extremum, a mean, the reason of the end, the order of the events. `verify` runs every writing of the model that a
+// value is meant for, once per distinct run, and compares:
+//
+//     |computed − exact| ≤ max(tolerance, relative |exact|)            what we hold to be right
+//     |computed − published| ≤ published_tolerance                     what the source prints, unless known to be wrong there
+//
+// A value with neither tolerance must be met exactly (counts). Expressions in a reference are of parameters; they are evaluated with those of
+// the run, so that a closed form follows a changed parameter. Extrema and means are taken over the rows of the run (samples, both sides of
+// every event, both ends of the interval); the mean is the integral by the trapezoidal rule over the length of the interval.
+//
+// A run that cannot be compiled or ends early is no error here: values that it does not reach are off, and say why.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judder/model/compile.hpp"
+
+namespace judder::analysis {
+
+enum class Quantity { event, column, count, minimum, maximum, mean, reason, sequence };
+
+/// The limit of a column at an instant with events.
+enum class Side { before, after };
+
+/// One [[value]] of a reference.
+struct ReferenceValue {
+  std::string label;
+  std::string model;                  ///< the writing it is meant for; empty: model.toml, and the others unless `only`
+  bool only = false;                  ///< for model.toml alone
+  std::vector<std::string> variants;  ///< later ones win
+  std::vector<model::Named> set;      ///< parameters and start values; win over variants
+  model::Value until;                 ///< replaces `until` of [run]
+
+  Quantity quantity = Quantity::column;
+  std::string subject;             ///< "impact plane", a column, a reason, or the kinds in order: "impact lift-off"
+  int number = 1;                  ///< n-th occurrence of the event; −1: the last
+  std::string field = "time";      ///< of the event: time, normal_impulse, …, detail, or a column
+  Side side = Side::after;
+  model::Value at;                 ///< instant of a column; not given: the end of the run
+  model::Value from, to;           ///< of an extremum or mean; not given: the whole run
+  std::vector<std::string> kinds;  ///< of a sequence: only these count; empty: all
+
+  model::Value exact;                ///< not given: only `published` counts
+  std::optional<std::string> text;   ///< expected word or words instead of a number
+  double tolerance = 0;              ///< absolute
+  double relative = 0;               ///< of |exact|
+  std::optional<double> published;
+  double published_tolerance = 0;
+  bool wrong = false;                ///< the printed value is known to be wrong: `note` says why
+  std::string note, where, check;
+};
+
+/// A parameter or start value that a test changes to see the reference fail.
+struct Perturbation {
+  std::string name;
+  double factor = 1;
+};
+
+struct Reference {
+  std::string source;
+  std::vector<model::Named> run;  ///< keys of [run] that replace those of the model
+  std::optional<Perturbation> perturb;
+  std::vector<ReferenceValue> values;
+};
+
+/// One file of the same model.
+struct Writing {
+  std::string name;  ///< "model.toml", "model-states.toml"
+  model::Spec spec;
+};
+
+struct VerifyOptions {
+  std::string engine;            ///< instead of the model's; empty: as in the file
+  std::optional<Perturbation> perturb;  ///< changes this in every run that has it
+  /// Called before each run; returns false to leave the rest out.
+  std::function<bool(std::string_view run)> proceed;
+};
+
+enum class Verdict {
+  ok,
+  published_wrong,  ///< as we hold it to be right; the printed value is known to be wrong
+  off
+};
+[[nodiscard]] const char* name(Verdict verdict);
+
+/// One row of the table: a value on one writing.
+struct Outcome {
+  const ReferenceValue* value = nullptr;  ///< of the Reference given to `verify`
+  std::string model;                      ///< name of the writing
+  std::string quantity;                   ///< in words: "time of impact plane, 3rd"
+  std::optional<double> exact, computed;  ///< nothing for words, or when there is no such number
+  std::string computed_text;              ///< of words
+  std::string run;                        ///< "model.toml, variant high, mu=0.3, until 2"
+  Verdict verdict = Verdict::off;
+  std::string why;                        ///< for `off`: one sentence with the digits that matter
+
+  /// computed − exact, or computed − published where nothing is exact.
+  [[nodiscard]] std::optional<double> deviation() const;
+};
+
+struct Verification {
+  std::vector<Outcome> outcomes;  ///< in the order of the reference; writings of one value one after another
+  int runs = 0;                   ///< simulations made
+  [[nodiscard]] int failed() const;
+  [[nodiscard]] int passed() const { return static_cast<int>(outcomes.size()) - failed(); }
+};
+
+/// `reference` must outlive the result. The first of `writings` is model.toml.
+[[nodiscard]] Verification verify(const Reference& reference, const std::vector<Writing>& writings, const VerifyOptions& options = {});
+
+}  // namespace judder::analysis

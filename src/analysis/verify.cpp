@@ -1,0 +1,266 @@
+#include "judder/analysis/verify.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/quantity.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder::analysis {
+namespace {
+
+std::string text_of(const model::Value& value) { return value.number ? to_text(*value.number) : value.text.text; }
+
+/// A run that one or several values are read from.
+struct Run {
+  const Writing* writing = nullptr;
+  std::vector<std::string> variants;
+  std::vector<model::Named> set;
+  model::Value until;
+  std::vector<std::size_t> outcomes;  ///< numbers of the outcomes that are read from it
+
+  /// Equal for equal runs, and what a reader wants to know of it.
+  [[nodiscard]] std::string title() const {
+    std::string out = writing->name;
+    for (const std::string& variant : variants) out += ", variant " + variant;
+    for (const model::Named& named : set) out += ", " + named.name.text + "=" + text_of(named.value);
+    if (until.given) out += ", until " + text_of(until);
+    return out;
+  }
+};
+
+/// Replaces keys of [run]; returns what is wrong with them.
+std::string replace(model::Run& run, const std::vector<model::Named>& keys) {
+  const std::map<std::string, model::Value*> values{{"from", &run.from},         {"until", &run.until},
+                                                    {"tolerance", &run.tolerance}, {"step", &run.step},
+                                                    {"max_step", &run.max_step}, {"max_events", &run.max_events}};
+  const std::map<std::string, model::Text*> words{{"engine", &run.engine},
+                                                  {"method", &run.method},
+                                                  {"on_accumulation", &run.on_accumulation},
+                                                  {"on_painleve", &run.on_painleve},
+                                                  {"on_indeterminate", &run.on_indeterminate}};
+  for (const model::Named& key : keys) {
+    if (const auto value = values.find(key.name.text); value != values.end())
+      *value->second = key.value;
+    else if (const auto word = words.find(key.name.text); word != words.end())
+      *word->second = key.value.text;
+    else
+      return "[run] has no key '" + key.name.text + "' that a reference may replace";
+  }
+  return {};
+}
+
+std::string first_error(const Diagnostics& diagnostics) {
+  for (const Diagnostic& message : diagnostics.all()) {
+    if (message.severity == Severity::error) return message.where + ": " + message.message;
+  }
+  return "the model has errors";
+}
+
+/// The parameter or start value called `name`.
+std::optional<double> find_value(const model::Compiled& compiled, const std::string& name) {
+  for (const auto& [known, value] : compiled.parameters) {
+    if (known == name) return value;
+  }
+  const model::System& system = *compiled.system;
+  const model::Layout& layout = system.layout();
+  const auto search = [&](const std::vector<std::string>& names, const std::string& wanted, int first) -> std::optional<double> {
+    const auto found = std::find(names.begin(), names.end(), wanted);
+    if (found == names.end()) return std::nullopt;
+    return system.start()[static_cast<std::size_t>(first + (found - names.begin()))];
+  };
+  if (!name.empty() && name.back() == '\'')
+    return search(system.coordinate_names(), name.substr(0, name.size() - 1), layout.v());
+  if (const auto position = search(system.coordinate_names(), name, layout.q())) return position;
+  return search(system.state_names(), name, layout.z());
+}
+
+/// Numbers that differ late need many digits, those that differ at once few.
+std::string apart(double computed, double expected) {
+  return to_text(computed, 15) + " instead of " + to_text(expected, 15) + ", off by " + to_text(computed - expected, 3);
+}
+
+class Verifier {
+ public:
+  Verifier(const Reference& reference, const std::vector<Writing>& writings, const VerifyOptions& options)
+      : reference_(reference), writings_(writings), options_(options) {}
+
+  Verification verify() {
+    for (const ReferenceValue& value : reference_.values) assign(value);
+    for (const std::string& key : order_) {
+      Run& run = runs_.at(key);
+      if (options_.proceed && !options_.proceed(key)) break;
+      simulate(run);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void assign(const ReferenceValue& value) {
+    bool found = false;
+    for (std::size_t w = 0; w < writings_.size(); ++w) {
+      const Writing& writing = writings_[w];
+      const bool meant = value.model.empty() ? w == 0 || !value.only : value.model == writing.name;
+      if (!meant) continue;
+      found = true;
+      Run run{&writing, value.variants, value.set, value.until, {}};
+      const std::string key = run.title();
+      const auto [place, fresh] = runs_.emplace(key, std::move(run));
+      if (fresh) order_.push_back(key);
+      place->second.outcomes.push_back(out_.outcomes.size());
+      add(value, writing.name, key, "the run was not made");
+    }
+    if (!found) add(value, value.model, value.model, "there is no file '" + value.model + "'");
+  }
+
+  void add(const ReferenceValue& value, const std::string& model, const std::string& run, const std::string& why) {
+    Outcome outcome;
+    outcome.value = &value;
+    outcome.model = model;
+    outcome.quantity = quantity_in_words(value);
+    outcome.run = run;
+    outcome.why = why;
+    out_.outcomes.push_back(std::move(outcome));
+  }
+
+  void fail(const Run& run, const std::string& why) {
+    for (const std::size_t k : run.outcomes) out_.outcomes[k].why = why;
+  }
+
+  void simulate(const Run& run) {
+    model::Spec spec = run.writing->spec;
+    if (const std::string problem = replace(spec.run, reference_.run); !problem.empty()) return fail(run, problem);
+    if (run.until.given) spec.run.until = run.until;
+    model::CompileOptions how;
+    how.variants = run.variants;
+    how.set = run.set;
+    how.engine = options_.engine;
+    model::Compiled compiled = model::compile(spec, how);
+    if (compiled.system && options_.perturb) {
+      const Perturbation& change = *options_.perturb;
+      if (const auto value = find_value(compiled, change.name)) {
+        how.set.push_back({change.name, *value * change.factor});
+        compiled = model::compile(spec, how);
+      }
+    }
+    if (!compiled.system) return fail(run, first_error(compiled.diagnostics));
+    const model::System& system = *compiled.system;
+    if (!std::isfinite(compiled.run.until)) return fail(run, "there is no end time: [run] has no 'until'");
+    if (const std::string problem = simulate::engine_problem(system, compiled.run.engine); !problem.empty()) return fail(run, problem);
+
+    engines::EngineOptions engine = engines::options_of(compiled.run);
+    engine.event_rows = true;
+    std::set<double> instants;
+    std::vector<Instants> needed;
+    std::vector<std::string> problems;
+    for (const std::size_t k : run.outcomes) {
+      const ReferenceValue& value = *out_.outcomes[k].value;
+      std::string problem;
+      Instants own;
+      own.at = evaluate(value.at, compiled.parameters, problem);
+      own.from = evaluate(value.from, compiled.parameters, problem);
+      own.to = evaluate(value.to, compiled.parameters, problem);
+      for (const std::optional<double>& time : {own.at, own.from, own.to}) {
+        if (time && *time >= engine.from && *time <= engine.until) instants.insert(*time);
+      }
+      needed.push_back(own);
+      problems.push_back(problem);
+    }
+    engine.instants.assign(instants.begin(), instants.end());
+
+    const simulate::Result result = simulate::simulate(system, engine, compiled.run.engine);
+    ++out_.runs;
+    for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
+      Outcome& outcome = out_.outcomes[run.outcomes[i]];
+      if (!problems[i].empty()) {
+        outcome.why = problems[i];
+        continue;
+      }
+      const Reading reading = read_quantity(*outcome.value, needed[i], system, result);
+      judge(outcome, reading, compiled.parameters);
+      const Status& status = result.end.status;
+      if (outcome.verdict == Verdict::off && !status.ok())
+        outcome.why += "; the run ended at " + to_text(status.time, 10) + ", " + judder::name(status.reason) + ": " + status.message;
+    }
+  }
+
+  static void judge(Outcome& outcome, const Reading& reading, const std::vector<std::pair<std::string, double>>& parameters) {
+    const ReferenceValue& value = *outcome.value;
+    outcome.why = reading.problem;
+    if (!reading.problem.empty()) return;
+    if (reading.words) outcome.computed_text = *reading.words;
+    outcome.computed = reading.number;
+    std::string problem;
+    outcome.exact = evaluate(value.exact, parameters, problem);
+    outcome.why = problem;
+    if (!problem.empty()) return;
+    if (value.text.has_value() != reading.words.has_value()) {
+      outcome.why = reading.words ? "'" + *reading.words + "' is no number" : "a number was found where words are expected";
+      return;
+    }
+    if (value.text) {
+      if (*value.text != *reading.words)
+        outcome.why = "'" + *reading.words + "' instead of '" + *value.text + "'";
+      else
+        outcome.verdict = Verdict::ok;
+      return;
+    }
+    const double computed = *reading.number;
+    if (outcome.exact) {
+      const double allowed = std::max(value.tolerance, value.relative * std::abs(*outcome.exact));
+      if (!(std::abs(computed - *outcome.exact) <= allowed)) {
+        outcome.why = apart(computed, *outcome.exact) + ", allowed " + to_text(allowed, 3);
+        return;
+      }
+    } else if (!value.published || value.wrong) {
+      outcome.why = "the reference gives no value to compare with";
+      return;
+    }
+    if (value.published && !value.wrong && !(std::abs(computed - *value.published) <= value.published_tolerance)) {
+      outcome.why = "published: " + apart(computed, *value.published) + ", allowed " + to_text(value.published_tolerance, 3);
+      return;
+    }
+    outcome.verdict = value.published && value.wrong ? Verdict::published_wrong : Verdict::ok;
+  }
+
+  const Reference& reference_;
+  const std::vector<Writing>& writings_;
+  const VerifyOptions& options_;
+  Verification out_;
+  std::map<std::string, Run> runs_;
+  std::vector<std::string> order_;
+};
+
+}  // namespace
+
+const char* name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::ok:
+      return "ok";
+    case Verdict::published_wrong:
+      return "published wrong";
+    case Verdict::off:
+      break;
+  }
+  return "off";
+}
+
+std::optional<double> Outcome::deviation() const {
+  if (!computed) return std::nullopt;
+  if (exact) return *computed - *exact;
+  if (value->published) return *computed - *value->published;
+  return std::nullopt;
+}
+
+int Verification::failed() const {
+  return static_cast<int>(
+      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) { return outcome.verdict == Verdict::off; }));
+}
+
+Verification verify(const Reference& reference, const std::vector<Writing>& writings, const VerifyOptions& options) {
+  return Verifier(reference, writings, options).verify();
+}
+
+}  // namespace judder::analysis

@@ -1,0 +1,220 @@
+#include "judder/io/reference_file.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include <optional>
+#include <sstream>
+
+#include "io/document.hpp"
+
+namespace judder::io {
+namespace {
+
+using analysis::Quantity;
+using analysis::ReferenceValue;
+using analysis::Side;
+
+const std::vector<std::pair<std::string, Quantity>>& quantities() {
+  static const std::vector<std::pair<std::string, Quantity>> all{
+      {"event", Quantity::event},     {"column", Quantity::column}, {"count", Quantity::count},
+      {"minimum", Quantity::minimum}, {"maximum", Quantity::maximum}, {"mean", Quantity::mean},
+      {"reason", Quantity::reason},   {"sequence", Quantity::sequence}};
+  return all;
+}
+
+/// One table of the file, read key by key; what nobody asked for is an error at the end.
+class TableReader {
+ public:
+  TableReader(const Item& table, std::string where, Diagnostics& out) : table_(table), where_(std::move(where)), out_(out) {}
+
+  const Item* take(const std::string& key) {
+    asked_.push_back(key);
+    return table_.find(key);
+  }
+
+  const Item* take(const std::string& key, ItemKind kind) {
+    const Item* item = take(key);
+    if (item == nullptr || item->kind == kind) return item;
+    wrong(*item, key, kind_in_words(kind));
+    return nullptr;
+  }
+
+  void text(const std::string& key, std::string& target) {
+    if (const Item* item = take(key, ItemKind::text)) target = item->text.text;
+  }
+
+  void number(const std::string& key, double& target) {
+    if (const Item* item = take(key, ItemKind::number)) target = item->number;
+  }
+
+  void boolean(const std::string& key, bool& target) {
+    if (const Item* item = take(key, ItemKind::boolean)) target = item->boolean;
+  }
+
+  void value(const std::string& key, model::Value& target) {
+    const Item* item = take(key);
+    if (item == nullptr) return;
+    if (const auto found = value_of(*item))
+      target = *found;
+    else
+      wrong(*item, key, "a number or an expression");
+  }
+
+  /// A text or a list of texts.
+  void texts(const std::string& key, std::vector<std::string>& target) {
+    const Item* item = take(key);
+    if (item == nullptr) return;
+    if (item->kind == ItemKind::text) target.push_back(item->text.text);
+    if (item->kind != ItemKind::list) {
+      if (item->kind != ItemKind::text) wrong(*item, key, "a text or a list of texts");
+      return;
+    }
+    for (const Item& member : item->items) {
+      if (member.kind == ItemKind::text)
+        target.push_back(member.text.text);
+      else
+        wrong(member, key, "a text or a list of texts");
+    }
+  }
+
+  /// name = value, …
+  void named(const std::string& key, std::vector<model::Named>& target) {
+    const Item* item = take(key, ItemKind::table);
+    if (item == nullptr) return;
+    for (const Item& member : item->items) {
+      if (const auto found = value_of(member))
+        target.push_back({member.key, *found});
+      else
+        wrong(member, member.key.text, "a number or an expression");
+    }
+  }
+
+  void finish() {
+    for (const Item& item : table_.items) {
+      if (std::find(asked_.begin(), asked_.end(), item.key.text) != asked_.end()) continue;
+      const std::string near = nearest(item.key.text, asked_);
+      out_.error(item.key.span, where_, "there is no key '" + item.key.text + "' here",
+                 near.empty() ? "" : "did you mean '" + near + "'?");
+    }
+  }
+
+  void error(const std::string& message) { out_.error(table_.span, where_, message); }
+
+ private:
+  static std::optional<model::Value> value_of(const Item& item) {
+    if (item.kind == ItemKind::number) return model::Value(item.number);
+    if (item.kind == ItemKind::text) return model::Value(item.text.text);
+    return std::nullopt;
+  }
+
+  void wrong(const Item& item, const std::string& key, const std::string& expected) {
+    out_.error(item.span, where_, "'" + key + "' must be " + expected + ", not " + kind_in_words(item.kind));
+  }
+
+  const Item& table_;
+  std::string where_;
+  Diagnostics& out_;
+  std::vector<std::string> asked_;
+};
+
+ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out) {
+  TableReader table(item, "value " + std::to_string(number), out);
+  ReferenceValue value;
+  table.text("label", value.label);
+  if (value.label.empty()) table.error("a value needs a 'label'");
+  table.text("model", value.model);
+  table.boolean("only", value.only);
+  table.texts("variant", value.variants);
+  table.named("set", value.set);
+  table.value("until", value.until);
+
+  int given = 0;
+  for (const auto& [key, quantity] : quantities()) {
+    const Item* subject = table.take(key, ItemKind::text);
+    if (subject == nullptr) continue;
+    ++given;
+    value.quantity = quantity;
+    value.subject = subject->text.text;
+  }
+  if (given != 1) table.error("a value needs exactly one of: event, column, count, minimum, maximum, mean, reason, sequence");
+  if (value.quantity == Quantity::reason || value.quantity == Quantity::sequence) value.text = value.subject;
+
+  double occurrence = value.number;
+  table.number("number", occurrence);
+  value.number = static_cast<int>(occurrence);
+  if (value.number == 0 || value.number != occurrence) table.error("'number' counts from 1, or from the end: -1");
+  table.text("field", value.field);
+  std::string side = "after";
+  table.text("side", side);
+  if (side != "before" && side != "after") table.error("'side' is \"before\" or \"after\"");
+  value.side = side == "before" ? Side::before : Side::after;
+  table.value("at", value.at);
+  if (value.quantity == Quantity::column && !value.at.given) table.error("a column needs 'at'");
+  if (value.at.given && value.at.text.text == "end") value.at = {};
+  table.value("from", value.from);
+  table.value("to", value.to);
+  table.texts("kinds", value.kinds);
+
+  table.value("exact", value.exact);
+  if (const Item* text = table.take("text", ItemKind::text)) value.text = text->text.text;
+  table.number("tolerance", value.tolerance);
+  table.number("relative", value.relative);
+  if (const Item* published = table.take("published", ItemKind::number)) value.published = published->number;
+  table.number("published_tolerance", value.published_tolerance);
+  table.boolean("wrong", value.wrong);
+  table.text("note", value.note);
+  table.text("where", value.where);
+  table.text("check", value.check);
+  if (!value.exact.given && !value.text && !value.published) table.error("a value needs 'exact', 'text' or 'published'");
+  table.finish();
+  return value;
+}
+
+}  // namespace
+
+ReferenceFile read_reference_text(std::string text, std::string name) {
+  ReferenceFile file;
+  file.name = std::move(name);
+  file.text = std::move(text);
+  const auto root = parse_document(file.text, file.diagnostics);
+  if (!root) return file;
+  TableReader table(*root, "reference", file.diagnostics);
+  analysis::Reference& reference = file.reference;
+  table.text("source", reference.source);
+  std::string model;
+  table.text("model", model);
+  table.named("run", reference.run);
+  if (const Item* perturb = table.take("perturb", ItemKind::table)) {
+    analysis::Perturbation change;
+    TableReader inner(*perturb, "perturb", file.diagnostics);
+    inner.text("name", change.name);
+    inner.number("factor", change.factor);
+    inner.finish();
+    reference.perturb = change;
+  }
+  if (const Item* values = table.take("value", ItemKind::list)) {
+    for (const Item& item : values->items) {
+      if (item.kind != ItemKind::table) continue;
+      reference.values.push_back(read_value(item, reference.values.size() + 1, file.diagnostics));
+      if (reference.values.back().model.empty()) reference.values.back().model = model;
+    }
+  }
+  table.finish();
+  return file;
+}
+
+ReferenceFile read_reference(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream.good() || !text.good()) {
+    ReferenceFile file;
+    file.name = path.string();
+    file.diagnostics.error({}, file.name, "cannot be read");
+    return file;
+  }
+  return read_reference_text(text.str(), path.string());
+}
+
+}  // namespace judder::io

@@ -1,0 +1,178 @@
+#include "judder/io/verify.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "judder/core/number.hpp"
+#include "judder/io/reader.hpp"
+
+namespace judder::io {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::Outcome;
+using analysis::Verdict;
+using Json = nlohmann::ordered_json;
+
+/// Width on a terminal: characters, not bytes.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string left(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, width_of(text)), ' ');
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, width_of(text)), ' ') + text;
+}
+
+std::string stem(const std::string& model) {
+  return model.size() > 5 && model.compare(model.size() - 5, 5, ".toml") == 0 ? model.substr(0, model.size() - 5) : model;
+}
+
+constexpr std::size_t kColumns = 6;
+using Row = std::array<std::string, kColumns>;
+
+Row row_of(const Outcome& outcome) {
+  const analysis::ReferenceValue& value = *outcome.value;
+  const auto number = [](const std::optional<double>& x, int digits) { return x ? to_text(*x, digits) : std::string(); };
+  Row row;
+  row[0] = value.label + (outcome.model == "model.toml" ? "" : " (" + stem(outcome.model) + ")");
+  row[1] = number(value.published, 9);
+  row[2] = outcome.computed_text.empty() ? number(outcome.computed, 12) : outcome.computed_text;
+  row[3] = value.text ? *value.text : number(outcome.exact, 12);
+  row[4] = number(outcome.deviation(), 2);
+  row[5] = name(outcome.verdict);
+  // A sequence of many events would push the table off the page.
+  for (const std::size_t c : {2U, 3U}) {
+    if (row[c].size() > 24) row[c] = row[c].substr(0, 21) + "...";
+  }
+  return row;
+}
+
+Json json_of(const std::optional<double>& x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
+
+}  // namespace
+
+ModelVerification verify_model(const fs::path& gallery, const std::string& name, const analysis::VerifyOptions& options) {
+  ModelVerification out;
+  out.name = name;
+  const fs::path folder = gallery / name;
+  out.reference = read_reference(folder / "reference.toml");
+  if (out.reference.diagnostics.has_errors())
+    out.problem += render(out.reference.diagnostics, out.reference.name, out.reference.text);
+
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    if (file.rfind("model-", 0) == 0 && entry.path().extension() == ".toml") files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  files.insert(files.begin(), "model.toml");
+  std::vector<analysis::Writing> writings;
+  for (const std::string& file : files) {
+    ModelFile model = read_model(folder / file);
+    if (model.diagnostics.has_errors()) out.problem += render(model.diagnostics, model.name, model.text);
+    writings.push_back({file, std::move(model.spec)});
+  }
+  if (out.problem.empty()) out.verification = analysis::verify(out.reference.reference, writings, options);
+  return out;
+}
+
+std::string verification_text(const ModelVerification& model, bool only_failures) {
+  if (only_failures && model.ok()) return {};
+  std::string out = model.name;
+  if (!model.reference.reference.source.empty()) out += "  " + model.reference.reference.source;
+  out += "\n";
+  if (!model.problem.empty()) return out + model.problem;
+
+  std::vector<Row> rows{{"", "published", "computed", "exact", "deviation", "verdict"}};
+  std::vector<const Outcome*> shown;
+  for (const Outcome& outcome : model.verification.outcomes) {
+    if (only_failures && outcome.verdict != Verdict::off) continue;
+    rows.push_back(row_of(outcome));
+    shown.push_back(&outcome);
+  }
+  std::array<std::size_t, kColumns> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t c = 0; c < kColumns; ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    out += "  " + left(row[0], widths[0]);
+    for (std::size_t c = 1; c + 1 < kColumns; ++c) out += "  " + right(row[c], widths[c]);
+    out += "  " + row[kColumns - 1];
+    if (i == 0) {
+      out += "\n";
+      continue;
+    }
+    const Outcome& outcome = *shown[i - 1];
+    if (outcome.verdict == Verdict::published_wrong && !outcome.value->note.empty()) out += ": " + outcome.value->note;
+    out += "\n";
+    if (outcome.verdict == Verdict::off) out += "    " + outcome.quantity + " (" + outcome.run + "): " + outcome.why + "\n";
+  }
+  const int failed = model.verification.failed();
+  out += "  " + std::to_string(model.verification.passed()) + " passed, " + std::to_string(failed) + " failed, " +
+         std::to_string(model.verification.runs) + (model.verification.runs == 1 ? " run\n" : " runs\n");
+  return out;
+}
+
+std::string verification_summary(const std::vector<ModelVerification>& models) {
+  int passed = 0;
+  int failed = 0;
+  std::string unreadable;
+  for (const ModelVerification& model : models) {
+    passed += model.verification.passed();
+    failed += model.verification.failed();
+    if (!model.problem.empty()) unreadable += (unreadable.empty() ? "" : ", ") + model.name;
+  }
+  return std::to_string(passed) + " passed, " + std::to_string(failed) + " failed" +
+         (unreadable.empty() ? "" : "; cannot be read: " + unreadable) + "\n";
+}
+
+std::string verification_json(const std::vector<ModelVerification>& models) {
+  Json list = Json::array();
+  int passed = 0;
+  int failed = 0;
+  for (const ModelVerification& model : models) {
+    Json values = Json::array();
+    for (const Outcome& outcome : model.verification.outcomes) {
+      const analysis::ReferenceValue& value = *outcome.value;
+      Json row{{"label", value.label}, {"model", outcome.model}, {"run", outcome.run}, {"quantity", outcome.quantity}};
+      if (value.text) {
+        row["expected"] = *value.text;
+        row["computed"] = outcome.computed_text;
+      } else {
+        row["published"] = json_of(value.published);
+        row["exact"] = json_of(outcome.exact);
+        row["computed"] = json_of(outcome.computed);
+        row["deviation"] = json_of(outcome.deviation());
+      }
+      row["verdict"] = name(outcome.verdict);
+      if (!outcome.why.empty()) row["why"] = outcome.why;
+      if (!value.note.empty()) row["note"] = value.note;
+      if (!value.where.empty()) row["where"] = value.where;
+      if (!value.check.empty()) row["check"] = value.check;
+      values.push_back(std::move(row));
+    }
+    passed += model.verification.passed();
+    failed += model.verification.failed();
+    Json entry{{"name", model.name},
+               {"source", model.reference.reference.source},
+               {"passed", model.verification.passed()},
+               {"failed", model.verification.failed()},
+               {"runs", model.verification.runs},
+               {"values", values}};
+    if (!model.problem.empty()) entry["problem"] = model.problem;
+    list.push_back(std::move(entry));
+  }
+  return Json{{"passed", passed}, {"failed", failed}, {"models", list}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace judder::io
