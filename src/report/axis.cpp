@@ -71,7 +71,11 @@ Ticks linear_ticks(const Range& range, int most) {
     last = std::floor(range.to / step + kSamePoint);
   }
   Ticks ticks;
-  for (double k = first; k <= last; ++k) ticks.values.push_back(k == 0 ? 0.0 : k * step);
+  const int steps = static_cast<int>(last - first);
+  for (int i = 0; i <= steps; ++i) {
+    const double k = first + i;
+    ticks.values.push_back(k == 0 ? 0.0 : k * step);
+  }
   // Beyond 2^53 steps from zero consecutive ticks are one number.
   ticks.values.erase(std::unique(ticks.values.begin(), ticks.values.end()), ticks.values.end());
   label(ticks, step);

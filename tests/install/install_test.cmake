@@ -11,14 +11,9 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# A library built with sanitizers needs them in the program too.
-if(SANITIZE)
-  set(flags "-fsanitize=${SANITIZE}")
-endif()
-
 run(${CMAKE_COMMAND} --install "${BUILD_DIR}" --prefix "${stage}")
 run(${CMAKE_COMMAND} -S "${CONSUMER_DIR}" -B "${build}" -G Ninja "-DCMAKE_PREFIX_PATH=${stage}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
-  "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCMAKE_CXX_FLAGS=${flags}" "-DEXPECTED_VERSION=${VERSION}")
+  "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DEXPECTED_VERSION=${VERSION}")
 run(${CMAKE_COMMAND} --build "${build}")
 run("${build}/consumer" "${build}/run")
 
