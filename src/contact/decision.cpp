@@ -374,7 +374,8 @@ class Decider {
     }
   }
 
-  // Rows at rest that slip in the mode just found get their direction and their slip coefficient, if that changes anything.
+  // Rows at rest that slip in the mode just found get their direction and their slip coefficient, if that
+  // changes anything.
   bool release(Rules& rules) {
     const RowStatus* mode = candidate(0);
     bool jump = false;
@@ -462,8 +463,9 @@ class Decider {
     decision_.candidates = found_;
     if (verdict == Verdict::unique) {
       decision_.row = -1;
-      // A mode whose inequalities all hold strictly lasts: there is no tie to break. Otherwise the mode of largest margin
-      // goes first among equally sticking ones, so that the order of the rows does not choose.
+      // A mode whose inequalities all hold strictly lasts: there is no tie to break. Otherwise the mode of
+      // largest margin goes first among equally sticking ones, so that the order of the rows does not
+      // choose.
       int row = -1;
       if (found_ > 1) {
         double best = solver.relative_margin(m_.answer.data(), o_, row);

@@ -1,8 +1,10 @@
-// Decision problems with too many modes: Lemke's method on the complementarity form, then a semismooth Newton method.
+// Decision problems with too many modes: Lemke's method on the complementarity form, then a semismooth
+// Newton method.
 //
-// Complementarity form: every row at rest has λ_j = ξ_j − μ L_j with ξ_j ≥ 0 complementary to the positive part of a_j, and
-// 2 μ L_j − ξ_j ≥ 0 complementary to its negative part. So λ = P z + r, z = (normal reactions; ξ, a⁻ of rows at rest), and the
-// rows of M are those of A P. Friction of a bilateral row needs the side it presses to: guessed, solved, corrected.
+// Complementarity form: every row at rest has λ_j = ξ_j − μ L_j with ξ_j ≥ 0 complementary to the positive
+// part of a_j, and 2 μ L_j − ξ_j ≥ 0 complementary to its negative part. So λ = P z + r, z = (normal
+// reactions; ξ, a⁻ of rows at rest), and the rows of M are those of A P. Friction of a bilateral row needs
+// the side it presses to: guessed, solved, corrected.
 #include <algorithm>
 #include <cmath>
 
@@ -256,7 +258,8 @@ class IterativeSolver {
     return norm <= kAccepted;
   }
 
-  // Partial pivoting on newton_matrix; a vanishing pivot is a direction without information and is left alone.
+  // Partial pivoting on newton_matrix; a vanishing pivot is a direction without information and is left
+  // alone.
   bool solve_dense(double* right) {
     double* s = m_.newton_matrix.data();
     for (int k = 0; k < n_; ++k) {
@@ -288,7 +291,8 @@ class IterativeSolver {
     return true;
   }
 
-  // Reads the mode off λ, checks the natural map, and takes the mode's own exact solution where it is admissible.
+  // Reads the mode off λ, checks the natural map, and takes the mode's own exact solution where it is
+  // admissible.
   bool accept() {
     double size = 1;
     for (int i = 0; i < n_; ++i) {

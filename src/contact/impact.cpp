@@ -105,7 +105,8 @@ void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
                                ? problem.law[k].tangential
                                : std::numeric_limits<double>::quiet_NaN();
     memory.state[j] = std::isnan(memory.tangential[j]) ? TangentState::rest : TangentState::tied;
-    // A slip that is tied to its contact needs no coefficient, and keeps its coupling whatever `friction` says.
+    // A slip that is tied to its contact needs no coefficient, and keeps its coupling whatever `friction`
+    // says.
     if (memory.state[j] == TangentState::tied) memory.coupling[j * nN + k] = problem.coupling[j * nN + k];
   }
 }
@@ -165,7 +166,8 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
   std::copy(decision.mode.begin(), decision.mode.end(), memory.mode.begin());
   if (decision.verdict != Verdict::indeterminate) return outcome;
 
-  // Equal energies are told apart by what does not depend on the order of the rows: sticking and closed rows, then margin.
+  // Equal energies are told apart by what does not depend on the order of the rows: sticking and closed
+  // rows, then margin.
   outcome.several = true;
   double scale = 0;
   for (int i = 0; i < n; ++i) {

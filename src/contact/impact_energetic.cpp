@@ -1,7 +1,8 @@
 // The energetic law for several contacts (impact_multi.hpp).
 //
-// Within a phase (fixed statuses) everything follows the normal forces F of the contacts linearly: impulses of the other rows
-// dΛ = G dΛ_N, velocities γ = γ₀ + (A G) ΔΛ_N, limits of friction. The state integrated is (δ̂, ΔΛ_N, work of the slips).
+// Within a phase (fixed statuses) everything follows the normal forces F of the contacts linearly: impulses
+// of the other rows dΛ = G dΛ_N, velocities γ = γ₀ + (A G) ΔΛ_N, limits of friction. The state integrated
+// is (δ̂, ΔΛ_N, work of the slips).
 #include <algorithm>
 #include <cmath>
 
@@ -193,8 +194,8 @@ class EnergeticImpact {
     }
   }
 
-  // Which slips stick, start or reverse under the present normal forces. A contact that is only beginning to press takes the
-  // force it will have after a small part of the impact.
+  // Which slips stick, start or reverse under the present normal forces. A contact that is only beginning
+  // to press takes the force it will have after a small part of the impact.
   bool decide_friction() {
     if (nS_ == 0) return true;
     for (int u = 0; u < nU_; ++u) {
@@ -284,7 +285,7 @@ class EnergeticImpact {
     }
   }
 
-  // Extrapolated midpoint rule (Gragg) from y over h into trial; returns the error estimate relative to scale.
+  // Extrapolated midpoint rule (Gragg) from y over h into trial; returns the error relative to scale.
   double extrapolated_step(double h) {
     const int size = 2 * nU_ + nT_;
     double error = 0;
@@ -446,7 +447,8 @@ class EnergeticImpact {
     }
   }
 
-  // Wedged: contacts press but nothing moves or will move. Their energy stays where it is and the impact is over.
+  // Wedged: contacts press but nothing moves or will move. Their energy stays where it is and the impact is
+  // over.
   bool balanced() {
     rates(m_.y.data(), m_.slope.data());
     const auto moves = [&](int i) {
@@ -492,7 +494,8 @@ class EnergeticImpact {
         continue;
       }
       const double least = least_armed_guard();
-      // A guard that starts at zero and falls ends the phase where it stands; one that rises first must be seen rising.
+      // A guard that starts at zero and falls ends the phase where it stands; one that rises first must be
+      // seen rising.
       bool fallen = false;
       for (int g = 0; g < count; ++g) fallen = fallen || (m_.armed[g] == 0 && m_.guard[g] < -10 * kZero);
       if (fallen && h > 1e-5 * time_scale_) {
@@ -532,7 +535,8 @@ class EnergeticImpact {
     return false;
   }
 
-  // Shortens the step until the least armed guard is zero: Illinois' rule on the step length, each trial a full step.
+  // Shortens the step until the least armed guard is zero: Illinois' rule on the step length, each trial a
+  // full step.
   void locate(double h, double value_high) {
     guards(m_.y.data(), m_.guard.data());
     double low = 0, high = h, value_low = 1;

@@ -59,9 +59,10 @@ void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory);
 /// Λᵀ(γ⁻ − drive) + ½ ΛᵀAΛ.
 [[nodiscard]] double energy_change(const ImpactProblem& problem, const double* impulse);
 
-/// One problem of Moreau's kind: find Λ with free velocity f (γ_N⁺ − AΛ plus restitution terms in the normal rows), see
-/// `moreau_impact`. Leaves Λ in `impulse`, the mode in `mode`, and AΛ + f in `after`; picks the least energy where the law allows
-/// several velocities. Uses `memory.free_velocity` and, for limits that are known beforehand, `memory.base`.
+/// One problem of Moreau's kind: find Λ with free velocity f (γ_N⁺ − AΛ plus restitution terms in the
+/// normal rows), see `moreau_impact`. Leaves Λ in `impulse`, the mode in `mode`, and AΛ + f in `after`;
+/// picks the least energy where the law allows several velocities. Uses `memory.free_velocity` and, for
+/// limits that are known beforehand, `memory.base`.
 struct MoreauOutcome {
   ImpactStatus status = ImpactStatus::not_found;
   bool several = false;

@@ -61,8 +61,8 @@ ImpactResult poisson_impact(const ImpactProblem& problem, const ImpactOptions& o
 
 namespace {
 
-// One contact with at most its own slip, everything else bilateral without friction: the rows of the contact after the bilateral
-// ones have been eliminated. False if the impact is not of this kind.
+// One contact with at most its own slip, everything else bilateral without friction: the rows of the
+// contact after the bilateral ones have been eliminated. False if the impact is not of this kind.
 bool single_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memory, PathProblem& path,
                     int& contact, int& slip) {
   contact = -1;

@@ -57,7 +57,8 @@ class Path {
   [[nodiscard]] double impulse() const { return P_; }
   [[nodiscard]] double normal_work() const { return work_N_; }
 
-  /// Goes on by `length` in P, at most to the end of the leg; γ_N becomes `value` exactly where it is known (NaN: not known).
+  /// Goes on by `length` in P, at most to the end of the leg; γ_N becomes `value` exactly where it is known
+  /// (NaN: not known).
   void advance(double length, PathResult& r, bool compression, double value) {
     const Leg& leg = leg_[at_];
     const bool whole = length >= left();

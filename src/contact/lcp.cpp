@@ -73,7 +73,8 @@ void LcpWorkspace::resize(int size) {
   order_.resize(n);
 }
 
-// Works on the equilibrated problem M' = R⁻¹ M C, q' = R⁻¹ q, with z = C z' and w = R w'; signs and complementarity are kept.
+// Works on the equilibrated problem M' = R⁻¹ M C, q' = R⁻¹ q, with z = C z' and w = R w'; signs and
+// complementarity are kept.
 class LcpSolver {
  public:
   LcpSolver(const LcpProblem& problem, LcpWorkspace& workspace)
@@ -159,8 +160,8 @@ class LcpSolver {
     }
   }
 
-  // Gauss-Jordan on the free block: each pivot expresses one free z by the others. The pivot rows stay in the matrix for
-  // the back substitution.
+  // Gauss-Jordan on the free block: each pivot expresses one free z by the others. The pivot rows stay in
+  // the matrix for the back substitution.
   bool eliminate_free_rows() {
     ordinary_count_ = 0;
     free_rank_ = 0;
@@ -207,7 +208,8 @@ class LcpSolver {
     return true;
   }
 
-  // Columns of the tableau: w_0 … w_{m−1} (the inverse of the basis), z_0 … z_{m−1}, the artificial z0, the right side.
+  // Columns of the tableau: w_0 … w_{m−1} (the inverse of the basis), z_0 … z_{m−1}, the artificial z0, the
+  // right side.
   LcpStatus run_lemke(int m, const LemkeOptions& options, int cover, int& pivots) {
     const int width = 2 * m + 2;
     const int artificial = 2 * m;

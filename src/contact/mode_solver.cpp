@@ -28,7 +28,8 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
     const double diagonal = std::abs(problem.A[i * n + i]);
     g[i] = diagonal > 0 ? 1 / diagonal : 0;
   }
-  // A row without a diagonal entry (a driven or weightless direction) takes its size from the rows it acts on.
+  // A row without a diagonal entry (a driven or weightless direction) takes its size from the rows it acts
+  // on.
   for (int i = 0; i < n; ++i) {
     if (problem.A[i * n + i] != 0) continue;
     double diagonal = 0;

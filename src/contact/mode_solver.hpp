@@ -1,12 +1,13 @@
-// One mode of a decision problem: its linear system, the inequalities it must satisfy, and its redundant reactions.
+// One mode of a decision problem: its linear system, the inequalities it must satisfy, and its redundant
+// reactions.
 //
-// In a mode the rows E with a = 0 are known, and every slipping or following row has λ_j = −c_j (base_j + Σ_k p_jk λ_k) with
-// p_jk = coupling_jk σ_k, σ_k = ±1 the sign of the pressed side. Inserted into a_E = 0:
+// In a mode the rows E with a = 0 are known, and every slipping or following row has λ_j = −c_j (base_j +
+// Σ_k p_jk λ_k) with p_jk = coupling_jk σ_k, σ_k = ±1 the sign of the pressed side. Inserted into a_E = 0:
 //
 //     Σ_k (A_ik − Σ_j A_ij c_j p_jk) λ_k = −b_i + Σ_j A_ij c_j base_j          i, k ∈ E
 //
-// eliminated with complete pivoting. The pivot is the largest S_ik² g_i g_k, g_i = 1/|A_ii|: this choice, and hence every bit
-// of the result, does not change when a unit is changed by a power of two.
+// eliminated with complete pivoting. The pivot is the largest S_ik² g_i g_k, g_i = 1/|A_ii|: this choice,
+// and hence every bit of the result, does not change when a unit is changed by a power of two.
 #pragma once
 
 #include <cstdint>
@@ -83,8 +84,8 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
 [[nodiscard]] bool can_carry(const DecisionProblem& problem, const Rules& rules, const RowStatus* mode,
                              int j);
 
-/// One solution by Lemke's method or a semismooth Newton method, for problems with too many modes. Leaves the mode in
-/// `memory.mode`, λ and a in `memory.force` and `memory.acceleration`.
+/// One solution by Lemke's method or a semismooth Newton method, for problems with too many modes. Leaves
+/// the mode in `memory.mode`, λ and a in `memory.force` and `memory.acceleration`.
 [[nodiscard]] bool solve_iteratively(const DecisionProblem& problem, const Rules& rules,
                                      const DecisionOptions& options, DecisionWorkspace::Memory& memory);
 
@@ -111,7 +112,8 @@ class ModeSolver {
 
   [[nodiscard]] int active() const { return count_; }
   [[nodiscard]] int rank() const { return rank_; }
-  /// Largest λ relative to its scale, at least 1: the size that rounding and tolerances of this mode refer to.
+  /// Largest λ relative to its scale, at least 1: the size that rounding and tolerances of this mode refer
+  /// to.
   [[nodiscard]] double size() const { return size_; }
   /// False if the last `admissible` mode has reactions that change accelerations.
   [[nodiscard]] bool rigid() const { return rigid_; }
@@ -131,12 +133,14 @@ class ModeSolver {
 
   /// After `solve` with rank < active: fills the null space; false if it changes accelerations.
   bool find_null_space();
-  /// max over reactions of min over rows of margin/weight; the weight is the force scale or 1. Leaves y in `shift`.
+  /// max over reactions of min over rows of margin/weight; the weight is the force scale or 1. Leaves y in
+  /// `shift`.
   MarginStatus linear_program(bool relative, double& best, int& row);
-  /// After `admissible` with reactions that change accelerations: how far admissible accelerations lie apart, relative to scale.
-  /// Leaves λ at an admissible one.
+  /// After `admissible` with reactions that change accelerations: how far admissible accelerations lie
+  /// apart, relative to scale. Leaves λ at an admissible one.
   double spread(double tolerance);
-  /// Smallest λ with all margins at least `level`, from the inequalities of the last linear program; false if there is none.
+  /// Smallest λ with all margins at least `level`, from the inequalities of the last linear program; false
+  /// if there is none.
   bool smallest_norm(double level);
   /// Adds the null vectors with the coefficients in `shift` to λ and updates L.
   void apply_shift();

@@ -1,4 +1,5 @@
-// Reactions of dependent rows: the null space of a mode, the reaction of largest margin, and the smallest of them.
+// Reactions of dependent rows: the null space of a mode, the reaction of largest margin, and the smallest
+// of them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +16,8 @@ constexpr double kNullTolerance =
 
 }  // namespace
 
-// A power of two near √(A_ii/A_00): scaling with it is exact, and does not change when all of A changes its unit.
+// A power of two near √(A_ii/A_00): scaling with it is exact, and does not change when all of A changes its
+// unit.
 double ModeSolver::unit(int row) const {
   const double g = m_.weight[row];
   if (!(g > 0) || !(m_.weight[0] > 0)) return 1;
@@ -83,7 +85,8 @@ void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relati
   ++inequalities_;
 }
 
-// Inequalities on the reactions; with `all`, also those on the accelerations, which matter where reactions change them.
+// Inequalities on the reactions; with `all`, also those on the accelerations, which matter where reactions
+// change them.
 bool ModeSolver::collect_inequalities(bool relative, bool all) {
   inequalities_ = 0;
   bool bounded = false;
@@ -149,8 +152,8 @@ double ModeSolver::spread(double tolerance) {
   return widest;
 }
 
-// max t subject to G y + g ≥ c t, by the simplex method (Bland's rule) on the dual, min gᵀu, Gᵀu = 0, cᵀu = 1, u ≥ 0, which
-// has as many rows as there are null vectors, plus one.
+// max t subject to G y + g ≥ c t, by the simplex method (Bland's rule) on the dual, min gᵀu, Gᵀu = 0, cᵀu =
+// 1, u ≥ 0, which has as many rows as there are null vectors, plus one.
 MarginStatus ModeSolver::simplex(double& best, int& row) {
   const int dimension = count_ - rank_;
   const int rows = dimension + 1;
@@ -256,8 +259,8 @@ MarginStatus ModeSolver::simplex(double& best, int& row) {
   return MarginStatus::bounded;
 }
 
-// min |λ + N y|² over G y + g ≥ c level: a complementarity problem for the multipliers, solved by Lemke's method, which cannot
-// fail for the positive semidefinite G H⁻¹ Gᵀ, H = NᵀN, unless there is no such y.
+// min |λ + N y|² over G y + g ≥ c level: a complementarity problem for the multipliers, solved by Lemke's
+// method, which cannot fail for the positive semidefinite G H⁻¹ Gᵀ, H = NᵀN, unless there is no such y.
 bool ModeSolver::smallest_norm(double level) {
   const int dimension = count_ - rank_;
   const int count = inequalities_;

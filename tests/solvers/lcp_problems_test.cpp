@@ -1,4 +1,5 @@
-// Solvers × problems. Problem files are not part of the repository; where their folder is absent the cases are skipped.
+// Solvers × problems. Problem files are not part of the repository; where their folder is absent the cases
+// are skipped.
 #include <gtest/gtest.h>
 
 #include <filesystem>

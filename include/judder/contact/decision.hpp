@@ -2,47 +2,44 @@
 // impulses.
 //
 // Unknown are the reactions λ and the accelerations a (or impulses and velocities) of n = nN + nT rows,
-// normal rows first:
+// normal rows first, coupled by a = A λ + b. A need not be symmetric (push, drag).
 //
-//     a = A λ + b                                                     A need not be symmetric (push, drag)
-//     unilateral row      a_k ≥ 0  ⟂  λ_k ≥ 0                         statuses open, closed
-//     bilateral row       a_k = 0, λ_k free                           status held, or held_plus/held_minus
-//     (sign of λ_k) limit               L_j = base_j + Σ_k coupling_jk |λ_k|        what the friction of
-//     tangential row j may use row at rest         stick: a_j = 0, |λ_j| ≤ μs_j L_j            or slip s =
-//     ±1: λ_j = −s μd_j L_j, s a_j ≥ 0 row that slips      λ_j = −s μd_j L_j direction s known, no condition
-//     on a_j row that follows    λ_j = −κ_j L_j                              a smooth law; no condition row
-//     that is tied    a_j = 0, λ_j free                           while one of its normal rows is closed
+//     unilateral        a_k ≥ 0 ⟂ λ_k ≥ 0                   statuses open, closed
+//     bilateral         a_k = 0, λ_k free                   held; held_plus, held_minus (sign of λ_k)
+//     limit             L_j = base_j + Σ_k coupling_jk |λ_k|
+//     at rest           a_j = 0, |λ_j| ≤ μs_j L_j           stick
+//                       λ_j = −s μd_j L_j, s a_j ≥ 0        slip, s = ±1
+//     slips             λ_j = −s μd_j L_j                   direction s known, no condition on a_j
+//     follows           λ_j = −κ_j L_j                      a smooth law, no condition
+//     tied              a_j = 0, λ_j free                   while one of its normal rows is closed
 //
-// A tangential row whose limit is zero because its base is zero and all its normal rows are open has λ_j = 0
-// and status `free`. A *mode* is one status per row; for a given mode everything is linear. `decide` finds
-// the mode:
+// A tangential row whose limit is zero because its base is zero and all its normal rows are open (or because
+// its coefficients are zero) has λ_j = 0 and status `free`. A *mode* is one status per row; in a given mode
+// everything is linear. `decide` finds the mode:
 //
-// 1. Everything at rest is judged with its static coefficient. What comes out slipping gets its direction and
-// its slip
-//    coefficient, and the rest is judged again; what slips is not put back to stick. The result is checked as
-//    a whole; if it fails, all modes are enumerated (stick with static, slip with slip coefficients) and the
-//    admissible mode with most sticking rows is taken. So rest is kept where static coefficients allow it:
-//    hysteresis, not indeterminacy.
-// 2. Up to `max_modes` candidate modes all of them are tried. None is admissible: `inconsistent`; two with
-// different
-//    *accelerations*: `indeterminate` (Painlevé's paradoxes are these two verdicts). Different reactions with
-//    the same accelerations are no indeterminacy; `reactions_unique` says so. Above `max_modes`: Lemke's
-//    method, then a semismooth Newton method, and the verdict `found_unchecked` or `not_found` promises
-//    nothing about other solutions.
+// 1. Everything at rest is judged with its static coefficient. What comes out slipping gets its direction
+//    and its slip coefficient, and the others are judged again; what slips is not put back to stick. The
+//    result is checked as a whole; if it fails, all modes are enumerated (stick with static, slip with slip
+//    coefficients) and the admissible mode with most sticking rows is taken. So rest is kept where static
+//    coefficients allow it: hysteresis, not indeterminacy.
+// 2. Up to `max_modes` candidate modes all of them are tried. None admissible: `inconsistent`; two with
+//    different *accelerations*: `indeterminate`. Painlevé's paradoxes are these two verdicts. Different
+//    reactions with the same accelerations are no indeterminacy; `reactions_unique` tells. Above `max_modes`:
+//    Lemke's method, then a semismooth Newton method, and the verdicts `found_unchecked` and `not_found`
+//    promise nothing about other solutions.
 // 3. When the rows with a = 0 are dependent, a mode is admissible as long as *some* reaction of the affine
-// solution set
-//    satisfies all inequalities (a small linear program, `largest_margin`).
+//    solution set satisfies all inequalities (a small linear program, `largest_margin`).
 //
-// Inequalities are relaxed by `tolerance` times the scale of their row. Modes that are admissible only in
-// that sense, or exactly on a boundary (λ = a = 0, cone reached), and that share the accelerations of the
-// answer are all listed as candidates: the caller breaks such ties with higher time derivatives. In a
-// candidate, rows that the rounds of rule 1 have not released are judged with static coefficients, also where
-// the candidate lets them slip; a caller who takes such a candidate decides again with `stick` excluded for
-// that row.
+// Inequalities are relaxed by `tolerance` times the scale of their row. All modes that are admissible in this
+// sense and share the accelerations of the answer are listed as candidates (λ = a = 0: open and closed; cone
+// reached: stick and slip), unless every inequality of the answer holds strictly: then it lasts and there is
+// no tie. The caller breaks ties with higher time derivatives. In a candidate, rows that the rounds of rule 1
+// have not released are judged with static coefficients, also where the candidate lets them slip; a caller
+// who takes such a candidate decides again with `stick` excluded for that row.
 //
-// Scales. With d_i = √|A_ii| all of b_i/d_i and λ_i d_i have one unit whatever the units of the rows; their
-// largest known value β gives the scale β d_i of a_i and β/d_i of λ_i. Scales given by the caller are floors
-// to these.
+// Scales. With d_i = √|A_ii| all of b_i/d_i and λ_i d_i have one unit whatever the units of the rows; the
+// largest known one, β, gives the scales β d_i of a_i and β/d_i of λ_i. Scales given by the caller are
+// floors. A change of units by powers of two changes no bit of the result.
 //
 // Nothing allocates after DecisionWorkspace::resize. Results are views into the workspace, valid until its
 // next use.
@@ -111,12 +108,10 @@ struct DecisionProblem {
 };
 
 struct DecisionOptions {
-  double tolerance = 1e-10;  ///< inequalities hold to this times the row's scale; [0, 1e-3]
-  double same_acceleration =
-      1e-6;  ///< accelerations closer than this times their scale are the same; [tolerance, 1e-2]
-  double rank_tolerance =
-      1e-10;             ///< pivots below this times the largest (of the scaled matrix) are zero; (0, 1e-3]
-  int max_modes = 4096;  ///< above this many candidate modes uniqueness is not checked; [1, 4096]
+  double tolerance = 1e-10;         ///< inequalities hold to this times the row's scale; [0, 1e-3]
+  double same_acceleration = 1e-6;  ///< accelerations this close, relative to scale, are the same
+  double rank_tolerance = 1e-10;  ///< pivots of the matrix with unit diagonal below this are zero; (0, 1e-3]
+  int max_modes = 4096;           ///< above this many candidate modes uniqueness is not checked; [1, 4096]
   int max_iterations = 200;  ///< of the semismooth Newton method; Lemke may take 20 (n + 1) pivots; ≥ 1
 };
 
@@ -134,8 +129,9 @@ struct ModeValues {
   std::span<double> force;         ///< λ
   std::span<double> acceleration;  ///< a; exactly 0 on rows held, closed, stuck
   std::span<double> limit;         ///< L
-  std::span<double> margin;  ///< ≥ 0 where the row's inequality holds: open a; closed λ; held± ±λ; stick μs L
-                             ///< − |λ|; slip from rest s a; infinity where there is none
+  /// ≥ 0 where the row's inequality holds: open a; closed λ; held± ±λ; stick μs L − |λ|; slip from rest s a;
+  /// infinity where there is none.
+  std::span<double> margin;
 };
 
 /// What to eliminate in which order for one mode, and its rank. Found once per mode by complete pivoting and
@@ -158,18 +154,16 @@ class ModeFactor {
 };
 
 struct ModeResult {
-  double inconsistency =
-      0;  ///< largest |a| left on dependent rows, relative to the row's scale; 0 at full rank
+  double inconsistency = 0;          ///< largest |a| left on dependent rows relative to scale; 0 at full rank
   double worst_margin = 0;           ///< smallest margin relative to the row's scale
   int worst_row = -1;                ///< where; −1 when no row has an inequality
   bool accelerations_unique = true;  ///< false: reactions of the null space change accelerations
 };
 
 enum class MarginStatus : std::uint8_t {
-  bounded,    ///< the margin is its largest value
-  unbounded,  ///< reactions can be as safe as one likes (wedged, or no inequality at all); margin is infinity
-  infeasible,  ///< the conditions a ≥ 0 of open and slipping rows cannot all hold, or dependent rows
-               ///< contradict
+  bounded,     ///< the margin is its largest value
+  unbounded,   ///< reactions can be as safe as one likes (wedged, or no inequality); margin is infinity
+  infeasible,  ///< the conditions a ≥ 0 of open and slipping rows, or dependent rows, contradict
 };
 
 struct MarginResult {
@@ -183,7 +177,7 @@ struct Decision {
   bool reactions_unique = true;  ///< the rows with a = 0 are independent
   bool static_rule = false;      ///< a row was released by its static coefficient in this decision
   int modes_tried = 0;           ///< modes evaluated
-  int row = -1;        ///< for a message: where two answers differ, or what the least bad mode violates most
+  int row = -1;                  ///< for a message: where answers differ, or what the least bad mode violates
   int candidates = 0;  ///< modes sharing the accelerations; for `indeterminate`, all admissible modes
   std::span<const RowStatus> mode;       ///< n; the answer, or the first of several, or the least bad mode
   std::span<const double> force;         ///< λ of `mode`; of largest margin where it is not unique

@@ -12,8 +12,8 @@
 //
 // A contact that already separates takes part with Λ = 0 as one possible answer. Where several velocities
 // after the impact satisfy the law, the one of least kinetic energy is returned, so the order of the rows
-// does not matter. Energy: never rises for e = 0, nor without friction when restitutions are equal; otherwise
-// it can, and `energy_gain` says by how much.
+// does not matter. Energy never rises for e = 0 or without friction; otherwise it can, and `energy_gain` says
+// by how much.
 //
 // The energy change is Λᵀ(γ⁻ − drive) + ½ Λᵀ A Λ; it is the change of kinetic energy when A is symmetric.
 //
@@ -61,9 +61,8 @@ struct ImpactProblem {
   const ImpactLaw* law = nullptr;    ///< nN; null: `moreau`, e = 0. Of bilateral rows only `friction` is read
   const double* mu = nullptr;        ///< nT, coefficient for impulses, ≥ 0
   const double* coupling = nullptr;  ///< nT × nN by rows, ≥ 0
-  const int* contact =
-      nullptr;  ///< nT: the normal row this slip belongs to, −1: joint; null: largest coupling
-  const double* drive = nullptr;  ///< n, part of γ⁻ that is not from v (belt, moving wall); null: zero
+  const int* contact = nullptr;      ///< nT: normal row of this slip, −1: joint; null: the largest coupling
+  const double* drive = nullptr;     ///< n, part of γ⁻ that is not from v (belt, moving wall); null: zero
   const double* velocity_scale = nullptr;  ///< n, floor for the scale of γ in tolerances; null: from γ⁻
 
   [[nodiscard]] int rows() const { return normals + tangents; }
@@ -83,10 +82,9 @@ enum class ImpactStatus : std::uint8_t {
 [[nodiscard]] const char* name(ImpactStatus status);
 
 struct ImpactOptions {
-  DecisionOptions decision;  ///< of the complementarity problems inside
-  double energy_margin =
-      1e-9;  ///< a rise of energy below this times the largest γ_i²/A_ii before is rounding; [0, 1e-3]
-  int max_phases = 2000;  ///< of an impulse path with several contacts; ≥ 1
+  DecisionOptions decision;     ///< of the complementarity problems inside
+  double energy_margin = 1e-9;  ///< rises below this times the largest γ²/A before are rounding; [0, 1e-3]
+  int max_phases = 2000;        ///< of an impulse path with several contacts; ≥ 1
 };
 
 /// Views into the workspace, valid until its next use.
@@ -130,10 +128,11 @@ class ImpactWorkspace {
 [[nodiscard]] ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& options,
                                          ImpactWorkspace& workspace);
 
-/// Chooses by mechanics.md 5, and says in `form` what it chose. One unilateral contact with at most its own slip, all other rows
-/// bilateral and without friction, of type newton, poisson or stronge: the impulse path. Otherwise all rows at once: the
-/// energetic form if some contact is `stronge`, else compression and expansion if some contact is `poisson`, else Moreau's.
-/// Several contacts of which one has a tangential restitution: Moreau's.
+/// Chooses by mechanics.md 5, and says in `form` what it chose. One unilateral contact with at most its own
+/// slip, all other rows bilateral and without friction, of type newton, poisson or stronge: the impulse
+/// path. Otherwise all rows at once: the energetic form if some contact is `stronge`, else compression and
+/// expansion if some contact is `poisson`, else Moreau's. Several contacts of which one has a tangential
+/// restitution: Moreau's.
 [[nodiscard]] ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options,
                                   ImpactWorkspace& workspace);
 

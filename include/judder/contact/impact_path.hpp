@@ -1,28 +1,31 @@
-// Impact of one planar contact, followed through the impact with the normal impulse P as the independent variable.
+// Impact of one planar contact, followed through the impact with the normal impulse P as the independent
+// variable.
 //
 //     γ_N(P) = γ_N⁻ + A_NN P + A_NT Q(P)        γ_T(P) = γ_T⁻ + A_TN P + A_TT Q(P)
 //
-// Coulomb's law holds at every instant: while the contact slips in direction s, dQ/dP = −μ s; when the slip velocity comes to zero
-// it stays there with dQ/dP = −A_TN/A_TT if that is at most μ, otherwise it reverses. So the path in the (P, Q) plane has at
-// most two straight pieces. Along a piece γ_N and γ_T are linear in P. A piece on which γ_N falls although the contact is pressed
-// (a jam, the impact form of Painlevé's paradox) ends because the slip stops; compression ends at the root of γ_N after it.
-// The impact ends
+// Coulomb's law holds at every instant: while the contact slips in direction s, dQ/dP = −μ s; when the slip
+// velocity comes to zero it stays there with dQ/dP = −A_TN/A_TT if that is at most μ, otherwise it
+// reverses. So the path in the (P, Q) plane has at most two straight pieces. Along a piece γ_N and γ_T are
+// linear in P. A piece on which γ_N falls although the contact is pressed (a jam, the impact form of
+// Painlevé's paradox) ends because the slip stops; compression ends at the root of γ_N after it. The impact
+// ends
 //
 //     newton     where γ_N = −e γ_N⁻                                  (Kane, Levinson, Whittaker)
 //     poisson    at (1 + e) times the impulse of compression          (Routh)
 //     stronge    where restitution has returned e² of the work of compression
 //
-// All agree for e = 0, for central impact (A_NT = 0), without friction, and where slip neither stops nor reverses. `newton` can
-// gain energy; the others cannot. With a tangential restitution λ the path is the straight line that ends at γ_T = λ γ_T⁻; there
-// the three laws agree, and energy can rise.
+// All agree for e = 0, for central impact (A_NT = 0), without friction, and where slip neither stops nor
+// reverses. `newton` can gain energy; the others cannot. With a tangential restitution λ the path is the
+// straight line that ends at γ_T = λ γ_T⁻; there the three laws agree, and energy can rise.
 //
-// `tangential_impact` resolves Painlevé's paradox: a slipping contact with γ_N = 0 that no finite reaction can hold receives the
-// inelastic impulse that stops its slip; the root at zero impulse is skipped.
+// `tangential_impact` resolves Painlevé's paradox: a slipping contact with γ_N = 0 that no finite reaction
+// can hold receives the inelastic impulse that stops its slip; the root at zero impulse is skipped.
 //
-// Costs tens of nanoseconds, allocates nothing. `moreau` is not a path law (impact.hpp) and is treated as `newton`.
+// Costs tens of nanoseconds, allocates nothing. `moreau` is not a path law (impact.hpp) and is treated as
+// `newton`.
 //
-// E. J. Routh, Dynamics of a System of Rigid Bodies (1905); W. J. Stronge, Rigid body collisions with friction, Proc. R. Soc. A
-// 431 (1990). Zabuga 2017, 2.5; mechanics.md 4, 5.
+// E. J. Routh, Dynamics of a System of Rigid Bodies (1905); W. J. Stronge, Rigid body collisions with
+// friction, Proc. R. Soc. A 431 (1990). Zabuga 2017, 2.5; mechanics.md 4, 5.
 #pragma once
 
 #include <array>
@@ -54,8 +57,7 @@ struct PathPiece {
 };
 
 struct PathResult {
-  ImpactStatus status =
-      ImpactStatus::solved;  ///< or no_solution, when γ_N falls for ever (A not positive definite)
+  ImpactStatus status = ImpactStatus::solved;  ///< or no_solution: γ_N falls for ever, A is not definite
   double normal_impulse = 0;
   double tangential_impulse = 0;
   double normal_after = 0;

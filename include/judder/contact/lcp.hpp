@@ -4,16 +4,17 @@
 //                      w_i = 0,    z_i free           (free rows of a mixed problem)
 //
 // M is any square matrix. Two solvers and one judge:
-// - `solve_lemke`: Lemke's method with lexicographic ratio test, so it cannot cycle. It ends with a solution or on a ray. For
-//   copositive-plus matrices a ray proves that there is no solution; in general it proves nothing, and other covering vectors
-//   are tried.
-// - `solve_enumeration`: all 2ⁿ choices of which side of each row is zero; finds a solution if there is one with a regular
-//   basis, and says on request whether there are others. n ≤ 24.
+// - `solve_lemke`: Lemke's method with lexicographic ratio test, so it cannot cycle. It ends with a
+//   solution or on a ray. For copositive-plus matrices a ray proves that there is no solution; in general
+//   it proves nothing, and other covering vectors are tried.
+// - `solve_enumeration`: all 2ⁿ choices of which side of each row is zero; finds a solution if there is one
+//   with a regular basis, and says on request whether there are others. n ≤ 24.
 // - `lcp_residual`: how far (z, Mz + q) is from a solution, computed from the data only, in no unit (below).
 //
-// Rows and columns are equilibrated first, so a change of the units of w or z changes nothing but rounding. Free rows are
-// eliminated with complete pivoting; dependent free rows are dropped if they agree with the others, and are an
-// `inconsistent_free_rows` status if they do not. Nothing allocates after LcpWorkspace::resize.
+// Rows and columns are equilibrated first, so a change of the units of w or z changes nothing but rounding.
+// Free rows are eliminated with complete pivoting; dependent free rows are dropped if they agree with the
+// others, and are an `inconsistent_free_rows` status if they do not. Nothing allocates after
+// LcpWorkspace::resize.
 //
 // R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, SIAM (2009), chapter 4.
 #pragma once
@@ -35,10 +36,9 @@ struct LcpProblem {
 };
 
 struct LemkeOptions {
-  int max_pivots = 0;    ///< per covering vector; 0 means 50 + 20 · size
-  int other_covers = 4;  ///< further covering vectors to try after a ray; ≥ 0
-  double pivot_tolerance =
-      1e-11;  ///< entries below this times the largest of their column are zero; (0, 1e-6]
+  int max_pivots = 0;              ///< per covering vector; 0 means 50 + 20 · size
+  int other_covers = 4;            ///< further covering vectors to try after a ray; ≥ 0
+  double pivot_tolerance = 1e-11;  ///< entries below this times their column's largest are zero; (0, 1e-6]
 };
 
 struct EnumerationOptions {
@@ -83,9 +83,10 @@ class LcpWorkspace {
 [[nodiscard]] LcpSolution solve_enumeration(const LcpProblem& problem, const EnumerationOptions& options,
                                             LcpWorkspace& workspace);
 
-/// max_i |min(ŵ_i, ẑ_i)| over ordinary rows and |ŵ_i| over free rows, where ŵ_i is w_i relative to the terms it is the sum of,
-/// t_i = |q_i| + Σ_j |M_ij z_j|, and ẑ_i = max_k |M_ki| z_i / t_k is what z_i contributes to any row. Each lies in [−1, 1], so
-/// the residual has no unit and is 1 for z = 0 with a negative q. Infinite when z is not finite.
+/// max_i |min(ŵ_i, ẑ_i)| over ordinary rows and |ŵ_i| over free rows, where ŵ_i is w_i relative to the
+/// terms it is the sum of, t_i = |q_i| + Σ_j |M_ij z_j|, and ẑ_i = max_k |M_ki| z_i / t_k is what z_i
+/// contributes to any row. Each lies in [−1, 1], so the residual has no unit and is 1 for z = 0 with a
+/// negative q. Infinite when z is not finite.
 [[nodiscard]] double lcp_residual(const LcpProblem& problem, std::span<const double> z);
 
 /// A problem that owns its numbers.
@@ -96,8 +97,8 @@ struct LcpData {
   [[nodiscard]] LcpProblem problem() const { return {size, M.data(), q.data(), nullptr}; }
 };
 
-/// Reads the text of a `.dat` file: size, storage (0, dense), rows, columns, twice; the matrix by columns; q. What follows is
-/// a remark.
+/// Reads the text of a `.dat` file: size, storage (0, dense), rows, columns, twice; the matrix by columns;
+/// q. What follows is a remark.
 [[nodiscard]] LcpData read_lcp(std::string_view text);
 
 }  // namespace judder::contact

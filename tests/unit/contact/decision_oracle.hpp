@@ -1,5 +1,6 @@
-// A second, slow solution of the decision problem, sharing no code with the library: dense full matrices over all rows, Eigen's
-// rank-revealing factorisation, and redundant reactions judged by going through the vertices of the linear program.
+// A second, slow solution of the decision problem, sharing no code with the library: dense full matrices
+// over all rows, Eigen's rank-revealing factorisation, and redundant reactions judged by going through the
+// vertices of the linear program.
 #pragma once
 
 #include <Eigen/Dense>
@@ -286,7 +287,8 @@ class Enumeration {
     }
     std::vector<Eigen::VectorXd> vertices;
     find_vertices(conditions, static_cast<int>(null.cols()), size, vertices);
-    // One answer per vertex with other accelerations: reactions that change accelerations are an indeterminacy too.
+    // One answer per vertex with other accelerations: reactions that change accelerations are an
+    // indeterminacy too.
     std::vector<Eigen::VectorXd> seen;
     for (const Eigen::VectorXd& y : vertices) {
       const Eigen::VectorXd acceleration = A_ * (force + null * y) + b_;
@@ -359,7 +361,8 @@ struct RandomOptions {
   bool joints = true, bilateral = true, hysteresis = true, dependent = true, known_slip = true;
 };
 
-/// A mechanical system with random mass matrix, rows and loads: A = Wᵀ M⁻¹ W, b = Wᵀ M⁻¹ h (+ noise where rows are independent).
+/// A mechanical system with random mass matrix, rows and loads: A = Wᵀ M⁻¹ W, b = Wᵀ M⁻¹ h (+ noise where
+/// rows are independent).
 inline Case random_case(std::mt19937_64& random, const RandomOptions& options = {}) {
   std::uniform_real_distribution<double> unit(-1, 1);
   std::uniform_real_distribution<double> mu(0, 1.2);
@@ -403,7 +406,8 @@ inline Case random_case(std::mt19937_64& random, const RandomOptions& options = 
   }
   const int n = c.rows();
   const int freedom = options.dependent ? std::max(1, n - integer(-1, 2)) : n + integer(0, 2);
-  // Draws whose rank depends on the threshold are no test of anything: the singular values of every A are clearly zero or not.
+  // Draws whose rank depends on the threshold are no test of anything: the singular values of every A are
+  // clearly zero or not.
   Eigen::MatrixXd A;
   Eigen::VectorXd b;
   while (true) {

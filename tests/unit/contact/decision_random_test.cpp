@@ -19,7 +19,8 @@ std::string describe(std::span<const RowStatus> mode) {
   return text;
 }
 
-// Verdict and accelerations of `decide` against the enumeration of the test; returns the verdict for statistics.
+// Verdict and accelerations of `decide` against the enumeration of the test; returns the verdict for
+// statistics.
 Verdict expect_agreement(const Case& c, DecisionWorkspace& workspace, const std::string& where) {
   const DecisionProblem problem = c.problem();
   const Decision decision = decide(problem, {}, workspace);
@@ -85,8 +86,8 @@ TEST(DecisionRandom, AgreesWithEnumerationForDependentRows) {
   EXPECT_GT(verdicts[static_cast<std::size_t>(Verdict::unique)], 0);
 }
 
-// Feet on common ground: slips and normals are dependent in exactly the way real blocks make them, and slips of opposite
-// direction contradict each other.
+// Feet on common ground: slips and normals are dependent in exactly the way real blocks make them, and
+// slips of opposite direction contradict each other.
 TEST(DecisionRandom, AgreesWithEnumerationForBlocksOnFeet) {
   DecisionWorkspace workspace(3, 3);
   std::mt19937_64 random(4);

@@ -18,7 +18,8 @@ using oracle::Case;
 
 constexpr double kGravity = 9.81;
 
-// Rows given by their velocity components in a body's coordinates (x, y, angle), loads as accelerations of the free body.
+// Rows given by their velocity components in a body's coordinates (x, y, angle), loads as accelerations of
+// the free body.
 struct Body {
   double mass = 1, inertia = 1;
   std::vector<std::array<double, 3>> normals,
@@ -175,8 +176,8 @@ TEST(Decision, PainleveRodIsRegularOutsideTheCriticalAngles) {
   }
 }
 
-// mechanics.md 3: feet carrying 0.2 and 0.8, μ = 0.5, pushed at the level of the ground. The reaction of smallest norm would slip
-// at a push of 0.2; the block rests until 0.5.
+// mechanics.md 3: feet carrying 0.2 and 0.8, μ = 0.5, pushed at the level of the ground. The reaction of
+// smallest norm would slip at a push of 0.2; the block rests until 0.5.
 Case two_feet(double push) {
   Body block;
   block.inertia = 0.4;
@@ -224,7 +225,8 @@ TEST(LargestMargin, VanishesWhereTheBlockStartsToSlide) {
     const Case c = two_feet(push);
     const MarginResult m = largest_margin(c.problem(), mode, factor, workspace, force, acceleration);
     ASSERT_EQ(m.status, MarginStatus::bounded);
-    // Two feet share the push; margins 0.1 − |f1| and 0.4 − |f2| are equal at best unless 0.2 of the normal binds earlier.
+    // Two feet share the push; margins 0.1 − |f1| and 0.4 − |f2| are equal at best unless 0.2 of the normal
+    // binds earlier.
     EXPECT_NEAR(m.margin, std::min(0.1, (0.5 - std::abs(push)) / 2), 1e-12) << push;
     EXPECT_NEAR(force[2] + force[3], -push, 1e-12);
   }

@@ -51,8 +51,9 @@ std::vector<double> ball_velocities(const Row& row, std::span<const double> impu
   return v;
 }
 
-// The same balls with springs between them, integrated in time with fourth-order steps and located changes of contact. With
-// `gaps` a spring that has let go acts again only when its gap has closed; without, as soon as its ends approach.
+// The same balls with springs between them, integrated in time with fourth-order steps and located changes
+// of contact. With `gaps` a spring that has let go acts again only when its gap has closed; without, as
+// soon as its ends approach.
 std::vector<double> spring_chain(const Row& row, const std::vector<double>& stiffness, bool gaps,
                                  double step) {
   const std::size_t n = row.mass.size(), m = n - 1;
@@ -82,8 +83,8 @@ std::vector<double> spring_chain(const Row& row, const std::vector<double>& stif
     for (std::size_t i = 0; i < t.size(); ++i) s[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
     return s;
   };
-  // A spring that is on goes off where its compression falls to zero; one that is off goes on where the gap closes, or where
-  // its ends begin to approach.
+  // A spring that is on goes off where its compression falls to zero; one that is off goes on where the gap
+  // closes, or where its ends begin to approach.
   const auto changed = [&](const std::vector<double>& s, std::size_t i) {
     if (on[i]) return s[i] < 0;
     return gaps ? s[i] > 0 : approach(s, i) > 1e-15;
@@ -221,13 +222,14 @@ TEST(SeveralContacts, StrongeOfOneContactIsThePath) {
   }
 }
 
-// Housner's block: rocking over one edge and landing on the other, both in contact afterwards or not: the inelastic impact keeps
-// ω⁺/ω⁻ = 1 − (3/2) sin²α.
+// Housner's block: rocking over one edge and landing on the other, both in contact afterwards or not: the
+// inelastic impact keeps ω⁺/ω⁻ = 1 − (3/2) sin²α.
 TEST(SeveralContacts, HousnerBlockLosesItsShareOfRotation) {
   ImpactWorkspace workspace(2, 2);
   for (const double alpha : {0.1, 0.3, 0.5}) {
     const double b = std::sin(alpha), h = std::cos(alpha), m = 1, J = m * (b * b + h * h) / 3;
-    // Coordinates x, y, angle; corners at (±b, −h). Rotation about the left corner with rate ω⁻ < 0 brings the right one down.
+    // Coordinates x, y, angle; corners at (±b, −h). Rotation about the left corner with rate ω⁻ < 0 brings
+    // the right one down.
     const std::vector<std::array<double, 3>> rows{{0, 1, -b}, {0, 1, b}, {1, 0, h}, {1, 0, h}};
     const double omega = -1;
     const std::array<double, 3> v{-h * omega, b * omega, omega};

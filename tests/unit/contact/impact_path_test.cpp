@@ -195,7 +195,8 @@ TEST(ImpactPath, OnlyNewtonGainsEnergy) {
   EXPECT_LT(gains, cases / 5);
 }
 
-// The same impact in many small steps of impulse; slip stops inside a step by interpolation. Knows nothing of pieces.
+// The same impact in many small steps of impulse; slip stops inside a step by interpolation. Knows nothing
+// of pieces.
 PathResult fine_steps(const PathProblem& p, ImpactType type, double e, int steps) {
   const double size = -2.5 * p.normal_before / (p.A_NN - p.A_NT * p.A_NT / p.A_TT) +
                       2.5 * std::abs(p.tangent_before) / (p.A_TT * std::max(p.mu, 0.01));
@@ -277,8 +278,8 @@ TEST(ImpactPath, AgreesWithFineStepsOfImpulse) {
   }
 }
 
-// A contact with a spring that returns e² of its energy and friction that is regular below a slip of ε: energetic restitution
-// without any word of impulse.
+// A contact with a spring that returns e² of its energy and friction that is regular below a slip of ε:
+// energetic restitution without any word of impulse.
 TEST(ImpactPath, StrongeAgreesWithAStiffCompliantContact) {
   std::mt19937_64 random(35);
   std::uniform_real_distribution<double> positive(0, 1);
@@ -323,7 +324,8 @@ TEST(ImpactPath, StrongeAgreesWithAStiffCompliantContact) {
   }
 }
 
-// Zabuga 2017, T-1.2 and B2: the rod of Painlevé's paradox receives 3√3/16 and 7/16 and both velocities of its end become zero.
+// Zabuga 2017, T-1.2 and B2: the rod of Painlevé's paradox receives 3√3/16 and 7/16 and both velocities of
+// its end become zero.
 TEST(TangentialImpact, StopsThePainleveRod) {
   const double theta = std::acos(0.5);
   PathProblem p;

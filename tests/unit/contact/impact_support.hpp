@@ -53,8 +53,8 @@ struct Collision {
   }
 };
 
-/// Normal and slip of one contact between planar bodies. Zabuga 2017, 2.1, in our signs: a = A_NN, ã = A_TT, b = −A_NT,
-/// v_N⁻ = −γ_N, v_T = γ_T, I_N = Λ_N, I_T = −Λ_T.
+/// Normal and slip of one contact between planar bodies. Zabuga 2017, 2.1, in our signs: a = A_NN, ã =
+/// A_TT, b = −A_NT, v_N⁻ = −γ_N, v_T = γ_T, I_N = Λ_N, I_T = −Λ_T.
 inline Collision planar(double a, double tangent, double b, double mu, double approach, double slip,
                         ImpactLaw law) {
   Collision c;
@@ -107,8 +107,8 @@ inline Collision random_collision(std::mt19937_64& random, const DrawOptions& op
   for (double& x : W) x = unit(random);
   for (double& x : v) x = unit(random);
   for (double& x : mass) x = 0.2 + 2 * positive(random);
-  // Bilateral rows hold before the impact: project the velocity (rows are few; repeated projection converges slowly, so
-  // eliminate one after the other by Gram-Schmidt in the kinetic metric).
+  // Bilateral rows hold before the impact: project the velocity (rows are few; repeated projection
+  // converges slowly, so eliminate one after the other by Gram-Schmidt in the kinetic metric).
   std::vector<std::vector<double>> basis;
   for (int k = 0; k < c.normals; ++k) {
     if (c.kind[k] != NormalKind::bilateral) continue;

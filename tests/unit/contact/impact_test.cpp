@@ -42,7 +42,8 @@ TEST(MoreauImpact, SlowsAPointMassAndNeverReversesIt) {
   }
 }
 
-// Zabuga 2017, 2.2: while slip keeps its direction, or stops and stays stopped, the path and Moreau's law agree.
+// Zabuga 2017, 2.2: while slip keeps its direction, or stops and stays stopped, the path and Moreau's law
+// agree.
 TEST(MoreauImpact, AgreesWithThePathWhereSlipDoesNotReverse) {
   ImpactWorkspace workspace(1, 1);
   Collision c = test::rod(0.25, 0.3, 3, {});  // T-2.1
@@ -173,7 +174,8 @@ TEST(MoreauImpact, GainsNoEnergyWithoutFriction) {
 }
 
 TEST(MoreauImpact, SaysHowMuchEnergyItsLawCreates) {
-  // With friction and restitution the law can gain energy; the draws must show it, and the amount is the change itself.
+  // With friction and restitution the law can gain energy; the draws must show it, and the amount is the
+  // change itself.
   std::mt19937_64 random(23);
   ImpactWorkspace workspace(1, 1);
   test::DrawOptions options;

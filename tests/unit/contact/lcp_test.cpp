@@ -115,7 +115,8 @@ TEST(Lcp, MixedProblemsKeepTheirFreeRowsAtZero) {
 }
 
 TEST(Lcp, WhatLemkeFindsEnumerationFinds) {
-  // Matrices of no class: Lemke may end on a ray, but what it returns is a solution, and enumeration always finds one here.
+  // Matrices of no class: Lemke may end on a ray, but what it returns is a solution, and enumeration always
+  // finds one here.
   std::mt19937_64 random(4);
   LcpWorkspace workspace;
   int rays = 0;
