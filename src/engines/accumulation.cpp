@@ -27,28 +27,28 @@ Accumulation::Pattern Accumulation::pattern() const {
       duration[k] = entries_[end].time - entries_[end - p].time;
       measure[k] = entries_[end].size;
     }
-    const auto steady = [](const double* value, double& ratio) {
+    const auto steady = [](const double* value, double slack, double& ratio) {
       if (!(value[kTimes - 1] > 0)) return false;
       ratio = value[kTimes - 1] / value[kTimes - 2];
       for (std::size_t k = 1; k + 1 < kTimes; ++k) {
-        if (!(std::abs(value[k] / value[k - 1] - ratio) <= 0.01 * ratio)) return false;
+        if (!(std::abs(value[k] / value[k - 1] - ratio) <= slack * ratio)) return false;
       }
       return true;
     };
     Pattern out;
     double ratio = 0;
-    if (!steady(duration, ratio)) continue;
+    if (!steady(duration, 0.01, ratio)) continue;
     out.length = static_cast<int>(p);
     out.ratio = ratio;
     out.count = count_;
     for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
     out.jerk = std::abs(entries_[size - 1].acceleration - entries_[size - 1 - p].acceleration) / duration[kTimes - 1];
-    if (ratio < 1 - 1e-3) {
+    if (ratio < 0.99) {
       out.remaining = duration[kTimes - 1] * ratio / (1 - ratio);
       return out;
     }
     double shrink = 0;
-    if (std::abs(ratio - 1) < 1e-3 && steady(measure, shrink) && shrink < 0.999) {
+    if (std::abs(ratio - 1) < 0.01 && steady(measure, 0.2, shrink) && shrink < 0.9) {
       out.equal_time = true;
       out.ratio = shrink;
       return out;

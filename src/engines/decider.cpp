@@ -134,6 +134,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions) {
   int rows = 0;
   for (int r = 0; r < layout.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
+    work_.in[layout.closed() + r] = mode.normal[r] == NormalStatus::open ? 0 : 1;
     part_[r] = mode.normal[r] != NormalStatus::open && (relation.has_normal || relation.tangents > 0) ? 1 : 0;
     rows += part_[r];
   }

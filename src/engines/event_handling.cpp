@@ -448,7 +448,7 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
     if ((pattern.members & member_bit(r)) == 0 || !system_.relations()[r].has_normal) continue;
     const double gap_scale = guards_.gap_scale(r);
     if (pattern.equal_time) {
-      if (entry.size > 1e-3 * options_.tolerance * speed_scale) return false;
+      if (entry.size > 10 * options_.tolerance * speed_scale) return false;  // smaller hops drown in the error of the steps
     } else if (entry.size * duration / 4 > options_.tolerance * gap_scale) {
       return false;
     }

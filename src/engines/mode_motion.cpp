@@ -83,6 +83,7 @@ bool ModeMotion::set_mode(const Mode& mode) {
   for (int j = 0; j < layout_.tangents; ++j) {
     work_.in[layout_.direction() + j] = direction(mode.tangent[j]);
   }
+  for (int r = 0; r < layout_.relations; ++r) work_.in[layout_.closed() + r] = mode.normal[r] == NormalStatus::open ? 0 : 1;
 
   std::fill(normal_.begin(), normal_.end(), 0.0);
   std::fill(tangent_.begin(), tangent_.end(), 0.0);

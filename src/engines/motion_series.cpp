@@ -108,6 +108,7 @@ bool MotionSeries::compute(const Mode& mode, int order) {
   for (int i = 0; i < layout.acceleration(); ++i) in_[i].c[0] = work_.in[i];
   for (int k = 0; k < layout.switches; ++k) in_[layout.side() + k].c[0] = mode.side[k];
   for (int j = 0; j < layout.tangents; ++j) in_[layout.direction() + j].c[0] = direction(mode.tangent[j]);
+  for (int r = 0; r < layout.relations; ++r) in_[layout.closed() + r].c[0] = mode.normal[r] == NormalStatus::open ? 0 : 1;
   in_[0].c[1] = 1;
   for (int r = 0; r < layout.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];

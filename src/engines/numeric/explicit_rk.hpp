@@ -143,6 +143,22 @@ inline double weighted_sum(const double* k, int stride, std::index_sequence<J...
   return sum;
 }
 
+/// Σ_j row[j] (k_j − k_0), for rows whose coefficients add up to one.
+template <const auto& Rows, int Row, std::size_t... J>
+inline double weighted_difference(const double* k, int stride, std::index_sequence<J...>) {
+  double sum = 0;
+  [[maybe_unused]] const auto add = [&]<std::size_t Column>(std::integral_constant<std::size_t, Column>) {
+    if constexpr (Rows[Row][Column] != 0.0) sum += Rows[Row][Column] * (k[static_cast<int>(Column) * stride] - k[0]);
+  };
+  (add(std::integral_constant<std::size_t, J + 1>{}), ...);
+  return sum;
+}
+
+template <const auto& Rows, int Row, int Stages>
+inline double weighted_difference(const double* k, int stride) {
+  return weighted_difference<Rows, Row>(k, stride, std::make_index_sequence<static_cast<std::size_t>(Stages - 1)>{});
+}
+
 template <const auto& Rows, int Row, int Stages>
 inline double weighted_sum(const double* k, int stride) {
   return weighted_sum<Rows, Row>(k, stride, std::make_index_sequence<static_cast<std::size_t>(Stages - 1)>{});
@@ -180,7 +196,8 @@ StepOutcome ExplicitStepper::run(Rhs& rhs) {
   } else {
     for (int i = 0; i < n_; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      y1_[at] = y0_[i] + h_ * detail::weighted_sum<Table::a, stages, stages>(k + i, n_);
+      // Weights relative to f0: their rounded sum is not one, and a constant rate shall be integrated exactly.
+      y1_[at] = y0_[i] + h_ * (k[i] + detail::weighted_difference<Table::a, stages, stages>(k + i, n_));
       error_[at] = h_ * detail::weighted_sum<Table::error, 0, stages>(k + i, n_);
       error_[at + static_cast<std::size_t>(n_)] =
           h_ * detail::weighted_sum<Table::error, 1, stages>(k + i, n_);
