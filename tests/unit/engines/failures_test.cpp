@@ -1,0 +1,179 @@
+// Models that break down while they run: the run ends where it happens, says why and where, and what came before is there.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+constexpr const char* kMass = R"toml(
+[coordinates]
+x = 1
+y = 2
+[energy]
+kinetic = "x'^2/2 + y'^2/2 + t*x'*y'"
+[run]
+until = 3
+)toml";
+
+TEST(EngineFailures, AMassThatVanishesEndsTheRunThere) {
+  const TestModel model = text_model(kMass);
+  const simulate::Result result = run(model);
+  EXPECT_EQ(result.end.status.reason, Reason::singular_mass) << result.end.status.message;
+  EXPECT_NEAR(result.end.status.time, 1, 1e-12) << "the matrix [1 t; t 1]";
+  EXPECT_LE(result.end.end.time, 1);
+  EXPECT_FALSE(result.end.status.message.empty());
+  EXPECT_GT(result.data.rows(), 300u) << "rows before the failure are there";
+  EXPECT_LE(result.data.cell(result.data.rows() - 1, 0), 1);
+}
+
+TEST(EngineFailures, AnExpressionWithoutAValueEndsTheRunThere) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 1, velocity = -1 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+name  = "root"
+along = "x'"
+value = "1e-9*sqrt(x)"
+[run]
+until = 3
+)toml");
+  const simulate::Result result = run(model);
+  EXPECT_EQ(result.end.status.reason, Reason::not_finite) << result.end.status.message;
+  EXPECT_NEAR(result.end.status.time, 1, 1e-6) << "x = 1 − t, nearly";
+  EXPECT_GT(result.data.rows(), 300u);
+  EXPECT_NEAR(last(result, "x"), 0, 0.01);
+}
+
+// A pole that the motion runs into: the step cannot be made small enough.
+TEST(EngineFailures, APoleEndsTheRun) {
+  const TestModel model = text_model(R"toml(
+[state]
+x = { start = 1, rate = "x^2" }
+[run]
+until = 3
+)toml");
+  const simulate::Result result = run(model);
+  EXPECT_TRUE(result.end.status.reason == Reason::not_finite ||
+              result.end.status.reason == Reason::step_too_small)
+      << result.end.status.message;
+  EXPECT_NEAR(result.end.status.time, 1, 1e-9) << "x = 1/(1 − t)";
+}
+
+TEST(EngineFailures, ANegativeNormalForceNamesItsJoint) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 5 }
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name   = "pad"
+slip   = "x'"
+normal = "0.75 - t"
+law    = 0.5
+[run]
+until = 3
+)toml");
+  const simulate::Result result = run(model);
+  EXPECT_EQ(result.end.status.reason, Reason::negative_normal);
+  EXPECT_NEAR(result.end.status.time, 0.75, 1e-12);
+  EXPECT_NE(result.end.status.where.find("pad"), std::string::npos) << result.end.status.where;
+  EXPECT_GT(result.data.rows(), 200u);
+}
+
+TEST(EngineFailures, TheLimitOfEventsIsKept) {
+  TestModel model = gallery_model("bouncing-ball", {"perfect"});
+  model.options.until = 1000;
+  model.options.max_events = 57;
+  const simulate::Result result = run(model);
+  EXPECT_EQ(result.end.status.reason, Reason::too_many_events);
+  EXPECT_FALSE(result.end.status.ok());
+  EXPECT_EQ(result.data.events.size(), 58u) << "the one too many is listed";
+  const double flight = 2 * std::sqrt(2 / 9.81);
+  EXPECT_NEAR(result.end.status.time, flight * 57.5, 1e-9);
+  EXPECT_NE(result.end.status.message.find("57"), std::string::npos) << result.end.status.message;
+}
+
+TEST(EngineFailures, ASlippingRodThatJamsIsNamed) {
+  const TestModel model = gallery_model("painleve-rod");
+  const simulate::Result result = run(model);
+  EXPECT_TRUE(result.end.status.reason == Reason::inconsistent ||
+              result.end.status.reason == Reason::indeterminate)
+      << result.end.status.message;
+  EXPECT_NE(result.end.status.where.find("contact"), std::string::npos) << result.end.status.where;
+}
+
+TEST(EngineFailures, TwoSidesThatPushApartAreNotUnique) {
+  const TestModel model = text_model(R"toml(
+[state]
+x = { start = 0, rate = "sign(x)" }
+[run]
+until = 1
+)toml");
+  const simulate::Result result = run(model);
+  EXPECT_EQ(result.end.status.reason, Reason::indeterminate) << result.end.status.message;
+  EXPECT_EQ(result.end.status.time, 0);
+  EXPECT_NE(result.end.status.where.find("x"), std::string::npos);
+}
+
+TEST(EngineFailures, ACancelledRunKeepsWhatItHas) {
+  TestModel model = gallery_model("press");
+  class Canceller : public simulate::MemorySink {
+   public:
+    Canceller(const model::System& system, std::atomic<bool>& flag) : MemorySink(system), flag_(flag) {}
+    void progress(double time) override {
+      if (time > 0.5) flag_ = true;
+    }
+
+   private:
+    std::atomic<bool>& flag_;
+  };
+  std::atomic<bool> flag{false};
+  model.options.cancel = &flag;
+  Canceller sink(model.system, flag);
+  const engines::EngineResult result = simulate::run(model.system, "event", model.options, sink);
+  EXPECT_EQ(result.status.reason, Reason::interrupted);
+  EXPECT_GT(result.end.time, 0.5);
+  EXPECT_LT(result.end.time, 0.6);
+  EXPECT_GT(sink.rows(), 400u);
+  EXPECT_LE(sink.cell(sink.rows() - 1, 0), result.end.time);
+}
+
+TEST(EngineFailures, ARunOfNoLengthIsARow) {
+  TestModel model = gallery_model("press");
+  model.options.until = model.options.from;
+  const simulate::Result result = run(model);
+  EXPECT_TRUE(result.end.status.ok());
+  EXPECT_TRUE(result.data.events.empty());
+  EXPECT_GE(result.data.rows(), 1u);
+}
+
+TEST(EngineFailures, SpatialFrictionIsRefusedBeforeTheRun) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+z = 0
+[energy]
+kinetic   = "1/2*(x'^2 + y'^2 + z'^2)"
+potential = "9.81*z"
+[[contact]]
+name     = "floor"
+gap      = "z"
+slip     = ["x'", "y'"]
+friction = 0.5
+[run]
+until = 1
+)toml");
+  const std::string problem = engines::EventEngine::unsupported(model.system);
+  EXPECT_NE(problem.find("floor"), std::string::npos) << problem;
+}
+
+}  // namespace
+}  // namespace judder
