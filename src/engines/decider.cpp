@@ -47,7 +47,8 @@ void Decider::apply(std::span<const RowStatus> rows, Mode& mode) const {
   for (int i = 0; i < assembly_.size(); ++i) {
     const RowAssembly::Row& row = assembly_[i];
     if (row.tangent >= 0) {
-      mode.tangent[row.number] = tangent_status(rows[i]);
+      // Without normal force a row is free to move; its slip is kept, unless its own contact opens (below).
+      if (rows[i] != RowStatus::free) mode.tangent[row.number] = tangent_status(rows[i]);
       continue;
     }
     const model::Relation& relation = system_.relations()[row.relation];
@@ -59,13 +60,10 @@ void Decider::apply(std::span<const RowStatus> rows, Mode& mode) const {
       for (int j = 0; j < relation.tangents; ++j) mode.tangent[relation.first_tangent + j] = TangentStatus::free;
     }
   }
-  // A row that loses its normal force without its own contact opening (a joint fed by an open contact) keeps its slip.
   for (int i = assembly_.normals(); i < assembly_.size(); ++i) {
     const RowAssembly::Row& row = assembly_[i];
     const model::Relation& relation = system_.relations()[row.relation];
-    if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open) {
-      mode.tangent[row.number] = TangentStatus::free;
-    }
+    if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open) mode.tangent[row.number] = TangentStatus::free;
   }
 }
 

@@ -65,7 +65,7 @@ EventEngine::Run::Run(const model::System& system)
   node_y_.resize(components);
   landing_y_.resize(components);
   scale_.resize(layout_.integrated());
-  weight_.resize(layout_.integrated());
+  weight_.resize(components);
   start_y_.resize(layout_.integrated());
   typical_.resize(layout_.integrated());
   has_massless_ = std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();

@@ -86,13 +86,16 @@ bool EventEngine::Run::handle_guards() {
         return paradox({Reason::inconsistent, t_, system_.relations()[place].place,
                         "the slipping contact jams: its reaction grows without bound (w_N M⁻¹ (w_N − μ s w_T) falls to zero)"});
       case GuardKind::joint_normal:
+        if (turns_at_kink()) break;  // abs() turns it around here
         return fail({Reason::negative_normal, t_, system_.relations()[place].place,
                      "the normal force of the joint becomes negative; write abs() or max() where its sign may change"});
       case GuardKind::pressed:
         exclusions_.normal[place] |= contact::bit(guard.sign > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
         fresh_relation_[place] = 1;
         break;
-      case GuardKind::side: at_surface_.push_back(place); break;
+      case GuardKind::side:
+        if (std::find(at_surface_.begin(), at_surface_.end(), place) == at_surface_.end()) at_surface_.push_back(place);
+        break;
       case GuardKind::level_below:
       case GuardKind::level_above: {
         mode_.side[place] += guard.kind == GuardKind::level_above ? 1 : -1;
@@ -257,6 +260,18 @@ bool EventEngine::Run::finish_switching() {
   return true;
 }
 
+// Whether a continuous switch (abs, min, max) has its surface here: it is met at this instant too, whatever rounding says.
+bool EventEngine::Run::turns_at_kink() {
+  bool found = false;
+  for (const Guard& guard : guards_.list()) {
+    if (guard.kind != GuardKind::side || system_.switches()[guard.place].kind == expr::SwitchKind::jump) continue;
+    if (std::abs(guards_.value(guard)) > kSmall * guard.scale) continue;
+    found = true;
+    if (std::find(at_surface_.begin(), at_surface_.end(), guard.place) == at_surface_.end()) at_surface_.push_back(guard.place);
+  }
+  return found;
+}
+
 // Rows whose share of the reactions is used up, at the margin of a redundant mode.
 void EventEngine::Run::exclude_exhausted_rows() {
   static_cast<void>(guards_.sharing.share(motion_));
@@ -368,6 +383,8 @@ bool EventEngine::Run::mark_touching() {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (!relation.has_normal || relation.kind != model::RelationKind::contact || mode_.normal[r] != NormalStatus::open) continue;
+    // A contact that was closed until now, or that the last impact left at rest, has no approach velocity.
+    if (reference_.normal[r] == NormalStatus::closed) continue;
     double gap = 0;
     double rate = 0;
     system_.gap(work_, r, gap, rate);

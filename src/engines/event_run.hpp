@@ -88,6 +88,7 @@ struct EventEngine::Run {
   void exclude_exhausted_rows();
   void project_sliding();
   [[nodiscard]] bool finish_switching();
+  bool turns_at_kink();
   void settle_reference();
   void add_impact_work();
   void recheck_slips();

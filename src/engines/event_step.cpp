@@ -39,6 +39,10 @@ void EventEngine::Run::set_weights(double h) {
     const double state = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
     weight_[i] = state > 0 ? 1 / (options_.tolerance * state) : 0;
   }
+  // Work is as exact as the motion, relative to the largest energy.
+  double energy = result_.largest_energy;
+  for (int i = layout_.integrated(); i < motion_.components(); ++i) energy = std::max({energy, std::abs(y_[i]), std::abs(f0_[i]) * h});
+  for (int i = layout_.integrated(); i < motion_.components(); ++i) weight_[i] = energy > 0 ? 1 / (options_.tolerance * energy) : 0;
 }
 
 void EventEngine::Run::update_scales(double h) {
@@ -92,7 +96,7 @@ bool EventEngine::Run::try_step(double h) {
 }
 
 double EventEngine::Run::step_error() {
-  return stiff_ ? radau_.error(weight_.data(), layout_.integrated()) : explicit_.error(weight_.data(), layout_.integrated());
+  return stiff_ ? radau_.error(weight_.data(), layout_.integrated()) : explicit_.error(weight_.data(), motion_.components());
 }
 
 bool EventEngine::Run::prepare_dense() { return stiff_ || explicit_.prepare_dense(motion_); }
