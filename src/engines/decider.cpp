@@ -37,6 +37,7 @@ Decider::Decider(const model::System& system, model::Workspace& work)
   part_.resize(layout.relations);
   state_.resize(layout.tangents);
   excluded_.resize(layout.relations + layout.tangents);
+  force_floor.resize(layout.relations + layout.tangents);
 }
 
 Decider::Exclusions Decider::no_exclusions() const {
@@ -90,9 +91,8 @@ Decider::Sign Decider::judge(const Mode& mode) {
   const int order = series_.order();
   for (int i = 0; i < assembly_.size() && worst != Sign::negative; ++i) {
     const RowAssembly::Row& row = assembly_[i];
-    const double diagonal = assembly_.A[i * assembly_.size() + i];
     const double force = assembly_.force_scale[i];
-    const double acceleration = force * diagonal;
+    const double acceleration = assembly_.acceleration_scale[i];
     if (row.tangent < 0) {
       if (mode.normal[row.relation] == NormalStatus::open) {
         take(first(series_.gap(row.relation), 2, order, acceleration * tau * tau, 1));
@@ -119,7 +119,7 @@ Decider::Sign Decider::judge(const Mode& mode) {
   return worst;
 }
 
-Status Decider::decide(Mode& mode, const Exclusions& exclusions) {
+Status Decider::decide(Mode& mode, const Exclusions& exclusions, double tolerance) {
   const model::Layout& layout = system_.layout();
   Status status;
   status.time = work_.in[0];
@@ -151,6 +151,9 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions) {
     const int normals = assembly_.normals();
     for (int i = 0; i < assembly_.size(); ++i) {
       const RowAssembly::Row& row = assembly_[i];
+      const double floor = force_floor[row.tangent < 0 ? row.relation : layout.relations + row.number];
+      assembly_.force_scale[i] = std::max(assembly_.force_scale[i], floor);
+      assembly_.acceleration_scale[i] = std::max(assembly_.acceleration_scale[i], floor * assembly_.A[i * assembly_.size() + i]);
       if (row.tangent < 0) {
         excluded_[i] = excluded.normal[row.relation];
         continue;
@@ -176,7 +179,10 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions) {
     problem.coupling = assembly_.coupling.data();
     problem.excluded = excluded_.data();
     problem.force_scale = assembly_.force_scale.data();
-    const contact::Decision decision = contact::decide(problem, {}, workspace_);
+    problem.acceleration_scale = assembly_.acceleration_scale.data();
+    contact::DecisionOptions options;
+    options.tolerance = tolerance;
+    const contact::Decision decision = contact::decide(problem, options, workspace_);
     reactions_unique_ = decision.reactions_unique;
     unchecked_ = decision.verdict == contact::Verdict::found_unchecked;
     if (!decision.found()) {

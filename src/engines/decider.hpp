@@ -32,7 +32,11 @@ class Decider {
 
   /// On entry `mode` holds what is known: closed contacts as closed, tangential rows at rest as stick, slipping ones with their direction;
   /// sides as they are to be. On success it holds the mode to go on with. The state is work.in.
-  [[nodiscard]] Status decide(Mode& mode, const Exclusions& exclusions);
+  /// Inequalities are relaxed by `tolerance` times the scale of their row.
+  [[nodiscard]] Status decide(Mode& mode, const Exclusions& exclusions, double tolerance = 1e-10);
+
+  /// Sizes that reactions have had, by relation and then by tangential row: floors for what counts as zero.
+  std::vector<double> force_floor;
 
   /// Of the last decision.
   [[nodiscard]] bool reactions_unique() const { return reactions_unique_; }

@@ -12,6 +12,7 @@ namespace {
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kSmall = 1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
 
+constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this times the scale of their row
 constexpr int kMostTangentialImpacts = 100;  ///< at one instant
 constexpr int kUnknownOrder = -1;  ///< of a watch: found from its samples
 
@@ -407,6 +408,8 @@ void EventEngine::Run::settle_reference() {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (!relation.has_normal) continue;
+    const bool told = std::any_of(pending_.begin(), pending_.end(), [r](const Event& event) { return event.place == r && !event.on_switch; });
+    if (!told && reference_.normal[r] == NormalStatus::closed && mode_.normal[r] == NormalStatus::open) continue;  // it lifts off
     reference_.normal[r] = mode_.normal[r];
     for (int j = 0; j < relation.tangents; ++j) reference_.tangent[relation.first_tangent + j] = mode_.tangent[relation.first_tangent + j];
   }
@@ -466,7 +469,7 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
     const double gap_scale = guards_.gap_scale(r);
     if (pattern.equal_time) {
       if (entry.size > 10 * options_.tolerance * speed_scale) return false;  // smaller hops drown in the error of the steps
-    } else if (entry.size * duration / 4 > options_.tolerance * gap_scale) {
+    } else if (entry.size * duration / 4 > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) {
       return false;
     }
   }
@@ -635,7 +638,16 @@ bool EventEngine::Run::settle() {
 }
 
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
-  status = decider_.decide(mode, exclusions_);
+  for (int r = 0; r < layout_.relations; ++r) decider_.force_floor[r] = guards_.normal_scale(r);
+  for (int j = 0; j < layout_.tangents; ++j) decider_.force_floor[layout_.relations + j] = guards_.tangent_scale(j);
+  undecided_mode_ = mode;
+  status = decider_.decide(mode, exclusions_, kDecisionTolerance);
+  if (status.reason == Reason::inconsistent) {
+    // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much.
+    mode = undecided_mode_;
+    const Status again = decider_.decide(mode, exclusions_, std::clamp(1e3 * options_.tolerance, 1e-9, 1e-5));
+    if (again.ok()) status = again;
+  }
   result_.undecided_ties += decider_.undecided_ties();
   if (!decider_.reactions_unique()) result_.reactions_not_unique = true;
   if (decider_.unchecked()) result_.uniqueness_unchecked = true;

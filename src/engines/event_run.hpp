@@ -126,7 +126,7 @@ struct EventEngine::Run {
   bool have_f0_ = false;
   Mode mode_;
   Mode reference_;                   ///< what changes of the present instant are compared with
-  Mode before_impact_;
+  Mode before_impact_, undecided_mode_;
   int tangential_impacts_ = 0;       ///< at the present instant
   std::vector<double> next_side_;
   numeric::Method method_ = numeric::Method::order8;

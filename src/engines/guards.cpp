@@ -8,6 +8,10 @@ namespace {
 
 constexpr double kNoise = 256 * 2.220446049250313e-16;  ///< share of the sum of absolute terms that rounding may take
 
+bool is_reaction(GuardKind kind) {
+  return kind == GuardKind::reaction || kind == GuardKind::cone_plus || kind == GuardKind::cone_minus || kind == GuardKind::pressed;
+}
+
 }  // namespace
 
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
@@ -19,13 +23,10 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
 
 void Guards::add(GuardKind kind, int place, int tangent, double sign) {
   list_.push_back({kind, place, tangent, sign, 0, 0, 0});
-  if (kind == GuardKind::reaction || kind == GuardKind::cone_plus || kind == GuardKind::cone_minus) {
+  if (is_reaction(kind)) {
     list_.back().noise = kNoise * motion_.natural_force(place);
   } else if (kind == GuardKind::gap) {
-    const model::RelationRows& rows = system_.rows(work_, place);
-    double terms = 0;
-    for (int i = 0; i < system_.layout().coordinates; ++i) terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
-    list_.back().noise = kNoise * terms;
+    list_.back().noise = gap_noise(place);
   }
   list_.back().scale = scale_slot(list_.back());
   switch (kind) {
@@ -197,6 +198,13 @@ void Guards::values(double* out, int stride) {
   }
 }
 
+double Guards::gap_noise(int relation) {
+  const model::RelationRows& rows = system_.rows(work_, relation);
+  double terms = 0;
+  for (int i = 0; i < system_.layout().coordinates; ++i) terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
+  return kNoise * terms;
+}
+
 double Guards::gap_rate(const Guard& guard) {
   double gap = 0;
   double rate = 0;
@@ -205,7 +213,7 @@ double Guards::gap_rate(const Guard& guard) {
 }
 
 bool Guards::renew_noise(Guard& guard) {
-  if (guard.kind != GuardKind::reaction && guard.kind != GuardKind::cone_plus && guard.kind != GuardKind::cone_minus) return false;
+  if (!is_reaction(guard.kind)) return false;
   motion_.note_terms();
   guard.noise = std::max(guard.noise, kNoise * motion_.natural_force(guard.place));
   return true;

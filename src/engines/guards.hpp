@@ -58,6 +58,11 @@ class Guards {
   void load_scales(const std::vector<double>& memory);
   [[nodiscard]] const std::vector<double>& scales() const { return memory_; }
   [[nodiscard]] double gap_scale(int relation) const { return memory_[relation]; }
+  /// Largest reactions seen so far, by relation and by tangential row.
+  [[nodiscard]] double normal_scale(int relation) const { return memory_[system_.layout().relations + relation]; }
+  [[nodiscard]] double tangent_scale(int number) const { return memory_[2 * system_.layout().relations + system_.layout().tangents + number]; }
+  /// Rounding of a gap at the state in work.in.
+  [[nodiscard]] double gap_noise(int relation);
   [[nodiscard]] double surface_scale(int k) const { return memory_[2 * system_.layout().relations + 2 * system_.layout().tangents + k]; }
 
   ReactionSharing sharing;

@@ -16,6 +16,7 @@ RowAssembly::RowAssembly(const model::System& system, model::Workspace& work)
   velocity.resize(rows);
   drive.resize(rows);
   force_scale.resize(rows);
+  acceleration_scale.resize(rows);
   kind.resize(relations);
   mu_static.resize(tangents);
   mu_slip.resize(tangents);
@@ -100,6 +101,7 @@ void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
       for (int k = 0; k < n_; ++k) value += row[k] * response[k];
       A[i * size + j] = value;
     }
+    acceleration_scale[i] = terms;
     force_scale[i] = A[i * size + i] > 0 ? terms / A[i * size + i] : 0;
   }
 }

@@ -39,7 +39,8 @@ class RowAssembly {
   std::vector<contact::NormalKind> kind;              ///< by normal row
   std::vector<double> mu_static, mu_slip, base, coupling;  ///< by tangential row
   std::vector<int> contact_of;                        ///< by tangential row: its own normal row, −1 for a joint
-  std::vector<double> force_scale;                    ///< by row: largest single term in b, over A_ii; see tie tolerances
+  std::vector<double> acceleration_scale;             ///< by row: sum of the absolute terms of b, what rounding and ties are relative to
+  std::vector<double> force_scale;                    ///< by row: the same over A_ii
 
   /// Statuses of a mode in the order of the rows, and back. Bilateral rows with friction get their pressed side.
   void statuses(const Mode& mode, std::vector<contact::RowStatus>& out) const;
