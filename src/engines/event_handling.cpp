@@ -1005,10 +1005,11 @@ void EventEngine::Run::set_guard_zeros() {
                           : order_of([&] { return series_.slip(place, guard.tangent); }, 1, terms * series_.time_scale());
         break;
       }
-      case GuardKind::reaction: {
+      case GuardKind::reaction:
+      case GuardKind::pressed: {
         if (fresh_relation_[place] == 0) break;
         if (std::abs(motion_.normal()[place]) > kSmall * guard.scale && guard.scale > 0) break;
-        if (motion_.normal()[place] > 0 && guard.scale == 0) break;
+        if (motion_.normal()[place] * guard.sign > 0 && guard.scale == 0) break;
         guard.zeros = order_of([&] { return series_.normal(place); }, 0, guard.scale > 0 ? guard.scale : reaction_scale(place));
         break;
       }
