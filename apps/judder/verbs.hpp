@@ -16,6 +16,8 @@ int run_check(const Arguments& arguments);
 int run_completion(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_gallery(const Arguments& arguments);
+int run_plot(const Arguments& arguments);
+int run_run(const Arguments& arguments);
 int run_schema(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_version(const Arguments& arguments);

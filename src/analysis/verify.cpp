@@ -11,6 +11,9 @@
 namespace judder::analysis {
 namespace {
 
+/// Further rows in the interval of an extremum or mean: what the model's own samples give is too coarse for references.
+constexpr int kRowsOverTime = 8192;
+
 std::string text_of(const model::Value& value) { return value.number ? to_text(*value.number) : value.text.text; }
 
 /// A run that one or several values are read from.
@@ -164,6 +167,12 @@ class Verifier {
       own.to = evaluate(value.to, compiled.parameters, problem);
       for (const std::optional<double>& time : {own.at, own.from, own.to}) {
         if (time && *time >= engine.from && *time <= engine.until) instants.insert(*time);
+      }
+      const bool over_time = value.quantity == Quantity::minimum || value.quantity == Quantity::maximum || value.quantity == Quantity::mean;
+      if (over_time) {
+        const double begin = own.from.value_or(engine.from);
+        const double length = own.to.value_or(engine.until) - begin;
+        for (int i = 1; i < kRowsOverTime; ++i) instants.insert(begin + length * (static_cast<double>(i) / kRowsOverTime));
       }
       needed.push_back(own);
       problems.push_back(problem);

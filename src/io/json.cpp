@@ -196,7 +196,8 @@ std::string run_json(const RunSummary& summary) {
                {"on_painleve", used.on_painleve},
                {"on_indeterminate", used.on_indeterminate},
                {"solver", used.solver},
-               {"solver_tolerance", number(used.solver_tolerance)}};
+               {"solver_tolerance", number(used.solver_tolerance)},
+               {"plots", used.plots}};
   for (const model::RunOptions::EngineOption& option : used.engine_options) {
     if (option.engine != summary.engine) continue;
     options[option.engine][option.key] = option.text.empty() ? number(option.number) : Json(option.text);
@@ -234,6 +235,7 @@ std::string run_json(const RunSummary& summary) {
                     {"dissipated", number(summary.energy.dissipated)},
                     {"balance", number(summary.energy.balance)}}},
                   {"intervals", intervals},
+                  {"notes", summary.notes},
                   {"wall_seconds", number(summary.wall_seconds)}});
 }
 

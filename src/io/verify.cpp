@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "io/text_table.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/reader.hpp"
 
@@ -16,12 +17,6 @@ namespace fs = std::filesystem;
 using analysis::Outcome;
 using analysis::Verdict;
 using Json = nlohmann::ordered_json;
-
-/// Width on a terminal: characters, not bytes.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 std::string left(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, width_of(text)), ' ');

@@ -9,7 +9,7 @@
 //
 // A value with neither tolerance must be met exactly (counts). Expressions in a reference are of parameters; they are evaluated with those of
 // the run, so that a closed form follows a changed parameter. Extrema and means are taken over the rows of the run (samples, both sides of
-// every event, both ends of the interval); the mean is the integral by the trapezoidal rule over the length of the interval.
+// every event, both ends of the interval and 8191 instants inside it); the mean is the integral by the trapezoidal rule over the length.
 //
 // A run that cannot be compiled or ends early is no error here: values that it does not reach are off, and say why.
 #pragma once

@@ -48,6 +48,7 @@ struct RunSummary {
     double impulse = 0;       ///< of the normal force, impacts included
   };
   std::vector<Interval> intervals;
+  std::vector<std::string> notes;  ///< what a reader of the numbers must know
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);

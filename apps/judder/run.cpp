@@ -1,0 +1,80 @@
+#include "judder/io/run.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+#include "judder/core/number.hpp"
+#include "verbs.hpp"
+
+namespace judder::app {
+namespace {
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+/// The first interrupt asks the run to stop and write what it has; the second ends the program as usual.
+void interrupt(int) {
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+/// False after a usage error, which has been printed.
+bool read_number(const Arguments& arguments, const std::string& option, std::optional<double>& target) {
+  if (!arguments.has(option)) return true;
+  target = parse_number(arguments.text(option));
+  if (!target) usage_error(option + " needs a number, not '" + arguments.text(option) + "'");
+  return target.has_value();
+}
+
+void show_progress(double share, long events) {
+  std::fprintf(stderr, "\r%3d %%, %ld events", static_cast<int>(100 * share), events);
+  std::fflush(stderr);
+}
+
+int exit_code(const Status& status) {
+  if (status.ok()) return kDone;
+  return status.reason == Reason::interrupted ? kInterrupted : kEndedEarly;
+}
+
+}  // namespace
+
+int run_run(const Arguments& arguments) {
+  const auto model = model_request(arguments);
+  if (!model) return kUsage;
+  io::RunRequest request;
+  request.model = *model;
+  if (!read_number(arguments, "--tolerance", request.tolerance) || !read_number(arguments, "--step", request.step) ||
+      !read_number(arguments, "--until", request.until))
+    return kUsage;
+  request.output = arguments.text("--output");
+  request.resume = arguments.text("--resume");
+  request.estimate = arguments.has("--estimate");
+  request.cancel = &interrupted;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (terminal) request.progress = show_progress;
+  std::signal(SIGINT, interrupt);
+
+  const io::RunReport run = io::run_model(request);
+  if (terminal) print_message("\r\x1b[K");
+  const int model_code = report(run.model);
+  switch (run.stage) {
+    case io::RunStage::model_invalid:
+      return model_code == kDone ? kModelInvalid : model_code;
+    case io::RunStage::cannot_resume:
+    case io::RunStage::files_failed:
+      print_message("judder: " + run.files.text() + "\n");
+      return kInputOutput;
+    case io::RunStage::ended:
+      break;
+  }
+  if (arguments.has("--json"))
+    print(io::run_json(run.summary));
+  else
+    print((arguments.has("--summary") ? io::run_markdown(run) : io::run_text(run)) + io::estimate_text(run));
+  return exit_code(run.summary.status);
+}
+
+}  // namespace judder::app

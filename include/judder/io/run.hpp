@@ -1,0 +1,84 @@
+// From a model file to a run folder: loads, simulates, streams rows and events to disk, and says how it ended.
+//
+//     run.json, state.json, trajectory.csv, events.csv (io/run_folder.hpp)
+//
+// Rows and events go to disk as they come. In memory stay the intervals of the contacts (at most kMostIntervals; a note in run.json says if
+// there were more), the first events for the table, and the extremes of every column. With `estimate` everything stays in memory and a second
+// run with a tenth of the tolerance (half the step, for fixed steps) shows how large the error is.
+//
+// A resumed run starts from the state.json of an earlier folder and writes its own folder, with the rows and events after that time only. Into
+// the folder that it resumes from it may write as well; then the earlier rows are replaced. A run that was interrupted goes on bit by bit as if
+// it had not been.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judder/analysis/estimate.hpp"
+#include "judder/engines/engine.hpp"
+#include "judder/io/json.hpp"
+#include "judder/io/load.hpp"
+#include "judder/io/run_folder.hpp"
+
+namespace judder::io {
+
+inline constexpr std::size_t kMostIntervals = 100'000;
+inline constexpr std::size_t kMostEventsShown = 200;
+
+struct RunRequest {
+  ModelRequest model;
+  std::optional<double> tolerance{}, step{}, until{};  ///< instead of those of [run]
+  std::filesystem::path output{};                      ///< run folder; empty: default_run_folder
+  std::filesystem::path resume{};                      ///< run folder to go on from
+  bool estimate = false;
+  const std::atomic<bool>* cancel = nullptr;           ///< set from outside to stop
+  std::function<void(double share, long events)> progress{};  ///< from time to time: share of the way, events so far
+};
+
+/// The largest and smallest value of a column over all rows.
+struct Extremes {
+  std::string name;
+  double least = 0, least_time = 0;
+  double most = 0, most_time = 0;
+};
+
+/// How far `run_model` got.
+enum class RunStage {
+  model_invalid,   ///< nothing was run: the diagnostics of `model` say why
+  cannot_resume,   ///< nothing was run: `files` says why
+  files_failed,    ///< the folder could not be written: `files` says why
+  ended            ///< `summary.status` says how
+};
+
+struct RunReport {
+  RunStage stage = RunStage::model_invalid;
+  LoadedModel model;
+  std::filesystem::path folder;
+  FileStatus files;
+  RunSummary summary;
+  std::vector<Event> events;           ///< the first kMostEventsShown
+  std::uint64_t event_count = 0;       ///< written to events.csv
+  std::uint64_t row_count = 0;         ///< written to trajectory.csv
+  std::vector<Extremes> extremes;      ///< of the number columns, in their order
+  std::optional<analysis::RunDifference> difference;  ///< of `estimate`
+  Status second;                       ///< how the second run of `estimate` ended
+};
+
+/// runs/NAME[-VARIANT…]; NAME is the file's, or its folder's if the file is called model.toml. With `resume`: the folder resumed from, with
+/// "-resumed" added.
+[[nodiscard]] std::filesystem::path default_run_folder(const RunRequest& request);
+
+[[nodiscard]] RunReport run_model(const RunRequest& request);
+
+/// The event table and the end of the run, for a terminal.
+[[nodiscard]] std::string run_text(const RunReport& report);
+/// The same as Markdown, with the loads of the contacts, the extremes of the columns and the energies.
+[[nodiscard]] std::string run_markdown(const RunReport& report);
+/// Differences of `estimate` in words; empty without one.
+[[nodiscard]] std::string estimate_text(const RunReport& report);
+
+}  // namespace judder::io

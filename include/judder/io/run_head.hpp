@@ -1,0 +1,21 @@
+// What run.json says about a run, as far as pictures and pages need it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace judder::io {
+
+struct RunHead {
+  std::string title;                            ///< of the model, or its file
+  std::vector<std::string> variants;
+  std::vector<std::string> settings;            ///< "mu=0.3"
+  std::string engine;
+  std::vector<std::vector<std::string>> plots;  ///< [output] plots of the model
+};
+
+/// Reads the text of a run.json; what is missing there stays empty, also for a text that is no JSON.
+[[nodiscard]] RunHead read_run_head(std::string_view run_json);
+
+}  // namespace judder::io

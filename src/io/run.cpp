@@ -1,0 +1,339 @@
+#include "judder/io/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "judder/core/number.hpp"
+#include "judder/io/state_file.hpp"
+#include "judder/io/writer.hpp"
+#include "judder/simulate/simulate.hpp"
+
+namespace judder::io {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// Rows and events to disk; what the summary needs is gathered on the way.
+class FolderSink : public engines::Sink {
+ public:
+  FolderSink(const model::System& system, const RunRequest& request, const engines::EngineOptions& options, RunReport& report)
+      : system_(system), request_(request), options_(options), report_(report), memory_(system) {
+    const std::vector<std::string> names = simulate::column_names(system);
+    cells_.resize(names.size());
+    const auto own = static_cast<std::size_t>(1 + system.layout().integrated());
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const bool words = c >= own && system.columns()[c - own].mode_of >= 0;
+      columns_.push_back({names[c], words});
+      if (!words) report_.extremes.push_back({names[c], INFINITY, 0, -INFINITY, 0});
+    }
+    numbers_.reserve(names.size());
+    words_.reserve(names.size());
+    int slips = 1;
+    for (const model::Relation& relation : system.relations()) slips = std::max(slips, relation.tangents);
+    report_.files = writer_.open(report_.folder, columns_, std::min(slips, 3));
+  }
+
+  void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override {
+    simulate::fill_row(system_, mode, work, cells_.data());
+    numbers_.clear();
+    words_.clear();
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      if (columns_[c].words) {
+        words_.push_back(simulate::mode_word(static_cast<int>(cells_[c])));
+        continue;
+      }
+      Extremes& extremes = report_.extremes[numbers_.size()];
+      numbers_.push_back(cells_[c]);
+      if (cells_[c] < extremes.least) {
+        extremes.least = cells_[c];
+        extremes.least_time = cells_[0];
+      }
+      if (cells_[c] > extremes.most) {
+        extremes.most = cells_[c];
+        extremes.most_time = cells_[0];
+      }
+    }
+    writer_.row(numbers_, words_);
+    if (request_.estimate) memory_.row(kind, mode, work);
+  }
+
+  void event(const engines::Event& event) override {
+    const std::string where = engines::where(system_, event);
+    const std::string detail = engines::detail(system_, event);
+    writer_.event({event.time, engines::name(event.kind), where, detail, event.normal_impulse, event.tangential_impulse,
+                   event.energy_before, event.energy_after, event.mode});
+    if (report_.events.size() < kMostEventsShown) {
+      report_.events.push_back({event.time, engines::name(event.kind), where, detail, event.normal_impulse, event.tangential_impulse,
+                                event.energy_before, event.energy_after, event.mode});
+    }
+    if (request_.estimate) memory_.event(event);
+  }
+
+  void interval(const engines::Interval& interval) override {
+    ++intervals_;
+    if (report_.summary.intervals.size() >= kMostIntervals) return;
+    report_.summary.intervals.push_back({system_.relations()[static_cast<std::size_t>(interval.relation)].name, interval.from,
+                                         interval.to, interval.peak, interval.impulse});
+  }
+
+  void progress(double time) override {
+    // Looking at the clock costs more than a step of a small model.
+    if (!request_.progress || ++steps_ % 64 != 0) return;
+    const Clock::time_point now = Clock::now();
+    if (now - shown_ < std::chrono::milliseconds(200)) return;
+    shown_ = now;
+    const double length = options_.until - options_.from;
+    request_.progress(length > 0 ? (time - options_.from) / length : 1, static_cast<long>(writer_.events()));
+  }
+
+  [[nodiscard]] RunWriter& writer() { return writer_; }
+  [[nodiscard]] const simulate::MemorySink& memory() const { return memory_; }
+  [[nodiscard]] std::size_t intervals() const { return intervals_; }
+
+ private:
+  const model::System& system_;
+  const RunRequest& request_;
+  const engines::EngineOptions& options_;
+  RunReport& report_;
+  simulate::MemorySink memory_;
+  RunWriter writer_;
+  std::vector<ColumnName> columns_;
+  std::vector<double> cells_, numbers_;
+  std::vector<std::string_view> words_;
+  std::size_t intervals_ = 0;
+  std::size_t steps_ = 0;
+  Clock::time_point shown_ = Clock::now();
+};
+
+/// The model as it was run: variants and settings taken into the values that they replace, so that the text alone repeats the run. What has
+/// no place of its own (the start value of one member of a family) stays in a variant called `used`.
+std::string resolved_text(const model::Spec& spec, const RunRequest& request, const model::RunOptions& used) {
+  model::Spec out = spec;
+  model::Variant rest;
+  rest.name = "used";
+  const auto put = [&](const model::Named& named) {
+    const std::string& name = named.name.text;
+    for (model::Parameter& parameter : out.parameters) {
+      if (parameter.name.text == name) {
+        parameter.value = named.value;
+        return;
+      }
+    }
+    for (model::Coordinate& coordinate : out.coordinates) {
+      if (!coordinate.each.empty()) continue;
+      if (coordinate.name.text == name) {
+        coordinate.start = named.value;
+        return;
+      }
+      if (coordinate.name.text + "'" == name) {
+        coordinate.velocity = named.value;
+        return;
+      }
+    }
+    for (model::StateVariable& state : out.states) {
+      if (state.each.empty() && state.name.text == name) {
+        state.start = named.value;
+        return;
+      }
+    }
+    rest.values.push_back(named);
+  };
+  for (const std::string& wanted : request.model.variants) {
+    for (const model::Variant& variant : spec.variants) {
+      if (variant.name.text != wanted) continue;
+      for (const model::Named& named : variant.values) put(named);
+    }
+  }
+  for (const model::Named& named : request.model.set) put(named);
+  out.variants.clear();
+  if (!rest.values.empty()) out.variants.push_back(std::move(rest));
+  out.run.engine = used.engine;
+  if (request.until) out.run.until = *request.until;
+  if (request.tolerance) out.run.tolerance = *request.tolerance;
+  if (request.step) out.run.step = *request.step;
+  return write_model(out);
+}
+
+std::vector<std::pair<std::string, std::string>> modes_in_words(const model::System& system, const engines::Mode& mode) {
+  std::vector<std::pair<std::string, std::string>> out;
+  if (mode.normal.empty() && mode.side.empty()) return out;
+  for (std::size_t r = 0; r < system.relations().size(); ++r) {
+    const int number = simulate::mode_number(system, mode, static_cast<int>(r));
+    out.emplace_back(system.relations()[r].name, std::string(simulate::mode_word(number)));
+  }
+  std::map<std::string, int> uses;
+  for (std::size_t k = 0; k < system.switches().size(); ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (!info.two_sided() || info.kind != expr::SwitchKind::jump) continue;
+    const int use = ++uses[info.place];
+    const std::string name = use == 1 ? info.place : info.place + " (" + std::to_string(use) + ")";
+    out.emplace_back(name, mode.sliding[k] != 0 ? "slide" : mode.side[k] > 0.5 ? info.above : info.below);
+  }
+  return out;
+}
+
+/// Total energy of a moment.
+double energy_of(const model::System& system, const engines::Moment& moment) {
+  model::Workspace work(system);
+  const model::Layout& layout = system.layout();
+  std::copy(system.start().begin(), system.start().end(), work.in.begin());
+  work.in[0] = moment.time;
+  std::copy(moment.y.begin(), moment.y.end(), work.in.begin() + layout.q());
+  std::copy(moment.mode.side.begin(), moment.mode.side.end(), work.in.begin() + layout.side());
+  double kinetic = 0;
+  double potential = 0;
+  double total = 0;
+  system.energies(work, kinetic, potential, total);
+  return total;
+}
+
+double sum(const std::vector<double>& values) {
+  double out = 0;
+  for (const double x : values) out += x;
+  return out;
+}
+
+void summarise(const model::System& system, const engines::EngineResult& result, const FolderSink& sink, RunSummary& out) {
+  out.status = result.status;
+  out.modes = modes_in_words(system, result.start_mode);
+  const auto count = [&out](const char* name, long value) { out.counts.emplace_back(name, static_cast<double>(value)); };
+  count("steps", result.steps);
+  count("rejected", result.rejected);
+  count("evaluations", result.evaluations);
+  count("events", result.events);
+  count("impacts", result.impacts);
+  count("undecided_ties", result.undecided_ties);
+  const double initial = result.end.initial_energy;
+  const double largest = std::max(result.largest_energy, std::abs(initial));
+  out.residuals.emplace_back("gap", result.worst_gap);
+  out.residuals.emplace_back("energy", largest > 0 ? std::abs(result.energy_imbalance) / largest : std::abs(result.energy_imbalance));
+  if (result.end.started && !result.end.y.empty()) {
+    out.energy = {initial, energy_of(system, result.end), sum(result.end.supplied), sum(result.end.dissipated), result.energy_imbalance};
+  }
+  if (result.reactions_not_unique)
+    out.notes.emplace_back("some reactions were not unique (redundant contacts); the least ones were taken");
+  if (result.uniqueness_unchecked)
+    out.notes.emplace_back("some decisions had too many candidate modes to check that the motion is unique");
+  if (sink.intervals() > out.intervals.size()) {
+    out.notes.push_back("of " + std::to_string(sink.intervals()) + " intervals of contacts only the first " +
+                        std::to_string(out.intervals.size()) + " are listed");
+  }
+}
+
+/// Takes the options of the command line into those of the model; complains as the compiler would.
+void override_options(const RunRequest& request, LoadedModel& model) {
+  model::RunOptions& run = model.compiled.run;
+  Diagnostics& out = model.diagnostics;
+  if (request.until) run.until = *request.until;
+  if (request.tolerance) run.tolerance = *request.tolerance;
+  if (request.step) run.step = *request.step;
+  if (!std::isfinite(run.until)) {
+    out.error({}, "run, until", "the run has no end time", "write 'until' in [run], or give --until");
+  } else if (run.until < run.from) {
+    out.error({}, "run, until", "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
+  }
+  if (!(run.tolerance >= 1e-14 && run.tolerance <= 1e-2))
+    out.error({}, "run, tolerance", "the tolerance is " + to_text(run.tolerance) + "; it must lie between 1e-14 and 0.01");
+  if (request.step && !(run.step > 0)) out.error({}, "run, step", "the step is " + to_text(run.step) + "; it must be positive");
+  if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine); !problem.empty())
+    out.error({}, "run, engine", problem);
+}
+
+FileStatus read_moment(const fs::path& folder, const model::System& system, engines::Moment& moment) {
+  FileStatus status;
+  const fs::path file = folder / "state.json";
+  status.file = file.string();
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  status.message = in.is_open() && in.good() ? read_state(text.str(), system, moment) : "cannot be read";
+  return status;
+}
+
+}  // namespace
+
+fs::path default_run_folder(const RunRequest& request) {
+  if (!request.resume.empty()) {
+    fs::path folder = request.resume;
+    if (!folder.has_filename()) folder = folder.parent_path();  // "runs/press/"
+    folder += "-resumed";
+    return folder;
+  }
+  std::string name = request.model.file.stem().string();
+  if (name == "model") {
+    std::error_code error;
+    const std::string parent = fs::absolute(request.model.file, error).lexically_normal().parent_path().filename().string();
+    if (!parent.empty()) name = parent;
+  }
+  for (const std::string& variant : request.model.variants) name += "-" + variant;
+  return fs::path("runs") / name;
+}
+
+RunReport run_model(const RunRequest& request) {
+  RunReport report;
+  report.model = load_model(request.model);
+  if (!report.model.ok()) return report;
+  override_options(request, report.model);
+  if (!report.model.ok()) return report;
+  const model::System& system = *report.model.compiled.system;
+  const model::RunOptions& used = report.model.compiled.run;
+
+  engines::Moment start;
+  if (!request.resume.empty()) {
+    report.stage = RunStage::cannot_resume;
+    report.files = read_moment(request.resume, system, start);
+    if (!report.files.ok()) return report;
+    if (start.time >= used.until) {
+      report.files.message = "that run has reached " + to_text(start.time) + "; this one is to end at " + to_text(used.until);
+      return report;
+    }
+  }
+
+  RunSummary& summary = report.summary;
+  summary.model = report.model.file.name;
+  summary.title = report.model.compiled.title;
+  summary.variants = request.model.variants;
+  for (const model::Named& named : request.model.set)
+    summary.set.emplace_back(named.name.text, named.value.number ? to_text(*named.value.number) : named.value.text.text);
+  summary.parameters = report.model.compiled.parameters;
+  summary.model_text = resolved_text(report.model.file.spec, request, used);
+  summary.options = used;
+  summary.engine = used.engine;
+
+  engines::EngineOptions options = engines::options_of(used);
+  options.cancel = request.cancel;
+  report.folder = request.output.empty() ? default_run_folder(request) : request.output;
+  report.stage = RunStage::files_failed;
+  FolderSink sink(system, request, options, report);
+  if (!report.files.ok()) return report;
+  if (!request.resume.empty()) summary.notes.push_back("resumed at t = " + to_text(start.time) + " from " + request.resume.string());
+
+  const engines::Moment* resume = request.resume.empty() ? nullptr : &start;
+  const Clock::time_point begin = Clock::now();
+  const engines::EngineResult result = simulate::run(system, used.engine, options, sink, resume);
+  summary.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  summarise(system, result, sink, summary);
+  report.row_count = sink.writer().rows();
+  report.event_count = sink.writer().events();
+  summary.counts.emplace_back("rows", static_cast<double>(report.row_count));
+  report.files = sink.writer().finish(run_json(summary), state_json(system, result.end));
+  if (!report.files.ok()) return report;
+  report.stage = RunStage::ended;
+
+  if (request.estimate && result.status.ok()) {
+    engines::EngineOptions finer = options;
+    finer.tolerance = std::max(options.tolerance / 10, 1e-14);
+    if (options.step > 0) finer.step = options.step / 2;
+    simulate::MemorySink second(system);
+    report.second = simulate::run(system, used.engine, finer, second, resume).status;
+    report.difference = analysis::difference(system, sink.memory(), second);
+  }
+  return report;
+}
+
+}  // namespace judder::io

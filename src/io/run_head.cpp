@@ -1,0 +1,27 @@
+#include "judder/io/run_head.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace judder::io {
+
+RunHead read_run_head(std::string_view run_json) {
+  using Json = nlohmann::ordered_json;
+  RunHead head;
+  const Json in = Json::parse(run_json, nullptr, false);
+  if (!in.is_object()) return head;
+  try {
+    const Json model = in.value("model", Json::object());
+    head.title = model.value("title", std::string());
+    if (head.title.empty()) head.title = model.value("file", std::string());
+    head.variants = model.value("variants", std::vector<std::string>());
+    const Json settings = model.value("set", Json::object());
+    for (const auto& [name, value] : settings.items()) head.settings.push_back(name + "=" + value.get<std::string>());
+    head.engine = in.value("engine", std::string());
+    head.plots = in.value("options", Json::object()).value("plots", std::vector<std::vector<std::string>>());
+  } catch (const Json::exception&) {
+    // A run.json of another program: what was read so far is all there is.
+  }
+  return head;
+}
+
+}  // namespace judder::io

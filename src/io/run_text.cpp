@@ -1,0 +1,146 @@
+// Runs in words: the table on a terminal and the Markdown summary.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "io/text_table.hpp"
+#include "judder/core/number.hpp"
+#include "judder/io/run.hpp"
+
+namespace judder::io {
+namespace {
+
+constexpr int kDigits = 9;
+
+std::string show(double value) { return to_text(value, kDigits); }
+
+bool has_impulse(const Event& event) { return event.normal_impulse != 0 || event.tangential_impulse[0] != 0; }
+
+TextTable event_table(const RunReport& report) {
+  TextTable table({"time", "event", "where", "detail", "normal impulse", "tangential", "energy lost"}, {0, 4, 5, 6});
+  for (const Event& event : report.events) {
+    const bool jump = has_impulse(event);
+    table.add({show(event.time), event.kind, event.where, event.detail, jump ? show(event.normal_impulse) : "",
+               jump ? show(event.tangential_impulse[0]) : "", jump ? to_text(event.energy_before - event.energy_after, 6) : ""});
+  }
+  table.drop_empty_columns();
+  return table;
+}
+
+std::string more_events(const RunReport& report) {
+  const std::uint64_t more = report.event_count - report.events.size();
+  return more == 0 ? "" : "… " + std::to_string(more) + " more in events.csv\n";
+}
+
+double count_of(const RunReport& report, const std::string& name) {
+  for (const auto& [known, value] : report.summary.counts) {
+    if (known == name) return value;
+  }
+  return 0;
+}
+
+std::string end_line(const RunReport& report) {
+  const Status& status = report.summary.status;
+  std::string out = std::string(name(status.reason)) + " at t = " + show(status.time);
+  if (!status.where.empty()) out += ", " + status.where;
+  if (!status.message.empty()) out += ": " + status.message;
+  return out;
+}
+
+std::string effort_line(const RunReport& report) {
+  return std::to_string(report.event_count) + " events, " + std::to_string(report.row_count) + " rows, " +
+         to_text(count_of(report, "steps")) + " steps, " + to_text(report.summary.wall_seconds, 2) + " s, engine " +
+         report.summary.engine;
+}
+
+}  // namespace
+
+std::string run_text(const RunReport& report) {
+  std::string out = event_table(report).text() + more_events(report);
+  if (!out.empty()) out += "\n";
+  out += end_line(report) + "\n" + effort_line(report) + "\n";
+  for (const std::string& note : report.summary.notes) out += "note: " + note + "\n";
+  return out + report.folder.string() + "\n";
+}
+
+std::string run_markdown(const RunReport& report) {
+  const RunSummary& summary = report.summary;
+  std::string out = "# " + (summary.title.empty() ? summary.model : summary.title) + "\n\n";
+  std::string settings;
+  for (const std::string& variant : summary.variants) settings += " --variant " + variant;
+  for (const auto& [name, value] : summary.set) settings += " --set " + name + "=" + value;
+  out += "`" + summary.model + settings + "`, engine " + summary.engine + ", tolerance " + to_text(summary.options.tolerance) + "\n\n";
+  out += "Ended: " + end_line(report) + "\n\n";
+
+  out += "## Events\n\n";
+  const TextTable events = event_table(report);
+  out += events.empty() ? "none\n" : events.markdown();
+  if (const std::string more = more_events(report); !more.empty()) out += "\n" + more;
+
+  if (!summary.intervals.empty()) {
+    struct Load {
+      std::size_t phases = 0;
+      double closed = 0, peak = 0, impulse = 0, hardest = 0;
+    };
+    std::vector<std::string> order;
+    std::map<std::string, Load> loads;
+    for (const RunSummary::Interval& interval : summary.intervals) {
+      if (loads.count(interval.contact) == 0) order.push_back(interval.contact);
+      Load& load = loads[interval.contact];
+      ++load.phases;
+      load.closed += interval.to - interval.from;
+      load.peak = std::max(load.peak, interval.peak);
+      load.impulse += interval.impulse;
+    }
+    for (const Event& event : report.events) {
+      if (loads.count(event.where) > 0) loads[event.where].hardest = std::max(loads[event.where].hardest, event.normal_impulse);
+    }
+    out += "\n## Loads\n\n";
+    TextTable table({"contact", "phases", "time closed", "largest force", "impulse, all", "largest impact"}, {1, 2, 3, 4, 5});
+    for (const std::string& name : order) {
+      const Load& load = loads[name];
+      table.add({name, std::to_string(load.phases), show(load.closed), show(load.peak), show(load.impulse), show(load.hardest)});
+    }
+    out += table.markdown();
+  }
+
+  out += "\n## Extremes\n\n";
+  TextTable extremes({"column", "smallest", "at t", "largest", "at t"}, {1, 2, 3, 4});
+  for (const Extremes& column : report.extremes) {
+    if (column.name == "t" || !(column.least <= column.most)) continue;
+    extremes.add({column.name, show(column.least), show(column.least_time), show(column.most), show(column.most_time)});
+  }
+  out += extremes.markdown();
+
+  const RunSummary::Energy& energy = summary.energy;
+  out += "\n## Energy\n\n";
+  TextTable energies({"at the start", "supplied", "dissipated", "at the end", "unaccounted"}, {0, 1, 2, 3, 4});
+  energies.add({show(energy.initial), show(energy.supplied), show(energy.dissipated), show(energy.final), to_text(energy.balance, 2)});
+  out += energies.markdown();
+  for (const std::string& note : summary.notes) out += "\nNote: " + note + "\n";
+  return out;
+}
+
+std::string estimate_text(const RunReport& report) {
+  if (!report.difference) return {};
+  const analysis::RunDifference& difference = *report.difference;
+  std::string out = "\nagainst a second run, " +
+                    (report.summary.options.step > 0 ? std::string("half the step")
+                                                     : "tolerance " + to_text(std::max(report.summary.options.tolerance / 10, 1e-14))) +
+                    ":\n";
+  if (!report.second.ok()) out += "that run ended early: " + report.second.message + "\n";
+  TextTable table({"column", "largest difference", "at t", "range of the column"}, {1, 2, 3});
+  for (const analysis::ColumnDifference& column : difference.columns)
+    table.add({column.name, to_text(column.largest, 3), show(column.time), to_text(column.range, 6)});
+  out += table.text();
+  if (!difference.events_agree) {
+    out += "the events agree up to number " + std::to_string(difference.events) + " only\n";
+  }
+  if (difference.events > 0) {
+    out += "event times: largest difference " + to_text(difference.largest_time, 3) + ", event " + std::to_string(difference.event + 1) +
+           "\n";
+  }
+  return out;
+}
+
+}  // namespace judder::io

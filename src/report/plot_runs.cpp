@@ -1,0 +1,77 @@
+#include "judder/report/plot_runs.hpp"
+
+#include <fstream>
+
+#include "judder/io/run_head.hpp"
+#include "judder/report/run_plots.hpp"
+#include "judder/report/svg.hpp"
+
+namespace judder::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Written beside its place and renamed, so that a file with its name is always whole.
+io::FileStatus write_file(const fs::path& file, const std::string& text) {
+  io::FileStatus status;
+  status.file = file.string();
+  fs::path temporary = file;
+  temporary += ".tmp";
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) {
+      status.message = "cannot be written";
+      std::error_code ignored;
+      fs::remove(temporary, ignored);
+      return status;
+    }
+  }
+  std::error_code error;
+  fs::rename(temporary, file, error);
+  if (error) status.message = "cannot be written: " + error.message();
+  return status;
+}
+
+}  // namespace
+
+PlottedFiles plot_runs(const PlotRequest& request) {
+  PlottedFiles out;
+  std::vector<io::RunData> runs;
+  for (const fs::path& folder : request.folders) {
+    runs.emplace_back();
+    out.status = io::read_run(folder, runs.back());
+    if (!out.status.ok()) return out;
+  }
+  io::RunHead head;
+  if (!runs.empty()) head = io::read_run_head(runs.front().run_json);
+  if (!request.overlay.empty()) {
+    runs.emplace_back();
+    out.status = io::read_columns(request.overlay, runs.back());
+    if (!out.status.ok()) return out;
+  }
+
+  RunPlotOptions options;
+  options.title = head.title;
+  if (runs.size() == 1) {
+    std::vector<std::string> parts = head.variants;
+    parts.insert(parts.end(), head.settings.begin(), head.settings.end());
+    for (const std::string& part : parts) options.subtitle += (options.subtitle.empty() ? "" : ", ") + part;
+  }
+  const RunPlots plots = plots_of_run(runs, head.plots, options);
+  out.problems = plots.problems;
+
+  const fs::path folder = request.output.empty() ? request.folders.front() : request.output;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  for (const NamedFigure& figure : plots.figures) {
+    const fs::path file = folder / (figure.name + ".svg");
+    out.status = write_file(file, to_svg(figure.figure));
+    if (!out.status.ok()) return out;
+    out.files.push_back(file);
+  }
+  return out;
+}
+
+}  // namespace judder::report
