@@ -207,6 +207,7 @@ class EnergeticImpact {
       m_.normal_force[u] = force(u, deformation);
     }
     load_followers(m_.normal_force.data());
+    if (nB_ == 0 && likely_mode_holds()) return true;
     const Decision decision = decide(follower_problem(), o_.decision, m_.decision);
     if (!decision.found()) return false;
     std::copy(decision.mode.begin(), decision.mode.end(), m_.sub_mode.begin());
@@ -215,6 +216,28 @@ class EnergeticImpact {
       if (m_.sub_mode[nB_ + j] == RowStatus::slip_minus) m_.sub_state[j] = TangentState::slip_minus;
     }
     for (int r = 0; r < nS_; ++r) m_.excluded[r] = 0;
+    return true;
+  }
+
+  // Under given normal forces the slips solve a convex problem, so a mode that satisfies all inequalities
+  // is the answer: try what was not touched by the last event before listing modes.
+  bool likely_mode_holds() {
+    for (int j = 0; j < nT_; ++j) {
+      if (m_.excluded[j] != 0) return false;
+      const bool carries = m_.sub_base[j] > 0 && m_.mu[j] > 0;
+      m_.trial_mode[j] = !carries                                      ? RowStatus::free
+                         : m_.sub_state[j] == TangentState::slip_plus  ? RowStatus::slip_plus
+                         : m_.sub_state[j] == TangentState::slip_minus ? RowStatus::slip_minus
+                                                                       : RowStatus::stick;
+    }
+    const std::span<const RowStatus> mode(m_.trial_mode.data(), static_cast<std::size_t>(nT_));
+    const DecisionProblem d = follower_problem();
+    factor_mode(d, mode, o_.decision.rank_tolerance, m_.factor, m_.decision);
+    if (!m_.factor.reactions_unique()) return false;
+    const ModeValues values{m_.sub_force, m_.sub_acceleration, m_.sub_limit, m_.sub_margin};
+    if (!(evaluate_mode(d, mode, m_.factor, m_.decision, values).worst_margin > o_.decision.tolerance))
+      return false;
+    std::copy(mode.begin(), mode.end(), m_.sub_mode.begin());
     return true;
   }
 
@@ -252,7 +275,7 @@ class EnergeticImpact {
   }
 
   // y = (δ̂, ΔΛ_N, work of the slips)
-  void rates(const double* y, double* dy) {
+  void rates(const double* y, double* dy, bool with_work) {
     const double* impulse = y + nU_;
     for (int u = 0; u < nU_; ++u) {
       const int k = m_.contacts[u];
@@ -270,6 +293,7 @@ class EnergeticImpact {
       }
       dy[nU_ + u] = m_.contact_state[u] == kIdle ? 0 : force(u, y[u]);
     }
+    if (!with_work) return;
     for (int j = 0; j < nT_; ++j) {
       dy[2 * nU_ + j] = 0;
       const RowStatus s = m_.sub_mode[nB_ + j];
@@ -286,10 +310,10 @@ class EnergeticImpact {
   }
 
   // Extrapolated midpoint rule (Gragg) from y over h into trial; returns the error relative to scale.
-  double extrapolated_step(double h) {
-    const int size = 2 * nU_ + nT_;
+  double extrapolated_step(double h, bool with_work) {
+    const int size = with_work ? 2 * nU_ + nT_ : 2 * nU_;
     double error = 0;
-    rates(m_.y.data(), m_.slope.data());
+    rates(m_.y.data(), m_.slope.data(), with_work);
     for (int column = 0; column < kColumns; ++column) {
       const int count = 2 * (column + 1);
       const double step = h / count;
@@ -300,7 +324,7 @@ class EnergeticImpact {
         now[i] = m_.y[i] + step * m_.slope[i];
       }
       for (int s = 1; s < count; ++s) {
-        rates(now, m_.trial.data());
+        rates(now, m_.trial.data(), with_work);
         for (int i = 0; i < size; ++i) {
           const double next = old[i] + 2 * step * m_.trial[i];
           old[i] = now[i];
@@ -450,7 +474,7 @@ class EnergeticImpact {
   // Wedged: contacts press but nothing moves or will move. Their energy stays where it is and the impact is
   // over.
   bool balanced() {
-    rates(m_.y.data(), m_.slope.data());
+    rates(m_.y.data(), m_.slope.data(), false);
     const auto moves = [&](int i) {
       double gamma = m_.velocity[i], rate = 0;
       for (int u = 0; u < nU_; ++u) {
@@ -486,7 +510,7 @@ class EnergeticImpact {
     for (int g = 0; g < count; ++g) m_.armed[g] = m_.guard[g] > kZero ? 1 : 0;
     for (int step = 0; step < 100000; ++step) {
       double h = step_;
-      const double error = extrapolated_step(h) / kStepTolerance;
+      const double error = extrapolated_step(h, true) / kStepTolerance;
       if (!(error <= 1)) {
         step_ = h * (std::isfinite(error) ? std::max(0.1, 0.8 * std::pow(error, -1.0 / (2 * kColumns - 1)))
                                           : 0.1);
@@ -536,10 +560,11 @@ class EnergeticImpact {
   }
 
   // Shortens the step until the least armed guard is zero: Illinois' rule on the step length, each trial a
-  // full step.
+  // full step (without the work, which no guard needs).
   void locate(double h, double value_high) {
     guards(m_.y.data(), m_.guard.data());
     double low = 0, high = h, value_low = 1;
+    double end = h;
     int side = 0;
     for (int g = 0; g < 2 * nU_ + nS_; ++g) {
       if (m_.armed[g] != 0) value_low = std::min(value_low, m_.guard[g]);
@@ -547,9 +572,10 @@ class EnergeticImpact {
     for (int iteration = 0; iteration < 80; ++iteration) {
       double next = high - value_high * (high - low) / (value_high - value_low);
       if (!(next > low && next < high)) next = 0.5 * (low + high);
-      (void)extrapolated_step(next);
+      (void)extrapolated_step(next, false);
       const double value = least_armed_guard();
-      if (std::abs(value) <= 0.01 * kZero || high - low <= 1e-15 * h) return;
+      end = next;
+      if (std::abs(value) <= 0.1 * kZero || high - low <= 1e-15 * h) break;
       if (value < 0) {
         high = next;
         value_high = value;
@@ -562,6 +588,8 @@ class EnergeticImpact {
         side = 1;
       }
     }
+    (void)extrapolated_step(end, true);
+    (void)least_armed_guard();
   }
 
   [[nodiscard]] double scale(int i) const {

@@ -10,7 +10,7 @@
 namespace judder::contact {
 
 /// Columns of the extrapolation table of the energetic impact.
-constexpr int kColumns = 6;
+constexpr int kColumns = 4;
 
 struct ImpactWorkspace::Memory {
   DecisionWorkspace decision;

@@ -165,6 +165,29 @@ void ModeSolver::eliminate(double rank_tolerance) {
   }
 }
 
+// Without looking for pivots, for modes that are clearly regular: false as soon as a diagonal entry is
+// below a thousandth of its scale, and then nothing is known.
+bool ModeSolver::eliminate_diagonally() {
+  const int count = count_;
+  double* s = m_.matrix.data();
+  double* right = m_.right.data();
+  for (int k = 0; k < count; ++k) {
+    const double* p = s + k * count;
+    const double pivot = p[k] * m_.weight[m_.row[k]];
+    if (!(pivot * pivot > 1e-6)) return false;
+    const double inverse = 1 / p[k];
+    for (int r = k + 1; r < count; ++r) {
+      double* t = s + r * count;
+      const double factor = t[k] * inverse;
+      if (factor == 0) continue;
+      for (int q = k + 1; q < count; ++q) t[q] -= factor * p[q];
+      right[r] -= factor * right[k];
+    }
+  }
+  rank_ = count;
+  return true;
+}
+
 void ModeSolver::factor(const RowStatus* mode, double rank_tolerance) {
   assemble(mode);
   eliminate(rank_tolerance);
@@ -321,7 +344,8 @@ double ModeSolver::worst_acceleration(int& row) const {
 }
 
 bool ModeSolver::admissible(const RowStatus* mode, const DecisionOptions& options) {
-  factor(mode, options.rank_tolerance);
+  assemble(mode);
+  if (!eliminate_diagonally()) factor(mode, options.rank_tolerance);
   solve();
   const double tolerance = options.tolerance * size_;
   rigid_ = true;

@@ -148,6 +148,7 @@ class ModeSolver {
  private:
   void assemble(const RowStatus* mode);
   void eliminate(double rank_tolerance);
+  bool eliminate_diagonally();
   void slide();
   [[nodiscard]] double unit(int row) const;
   bool reaction_inequalities_hold(double tolerance) const;
