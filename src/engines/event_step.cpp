@@ -8,6 +8,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
+constexpr int kTrialsUntilNoise = 6;  ///< trial steps in a row before rounding is suspected
 
 }  // namespace
 
@@ -61,6 +62,7 @@ void EventEngine::Run::update_scales(double h) {
 // size removes. Measured once in a phase, and only when steps become short.
 void EventEngine::Run::measure_noise() {
   noise_measured_ = true;
+  std::fill(force_noise_.begin(), force_noise_.end(), 0.0);
   const int n = layout_.coordinates;
   std::copy(y_.begin(), y_.end(), node_y_.begin());
   constexpr double kShift = 0x1p-20;
@@ -151,11 +153,13 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
   bool to_limit = false;
   bool finite = true;
+  int trials = 0;
   for (;;) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < 0.1 * smallest;
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h) h = 0.5 * (limit - t_);  // no crumb of a step before the limit
     if (to_limit) h = limit - t_;
     if (!noise_measured_ && h < 1e-4 * (options_.until - options_.from) && !to_limit) measure_noise();
+    if (++trials == kTrialsUntilNoise && options_.step == 0) measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
       static_cast<void>(fail({finite ? Reason::step_too_small : (work_.mass_failed ? Reason::singular_mass : Reason::not_finite), t_, {},
                               finite ? "the error cannot be kept within the tolerance, even with the smallest step"
@@ -380,6 +384,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           continue;
         }
         if (!watch && root.kind == numeric::RootKind::rising) continue;
+        // Behind a zero that was divided out the first values are rounding, and so is their sign.
+        if (guard.zeros > 0 && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= guard.noise) continue;
         if (watch && !watch_direction_matches(guard.place, root.kind == numeric::RootKind::rising)) continue;
         if (root.theta < first_theta_) {
           first_guard_ = i;
