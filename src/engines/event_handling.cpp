@@ -39,6 +39,7 @@ bool EventEngine::Run::handle_guards() {
     if (!silent) quiet_rows_ = false;
   }
   if (!quiet_rows_) rows_before_event();
+  motion_.load(t_, y_.data());
 
   bool only_watches = true;
   bool touched = false;
@@ -147,6 +148,7 @@ bool EventEngine::Run::handle_guards() {
   for (int k = 0; released && k < layout_.switches; ++k) {
     if (mode_.sliding[k] != 0 && motion_.parallel(k)) at_surface_.push_back(k);
   }
+  motion_.release_pins();
   if (touched && !touch()) return false;
   if (!at_surface_.empty() && finish_switching()) return true;
   return settle();
@@ -416,6 +418,7 @@ void EventEngine::Run::settle_reference() {
 }
 
 bool EventEngine::Run::impact(bool inelastic) {
+  motion_.release_pins();
   const std::size_t first = pending_.size();
   before_impact_ = mode_;
   const Status status = collider_.collide(mode_, touching_, inelastic, pending_);

@@ -45,6 +45,8 @@ class ModeMotion {
   void load(double t, const double* y);
   /// Replaces the pinned entries of y at time t by their exact values.
   void pin(double t, double* y) const;
+  /// The mode has ended: what was pinned may be moved by an impact.
+  void release_pins() { pins_.clear(); }
 
   [[nodiscard]] std::span<const double> acceleration() const { return acceleration_; }
   [[nodiscard]] std::span<const double> normal() const { return normal_; }    ///< λ_N by relation
