@@ -43,7 +43,7 @@ Accumulation::Pattern Accumulation::pattern() const {
     out.count = count_;
     for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
     out.jerk = std::abs(entries_[size - 1].acceleration - entries_[size - 1 - p].acceleration) / duration[kTimes - 1];
-    if (ratio < 0.99) {
+    if (ratio < 1 - 1e-3) {
       out.remaining = duration[kTimes - 1] * ratio / (1 - ratio);
       return out;
     }
