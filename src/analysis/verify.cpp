@@ -93,9 +93,10 @@ class Verifier {
   Verification verify() {
     for (const ReferenceValue& value : reference_.values) assign(value);
     for (const std::string& key : order_) {
-      Run& run = runs_.at(key);
-      if (options_.proceed && !options_.proceed(key)) break;
+      const Run& run = runs_.at(key);
       simulate(run);
+      const auto off = [this](std::size_t k) { return out_.outcomes[k].verdict == Verdict::off; };
+      if (options_.first_failure && std::any_of(run.outcomes.begin(), run.outcomes.end(), off)) break;
     }
     return std::move(out_);
   }

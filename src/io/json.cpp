@@ -202,6 +202,8 @@ std::string run_json(const RunSummary& summary) {
     if (option.engine != summary.engine) continue;
     options[option.engine][option.key] = option.text.empty() ? number(option.number) : Json(option.text);
   }
+  Json counts = Json::object();
+  for (const auto& [name, value] : summary.counts) counts[name] = std::llround(value);
   Json intervals = Json::array();
   for (const RunSummary::Interval& interval : summary.intervals) {
     intervals.push_back({{"contact", interval.contact},
@@ -226,7 +228,7 @@ std::string run_json(const RunSummary& summary) {
                     {"time", number(summary.status.time)},
                     {"where", summary.status.where},
                     {"message", summary.status.message}}},
-                  {"counts", table(summary.counts)},
+                  {"counts", counts},
                   {"residuals", table(summary.residuals)},
                   {"energy",
                    {{"initial", number(summary.energy.initial)},

@@ -14,10 +14,8 @@
 // A run that cannot be compiled or ends early is no error here: values that it does not reach are off, and say why.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "judder/model/compile.hpp"
@@ -77,10 +75,9 @@ struct Writing {
 };
 
 struct VerifyOptions {
-  std::string engine;            ///< instead of the model's; empty: as in the file
-  std::optional<Perturbation> perturb;  ///< changes this in every run that has it
-  /// Called before each run; returns false to leave the rest out.
-  std::function<bool(std::string_view run)> proceed;
+  std::string engine{};                   ///< instead of the model's; empty: as in the file
+  std::optional<Perturbation> perturb{};  ///< changes this in every run that has it
+  bool first_failure = false;             ///< leave out the runs after the first one with a value that is off
 };
 
 enum class Verdict {

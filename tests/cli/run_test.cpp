@@ -1,0 +1,201 @@
+// run, verify and plot from outside: exit codes, complete files, interrupts.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string contents(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+class RunVerbs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("judder-cli-run-" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] Outcome run(const std::string& arguments, const std::string& before = {}) const {
+    const std::string command = "cd '" + folder_.string() + "' && " + before + " '" JUDDER_PROGRAM "' " + arguments + " > '" +
+                                (folder_ / "out").string() + "' 2> '" + (folder_ / "err").string() + "' < /dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"), contents(folder_ / "err")};
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name, std::ios::binary) << text; }
+
+  void expect_complete(const fs::path& folder) const {
+    for (const char* file : {"run.json", "state.json", "trajectory.csv", "events.csv"})
+      EXPECT_TRUE(fs::exists(folder_ / folder / file)) << file;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / folder)) EXPECT_NE(entry.path().extension(), ".tmp");
+    EXPECT_FALSE(json::parse(contents(folder_ / folder / "run.json"), nullptr, false).is_discarded());
+    EXPECT_FALSE(json::parse(contents(folder_ / folder / "state.json"), nullptr, false).is_discarded());
+    EXPECT_EQ(contents(folder_ / folder / "trajectory.csv").back(), '\n');
+  }
+
+  fs::path folder_;
+  const std::string gallery_ = JUDDER_SOURCE_DIR "/gallery/";
+  const std::string press_ = gallery_ + "press/model.toml";
+  const std::string ball_ = gallery_ + "bouncing-ball/model.toml";
+};
+
+TEST_F(RunVerbs, ARunPrintsItsEventsAndWritesItsFolder) {
+  const Outcome outcome = run("run '" + press_ + "' -o out-press");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "") << "no progress unless on a terminal";
+  EXPECT_NE(outcome.out.find("impact"), std::string::npos);
+  EXPECT_NE(outcome.out.find("done at t = 3\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\nout-press\n"), std::string::npos) << outcome.out;
+  expect_complete("out-press");
+  EXPECT_EQ(contents(folder_ / "out-press/events.csv").rfind("time,kind,where,detail,normal_impulse", 0), 0U);
+
+  EXPECT_EQ(run("run '" + ball_ + "'").code, 0);
+  expect_complete("runs/bouncing-ball");
+}
+
+TEST_F(RunVerbs, JsonIsTheRunJson) {
+  const Outcome outcome = run("run '" + ball_ + "' --until 1 --json -o b");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, contents(folder_ / "b/run.json"));
+}
+
+TEST_F(RunVerbs, EveryEndHasItsExitCode) {
+  write("stop.toml",
+        "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n"
+        "[[watch]]\nname = \"half\"\nzero = \"x - 0.5\"\nstop = true\n[run]\nuntil = 1\n");
+  write("negative.toml",
+        "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n"
+        "[[friction]]\nname = \"pad\"\nslip = \"x'\"\nnormal = \"0.2 - t\"\nlaw = 0.1\n[run]\nuntil = 1\n");
+  write("endless.toml", "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n");
+  EXPECT_EQ(run("run stop.toml").code, 0) << "a watch";
+  EXPECT_EQ(run("run '" + ball_ + "' --set e=0.5 --until 9 -o a").code, 0);
+  const Outcome early = run("run negative.toml -o negative");
+  EXPECT_EQ(early.code, 4);
+  EXPECT_NE(early.out.find("negative-normal at t = 0.2"), std::string::npos) << early.out;
+  expect_complete("negative");
+  EXPECT_EQ(run("run endless.toml").code, 3) << "no end time";
+  EXPECT_EQ(run("run endless.toml --until 1").code, 0);
+  EXPECT_EQ(run("run '" + press_ + "' --engine magic").code, 3);
+  EXPECT_EQ(run("run '" + press_ + "' --until soon").code, 2);
+  EXPECT_EQ(run("run '" + press_ + "' --tolerance 1").code, 3);
+  EXPECT_EQ(run("run").code, 2);
+  EXPECT_EQ(run("run none.toml").code, 5);
+  write("file", "");
+  EXPECT_EQ(run("run '" + press_ + "' -o file/inside").code, 5);
+  EXPECT_EQ(run("run '" + press_ + "' --resume nowhere").code, 5);
+}
+
+TEST_F(RunVerbs, TheSummaryIsMarkdownWithLoadsAndPeaks) {
+  const Outcome outcome = run("run '" + press_ + "' --summary --estimate -o s");
+  EXPECT_EQ(outcome.code, 0);
+  for (const char* part : {"# Two-mass vibro-impact system (press)", "## Events", "## Loads", "| plane ", "## Extremes", "## Energy",
+                           "largest difference", "event times"})
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+}
+
+TEST_F(RunVerbs, ResumingContinues) {
+  EXPECT_EQ(run("run '" + ball_ + "' --until 2 -o first").code, 0);
+  const Outcome outcome = run("run '" + ball_ + "' --resume first");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  expect_complete("first-resumed");
+  const std::string rows = contents(folder_ / "first-resumed/trajectory.csv");
+  EXPECT_GT(std::atof(rows.substr(rows.find('\n') + 1).c_str()), 2.0);
+  EXPECT_EQ(run("run '" + press_ + "' --resume first -o x").code, 5) << "the state of another model";
+}
+
+TEST_F(RunVerbs, AnInterruptLeavesCompleteFilesAndIs130) {
+  // Long enough that only the interrupt can end it.
+  const std::string out = (folder_ / "long").string();
+  const std::string model = gallery_ + "impact-oscillator/model.toml";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    execl(JUDDER_PROGRAM, "judder", "run", model.c_str(), "--until", "1e9", "-o", out.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  // The table under its temporary name says that the run has begun.
+  for (int i = 0; i < 600 && !fs::exists(folder_ / "long/trajectory.csv.tmp"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(child, SIGINT);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  expect_complete("long");
+  EXPECT_EQ(json::parse(contents(folder_ / "long/run.json"))["end"]["reason"], "interrupted");
+}
+
+TEST_F(RunVerbs, VerifyPrintsEveryValueAndItsExitCodeIsTheVerdict) {
+  const Outcome good = run("verify relay bouncing-ball");
+  EXPECT_EQ(good.code, 0) << good.out;
+  EXPECT_NE(good.out.find("published"), std::string::npos);
+  EXPECT_NE(good.out.find(" passed, 0 failed\n"), std::string::npos);
+  EXPECT_EQ(run("verify relay --quiet").out, "10 passed, 0 failed\n");
+  EXPECT_EQ(run("verify rely").code, 2);
+  EXPECT_NE(run("verify rely").err.find("did you mean 'relay'?"), std::string::npos);
+
+  // A gallery with a model whose restitution is not the one of the reference.
+  fs::create_directories(folder_ / "gallery/ball");
+  std::string model = contents(ball_);
+  model.replace(model.find("e = 0.9"), 7, "e = 0.8");
+  write("gallery/ball/model.toml", model);
+  write("gallery/ball/reference.toml",
+        "[[value]]\nlabel = \"t2\"\nevent = \"impact ground\"\nnumber = 2\nexact = 1.264\ntolerance = 1e-3\n");
+  const Outcome bad = run("verify ball", "JUDDER_GALLERY=gallery");
+  EXPECT_EQ(bad.code, 1) << bad.out << bad.err;
+  EXPECT_NE(bad.out.find("instead of 1.264"), std::string::npos) << bad.out;
+  EXPECT_NE(bad.out.find("0 passed, 1 failed\n"), std::string::npos) << bad.out;
+  const json report = json::parse(run("verify ball --json", "JUDDER_GALLERY=gallery").out);
+  EXPECT_EQ(report["failed"], 1);
+  EXPECT_EQ(report["models"][0]["values"][0]["verdict"], "off");
+  write("gallery/ball/reference.toml", "[[value]]\nlabel = 3\n");
+  EXPECT_EQ(run("verify ball", "JUDDER_GALLERY=gallery").code, 1) << "a reference that cannot be read proves nothing";
+}
+
+TEST_F(RunVerbs, PlotsAreListedAsTheyAreWritten) {
+  ASSERT_EQ(run("run '" + press_ + "' -o a").code, 0);
+  ASSERT_EQ(run("run '" + press_ + "' --variant high -o b").code, 0);
+  const Outcome one = run("plot a");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.out.rfind("a/plot-1.svg\n", 0), 0U) << one.out;
+  std::istringstream files(one.out);
+  for (std::string file; std::getline(files, file);) EXPECT_EQ(contents(folder_ / file).rfind("<svg", 0), 0U) << file;
+
+  const Outcome two = run("plot a b -o figures");
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_TRUE(fs::exists(folder_ / "figures/plot-1.svg"));
+
+  write("data.csv", "t,N\n0,1\n1,2\n");
+  EXPECT_EQ(run("plot a --overlay data.csv -o with").code, 0);
+  EXPECT_EQ(run("plot nowhere").code, 5);
+  EXPECT_EQ(run("plot a --overlay none.csv").code, 5);
+}
+
+}  // namespace

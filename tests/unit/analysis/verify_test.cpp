@@ -1,0 +1,224 @@
+// Every kind of quantity of a reference, each with a value that is right and one that is not.
+#include "judder/analysis/verify.hpp"
+
+#include <gtest/gtest.h>
+
+namespace judder::analysis {
+namespace {
+
+// A ball falls from 1 m, g = 2, and rebounds with e = 1/2: impacts at 1, 2, 2.5, …, speeds 2, 1, 1/2, …, rest at 3.
+model::Spec ball() {
+  model::Spec spec;
+  spec.parameters = {{.name = "g", .value = 2}, {.name = "e", .value = 0.5}, {.name = "H", .value = 1}};
+  spec.coordinates.push_back({.name = "h", .start = "H"});
+  spec.energy.kinetic = "h'^2/2";
+  spec.energy.potential = "g*h";
+  spec.contacts.push_back({.name = "ground", .gap = "h", .impact = {.restitution = "e"}});
+  spec.variants.push_back({.name = "dead", .values = {{"e", 0}}});
+  spec.run.until = 4;
+  spec.output.columns = {{"N", "normal(ground)"}, {"status", "mode(ground)"}};
+  return spec;
+}
+
+Outcome judge(const ReferenceValue& value, const VerifyOptions& options = {}) {
+  const Reference reference{"", {{"tolerance", 1e-12}}, {}, {value}};
+  const std::vector<Writing> writings{{"model.toml", ball()}};
+  Verification result = verify(reference, writings, options);
+  EXPECT_EQ(result.outcomes.size(), 1U);
+  Outcome outcome = result.outcomes.front();
+  outcome.value = nullptr;  // the reference is gone
+  return outcome;
+}
+
+ReferenceValue number(Quantity quantity, const std::string& subject, const model::Value& exact, double tolerance = 1e-9) {
+  ReferenceValue value;
+  value.label = "value";
+  value.quantity = quantity;
+  value.subject = subject;
+  value.exact = exact;
+  value.tolerance = tolerance;
+  return value;
+}
+
+// The value passes; a little beside it, it does not, and the reason shows both numbers.
+void expect_exactly(ReferenceValue value) {
+  const Outcome right = judge(value);
+  EXPECT_EQ(right.verdict, Verdict::ok) << right.why;
+  ASSERT_TRUE(right.computed.has_value());
+  value.exact = *right.computed + 3 * std::max(value.tolerance, 1e-9);
+  const Outcome wrong = judge(value);
+  EXPECT_EQ(wrong.verdict, Verdict::off);
+  EXPECT_NE(wrong.why.find("instead of"), std::string::npos) << wrong.why;
+}
+
+TEST(Verify, TimesOfEventsFromTheStartAndFromTheEnd) {
+  ReferenceValue value = number(Quantity::event, "impact ground", "sqrt(2*H/g)");
+  expect_exactly(value);
+  value.number = 3;
+  value.exact = 2.5;
+  expect_exactly(value);
+  value.subject = "accumulation";
+  value.number = -1;
+  value.exact = 3;
+  expect_exactly(value);
+}
+
+TEST(Verify, FieldsOfEventsAndColumnsOnBothSides) {
+  ReferenceValue value = number(Quantity::event, "impact ground", "(1 + e)*sqrt(2*g*H)");
+  value.field = "normal_impulse";
+  expect_exactly(value);
+  value.field = "energy_before";
+  value.exact = "g*H";
+  expect_exactly(value);
+  value.field = "energy_after";
+  value.exact = "g*H*e^2";
+  expect_exactly(value);
+  value.field = "h'";
+  value.exact = 1;
+  expect_exactly(value);
+  value.side = Side::before;
+  value.exact = -2;
+  expect_exactly(value);
+}
+
+TEST(Verify, ColumnsAtAnInstantAndAtTheEnd) {
+  ReferenceValue value = number(Quantity::column, "h", "H - g/2*0.3^2");
+  value.at = "0.1*3";
+  expect_exactly(value);
+  value.subject = "N";
+  value.at = {};
+  value.exact = "g";
+  expect_exactly(value);
+  value.at = 5;
+  EXPECT_NE(judge(value).why.find("there is no row at t = 5"), std::string::npos);
+}
+
+TEST(Verify, CountsExtremesAndMeans) {
+  ReferenceValue count = number(Quantity::count, "impact ground", 2, 0);
+  count.until = 2.2;
+  expect_exactly(count);
+
+  ReferenceValue extreme = number(Quantity::maximum, "h", 0.25);
+  extreme.from = 1;
+  extreme.to = 2;
+  expect_exactly(extreme);
+  extreme.quantity = Quantity::minimum;
+  extreme.subject = "h'";
+  extreme.exact = -1;
+  expect_exactly(extreme);
+  // The row of the impact at `from` that lies before it (h' = -2) does not count.
+  extreme.quantity = Quantity::maximum;
+  extreme.exact = 1;
+  expect_exactly(extreme);
+
+  ReferenceValue mean = number(Quantity::mean, "h", "1/6", 1e-8);
+  mean.from = 1;
+  mean.to = 2;
+  expect_exactly(mean);
+}
+
+TEST(Verify, WordsAndTheOrderOfEvents) {
+  ReferenceValue value = number(Quantity::event, "impact ground", {});
+  value.field = "detail";
+  value.text = "rebound";
+  EXPECT_EQ(judge(value).verdict, Verdict::ok);
+  value.text = "rest";
+  EXPECT_NE(judge(value).why.find("'rebound' instead of 'rest'"), std::string::npos);
+
+  ReferenceValue mode = number(Quantity::column, "status", {});
+  mode.text = "closed";
+  EXPECT_EQ(judge(mode).verdict, Verdict::ok);
+  mode.at = 0.5;
+  EXPECT_EQ(judge(mode).verdict, Verdict::off);
+
+  ReferenceValue reason = number(Quantity::reason, "done", {});
+  reason.text = "done";
+  EXPECT_EQ(judge(reason).verdict, Verdict::ok);
+  reason.text = "watch";
+  EXPECT_EQ(judge(reason).verdict, Verdict::off);
+
+  ReferenceValue sequence = number(Quantity::sequence, "", {});
+  sequence.until = 2.2;
+  sequence.text = "impact impact";
+  EXPECT_EQ(judge(sequence).verdict, Verdict::ok);
+  sequence.until = 2.7;
+  EXPECT_EQ(judge(sequence).verdict, Verdict::off);
+  sequence.kinds = {"lift-off"};
+  sequence.text = "";
+  EXPECT_EQ(judge(sequence).verdict, Verdict::ok);
+}
+
+TEST(Verify, PublishedValuesCountUnlessKnownToBeWrong) {
+  ReferenceValue value = number(Quantity::event, "impact ground", 1);
+  value.published = 1.004;
+  value.published_tolerance = 5e-3;
+  EXPECT_EQ(judge(value).verdict, Verdict::ok);
+  value.published_tolerance = 5e-4;
+  EXPECT_EQ(judge(value).verdict, Verdict::off);
+  value.wrong = true;
+  EXPECT_EQ(judge(value).verdict, Verdict::published_wrong);
+  value.exact = 1.1;
+  EXPECT_EQ(judge(value).verdict, Verdict::off) << "ours must still be right";
+}
+
+TEST(Verify, VariantsAndSettingsChangeTheRun) {
+  ReferenceValue value = number(Quantity::count, "impact ground", 1, 0);
+  value.variants = {"dead"};
+  expect_exactly(value);
+  value.set = {{"e", 0.5}};
+  EXPECT_EQ(judge(value).verdict, Verdict::off) << "--set wins over the variant";
+
+  ReferenceValue start = number(Quantity::event, "impact ground", "sqrt(4/g)");
+  start.set = {{"h", 2}};
+  expect_exactly(start);
+}
+
+TEST(Verify, SaysWhatIsMissing) {
+  const auto why = [](const ReferenceValue& value) { return judge(value).why; };
+  EXPECT_NE(why(number(Quantity::event, "lift-off ground", 1)).find("there are 0 events 'lift-off ground'"), std::string::npos);
+  EXPECT_NE(why(number(Quantity::column, "x", 1)).find("there is no column 'x'"), std::string::npos);
+  EXPECT_NE(why(number(Quantity::column, "h", "nonsense + 1")).find("nonsense"), std::string::npos);
+  ReferenceValue other = number(Quantity::column, "h", 0);
+  other.model = "model-other.toml";
+  EXPECT_NE(why(other).find("there is no file 'model-other.toml'"), std::string::npos);
+  ReferenceValue variant = number(Quantity::column, "h", 0);
+  variant.variants = {"alive"};
+  EXPECT_NE(why(variant).find("alive"), std::string::npos);
+}
+
+TEST(Verify, EachDistinctRunIsMadeOnce) {
+  ReferenceValue first = number(Quantity::event, "impact ground", 1);
+  ReferenceValue second = number(Quantity::column, "h", 0);
+  ReferenceValue shorter = second;
+  shorter.until = 3.5;
+  const Reference reference{"", {}, {}, {first, second, shorter, first}};
+  const std::vector<Writing> writings{{"model.toml", ball()}, {"model-same.toml", ball()}};
+  const Verification result = verify(reference, writings);
+  EXPECT_EQ(result.runs, 4) << "two until, two writings";
+  EXPECT_EQ(result.outcomes.size(), 8U);
+  EXPECT_EQ(result.failed(), 0);
+
+  Reference alone = reference;
+  for (ReferenceValue& value : alone.values) value.only = true;
+  EXPECT_EQ(verify(alone, writings).outcomes.size(), 4U);
+}
+
+TEST(Verify, APerturbationIsNoticedByNumbersButFollowedByClosedForms) {
+  VerifyOptions options;
+  options.perturb = Perturbation{"H", 1.01};
+  EXPECT_EQ(judge(number(Quantity::event, "impact ground", 1), options).verdict, Verdict::off);
+  EXPECT_EQ(judge(number(Quantity::event, "impact ground", "sqrt(2*H/g)"), options).verdict, Verdict::ok);
+  options.perturb = Perturbation{"h", 1.01};
+  EXPECT_EQ(judge(number(Quantity::event, "impact ground", "sqrt(2*H/g)"), options).verdict, Verdict::off);
+}
+
+TEST(Verify, AnUnknownEngineIsAReasonNotACrash) {
+  VerifyOptions options;
+  options.engine = "magic";
+  const Outcome outcome = judge(number(Quantity::column, "h", 0), options);
+  EXPECT_EQ(outcome.verdict, Verdict::off);
+  EXPECT_NE(outcome.why.find("magic"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace judder::analysis
