@@ -57,6 +57,28 @@ Accumulation::Pattern Accumulation::pattern() const {
   return {};
 }
 
+Accumulation::Pattern Accumulation::early_pattern() const {
+  const std::size_t size = entries_.size();
+  for (std::size_t p = 1; p <= kLongest && 2 * p <= size; ++p) {
+    bool repeats = true;
+    for (std::size_t i = size - p; i < size && repeats; ++i) repeats = entries_[i].members == entries_[i - p].members;
+    if (!repeats) continue;
+    const Entry& now = entries_[size - 1];
+    const Entry& before = entries_[size - 1 - p];
+    const double ratio = now.size / before.size;
+    if (!(ratio < 0.99)) return {};
+    Pattern out;
+    out.length = static_cast<int>(p);
+    out.ratio = ratio;
+    out.count = count_;
+    out.remaining = (now.time - before.time) * ratio / (1 - ratio);
+    for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
+    out.jerk = std::abs(now.acceleration - before.acceleration) / (now.time - before.time);
+    return out;
+  }
+  return {};
+}
+
 // Every number is exact as a decimal: the members in two halves of 32 bits.
 std::vector<double> Accumulation::save() const {
   std::vector<double> out{static_cast<double>(count_)};

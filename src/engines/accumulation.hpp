@@ -36,6 +36,9 @@ class Accumulation {
   void push(const Entry& entry);
   /// The pattern that the recent entries form, if any.
   [[nodiscard]] Pattern pattern() const;
+  /// The pattern that has occurred twice, its last impact weaker than the one before: for hops so small that their rounding is no longer
+  /// steady.
+  [[nodiscard]] Pattern early_pattern() const;
 
   [[nodiscard]] std::vector<double> save() const;
   void load(const std::vector<double>& memory);

@@ -80,6 +80,7 @@ EventEngine::Run::Run(const model::System& system)
   last_reaction_.resize(layout_.relations);
   watch_counts_.resize(system.watches().size());
   watch_rising_.resize(system.watches().size());
+  watch_side_.resize(system.watches().size());
   tail_impulse_.resize(layout_.relations);
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());
@@ -135,6 +136,8 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
 void EventEngine::Run::begin(const Moment* resume) {
   accumulation_.clear();
   switching_.clear();
+  timetable_.restart();
+  phase_ = {};
   accumulation_end_ = kNone;
   stop_by_watch_ = false;
   have_f0_ = false;
@@ -148,6 +151,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   for (Interval& interval : open_intervals_) interval.from = kNone;
   std::fill(last_reaction_.begin(), last_reaction_.end(), 0.0);
   std::fill(watch_counts_.begin(), watch_counts_.end(), 0L);
+  std::fill(watch_side_.begin(), watch_side_.end(), std::int8_t{0});
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), start_y_.begin());
   std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{1});
@@ -155,27 +159,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   first_sample();
   last_flight_ = 0;
   if (resume != nullptr && resume->started) {
-    t_ = resume->time;
-    std::copy_n(resume->y.begin(), layout_.integrated(), y_.begin());
-    std::copy_n(resume->dissipated.begin(), layout_.audits, y_.begin() + layout_.integrated());
-    std::copy_n(resume->supplied.begin(), layout_.audits, y_.begin() + layout_.integrated() + layout_.audits);
-    work_.in[layout_.initial_energy()] = resume->initial_energy;
-    mode_ = resume->mode;
-    h_ = resume->step;
-    std::copy_n(resume->scales.begin(), layout_.integrated(), scale_.begin());
-    guards_.load_scales({resume->scales.begin() + layout_.integrated(), resume->scales.end()});
-    accumulation_.load(resume->history);
-    watch_counts_ = resume->watch_counts;
-    result_.events = resume->events;
-    result_.start_mode = mode_;
-    motion_.load(t_, y_.data());
-    phase_start_ = t_;
-    while (next_sample_ <= t_) advance_sample();
-    std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{0});
-    std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
-    std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
-    std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
-    static_cast<void>(restart());
+    static_cast<void>(take_up(*resume));
     return;
   }
   start_from_model();
@@ -317,24 +301,12 @@ double EventEngine::Run::imbalance() {
 }
 
 void EventEngine::Run::finish() {
-  Moment& end = result_.end;
-  end.time = t_;
-  end.y.assign(y_.begin(), y_.begin() + layout_.integrated());
-  end.dissipated.assign(y_.begin() + layout_.integrated(), y_.begin() + layout_.integrated() + layout_.audits);
-  end.supplied.assign(y_.begin() + layout_.integrated() + layout_.audits, y_.end());
-  end.initial_energy = work_.in[layout_.initial_energy()];
-  end.mode = mode_;
-  end.step = h_;
-  end.scales.assign(scale_.begin(), scale_.end());
-  end.scales.insert(end.scales.end(), guards_.scales().begin(), guards_.scales().end());
-  end.events = result_.events;
-  end.watch_counts = watch_counts_;
-  end.history = accumulation_.save();
-  end.started = true;
+  save(result_.end);
   motion_.load(t_, y_.data());
   result_.energy_imbalance = imbalance();
   result_.evaluations = motion_.evaluations;
-  for (int r = 0; r < layout_.relations; ++r) close_interval(r);
+  // A closed phase that an interrupt cuts goes on when the run is taken up.
+  for (int r = 0; r < layout_.relations && result_.status.reason != Reason::interrupted; ++r) close_interval(r);
   if (result_.status.reason == Reason::done) {
     result_.status.time = t_;
     if (stop_by_watch_) result_.status.reason = Reason::watch;

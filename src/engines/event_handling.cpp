@@ -129,6 +129,7 @@ bool EventEngine::Run::handle_guards() {
         event.place = place;
         event.words[0] = watch_rising_[place] != 0 ? Word::up : Word::down;
         pending_.push_back(event);
+        watch_side_[place] = watch_rising_[place] != 0 ? 1 : -1;
         const model::WatchInfo& watch = system_.watches()[place];
         if (watch.stop > 0 && ++watch_counts_[place] >= watch.stop) stop_by_watch_ = true;
         break;
@@ -462,7 +463,8 @@ void EventEngine::Run::add_impact_work() {
 // Whether the impacts have become the tail of an accumulation. If so all contacts of the pattern touch now, and the tail's end is on the timetable.
 bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
   if (!std::isnan(accumulation_end_)) return false;
-  const Accumulation::Pattern pattern = accumulation_.pattern();
+  Accumulation::Pattern pattern = accumulation_.pattern();
+  if (pattern.length == 0) pattern = accumulation_.early_pattern();
   if (pattern.length == 0) return false;
   const double duration = pattern.equal_time ? 0 : pattern.remaining * (1 - pattern.ratio) / pattern.ratio;
   double speed_scale = 0;
@@ -611,12 +613,37 @@ void EventEngine::Run::recheck_slips() {
   }
 }
 
+// Where a switch changes side no gap may jump: a closed contact would have to leap, an open one would find itself inside the other body.
+bool EventEngine::Run::gaps_continue() {
+  if (mode_.side == reference_.side) return true;
+  motion_.load(t_, y_.data());
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (!relation.has_normal || !relation.holonomic || relation.rows_constant) continue;
+    double before = 0;
+    double after = 0;
+    double rate = 0;
+    for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = reference_.side[k];
+    system_.gap(work_, r, before, rate);
+    for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
+    system_.gap(work_, r, after, rate);
+    const double slack = options_.tolerance * guards_.gap_scale(r) + 8 * guards_.gap_noise(r);
+    const bool open = mode_.normal[r] == NormalStatus::open;
+    if (open ? after >= -slack : std::abs(after - before) <= slack) continue;
+    return fail({Reason::discontinuous, t_, relation.place,
+                 "the gap jumps from " + to_text(before) + " to " + to_text(after) +
+                     " where a switch changes its side; write branches that meet there"});
+  }
+  return true;
+}
+
 // Decides the mode, lists what changed, and starts the next phase.
 bool EventEngine::Run::settle() {
   tangential_impacts_ = 0;
   motion_.load(t_, y_.data());
   if (!decide_sides(at_surface_)) return false;
   if (!leave_surfaces(at_surface_)) return false;
+  if (!quiet_ && !gaps_continue()) return false;
   // A contact that opened or was open with a gap of zero may approach now: that is an impact of the same instant.
   for (int round = 0; round < 100; ++round) {
     std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
@@ -899,12 +926,15 @@ bool EventEngine::Run::paradox(Status status) {
 
 // Sets the decided mode in motion.
 bool EventEngine::Run::restart() {
+  reset_bristles();
+  phase_.time = t_;
+  phase_.y.assign(y_.begin(), y_.begin() + layout_.integrated());
+  phase_.mode = mode_;
   motion_.load(t_, y_.data());
   if (!motion_.set_mode(mode_)) {
     return fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite, t_, {}, "the equations of motion cannot be evaluated in the new mode"});
   }
   explicit_.use(motion_.components());
-  reset_bristles();
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
   motion_.load(t_, y_.data());
   if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number in the new mode"});

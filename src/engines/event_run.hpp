@@ -48,6 +48,11 @@ struct EventEngine::Run {
   [[nodiscard]] double total_energy();
   [[nodiscard]] double imbalance();
 
+  // --- event_memory.cpp: what another run needs to go on ---
+  void save(Moment& out) const;
+  [[nodiscard]] bool take_up(const Moment& from);
+  void recall(const PhaseMemory& phase);
+
   // --- event_step.cpp: one accepted step and the search for its end ---
   enum class StepEnd { plain, limit, guard, failed };
   StepEnd advance(double limit);
@@ -65,6 +70,7 @@ struct EventEngine::Run {
   void commit_step(double t1);
   void finish_step();
   void list_graze(double h);
+  void carry_watches();
   void choose_method(double h);
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] bool watch_direction_matches(int watch, bool rising);
@@ -98,6 +104,7 @@ struct EventEngine::Run {
   void set_guard_zeros();
   void list_changes();
   void close_gap(int relation);
+  [[nodiscard]] bool gaps_continue();
   void end_phase();
 
   const model::System& system_;
@@ -143,6 +150,7 @@ struct EventEngine::Run {
   double first_slope_ = 0;           ///< per unit of θ
   std::vector<double> root_theta_;   ///< by guard: its first zero in the trial step
   std::vector<std::uint8_t> watch_rising_;
+  std::vector<std::int8_t> watch_side_;  ///< sign that a watch has, carried over its zeros; 0: not known
   int degree_ = 8;                   ///< of the polynomials of the last trial step
   int graze_guard_ = -1;
   double graze_theta_ = 0;
@@ -173,6 +181,7 @@ struct EventEngine::Run {
   bool stop_by_watch_ = false;
   double last_flight_ = 0;           ///< length of the last phase, a good first step for the next
   double phase_start_ = 0;
+  PhaseMemory phase_;                ///< state and mode where the present mode was set
   std::vector<Interval> open_intervals_;  ///< by relation; from = NaN: none
   std::vector<double> last_reaction_;
 

@@ -153,6 +153,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
   bool to_limit = false;
   bool finite = true;
+  bool singular = false;
   int trials = 0;
   for (;;) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < 0.1 * smallest;
@@ -161,13 +162,16 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (!noise_measured_ && h < 1e-4 * (options_.until - options_.from) && !to_limit) measure_noise();
     if (++trials == kTrialsUntilNoise && options_.step == 0) measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
-      static_cast<void>(fail({finite ? Reason::step_too_small : (work_.mass_failed ? Reason::singular_mass : Reason::not_finite), t_, {},
-                              finite ? "the error cannot be kept within the tolerance, even with the smallest step"
-                                     : "the equations of motion give no finite number beyond this time"}));
+      const Reason reason = singular ? Reason::singular_mass : finite ? Reason::step_too_small : Reason::not_finite;
+      static_cast<void>(fail({reason, t_, {},
+                              singular ? "the mass matrix becomes singular here"
+                              : finite ? "the error cannot be kept within the tolerance, even with the smallest step"
+                                       : "the equations of motion give no finite number beyond this time"}));
       return StepEnd::failed;
     }
     if (!try_step(h)) {
       finite = stiff_;  // Newton may fail for other reasons
+      singular = singular || work_.mass_failed;
       ++result_.rejected;
       h *= 0.25;
       grow_allowed_ = false;
@@ -251,8 +255,20 @@ void EventEngine::Run::commit_step(double t1) {
     radau_.restart();
     have_f0_ = false;
   }
+  carry_watches();
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   finish_step();
+}
+
+// A watch has the sign of its last value that is more than rounding.
+void EventEngine::Run::carry_watches() {
+  if (watch_side_.empty()) return;
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].kind != GuardKind::watch) continue;
+    const double value = samples_[i * (degree_ + 2) + (degree_ + 1)];
+    if (std::abs(value) > list[i].noise) watch_side_[list[i].place] = value > 0 ? 1 : -1;
+  }
 }
 
 // A touch without consequence inside the step: an event with its depth, and two equal rows.
@@ -371,7 +387,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         good = false;
         break;
       }
-      const int start_sign = watch && coefficients[0] < 0 ? -1 : 1;
+      const int start_sign = !watch ? 1 : watch_side_[guard.place] != 0 ? watch_side_[guard.place] : coefficients[0] < 0 ? -1 : 1;
       numeric::close_at_end(sample[points], start_sign, roots_);
       for (const numeric::Root& root : roots_) {
         if (root.kind == numeric::RootKind::graze) {
@@ -385,7 +401,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         }
         if (!watch && root.kind == numeric::RootKind::rising) continue;
         // Behind a zero that was divided out the first values are rounding, and so is their sign.
-        if (guard.zeros > 0 && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= guard.noise) continue;
+        const bool returns = watch && watch_side_[guard.place] == (root.kind == numeric::RootKind::rising ? 1 : -1);
+        if ((guard.zeros > 0 || returns) && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= guard.noise) continue;
         if (watch && !watch_direction_matches(guard.place, root.kind == numeric::RootKind::rising)) continue;
         if (root.theta < first_theta_) {
           first_guard_ = i;

@@ -18,6 +18,10 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
     : sharing(system, work), system_(system), work_(work), motion_(motion) {
   const model::Layout& layout = system.layout();
   memory_.resize(2 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size());
+  if (!system.watches().empty()) interval_in_.resize(work.in.size());
+  for (const model::WatchInfo& watch : system.watches()) {
+    interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), watch.value.registers()));
+  }
   list_.reserve(3 * layout.relations + 3 * layout.tangents + 2 * layout.switches + system.watches().size());
 }
 
@@ -27,6 +31,8 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     list_.back().noise = kNoise * motion_.natural_force(place);
   } else if (kind == GuardKind::gap) {
     list_.back().noise = gap_noise(place);
+  } else if (kind == GuardKind::watch) {
+    list_.back().noise = watch_noise(place);
   }
   list_.back().scale = scale_slot(list_.back());
   switch (kind) {
@@ -205,6 +211,16 @@ double Guards::gap_noise(int relation) {
   return kNoise * terms;
 }
 
+// Interval arithmetic at a point: the width of the result bounds the rounding of the expression.
+double Guards::watch_noise(int watch) {
+  const expr::Program& program = system_.watches()[watch].value;
+  for (std::size_t i = 0; i < interval_in_.size(); ++i) interval_in_[i] = {work_.in[i], work_.in[i]};
+  expr::Interval out{0, 0};
+  program.evaluate_interval(interval_in_.data(), &out, interval_registers_.data());
+  const double width = out.high - out.low;
+  return std::isfinite(width) ? 2 * width : 0;
+}
+
 double Guards::gap_rate(const Guard& guard) {
   double gap = 0;
   double rate = 0;
@@ -232,6 +248,7 @@ void Guards::note_scales() {
 void Guards::load_scales(const std::vector<double>& memory) {
   if (memory.size() == memory_.size()) memory_ = memory;
   else std::fill(memory_.begin(), memory_.end(), 0.0);
+  for (Guard& guard : list_) guard.scale = scale_slot(guard);
 }
 
 }  // namespace judder::engines

@@ -43,6 +43,7 @@ class Guards {
   /// Lists the guards of the motion's mode; `zeros` are all 0.
   void build();
   [[nodiscard]] std::vector<Guard>& list() { return list_; }
+  [[nodiscard]] const std::vector<Guard>& list() const { return list_; }
   [[nodiscard]] int size() const { return static_cast<int>(list_.size()); }
   [[nodiscard]] bool needs_motion() const { return needs_motion_; }
 
@@ -69,6 +70,7 @@ class Guards {
 
  private:
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
+  [[nodiscard]] double watch_noise(int watch);
   [[nodiscard]] double& scale_slot(const Guard& guard);
 
   const model::System& system_;
@@ -76,6 +78,7 @@ class Guards {
   ModeMotion& motion_;
   std::vector<Guard> list_;
   std::vector<double> memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface by switch; watch
+  std::vector<expr::Interval> interval_in_, interval_registers_;
   double margin_ = 0;
   bool needs_motion_ = false;
 };

@@ -46,6 +46,10 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   matrix_.resize(rows * rows);
   row_order_.resize(rows);
   column_order_.resize(rows);
+  first_rows_.resize(rows);
+  trial_matrix_.resize(rows * rows);
+  row_size_.resize(rows);
+  forward_.resize(rows);
   residual_.resize(rows);
   lambda_.resize(rows);
   acceleration_.resize(n);
@@ -214,6 +218,14 @@ double ModeMotion::natural_force(int relation) const {
   return 0;
 }
 
+void ModeMotion::recall(std::span<const double> terms, std::span<const double> side) {
+  std::copy(terms.begin(), terms.end(), terms_.begin());
+  for (std::size_t k = 0; k < sliding_.size(); ++k) {
+    alpha_[k] = side[sliding_[k]];
+    mode_.side[sliding_[k]] = alpha_[k];
+  }
+}
+
 bool ModeMotion::refresh_rows() {
   for (const int r : touched_) {
     const model::Relation& relation = system_.relations()[r];
@@ -256,8 +268,61 @@ void ModeMotion::build_columns() {
   for (int k = 0; k < count; ++k) system_.solve_mass(work_, response_.data() + k * n_);
 }
 
-// LU of G M⁻¹ C. With `find_rank` by complete pivoting of the scaled matrix, which fixes rank and order for the mode; later by partial
-// pivoting within the independent rows.
+// Rank and order of the mode, by complete pivoting. Entries are compared relative to the diagonal of G M⁻¹ Gᵀ, so units do not matter, and as
+// squares: a root would round differently in units that differ by a power of two.
+void ModeMotion::find_order() {
+  const int count = active();
+  std::copy_n(matrix_.begin(), count * count, trial_matrix_.begin());
+  determinant_scale_ = 1;
+  for (int a = 0; a < count; ++a) {
+    const double* g = row(active_[a]);
+    std::copy_n(g, n_, drag_response_.begin());
+    system_.solve_mass(work_, drag_response_.data());
+    row_size_[a] = std::abs(dot(g, drag_response_.data(), n_));
+    if (row_size_[a] == 0) row_size_[a] = 1;
+    determinant_scale_ *= row_size_[a];
+    row_order_[a] = column_order_[a] = a;
+  }
+  double largest = 0;
+  rank_ = 0;
+  for (int p = 0; p < count; ++p) {
+    int best_row = p;
+    int best_column = p;
+    double best = -1;
+    for (int a = p; a < count; ++a) {
+      for (int k = p; k < count; ++k) {
+        const int r = row_order_[a];
+        const int c = column_order_[k];
+        const double entry = trial_matrix_[r * count + c];
+        const double value = entry / row_size_[r] * (entry / row_size_[c]);
+        if (value > best) {
+          best = value;
+          best_row = a;
+          best_column = k;
+        }
+      }
+    }
+    if (p == 0) largest = best;
+    if (!(best > kRankTolerance * kRankTolerance * largest)) break;
+    std::swap(row_order_[p], row_order_[best_row]);
+    std::swap(column_order_[p], column_order_[best_column]);
+    const int pr = row_order_[p];
+    const int pc = column_order_[p];
+    for (int a = p + 1; a < count; ++a) {
+      const int ar = row_order_[a];
+      const double ratio = trial_matrix_[ar * count + pc] / trial_matrix_[pr * count + pc];
+      for (int k = p; k < count; ++k) {
+        const int kc = column_order_[k];
+        trial_matrix_[ar * count + kc] -= ratio * trial_matrix_[pr * count + kc];
+      }
+    }
+    ++rank_;
+  }
+  std::copy_n(row_order_.begin(), count, first_rows_.begin());
+}
+
+// LU of G M⁻¹ C. With `find_rank` the rank and the order of rows are found first and kept for the mode; then by partial pivoting within the
+// independent rows.
 bool ModeMotion::factorise(bool find_rank) {
   const int count = active();
   if (count == 0) {
@@ -269,59 +334,9 @@ bool ModeMotion::factorise(bool find_rank) {
     for (int k = 0; k < count; ++k) matrix_[a * count + k] = dot(g, response_.data() + k * n_, n_);
   }
   if (find_rank) {
-    // Complete pivoting on a copy scaled by the square roots of the diagonal of G M⁻¹ Gᵀ, so that units do not matter.
-    std::vector<double> scaled(count * count);
-    std::vector<double> scale(count);
-    std::vector<double> image(n_);
-    for (int a = 0; a < count; ++a) {
-      const double* g = row(active_[a]);
-      std::copy_n(g, n_, image.begin());
-      system_.solve_mass(work_, image.data());
-      scale[a] = std::sqrt(std::abs(dot(g, image.data(), n_)));
-      if (scale[a] == 0) scale[a] = 1;
-    }
-    determinant_scale_ = 1;
-    for (int a = 0; a < count; ++a) determinant_scale_ *= scale[a] * scale[a];
-    for (int a = 0; a < count; ++a) {
-      for (int k = 0; k < count; ++k) {
-        scaled[a * count + k] = matrix_[a * count + k] /
-                                                          (scale[a] * scale[k]);
-      }
-    }
-    for (int a = 0; a < count; ++a) row_order_[a] = column_order_[a] = a;
-    double largest = 0;
-    rank_ = 0;
-    for (int p = 0; p < count; ++p) {
-      int best_row = p;
-      int best_column = p;
-      double best = -1;
-      for (int a = p; a < count; ++a) {
-        for (int k = p; k < count; ++k) {
-          const double value = std::abs(scaled[row_order_[a] * count +
-                                                                         column_order_[k]]);
-          if (value > best) {
-            best = value;
-            best_row = a;
-            best_column = k;
-          }
-        }
-      }
-      if (p == 0) largest = best;
-      if (!(best > kRankTolerance * largest)) break;
-      std::swap(row_order_[p], row_order_[best_row]);
-      std::swap(column_order_[p], column_order_[best_column]);
-      const int pr = row_order_[p];
-      const int pc = column_order_[p];
-      for (int a = p + 1; a < count; ++a) {
-        const int ar = row_order_[a];
-        const double ratio = scaled[ar * count + pc] / scaled[pr * count + pc];
-        for (int k = p; k < count; ++k) {
-          const int kc = column_order_[k];
-          scaled[ar * count + kc] -= ratio * scaled[pr * count + kc];
-        }
-      }
-      ++rank_;
-    }
+    find_order();
+  } else {
+    std::copy_n(first_rows_.begin(), count, row_order_.begin());
   }
   // In-place LU in the order found, on the leading rank_ rows and columns.
   for (int p = 0; p < rank_; ++p) {
@@ -365,15 +380,9 @@ double ModeMotion::determinant() const {
 }
 
 // x (by active row) → solution (by active column); dependent columns get zero.
-void ModeMotion::solve_active(double* x) const {
+void ModeMotion::solve_active(double* x) {
   const int count = active();
-  double forward[64];
-  std::vector<double> large;
-  double* y = forward;
-  if (count > 64) {
-    large.resize(count);
-    y = large.data();
-  }
+  double* y = forward_.data();
   for (int p = 0; p < rank_; ++p) {
     const int pr = row_order_[p];
     double value = x[pr];

@@ -58,6 +58,8 @@ class ModeMotion {
   /// relative to.
   void note_terms();
   [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
+  /// Takes up terms and the coefficients of sliding switches where an earlier run left them.
+  void recall(std::span<const double> terms, std::span<const double> side);
   /// The size that a reaction of this relation would have if the terms of its row did not cancel.
   [[nodiscard]] double natural_force(int relation) const;
 
@@ -101,8 +103,9 @@ class ModeMotion {
   bool refresh_rows();
   void pin_if_immobile();
   void build_columns();
+  void find_order();
   bool factorise(bool find_rank);
-  void solve_active(double* x) const;
+  void solve_active(double* x);
   [[nodiscard]] const double* row(const Active& a) const;
   [[nodiscard]] double zeta(const Active& a) const;
   void audit(double* rate);
@@ -130,7 +133,9 @@ class ModeMotion {
   std::vector<double> response_;   ///< M⁻¹ C, active × n
   std::vector<double> matrix_;     ///< G M⁻¹ C, then its LU
   std::vector<int> row_order_, column_order_;
-  std::vector<double> residual_;
+  std::vector<int> first_rows_;    ///< row order found with the rank: where every pivoting starts
+  std::vector<double> trial_matrix_, row_size_;
+  std::vector<double> residual_, forward_;
   double determinant_scale_ = 1;
   std::vector<double> acceleration_, normal_, tangent_, lambda_;
   std::vector<double> powers_;

@@ -23,13 +23,29 @@ Timetable::Timetable(const model::System& system, model::Workspace& work) : syst
     registers = std::max<std::size_t>(registers, info.surface.registers());
     outputs = std::max<std::size_t>(outputs, info.surface.outputs());
   }
-  next_.assign(switches_.size(), -kNever);
-  known_until_.assign(switches_.size(), -kNever);
+  restart();
   in_.resize(system.layout().size() + 1);
   interval_in_.resize(in_.size());
   interval_registers_.resize(registers);
   interval_out_.resize(outputs);
   out_.resize(outputs);
+}
+
+void Timetable::restart() {
+  next_.assign(switches_.size(), -kNever);
+  known_until_.assign(switches_.size(), -kNever);
+}
+
+std::vector<double> Timetable::save() const {
+  std::vector<double> out(next_);
+  out.insert(out.end(), known_until_.begin(), known_until_.end());
+  return out;
+}
+
+void Timetable::load(const std::vector<double>& memory) {
+  if (memory.size() != 2 * switches_.size()) return restart();
+  std::copy_n(memory.begin(), switches_.size(), next_.begin());
+  std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(switches_.size()), switches_.size(), known_until_.begin());
 }
 
 double Timetable::surface(int k, double t) {

@@ -11,6 +11,11 @@ class Timetable {
  public:
   Timetable(const model::System& system, model::Workspace& work);
 
+  /// Forgets the instants found ahead: a run begins.
+  void restart();
+  /// The instants found ahead, and the same taken up again: a search from another time may end on another last bit.
+  [[nodiscard]] std::vector<double> save() const;
+  void load(const std::vector<double>& memory);
   /// Sides of all switches of time alone, valid just after `t`.
   void sides_after(double t, std::vector<double>& side);
   /// The first instant in (t, until] at which a switch of time changes its side or a knot is met; `until` if there is none.

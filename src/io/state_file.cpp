@@ -65,6 +65,69 @@ std::vector<Status> to_statuses(const Json& json, const std::array<const char*, 
   return out;
 }
 
+Json mode_json(const engines::Mode& mode) {
+  return {{"normal", words(mode.normal, kNormal)},
+          {"pressed", mode.pressed},
+          {"tangent", words(mode.tangent, kTangent)},
+          {"side", numbers(mode.side)},
+          {"sliding", mode.sliding}};
+}
+
+engines::Mode to_mode(const Json& in) {
+  engines::Mode mode;
+  mode.normal = to_statuses<NormalStatus>(in.at("normal"), kNormal);
+  mode.pressed = in.at("pressed").get<std::vector<std::int8_t>>();
+  mode.tangent = to_statuses<TangentStatus>(in.at("tangent"), kTangent);
+  mode.side = to_numbers(in.at("side"));
+  mode.sliding = in.at("sliding").get<std::vector<std::uint8_t>>();
+  return mode;
+}
+
+/// The lists of numbers of a phase, with their names in the file.
+struct PhaseList {
+  const char* name;
+  std::vector<double> engines::PhaseMemory::*member;
+};
+using engines::PhaseMemory;
+constexpr PhaseList kPhaseLists[] = {{"y", &PhaseMemory::y},
+                                     {"side", &PhaseMemory::side},
+                                     {"guards", &PhaseMemory::guards},
+                                     {"watch_sides", &PhaseMemory::watch_sides},
+                                     {"rate", &PhaseMemory::rate},
+                                     {"noise", &PhaseMemory::noise},
+                                     {"stepper", &PhaseMemory::stepper},
+                                     {"switchings", &PhaseMemory::switchings},
+                                     {"tail", &PhaseMemory::tail},
+                                     {"intervals", &PhaseMemory::intervals},
+                                     {"timetable", &PhaseMemory::timetable}};
+
+Json phase_json(const PhaseMemory& phase) {
+  Json out{{"time", number(phase.time)},
+           {"mode", mode_json(phase.mode)},
+           {"start", number(phase.start)},
+           {"last_flight", number(phase.last_flight)},
+           {"grow", phase.grow},
+           {"largest_energy", number(phase.largest_energy)},
+           {"stiff", phase.stiff},
+           {"tail_end", number(phase.tail_end)}};
+  for (const PhaseList& list : kPhaseLists) out[list.name] = numbers(phase.*list.member);
+  return out;
+}
+
+PhaseMemory to_phase(const Json& in) {
+  PhaseMemory phase;
+  phase.time = to_number(in.at("time"));
+  phase.mode = to_mode(in.at("mode"));
+  phase.start = to_number(in.at("start"));
+  phase.last_flight = to_number(in.at("last_flight"));
+  phase.grow = in.at("grow").get<bool>();
+  phase.largest_energy = to_number(in.at("largest_energy"));
+  phase.stiff = in.at("stiff").get<bool>();
+  phase.tail_end = to_number(in.at("tail_end"));
+  for (const PhaseList& list : kPhaseLists) phase.*list.member = to_numbers(in.at(list.name));
+  return phase;
+}
+
 /// What must be the same in the model that takes up the state.
 Json identity(const model::System& system) {
   Json relations = Json::array();
@@ -83,17 +146,11 @@ Json identity(const model::System& system) {
 }  // namespace
 
 std::string state_json(const model::System& system, const Moment& moment) {
-  const engines::Mode& mode = moment.mode;
   const Json out{{"format", 1},
                  {"time", number(moment.time)},
                  {"model", identity(system)},
                  {"y", numbers(moment.y)},
-                 {"mode",
-                  {{"normal", words(mode.normal, kNormal)},
-                   {"pressed", mode.pressed},
-                   {"tangent", words(mode.tangent, kTangent)},
-                   {"side", numbers(mode.side)},
-                   {"sliding", mode.sliding}}},
+                 {"mode", mode_json(moment.mode)},
                  {"dissipated", numbers(moment.dissipated)},
                  {"supplied", numbers(moment.supplied)},
                  {"initial_energy", number(moment.initial_energy)},
@@ -102,7 +159,8 @@ std::string state_json(const model::System& system, const Moment& moment) {
                  {"events", moment.events},
                  {"watch_counts", moment.watch_counts},
                  {"started", moment.started},
-                 {"history", numbers(moment.history)}};
+                 {"history", numbers(moment.history)},
+                 {"phase", phase_json(moment.phase)}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -117,12 +175,7 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     Moment read;
     read.time = to_number(in.at("time"));
     read.y = to_numbers(in.at("y"));
-    const Json& mode = in.at("mode");
-    read.mode.normal = to_statuses<NormalStatus>(mode.at("normal"), kNormal);
-    read.mode.pressed = mode.at("pressed").get<std::vector<std::int8_t>>();
-    read.mode.tangent = to_statuses<TangentStatus>(mode.at("tangent"), kTangent);
-    read.mode.side = to_numbers(mode.at("side"));
-    read.mode.sliding = mode.at("sliding").get<std::vector<std::uint8_t>>();
+    read.mode = to_mode(in.at("mode"));
     read.dissipated = to_numbers(in.at("dissipated"));
     read.supplied = to_numbers(in.at("supplied"));
     read.initial_energy = to_number(in.at("initial_energy"));
@@ -132,12 +185,17 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     read.watch_counts = in.at("watch_counts").get<std::vector<long>>();
     read.started = in.at("started").get<bool>();
     read.history = to_numbers(in.at("history"));
+    read.phase = to_phase(in.at("phase"));
 
     const model::Layout& layout = system.layout();
     const auto fits = [](std::size_t size, int wanted) { return size == static_cast<std::size_t>(wanted); };
-    const bool complete = fits(read.y.size(), layout.integrated()) && fits(read.mode.normal.size(), layout.relations) &&
-                          fits(read.mode.pressed.size(), layout.relations) && fits(read.mode.tangent.size(), layout.tangents) &&
-                          fits(read.mode.side.size(), layout.switches) && fits(read.mode.sliding.size(), layout.switches) &&
+    const auto mode_fits = [&](const engines::Mode& mode) {
+      return fits(mode.normal.size(), layout.relations) && fits(mode.pressed.size(), layout.relations) &&
+             fits(mode.tangent.size(), layout.tangents) && fits(mode.side.size(), layout.switches) &&
+             fits(mode.sliding.size(), layout.switches);
+    };
+    const bool complete = fits(read.y.size(), layout.integrated()) && mode_fits(read.mode) &&
+                          (read.phase.y.empty() || (fits(read.phase.y.size(), layout.integrated()) && mode_fits(read.phase.mode))) &&
                           fits(read.dissipated.size(), layout.audits) && fits(read.supplied.size(), layout.audits) &&
                           read.scales.size() >= read.y.size() && read.watch_counts.size() == system.watches().size();
     if (!complete) return "the state does not have the sizes of this model";

@@ -14,8 +14,9 @@ double pivot_floor(std::size_t n, double diagonal) {
   return 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::abs(diagonal);
 }
 
-/// M = L Lᵀ of the massive block, k×k, row-major, lower part; sums in the order written. Returns the failing
-/// row or −1.
+/// M = L D Lᵀ of the massive block, k×k, row-major: D on the diagonal, L below it, L D above it; sums in the
+/// order written. No square roots: a change of the mass unit by a power of two keeps all bits. Returns the
+/// failing row or −1.
 int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<int>& massive,
               std::vector<double>& factor) {
   const std::size_t k = massive.size();
@@ -23,12 +24,13 @@ int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<
     const auto row = static_cast<std::size_t>(massive[i]);
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = mass[row * n + static_cast<std::size_t>(massive[j])];
-      for (std::size_t l = 0; l < j; ++l) sum -= factor[i * k + l] * factor[j * k + l];
+      for (std::size_t l = 0; l < j; ++l) sum -= factor[i * k + l] * factor[l * k + j];
       if (j < i) {
+        factor[j * k + i] = sum;
         factor[i * k + j] = sum / factor[j * k + j];
       } else {
         if (!(sum > pivot_floor(k, mass[row * n + row]))) return static_cast<int>(i);
-        factor[i * k + i] = std::sqrt(sum);
+        factor[i * k + i] = sum;
       }
     }
   }
@@ -182,12 +184,12 @@ void System::solve_mass(const Workspace& work, double* x) const {
   for (std::size_t i = 0; i < k; ++i) {
     double sum = at(i);
     for (std::size_t l = 0; l < i; ++l) sum -= factor[i * k + l] * at(l);
-    at(i) = sum / factor[i * k + i];
+    at(i) = sum;
   }
   for (std::size_t i = k; i-- > 0;) {
-    double sum = at(i);
+    double sum = at(i) / factor[i * k + i];
     for (std::size_t l = i + 1; l < k; ++l) sum -= factor[l * k + i] * at(l);
-    at(i) = sum / factor[i * k + i];
+    at(i) = sum;
   }
   if (k == d.massless.size()) return;
   for (std::size_t i = 0; i < d.massless.size(); ++i) {

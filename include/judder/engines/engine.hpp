@@ -46,6 +46,30 @@ struct EngineOptions {
 /// From the [run] and [output] tables of a model.
 [[nodiscard]] EngineOptions options_of(const model::RunOptions& run);
 
+/// What the engine remembers of the phase it is in, beyond the state of the system. With it a run goes on with the same bits as if it had
+/// not been cut; without it (`y` empty) to its tolerance.
+struct PhaseMemory {
+  double time = 0;                ///< where the mode was set: motion and guards are prepared there again
+  std::vector<double> y;          ///< q, v, z there
+  Mode mode;                      ///< as it was set
+  double start = 0;               ///< of the phase
+  double last_flight = 0;         ///< length of the phase before
+  std::vector<double> side;       ///< by switch, with the present coefficients of sliding ones
+  std::vector<double> guards;     ///< order of the zero at the start and noise of each
+  std::vector<double> watch_sides; ///< sign of each watch, 0: not known
+  std::vector<double> rate;       ///< ẏ at the present state; empty: not known
+  std::vector<double> noise;      ///< rounding of the accelerations; empty: not measured
+  bool grow = true;               ///< the next step may be longer than the last
+  double largest_energy = 0;
+  bool stiff = false;             ///< the implicit method is in use
+  std::vector<double> stepper;    ///< what the methods remember
+  std::vector<double> switchings; ///< recent switchings, for accumulation
+  double tail_end = 0;            ///< end of the tail of an accumulation; NaN: none
+  std::vector<double> tail;       ///< its pattern and its impulses by relation
+  std::vector<double> intervals;  ///< closed phases so far: from, peak, impulse, last reaction by relation
+  std::vector<double> timetable;  ///< instants found ahead
+};
+
 /// Everything needed to go on: a value that can be copied, saved and compared.
 struct Moment {
   double time = 0;
@@ -59,6 +83,7 @@ struct Moment {
   std::vector<long> watch_counts;
   bool started = false;           ///< false: the modes at the start are still to be decided
   std::vector<double> history;    ///< recent impacts, for accumulation
+  PhaseMemory phase;
 };
 
 enum class RowKind : std::uint8_t { sample, before, after };

@@ -224,7 +224,7 @@ class System {
 
   // --- evaluation; `work.in` is the array of inputs ---
 
-  /// h, rates and, if it varies, M with its Cholesky factor; massless coordinates first. False: a value is
+  /// h, rates and, if it varies, M with its factors L D Lᵀ; massless coordinates first. False: a value is
   /// not finite, or M is not positive definite (work.mass_failed tells which).
   [[nodiscard]] bool motion(Workspace& work) const;
   /// x = M⁻¹ x, n entries (massless rows give 0).
@@ -273,7 +273,7 @@ class Workspace {
   std::vector<double> force;   ///< h, n
   std::vector<double> rate;    ///< m
   std::vector<double> mass;    ///< n×n, row-major, full
-  std::vector<double> factor;  ///< Cholesky factor of the massive block
+  std::vector<double> factor;  ///< of the massive block: D, below it L, above it L D
   bool mass_failed = false;
 
   // private to the evaluation

@@ -50,6 +50,7 @@ void RadauStepper::resize(int components, int quadratures) {
   quadratures_ = quadratures;
   all_ = components + quadratures;
   jacobian_.assign(at(n_ * n_), 0.0);
+  factor_weights_.assign(at(n_), 0.0);
   real_.resize(n_);
   complex_.resize(n_);
   w_.assign(at(3 * n_), 0.0);
@@ -73,6 +74,35 @@ void RadauStepper::restart() {
   have_end_rate_ = false;
   contraction_ = 1;
   eta_ = 1;
+}
+
+void RadauStepper::save(std::vector<double>& out) const {
+  out.insert(out.end(), {have_jacobian_ ? 1.0 : 0.0, fresh_jacobian_ ? 1.0 : 0.0, have_factors_ ? 1.0 : 0.0, have_history_ ? 1.0 : 0.0,
+                         factored_h_, history_h_, contraction_, eta_});
+  out.insert(out.end(), jacobian_.begin(), jacobian_.end());
+  out.insert(out.end(), factor_weights_.begin(), factor_weights_.end());
+  out.insert(out.end(), history_.begin(), history_.end());
+}
+
+std::size_t RadauStepper::load(std::span<const double> in) {
+  const std::size_t size = 8 + jacobian_.size() + factor_weights_.size() + history_.size();
+  if (in.size() < size) return 0;
+  std::size_t next = 8;
+  for (std::vector<double>* part : {&jacobian_, &factor_weights_, &history_}) {
+    for (double& value : *part) value = in[next++];
+  }
+  restart();
+  history_h_ = in[5];
+  if (in[2] != 0) {
+    h_ = in[4];
+    static_cast<void>(factor({factor_weights_.data(), nullptr}));
+  }
+  have_jacobian_ = in[0] != 0;
+  fresh_jacobian_ = in[1] != 0;
+  have_history_ = in[3] != 0;
+  contraction_ = in[6];
+  eta_ = in[7];
+  return size;
 }
 
 void RadauStepper::accept() {
@@ -108,6 +138,7 @@ bool RadauStepper::factor(const RadauScales& scales) {
     re[i * n_ + i] += alpha;
     im[i * n_ + i] = beta;
   }
+  std::copy_n(scales.inverse, n_, factor_weights_.begin());
   have_factors_ = real_.factor(scales.inverse) && complex_.factor(scales.inverse);
   factored_h_ = h_;
   return have_factors_;

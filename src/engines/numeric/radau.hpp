@@ -27,6 +27,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "engines/numeric/small_lu.hpp"
@@ -74,6 +75,11 @@ class RadauStepper {
 
   /// The next step starts from a state that does not continue the last one (after an event).
   void restart();
+
+  /// What later steps take from earlier ones, appended to `out`; load() takes it up again from the same place and returns the number of
+  /// values read, 0 if `in` is too short. The steps that follow are the same to the last bit.
+  void save(std::vector<double>& out) const;
+  [[nodiscard]] std::size_t load(std::span<const double> in);
 
   [[nodiscard]] const double* y1() const { return y1_.data(); }
   [[nodiscard]] const double* f1() const { return f1_.data(); }  ///< after prepare_end_rate()
@@ -131,6 +137,7 @@ class RadauStepper {
   int iterations_ = 0;
 
   std::vector<double> jacobian_;
+  std::vector<double> factor_weights_;  ///< that the pivots were chosen with
   RealLu real_;
   ComplexLu complex_;
   std::vector<double> w_, z_, rates_;      ///< three rows each: transformed stages, stages, right-hand sides

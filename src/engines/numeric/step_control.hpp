@@ -77,6 +77,14 @@ class StiffnessMonitor {
   /// now.
   [[nodiscard]] bool implicit_step(double stiffness);
 
+  [[nodiscard]] int beyond() const { return beyond_; }
+  [[nodiscard]] int calm() const { return calm_; }
+  /// Goes on from the counts of an earlier monitor.
+  void load(int beyond, int calm) {
+    beyond_ = beyond;
+    calm_ = calm;
+  }
+
  private:
   StiffnessOptions options_;
   int beyond_ = 0;

@@ -1,0 +1,156 @@
+// What a run remembers: saved at its end, taken up where another run goes on.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kGuardNumbers = 2;     ///< saved of each guard
+constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
+constexpr std::size_t kTailNumbers = 8;      ///< saved of an accumulation, before the impulses
+
+}  // namespace
+
+void EventEngine::Run::save(Moment& out) const {
+  out.time = t_;
+  out.y.assign(y_.begin(), y_.begin() + layout_.integrated());
+  out.dissipated.assign(y_.begin() + layout_.integrated(), y_.begin() + layout_.integrated() + layout_.audits);
+  out.supplied.assign(y_.begin() + layout_.integrated() + layout_.audits, y_.end());
+  out.initial_energy = work_.in[layout_.initial_energy()];
+  out.mode = mode_;
+  out.step = h_;
+  out.scales.assign(scale_.begin(), scale_.end());
+  out.scales.insert(out.scales.end(), guards_.scales().begin(), guards_.scales().end());
+  out.events = result_.events;
+  out.watch_counts = watch_counts_;
+  out.history = accumulation_.save();
+  out.started = true;
+
+  PhaseMemory& phase = out.phase;
+  phase = phase_;
+  phase.start = phase_start_;
+  phase.last_flight = last_flight_;
+  phase.side = motion_.mode().side;
+  for (const Guard& guard : guards_.list()) phase.guards.insert(phase.guards.end(), {static_cast<double>(guard.zeros), guard.noise});
+  phase.watch_sides.assign(watch_side_.begin(), watch_side_.end());
+  if (have_f0_) phase.rate = f0_;
+  if (noise_measured_) phase.noise = force_noise_;
+  phase.grow = grow_allowed_;
+  phase.largest_energy = result_.largest_energy;
+  phase.stiff = stiff_;
+  phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm())});
+  phase.stepper.insert(phase.stepper.end(), motion_.acceleration_terms().begin(), motion_.acceleration_terms().end());
+  if (stiff_) radau_.save(phase.stepper);
+  phase.switchings = switching_.save();
+  phase.tail_end = accumulation_end_;
+  if (!std::isnan(accumulation_end_)) {
+    phase.tail = {static_cast<double>(tail_.length), tail_.ratio, tail_.remaining, tail_.equal_time ? 1.0 : 0.0,
+                  static_cast<double>(tail_.members >> 32U), static_cast<double>(tail_.members & 0xFFFFFFFFULL), tail_.jerk,
+                  static_cast<double>(tail_.count)};
+    phase.tail.insert(phase.tail.end(), tail_impulse_.begin(), tail_impulse_.end());
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    const Interval& open = open_intervals_[r];
+    phase.intervals.insert(phase.intervals.end(), {open.from, open.peak, open.impulse, last_reaction_[r]});
+  }
+  phase.timetable = timetable_.save();
+}
+
+bool EventEngine::Run::take_up(const Moment& from) {
+  result_.start_mode = from.mode;
+  std::copy_n(from.scales.begin(), layout_.integrated(), scale_.begin());
+  guards_.load_scales({from.scales.begin() + layout_.integrated(), from.scales.end()});
+  work_.in[layout_.initial_energy()] = from.initial_energy;
+  accumulation_.load(from.history);
+  watch_counts_ = from.watch_counts;
+  result_.events = from.events;
+  std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{0});
+  std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
+  std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
+  std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
+
+  const PhaseMemory& phase = from.phase;
+  const bool whole = phase.y.size() == static_cast<std::size_t>(layout_.integrated());
+  if (whole && phase.stiff && !stiff_) {
+    stiff_ = true;
+    motion_.always_audit(true);
+  }
+  // The mode is set anew where it was set: pins, rank and guards are those of the start of the phase.
+  t_ = whole ? phase.time : from.time;
+  mode_ = whole ? phase.mode : from.mode;
+  const std::vector<double>& entry = whole ? phase.y : from.y;
+  std::copy_n(entry.begin(), layout_.integrated(), y_.begin());
+  std::copy_n(from.dissipated.begin(), layout_.audits, y_.begin() + layout_.integrated());
+  std::copy_n(from.supplied.begin(), layout_.audits, y_.begin() + layout_.integrated() + layout_.audits);
+  phase_start_ = t_;
+  h_ = from.step;
+  if (!restart()) return false;
+
+  t_ = from.time;
+  h_ = from.step;
+  mode_ = from.mode;
+  std::copy_n(from.y.begin(), layout_.integrated(), y_.begin());
+  std::copy_n(from.dissipated.begin(), layout_.audits, y_.begin() + layout_.integrated());
+  std::copy_n(from.supplied.begin(), layout_.audits, y_.begin() + layout_.integrated() + layout_.audits);
+  guards_.load_scales({from.scales.begin() + layout_.integrated(), from.scales.end()});
+  if (whole) recall(phase);
+  motion_.load(t_, y_.data());
+  while (next_sample_ <= t_) advance_sample();
+  return true;
+}
+
+void EventEngine::Run::recall(const PhaseMemory& phase) {
+  phase_start_ = phase.start;
+  last_flight_ = phase.last_flight;
+  std::vector<Guard>& guards = guards_.list();
+  if (phase.guards.size() == kGuardNumbers * guards.size()) {
+    for (std::size_t i = 0; i < guards.size(); ++i) {
+      guards[i].zeros = static_cast<int>(phase.guards[kGuardNumbers * i]);
+      guards[i].noise = phase.guards[kGuardNumbers * i + 1];
+    }
+  }
+  for (std::size_t w = 0; w < std::min(watch_side_.size(), phase.watch_sides.size()); ++w) {
+    watch_side_[w] = static_cast<std::int8_t>(phase.watch_sides[w]);
+  }
+  have_f0_ = phase.rate.size() == f0_.size();
+  if (have_f0_) f0_ = phase.rate;
+  noise_measured_ = phase.noise.size() == force_noise_.size();
+  if (noise_measured_) force_noise_ = phase.noise;
+  grow_allowed_ = phase.grow;
+  result_.largest_energy = phase.largest_energy;
+  const std::size_t terms = motion_.acceleration_terms().size();
+  if (phase.stepper.size() >= 2 + terms && phase.side.size() == mode_.side.size()) {
+    stiffness_.load(static_cast<int>(phase.stepper[0]), static_cast<int>(phase.stepper[1]));
+    const std::span<const double> memory(phase.stepper);
+    motion_.recall(memory.subspan(2, terms), phase.side);
+    if (stiff_) static_cast<void>(radau_.load(memory.subspan(2 + terms)));
+  }
+  switching_.load(phase.switchings);
+  accumulation_end_ = kNone;
+  if (phase.tail.size() == kTailNumbers + tail_impulse_.size()) {
+    accumulation_end_ = phase.tail_end;
+    const double* tail = phase.tail.data();
+    tail_.length = static_cast<int>(tail[0]);
+    tail_.ratio = tail[1];
+    tail_.remaining = tail[2];
+    tail_.equal_time = tail[3] != 0;
+    tail_.members = (static_cast<std::uint64_t>(tail[4]) << 32U) | static_cast<std::uint64_t>(tail[5]);
+    tail_.jerk = tail[6];
+    tail_.count = static_cast<long>(tail[7]);
+    std::copy(phase.tail.begin() + kTailNumbers, phase.tail.end(), tail_impulse_.begin());
+  }
+  if (phase.intervals.size() == kIntervalNumbers * open_intervals_.size()) {
+    for (int r = 0; r < layout_.relations; ++r) {
+      const double* saved = phase.intervals.data() + kIntervalNumbers * r;
+      open_intervals_[r] = {r, saved[0], saved[0], saved[1], saved[2]};
+      last_reaction_[r] = saved[3];
+    }
+  }
+  timetable_.load(phase.timetable);
+}
+
+}  // namespace judder::engines

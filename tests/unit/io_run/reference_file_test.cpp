@@ -1,0 +1,84 @@
+#include "judder/io/reference_file.hpp"
+
+#include <gtest/gtest.h>
+
+namespace judder::io {
+namespace {
+
+std::string problems(const std::string& text) {
+  const ReferenceFile file = read_reference_text(text, "r");
+  return render(file.diagnostics, "r", file.text);
+}
+
+TEST(ReferenceFile, ReadsEveryKey) {
+  const ReferenceFile file = read_reference_text(R"TOML(
+source = "a book"
+run = { tolerance = 1e-12, method = "stiff" }
+perturb = { name = "x'", factor = 1.01 }
+[[value]]
+label = "one"
+variant = ["a", "b"]
+set = { mu = 0.3, "x'" = "2*v" }
+until = "2*T"
+event = "impact wall"
+number = -1
+field = "x"
+side = "before"
+exact = "sqrt(2)"
+relative = 1e-9
+published = 1.4
+published_tolerance = 0.05
+wrong = true
+note = "n"
+where = "p. 3"
+check = "c"
+[[value]]
+label = "two"
+model = "model-b.toml"
+column = "y"
+at = "end"
+text = "stick"
+[[value]]
+label = "three"
+only = true
+sequence = "impact stick"
+kinds = ["impact", "stick"]
+)TOML");
+  ASSERT_FALSE(file.diagnostics.has_errors()) << render(file.diagnostics, file.name, file.text);
+  const analysis::Reference& reference = file.reference;
+  EXPECT_EQ(reference.source, "a book");
+  ASSERT_EQ(reference.run.size(), 2U);
+  EXPECT_EQ(reference.perturb->name, "x'");
+  ASSERT_EQ(reference.values.size(), 3U);
+  const analysis::ReferenceValue& one = reference.values[0];
+  EXPECT_EQ(one.variants, (std::vector<std::string>{"a", "b"}));
+  ASSERT_EQ(one.set.size(), 2U);
+  EXPECT_EQ(one.set[1].name.text, "x'");
+  EXPECT_EQ(one.set[1].value.text.text, "2*v");
+  EXPECT_EQ(one.number, -1);
+  EXPECT_EQ(one.side, analysis::Side::before);
+  EXPECT_EQ(one.published, 1.4);
+  EXPECT_TRUE(one.wrong);
+  EXPECT_FALSE(reference.values[1].at.given) << "the end";
+  EXPECT_EQ(reference.values[1].text, "stick");
+  EXPECT_EQ(reference.values[2].text, "impact stick");
+  EXPECT_TRUE(reference.values[2].only);
+}
+
+TEST(ReferenceFile, ComplainsWithAPlace) {
+  const std::string good = "[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nat = 1\nexact = 2\n";
+  EXPECT_EQ(problems(good), "");
+  EXPECT_NE(problems(good + "tolerence = 1\n").find("r:6:1: error: there is no key 'tolerence' here"), std::string::npos);
+  EXPECT_NE(problems(good + "tolerence = 1\n").find("did you mean 'tolerance'?"), std::string::npos);
+  EXPECT_NE(problems(good + "count = \"impact\"\n").find("exactly one of"), std::string::npos);
+  EXPECT_NE(problems("[[value]]\nlabel = \"a\"\nexact = 1\n").find("exactly one of"), std::string::npos);
+  EXPECT_NE(problems("[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nexact = 1\n").find("needs 'at'"), std::string::npos);
+  EXPECT_NE(problems("[[value]]\nlabel = \"a\"\ncount = \"x\"\n").find("needs 'exact'"), std::string::npos);
+  EXPECT_NE(problems(good + "tolerance = \"small\"\n").find("'tolerance' must be a number"), std::string::npos);
+  EXPECT_NE(problems(good + "side = \"left\"\n").find("\"before\" or \"after\""), std::string::npos);
+  EXPECT_NE(problems(good + "number = 0\n").find("counts from 1"), std::string::npos);
+  EXPECT_NE(problems("= 3").find("error"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace judder::io

@@ -1,0 +1,93 @@
+#include "judder/io/state_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "judder/io/load.hpp"
+#include "judder/simulate/simulate.hpp"
+
+namespace judder::io {
+namespace {
+
+LoadedModel press() { return load_model({.file = JUDDER_SOURCE_DIR "/gallery/press/model.toml"}); }
+
+std::vector<std::uint64_t> bits(const std::vector<double>& values) {
+  std::vector<std::uint64_t> out;
+  for (const double x : values) out.push_back(std::bit_cast<std::uint64_t>(x));
+  return out;
+}
+
+void expect_same(const engines::Moment& a, const engines::Moment& b) {
+  EXPECT_EQ(bits({a.time, a.initial_energy, a.step}), bits({b.time, b.initial_energy, b.step}));
+  EXPECT_EQ(bits(a.y), bits(b.y));
+  EXPECT_EQ(bits(a.dissipated), bits(b.dissipated));
+  EXPECT_EQ(bits(a.supplied), bits(b.supplied));
+  EXPECT_EQ(bits(a.scales), bits(b.scales));
+  EXPECT_EQ(bits(a.history), bits(b.history));
+  EXPECT_EQ(bits(a.mode.side), bits(b.mode.side));
+  EXPECT_EQ(a.mode.normal, b.mode.normal);
+  EXPECT_EQ(a.mode.pressed, b.mode.pressed);
+  EXPECT_EQ(a.mode.tangent, b.mode.tangent);
+  EXPECT_EQ(a.mode.sliding, b.mode.sliding);
+  EXPECT_EQ(a.events, b.events);
+  EXPECT_EQ(a.watch_counts, b.watch_counts);
+  EXPECT_EQ(a.started, b.started);
+  const engines::PhaseMemory& p = a.phase;
+  const engines::PhaseMemory& q = b.phase;
+  EXPECT_EQ(bits({p.time, p.start, p.last_flight, p.largest_energy, p.tail_end}), bits({q.time, q.start, q.last_flight, q.largest_energy, q.tail_end}));
+  EXPECT_EQ(p.mode, q.mode);
+  EXPECT_EQ(p.grow, q.grow);
+  EXPECT_EQ(p.stiff, q.stiff);
+  for (const auto member : {&engines::PhaseMemory::y, &engines::PhaseMemory::side, &engines::PhaseMemory::guards,
+                            &engines::PhaseMemory::watch_sides, &engines::PhaseMemory::rate, &engines::PhaseMemory::noise,
+                            &engines::PhaseMemory::stepper, &engines::PhaseMemory::switchings, &engines::PhaseMemory::tail,
+                            &engines::PhaseMemory::intervals, &engines::PhaseMemory::timetable}) {
+    EXPECT_EQ(bits(p.*member), bits(q.*member));
+  }
+}
+
+TEST(StateFile, GivesEveryBitBack) {
+  const LoadedModel model = press();
+  ASSERT_TRUE(model.ok());
+  const model::System& system = *model.compiled.system;
+  engines::EngineOptions options = engines::options_of(model.compiled.run);
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 100; ++i) {
+    options.until = std::uniform_real_distribution<double>(0, 2)(random);
+    simulate::NullSink sink;
+    engines::Moment moment = simulate::run(system, "event", options, sink).end;
+    // Numbers of every size, subnormal ones and what is not a number.
+    for (double& x : moment.scales) x = std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random), static_cast<int>(random() % 2100) - 1080);
+    moment.history = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -0.0,
+                      std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max()};
+    engines::Moment read;
+    ASSERT_EQ(read_state(state_json(system, moment), system, read), "") << "until " << options.until;
+    expect_same(moment, read);
+  }
+}
+
+TEST(StateFile, RefusesOtherModelsAndOtherFiles) {
+  const LoadedModel model = press();
+  const LoadedModel other = load_model({.file = JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml"});
+  ASSERT_TRUE(model.ok() && other.ok());
+  simulate::NullSink sink;
+  const std::string text = state_json(
+      *model.compiled.system,
+      simulate::run(*model.compiled.system, "event", engines::options_of(model.compiled.run), sink).end);
+  engines::Moment moment;
+  EXPECT_NE(read_state(text, *other.compiled.system, moment).find("another model"), std::string::npos);
+  EXPECT_NE(read_state("", *model.compiled.system, moment), "");
+  EXPECT_NE(read_state("[1]", *model.compiled.system, moment), "");
+  for (std::size_t cut = 1; cut < text.size(); cut += 37) {
+    std::string damaged = text;
+    damaged.erase(cut, 11);
+    static_cast<void>(read_state(damaged, *model.compiled.system, moment));  // says something, and does not crash
+  }
+}
+
+}  // namespace
+}  // namespace judder::io

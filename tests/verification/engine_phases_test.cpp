@@ -1,0 +1,170 @@
+// How phases begin and end: guards that start at a zero of some order, stiff stops, sliding and sticking for ever.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "closed_forms.hpp"
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+// A mass on the floor is pulled up by P(t) = g + sin(t − 1): it leaves at t = 1 with acceleration zero, so its gap begins like (t − 1)³, a zero
+// of order three that must not be taken for a landing. It never comes down: x = (t − 1) − sin(t − 1).
+TEST(EnginePhases, ALiftOffWithZeroAccelerationIsNoLanding) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic   = "x'^2/2"
+potential = "9.81*x"
+[[force]]
+along = "x'"
+value = "9.81 + sin(t - 1)"
+[[contact]]
+name = "floor"
+gap  = "x"
+[run]
+until = 9
+)toml");
+  const simulate::Result result = run(model);
+  ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+  EXPECT_EQ(event_words(model.system, result.data.events), std::vector<std::string>{"lift-off floor"});
+  ASSERT_FALSE(result.data.events.empty());
+  EXPECT_NEAR(result.data.events[0].time, 1, 1e-12);
+  EXPECT_NEAR(last(result, "x"), 8 - std::sin(8.0), 1e-8);
+}
+
+// A block is pulled by μ g + a (t − 1)ᵖ, p odd: it starts at t = 1 and its slip velocity begins like (t − 1)^(p+1).
+TEST(EnginePhases, SlipThatBeginsSlowlyIsNotReversed) {
+  for (const int p : {1, 3, 5}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "2 + (t - 1)^)toml" + std::to_string(p) + R"toml("
+[[friction]]
+name   = "pad"
+slip   = "x'"
+normal = "4"
+law    = 0.5
+[run]
+from  = 0.5
+until = 3
+)toml");
+    const simulate::Result result = run(model);
+    ASSERT_TRUE(result.end.status.ok()) << p << ": " << result.end.status.message;
+    ASSERT_EQ(event_words(model.system, result.data.events), std::vector<std::string>{"slip pad"}) << p;
+    // A zero of order p is as sharp as the p-th root of the tolerance.
+    EXPECT_NEAR(result.data.events[0].time, 1, p == 1 ? 1e-12 : 2 * std::pow(1e-9, 1.0 / p)) << p;
+    EXPECT_NEAR(last(result, "x'"), std::pow(2.0, p + 1) / (p + 1), 1e-7) << p;
+  }
+}
+
+// Up a slope the block turns and slides back, or stays: the sign of what is left decides, not the smallness of the velocity.
+TEST(EnginePhases, AStopIsARestOrAReversal) {
+  for (const double mu : {0.29, 0.33}) {  // tan 0.3 = 0.3093
+    const TestModel model = gallery_model("incline", {"up"}, {{"mu", mu}});
+    const simulate::Result result = run(model);
+    ASSERT_TRUE(result.end.status.ok());
+    const double stop = 1 / (9.81 * (std::sin(0.3) + mu * std::cos(0.3)));
+    ASSERT_EQ(result.data.events.size(), 1u) << event_list(model.system, result.data.events);
+    EXPECT_NEAR(result.data.events[0].time, stop, 1e-13) << mu;
+    EXPECT_EQ(result.data.events[0].kind, mu > 0.31 ? engines::EventKind::stick : engines::EventKind::reversal);
+    if (mu > 0.31) {
+      EXPECT_EQ(last(result, "s'"), 0);
+    } else {
+      EXPECT_NEAR(last(result, "s'"), 9.81 * (std::sin(0.3) - mu * std::cos(0.3)) * (3 - stop), 1e-9);
+    }
+  }
+}
+
+// A drop from 1 cm onto a stop of 1e9 N/m: contact lasts a ten-thousandth of a second, a flight a tenth. Closed form of both.
+void expect_thousand_hits(engines::Integrator integrator) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0.01
+[energy]
+kinetic   = "x'^2/2"
+potential = "9.81*x"
+[[contact]]
+name      = "stop"
+gap       = "x"
+compliant = { stiffness = 1e9 }
+[[watch]]
+name      = "hit"
+zero      = "x"
+direction = "down"
+stop      = 1000
+[run]
+until = 200
+)toml");
+  model.options.integrator = integrator;
+  model.options.samples = 2;
+  const simulate::Result result = run(model);
+  ASSERT_EQ(result.end.status.reason, Reason::watch) << result.end.status.message;
+  const std::vector<double> hits = event_times(model.system, result.data.events, "watch hit");
+  ASSERT_EQ(hits.size(), 1000u);
+  const Real g = static_cast<Real>(9.81);
+  const Real omega = std::sqrt(1e9L);
+  const Real speed = std::sqrt(2 * g * static_cast<Real>(0.01));
+  const Real phase = std::atan2(speed / omega, g / (omega * omega));
+  const Real period = 2 * speed / g + 2 * (kPiReal - phase) / omega;
+  for (std::size_t k = 0; k < hits.size(); ++k) {
+    const Real exact = speed / g + static_cast<Real>(k) * period;
+    ASSERT_LE(static_cast<double>(std::abs(hits[k] - exact)), 1e-6 * static_cast<double>(exact)) << "hit " << k + 1;
+  }
+  EXPECT_LT(result.end.steps + result.end.rejected, 100 * 1000);
+}
+
+TEST(EnginePhases, AStiffStopIsHitAThousandTimesByTheAutomaticMethod) { expect_thousand_hits(engines::Integrator::automatic); }
+
+TEST(EnginePhases, AStiffStopIsHitAThousandTimesByTheStiffMethod) { expect_thousand_hits(engines::Integrator::stiff); }
+
+// A stuck joint transmits no impulse and is released by an impact that moves it (mechanics.md 5): two equal masses, a wall that sees their sum.
+TEST(EnginePhases, AnImpactReleasesAStuckJoint) {
+  for (const double e : {0.0, 0.5}) {
+    const TestModel model = text_model(R"toml(
+[parameters]
+e = 0
+[coordinates]
+x = { velocity = 1 }
+y = 0
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+[[contact]]
+name   = "wall"
+gap    = "1 - x - y"
+impact = "e"
+[[friction]]
+name   = "pad"
+slip   = "y'"
+normal = "3"
+law    = 0.5
+[run]
+until = 1.3
+)toml",
+                                       {{"e", e}});
+    const simulate::Result result = run(model);
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+    const std::vector<double> impacts = event_times(model.system, result.data.events, "impact wall");
+    ASSERT_GE(impacts.size(), 1u);
+    EXPECT_NEAR(impacts[0], 1, 1e-13);
+    // Both get the impulse (1 + e)/2 backwards.
+    const auto v = static_cast<std::size_t>(result.data.column("y'"));
+    for (std::size_t r = 0; r < result.data.rows(); ++r) {
+      if (result.data.kinds[r] != engines::RowKind::after || result.data.cell(r, 0) != impacts[0]) continue;
+      EXPECT_NEAR(result.data.cell(r, v), -(1 + e) / 2, 1e-14) << e;
+      EXPECT_NEAR(result.data.cell(r, v - 1), 1 - (1 + e) / 2, 1e-14) << e;
+    }
+    EXPECT_EQ(event_times(model.system, result.data.events, "slip pad").size(), 1u) << event_list(model.system, result.data.events);
+  }
+}
+
+}  // namespace
+}  // namespace judder
