@@ -139,7 +139,7 @@ bool EventEngine::Run::handle_guards() {
   if (only_watches) {
     for (Event& event : pending_) report(event);
     pending_.clear();
-    for (Guard& guard : guards_.list()) guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? kUnknownOrder : 0;
+    for (Guard& guard : guards_.list()) guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? 1 : 0;
     rows_after_event();
     end_phase();
     return true;
@@ -619,7 +619,7 @@ bool EventEngine::Run::gaps_continue() {
   motion_.load(t_, y_.data());
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    if (!relation.has_normal || !relation.holonomic || relation.rows_constant) continue;
+    if (!relation.has_normal || !relation.holonomic) continue;
     double before = 0;
     double after = 0;
     double rate = 0;
@@ -1036,6 +1036,7 @@ void EventEngine::Run::set_guard_zeros() {
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
                           : order_of([&] { return series_.slip(place, guard.tangent); }, 1, terms * series_.time_scale());
+        guard.noise_rate = 8 * kEpsilon * terms;
         break;
       }
       case GuardKind::reaction:
@@ -1070,7 +1071,11 @@ void EventEngine::Run::set_guard_zeros() {
         break;
       }
       case GuardKind::watch:
-        if ((fresh_watch_[place] != 0 && t_ > options_.from) || std::abs(guards_.value(guard)) <= 1e-13 * guard.scale) guard.zeros = kUnknownOrder;
+        if (fresh_watch_[place] != 0 && t_ > options_.from) {
+          guard.zeros = 1;  // it crossed; behind a zero of higher odd order what is left has no other sign
+        } else if (std::abs(guards_.value(guard)) <= 1e-13 * guard.scale) {
+          guard.zeros = kUnknownOrder;
+        }
         break;
       default: break;
     }

@@ -9,7 +9,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kGuardNumbers = 2;     ///< saved of each guard
+constexpr std::size_t kGuardNumbers = 3;     ///< saved of each guard
 constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
 constexpr std::size_t kTailNumbers = 8;      ///< saved of an accumulation, before the impulses
 
@@ -35,7 +35,7 @@ void EventEngine::Run::save(Moment& out) const {
   phase.start = phase_start_;
   phase.last_flight = last_flight_;
   phase.side = motion_.mode().side;
-  for (const Guard& guard : guards_.list()) phase.guards.insert(phase.guards.end(), {static_cast<double>(guard.zeros), guard.noise});
+  for (const Guard& guard : guards_.list()) phase.guards.insert(phase.guards.end(), {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
   phase.watch_sides.assign(watch_side_.begin(), watch_side_.end());
   if (have_f0_) phase.rate = f0_;
   if (noise_measured_) phase.noise = force_noise_;
@@ -111,6 +111,7 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
     for (std::size_t i = 0; i < guards.size(); ++i) {
       guards[i].zeros = static_cast<int>(phase.guards[kGuardNumbers * i]);
       guards[i].noise = phase.guards[kGuardNumbers * i + 1];
+      guards[i].noise_rate = phase.guards[kGuardNumbers * i + 2];
     }
   }
   for (std::size_t w = 0; w < std::min(watch_side_.size(), phase.watch_sides.size()); ++w) {

@@ -62,6 +62,7 @@ struct EventEngine::Run {
   void dense(double theta, double* y);
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
   bool land(double h);
+  [[nodiscard]] bool mass_nearly_singular();
   void set_weights(double h);
   void measure_noise();
   void update_scales(double h);
@@ -71,6 +72,7 @@ struct EventEngine::Run {
   void finish_step();
   void list_graze(double h);
   void carry_watches();
+  void arm_slips(double h);
   void choose_method(double h);
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] bool watch_direction_matches(int watch, bool rising);

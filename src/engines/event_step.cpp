@@ -111,6 +111,19 @@ void EventEngine::Run::dense(double theta, double* y) {
   }
 }
 
+// Whether a pivot of the mass matrix is so small that rounding of the accelerations drowns them.
+bool EventEngine::Run::mass_nearly_singular() {
+  if (system_.mass_constant()) return false;
+  const int massive = static_cast<int>(std::count(system_.massless().begin(), system_.massless().end(), false));
+  int at = 0;
+  for (int i = 0; i < layout_.coordinates; ++i) {
+    if (system_.massless()[i]) continue;
+    if (work_.factor[at * massive + at] <= 1e-8 * work_.mass[i * layout_.coordinates + i]) return true;
+    ++at;
+  }
+  return false;
+}
+
 // Everything rests and nothing can change before the limit: go there at once.
 bool EventEngine::Run::hold(double limit) {
   if (!motion_.everything_pinned() || !system_.autonomous_forces() || !system_.watches().empty()) return false;
@@ -162,6 +175,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (!noise_measured_ && h < 1e-4 * (options_.until - options_.from) && !to_limit) measure_noise();
     if (++trials == kTrialsUntilNoise && options_.step == 0) measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
+      singular = singular || mass_nearly_singular();
       const Reason reason = singular ? Reason::singular_mass : finite ? Reason::step_too_small : Reason::not_finite;
       static_cast<void>(fail({reason, t_, {},
                               singular ? "the mass matrix becomes singular here"
@@ -179,6 +193,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     set_weights(h);
     double error = options_.step > 0 ? 0 : step_error();
+    // After an event or a rejection the estimate may be that of a transient which the method damps.
+    if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_)) error = step_error();
     if (!(error <= 1)) {
       ++result_.rejected;
       const double power = stiff_ ? 4 : power_;
@@ -233,6 +249,7 @@ void EventEngine::Run::choose_method(double h) {
 }
 
 void EventEngine::Run::commit_step(double t1) {
+  const double before = t_;
   if (graze_guard_ >= 0) list_graze(t1 - t_);
   emit_samples(t1);
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
@@ -256,8 +273,19 @@ void EventEngine::Run::commit_step(double t1) {
     have_f0_ = false;
   }
   carry_watches();
+  arm_slips(t1 - before);
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   finish_step();
+}
+
+// A slip that started from rest is armed once it is more than rounding.
+void EventEngine::Run::arm_slips(double h) {
+  std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].noise_rate == 0) continue;
+    list[i].noise += list[i].noise_rate * h;
+    if (samples_[i * (degree_ + 2) + (degree_ + 1)] > list[i].noise) list[i].noise = list[i].noise_rate = 0;
+  }
 }
 
 // A watch has the sign of its last value that is more than rounding.
@@ -368,9 +396,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       const numeric::Interpolation fit = grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
       double largest = 0;
       for (int j = 0; j <= points; ++j) largest = std::max(largest, std::abs(sample[j]));
+      const double noise = guard.noise + guard.noise_rate * h;
       // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
       // bodies that move together keep their gap of zero.
-      if (largest <= guard.noise && (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= guard.noise)) continue;
+      if (largest <= noise && (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise)) continue;
       const double scale = std::max(guard.scale, largest);
       const double band = options_.tolerance * scale;
       // Far from zero the polynomial need not be good: an error smaller than half the distance cannot hide a zero.
@@ -402,7 +431,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         if (!watch && root.kind == numeric::RootKind::rising) continue;
         // Behind a zero that was divided out the first values are rounding, and so is their sign.
         const bool returns = watch && watch_side_[guard.place] == (root.kind == numeric::RootKind::rising ? 1 : -1);
-        if ((guard.zeros > 0 || returns) && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= guard.noise) continue;
+        const bool unarmed = guard.noise_rate > 0 && sample[points] >= -noise;
+        if ((guard.zeros > 0 || returns || unarmed) && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;
         if (watch && !watch_direction_matches(guard.place, root.kind == numeric::RootKind::rising)) continue;
         if (root.theta < first_theta_) {
           first_guard_ = i;

@@ -26,7 +26,7 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
 }
 
 void Guards::add(GuardKind kind, int place, int tangent, double sign) {
-  list_.push_back({kind, place, tangent, sign, 0, 0, 0});
+  list_.push_back({kind, place, tangent, sign});
   if (is_reaction(kind)) {
     list_.back().noise = kNoise * motion_.natural_force(place);
   } else if (kind == GuardKind::gap) {

@@ -33,6 +33,7 @@ struct Guard {
   double sign = 1;  ///< orientation of switches and watches
   int zeros = 0;    ///< order of the zero at the start of the coming step; −1: some zero of unknown order
   double scale = 0; ///< largest size seen of this function
+  double noise_rate = 0;  ///< of a slip that starts from rest: what rounding of the accelerations adds to its noise per unit of time, until it is armed
   double noise = 0; ///< values below this are rounding: a function that never exceeds it along a step is zero, not crossing
 };
 

@@ -55,7 +55,7 @@ struct PhaseMemory {
   double start = 0;               ///< of the phase
   double last_flight = 0;         ///< length of the phase before
   std::vector<double> side;       ///< by switch, with the present coefficients of sliding ones
-  std::vector<double> guards;     ///< order of the zero at the start and noise of each
+  std::vector<double> guards;     ///< order of the zero at the start, noise and its rate of each
   std::vector<double> watch_sides; ///< sign of each watch, 0: not known
   std::vector<double> rate;       ///< ẏ at the present state; empty: not known
   std::vector<double> noise;      ///< rounding of the accelerations; empty: not measured

@@ -145,6 +145,47 @@ TEST(EngineFailures, ACancelledRunKeepsWhatItHas) {
   EXPECT_LE(sink.cell(sink.rows() - 1, 0), result.end.time);
 }
 
+// Moving bodies, whose mass matrix fails only after some steps of error control.
+TEST(EngineFailures, AMassThatVanishesUnderMotionIsNamedToo) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = { velocity = 1 }
+[energy]
+kinetic = "x'^2/2 + y'^2/2 + t*x'*y'"
+[run]
+until = 3
+)toml");
+  const simulate::Result result = run(model);
+  EXPECT_EQ(result.end.status.reason, Reason::singular_mass) << result.end.status.message;
+  EXPECT_NEAR(result.end.status.time, 1, 1e-9);
+}
+
+// mechanics.md 7: branches of a gap must meet while the contact is closed.
+TEST(EngineFailures, AGapThatJumpsWhileItIsClosedIsNamed) {
+  const auto ends = [](const char* step) {
+    const TestModel model = text_model(std::string(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = 0
+[energy]
+kinetic   = "x'^2/2 + y'^2/2"
+potential = "9.81*y"
+[[contact]]
+name = "step"
+gap  = "y + if(x < 0.5, 0, )toml") + step + R"toml()"
+[run]
+until = 1
+)toml");
+    return run(model).end.status;
+  };
+  const Status jump = ends("0.1");
+  EXPECT_EQ(jump.reason, Reason::discontinuous) << jump.message;
+  EXPECT_NEAR(jump.time, 0.5, 1e-9);
+  EXPECT_NE(jump.where.find("step"), std::string::npos) << jump.where;
+  EXPECT_TRUE(ends("x - 0.5").ok()) << "branches that meet";
+}
+
 TEST(EngineFailures, ARunOfNoLengthIsARow) {
   TestModel model = gallery_model("press");
   model.options.until = model.options.from;
