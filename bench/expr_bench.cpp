@@ -1,10 +1,4 @@
 // Costs of one evaluation, beside muParser and beside the same formula compiled by the C++ compiler.
-//
-// Goals: value at most 0.6 of muParser and 4 times C++; a lane of a batch of 8 at most 0.1 of muParser; a whole gradient at most 5
-// times its value for up to 30 variables. Compare figures of one run only.
-#include <benchmark/benchmark.h>
-#include <muParser.h>
-
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -13,12 +7,20 @@
 
 #include "judder/expr/program.hpp"
 #include "judder/expr/syntax.hpp"
+#include "measure.hpp"
+
+#ifdef JUDDER_WITH_MUPARSER
+#include <muParser.h>
+#endif
 
 namespace {
 
 using namespace judder::expr;
+using namespace judder::bench;
 
 constexpr const char* kFormula = "1.5*cos(2.0*t+0.1) - 0.3*x^3 + 0.01*t*x";
+constexpr int kRounds = 101;
+constexpr double kStep = 1e-6;  ///< of t between two evaluations: no result can be used twice
 
 class Names : public Environment {
  public:
@@ -52,95 +54,73 @@ Program value_program(const std::string& text) {
   Graph graph;
   const Node node = read(graph, text);
   const std::vector<Node> outputs{node};
-  return compile(graph, outputs, all_variables(graph), static_cast<int>(graph.variable_count()),
-                 Sides::by_value);
+  return compile(graph, outputs, all_variables(graph), static_cast<int>(graph.variable_count()), Sides::by_value);
 }
-
-void judder_value(benchmark::State& state) {
-  const Program p = value_program(kFormula);
-  std::vector<double> registers(static_cast<std::size_t>(p.registers()));
-  double in[2] = {0.3, 0.7}, out = 0;
-  for (auto _ : state) {
-    p.evaluate(in, &out, registers.data());
-    benchmark::DoNotOptimize(out);
-    in[0] += 1e-6;
-  }
-}
-BENCHMARK(judder_value);
-
-void muparser_value(benchmark::State& state) {
-  double in[2] = {0.3, 0.7};
-  mu::Parser parser;
-  parser.DefineVar("t", &in[0]);
-  parser.DefineVar("x", &in[1]);
-  parser.SetExpr(kFormula);
-  for (auto _ : state) {
-    double out = parser.Eval();
-    benchmark::DoNotOptimize(out);
-    in[0] += 1e-6;
-  }
-}
-BENCHMARK(muparser_value);
 
 [[gnu::noinline]] double compiled(const double* in) {
   const double t = in[0], x = in[1];
   return 1.5 * std::cos(2.0 * t + 0.1) - 0.3 * x * x * x + 0.01 * t * x;
 }
 
-void cpp_value(benchmark::State& state) {
-  double in[2] = {0.3, 0.7};
-  for (auto _ : state) {
-    double out = compiled(in);
-    benchmark::DoNotOptimize(out);
-    in[0] += 1e-6;
-  }
+void one_formula() {
+  const Program program = value_program(kFormula);
+  std::vector<double> registers(static_cast<std::size_t>(program.registers()));
+  double in[2] = {0.3, 0.7}, out = 0;
+  const Work ours = [&](long n) {
+    in[0] = 0.3;
+    for (long i = 0; i < n; ++i, in[0] += kStep) {
+      program.evaluate(in, &out, registers.data());
+      keep(out);
+    }
+  };
+  const Work cpp = [&](long n) {
+    in[0] = 0.3;
+    for (long i = 0; i < n; ++i, in[0] += kStep) {
+      out = compiled(in);
+      keep(out);
+    }
+  };
+  constexpr int kLanes = 8;
+  std::vector<double> wide_registers(registers.size() * kLanes), wide_in(2 * kLanes), wide_out(kLanes);
+  const Work batch = [&](long n) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      wide_in[lane] = 0.3 + 0.01 * static_cast<double>(lane);
+      wide_in[kLanes + lane] = 0.7 - 0.02 * static_cast<double>(lane);
+    }
+    for (long i = 0; i < n; ++i) {
+      program.evaluate_batch<kLanes>(wide_in.data(), wide_out.data(), wide_registers.data());
+      keep(wide_out[0]);
+      wide_in[static_cast<std::size_t>(i) % kLanes] += kStep;
+    }
+  };
+#ifdef JUDDER_WITH_MUPARSER
+  mu::Parser parser;
+  parser.DefineVar("t", &in[0]);
+  parser.DefineVar("x", &in[1]);
+  parser.SetExpr(kFormula);
+  const Work peer = [&](long n) {
+    in[0] = 0.3;
+    for (long i = 0; i < n; ++i, in[0] += kStep) {
+      out = parser.Eval();
+      keep(out);
+    }
+  };
+  const Rounds rounds({ours, cpp, batch, peer}, kRounds);
+  line("one value", rounds.seconds(0), "muParser", rounds.seconds(3), rounds.ratio(0, 3), 0.6, true);
+  line("batch of 8, one lane", rounds.seconds(2) / kLanes, "muParser", rounds.seconds(3), rounds.ratio(2, 3) / kLanes, 0.1, true);
+#else
+  std::printf("  muParser is not installed (libmuparser-dev): its two lines are left out\n");
+  const Rounds rounds({ours, cpp, batch}, kRounds);
+  figure("batch of 8, one lane", rounds.seconds(2) / kLanes, "");
+#endif
+  line("one value", rounds.seconds(0), "C++", rounds.seconds(1), rounds.ratio(0, 1), 4, true);
 }
-BENCHMARK(cpp_value);
-
-void judder_batch_of_8_per_lane(benchmark::State& state) {
-  const Program p = value_program(kFormula);
-  std::vector<double> registers(static_cast<std::size_t>(p.registers()) * 8), in(16), out(8);
-  for (std::size_t i = 0; i < 16; ++i) in[i] = 0.3 + 0.01 * static_cast<double>(i);
-  while (state.KeepRunningBatch(8)) {
-    p.evaluate_batch<8>(in.data(), out.data(), registers.data());
-    benchmark::DoNotOptimize(out.data());
-    benchmark::ClobberMemory();
-  }
-}
-BENCHMARK(judder_batch_of_8_per_lane);
-
-void judder_series_of_order_8(benchmark::State& state) {
-  const Program p = value_program(kFormula);
-  std::vector<Series> registers(static_cast<std::size_t>(p.registers()));
-  Series in[2], out;
-  in[0].c[0] = 0.3, in[0].c[1] = 1;
-  in[1].c[0] = 0.7, in[1].c[1] = -0.2, in[1].c[2] = 0.05;
-  for (auto _ : state) {
-    p.evaluate_series(in, &out, registers.data(), kTaylorOrder);
-    benchmark::DoNotOptimize(out);
-    in[0].c[0] += 1e-6;
-  }
-}
-BENCHMARK(judder_series_of_order_8);
-
-void judder_interval(benchmark::State& state) {
-  const Program p = value_program(kFormula);
-  std::vector<Interval> registers(static_cast<std::size_t>(p.registers()));
-  Interval in[2] = {{0.3, 0.31}, {0.7, 0.72}}, out;
-  for (auto _ : state) {
-    p.evaluate_interval(in, &out, registers.data());
-    benchmark::DoNotOptimize(out);
-    in[0].low += 1e-9;
-  }
-}
-BENCHMARK(judder_interval);
 
 /// Formulas of n variables whose gradients are large: a chain of springs, a product of all, one function inside the other.
 std::string long_formula(int kind, int n) {
   std::ostringstream text;
   if (kind == 0) {
-    for (int i = 1; i < n; ++i)
-      text << (i > 1 ? " + " : "") << "(hypot(x" << i << " - x" << i - 1 << ", 0.1) - 0.3)^2";
+    for (int i = 1; i < n; ++i) text << (i > 1 ? " + " : "") << "(hypot(x" << i << " - x" << i - 1 << ", 0.1) - 0.3)^2";
   } else if (kind == 1) {
     for (int i = 0; i < n; ++i) text << (i > 0 ? "*" : "") << "(1 + x" << i << ")";
   } else {
@@ -151,28 +131,37 @@ std::string long_formula(int kind, int n) {
   return text.str();
 }
 
-void long_value(benchmark::State& state, bool with_gradient) {
+void gradient(const char* name, int kind, int n) {
   Graph graph;
-  const auto n = static_cast<int>(state.range(1));
-  std::vector<Node> outputs{read(graph, long_formula(static_cast<int>(state.range(0)), n))};
-  if (with_gradient) {
-    for (Variable v = 0; v < graph.variable_count(); ++v) outputs.push_back(graph.derivative(outputs[0], v));
-  }
-  const Program p = compile(graph, outputs, all_variables(graph), n, Sides::by_value);
-  std::vector<double> registers(static_cast<std::size_t>(p.registers())), in(static_cast<std::size_t>(n)),
-      out(outputs.size());
-  for (int i = 0; i < n; ++i) in[static_cast<std::size_t>(i)] = 0.1 * i;
-  for (auto _ : state) {
-    p.evaluate(in.data(), out.data(), registers.data());
-    benchmark::DoNotOptimize(out.data());
-    benchmark::ClobberMemory();
-  }
+  std::vector<Node> outputs{read(graph, long_formula(kind, n))};
+  const Program value = compile(graph, outputs, all_variables(graph), n, Sides::by_value);
+  for (Variable v = 0; v < graph.variable_count(); ++v) outputs.push_back(graph.derivative(outputs[0], v));
+  const Program whole = compile(graph, outputs, all_variables(graph), n, Sides::by_value);
+  std::vector<double> in(static_cast<std::size_t>(n)), out(outputs.size());
+  std::vector<double> registers(static_cast<std::size_t>(std::max(value.registers(), whole.registers())));
+  const auto work = [&](const Program& program) {
+    return [&](long calls) {
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = 0.1 * static_cast<double>(i);
+      for (long i = 0; i < calls; ++i, in[0] += kStep) {
+        program.evaluate(in.data(), out.data(), registers.data());
+        keep(out[0]);
+      }
+    };
+  };
+  const Rounds rounds({work(whole), work(value)}, kRounds);
+  line("gradient, " + std::to_string(n) + " variables, " + name, rounds.seconds(0), "its value", rounds.seconds(1),
+       rounds.ratio(0, 1), 5, true);
 }
-void value_of_many(benchmark::State& state) { long_value(state, false); }
-void gradient_of_many(benchmark::State& state) { long_value(state, true); }
-BENCHMARK(value_of_many)->ArgsProduct({{0, 1, 2}, {5, 30}});
-BENCHMARK(gradient_of_many)->ArgsProduct({{0, 1, 2}, {5, 30}});
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main() {
+  std::printf("  expression: %s\n", kFormula);
+  heading();
+  one_formula();
+  for (const int n : {5, 30}) {
+    gradient("chain of springs", 0, n);
+    gradient("product", 1, n);
+    gradient("nested sines", 2, n);
+  }
+}

@@ -84,7 +84,6 @@ EventEngine::Run::Run(const model::System& system)
   tail_impulse_.resize(layout_.relations);
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());
-  for (const int degree : {8, 16}) grids_.emplace_back(degree);
   reads_audits_ = !system.columns().empty() || std::any_of(system.watches().begin(), system.watches().end(),
                                                            [](const model::WatchInfo& watch) { return watch.needs_reactions; });
   needs_reactions_ = std::any_of(system.columns().begin(), system.columns().end(),

@@ -1,6 +1,7 @@
 // One run of the event-driven engine: its state between two events, and the three things it does in turn: step, locate, handle.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -123,7 +124,7 @@ struct EventEngine::Run {
   numeric::ExplicitStepper explicit_;
   numeric::RadauStepper radau_;
   numeric::StiffnessMonitor stiffness_;
-  std::vector<numeric::SamplingGrid> grids_;
+  std::array<const numeric::SamplingGrid*, 2> grids_{&numeric::SamplingGrid::of_degree(8), &numeric::SamplingGrid::of_degree(16)};
 
   EngineOptions options_;
   Sink* sink_ = nullptr;

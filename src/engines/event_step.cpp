@@ -352,7 +352,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
 
   for (std::size_t g = 0; g < grids_.size(); ++g) {
-    const numeric::SamplingGrid& grid = grids_[g];
+    const numeric::SamplingGrid& grid = *grids_[g];
     const int points = grid.points();
     samples_.resize(std::max<std::size_t>(samples_.size(), (points + 1) * count));
     bernstein_.resize(std::max<std::size_t>(bernstein_.size(), points * count));

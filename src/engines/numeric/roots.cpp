@@ -359,6 +359,11 @@ SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
   }
 }
 
+const SamplingGrid& SamplingGrid::of_degree(int degree) {
+  static const std::array<SamplingGrid, 4> grids{SamplingGrid(4), SamplingGrid(8), SamplingGrid(12), SamplingGrid(16)};
+  return grids[at(degree / 4 - 1)];
+}
+
 Interpolation SamplingGrid::interpolate(const double* samples, int stride, int zeros,
                                         double* bernstein) const {
   const int points = degree_ + 1;

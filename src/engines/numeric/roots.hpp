@@ -79,6 +79,8 @@ class SamplingGrid {
  public:
   /// degree: 4, 8, 12 or 16. Allocates.
   explicit SamplingGrid(int degree);
+  /// The grid of this degree, made at the first request of the process and never changed: its matrices cost as much as a short run.
+  [[nodiscard]] static const SamplingGrid& of_degree(int degree);
 
   [[nodiscard]] int degree() const { return degree_; }
   [[nodiscard]] int points() const { return degree_ + 1; }
