@@ -153,7 +153,11 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
       const RowAssembly::Row& row = assembly_[i];
       const double floor = force_floor[row.tangent < 0 ? row.relation : layout.relations + row.number];
       assembly_.force_scale[i] = std::max(assembly_.force_scale[i], floor);
-      assembly_.acceleration_scale[i] = std::max(assembly_.acceleration_scale[i], floor * assembly_.A[i * assembly_.size() + i]);
+      // A force of its usual size moves every row: what it leaves behind when it vanishes is rounding of that size.
+      for (int k = 0; k < assembly_.size(); ++k) {
+        const double moved = floor * std::abs(assembly_.A[k * assembly_.size() + i]);
+        assembly_.acceleration_scale[k] = std::max(assembly_.acceleration_scale[k], moved);
+      }
       if (row.tangent < 0) {
         excluded_[i] = excluded.normal[row.relation];
         continue;

@@ -356,7 +356,7 @@ void EventEngine::Run::emit_row(RowKind kind) {
 // Rows at the sample times before `to`, along the step just made.
 void EventEngine::Run::emit_samples(double to) {
   const double h = to - t_;
-  if (!stiff_ && !needs_reactions_ && !has_massless_ && !reads_audits_ && instant_index_ >= options_.instants.size()) {
+  if (!stiff_ && !needs_reactions_ && !has_massless_ && !reads_audits_ && motion_.all_pinned() && instant_index_ >= options_.instants.size()) {
     // Only the state is asked for: straight from the polynomial into the row.
     const int width = layout_.integrated();
     double* in = work_.in.data();
@@ -376,6 +376,7 @@ void EventEngine::Run::emit_samples(double to) {
   }
   while (next_sample_ < to) {
     dense((next_sample_ - t_) / h, node_y_.data());
+    if (motion_.active() > 0) static_cast<void>(motion_.project(next_sample_, node_y_.data(), true));
     motion_.load(next_sample_, node_y_.data());
     load_audits(motion_.components() == motion_.all_components() ? node_y_.data() : y_.data());
     emit_row(RowKind::sample);

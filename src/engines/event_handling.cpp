@@ -279,7 +279,12 @@ bool EventEngine::Run::turns_at_kink() {
 // Rows whose share of the reactions is used up, at the margin of a redundant mode.
 void EventEngine::Run::exclude_exhausted_rows() {
   static_cast<void>(guards_.sharing.share(motion_));
-  const double threshold = 1e-6 * guards_.sharing.force_scale();
+  // Forces that vanish together leave no scale of their own: what they have been counts too.
+  double scale = guards_.sharing.force_scale();
+  for (const Guard& guard : guards_.list()) {
+    if (guard.kind == GuardKind::margin) scale = std::max(scale, guard.scale);
+  }
+  const double threshold = 1e-6 * scale;
   for (int r = 0; r < layout_.relations; ++r) {
     if (mode_.normal[r] == NormalStatus::open) continue;
     const model::Relation& relation = system_.relations()[r];
@@ -654,6 +659,12 @@ bool EventEngine::Run::settle() {
     motion_.load(t_, y_.data());
     Status status;
     if (!decide_with(mode_, status)) return paradox(status);
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] != reference_.normal[r]) fresh_relation_[r] = 1;
+  }
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if (mode_.tangent[j] != reference_.tangent[j]) fresh_tangent_[j] = 1;
   }
   if (!restart()) return false;
   const bool listed = !quiet_;

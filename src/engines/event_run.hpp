@@ -63,6 +63,7 @@ struct EventEngine::Run {
   void dense(double theta, double* y);
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
   bool land(double h);
+  [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
   void set_weights(double h);
   void measure_noise();
@@ -152,6 +153,8 @@ struct EventEngine::Run {
   double first_theta_ = 0;
   double first_slope_ = 0;           ///< per unit of θ
   std::vector<double> root_theta_;   ///< by guard: its first zero in the trial step
+  std::vector<double> root_slope_;   ///< per unit of θ, there
+  std::vector<double> landing_values_;  ///< of the guards at an event
   std::vector<std::uint8_t> watch_rising_;
   std::vector<std::int8_t> watch_side_;  ///< sign that a watch has, carried over its zeros; 0: not known
   int degree_ = 8;                   ///< of the polynomials of the last trial step

@@ -382,6 +382,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     first_theta_ = 2;
     graze_guard_ = -1;
     root_theta_.assign(count, std::numeric_limits<double>::infinity());
+    root_slope_.resize(count);
     bool good = true;
     for (int i = 0; i < count; ++i) {
       Guard& guard = list[i];
@@ -395,7 +396,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       }
       const numeric::Interpolation fit = grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
       double largest = 0;
-      for (int j = 0; j <= points; ++j) largest = std::max(largest, std::abs(sample[j]));
+      double lowest = sample[points];
+      for (int j = 0; j <= points; ++j) {
+        largest = std::max(largest, std::abs(sample[j]));
+        lowest = std::min(lowest, sample[j]);
+      }
       const double noise = guard.noise + guard.noise_rate * h;
       // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
       // bodies that move together keep their gap of zero.
@@ -429,10 +434,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           continue;
         }
         if (!watch && root.kind == numeric::RootKind::rising) continue;
-        // Behind a zero that was divided out the first values are rounding, and so is their sign.
+        // Behind a zero that was divided out the first values are rounding, and so is their sign; unless what follows is more than that.
         const bool returns = watch && watch_side_[guard.place] == (root.kind == numeric::RootKind::rising ? 1 : -1);
-        const bool unarmed = guard.noise_rate > 0 && sample[points] >= -noise;
-        if ((guard.zeros > 0 || returns || unarmed) && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;
+        const bool stays = watch ? guard.zeros > 0 || returns : (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
+        if (stays && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;
         if (watch && !watch_direction_matches(guard.place, root.kind == numeric::RootKind::rising)) continue;
         if (root.theta < first_theta_) {
           first_guard_ = i;
@@ -440,6 +445,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           first_slope_ = root.slope;
         }
         root_theta_[i] = root.theta;
+        root_slope_[i] = guard.zeros > 0 ? root.slope * std::pow(root.theta, guard.zeros) : root.slope;
         if (watch) watch_rising_[guard.place] = root.kind == numeric::RootKind::rising ? 1 : 0;
         break;
       }
@@ -462,15 +468,35 @@ bool EventEngine::Run::watch_direction_matches(int watch, bool rising) {
   return wanted == 0 || (wanted > 0) == rising;
 }
 
+// What else happens at the instant of the landing: guards whose own zero lies within rounding of it, or that the landing has just passed.
+// The polynomials name the candidates, the state at the landing decides.
+bool EventEngine::Run::gather_events(double h, double length) {
+  together_.clear();
+  const int count = guards_.size();
+  if (count > 1) {
+    const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+    motion_.load(t_ + length, y1);
+    if (guards_.needs_motion() && !motion_.evaluate()) return false;
+    landing_values_.resize(std::max<std::size_t>(landing_values_.size(), count));
+    guards_.values(landing_values_.data());
+  }
+  const double window = 64 * kEpsilon * std::max({std::abs(t_), std::abs(t_ + h), h});
+  for (int i = 0; i < count; ++i) {
+    if (i == first_guard_) {
+      together_.push_back(i);
+      continue;
+    }
+    if (!(root_theta_[i] < std::numeric_limits<double>::infinity())) continue;
+    // Seen from the side that the function comes from.
+    const double value = root_slope_[i] > 0 ? -landing_values_[i] : landing_values_[i];
+    if (value <= std::abs(root_slope_[i]) / h * window) together_.push_back(i);
+  }
+  return true;
+}
+
 // Repeats the step so that it ends on the zero: the state at an event comes from a full step, never from the polynomial.
 bool EventEngine::Run::land(double h) {
   const Guard guard = guards_.list()[first_guard_];
-  // What else happens at this instant, judged by the polynomials of the trial step.
-  const double window = 64 * kEpsilon * std::max({std::abs(t_), std::abs(t_ + h), h}) / h;
-  together_.clear();
-  for (int i = 0; i < guards_.size(); ++i) {
-    if (root_theta_[i] <= first_theta_ + window) together_.push_back(i);
-  }
   note_landing_reactions(h);
 
   double length = first_theta_ * h;
@@ -519,6 +545,7 @@ bool EventEngine::Run::land(double h) {
     if (!try_step(length)) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
   landing_h_ = length;
+  if (!gather_events(h, length)) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   set_weights(length);
   update_scales(length);
   if (next_sample_ < t_ + length && !prepare_dense()) {

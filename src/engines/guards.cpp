@@ -238,10 +238,26 @@ bool Guards::renew_noise(Guard& guard) {
 void Guards::note_scales() {
   for (Guard& guard : list_) {
     double& scale = scale_slot(guard);
-    if (guard.kind == GuardKind::margin) scale = std::max(scale, sharing.force_scale());
+    if (guard.kind == GuardKind::margin) {
+      scale = std::max(scale, sharing.force_scale());
+      note_shared_forces();
+    }
     if (guard.kind == GuardKind::jam) scale = std::max(scale, 1.0);
     scale = std::max(scale, std::abs(value(guard)));
     guard.scale = scale;
+  }
+}
+
+// Redundant rows have one guard for all; what they carry counts for later decisions as that of other rows does.
+void Guards::note_shared_forces() {
+  const model::Layout& layout = system_.layout();
+  for (int r = 0; r < layout.relations; ++r) {
+    double& normal = memory_[layout.relations + r];
+    normal = std::max(normal, std::abs(motion_.normal()[r]));
+  }
+  for (int j = 0; j < layout.tangents; ++j) {
+    double& tangent = memory_[2 * layout.relations + layout.tangents + j];
+    tangent = std::max(tangent, std::abs(motion_.tangent()[j]));
   }
 }
 

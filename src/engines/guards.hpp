@@ -73,6 +73,7 @@ class Guards {
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
   [[nodiscard]] double watch_noise(int watch);
   [[nodiscard]] double& scale_slot(const Guard& guard);
+  void note_shared_forces();
 
   const model::System& system_;
   model::Workspace& work_;

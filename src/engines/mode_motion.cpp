@@ -711,7 +711,7 @@ void ModeMotion::publish() {
 bool ModeMotion::project(double t, double* y, bool positions) {
   pin(t, y);
   const int count = active();
-  if (count == 0 || static_cast<int>(pins_.size()) >= count) return true;
+  if (count == 0 || all_pinned()) return true;
   const auto rows_of = [this](int r) { static_cast<void>(system_.rows(work_, r)); };
   if (positions) {
     for (int iteration = 0; iteration < 8; ++iteration) {

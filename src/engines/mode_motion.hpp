@@ -66,6 +66,8 @@ class ModeMotion {
   [[nodiscard]] int active() const { return static_cast<int>(active_.size()); }
   [[nodiscard]] bool redundant() const { return rank_ < active(); }
   [[nodiscard]] bool structure_constant() const { return constant_; }
+  /// Every active row pins a coordinate: there is no drift.
+  [[nodiscard]] bool all_pinned() const { return pins_.size() >= active_.size(); }
   [[nodiscard]] bool everything_pinned() const { return everything_pinned_; }
   /// For the reactions of redundant rows, found elsewhere (reaction_sharing.hpp).
   [[nodiscard]] std::span<double> normal() { return normal_; }
