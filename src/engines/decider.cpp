@@ -96,6 +96,8 @@ Decider::Sign Decider::judge(const Mode& mode) {
     if (row.tangent < 0) {
       if (mode.normal[row.relation] == NormalStatus::open) {
         take(first(series_.gap(row.relation), 2, order, acceleration * tau * tau, 1));
+      } else if (!series_.unique(row.relation, -1)) {
+        continue;  // some reaction will do: the margin of all of them guards it
       } else if (mode.normal[row.relation] == NormalStatus::closed) {
         take(first(series_.normal(row.relation), 0, order - 1, force, 1));
       } else if (mode.pressed[row.relation] != 0) {
@@ -105,6 +107,7 @@ Decider::Sign Decider::judge(const Mode& mode) {
     }
     switch (mode.tangent[row.number]) {
       case TangentStatus::stick:
+        if (!series_.unique(row.relation, row.tangent)) break;
         take(first(series_.cone(row.relation, row.tangent, 1), 0, order - 1, force, 1));
         take(first(series_.cone(row.relation, row.tangent, -1), 0, order - 1, force, 1));
         break;

@@ -150,6 +150,8 @@ bool EventEngine::Run::handle_guards() {
     if (mode_.sliding[k] != 0 && motion_.parallel(k)) at_surface_.push_back(k);
   }
   motion_.release_pins();
+  // An impact elsewhere, before the time of a tail is over, may open its contacts again.
+  if (touched && !std::isnan(accumulation_end_) && !end_tail()) return false;
   if (touched && !touch()) return false;
   if (!at_surface_.empty() && finish_switching()) return true;
   return settle();
@@ -505,6 +507,16 @@ bool EventEngine::Run::finish_accumulation() {
   rows_before_event();
   motion_.load(t_, y_.data());
   if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (!end_tail()) {
+    rows_after_event();
+    return false;
+  }
+  rows_after_event();
+  return true;
+}
+
+// Lists the accumulation whose tail ends here. False: the run is to stop at it.
+bool EventEngine::Run::end_tail() {
   const double energy = total_energy();
   for (int r = 0; r < layout_.relations; ++r) {
     if ((tail_.members & member_bit(r)) == 0 || !system_.relations()[r].has_normal) continue;
@@ -517,7 +529,6 @@ bool EventEngine::Run::finish_accumulation() {
     report(event);
   }
   accumulation_end_ = std::numeric_limits<double>::quiet_NaN();
-  rows_after_event();
   if (options_.on_accumulation == OnAccumulation::stop) {
     return fail({Reason::accumulation, t_, {}, "impacts accumulate here"});
   }

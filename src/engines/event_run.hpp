@@ -88,6 +88,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool impact(bool inelastic);
   [[nodiscard]] bool begin_tail(const Accumulation::Entry& entry);
   [[nodiscard]] bool finish_accumulation();
+  [[nodiscard]] bool end_tail();
   [[nodiscard]] bool decide_sides(const std::vector<int>& at_surface);
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
   [[nodiscard]] bool restart();

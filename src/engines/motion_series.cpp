@@ -20,32 +20,6 @@ Series product_series(const Series& a, const Series& b, int order) {
   return out;
 }
 
-/// Dense solve with partial pivoting, in place; false if singular.
-bool solve(double* a, double* x, int n) {
-  for (int p = 0; p < n; ++p) {
-    int best = p;
-    for (int r = p + 1; r < n; ++r) {
-      if (std::abs(a[r * n + p]) > std::abs(a[best * n + p])) best = r;
-    }
-    if (a[best * n + p] == 0 || !std::isfinite(a[best * n + p])) return false;
-    if (best != p) {
-      for (int c = 0; c < n; ++c) std::swap(a[p * n + c], a[best * n + c]);
-      std::swap(x[p], x[best]);
-    }
-    for (int r = p + 1; r < n; ++r) {
-      const double ratio = a[r * n + p] / a[p * n + p];
-      if (ratio == 0) continue;
-      for (int c = p; c < n; ++c) a[r * n + c] -= ratio * a[p * n + c];
-      x[r] -= ratio * x[p];
-    }
-  }
-  for (int p = n - 1; p >= 0; --p) {
-    for (int c = p + 1; c < n; ++c) x[p] -= a[p * n + c] * x[c];
-    x[p] /= a[p * n + p];
-  }
-  return true;
-}
-
 }  // namespace
 
 MotionSeries::MotionSeries(const model::System& system, model::Workspace& work)
@@ -98,8 +72,41 @@ void MotionSeries::evaluate_rows(int order) {
   }
 }
 
+// G M⁻¹ C of order zero.
+bool MotionSeries::factorise() {
+  const int count = static_cast<int>(active_.size());
+  for (int a = 0; a < count; ++a) {
+    double* response = response_.data() + a * n_;
+    const Series* g = row(active_[a]);
+    for (int i = 0; i < n_; ++i) response[i] = g[i].c[0];
+    system_.solve_mass(work_, response);
+    double size = 0;
+    for (int i = 0; i < n_; ++i) size += g[i].c[0] * response[i];
+    size_[a] = size != 0 ? std::abs(size) : 1;
+    for (int i = 0; i < n_; ++i) response[i] = columns_[a * n_ + i].c[0];
+    system_.solve_mass(work_, response);
+  }
+  for (int a = 0; a < count; ++a) {
+    const Series* g = row(active_[a]);
+    for (int b = 0; b < count; ++b) {
+      double sum = 0;
+      for (int i = 0; i < n_; ++i) sum += g[i].c[0] * response_[b * n_ + i];
+      solver_.matrix()[a * count + b] = sum;
+    }
+  }
+  return solver_.factor(size_.data());
+}
+
+bool MotionSeries::unique(int relation, int tangent) const {
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    if (active_[a].relation == relation && active_[a].tangent == tangent) return solver_.unique(static_cast<int>(a));
+  }
+  return true;
+}
+
 bool MotionSeries::compute(const Mode& mode, int order) {
   const model::Layout& layout = system_.layout();
+  if (!system_.mass_constant() && !system_.motion(work_)) return false;
   mode_ = mode;
   order_ = 0;
   active_.clear();
@@ -126,9 +133,11 @@ bool MotionSeries::compute(const Mode& mode, int order) {
   for (Series& s : normal_) s = Series{};
   for (Series& s : tangent_) s = Series{};
   for (Series& s : lambda_) s = Series{};
-  const int size = n_ + count;
-  matrix_.resize(size * size);
-  right_.resize(size);
+  right_.resize(n_);
+  solver_.resize(count);
+  response_.resize(count * n_);
+  size_.resize(count);
+  load_.resize(count);
 
   for (int k = 0; k < order; ++k) {
     system_.motion_program().evaluate_series(in_.data(), motion_.data(), registers_.data(), k);
@@ -177,31 +186,31 @@ bool MotionSeries::compute(const Mode& mode, int order) {
       right_[i] += motion_[i].c[k];
       for (int j = 0; j < n_; ++j) {
         for (int l = 1; l <= k; ++l) right_[i] -= mass(i, j).c[l] * acceleration_[j].c[k - l];
-        matrix_[i * size + j] = mass(i, j).c[0];
       }
-      if (system_.massless()[i]) matrix_[i * size + i] = 1;  // follows elsewhere; no acceleration of its own
       for (int a = 0; a < count; ++a) {
         for (int l = 1; l <= k; ++l) right_[i] += columns_[a * n_ + i].c[l] * lambda_[a].c[k - l];
-        matrix_[i * size + n_ + a] = -columns_[a * n_ + i].c[0];
       }
-      if (system_.massless()[i]) right_[i] = 0;
     }
+    // a = M⁻¹ (right + C λ) and G a = given: a problem in λ alone, with the same matrix for every order.
+    if (k == 0 && !factorise()) return false;
+    system_.solve_mass(work_, right_.data());
     for (int a = 0; a < count; ++a) {
       const Series* g = row(active_[a]);
       double value = -zeta(active_[a]).c[k];
       for (int j = 0; j < n_; ++j) {
         for (int l = 1; l <= k; ++l) value -= g[j].c[l] * acceleration_[j].c[k - l];
-        matrix_[(n_ + a) * size + j] = g[j].c[0];
+        value -= g[j].c[0] * right_[j];
       }
-      for (int c = 0; c < count; ++c) matrix_[(n_ + a) * size + n_ + c] = 0;
-      right_[n_ + a] = value;
+      load_[a] = value;
     }
-    if (!solve(matrix_.data(), right_.data(), size)) return false;
+    solver_.solve(load_.data());
     for (int i = 0; i < n_; ++i) {
-      acceleration_[i].c[k] = right_[i];
-      if (!std::isfinite(right_[i])) return false;
+      double sum = right_[i];
+      for (int a = 0; a < count; ++a) sum += response_[a * n_ + i] * load_[a];
+      acceleration_[i].c[k] = sum;
+      if (!std::isfinite(sum)) return false;
     }
-    for (int a = 0; a < count; ++a) lambda_[a].c[k] = right_[n_ + a];
+    for (int a = 0; a < count; ++a) lambda_[a].c[k] = load_[a];
     for (int i = 0; i < n_; ++i) {
       in_[layout.v() + i].c[k + 1] = acceleration_[i].c[k] / (k + 1);
       in_[layout.q() + i].c[k + 1] = in_[layout.v() + i].c[k] / (k + 1);

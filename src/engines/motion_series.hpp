@@ -5,6 +5,7 @@
 //     M v̇ = h + C λ ,   G v̇ + ζ = 0
 //
 // is a linear problem with the matrix of order zero: M₀ a_k − C₀ λ_k = known, G₀ a_k = known. It gives a_k and λ_k, hence v_{k+1}, q_{k+1}, z_{k+1}.
+// Dependent rows: a_k is unique, λ_k is one of many; unique() tells which reactions are.
 //
 // Use: several modes share the accelerations of an instant (slip onset, lift-off, landing at rest, tip of the cone). A mode is right if
 // each of its guards has a positive first non-zero coefficient. Also: the order of the zero with which a guard leaves an event.
@@ -14,6 +15,7 @@
 
 #include <vector>
 
+#include "engines/numeric/ranked_lu.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/expr/program.hpp"
 #include "judder/model/system.hpp"
@@ -24,8 +26,11 @@ class MotionSeries {
  public:
   MotionSeries(const model::System& system, model::Workspace& work);
 
-  /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: singular or not finite.
+  /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite.
   [[nodiscard]] bool compute(const Mode& mode, int order);
+
+  /// Whether the reaction of this row (tangent −1: normal) is determined. After compute.
+  [[nodiscard]] bool unique(int relation, int tangent) const;
 
   // After compute; coefficients 0 … order() are valid (reactions and rates to order − 1).
   [[nodiscard]] int order() const { return order_; }
@@ -46,6 +51,7 @@ class MotionSeries {
     int tangent;
   };
   void evaluate_rows(int order);
+  [[nodiscard]] bool factorise();
   [[nodiscard]] const expr::Series* row(const Active& a) const;
   [[nodiscard]] const expr::Series* column(const Active& a) const;
   [[nodiscard]] const expr::Series& zeta(const Active& a) const;
@@ -63,7 +69,8 @@ class MotionSeries {
   std::vector<std::vector<expr::Series>> rows_, laws_;  ///< by relation
   std::vector<expr::Series> columns_;                   ///< active × n
   std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_;
-  std::vector<double> matrix_, right_;
+  std::vector<double> right_, load_, response_, size_;
+  numeric::RankedLu solver_;  ///< G M⁻¹ C of order zero
 };
 
 }  // namespace judder::engines

@@ -1,0 +1,80 @@
+#include "engines/numeric/ranked_lu.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace judder::engines::numeric {
+
+void RankedLu::resize(int n) {
+  n_ = n;
+  a_.assign(n * n, 0.0);
+  work_.assign(n, 0.0);
+  row_.assign(n, 0);
+  column_.assign(n, 0);
+  unique_.assign(n, 1);
+}
+
+bool RankedLu::factor(const double* size) {
+  for (int i = 0; i < n_; ++i) row_[i] = column_[i] = i;
+  rank_ = 0;
+  double first = 0;
+  for (int p = 0; p < n_; ++p) {
+    int best_row = p;
+    int best_column = p;
+    double best = -1;
+    for (int i = p; i < n_; ++i) {
+      for (int j = p; j < n_; ++j) {
+        const double entry = a_[row_[i] * n_ + column_[j]];
+        if (!std::isfinite(entry)) return false;
+        const double value = entry / size[row_[i]] * (entry / size[column_[j]]);
+        if (value > best) {
+          best = value;
+          best_row = i;
+          best_column = j;
+        }
+      }
+    }
+    if (p == 0) first = best;
+    if (!(best > kRankTolerance * kRankTolerance * first)) break;
+    std::swap(row_[p], row_[best_row]);
+    std::swap(column_[p], column_[best_column]);
+    const double* pivot_row = a_.data() + row_[p] * n_;
+    for (int i = p + 1; i < n_; ++i) {
+      double* row = a_.data() + row_[i] * n_;
+      const double ratio = row[column_[p]] / pivot_row[column_[p]];
+      row[column_[p]] = ratio;
+      for (int j = p + 1; j < n_; ++j) row[column_[j]] -= ratio * pivot_row[column_[j]];
+    }
+    ++rank_;
+  }
+  // Null vectors, one for each free unknown; sizes compared as squares again.
+  for (int i = 0; i < n_; ++i) unique_[column_[i]] = i < rank_ ? 1 : 0;
+  for (int f = rank_; f < n_; ++f) {
+    for (int p = rank_ - 1; p >= 0; --p) {
+      const double* row = a_.data() + row_[p] * n_;
+      double sum = -row[column_[f]];
+      for (int j = p + 1; j < rank_; ++j) sum -= row[column_[j]] * work_[j];
+      work_[p] = sum / row[column_[p]];
+      if (work_[p] * work_[p] * size[column_[p]] > kUniqueTolerance * kUniqueTolerance * size[column_[f]]) unique_[column_[p]] = 0;
+    }
+  }
+  return true;
+}
+
+void RankedLu::solve(double* x) {
+  for (int p = 0; p < rank_; ++p) {
+    const double* row = a_.data() + row_[p] * n_;
+    double sum = x[row_[p]];
+    for (int j = 0; j < p; ++j) sum -= row[column_[j]] * work_[j];
+    work_[p] = sum;
+  }
+  for (int i = 0; i < n_; ++i) x[i] = 0;
+  for (int p = rank_ - 1; p >= 0; --p) {
+    const double* row = a_.data() + row_[p] * n_;
+    double sum = work_[p];
+    for (int j = p + 1; j < rank_; ++j) sum -= row[column_[j]] * x[column_[j]];
+    x[column_[p]] = sum / row[column_[p]];
+  }
+}
+
+}  // namespace judder::engines::numeric

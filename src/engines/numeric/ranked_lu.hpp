@@ -1,0 +1,37 @@
+// LU factorisation of a small square matrix whose rows may depend on each other.
+//
+//     A x = b,   A n × n, row-major, b in the range of A up to rounding
+//
+// Complete pivoting, entries compared as a_ij²/(s_i s_j) with given sizes s of rows and columns: a change of units changes no pivot, and no
+// root rounds differently in units that differ by a power of two. A remaining block with all entries below 1e-10 of the first pivot is zero; its
+// unknowns are free and get zero. Where some solution of A x = 0 has a part in an unknown, that unknown is not unique.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace judder::engines::numeric {
+
+class RankedLu {
+ public:
+  void resize(int n);
+  [[nodiscard]] double* matrix() { return a_.data(); }  ///< write A here, then factor()
+  /// False: not finite.
+  bool factor(const double* size);
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] bool unique(int unknown) const { return unique_[static_cast<std::size_t>(unknown)] != 0; }
+  /// x ← the solution with free unknowns zero. Equations beyond the rank are not looked at.
+  void solve(double* x);
+
+ private:
+  static constexpr double kRankTolerance = 1e-10;
+  static constexpr double kUniqueTolerance = 1e-8;  ///< of a free unknown of the same size
+
+  int n_ = 0;
+  int rank_ = 0;
+  std::vector<double> a_, work_;
+  std::vector<int> row_, column_;
+  std::vector<std::uint8_t> unique_;
+};
+
+}  // namespace judder::engines::numeric
