@@ -28,17 +28,21 @@ class Accumulation {
     std::uint64_t members = 0;
     double jerk = 0;            ///< rate at which the normal acceleration changes from one occurrence to the next
     long count = 0;             ///< impacts seen in the pattern so far
+    double height = 0;          ///< largest gap that its last occurrence can have reached
   };
 
-  void clear() { entries_.clear(); count_ = 0; }
-  /// Something that is not part of a pattern happened (lift-off, slip, …) and ends it.
-  void interrupt() { clear(); }
+  void clear();
+  /// The pattern is over; what comes next may form another one.
+  void finish_pattern();
   void push(const Entry& entry);
   /// The pattern that the recent entries form, if any.
   [[nodiscard]] Pattern pattern() const;
   /// The pattern that has occurred twice, its last impact weaker than the one before: for hops so small that their rounding is no longer
   /// steady.
   [[nodiscard]] Pattern early_pattern() const;
+  /// Sixteen impacts in any order, the later eight weaker than the earlier: contacts that hand each other ever smaller motions. Nothing remains
+  /// of it (R = 0) where its height is below notice.
+  [[nodiscard]] Pattern cluster() const;
 
   [[nodiscard]] std::vector<double> save() const;
   void load(const std::vector<double>& memory);
@@ -46,7 +50,9 @@ class Accumulation {
  private:
   static constexpr std::size_t kLongest = 8;    ///< pattern length
   static constexpr std::size_t kTimes = 4;      ///< occurrences asked for
+  static constexpr std::size_t kHalf = 8;       ///< of a cluster
   std::vector<Entry> entries_;                  ///< at most kLongest · kTimes + 1, oldest first
+  std::vector<Entry> recent_;                   ///< at most 2 kHalf, oldest first, whatever patterns they belong to
   long count_ = 0;
 };
 

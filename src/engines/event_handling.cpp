@@ -452,7 +452,8 @@ bool EventEngine::Run::impact(bool inelastic) {
   }
   if (inelastic) {
     // The tail's impulse is listed with its accumulation, not as an impact.
-    for (std::size_t i = first; i < pending_.size(); ++i) tail_impulse_[pending_[i].place] += pending_[i].normal_impulse;
+    // What stops a contact of the pattern on its way out is below the tolerance, and no impulse of a contact.
+    for (std::size_t i = first; i < pending_.size(); ++i) tail_impulse_[pending_[i].place] += std::max(0.0, pending_[i].normal_impulse);
     pending_.resize(first);
   }
   return true;
@@ -472,8 +473,8 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
   if (!std::isnan(accumulation_end_)) return false;
   Accumulation::Pattern pattern = accumulation_.pattern();
   if (pattern.length == 0) pattern = accumulation_.early_pattern();
+  if (pattern.length == 0) pattern = accumulation_.cluster();
   if (pattern.length == 0) return false;
-  const double duration = pattern.equal_time ? 0 : pattern.remaining * (1 - pattern.ratio) / pattern.ratio;
   double speed_scale = 0;
   for (int i = 0; i < layout_.coordinates; ++i) speed_scale = std::max(speed_scale, scale_[layout_.coordinates + i]);
   for (int r = 0; r < layout_.relations; ++r) {
@@ -481,7 +482,7 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
     const double gap_scale = guards_.gap_scale(r);
     if (pattern.equal_time) {
       if (entry.size > 10 * options_.tolerance * speed_scale) return false;  // smaller hops drown in the error of the steps
-    } else if (entry.size * duration / 4 > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) {
+    } else if (pattern.height > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) {
       return false;
     }
   }
@@ -499,7 +500,7 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
   tail_ = pattern;
   accumulation_end_ = pattern.equal_time ? t_ : t_ + pattern.remaining;
   if (accumulation_end_ > options_.until) accumulation_end_ = std::nextafter(options_.until, t_);
-  accumulation_.clear();
+  accumulation_.finish_pattern();
   return true;
 }
 
@@ -524,7 +525,7 @@ bool EventEngine::Run::end_tail() {
     event.kind = EventKind::accumulation;
     event.place = r;
     event.numbers = {static_cast<double>(tail_.count), tail_.remaining};
-    event.normal_impulse = tail_impulse_[r] + motion_.normal()[r] * tail_.remaining;
+    event.normal_impulse = tail_impulse_[r] + std::max(0.0, motion_.normal()[r]) * tail_.remaining;
     event.energy_before = event.energy_after = energy;
     report(event);
   }
@@ -678,6 +679,7 @@ bool EventEngine::Run::settle() {
     if (mode_.tangent[j] != reference_.tangent[j]) fresh_tangent_[j] = 1;
   }
   if (!restart()) return false;
+  if (accumulation_end_ == t_ && !end_tail()) return false;
   const bool listed = !quiet_;
   if (listed) {
     list_changes();

@@ -63,7 +63,7 @@ TEST(Accumulation, PatternsLongerThanEightAreNotSought) {
 TEST(Accumulation, AnInterruptionStartsAnew) {
   Accumulation accumulation = geometric(1, 0.5, 10, {1});
   ASSERT_EQ(accumulation.pattern().length, 1);
-  accumulation.interrupt();
+  accumulation.finish_pattern();
   EXPECT_EQ(accumulation.pattern().length, 0);
   accumulation.push({20, 1, 1, -1});
   EXPECT_EQ(accumulation.pattern().length, 0);
@@ -140,6 +140,32 @@ TEST(Accumulation, SavedAndLoadedItGoesOnTheSame) {
     EXPECT_EQ(a.jerk, b.jerk);
     EXPECT_EQ(a.count, b.count);
   }
+}
+
+// Two contacts that disturb each other in no order that repeats, ever more weakly.
+TEST(Accumulation, AClusterOfWeakeningImpactsNeedsNoRhythm) {
+  Accumulation accumulation;
+  const std::uint64_t order[] = {1, 2, 2, 1, 1, 1, 2, 1, 2, 2, 2, 1, 2, 1, 1, 2};
+  double time = 0;
+  double size = 1;
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(accumulation.cluster().length, 0) << i;
+    accumulation.push({time, order[i], size, -1});
+    if (i == 7) accumulation.finish_pattern();
+    time += 0.1 * size;
+    size *= 0.9;
+  }
+  const Accumulation::Pattern cluster = accumulation.cluster();
+  EXPECT_EQ(cluster.length, 16);
+  EXPECT_EQ(cluster.members, 3u);
+  EXPECT_EQ(cluster.remaining, 0);
+  EXPECT_GE(cluster.height, 0.25 * 1 * 0.1) << "at least that of the first flight";
+}
+
+TEST(Accumulation, ImpactsThatDoNotWeakenAreNoCluster) {
+  Accumulation accumulation;
+  for (int i = 0; i < 40; ++i) accumulation.push({0.1 * i, i % 3 == 0 ? 1u : 2u, 1, -1});
+  EXPECT_EQ(accumulation.cluster().length, 0);
 }
 
 }  // namespace
