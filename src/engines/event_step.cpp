@@ -414,8 +414,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       if (!watch && least > 2 * fit.error && least > band) continue;
       if (fit.error > std::max(band, 64 * kEpsilon * fit.magnitude)) {
         if (guards_.renew_noise(guard) && largest <= guard.noise) continue;
-        good = false;
-        break;
+        // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
+        if (fit.error > guard.noise / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
+          good = false;
+          break;
+        }
       }
       if (!numeric::isolate(coefficients, degree_, band, roots_)) {
         good = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace judder::engines {
 namespace {
@@ -211,10 +212,13 @@ double Guards::gap_noise(int relation) {
   return kNoise * terms;
 }
 
-// Interval arithmetic at a point: the width of the result bounds the rounding of the expression.
+// Interval arithmetic on the state known to its last bit: the width of the result bounds the rounding of the expression.
 double Guards::watch_noise(int watch) {
   const expr::Program& program = system_.watches()[watch].value;
-  for (std::size_t i = 0; i < interval_in_.size(); ++i) interval_in_[i] = {work_.in[i], work_.in[i]};
+  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
+    const double bit = std::numeric_limits<double>::epsilon() * std::abs(work_.in[i]);
+    interval_in_[i] = {work_.in[i] - bit, work_.in[i] + bit};
+  }
   expr::Interval out{0, 0};
   program.evaluate_interval(interval_in_.data(), &out, interval_registers_.data());
   const double width = out.high - out.low;
@@ -230,7 +234,7 @@ double Guards::gap_rate(const Guard& guard) {
 
 bool Guards::renew_noise(Guard& guard) {
   if (!is_reaction(guard.kind)) return false;
-  motion_.note_terms();
+  motion_.note_all_terms();
   guard.noise = std::max(guard.noise, kNoise * motion_.natural_force(guard.place));
   return true;
 }

@@ -57,6 +57,8 @@ class ModeMotion {
   /// Sum of the absolute terms of each acceleration at the present evaluated state, kept until the next call: what rounding is
   /// relative to.
   void note_terms();
+  /// The same, with what cancels inside the expressions of the forces: interval arithmetic on the state known to its last bit. Dearer.
+  void note_all_terms();
   [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
   /// Takes up terms and the coefficients of sliding switches where an earlier run left them.
   void recall(std::span<const double> terms, std::span<const double> side);
@@ -142,6 +144,7 @@ class ModeMotion {
   std::vector<double> acceleration_, normal_, tangent_, lambda_;
   std::vector<double> powers_;
   std::vector<double> terms_, rest_, drag_response_;
+  std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
 
   // sliding
   std::vector<double> corner_;         ///< per combination of sides: v̇, ż, λ_N, λ_T
