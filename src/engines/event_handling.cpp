@@ -1056,7 +1056,7 @@ void EventEngine::Run::set_guard_zeros() {
           rate += row.w[i] * motion_.acceleration()[i];
           terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
         }
-        if (std::abs(slip) > 64 * kEpsilon * speed) break;
+        if (std::abs(slip) > std::max(64 * kEpsilon * speed, 1e-13 * guard.scale)) break;
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
                           : order_of([&] { return series_.slip(place, guard.tangent); }, 1, terms * series_.time_scale());

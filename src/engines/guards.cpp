@@ -18,7 +18,7 @@ bool is_reaction(GuardKind kind) {
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
     : sharing(system, work), system_(system), work_(work), motion_(motion) {
   const model::Layout& layout = system.layout();
-  memory_.resize(2 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size());
+  memory_.resize(3 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size());
   if (!system.watches().empty()) interval_in_.resize(work.in.size());
   for (const model::WatchInfo& watch : system.watches()) {
     interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), watch.value.registers()));
@@ -116,14 +116,15 @@ double& Guards::scale_slot(const Guard& guard) {
   const int surfaces = limits + layout.tangents;
   const int rates = surfaces + layout.switches;
   const int watches = rates + layout.switches;
+  const int jams = watches + static_cast<int>(system_.watches().size());
   const auto row = [this](const Guard& g) { return system_.relations()[g.place].first_tangent + g.tangent; };
   switch (guard.kind) {
     case GuardKind::gap: return memory_[guard.place];
     case GuardKind::reaction:
     case GuardKind::joint_normal:
     case GuardKind::margin:
-    case GuardKind::jam:
     case GuardKind::pressed: return memory_[forces + guard.place];
+    case GuardKind::jam: return memory_[jams + guard.place];
     case GuardKind::slip: return memory_[slips + row(guard)];
     case GuardKind::cone_plus:
     case GuardKind::cone_minus: return memory_[limits + row(guard)];

@@ -79,7 +79,7 @@ class Guards {
   model::Workspace& work_;
   ModeMotion& motion_;
   std::vector<Guard> list_;
-  std::vector<double> memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface by switch; watch
+  std::vector<double> memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
   std::vector<expr::Interval> interval_in_, interval_registers_;
   double margin_ = 0;
   bool needs_motion_ = false;

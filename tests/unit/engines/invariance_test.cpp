@@ -37,7 +37,8 @@ Motion motion(const RandomSystem& s, const Writing& writing, double tolerance = 
       for (int i = 0; i < s.n; ++i) {
         const int c = out.result.data.column("q" + std::to_string(i) + prime);
         const double unit = *prime == '\0' ? writing.length : writing.length / writing.time;
-        row.push_back(out.result.data.cell(r, static_cast<std::size_t>(c)) / unit);
+        const double value = out.result.data.cell(r, static_cast<std::size_t>(c)) / unit;
+        row.push_back(std::abs(value) < 1e-290 ? 0 : value);  // numbers that small lose bits in one unit and not in another
       }
     }
     out.rows.push_back(row);
