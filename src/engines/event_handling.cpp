@@ -43,7 +43,7 @@ bool EventEngine::Run::handle_guards() {
 
   bool only_watches = true;
   bool touched = false;
-  if (guards_.needs_motion() && !motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (!evaluate_coefficients()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
     if (guard.kind != GuardKind::watch) only_watches = false;
@@ -144,17 +144,61 @@ bool EventEngine::Run::handle_guards() {
     end_phase();
     return true;
   }
-  // A row that stops sticking leaves the surface of a switch that acted in parallel with it.
-  const bool released = std::any_of(exclusions_.tangent.begin(), exclusions_.tangent.end(), [](std::uint16_t bits) { return bits != 0; });
-  for (int k = 0; released && k < layout_.switches; ++k) {
-    if (mode_.sliding[k] != 0 && motion_.parallel(k)) at_surface_.push_back(k);
-  }
+  find_resting();
   motion_.release_pins();
   // An impact elsewhere, before the time of a tail is over, may open its contacts again.
   if (touched && !std::isnan(accumulation_end_) && !end_tail()) return false;
   if (touched && !touch()) return false;
   if (!at_surface_.empty() && finish_switching()) return true;
   return settle();
+}
+
+// Switches whose surface is the slip of a row that stops sticking: those that acted in parallel with it, and those that the state rested on.
+// Their sides, or their share in holding the row, are decided with it.
+void EventEngine::Run::find_resting() {
+  std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
+  const bool any = std::any_of(exclusions_.tangent.begin(), exclusions_.tangent.end(), [](std::uint16_t bits) { return bits != 0; });
+  for (int k = 0; any && k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (info.time_only || !info.two_sided() || std::find(at_surface_.begin(), at_surface_.end(), k) != at_surface_.end()) continue;
+    if (mode_.sliding[k] != 0) {
+      if (motion_.parallel(k)) at_surface_.push_back(k);
+      continue;
+    }
+    if (info.kind != expr::SwitchKind::jump) continue;
+    surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+    info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+    if (surface_memory_[0] != 0 || !moved_by_released_row(surface_memory_.data() + 2 + layout_.coordinates)) continue;
+    resting_[k] = 1;
+    at_surface_.push_back(k);
+  }
+}
+
+// Whether a gradient with respect to the velocities sees the slip of a row that stops sticking.
+bool EventEngine::Run::moved_by_released_row(const double* gradient) const {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      if ((exclusions_.tangent[relation.first_tangent + j] & contact::bit(contact::RowStatus::stick)) == 0) continue;
+      const double* w = work_.relation[r].tangent[j].w;
+      double along = 0;
+      for (int i = 0; i < layout_.coordinates; ++i) along += gradient[i] * w[i];
+      if (along != 0) return true;
+    }
+  }
+  return false;
+}
+
+// Evaluates the motion in the mode that ends, as far as its guards need it, and takes over the coefficients with which it slides now: a
+// decision about something else must not see those of the beginning.
+bool EventEngine::Run::evaluate_coefficients() {
+  const bool slides = std::any_of(mode_.sliding.begin(), mode_.sliding.end(), [](std::uint8_t sliding) { return sliding != 0; });
+  if (!slides && !guards_.needs_motion()) return true;
+  if (!motion_.evaluate()) return false;
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (mode_.sliding[k] != 0) mode_.side[k] = motion_.mode().side[k];
+  }
+  return true;
 }
 
 // Moves the state onto the surfaces that it slides on; steps leave them by their error only. Several surfaces at once: the smallest change
@@ -538,6 +582,7 @@ bool EventEngine::Run::end_tail() {
 
 // Switches of time alone change their side at an instant of the timetable.
 bool EventEngine::Run::handle_timetable(double t) {
+  std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
   next_side_ = mode_.side;
   timetable_.pass(t, next_side_, changed_);
   if (changed_.empty()) {
@@ -558,6 +603,8 @@ bool EventEngine::Run::handle_timetable(double t) {
     if (system_.switches()[k].kind == expr::SwitchKind::jump && options_.list_switches) quiet_rows_ = false;
   }
   if (!quiet_rows_) rows_before_event();
+  motion_.load(t_, y_.data());
+  if (!evaluate_coefficients()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   const double energy = total_energy();
   for (const int k : changed_) {
     mode_.side[k] = next_side_[k];
@@ -746,7 +793,8 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
       // First the natural continuation: cross; then stay; then slide.
       const int choice = static_cast<int>(code % 3);
       code /= 3;
-      const double old_side = before.sliding[k] != 0 ? 1 : before.side[k];
+      // What rested on the surface stays on its side first.
+      const double old_side = before.sliding[k] != 0 ? 1 : resting_[k] != 0 ? 1 - before.side[k] : before.side[k];
       trial.sliding[k] = choice == 2 ? 1 : 0;
       trial.side[k] = choice == 2 ? 0.5 : choice == 0 ? 1 - old_side : old_side;
       slides = slides || choice == 2;
@@ -762,7 +810,13 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
       }
       motion_.load(t_, y_.data());
     }
-    if (!decide_with(trial, status)) {
+    // Other sides, other forces: what has just stopped sticking may stick again with them.
+    bool other = false;
+    for (const int k : open) other = other || (resting_[k] != 0 && (trial.sliding[k] != 0 || trial.side[k] != before.side[k]));
+    if (other) std::swap(exclusions_, no_exclusions_);
+    const bool decided = decide_with(trial, status);
+    if (other) std::swap(exclusions_, no_exclusions_);
+    if (!decided) {
       last = status;
       continue;
     }
@@ -983,7 +1037,7 @@ bool EventEngine::Run::restart() {
 void EventEngine::Run::end_phase() {
   if (t_ > phase_start_) last_flight_ = t_ - phase_start_;
   phase_start_ = t_;
-  if (noise_measured_) std::fill(force_noise_.begin(), force_noise_.end(), 0.0);
+  if (noise_measured_) std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
   noise_measured_ = false;
   if (last_flight_ > 0 && h_ > 1.05 * last_flight_) h_ = 1.05 * last_flight_;
   have_f0_ = false;
@@ -1086,7 +1140,8 @@ void EventEngine::Run::set_guard_zeros() {
       case GuardKind::side:
       case GuardKind::level_below:
       case GuardKind::level_above: {
-        if (fresh_switch_[place] == 0) break;
+        // Also a surface on which the state rested until now, with the side that it is left to.
+        if (fresh_switch_[place] == 0 && guards_.value(guard) != 0) break;
         if (std::abs(guards_.value(guard)) > 1e-12 * guard.scale && guard.scale > 0) break;
         if (t_ <= options_.from && guards_.value(guard) != 0) break;
         const double rate = motion_.surface_rate(place);

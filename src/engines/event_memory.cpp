@@ -12,6 +12,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kGuardNumbers = 3;     ///< saved of each guard
 constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
 constexpr std::size_t kTailNumbers = 8;      ///< saved of an accumulation, before the impulses
+constexpr std::size_t kMethodNumbers = 5;    ///< saved of the choice between the methods
 
 }  // namespace
 
@@ -38,11 +39,12 @@ void EventEngine::Run::save(Moment& out) const {
   for (const Guard& guard : guards_.list()) phase.guards.insert(phase.guards.end(), {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
   phase.watch_sides.assign(watch_side_.begin(), watch_side_.end());
   if (have_f0_) phase.rate = f0_;
-  if (noise_measured_) phase.noise = force_noise_;
+  if (noise_measured_) phase.noise = rate_noise_;
   phase.grow = grow_allowed_;
   phase.largest_energy = result_.largest_energy;
   phase.stiff = stiff_;
-  phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm())});
+  phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm()), static_cast<double>(since_trial_),
+                        static_cast<double>(trial_every_), unstable_ ? 1.0 : 0.0});
   phase.stepper.insert(phase.stepper.end(), motion_.acceleration_terms().begin(), motion_.acceleration_terms().end());
   if (stiff_) radau_.save(phase.stepper);
   phase.switchings = switching_.save();
@@ -119,16 +121,19 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   }
   have_f0_ = phase.rate.size() == f0_.size();
   if (have_f0_) f0_ = phase.rate;
-  noise_measured_ = phase.noise.size() == force_noise_.size();
-  if (noise_measured_) force_noise_ = phase.noise;
+  noise_measured_ = phase.noise.size() == rate_noise_.size();
+  if (noise_measured_) rate_noise_ = phase.noise;
   grow_allowed_ = phase.grow;
   result_.largest_energy = phase.largest_energy;
   const std::size_t terms = motion_.acceleration_terms().size();
-  if (phase.stepper.size() >= 2 + terms && phase.side.size() == mode_.side.size()) {
+  if (phase.stepper.size() >= kMethodNumbers + terms && phase.side.size() == mode_.side.size()) {
     stiffness_.load(static_cast<int>(phase.stepper[0]), static_cast<int>(phase.stepper[1]));
+    since_trial_ = static_cast<long>(phase.stepper[2]);
+    trial_every_ = static_cast<long>(phase.stepper[3]);
+    unstable_ = phase.stepper[4] != 0;
     const std::span<const double> memory(phase.stepper);
-    motion_.recall(memory.subspan(2, terms), phase.side);
-    if (stiff_) static_cast<void>(radau_.load(memory.subspan(2 + terms)));
+    motion_.recall(memory.subspan(kMethodNumbers, terms), phase.side);
+    if (stiff_) static_cast<void>(radau_.load(memory.subspan(kMethodNumbers + terms)));
   }
   switching_.load(phase.switchings);
   accumulation_end_ = kNone;

@@ -68,6 +68,7 @@ struct EventEngine::Run {
   void set_weights(double h);
   void measure_noise();
   void update_scales(double h);
+  void note_trial();
   [[nodiscard]] double first_step() const;
   [[nodiscard]] bool hold(double limit);
   void commit_step(double t1);
@@ -75,7 +76,9 @@ struct EventEngine::Run {
   void list_graze(double h);
   void carry_watches();
   void arm_slips(double h);
-  void choose_method(double h);
+  void choose_method(double limit);
+  void change_method();
+  void watch_stability();
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] bool watch_direction_matches(int watch, bool rising);
 
@@ -98,6 +101,9 @@ struct EventEngine::Run {
   [[nodiscard]] double reaction_scale(int relation);
   void exclude_exhausted_rows();
   void project_sliding();
+  void find_resting();
+  [[nodiscard]] bool moved_by_released_row(const double* gradient) const;
+  [[nodiscard]] bool evaluate_coefficients();
   [[nodiscard]] bool finish_switching();
   bool turns_at_kink();
   void settle_reference();
@@ -147,7 +153,9 @@ struct EventEngine::Run {
   double power_ = 8;
 
   std::vector<double> scale_, weight_, start_y_, typical_;
-  std::vector<double> force_noise_;  ///< rounding of the accelerations in this phase
+  std::vector<double> trial_scale_;  ///< of what has never moved, from rejected steps
+  std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
+  std::vector<double> rounding_;     ///< what rounding does to a component over the step
   bool noise_measured_ = false;
   std::vector<double> node_y_, samples_, bernstein_, landing_y_;
   int first_guard_ = -1;             ///< guard whose zero ends the step
@@ -163,7 +171,9 @@ struct EventEngine::Run {
   double graze_theta_ = 0;
   double graze_depth_ = 0;
   double landing_h_ = 0;
-  bool pending_stiff_ = false;
+  long since_trial_ = 0;             ///< steps since the other method had its last trial
+  long trial_every_ = 0;
+  bool unstable_ = false;            ///< explicit steps are as long as stability allows
   std::vector<int> together_;        ///< guards with a zero at the same instant
   numeric::RootList roots_;
 
@@ -171,8 +181,10 @@ struct EventEngine::Run {
   std::vector<std::uint8_t> fresh_relation_;  ///< status changed at the last event
   std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;
   Decider::Exclusions exclusions_;
+  Decider::Exclusions no_exclusions_;
   std::vector<Event> pending_;       ///< events of the present instant
   std::vector<int> changed_, at_surface_;
+  std::vector<std::uint8_t> resting_;         ///< by switch: the state rested on its surface until the present event
   bool quiet_ = false;               ///< the modes at the start are no events
   bool quiet_rows_ = false;          ///< nothing listed happens at this instant: no rows for it
   std::vector<double> surface_memory_, projection_;

@@ -27,26 +27,41 @@ void EventEngine::Run::set_weights(double h) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   for (int i = 0; i < n; ++i) {
     const double position =
-        std::max({scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
-    const double velocity = std::max({scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
+        std::max({scale_[i], trial_scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
+    const double velocity = std::max({scale_[n + i], trial_scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
     // Below rounding there is nothing to control.
-    const double noise = std::max(4 * kEpsilon * motion_.acceleration_terms()[i], force_noise_[i]) * h;
-    const double position_error = std::max({options_.tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h});
+    const double noise = std::max(4 * kEpsilon * motion_.acceleration_terms()[i], rate_noise_[n + i]) * h;
+    const double position_error =
+        std::max({options_.tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h});
     const double velocity_error = std::max({options_.tolerance * velocity, noise});
     weight_[i] = position_error > 0 ? 1 / position_error : 0;
     weight_[n + i] = velocity_error > 0 ? 1 / velocity_error : 0;
   }
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
-    const double state = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
-    weight_[i] = state > 0 ? 1 / (options_.tolerance * state) : 0;
+    const double state =
+        std::max({scale_[i], trial_scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
+    const double state_error = std::max(options_.tolerance * state, rate_noise_[i] * h);
+    weight_[i] = state_error > 0 ? 1 / state_error : 0;
   }
   // Work is as exact as the motion, relative to the largest energy.
   double energy = result_.largest_energy;
   for (int i = layout_.integrated(); i < motion_.components(); ++i) energy = std::max({energy, std::abs(y_[i]), std::abs(f0_[i]) * h});
-  for (int i = layout_.integrated(); i < motion_.components(); ++i) weight_[i] = energy > 0 ? 1 / (options_.tolerance * energy) : 0;
+  for (int i = layout_.integrated(); i < motion_.components(); ++i) {
+    const double work_error = std::max(options_.tolerance * energy, rate_noise_[i] * h);
+    weight_[i] = work_error > 0 ? 1 / work_error : 0;
+  }
+}
+
+// The first movement out of rest has no size to be compared with but its own, and grows with a power of time that may exceed the order of the
+// error estimate: then no step is short enough. The size that a rejected implicit step gives to what has never moved counts as seen.
+void EventEngine::Run::note_trial() {
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (scale_[i] == 0) trial_scale_[i] = std::max(trial_scale_[i], std::abs(radau_.y1()[i] - y_[i]));
+  }
 }
 
 void EventEngine::Run::update_scales(double h) {
+  std::fill(trial_scale_.begin(), trial_scale_.end(), 0.0);
   const int n = layout_.coordinates;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   for (int i = 0; i < n; ++i) {
@@ -58,22 +73,20 @@ void EventEngine::Run::update_scales(double h) {
   }
 }
 
-// Rounding of the accelerations, from their sensitivity to the last bits of the state: stiff springs that carry little make noise that no step
-// size removes. Measured once in a phase, and only when steps become short.
+// Rounding of the rates (accelerations, speeds of massless coordinates, powers), from their sensitivity to the last bits of the state: stiff
+// springs that carry little make noise that no step size removes. Measured once in a phase, and only when steps become short.
 void EventEngine::Run::measure_noise() {
   noise_measured_ = true;
-  std::fill(force_noise_.begin(), force_noise_.end(), 0.0);
-  const int n = layout_.coordinates;
+  std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
   std::copy(y_.begin(), y_.end(), node_y_.begin());
   constexpr double kShift = 0x1p-20;
   constexpr double kMargin = 64;  // the error estimate adds the rounding of all stages; a step is not to be held back by it
   for (int j = 0; j < layout_.integrated(); ++j) {
     if (y_[j] == 0) continue;
     node_y_[j] = y_[j] * (1 + kShift);
-    motion_.load(t_, node_y_.data());
-    if (motion_.evaluate()) {
-      for (int i = 0; i < n; ++i) {
-        force_noise_[i] += kMargin * std::abs(motion_.acceleration()[i] - f0_[n + i]) * (kEpsilon / kShift);
+    if (motion_(t_, node_y_.data(), landing_y_.data())) {
+      for (int i = 0; i < motion_.components(); ++i) {
+        rate_noise_[i] += kMargin * std::abs(landing_y_[i] - f0_[i]) * (kEpsilon / kShift);
       }
     }
     node_y_[j] = y_[j];
@@ -82,23 +95,28 @@ void EventEngine::Run::measure_noise() {
 
 bool EventEngine::Run::try_step(double h) {
   if (!stiff_) return explicit_.step(method_, motion_, t_, y_.data(), f0_.data(), h) == numeric::StepOutcome::done;
-  // Newton's iteration needs weights before there is a result: those of the last accepted step, made sharper by nothing.
+  // Newton's iteration needs weights before there is a result: those of the last accepted step. What has never moved takes the size of its
+  // fellows, and so do the differences for the Jacobian.
   const int n = layout_.coordinates;
+  double largest = 0;
   for (int i = 0; i < layout_.integrated(); ++i) {
     double scale = std::max(scale_[i], std::abs(f0_[i]) * h);
     if (i < n) scale = std::max(scale, std::abs(f0_[n + i]) * h * h);
-    weight_[i] = scale > 0 ? 1 / (options_.tolerance * scale) : 0;
+    typical_[i] = scale;
+    largest = std::max(largest, scale);
   }
-  // Differences for the Jacobian need a size also for what has never moved: that of its fellows.
-  double largest = 0;
-  for (int i = 0; i < layout_.integrated(); ++i) largest = std::max(largest, scale_[i]);
-  for (int i = 0; i < layout_.integrated(); ++i) typical_[i] = scale_[i] > 0 ? scale_[i] : largest > 0 ? largest : 1;
-  const numeric::RadauScales scales{weight_.data(), typical_.data()};
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (typical_[i] == 0) typical_[i] = largest > 0 ? largest : 1;
+    rounding_[i] = std::max(4 * kEpsilon * std::abs(y_[i]), rate_noise_[i] * h);
+    if (i < n) rounding_[i] = std::max(rounding_[i], rate_noise_[n + i] * h * h);
+    weight_[i] = 1 / std::max(options_.tolerance * typical_[i], rounding_[i]);
+  }
+  const numeric::RadauScales scales{weight_.data(), typical_.data(), rounding_.data()};
   return radau_.step(motion_, t_, y_.data(), f0_.data(), h, scales) == numeric::StepOutcome::done;
 }
 
 double EventEngine::Run::step_error() {
-  return stiff_ ? radau_.error(weight_.data(), layout_.integrated()) : explicit_.error(weight_.data(), motion_.components());
+  return stiff_ ? radau_.error(weight_.data(), motion_.components()) : explicit_.error(weight_.data(), motion_.components());
 }
 
 bool EventEngine::Run::prepare_dense() { return stiff_ || explicit_.prepare_dense(motion_); }
@@ -161,6 +179,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     finish_step();
     return StepEnd::limit;
   }
+  choose_method(limit);
   if (!(h_ > 0)) h_ = first_step();
   double h = options_.step > 0 ? options_.step : h_;
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
@@ -172,7 +191,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < 0.1 * smallest;
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h) h = 0.5 * (limit - t_);  // no crumb of a step before the limit
     if (to_limit) h = limit - t_;
-    if (!noise_measured_ && h < 1e-4 * (options_.until - options_.from) && !to_limit) measure_noise();
+    if (!noise_measured_ && (stiff_ || h < 1e-4 * (options_.until - options_.from)) && !to_limit) measure_noise();
     if (++trials == kTrialsUntilNoise && options_.step == 0) measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
@@ -197,6 +216,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_)) error = step_error();
     if (!(error <= 1)) {
       ++result_.rejected;
+      if (stiff_) note_trial();
       const double power = stiff_ ? 4 : power_;
       h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1 / power), 0.1, 0.9) : 0.1;
       grow_allowed_ = false;
@@ -230,22 +250,56 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     update_scales(h);
     note_reactions(h, true);
     if (!to_limit || factor < 1) h_ = h * factor;
-    choose_method(h);
+    watch_stability();
     commit_step(to_limit ? limit : t_ + h);
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }
 }
 
-// Explicit steps kept short by stability alone give way to the implicit method, and back.
-void EventEngine::Run::choose_method(double h) {
-  if (options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0) return;
-  if (!stiff_) {
-    if (!explicit_.prepare_end_rate(motion_)) return;
-    if (stiffness_.explicit_step(explicit_.stiffness(weight_.data(), layout_.integrated()))) {
-      pending_stiff_ = true;
-      h_ = h;
+// Explicit or implicit is a question of cost: right-hand sides per unit of time. Now and then the other method is given a trial step, as long as
+// it must be to be worth the change; if its error allows that step, the run goes on with it. Steps at the limit of stability call for a
+// trial at once; trials that fail become rarer, so that they cost no more than a few per cent. A trial moves nothing.
+void EventEngine::Run::choose_method(double limit) {
+  if (options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0 || !(h_ > 0)) return;
+  constexpr long kFirstTrial = 64;
+  constexpr long kRarest = 1024;
+  constexpr double kGain = 1.5;  ///< the other method must be cheaper by this factor
+  trial_every_ = std::max(trial_every_, kFirstTrial);
+  if (++since_trial_ < (unstable_ ? kFirstTrial : trial_every_)) return;
+  // Samples for the guards, then stages, dense output and, for the implicit method, its Jacobian and Newton's iterations.
+  const double guards = guards_.size() > 0 ? grids_.front()->points() : 0;
+  const double explicit_cost = guards + (method_ == numeric::Method::order8 ? 16 : 6);
+  const double implicit_cost = guards + layout_.integrated() + 16;
+  const double length = h_ * kGain * (stiff_ ? explicit_cost / implicit_cost : implicit_cost / explicit_cost);
+  if (t_ + length >= limit) return;  // soon
+  since_trial_ = 0;
+  unstable_ = false;
+  trial_every_ = std::min(2 * trial_every_, kRarest);
+  change_method();
+  if (motion_(t_, y_.data(), f0_.data()) && try_step(length)) {
+    set_weights(length);
+    if (step_error() <= 1) {
+      h_ = length;
+      trial_every_ = kFirstTrial;
+      return;
     }
   }
+  change_method();
+  have_f0_ = motion_(t_, y_.data(), f0_.data());
+}
+
+void EventEngine::Run::change_method() {
+  stiff_ = !stiff_;
+  motion_.always_audit(stiff_);
+  explicit_.use(motion_.components());
+  radau_.restart();
+}
+
+// Whether explicit steps are kept short by stability alone.
+void EventEngine::Run::watch_stability() {
+  if (stiff_ || options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0) return;
+  if (!explicit_.prepare_end_rate(motion_)) return;
+  if (stiffness_.explicit_step(explicit_.stiffness(weight_.data(), layout_.integrated()))) unstable_ = true;
 }
 
 void EventEngine::Run::commit_step(double t1) {
@@ -264,14 +318,6 @@ void EventEngine::Run::commit_step(double t1) {
   have_f0_ = end_rate && motion_.active() == 0;
   if (motion_.active() > 0 && !motion_.project(t_, y_.data(), true)) have_f0_ = false;
   project_sliding();
-  if (pending_stiff_) {
-    pending_stiff_ = false;
-    stiff_ = true;
-    motion_.always_audit(true);
-    static_cast<void>(motion_.set_mode(mode_));
-    radau_.restart();
-    have_f0_ = false;
-  }
   carry_watches();
   arm_slips(t1 - before);
   for (Guard& guard : guards_.list()) guard.zeros = 0;
@@ -403,17 +449,18 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       }
       const double noise = guard.noise + guard.noise_rate * h;
       // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
-      // bodies that move together keep their gap of zero.
-      if (largest <= noise && (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise)) continue;
+      // bodies that move together keep their gap of zero. A surface is crossed even so: its side must be that of its value.
+      const bool surface = guard.kind == GuardKind::side;
+      if (largest <= (surface ? 0 : noise) && (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise)) continue;
       const double scale = std::max(guard.scale, largest);
-      const double band = options_.tolerance * scale;
+      const double band = std::max(options_.tolerance * scale, surface ? guard.noise : 0);
       // Far from zero the polynomial need not be good: an error smaller than half the distance cannot hide a zero.
       double least = std::numeric_limits<double>::infinity();
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       const bool watch = guard.kind == GuardKind::watch;
       if (!watch && least > 2 * fit.error && least > band) continue;
       if (fit.error > std::max(band, 64 * kEpsilon * fit.magnitude)) {
-        if (guards_.renew_noise(guard) && largest <= guard.noise) continue;
+        if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
         // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
         if (fit.error > guard.noise / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
           good = false;

@@ -23,6 +23,7 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
   for (const model::WatchInfo& watch : system.watches()) {
     interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), watch.value.registers()));
   }
+  surface_.resize(2 + layout.integrated());
   list_.reserve(3 * layout.relations + 3 * layout.tangents + 2 * layout.switches + system.watches().size());
 }
 
@@ -226,6 +227,16 @@ double Guards::watch_noise(int watch) {
   return std::isfinite(width) ? 2 * width : 0;
 }
 
+double Guards::surface_noise(int k) {
+  const model::Layout& layout = system_.layout();
+  system_.switches()[k].surface.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
+  const double* gradient = surface_.data() + 2;
+  const double* y = work_.in.data() + layout.q();
+  double terms = std::abs(surface_[1] * work_.in[0]);
+  for (int i = 0; i < layout.integrated(); ++i) terms += std::abs(gradient[i] * y[i]);
+  return kNoise * terms;
+}
+
 double Guards::gap_rate(const Guard& guard) {
   double gap = 0;
   double rate = 0;
@@ -234,6 +245,10 @@ double Guards::gap_rate(const Guard& guard) {
 }
 
 bool Guards::renew_noise(Guard& guard) {
+  if (guard.kind == GuardKind::side) {
+    guard.noise = std::max(guard.noise, surface_noise(guard.place));
+    return true;
+  }
   if (!is_reaction(guard.kind)) return false;
   motion_.note_all_terms();
   guard.noise = std::max(guard.noise, kNoise * motion_.natural_force(guard.place));

@@ -53,7 +53,8 @@ class Guards {
   [[nodiscard]] double value(const Guard& guard);
   /// γ_N of an open contact at the state loaded last.
   [[nodiscard]] double gap_rate(const Guard& guard);
-  /// Takes the rounding of a reaction at the state evaluated last, which may have grown since the mode began. False: no reaction.
+  /// Takes the rounding of a reaction or of a surface at the state evaluated last, which may have grown since the mode began. False: the guard
+  /// is neither.
   bool renew_noise(Guard& guard);
   /// Running scales by kind of quantity: a guard takes over the scale of its relation's quantity.
   void note_scales();
@@ -65,6 +66,8 @@ class Guards {
   [[nodiscard]] double tangent_scale(int number) const { return memory_[2 * system_.layout().relations + system_.layout().tangents + number]; }
   /// Rounding of a gap at the state in work.in.
   [[nodiscard]] double gap_noise(int relation);
+  /// Rounding of the surface of switch k, from its sensitivity to the last bits of the state in work.in.
+  [[nodiscard]] double surface_noise(int k);
   [[nodiscard]] double surface_scale(int k) const { return memory_[2 * system_.layout().relations + 2 * system_.layout().tangents + k]; }
 
   ReactionSharing sharing;
@@ -81,6 +84,7 @@ class Guards {
   std::vector<Guard> list_;
   std::vector<double> memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
   std::vector<expr::Interval> interval_in_, interval_registers_;
+  std::vector<double> surface_;
   double margin_ = 0;
   bool needs_motion_ = false;
 };

@@ -145,7 +145,7 @@ bool ModeMotion::set_mode(const Mode& mode) {
   // Constant forces and rows: constant accelerations, computed once.
   uniform_ = constant_ && system_.motion_program().constant() && layout_.states == 0;
   uniform_known_ = false;
-  works_ = always_audit_;
+  works_ = false;
   for (const model::AuditInfo& element : system_.audits()) {
     if (element.power >= 0) works_ = true;
     if (element.relation < 0 || std::find(touched_.begin(), touched_.end(), element.relation) == touched_.end()) continue;
@@ -689,7 +689,7 @@ bool ModeMotion::operator()(double t, const double* y, double* rate) {
     rate[2 * n_ + i] = work_.rate[i];
     if (!std::isfinite(rate[2 * n_ + i])) return false;
   }
-  if (works_ && layout_.audits > 0) audit(rate + layout_.integrated());
+  if (components() > layout_.integrated()) audit(rate + layout_.integrated());
   return true;
 }
 

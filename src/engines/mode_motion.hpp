@@ -34,8 +34,9 @@ class ModeMotion {
 
   /// Length of the integrated vector: q, v, z, then dissipated and supplied work by audit element; the latter are left out in a mode in
   /// which no element does work.
-  [[nodiscard]] int components() const { return works_ ? components_ : layout_.integrated(); }
+  [[nodiscard]] int components() const { return works_ || always_audit_ ? components_ : layout_.integrated(); }
   [[nodiscard]] int all_components() const { return components_; }
+  /// Work is integrated in every mode: for the implicit method, whose number of components is fixed.
   void always_audit(bool always) { always_audit_ = always; }
   /// Right-hand side for the steppers. False: not finite.
   [[nodiscard]] bool operator()(double t, const double* y, double* rate);

@@ -58,7 +58,7 @@ void RadauStepper::resize(int components, int quadratures) {
   rates_.assign(at(3 * all_), 0.0);
   stage_.assign(at(all_), 0.0);
   error_rhs_.assign(at(n_), 0.0);
-  error_.assign(at(n_), 0.0);
+  error_.assign(at(all_), 0.0);
   y1_.assign(at(all_), 0.0);
   f1_.assign(at(all_), 0.0);
   dense_.assign(at(3 * all_), 0.0);
@@ -171,8 +171,11 @@ void RadauStepper::predict() {
 
 double RadauStepper::newton_tolerance(const RadauScales& scales) const {
   double rounding = 0;
-  for (int i = 0; i < n_; ++i) rounding = std::max(rounding, std::abs(y0_[i]) * scales.inverse[i]);
-  return std::max(options_.newton_share, 4 * kEpsilon * rounding);
+  for (int i = 0; i < n_; ++i) {
+    const double own = scales.rounding != nullptr ? scales.rounding[i] : 0.0;
+    rounding = std::max(rounding, std::max(4 * kEpsilon * std::abs(y0_[i]), own) * scales.inverse[i]);
+  }
+  return std::max(options_.newton_share, rounding);
 }
 
 double RadauStepper::newton_update(const RadauScales& scales) {
@@ -247,6 +250,10 @@ void RadauStepper::estimate_error(const double* f0) {
     error_[at(i)] = f0[i] + error_rhs_[at(i)];
   }
   real_.solve(error_.data());
+  for (int i = n_; i < all_; ++i) {
+    const double sum = kE[0] * z_[at(i)] + kE[1] * z_[at(all_ + i)] + kE[2] * z_[at(2 * all_ + i)];
+    error_[at(i)] = (h_ * f0[i] + sum) / kGamma;
+  }
 }
 
 double RadauStepper::error(const double* inverse_scale, int components) const {

@@ -16,7 +16,7 @@
 // estimate.
 //
 // Quadratures (components behind the first n that do not feed back) are integrated with the same collocation
-// formula and take no part in Newton's iteration, in J or in the error.
+// formula and take no part in Newton's iteration or in J; their error estimate is the same with J = 0.
 //
 // Right-hand side: `bool rhs(double t, const double* y, double* dydt)` as for ExplicitStepper. If it also has
 // `bool jacobian(double t, const double* y, double* J)` (n × n, row-major) that is used, otherwise J comes
@@ -45,6 +45,7 @@ struct RadauOptions {
 struct RadauScales {
   const double* inverse = nullptr;  ///< 1/(tolerance · scale): a weighted error of 1 is the tolerance
   const double* typical = nullptr;  ///< typical magnitudes for difference increments; may be null
+  const double* rounding = nullptr; ///< what rounding does to each component over the step: Newton is asked for no more; may be null
 };
 
 class RadauStepper {
@@ -85,7 +86,7 @@ class RadauStepper {
   [[nodiscard]] const double* f1() const { return f1_.data(); }  ///< after prepare_end_rate()
   [[nodiscard]] double t1() const { return t_ + h_; }
 
-  /// Largest |e_i| · inverse_scale[i] over the first `components` ≤ n; not a number counts as infinite.
+  /// Largest |e_i| · inverse_scale[i] over the first `components`; not a number counts as infinite.
   [[nodiscard]] double error(const double* inverse_scale, int components) const;
   [[nodiscard]] double error_component(int i) const { return error_[static_cast<std::size_t>(i)]; }
 
