@@ -3,7 +3,7 @@
 
     variants.py [--judder PROGRAM] [--from 1.4] [-o FOLDER] [VARIANT[+VARIANT…]…]
 
-Each run goes to FOLDER/NAME (default: runs/pilger-mill); `judder plot` then draws the runs in one picture each for torque and rods.
+Each run goes to FOLDER/NAME (default: runs/pilger-mill); `judder plot` then draws the first four runs in one picture each for torque and rods.
 """
 import argparse
 import csv
@@ -12,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 
+FIGURE = 4  # variants in one figure
 STANDARD = ["ordinary", "loose", "equalised", "both", "wide", "wide+loose", "ordinary+closureB", "equalised+closureB"]
 
 
@@ -66,7 +67,7 @@ def main():
         ranges = " | ".join(f"{least[c]:.0f} … {most[c]:.0f}" for c in ("MV", "rod1", "rod2"))
         print(f"| {name} | {ranges} | {peak['MV']:.0f} | {max(peak['rod1'], peak['rod2']):.0f} | {100 * against:.1f} % | {steps:.0f} |",
               flush=True)
-    subprocess.run([arguments.judder, "plot", *folders, "-o", str(arguments.output / "figures")], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([arguments.judder, "plot", *folders[:FIGURE], "-o", str(arguments.output / "figures")], check=True, stdout=subprocess.DEVNULL)
     print(f"\nfigures: {arguments.output / 'figures'}")
 
 

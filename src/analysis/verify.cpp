@@ -9,6 +9,16 @@
 #include "judder/core/number.hpp"
 
 namespace judder::analysis {
+
+bool Structure::fits(const std::vector<std::pair<std::string, std::string>>& modes) const {
+  for (const auto& [place, word] : words) {
+    const auto found = std::find_if(modes.begin(), modes.end(), [&place = place](const auto& mode) { return mode.first == place; });
+    if (found == modes.end()) return false;
+    if (found->second != word && !(word == "slip" && found->second.rfind("slip", 0) == 0)) return false;
+  }
+  return true;
+}
+
 namespace {
 
 /// Further rows in the interval of an extremum or mean: what the model's own samples give is too coarse for references.

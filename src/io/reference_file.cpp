@@ -193,6 +193,23 @@ ReferenceFile read_reference_text(std::string text, std::string name) {
     inner.finish();
     reference.perturb = change;
   }
+  if (const Item* structures = table.take("structures", ItemKind::table)) {
+    for (const Item& item : structures->items) {
+      analysis::Structure structure;
+      structure.name = item.key.text;
+      if (item.kind != ItemKind::table) {
+        file.diagnostics.error(item.span, "structures", "'" + structure.name + "' must be a table: place = \"word\", …");
+        continue;
+      }
+      for (const Item& member : item.items) {
+        if (member.kind == ItemKind::text)
+          structure.words.emplace_back(member.key.text, member.text.text);
+        else
+          file.diagnostics.error(member.span, "structures", "'" + member.key.text + "' must be a word of its place, like \"open\"");
+      }
+      reference.structures.push_back(std::move(structure));
+    }
+  }
   if (const Item* values = table.take("value", ItemKind::list)) {
     for (const Item& item : values->items) {
       if (item.kind != ItemKind::table) continue;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "judder/core/number.hpp"
+#include "judder/io/reference_file.hpp"
 #include "judder/io/state_file.hpp"
 #include "judder/io/writer.hpp"
 #include "judder/simulate/simulate.hpp"
@@ -17,6 +18,25 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+
+/// Every contact, joint, constraint and two-sided switch with the word of its state.
+std::vector<std::pair<std::string, std::string>> modes_in_words(const model::System& system, const engines::Mode& mode) {
+  std::vector<std::pair<std::string, std::string>> out;
+  if (mode.normal.empty() && mode.side.empty()) return out;
+  for (std::size_t r = 0; r < system.relations().size(); ++r) {
+    const int number = simulate::mode_number(system, mode, static_cast<int>(r));
+    out.emplace_back(system.relations()[r].name, std::string(simulate::mode_word(number)));
+  }
+  std::map<std::string, int> uses;
+  for (std::size_t k = 0; k < system.switches().size(); ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (!info.two_sided() || info.kind != expr::SwitchKind::jump) continue;
+    const int use = ++uses[info.place];
+    const std::string name = use == 1 ? info.place : info.place + " (" + std::to_string(use) + ")";
+    out.emplace_back(name, mode.sliding[k] != 0 ? "slide" : mode.side[k] > 0.5 ? info.above : info.below);
+  }
+  return out;
+}
 
 /// Rows and events to disk; what the summary needs is gathered on the way.
 class FolderSink : public engines::Sink {
@@ -39,6 +59,7 @@ class FolderSink : public engines::Sink {
   }
 
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override {
+    if (!structures_.empty() && kind != engines::RowKind::before) note_structure(kind, mode);
     simulate::fill_row(system_, mode, work, cells_.data());
     numbers_.clear();
     words_.clear();
@@ -68,6 +89,7 @@ class FolderSink : public engines::Sink {
     writer_.event({event.time, engines::name(event.kind), where, detail, event.normal_impulse, event.tangential_impulse,
                    event.energy_before, event.energy_after, event.mode});
     if (report_.events.size() < kMostEventsShown) {
+      if (!structures_.empty()) report_.structures.resize(report_.events.size() + 1);
       report_.events.push_back({event.time, engines::name(event.kind), where, detail, event.normal_impulse, event.tangential_impulse,
                                 event.energy_before, event.energy_after, event.mode});
     }
@@ -95,13 +117,29 @@ class FolderSink : public engines::Sink {
   [[nodiscard]] const simulate::MemorySink& memory() const { return memory_; }
   [[nodiscard]] std::size_t intervals() const { return intervals_; }
 
+  /// Names for modes; before the run.
+  void use_structures(std::vector<analysis::Structure> structures) { structures_ = std::move(structures); }
+
  private:
+  void note_structure(engines::RowKind kind, const engines::Mode& mode) {
+    const bool start = report_.events.empty() && report_.first_structure.empty();
+    const bool after = kind == engines::RowKind::after && !report_.structures.empty() && report_.structures.back().empty();
+    if (!start && !after) return;
+    const auto modes = modes_in_words(system_, mode);
+    for (const analysis::Structure& structure : structures_) {
+      if (!structure.fits(modes)) continue;
+      (after ? report_.structures.back() : report_.first_structure) = structure.name;
+      return;
+    }
+  }
+
   const model::System& system_;
   const RunRequest& request_;
   const engines::EngineOptions& options_;
   RunReport& report_;
   simulate::MemorySink memory_;
   RunWriter writer_;
+  std::vector<analysis::Structure> structures_;
   std::vector<ColumnName> columns_;
   std::vector<double> cells_, numbers_;
   std::vector<std::string_view> words_;
@@ -157,24 +195,6 @@ std::string resolved_text(const model::Spec& spec, const RunRequest& request, co
   if (request.tolerance) out.run.tolerance = *request.tolerance;
   if (request.step) out.run.step = *request.step;
   return write_model(out);
-}
-
-std::vector<std::pair<std::string, std::string>> modes_in_words(const model::System& system, const engines::Mode& mode) {
-  std::vector<std::pair<std::string, std::string>> out;
-  if (mode.normal.empty() && mode.side.empty()) return out;
-  for (std::size_t r = 0; r < system.relations().size(); ++r) {
-    const int number = simulate::mode_number(system, mode, static_cast<int>(r));
-    out.emplace_back(system.relations()[r].name, std::string(simulate::mode_word(number)));
-  }
-  std::map<std::string, int> uses;
-  for (std::size_t k = 0; k < system.switches().size(); ++k) {
-    const model::SwitchInfo& info = system.switches()[k];
-    if (!info.two_sided() || info.kind != expr::SwitchKind::jump) continue;
-    const int use = ++uses[info.place];
-    const std::string name = use == 1 ? info.place : info.place + " (" + std::to_string(use) + ")";
-    out.emplace_back(name, mode.sliding[k] != 0 ? "slide" : mode.side[k] > 0.5 ? info.above : info.below);
-  }
-  return out;
 }
 
 /// Total energy of a moment.
@@ -242,6 +262,14 @@ void override_options(const RunRequest& request, LoadedModel& model) {
   if (request.step && !(run.step > 0)) out.error({}, "run, step", "the step is " + to_text(run.step) + "; it must be positive");
   if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine); !problem.empty())
     out.error({}, "run, engine", problem);
+}
+
+/// The names that the reference file beside the model gives to modes. A file that cannot be read gives none: `verify` says what is wrong with it.
+std::vector<analysis::Structure> structures_beside(const fs::path& model) {
+  const fs::path file = model.parent_path() / "reference.toml";
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return {};
+  return read_reference(file).reference.structures;
 }
 
 FileStatus read_moment(const fs::path& folder, const model::System& system, engines::Moment& moment) {
@@ -313,6 +341,7 @@ RunReport run_model(const RunRequest& request) {
   if (!report.files.ok()) return report;
   if (!request.resume.empty()) summary.notes.push_back("resumed at t = " + to_text(start.time) + " from " + request.resume.string());
 
+  sink.use_structures(structures_beside(request.model.file));
   const engines::Moment* resume = request.resume.empty() ? nullptr : &start;
   const Clock::time_point begin = Clock::now();
   const engines::EngineResult result = simulate::run(system, used.engine, options, sink, resume);

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "judder/io/reader.hpp"
+
 namespace judder::io {
 
 RunHead read_run_head(std::string_view run_json) {
@@ -13,6 +15,7 @@ RunHead read_run_head(std::string_view run_json) {
     const Json model = in.value("model", Json::object());
     head.title = model.value("title", std::string());
     if (head.title.empty()) head.title = model.value("file", std::string());
+    if (const std::string text = model.value("text", std::string()); !text.empty()) head.model_title = read_model_text(text).spec.title.text;
     head.variants = model.value("variants", std::vector<std::string>());
     const Json settings = model.value("set", Json::object());
     for (const auto& [name, value] : settings.items()) head.settings.push_back(name + "=" + value.get<std::string>());

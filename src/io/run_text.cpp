@@ -17,10 +17,17 @@ std::string show(double value) { return to_text(value, kDigits); }
 bool has_impulse(const Event& event) { return event.normal_impulse != 0 || event.tangential_impulse[0] != 0; }
 
 TextTable event_table(const RunReport& report) {
-  TextTable table({"time", "event", "where", "detail", "normal impulse", "tangential", "energy lost"}, {0, 4, 5, 6});
-  for (const Event& event : report.events) {
+  TextTable table({"time", "event", "where", "detail", "structure", "normal impulse", "tangential", "energy lost"}, {0, 5, 6, 7});
+  std::string structure = report.first_structure;
+  for (std::size_t i = 0; i < report.events.size(); ++i) {
+    const Event& event = report.events[i];
     const bool jump = has_impulse(event);
-    table.add({show(event.time), event.kind, event.where, event.detail, jump ? show(event.normal_impulse) : "",
+    std::string change;
+    if (i < report.structures.size() && !report.structures[i].empty()) {
+      if (report.structures[i] != structure) change = structure + " → " + report.structures[i];
+      structure = report.structures[i];
+    }
+    table.add({show(event.time), event.kind, event.where, event.detail, change, jump ? show(event.normal_impulse) : "",
                jump ? show(event.tangential_impulse[0]) : "", jump ? to_text(event.energy_before - event.energy_after, 6) : ""});
   }
   table.drop_empty_columns();
@@ -102,6 +109,15 @@ std::string run_markdown(const RunReport& report) {
       table.add({name, std::to_string(load.phases), show(load.closed), show(load.peak), show(load.impulse), show(load.hardest)});
     }
     out += table.markdown();
+    out += "\n## Contact phases\n\n";
+    TextTable phases({"contact", "from", "to", "largest force", "impulse"}, {1, 2, 3, 4});
+    for (std::size_t i = 0; i < std::min(summary.intervals.size(), kMostEventsShown); ++i) {
+      const RunSummary::Interval& interval = summary.intervals[i];
+      phases.add({interval.contact, show(interval.from), show(interval.to), show(interval.peak), show(interval.impulse)});
+    }
+    out += phases.markdown();
+    if (summary.intervals.size() > kMostEventsShown)
+      out += "\n… " + std::to_string(summary.intervals.size() - kMostEventsShown) + " more in run.json\n";
   }
 
   out += "\n## Extremes\n\n";

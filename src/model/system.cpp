@@ -181,15 +181,19 @@ void System::solve_mass(const Workspace& work, double* x) const {
   const std::size_t k = d.massive.size();
   const double* factor = work.factor.data();
   const auto at = [&](std::size_t i) -> double& { return x[d.massive[i]]; };
-  for (std::size_t i = 0; i < k; ++i) {
-    double sum = at(i);
-    for (std::size_t l = 0; l < i; ++l) sum -= factor[i * k + l] * at(l);
-    at(i) = sum;
-  }
-  for (std::size_t i = k; i-- > 0;) {
-    double sum = at(i) / factor[i * k + i];
-    for (std::size_t l = i + 1; l < k; ++l) sum -= factor[l * k + i] * at(l);
-    at(i) = sum;
+  if (work.mass_diagonal) {
+    for (std::size_t i = 0; i < k; ++i) at(i) /= factor[i * k + i];
+  } else {
+    for (std::size_t i = 0; i < k; ++i) {
+      double sum = at(i);
+      for (std::size_t l = 0; l < i; ++l) sum -= factor[i * k + l] * at(l);
+      at(i) = sum;
+    }
+    for (std::size_t i = k; i-- > 0;) {
+      double sum = at(i) / factor[i * k + i];
+      for (std::size_t l = i + 1; l < k; ++l) sum -= factor[l * k + i] * at(l);
+      at(i) = sum;
+    }
   }
   if (k == d.massless.size()) return;
   for (std::size_t i = 0; i < d.massless.size(); ++i) {
@@ -289,6 +293,8 @@ Workspace::Workspace(const System& system) {
       for (std::size_t j = 0; j <= i; ++j) mass[i * n + j] = mass[j * n + i] = *lower++;
     }
     mass_failed = factorise(mass, n, d.massive, factor) >= 0;
+    mass_diagonal = true;
+    for (std::size_t i = 0; i < n * n; ++i) mass_diagonal = mass_diagonal && (i % (n + 1) == 0 || mass[i] == 0);
   }
   relation.resize(d.relations.size());
   row_memory.resize(d.relations.size());

@@ -1,5 +1,6 @@
 #include "judder/report/plot_runs.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "judder/io/run_head.hpp"
@@ -46,6 +47,9 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   }
   io::RunHead head;
   if (!runs.empty()) head = io::read_run_head(runs.front().run_json);
+  // Variants beside each other: none of their titles fits the picture.
+  const bool variants = std::any_of(runs.begin(), runs.end(), [&head](const io::RunData& run) { return io::read_run_head(run.run_json).title != head.title; });
+  if (variants && !head.model_title.empty()) head.title = head.model_title;
   if (!request.overlay.empty()) {
     runs.emplace_back();
     out.status = io::read_columns(request.overlay, runs.back());

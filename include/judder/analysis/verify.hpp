@@ -16,6 +16,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "judder/model/compile.hpp"
@@ -61,11 +62,21 @@ struct Perturbation {
   double factor = 1;
 };
 
+/// A name that the source gives to a mode: every place listed (contact, joint, switch) is in the state that its word says.
+struct Structure {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> words;  ///< place and word: {"roller", "stick"}, {"definitions.edge", "a > phi1*b"}
+
+  /// `modes` are all places with their words; "slip" stands for "slip+" and "slip-" too.
+  [[nodiscard]] bool fits(const std::vector<std::pair<std::string, std::string>>& modes) const;
+};
+
 struct Reference {
   std::string source;
   std::vector<model::Named> run;  ///< keys of [run] that replace those of the model
   std::optional<Perturbation> perturb;
   std::vector<ReferenceValue> values;
+  std::vector<Structure> structures{};
 };
 
 /// One file of the same model.

@@ -61,6 +61,10 @@ struct RunReport {
   FileStatus files;
   RunSummary summary;
   std::vector<Event> events;           ///< the first kMostEventsShown
+  /// Names of the source for the modes ([structures] of the reference.toml beside the model; empty without): at the start, and after the
+  /// instant of each of `events`, at the last event of an instant.
+  std::string first_structure;
+  std::vector<std::string> structures;
   std::uint64_t event_count = 0;       ///< written to events.csv
   std::uint64_t row_count = 0;         ///< written to trajectory.csv
   std::vector<Extremes> extremes;      ///< of the number columns, in their order

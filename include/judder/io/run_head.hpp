@@ -8,7 +8,8 @@
 namespace judder::io {
 
 struct RunHead {
-  std::string title;                            ///< of the model, or its file
+  std::string title;                            ///< of the run: the variant's, else the model's, else its file
+  std::string model_title;                      ///< of the model, whatever the variant; may be empty
   std::vector<std::string> variants;
   std::vector<std::string> settings;            ///< "mu=0.3"
   std::string engine;

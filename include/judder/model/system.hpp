@@ -274,6 +274,7 @@ class Workspace {
   std::vector<double> rate;    ///< m
   std::vector<double> mass;    ///< n×n, row-major, full
   std::vector<double> factor;  ///< of the massive block: D, below it L, above it L D
+  bool mass_diagonal = false;  ///< M is constant and diagonal: solve_mass divides, nothing more
   bool mass_failed = false;
 
   // private to the evaluation

@@ -80,5 +80,27 @@ TEST(ReferenceFile, ComplainsWithAPlace) {
   EXPECT_NE(problems("= 3").find("error"), std::string::npos);
 }
 
+TEST(ReferenceFile, StructuresNameModes) {
+  const ReferenceFile file = read_reference_text(R"TOML(
+[structures]
+I  = { roller = "open" }
+II = { roller = "slip", "definitions.edge" = "a > b" }
+)TOML",
+                                                 "r");
+  ASSERT_FALSE(file.diagnostics.has_errors()) << render(file.diagnostics, file.name, file.text);
+  ASSERT_EQ(file.reference.structures.size(), 2U);
+  const analysis::Structure& second = file.reference.structures[1];
+  EXPECT_EQ(second.name, "II");
+  EXPECT_TRUE(second.fits({{"guide", "open"}, {"roller", "slip-"}, {"definitions.edge", "a > b"}}));
+  EXPECT_FALSE(second.fits({{"roller", "slip-"}, {"definitions.edge", "a <= b"}}));
+  EXPECT_FALSE(second.fits({{"roller", "stick"}, {"definitions.edge", "a > b"}}));
+  EXPECT_FALSE(second.fits({{"roller", "slip-"}})) << "every place must be there";
+}
+
+TEST(ReferenceFile, AStructureIsATableOfWords) {
+  EXPECT_TRUE(read_reference_text("[structures]\nI = \"open\"\n", "r").diagnostics.has_errors());
+  EXPECT_TRUE(read_reference_text("[structures]\nI = { roller = 1 }\n", "r").diagnostics.has_errors());
+}
+
 }  // namespace
 }  // namespace judder::io

@@ -264,6 +264,34 @@ TEST_F(Run, DefaultFoldersAreNamedAfterTheModel) {
   EXPECT_EQ(default_run_folder(wanted), "runs/press-resumed");
 }
 
+// Zabuga 2017, T-6.2: the structures of the roller table in the published order.
+TEST_F(Run, TheSummaryTellsTheStructuresOfTheSource) {
+  RunRequest wanted = request("roller-table");
+  wanted.model.variants = {"thesis", "low"};
+  const RunReport report = run_model(wanted);
+  ASSERT_EQ(report.stage, RunStage::ended);
+  EXPECT_EQ(report.first_structure, "I");
+  std::string order = report.first_structure;
+  std::string last = order;
+  for (const std::string& structure : report.structures) {
+    if (structure.empty() || structure == last) continue;
+    order += " " + structure;
+    last = structure;
+  }
+  EXPECT_EQ(order, "I II III II III I V IV V IV I IV V IV V IV V IV V");
+  const std::string text = run_markdown(report);
+  EXPECT_NE(text.find("| III → I "), std::string::npos) << "the limiter's jump lifts the slab\n" << text;
+  EXPECT_NE(text.find("| I → V "), std::string::npos) << text;
+  EXPECT_NE(text.find("## Contact phases"), std::string::npos);
+}
+
+TEST_F(Run, WithoutStructuresTheColumnIsLeftOut) {
+  const RunReport report = run_model(request("press"));
+  ASSERT_EQ(report.stage, RunStage::ended);
+  EXPECT_TRUE(report.structures.empty());
+  EXPECT_EQ(run_markdown(report).find("structure"), std::string::npos);
+}
+
 TEST_F(Run, LongEventTablesAreCut) {
   RunReport report = run_model(request("press"));
   ASSERT_EQ(report.stage, RunStage::ended);
