@@ -57,11 +57,20 @@ void ModeFactor::resize(int rows) {
   column_.resize(rows);
 }
 
-DecisionWorkspace::DecisionWorkspace() : memory_(std::make_unique<Memory>()) {}
+DecisionWorkspace::DecisionWorkspace() = default;
 DecisionWorkspace::~DecisionWorkspace() = default;
 DecisionWorkspace::DecisionWorkspace(DecisionWorkspace&&) noexcept = default;
 DecisionWorkspace& DecisionWorkspace::operator=(DecisionWorkspace&&) noexcept = default;
-void DecisionWorkspace::resize(int normals, int tangents) { memory_->resize(normals, tangents); }
+void DecisionWorkspace::resize(int normals, int tangents) {
+  normals_ = std::max(normals_, normals);
+  tangents_ = std::max(tangents_, tangents);
+}
+
+DecisionWorkspace::Memory& DecisionWorkspace::memory() {
+  if (memory_ == nullptr) memory_ = std::make_unique<Memory>();
+  memory_->resize(normals_, tangents_);
+  return *memory_;
+}
 
 namespace {
 

@@ -61,10 +61,17 @@ void ImpactWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   kind.resize(n);
   state.resize(n);
   owner.resize(n);
-  for (auto* v : {&mode, &trial_mode, &sub_mode}) v->resize(n);
-  for (auto* v : {&base, &impulse_scale, &compression, &velocity, &deformation, &total, &sub_base, &sub_right,
-                  &sub_force, &sub_acceleration, &sub_limit, &sub_margin, &normal_force, &velocity_scale,
-                  &deformation_scale}) {
+  for (auto* v : {&mode, &trial_mode}) v->resize(n);
+  for (auto* v : {&base, &impulse_scale}) v->resize(n);
+}
+
+void ImpactWorkspace::Memory::provide_phases() {
+  const auto n = static_cast<std::size_t>(normals + tangents);
+  if (phase_rows == n) return;
+  phase_rows = n;
+  sub_mode.resize(n);
+  for (auto* v : {&compression, &velocity, &deformation, &total, &sub_base, &sub_right, &sub_force, &sub_acceleration,
+                  &sub_limit, &sub_margin, &normal_force, &velocity_scale, &deformation_scale}) {
     v->resize(n);
   }
   for (auto* v : {&sub_matrix, &sub_coupling, &share, &limit_share, &response}) v->resize(n * n);
@@ -222,6 +229,25 @@ void publish(const ImpactProblem& problem, const ImpactOptions& options, bool wo
   result.work = {memory.work.data(), size};
 }
 
+namespace {
+
+/// One unilateral row that approaches: closed is its only mode, and nothing needs to be tried. The same bits as by solve_moreau.
+bool closes_alone(const ImpactProblem& problem, const ImpactWorkspace::Memory& memory) {
+  return problem.normals == 1 && problem.tangents == 0 && memory.kind[0] == NormalKind::unilateral &&
+         problem.velocity_scale == nullptr && problem.A[0] > 0 && memory.free_velocity[0] < 0;
+}
+
+MoreauOutcome close_alone(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
+  memory.impulse[0] = -memory.free_velocity[0] / problem.A[0];
+  memory.after[0] = 0;
+  memory.mode[0] = RowStatus::closed;
+  MoreauOutcome outcome;
+  outcome.status = ImpactStatus::solved;
+  return outcome;
+}
+
+}  // namespace
+
 ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& options,
                            ImpactWorkspace& workspace) {
   ImpactWorkspace::Memory& memory = workspace.memory();
@@ -238,7 +264,8 @@ ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& op
     }
     memory.free_velocity[i] = f;
   }
-  const MoreauOutcome outcome = solve_moreau(problem, options.decision, memory);
+  const MoreauOutcome outcome =
+      closes_alone(problem, memory) ? close_alone(problem, memory) : solve_moreau(problem, options.decision, memory);
   ImpactResult result;
   result.form = ImpactForm::moreau;
   result.status = outcome.status;

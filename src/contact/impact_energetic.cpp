@@ -617,6 +617,7 @@ class EnergeticImpact {
 ImpactResult stronge_impact(const ImpactProblem& problem, const ImpactOptions& options,
                             ImpactWorkspace& workspace) {
   ImpactWorkspace::Memory& memory = workspace.memory();
+  memory.provide_phases();
   prepare(problem, memory);
   EnergeticImpact energetic(problem, options, memory);
   ImpactResult result;

@@ -46,7 +46,11 @@ struct ImpactWorkspace::Memory {
   std::vector<double> y, trial, table, slope, midpoint, midpoint_old;  // integration
   std::vector<std::uint8_t> contact_state, armed;
 
+  std::size_t phase_rows = 0;  // size of what the laws other than Moreau's need
+
   void resize(int normal_rows, int tangent_rows);
+  /// Memory of the laws that follow an impact through its phases, taken at their first use.
+  void provide_phases();
 };
 
 /// Fills coupling (without contacts whose law has no friction), owner, tangential, kind and mu.

@@ -11,6 +11,7 @@ namespace judder::contact {
 ImpactResult poisson_impact(const ImpactProblem& problem, const ImpactOptions& options,
                             ImpactWorkspace& workspace) {
   ImpactWorkspace::Memory& memory = workspace.memory();
+  memory.provide_phases();
   prepare(problem, memory);
   const int nN = problem.normals;
   const int nT = problem.tangents;
@@ -196,6 +197,7 @@ ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, 
   }
   if (stronge || poisson || newton) {
     ImpactWorkspace::Memory& memory = workspace.memory();
+    memory.provide_phases();
     prepare(problem, memory);
     PathProblem path;
     int contact = -1, slip = -1;

@@ -361,25 +361,42 @@ void EventEngine::Run::emit_row(RowKind kind) {
   sink_->row(kind, mode_, work_);
 }
 
+// Regular samples before `to`, straight from the polynomial of the step into the rows.
+void EventEngine::Run::emit_states(double to) {
+  if (!(next_sample_ < to)) return;
+  const double spacing = options_.every > 0 ? options_.every : (options_.until - options_.from) / static_cast<double>(last_sample_);
+  long end = sample_index_ + static_cast<long>((to - next_sample_) / spacing);  // right but for one, by rounding
+  while (end > sample_index_ && !(regular_sample(end - 1) < to)) --end;
+  while (regular_sample(end) < to) ++end;
+  const auto count = static_cast<std::size_t>(end - sample_index_);
+  const int width = layout_.integrated();
+  const auto stride = static_cast<std::size_t>(width) + 1;
+  double* const block = sink_->state_rows(count);
+  if (block != nullptr) {
+    for (std::size_t i = 0; i < count; ++i) block[i * stride] = regular_sample(sample_index_ + static_cast<long>(i));
+    explicit_.dense_rows(block, count, stride, width);
+    if (motion_.pinned()) {
+      for (std::size_t i = 0; i < count; ++i) motion_.pin(block[i * stride], block + i * stride + 1);
+    }
+  } else {
+    double* const in = work_.in.data();
+    for (; sample_index_ < end; ++sample_index_) {
+      in[0] = regular_sample(sample_index_);
+      explicit_.dense_rows(in, 1, stride, width);
+      motion_.pin(in[0], in + 1);
+      sink_->row(RowKind::sample, mode_, work_);
+    }
+  }
+  sample_index_ = end;
+  next_sample_ = regular_sample(end);
+}
+
 // Rows at the sample times before `to`, along the step just made.
 void EventEngine::Run::emit_samples(double to) {
   const double h = to - t_;
   if (!stiff_ && !needs_reactions_ && !has_massless_ && !reads_audits_ && motion_.all_pinned() && instant_index_ >= options_.instants.size()) {
-    // Only the state is asked for: straight from the polynomial into the row.
-    const int width = layout_.integrated();
-    double* in = work_.in.data();
-    const double span = options_.until - options_.from;
-    while (next_sample_ < to) {
-      in[0] = next_sample_;
-      explicit_.dense((next_sample_ - t_) / h, 0, width, in + 1);
-      motion_.pin(next_sample_, in + 1);
-      sink_->row(RowKind::sample, mode_, work_);
-      ++sample_index_;
-      const auto k = static_cast<double>(sample_index_);
-      next_sample_ = sample_index_ >= last_sample_ ? regular_sample(sample_index_)
-                     : options_.every > 0          ? options_.from + k * options_.every
-                                                   : options_.from + span * (k / static_cast<double>(last_sample_));
-    }
+    // Only the state is asked for.
+    emit_states(to);
     return;
   }
   while (next_sample_ < to) {

@@ -32,6 +32,7 @@ struct EventEngine::Run {
   void start_from_model();
   void finish();
   void emit_samples(double to);
+  void emit_states(double to);
   [[nodiscard]] double regular_sample(long k) const;
   void first_sample();
   void set_next_sample();
@@ -132,7 +133,7 @@ struct EventEngine::Run {
   numeric::ExplicitStepper explicit_;
   numeric::RadauStepper radau_;
   numeric::StiffnessMonitor stiffness_;
-  std::array<const numeric::SamplingGrid*, 2> grids_{&numeric::SamplingGrid::of_degree(8), &numeric::SamplingGrid::of_degree(16)};
+  std::array<const numeric::SamplingGrid*, 3> grids_{&numeric::SamplingGrid::of_degree(4), &numeric::SamplingGrid::of_degree(8), &numeric::SamplingGrid::of_degree(16)};
 
   EngineOptions options_;
   Sink* sink_ = nullptr;

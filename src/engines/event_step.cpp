@@ -94,6 +94,10 @@ void EventEngine::Run::measure_noise() {
 }
 
 bool EventEngine::Run::try_step(double h) {
+  if (!stiff_ && motion_.uniform()) {
+    explicit_.step_uniform(t_, y_.data(), f0_.data(), h);
+    return true;
+  }
   if (!stiff_) return explicit_.step(method_, motion_, t_, y_.data(), f0_.data(), h) == numeric::StepOutcome::done;
   // Newton's iteration needs weights before there is a result: those of the last accepted step. What has never moved takes the size of its
   // fellows, and so do the differences for the Jacobian.
@@ -210,8 +214,9 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       grow_allowed_ = false;
       continue;
     }
-    set_weights(h);
-    double error = options_.step > 0 ? 0 : step_error();
+    const bool exact = !stiff_ && motion_.uniform();
+    if (!exact) set_weights(h);
+    double error = exact || options_.step > 0 ? 0 : step_error();
     // After an event or a rejection the estimate may be that of a transient which the method damps.
     if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_)) error = step_error();
     if (!(error <= 1)) {
@@ -397,7 +402,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   if (count == 0) return false;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
 
-  for (std::size_t g = 0; g < grids_.size(); ++g) {
+  // The five points of the first grid are enough for parabolas.
+  const std::size_t coarsest = !stiff_ && motion_.uniform() && guards_.quadratic() ? 0 : 1;
+  for (std::size_t g = coarsest; g < grids_.size(); ++g) {
     const numeric::SamplingGrid& grid = *grids_[g];
     const int points = grid.points();
     samples_.resize(std::max<std::size_t>(samples_.size(), (points + 1) * count));
@@ -596,7 +603,7 @@ bool EventEngine::Run::land(double h) {
   }
   landing_h_ = length;
   if (!gather_events(h, length)) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
-  set_weights(length);
+  if (stiff_ || !motion_.uniform()) set_weights(length);
   update_scales(length);
   if (next_sample_ < t_ + length && !prepare_dense()) {
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});

@@ -37,6 +37,16 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     list_.back().noise = watch_noise(place);
   }
   list_.back().scale = scale_slot(list_.back());
+  // With constant rows a gap is affine in q and t, a slip in v; a reaction is constant with the accelerations.
+  switch (kind) {
+    case GuardKind::gap:
+    case GuardKind::slip: quadratic_ = quadratic_ && system_.relations()[place].rows_constant; break;
+    case GuardKind::reaction:
+    case GuardKind::pressed: break;
+    case GuardKind::cone_plus:
+    case GuardKind::cone_minus: quadratic_ = quadratic_ && system_.relations()[place].law_constant; break;
+    default: quadratic_ = false;
+  }
   switch (kind) {
     case GuardKind::gap:
     case GuardKind::side:
@@ -50,6 +60,7 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
 void Guards::build() {
   list_.clear();
   needs_motion_ = false;
+  quadratic_ = true;
   const Mode& mode = motion_.mode();
   const bool redundant = motion_.redundant();
   bool margin = false;

@@ -47,6 +47,8 @@ class Guards {
   [[nodiscard]] const std::vector<Guard>& list() const { return list_; }
   [[nodiscard]] int size() const { return static_cast<int>(list_.size()); }
   [[nodiscard]] bool needs_motion() const { return needs_motion_; }
+  /// Every function is a polynomial of degree two in time, or less, while the accelerations are constant.
+  [[nodiscard]] bool quadratic() const { return quadratic_; }
 
   /// Values at the state loaded in work.in (evaluated by the motion if needs_motion()), `stride` apart. Updates nothing.
   void values(double* out, int stride = 1);
@@ -87,6 +89,7 @@ class Guards {
   std::vector<double> surface_;
   double margin_ = 0;
   bool needs_motion_ = false;
+  bool quadratic_ = false;
 };
 
 }  // namespace judder::engines

@@ -71,6 +71,9 @@ class ModeMotion {
   [[nodiscard]] bool structure_constant() const { return constant_; }
   /// Every active row pins a coordinate: there is no drift.
   [[nodiscard]] bool all_pinned() const { return pins_.size() >= active_.size(); }
+  /// Constant accelerations, and no element that does work: the state moves on a parabola.
+  [[nodiscard]] bool uniform() const { return uniform_ && !works_; }
+  [[nodiscard]] bool pinned() const { return !pins_.empty(); }
   [[nodiscard]] bool everything_pinned() const { return everything_pinned_; }
   /// For the reactions of redundant rows, found elsewhere (reaction_sharing.hpp).
   [[nodiscard]] std::span<double> normal() { return normal_; }

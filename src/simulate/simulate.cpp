@@ -55,22 +55,35 @@ void fill_row(const model::System& system, const engines::Mode& mode, model::Wor
   }
 }
 
-MemorySink::MemorySink(const model::System& system) : names(column_names(system)), width(names.size()), system_(&system) {}
+MemorySink::MemorySink(const model::System& system) : names(column_names(system)), width(names.size()), system_(&system), plain_(system.columns().empty()) {}
 
 void MemorySink::row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) {
-  if (system_->columns().empty()) {
-    cells.insert(cells.end(), work.in.begin(), work.in.begin() + static_cast<std::ptrdiff_t>(width));
-    kinds.push_back(kind);
-    return;
-  }
   const std::size_t at = cells.size();
   if (cells.capacity() < at + width) {
     cells.reserve(std::max<std::size_t>(2 * cells.capacity(), 1024 * width));
     kinds.reserve(cells.capacity() / width);
   }
+  kinds.push_back(kind);
+  if (plain_) {
+    const double* in = work.in.data();
+    for (std::size_t i = 0; i < width; ++i) cells.push_back(in[i]);
+    return;
+  }
   cells.resize(at + width);
   fill_row(*system_, mode, work, cells.data() + at);
-  kinds.push_back(kind);
+}
+
+double* MemorySink::state_rows(std::size_t count) {
+  if (!plain_) return nullptr;
+  const std::size_t at = cells.size();
+  cells.resize(at + count * width);
+  kinds.resize(kinds.size() + count, engines::RowKind::sample);
+  return cells.data() + at;
+}
+
+void MemorySink::reserve(std::size_t rows) {
+  cells.reserve(rows * width);
+  kinds.reserve(rows);
 }
 
 void MemorySink::clear() {
@@ -108,6 +121,9 @@ engines::EngineResult run(const model::System& system, std::string_view name, co
 
 Result simulate(const model::System& system, const engines::EngineOptions& options, std::string_view name) {
   Result result{{}, MemorySink(system), std::string(name)};
+  constexpr double kMostRows = 1e6;  // beyond this the memory grows with what comes
+  const double rows = options.every > 0 ? (options.until - options.from) / options.every : static_cast<double>(options.samples);
+  if (rows > 0) result.data.reserve(static_cast<std::size_t>(std::min(1.1 * rows, kMostRows)) + 16);
   result.end = run(system, name, options, result.data);
   return result;
 }

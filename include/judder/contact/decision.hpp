@@ -202,13 +202,15 @@ class DecisionWorkspace {
   DecisionWorkspace(DecisionWorkspace&&) noexcept;
   DecisionWorkspace& operator=(DecisionWorkspace&&) noexcept;
 
-  /// Grows, never shrinks.
+  /// Grows, never shrinks. The memory itself is taken at the first use: who never decides pays nothing.
   void resize(int normals, int tangents);
 
   struct Memory;
-  [[nodiscard]] Memory& memory() { return *memory_; }
+  [[nodiscard]] Memory& memory();
 
  private:
+  int normals_ = 0;
+  int tangents_ = 0;
   std::unique_ptr<Memory> memory_;
 };
 

@@ -106,7 +106,7 @@ struct ImpactResult {
   }
 };
 
-/// Memory of all impact functions; `resize` is the only place that allocates.
+/// Memory of all impact functions; what only some laws need is taken at their first use.
 class ImpactWorkspace {
  public:
   ImpactWorkspace();

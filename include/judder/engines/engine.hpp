@@ -102,6 +102,13 @@ class Sink {
   virtual ~Sink() = default;
   /// `work.in` holds the state; with needs_reactions() also accelerations and reactions. Output columns may be evaluated on `work`.
   virtual void row(RowKind kind, const Mode& mode, model::Workspace& work) = 0;
+  /// Memory for `count` sample rows of the state alone, 1 + Layout::integrated() numbers each (t, q, v, z), which the engine fills in place
+  /// of as many calls of row(); null: the sink asks for more than the state, or does not keep rows. Asked for only where neither
+  /// reactions nor audits are read.
+  virtual double* state_rows(std::size_t count) {
+    (void)count;
+    return nullptr;
+  }
   virtual void event(const Event& event) = 0;
   /// A closed phase of a contact has ended.
   virtual void interval(const Interval& interval) { (void)interval; }

@@ -26,9 +26,12 @@ class MemorySink : public engines::Sink {
  public:
   explicit MemorySink(const model::System& system);
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
+  double* state_rows(std::size_t count) override;
   void event(const engines::Event& event) override { events.push_back(event); }
   void interval(const engines::Interval& interval) override { intervals.push_back(interval); }
   void clear();
+  /// Memory for this many rows; more may come.
+  void reserve(std::size_t rows);
 
   std::vector<std::string> names;
   std::size_t width = 0;
@@ -44,6 +47,7 @@ class MemorySink : public engines::Sink {
 
  private:
   const model::System* system_;
+  bool plain_;  ///< no output columns: a row is the state
 };
 
 /// Keeps nothing: for runs of which only the end matters.

@@ -1,5 +1,6 @@
 #include "engines/numeric/explicit_rk.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,6 +27,38 @@ void ExplicitStepper::resize(int components) {
   rate_.assign(n, 0.0);
   have_end_rate_ = false;
   have_dense_ = false;
+}
+
+void ExplicitStepper::step_uniform(double t, const double* y, const double* f0, double h) {
+  method_ = Method::uniform;
+  t_ = t;
+  h_ = h;
+  y0_ = y;
+  end_stage_ = 1;
+  const int half = n_ / 2;
+  double* const end = stages_.data() + n_;
+  double* const difference = dense_.data();
+  double* const bulge = difference + n_;
+  for (int i = 0; i < half; ++i) {
+    const double v = f0[i];
+    const double a = f0[half + i];
+    const double v1 = v + h * a;
+    stages_[i] = v;
+    stages_[half + i] = a;
+    end[i] = v1;
+    end[half + i] = a;
+    y1_[i] = y[i] + h * (v + 0.5 * h * a);
+    y1_[half + i] = y[half + i] + h * a;
+    difference[i] = y1_[i] - y[i];
+    difference[half + i] = y1_[half + i] - y[half + i];
+    bulge[i] = -0.5 * h * h * a;  // q(θ) = q₀ + θ Δ − θ(1 − θ) h² a/2
+    bulge[half + i] = 0;
+  }
+  std::fill_n(error_.begin(), 2 * n_, 0.0);
+  std::fill_n(dense_.begin() + 2 * n_, 2 * n_, 0.0);
+  std::copy_n(y1_.begin(), n_, last_argument_.begin());
+  have_end_rate_ = true;
+  have_dense_ = true;
 }
 
 double ExplicitStepper::error(const double* inverse_scale, int components) const {
@@ -72,6 +105,30 @@ double ExplicitStepper::stiffness(const double* inverse_scale, int components) c
 }
 
 void ExplicitStepper::dense(double theta, int begin, int end, double* out) const {
+  if (method_ == Method::uniform) {
+    parabola(theta, begin, end, out);
+  } else {
+    polynomial(theta, begin, end, out);
+  }
+}
+
+void ExplicitStepper::dense_rows(double* rows, std::size_t count, std::size_t stride, int components) const {
+  if (method_ == Method::uniform) {
+    for (std::size_t r = 0; r < count; ++r, rows += stride) parabola((rows[0] - t_) / h_, 0, components, rows + 1);
+  } else {
+    for (std::size_t r = 0; r < count; ++r, rows += stride) polynomial((rows[0] - t_) / h_, 0, components, rows + 1);
+  }
+}
+
+inline void ExplicitStepper::parabola(double theta, int begin, int end, double* out) const {
+  const double rest = 1 - theta;
+  const double product = theta * rest;
+  const double* const origin = theta <= 0.5 ? y0_ : y1_.data();
+  const double part = theta <= 0.5 ? theta : -rest;
+  for (int i = begin; i < end; ++i) out[i - begin] = (origin[i] + part * dense_[i]) + product * dense_[n_ + i];
+}
+
+inline void ExplicitStepper::polynomial(double theta, int begin, int end, double* out) const {
   const double rest = 1 - theta;
   const double product = theta * rest;
   const bool eighth = method_ == Method::order8;

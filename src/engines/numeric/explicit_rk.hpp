@@ -8,6 +8,8 @@
 // Method::order8: DOP853, 12 right-hand sides per step, error from embedded solutions of order 5 and 3, dense
 // output of order 7 with three more right-hand sides, computed only when asked for.
 //
+// step_uniform: q̈ = a constant, in closed form; its dense output is the motion itself.
+//
 // The dense output is less accurate inside a step than y₁ is at its end: where the error estimate just meets
 // a tolerance, the polynomial of order 5 was seen to miss it by up to 17 times, that of order 8 by up to 35
 // times. Who must know measures: prepare_dense_error() takes the defect h(ẏ − f(t, y)) of the polynomial at
@@ -38,7 +40,7 @@
 
 namespace judder::engines::numeric {
 
-enum class Method { order5, order8 };
+enum class Method { order5, order8, uniform };
 
 class ExplicitStepper {
  public:
@@ -51,6 +53,10 @@ class ExplicitStepper {
   /// The trial step from (t, y) with f0 = f(t, y); h may be negative. Afterwards y1() and error() are valid.
   template <class Rhs>
   StepOutcome step(Method method, Rhs& rhs, double t, const double* y, const double* f0, double h);
+
+  /// The step of y = (q, v) with accelerations that do not change, f0 = (v, a): exact but for rounding, its error is zero and its dense
+  /// output valid at once. The components are the 2n of q and v alone.
+  void step_uniform(double t, const double* y, const double* f0, double h);
 
   /// f(t + h, y₁). Order 5 has it already; order 8 computes it at the first request. False: not a number.
   template <class Rhs>
@@ -95,6 +101,9 @@ class ExplicitStepper {
   /// ends.
   void dense(double theta, int begin, int end, double* out) const;
 
+  /// Fills `count` rows, `stride` apart: at the time in row[0] the first `components` of y to row[1], …
+  void dense_rows(double* rows, std::size_t count, std::size_t stride, int components) const;
+
   /// out[i − begin] = h ẏ_i(t + θh) of the same polynomial.
   void dense_change(double theta, int begin, int end, double* out) const;
 
@@ -107,6 +116,8 @@ class ExplicitStepper {
   StepOutcome run(Rhs& rhs);
   template <class Table>
   void fill_dense();
+  void parabola(double theta, int begin, int end, double* out) const;
+  void polynomial(double theta, int begin, int end, double* out) const;
 
   static constexpr int kMaxStages = Order8Table::kAllStages;
   static constexpr int kDensePolynomial = 7;  ///< stored coefficients per component: Δ, then six

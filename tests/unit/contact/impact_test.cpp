@@ -42,6 +42,43 @@ TEST(MoreauImpact, SlowsAPointMassAndNeverReversesIt) {
   }
 }
 
+// One contact without friction needs no search for its mode. Giving a scale of zero for the velocities changes nothing but takes the
+// general way: every bit of the two answers is the same.
+TEST(MoreauImpact, OfOneContactIsTheSameToTheLastBitByTheShortWay) {
+  ImpactWorkspace workspace(1, 0);
+  std::mt19937_64 random(20261);
+  std::uniform_real_distribution<double> exponent(-8, 8), unit(0, 1);
+  const double zero = 0;
+  for (int i = 0; i < count(20000); ++i) {
+    const double A = std::pow(10, exponent(random));
+    const double before = (unit(random) < 0.9 ? -1 : 1) * std::pow(10, exponent(random));
+    const double drive = unit(random) - 0.5;
+    ImpactLaw law;
+    law.restitution = unit(random) < 0.2 ? 0 : unit(random);
+    ImpactProblem problem;
+    problem.normals = 1;
+    problem.A = &A;
+    problem.before = &before;
+    problem.law = &law;
+    problem.drive = &drive;
+    const ImpactResult r = moreau_impact(problem, {}, workspace);
+    const double impulse = r.impulse[0], after = r.after[0], work = r.work[0], change = r.energy_change, gain = r.energy_gain;
+    const RowStatus mode = r.mode[0];
+    ASSERT_EQ(r.status, ImpactStatus::solved);
+    problem.velocity_scale = &zero;
+    const ImpactResult general = moreau_impact(problem, {}, workspace);
+    ASSERT_EQ(general.status, r.status) << "case " << i;
+    ASSERT_EQ(general.impulse[0], impulse) << "case " << i << ", A " << A << ", before " << before;
+    ASSERT_EQ(general.after[0], after) << "case " << i;
+    ASSERT_EQ(general.work[0], work) << "case " << i;
+    ASSERT_EQ(general.energy_change, change) << "case " << i;
+    ASSERT_EQ(general.energy_gain, gain) << "case " << i;
+    ASSERT_EQ(general.mode[0], mode) << "case " << i;
+    ASSERT_EQ(general.impulses_unique, r.impulses_unique) << "case " << i;
+    ASSERT_EQ(general.several_velocities, r.several_velocities) << "case " << i;
+  }
+}
+
 // Zabuga 2017, 2.2: while slip keeps its direction, or stops and stays stopped, the path and Moreau's law
 // agree.
 TEST(MoreauImpact, AgreesWithThePathWhereSlipDoesNotReverse) {

@@ -209,6 +209,51 @@ double oscillator_error(Method method, int steps) {
   return std::abs(y[0] - exact);
 }
 
+// Constant accelerations: the closed form, along the whole step, and the same motion as by the method of order 8.
+TEST(ExplicitStepper, UniformStepsFollowTheParabola) {
+  ExplicitStepper uniform, eighth;
+  uniform.resize(4);
+  eighth.resize(4);
+  const double a[2] = {-9.81, 0.3};
+  const double y[4] = {1.25, -0.5, 3, 0.7};
+  const double f0[4] = {y[2], y[3], a[0], a[1]};
+  auto rhs = [&a](double, const double* at, double* rate) {
+    rate[0] = at[2], rate[1] = at[3], rate[2] = a[0], rate[3] = a[1];
+    return true;
+  };
+  const double t = 2, h = 0.375;
+  uniform.step_uniform(t, y, f0, h);
+  ASSERT_EQ(eighth.step(Method::order8, rhs, t, y, f0, h), StepOutcome::done);
+  ASSERT_TRUE(eighth.prepare_dense(rhs));
+  ASSERT_TRUE(uniform.prepare_end_rate(rhs) && uniform.prepare_dense(rhs));
+  const double weight[4] = {1, 1, 1, 1};
+  EXPECT_EQ(uniform.error(weight, 4), 0);
+  double rows[5 * 11];
+  for (int k = 0; k <= 10; ++k) rows[5 * k] = t + 0.1 * k * h;
+  uniform.dense_rows(rows, 11, 5, 4);
+  for (int k = 0; k <= 10; ++k) {
+    const double theta = (rows[5 * k] - t) / h;
+    double here[4], there[4];
+    uniform.dense(theta, 0, 4, here);
+    eighth.dense(theta, 0, 4, there);
+    for (int i = 0; i < 4; ++i) {
+      const double tau = theta * h;
+      const double exact = i < 2 ? y[i] + tau * (y[i + 2] + 0.5 * tau * a[i]) : y[i] + tau * a[i - 2];
+      EXPECT_NEAR(here[i], exact, 4e-16 * 4) << "component " << i << " at " << theta;
+      EXPECT_NEAR(there[i], here[i], 1e-14) << "component " << i << " at " << theta;
+      EXPECT_EQ(rows[5 * k + 1 + i], here[i]);
+    }
+  }
+  double end[4];
+  uniform.dense(0, 0, 4, end);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(end[i], y[i]);
+  uniform.dense(1, 0, 4, end);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(end[i], uniform.y1()[i]);
+    EXPECT_EQ(uniform.f1()[i], i < 2 ? y[i + 2] + h * a[i] : a[i - 2]);
+  }
+}
+
 TEST(ExplicitStepper, ConvergesWithItsOrder) {
   const auto order = [](Method method, int steps) {
     return std::log2(oscillator_error(method, steps) / oscillator_error(method, 2 * steps));
