@@ -62,6 +62,11 @@ DecisionWorkspace::~DecisionWorkspace() = default;
 DecisionWorkspace::DecisionWorkspace(DecisionWorkspace&&) noexcept = default;
 DecisionWorkspace& DecisionWorkspace::operator=(DecisionWorkspace&&) noexcept = default;
 void DecisionWorkspace::resize(int normals, int tangents) {
+  expect(normals, tangents);
+  static_cast<void>(memory());
+}
+
+void DecisionWorkspace::expect(int normals, int tangents) {
   normals_ = std::max(normals_, normals);
   tangents_ = std::max(tangents_, tangents);
 }

@@ -46,13 +46,19 @@ ImpactWorkspace::ImpactWorkspace() : memory_(std::make_unique<Memory>()) {}
 ImpactWorkspace::~ImpactWorkspace() = default;
 ImpactWorkspace::ImpactWorkspace(ImpactWorkspace&&) noexcept = default;
 ImpactWorkspace& ImpactWorkspace::operator=(ImpactWorkspace&&) noexcept = default;
-void ImpactWorkspace::resize(int normals, int tangents) { memory_->resize(normals, tangents); }
+void ImpactWorkspace::resize(int normals, int tangents) {
+  memory_->resize(normals, tangents);
+  memory_->decision.resize(normals, tangents);
+  memory_->provide_phases();
+}
+
+void ImpactWorkspace::expect(int normals, int tangents) { memory_->resize(normals, tangents); }
 
 void ImpactWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   if (normal_rows <= normals && tangent_rows <= tangents) return;
   normals = std::max(normals, normal_rows);
   tangents = std::max(tangents, tangent_rows);
-  decision.resize(normals, tangents);
+  decision.expect(normals, tangents);
   factor.resize(normals + tangents);
   const auto n = static_cast<std::size_t>(normals + tangents);
   coupling.resize(n * n);

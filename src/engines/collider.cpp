@@ -33,7 +33,7 @@ Word slip_word(TangentStatus status) {
 
 Collider::Collider(const model::System& system, model::Workspace& work) : system_(system), work_(work), assembly_(system, work) {
   const model::Layout& layout = system.layout();
-  workspace_.resize(layout.relations, layout.tangents);
+  workspace_.expect(layout.relations, layout.tangents);
   part_.resize(layout.relations);
   laws_.resize(layout.relations);
   slip_before_.resize(layout.tangents);

@@ -33,7 +33,7 @@ void Decider::Exclusions::clear() {
 Decider::Decider(const model::System& system, model::Workspace& work)
     : system_(system), work_(work), assembly_(system, work), series_(system, work) {
   const model::Layout& layout = system.layout();
-  workspace_.resize(layout.relations, layout.tangents);
+  workspace_.expect(layout.relations, layout.tangents);
   part_.resize(layout.relations);
   state_.resize(layout.tangents);
   excluded_.resize(layout.relations + layout.tangents);

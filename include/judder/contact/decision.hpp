@@ -202,8 +202,10 @@ class DecisionWorkspace {
   DecisionWorkspace(DecisionWorkspace&&) noexcept;
   DecisionWorkspace& operator=(DecisionWorkspace&&) noexcept;
 
-  /// Grows, never shrinks. The memory itself is taken at the first use: who never decides pays nothing.
+  /// Grows, never shrinks.
   void resize(int normals, int tangents);
+  /// The same, but the memory is taken at the first use: who never decides pays nothing.
+  void expect(int normals, int tangents);
 
   struct Memory;
   [[nodiscard]] Memory& memory();

@@ -106,7 +106,7 @@ struct ImpactResult {
   }
 };
 
-/// Memory of all impact functions; what only some laws need is taken at their first use.
+/// Memory of all impact functions; `resize` is the only place that allocates.
 class ImpactWorkspace {
  public:
   ImpactWorkspace();
@@ -116,6 +116,8 @@ class ImpactWorkspace {
   ImpactWorkspace& operator=(ImpactWorkspace&&) noexcept;
 
   void resize(int normals, int tangents);
+  /// The same, but what only some laws need is taken at their first use.
+  void expect(int normals, int tangents);
 
   struct Memory;
   [[nodiscard]] Memory& memory() { return *memory_; }
