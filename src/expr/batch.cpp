@@ -35,8 +35,11 @@ struct Block {
   using W = typename Vector<Width>::Whole;
 
   JUDDER_LANES V all(double c) {
-    V v = {};
-    return v + c;
+    if constexpr (Width == 8) {
+      return V{c, c, c, c, c, c, c, c};
+    } else {
+      return V{c, c, c, c};
+    }
   }
   template <class F>
   JUDDER_LANES V each(V a, const F& f) {

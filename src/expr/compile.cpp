@@ -99,7 +99,7 @@ class Compiler {
   void fuse();
   /// Instructions in the order in which values die early: a sum takes up each term as soon as it is known.
   [[nodiscard]] std::vector<std::uint32_t> schedule() const;
-  void finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<Load>& loads,
+  void finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<std::uint32_t>& loads,
               std::vector<std::uint32_t>& outputs, int& registers) const;
   std::vector<double> tables;
 
@@ -382,7 +382,7 @@ std::vector<std::uint32_t> Compiler::schedule() const {
 }
 
 void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& constants,
-                      std::vector<Load>& loads, std::vector<std::uint32_t>& outputs, int& registers) const {
+                      std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs, int& registers) const {
   constexpr std::size_t kForever = ~std::size_t{0};
   const std::vector<std::uint32_t> order = schedule();
   const auto each_operand = [&](const Draft& draft, const auto& visit) {
@@ -413,7 +413,7 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& const
   for (std::size_t v = 0; v < values_.size(); ++v) {
     if (values_[v].kind != Value::Kind::input || !used[v]) continue;
     place[v] = next++;
-    loads.push_back({place[v], values_[v].input});
+    loads.push_back(values_[v].input);
   }
   std::vector<std::uint32_t> free_places;
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -440,6 +440,9 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& const
     i.target = place[v];
     code.push_back(i);
   }
+  Instruction stop;
+  stop.operation = static_cast<std::uint16_t>(Operation::stop);
+  code.push_back(stop);
   for (const std::uint32_t o : outputs_) outputs.push_back(place[o]);
   registers = static_cast<int>(next);
 }

@@ -1,4 +1,4 @@
-// The one loop that all evaluators share. An Algebra says what a Value is and what the operations do to it.
+// The loop that all evaluators but that of plain doubles share. An Algebra says what a Value is and what the operations do to it.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,8 @@ enum class Operation : std::uint16_t {
   exp,
   log,
   sqrt,
-  cbrt
+  cbrt,
+  stop  ///< the end of every program
 };
 
 constexpr Operation operation_of(Function f) {
@@ -71,15 +72,21 @@ template <class Algebra>
                                                 const Algebra& algebra) const {
   using Value = typename Algebra::Value;
   Value* const r = registers;
+  if (code_.empty()) return;  // a program that was never compiled
   {
     Value* to = r;
     for (const double c : constants_) algebra.set(*to++, c);
+    for (const std::uint32_t input : loads_) *to++ = in[input];
   }
-  for (const Load& l : loads_) r[l.target] = in[l.input];
-  for (const Instruction& i : code_) {
+  for (const Instruction* next = code_.data();; ++next) {
+    const Instruction& i = *next;
     const Value& a = r[i.first];
     Value& to = r[i.target];
     switch (static_cast<Operation>(i.operation)) {
+      case Operation::stop: {
+        for (const std::uint32_t o : outputs_) *out++ = r[o];
+        return;
+      }
       case Operation::sin:
         to = algebra.function(Function::sin, a);
         break;
@@ -190,7 +197,6 @@ template <class Algebra>
         __builtin_unreachable();  // saves the check of the range at every instruction
     }
   }
-  for (const std::uint32_t o : outputs_) *out++ = r[o];
 }
 
 /// Integer power of any kind of number with the same order of multiplications.

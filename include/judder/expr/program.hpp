@@ -49,12 +49,6 @@ struct Instruction {
   std::uint32_t third = 0;
 };
 
-/// An input that the program reads is copied to its register before the first instruction.
-struct Load {
-  std::uint32_t target = 0;
-  std::uint32_t input = 0;
-};
-
 class Program {
  public:
   Program() = default;
@@ -63,9 +57,9 @@ class Program {
   [[nodiscard]] int outputs() const { return static_cast<int>(outputs_.size()); }
   [[nodiscard]] int registers() const { return registers_; }
   [[nodiscard]] bool constant() const {
-    return code_.empty() && loads_.empty();
+    return length() == 0 && loads_.empty();
   }  ///< no output depends on an input
-  [[nodiscard]] std::size_t length() const { return code_.size(); }
+  [[nodiscard]] std::size_t length() const { return code_.empty() ? 0 : code_.size() - 1; }
 
   void evaluate(const double* in, double* out, double* registers) const;
   template <int Lanes>  // 4 or 8; instantiated in the library
@@ -83,9 +77,9 @@ class Program {
   template <int Lanes>
   void evaluate_batch_widest(const double* in, double* out, double* registers) const;
   friend Program compile(const Graph&, std::span<const Node>, const InputMap&, int, Sides);
-  std::vector<Instruction> code_;
+  std::vector<Instruction> code_;       ///< ends with a stop
   std::vector<double> constants_;       ///< registers 0 … constants−1
-  std::vector<Load> loads_;             ///< the registers that follow
+  std::vector<std::uint32_t> loads_;    ///< inputs copied to the registers that follow, before the first instruction
   std::vector<std::uint32_t> outputs_;  ///< register of each output
   std::vector<double> tables_;          ///< levels, and coefficients looked up by level sides
   int inputs_ = 0;
