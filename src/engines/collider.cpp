@@ -226,7 +226,8 @@ bool Collider::tangential_impact(Mode& mode, int relation, std::vector<Event>& e
   const int size = assembly_.size();
   int normal = -1;
   int tangent = -1;
-  std::vector<int> others;  // rows that keep their velocity
+  std::vector<int>& others = others_;
+  others.clear();
   for (int i = 0; i < size; ++i) {
     if (assembly_[i].relation == relation) {
       (assembly_[i].tangent < 0 ? normal : tangent) = i;

@@ -43,6 +43,7 @@ class Collider {
   std::vector<contact::ImpactLaw> laws_;
   std::vector<double> slip_before_;
   std::vector<double> dissipated_, supplied_;
+  std::vector<int> others_;  ///< rows that keep their velocity in a tangential impact
   std::vector<double> share_, matrix_;
 };
 

@@ -210,12 +210,14 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
 
     candidates_.assign(decision.candidate_modes.begin(), decision.candidate_modes.end());
     const int size = assembly_.size();
-    Mode chosen = mode;
+    Mode& chosen = chosen_;
+    chosen = mode;
     bool found = false;
     bool undecided = false;
     int pick = 0;
     for (int c = 0; c < decision.candidates && !found; ++c) {
-      Mode trial = mode;
+      Mode& trial = trial_;
+      trial = mode;
       apply(std::span(candidates_).subspan(c * size, size), trial);
       const Sign sign = judge(trial);
       if (sign == Sign::positive || (sign == Sign::undecided && !undecided)) {

@@ -60,6 +60,7 @@ class Decider {
   std::vector<std::uint16_t> excluded_;
   Exclusions excluding_;
   std::vector<contact::RowStatus> candidates_;
+  Mode chosen_, trial_;  ///< of a tie
   bool reactions_unique_ = true;
   bool unchecked_ = false;
   int undecided_ = 0;

@@ -373,7 +373,15 @@ void EventEngine::Run::emit_states(double to) {
   const auto stride = static_cast<std::size_t>(width) + 1;
   double* const block = sink_->state_rows(count);
   if (block != nullptr) {
-    for (std::size_t i = 0; i < count; ++i) block[i * stride] = regular_sample(sample_index_ + static_cast<long>(i));
+    // As in regular_sample, without its questions.
+    const double from = options_.from;
+    const double span = options_.until - options_.from;
+    const auto last = static_cast<double>(last_sample_);
+    auto index = static_cast<double>(sample_index_);
+    for (std::size_t i = 0; i < count; ++i, ++index) {
+      block[i * stride] = from + (options_.every > 0 ? index * options_.every : span * (index / last));
+    }
+    if (end > last_sample_) block[(count - 1) * stride] = options_.until;
     explicit_.dense_rows(block, count, stride, width);
     if (motion_.pinned()) {
       for (std::size_t i = 0; i < count; ++i) motion_.pin(block[i * stride], block + i * stride + 1);

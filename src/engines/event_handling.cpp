@@ -270,8 +270,9 @@ bool EventEngine::Run::finish_switching() {
   for (int i = 0; i < layout_.integrated(); ++i) {
     if (std::abs(f0_[i]) * pattern.remaining > options_.tolerance * scale_[i]) return false;
   }
-  const Mode kept = mode_;
-  std::vector<int> members;
+  search_.kept = mode_;
+  std::vector<int>& members = search_.open;
+  members.clear();
   for (int k = 0; k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
     if ((pattern.members & member_bit(k)) == 0 || !info.two_sided() || info.time_only || info.kind != expr::SwitchKind::jump) continue;
@@ -287,7 +288,7 @@ bool EventEngine::Run::finish_switching() {
     fresh_switch_[k] = 1;
   }
   if (!slides) {
-    mode_ = kept;
+    mode_ = search_.kept;
     motion_.load(t_, y_.data());
     return false;
   }
@@ -361,7 +362,7 @@ void EventEngine::Run::close_gap(int relation) {
     double rate = 0;
     system_.gap(work_, relation, gap, rate);
     if (gap == 0) return;
-    const model::RelationRows& rows = system_.rows(work_, relation);
+    const model::RelationRows& rows = system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
     std::copy_n(rows.w, n, node_y_.begin());
     if (!system_.motion(work_)) return;
     system_.solve_mass(work_, node_y_.data());
@@ -384,10 +385,8 @@ bool EventEngine::Run::touch() {
   for (int r = 0; r < layout_.relations; ++r) {
     if (touching_[r] == 0) continue;
     close_gap(r);
-    double gap = 0;
-    double rate = 0;
-    system_.gap(work_, r, gap, rate);
     const model::RelationRows& rows = system_.rows(work_, r);
+    const double rate = rows.gap_rate;
     double terms = std::abs(rows.gap_time);
     for (int i = 0; i < n; ++i) terms += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
     fresh_relation_[r] = 1;
@@ -440,10 +439,9 @@ bool EventEngine::Run::mark_touching() {
     if (!relation.has_normal || relation.kind != model::RelationKind::contact || mode_.normal[r] != NormalStatus::open) continue;
     // A contact that was closed until now, or that the last impact left at rest, has no approach velocity.
     if (reference_.normal[r] == NormalStatus::closed) continue;
-    double gap = 0;
-    double rate = 0;
-    system_.gap(work_, r, gap, rate);
     const model::RelationRows& rows = system_.rows(work_, r);
+    const double gap = rows.gap;
+    const double rate = rows.gap_rate;
     double terms = 0;
     double speed = std::abs(rows.gap_time);
     for (int i = 0; i < layout_.coordinates; ++i) {
@@ -741,11 +739,9 @@ bool EventEngine::Run::settle() {
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   for (int r = 0; r < layout_.relations; ++r) decider_.force_floor[r] = guards_.normal_scale(r);
   for (int j = 0; j < layout_.tangents; ++j) decider_.force_floor[layout_.relations + j] = guards_.tangent_scale(j);
-  undecided_mode_ = mode;
   status = decider_.decide(mode, exclusions_, kDecisionTolerance);
   if (status.reason == Reason::inconsistent) {
     // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much.
-    mode = undecided_mode_;
     const Status again = decider_.decide(mode, exclusions_, std::clamp(1e3 * options_.tolerance, 1e-9, 1e-5));
     if (again.ok()) status = again;
   }
@@ -759,7 +755,8 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
 // surface are tried; each must be confirmed by the motion that it gives.
 bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
   Status status;
-  std::vector<int> open;  // switches to be decided
+  std::vector<int>& open = search_.open;
+  open.clear();
   for (const int k : at_surface) {
     fresh_switch_[k] = 1;
     if (system_.switches()[k].kind != expr::SwitchKind::jump && mode_.sliding[k] == 0 && t_ > options_.from) {
@@ -775,18 +772,20 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
   for (int k = 0; k < layout_.switches; ++k) {
     if (mode_.sliding[k] != 0 && std::find(open.begin(), open.end(), k) == open.end()) open.push_back(k);
   }
-  const Mode before = mode_;
+  search_.before = mode_;
+  const Mode& before = search_.before;
   const int count = static_cast<int>(open.size());
   long combinations = 1;
   for (int i = 0; i < count; ++i) combinations *= 3;
-  Mode chosen;
+  Mode& chosen = search_.chosen;
   int found = 0;
   bool ambiguous = false;  // two assignments leave a surface to different sides
-  std::vector<int> chosen_leaves;
+  std::vector<int>& chosen_leaves = search_.chosen_leaves;
   bool chosen_slides = false;
   Status last;
   for (long c = 0; c < combinations; ++c) {
-    Mode trial = before;
+    Mode& trial = search_.trial;
+    trial = before;
     long code = c;
     bool slides = false;
     for (const int k : open) {
@@ -823,7 +822,8 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
     motion_.load(t_, y_.data());
     if (!motion_.set_mode(trial) || !motion_.evaluate()) continue;
     bool consistent = true;
-    std::vector<int> leaves(open.size(), 0);  // direction in which each surface is left; a state of rest on a surface confirms any side
+    std::vector<int>& leaves = search_.leaves;
+    leaves.assign(open.size(), 0);
     for (std::size_t i = 0; i < open.size(); ++i) {
       const int k = open[i];
       if (trial.sliding[k] != 0) {
@@ -1016,7 +1016,7 @@ bool EventEngine::Run::restart() {
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
   motion_.load(t_, y_.data());
   if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number in the new mode"});
-  mode_ = motion_.mode();
+  if (motion_.slides()) mode_ = motion_.mode();  // with the coefficients of the sliding switches
   motion_.note_terms();
   project_sliding();
   if (motion_.redundant()) guards_.sharing.set_mode(mode_);
@@ -1073,9 +1073,8 @@ void EventEngine::Run::set_guard_zeros() {
       case GuardKind::gap: {
         if (fresh_relation_[place] == 0) break;
         const model::RelationRows& rows = system_.rows(work_, place);
-        double gap = 0;
-        double rate = 0;
-        system_.gap(work_, place, gap, rate);
+        const double gap = rows.gap;
+        const double rate = rows.gap_rate;
         double terms = 0;
         double speed = std::abs(rows.gap_time);
         double acceleration = std::abs(rows.zeta_n);

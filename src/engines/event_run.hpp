@@ -145,7 +145,7 @@ struct EventEngine::Run {
   bool have_f0_ = false;
   Mode mode_;
   Mode reference_;                   ///< what changes of the present instant are compared with
-  Mode before_impact_, undecided_mode_;
+  Mode before_impact_;
   int tangential_impacts_ = 0;       ///< at the present instant
   std::vector<double> next_side_;
   numeric::Method method_ = numeric::Method::order8;
@@ -189,6 +189,11 @@ struct EventEngine::Run {
   bool quiet_ = false;               ///< the modes at the start are no events
   bool quiet_rows_ = false;          ///< nothing listed happens at this instant: no rows for it
   std::vector<double> surface_memory_, projection_;
+  struct SideSearch {                ///< memory of decide_sides and finish_switching
+    std::vector<int> open;           ///< switches to be decided
+    std::vector<int> leaves, chosen_leaves;  ///< direction in which each surface is left; rest on a surface confirms any side
+    Mode before, trial, chosen, kept;
+  } search_;
 
   long sample_index_ = 0;
   long last_sample_ = 0;

@@ -219,7 +219,8 @@ void Guards::values(double* out, int stride) {
 }
 
 double Guards::gap_noise(int relation) {
-  const model::RelationRows& rows = system_.rows(work_, relation);
+  // Only the direction is needed: where it is constant there is nothing to evaluate.
+  const model::RelationRows& rows = system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
   double terms = 0;
   for (int i = 0; i < system_.layout().coordinates; ++i) terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
   return kNoise * terms;

@@ -73,6 +73,7 @@ class ModeMotion {
   [[nodiscard]] bool all_pinned() const { return pins_.size() >= active_.size(); }
   /// Constant accelerations, and no element that does work: the state moves on a parabola.
   [[nodiscard]] bool uniform() const { return uniform_ && !works_; }
+  [[nodiscard]] bool slides() const { return !sliding_.empty(); }  ///< on the surface of a switch
   [[nodiscard]] bool pinned() const { return !pins_.empty(); }
   [[nodiscard]] bool everything_pinned() const { return everything_pinned_; }
   /// For the reactions of redundant rows, found elsewhere (reaction_sharing.hpp).

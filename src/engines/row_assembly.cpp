@@ -33,7 +33,8 @@ void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
   rows_.clear();
   for (int r = 0; r < count; ++r) {
     if (part[r] == 0) continue;
-    static_cast<void>(system_.rows(work_, r));
+    // A frictionless row that is constant has nothing to evaluate but its gap, which is not asked for here.
+    if (!relations[r].rows_constant || !relations[r].law_constant || relations[r].tangents > 0) static_cast<void>(system_.rows(work_, r));
     if (!relations[r].has_normal) continue;
     kind[rows_.size()] =
         relations[r].kind == model::RelationKind::constraint ? contact::NormalKind::bilateral : contact::NormalKind::unilateral;

@@ -3,7 +3,9 @@
 // V is a vector of doubles (GCC vector extension), W the vector of 64-bit integers of the same size. Only +, −, ·, / and comparisons of
 // single lanes are used, without contraction, so a lane has the same bits in any width and with any instruction set. Errors stay
 // below 2 units in the last place inside the ranges named by `…_range`; outside, the caller asks the C library for the lane.
-// Series are plain Taylor series about the middle of the reduced range: their remainders are below 1e-17.
+// Polynomials of sine and cosine are best approximations in z = r² of (sin r − r)/r³ and (cos r − 1 + z/2)/z² on |r| ≤ π/4, found by exchange
+// of extrema with 60 digits; they leave 3e-18 of sin r and 5e-20 of cos r. The others are plain Taylor series about the middle of the
+// reduced range, with remainders below 1e-17.
 #pragma once
 
 #include <cstdint>
@@ -45,15 +47,12 @@ template <class V, class W>
   const V z = r * r;
   // Even and odd powers of z apart, so that the two halves of each polynomial run side by side.
   const V y = z * z;
-  V even = (y * (1.0 / -1307674368000.0) + 1.0 / -39916800.0) * y + 1.0 / -5040.0;
-  V odd = (y * (1.0 / 355687428096000.0) + 1.0 / 6227020800.0) * y + 1.0 / 362880.0;
-  even = even * y + 1.0 / -6.0;
-  odd = odd * y + 1.0 / 120.0;
+  const V even = (y * -2.5050758092068576e-08 + -1.984126982980723e-04) * y + -1.6666666666666632e-01;
+  const V odd = (y * 1.5896794445879583e-10 + 2.755731369174883e-06) * y + 8.333333333322413e-03;
   const V s = even + z * odd;
   const V sin_r = r + (r * (z * s) + low);
-  V even_c = (y * (1.0 / 20922789888000.0) + 1.0 / 479001600.0) * y + 1.0 / 40320.0;
-  const V odd_c = (y * (1.0 / -87178291200.0) + 1.0 / -3628800.0) * y + 1.0 / -720.0;
-  even_c = even_c * y + 1.0 / 24.0;
+  const V even_c = (y * 2.0875723270634347e-09 + 2.4801587289482103e-05) * y + 4.16666666666666e-02;
+  const V odd_c = (y * -1.1359647678961737e-11 + -2.7557314352311716e-07) * y + -1.3888888888874125e-03;
   const V c = even_c + z * odd_c;
   const V half = z * 0.5;
   const V one = half * 0.0 + 1.0;

@@ -84,6 +84,9 @@ double* MemorySink::state_rows(std::size_t count) {
 void MemorySink::reserve(std::size_t rows) {
   cells.reserve(rows * width);
   kinds.reserve(rows);
+  constexpr std::size_t kFirstEvents = 64;
+  events.reserve(kFirstEvents);
+  intervals.reserve(kFirstEvents);
 }
 
 void MemorySink::clear() {

@@ -114,7 +114,9 @@ void ExplicitStepper::dense(double theta, int begin, int end, double* out) const
 
 void ExplicitStepper::dense_rows(double* rows, std::size_t count, std::size_t stride, int components) const {
   if (method_ == Method::uniform) {
-    for (std::size_t r = 0; r < count; ++r, rows += stride) parabola((rows[0] - t_) / h_, 0, components, rows + 1);
+    const double t = t_;
+    const double h = h_;
+    for (std::size_t r = 0; r < count; ++r, rows += stride) parabola((rows[0] - t) / h, 0, components, rows + 1);
   } else {
     for (std::size_t r = 0; r < count; ++r, rows += stride) polynomial((rows[0] - t_) / h_, 0, components, rows + 1);
   }
@@ -123,9 +125,20 @@ void ExplicitStepper::dense_rows(double* rows, std::size_t count, std::size_t st
 inline void ExplicitStepper::parabola(double theta, int begin, int end, double* out) const {
   const double rest = 1 - theta;
   const double product = theta * rest;
+  // From the nearer end, so that both ends are exact.
   const double* const origin = theta <= 0.5 ? y0_ : y1_.data();
   const double part = theta <= 0.5 ? theta : -rest;
-  for (int i = begin; i < end; ++i) out[i - begin] = (origin[i] + part * dense_[i]) + product * dense_[n_ + i];
+  const double* const change = dense_.data();
+  const double* const bulge = change + n_;
+  // By pairs, position and velocity of one coordinate at least: a loop over single components would be prepared for more of them at every row.
+  int i = begin;
+  for (; i + 1 < end; i += 2) {
+    const double first = (origin[i] + part * change[i]) + product * bulge[i];
+    const double second = (origin[i + 1] + part * change[i + 1]) + product * bulge[i + 1];
+    out[i - begin] = first;
+    out[i + 1 - begin] = second;
+  }
+  if (i < end) out[i - begin] = (origin[i] + part * change[i]) + product * bulge[i];
 }
 
 inline void ExplicitStepper::polynomial(double theta, int begin, int end, double* out) const {

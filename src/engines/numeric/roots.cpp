@@ -167,11 +167,11 @@ class Walk {
   RootList& roots_;
 };
 
+/// Not initialised: there is a stack of them, of which few are used.
 struct Piece {
-  double a = 0;
-  double b = 0;
-  int depth = 0;
-  Coefficients c{};
+  double a, b;
+  int depth;
+  Coefficients c;
 };
 
 /// Splits at the middle: `piece` becomes the left half, `right` the right half.
@@ -181,7 +181,8 @@ void halve(Piece& piece, Piece& right, int degree) {
   right.b = piece.b;
   right.depth = ++piece.depth;
   piece.b = middle;
-  Coefficients work = piece.c;
+  Coefficients work;
+  std::copy_n(piece.c.begin(), degree + 1, work.begin());
   for (int level = 0; level < degree; ++level) {
     right.c[at(degree - level)] = work[at(degree - level)];
     piece.c[at(level)] = work[0];
@@ -241,7 +242,7 @@ void walk_through_extremum(const Piece& piece, int degree, Walk& walk) {
 }  // namespace
 
 double bernstein_value(const double* bernstein, int degree, double theta, double* slope) {
-  Coefficients work{};
+  Coefficients work;
   for (int i = 0; i <= degree; ++i) work[at(i)] = bernstein[i];
   const double rest = 1 - theta;
   for (int level = degree; level > 1; --level) {
@@ -260,7 +261,9 @@ namespace detail {
 bool isolate_roots(const double* bernstein, int degree, double band, RootList& roots) {
   std::array<Piece, kMaxDepth + 2> stack;
   Piece& whole = stack[0];
-  whole = {.a = 0, .b = 1, .depth = 0, .c = {}};
+  whole.a = 0;
+  whole.b = 1;
+  whole.depth = 0;
   double largest = 0;
   for (int i = 0; i <= degree; ++i) {
     if (!std::isfinite(bernstein[i])) return false;
@@ -294,8 +297,12 @@ bool isolate_roots(const double* bernstein, int degree, double band, RootList& r
         --top;
         break;
       case Shape::unclear: {
-        stack[at(top + 1)] = piece;
-        halve(stack[at(top + 1)], stack[at(top)], degree);
+        Piece& left = stack[at(top + 1)];
+        left.a = piece.a;
+        left.b = piece.b;
+        left.depth = piece.depth;
+        std::copy_n(piece.c.begin(), degree + 1, left.c.begin());
+        halve(left, piece, degree);
         ++top;
         break;
       }

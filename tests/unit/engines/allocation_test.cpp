@@ -1,4 +1,4 @@
-// Nothing is allocated inside a step.
+// Nothing is allocated inside a step, and nothing at an event of a kind that has been seen before.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,13 +19,14 @@ class CountingSink : public engines::Sink {
   }
   void progress(double) override {
     first();
-    if (!event_) in_steps += allocations - last_;
+    (event_ ? in_events : in_steps) += allocations - last_;
     last_ = allocations;
     event_ = false;
     ++steps;
   }
 
   long in_steps = 0;  ///< allocations in steps without events, from the first row on
+  long in_events = 0;  ///< and in those that end with events
   long steps = 0;
 
  private:
@@ -48,10 +49,12 @@ void expect_no_allocation(const std::string& name, const TestModel& model) {
   const engines::EngineResult second = engine.run(model.options, sink);
   EXPECT_GT(sink.steps, 2) << name;
   EXPECT_EQ(sink.in_steps, 0) << name << " in " << second.steps << " steps";
+  EXPECT_EQ(sink.in_events, 0) << name << " at " << second.events << " events";
 }
 
-TEST(EngineMemory, StepsAllocateNothing) {
-  for (const char* name : {"press", "sdnd106", "zabuga-oscillator", "incline", "order-test", "two-feet"}) {
+TEST(EngineMemory, StepsAndEventsAllocateNothing) {
+  for (const char* name : {"press", "sdnd106", "zabuga-oscillator", "incline", "order-test", "two-feet", "bouncing-ball", "belt", "rocking-block", "dieci-lopez", "stewart-blocks",
+                           "klarbring", "newton-cradle"}) {
     expect_no_allocation(name, gallery_model(name));
   }
 }
