@@ -16,6 +16,7 @@ int run_check(const Arguments& arguments);
 int run_completion(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_gallery(const Arguments& arguments);
+int run_impact(const Arguments& arguments);
 int run_plot(const Arguments& arguments);
 int run_run(const Arguments& arguments);
 int run_schema(const Arguments& arguments);

@@ -62,12 +62,10 @@ ImpactResult poisson_impact(const ImpactProblem& problem, const ImpactOptions& o
 
 namespace {
 
-// One contact with at most its own slip, everything else bilateral without friction: the rows of the
-// contact after the bilateral ones have been eliminated. False if the impact is not of this kind.
-bool single_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memory, PathProblem& path,
-                    int& contact, int& slip) {
-  contact = -1;
-  slip = -1;
+// The work of `single_contact` below; `prepare` has been called. False if the impact is not of this kind.
+bool isolate_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memory, SingleContact& single) {
+  int contact = -1;
+  int slip = -1;
   for (int k = 0; k < problem.normals; ++k) {
     if (!is_unilateral(problem, k)) continue;
     if (contact >= 0) return false;
@@ -111,6 +109,9 @@ bool single_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memor
     for (int j = 0; j < n; ++j) a[pivot * n + j] = 0;
     memory.velocity[pivot] = 0;
   }
+  single.contact = contact;
+  single.slip = slip;
+  PathProblem& path = single.path;
   path.A_NN = a[contact * n + contact];
   path.normal_before = memory.velocity[contact];
   if (slip >= 0) {
@@ -186,6 +187,13 @@ ImpactResult follow_path(const ImpactProblem& problem, const PathProblem& path, 
 
 }  // namespace
 
+std::optional<SingleContact> single_contact(const ImpactProblem& problem, ImpactWorkspace& workspace) {
+  prepare(problem, workspace.memory());
+  SingleContact single;
+  if (!isolate_contact(problem, workspace.memory(), single)) return std::nullopt;
+  return single;
+}
+
 ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, ImpactWorkspace& workspace) {
   bool stronge = false, poisson = false, newton = false, tangential = false;
   for (int k = 0; k < problem.normals; ++k) {
@@ -199,10 +207,9 @@ ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, 
     ImpactWorkspace::Memory& memory = workspace.memory();
     memory.provide_phases();
     prepare(problem, memory);
-    PathProblem path;
-    int contact = -1, slip = -1;
-    if (single_contact(problem, memory, path, contact, slip)) {
-      return follow_path(problem, path, contact, slip, options, memory);
+    SingleContact single;
+    if (isolate_contact(problem, memory, single)) {
+      return follow_path(problem, single.path, single.contact, single.slip, options, memory);
     }
   }
   if (!tangential && stronge) return stronge_impact(problem, options, workspace);

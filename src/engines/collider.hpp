@@ -1,7 +1,6 @@
 // Impacts: velocities jump, positions do not.
 //
-// Takes part: every closed contact, every contact that touches and approaches, every bilateral constraint, and joints fed by their normal
-// forces. Everything with a finite force transmits nothing; a joint that was stuck is released if the impact moves it.
+// Who takes part says engines/collision.hpp. A joint that was stuck and transmits nothing is released if the impact moves it.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,9 @@
 
 #include "judder/contact/impact.hpp"
 #include "judder/core/status.hpp"
+#include "judder/engines/collision.hpp"
 #include "judder/engines/event.hpp"
 #include "judder/engines/mode.hpp"
-#include "row_assembly.hpp"
 
 namespace judder::engines {
 
@@ -27,7 +26,8 @@ class Collider {
   [[nodiscard]] Status collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail, std::vector<Event>& events);
 
   /// Resolution of Painlevé's paradox at a slipping contact that no finite reaction can hold: the inelastic impulse path from γ_N = 0 stops
-  /// its slip. Other closed contacts, constraints and sticking rows keep their velocities. False: the contact does not jam.
+  /// its slip. Other closed contacts, constraints and sticking rows keep their velocities; closed contacts that slip go on slipping. False: the
+  /// contact does not jam.
   [[nodiscard]] bool tangential_impact(Mode& mode, int relation, std::vector<Event>& events);
 
   /// Work of the impulses of the last impact by relation: dissipated and supplied (drives).
@@ -37,14 +37,10 @@ class Collider {
  private:
   const model::System& system_;
   model::Workspace& work_;
-  RowAssembly assembly_;
+  Collision collision_;
   contact::ImpactWorkspace workspace_;
-  std::vector<std::uint8_t> part_;
-  std::vector<contact::ImpactLaw> laws_;
-  std::vector<double> slip_before_;
+  std::vector<std::uint8_t> settled_;  ///< by relation: its slips were part of the impact
   std::vector<double> dissipated_, supplied_;
-  std::vector<int> others_;  ///< rows that keep their velocity in a tangential impact
-  std::vector<double> share_, matrix_;
 };
 
 }  // namespace judder::engines

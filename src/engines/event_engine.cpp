@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "event_run.hpp"
+#include "judder/engines/collision.hpp"
 
 namespace judder::engines {
 namespace {
@@ -215,54 +216,10 @@ void EventEngine::Run::start_from_model() {
   work_.in[layout_.initial_energy()] = total;
 
   // What touches at the start: gaps that are zero to rounding. Slips that are zero are at rest.
-  std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
   std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{1});
   std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{1});
   std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{1});
-  bool closing = false;
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    const model::RelationRows& rows = system_.rows(work_, r);
-    if (relation.has_normal) {
-      double gap = 0;
-      double rate = 0;
-      system_.gap(work_, r, gap, rate);
-      double terms = 0;
-      for (int i = 0; i < layout_.coordinates; ++i) terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
-      if (relation.kind == model::RelationKind::constraint) {
-        mode_.normal[r] = NormalStatus::held;
-      } else if (gap > 16 * kEpsilon * terms) {
-        mode_.normal[r] = NormalStatus::open;
-      } else {
-        double speed = std::abs(rows.gap_time);
-        for (int i = 0; i < layout_.coordinates; ++i) speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
-        const bool still = std::abs(rate) <= 16 * kEpsilon * speed;
-        mode_.normal[r] = still ? NormalStatus::closed : NormalStatus::open;
-        if (!still && rate < 0) {
-          touching_[r] = 1;
-          closing = true;
-        }
-      }
-    }
-    for (int j = 0; j < relation.tangents; ++j) {
-      TangentStatus& status = mode_.tangent[relation.first_tangent + j];
-      if (mode_.normal[r] == NormalStatus::open) {
-        status = TangentStatus::free;
-      } else if (relation.smooth_friction) {
-        status = TangentStatus::smooth;
-      } else {
-        double slip = rows.tangent[j].drive;
-        double terms = std::abs(slip);
-        for (int i = 0; i < layout_.coordinates; ++i) {
-          slip += rows.tangent[j].w[i] * work_.in[layout_.v() + i];
-          terms += std::abs(rows.tangent[j].w[i] * work_.in[layout_.v() + i]);
-        }
-        status = std::abs(slip) <= 16 * kEpsilon * terms ? TangentStatus::stick
-                 : slip > 0                              ? TangentStatus::slip_plus
-                                                         : TangentStatus::slip_minus;
-      }
-    }
-  }
+  const bool closing = observe(system_, work_, mode_, touching_);
   exclusions_.clear();
   pending_.clear();
   if (closing) {

@@ -1,41 +1,14 @@
 #include "judder/report/plot_runs.hpp"
 
 #include <algorithm>
-#include <fstream>
 
+#include "judder/io/files.hpp"
 #include "judder/io/run_head.hpp"
 #include "judder/report/run_plots.hpp"
 #include "judder/report/svg.hpp"
 
 namespace judder::report {
-namespace {
-
 namespace fs = std::filesystem;
-
-/// Written beside its place and renamed, so that a file with its name is always whole.
-io::FileStatus write_file(const fs::path& file, const std::string& text) {
-  io::FileStatus status;
-  status.file = file.string();
-  fs::path temporary = file;
-  temporary += ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) {
-      status.message = "cannot be written";
-      std::error_code ignored;
-      fs::remove(temporary, ignored);
-      return status;
-    }
-  }
-  std::error_code error;
-  fs::rename(temporary, file, error);
-  if (error) status.message = "cannot be written: " + error.message();
-  return status;
-}
-
-}  // namespace
 
 PlottedFiles plot_runs(const PlotRequest& request) {
   PlottedFiles out;
@@ -67,11 +40,9 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   out.problems = plots.problems;
 
   const fs::path folder = request.output.empty() ? request.folders.front() : request.output;
-  std::error_code error;
-  fs::create_directories(folder, error);
   for (const NamedFigure& figure : plots.figures) {
     const fs::path file = folder / (figure.name + ".svg");
-    out.status = write_file(file, to_svg(figure.figure));
+    out.status = io::write_text_file(file, to_svg(figure.figure));
     if (!out.status.ok()) return out;
     out.files.push_back(file);
   }

@@ -30,6 +30,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "judder/contact/impact.hpp"
 
@@ -72,6 +73,15 @@ struct PathResult {
 };
 
 [[nodiscard]] PathResult path_impact(const PathProblem& problem, const ImpactLaw& law);
+
+/// An impact of one unilateral contact with at most its own slip, all other rows bilateral and without friction, after these
+/// have been eliminated. Nothing for an impact of any other kind.
+struct SingleContact {
+  PathProblem path;
+  int contact = -1;  ///< normal row
+  int slip = -1;     ///< tangential row, from 0; −1: without friction
+};
+[[nodiscard]] std::optional<SingleContact> single_contact(const ImpactProblem& problem, ImpactWorkspace& workspace);
 
 /// The inelastic path from γ_N = 0 with slip. Zero impulse where the contact does not jam.
 [[nodiscard]] PathResult tangential_impact(const PathProblem& problem);
