@@ -152,11 +152,18 @@ class EnergeticImpact {
 
   ImpactStatus finish_inelastically() {
     std::copy_n(m_.velocity.begin(), n_, m_.free_velocity.begin());
-    const MoreauOutcome outcome = solve_moreau(p_, o_.decision, m_);
-    // Where rounding of dependent rows leaves no solution, what remains is below notice anyway.
-    if (outcome.status != ImpactStatus::solved && outcome.status != ImpactStatus::solved_unchecked) {
-      return ImpactStatus::solved;
-    }
+    // What is left is small against the impact, and so is its rounding: tolerances refer to the whole impact.
+    ImpactProblem rest = p_;
+    rest.velocity_scale = m_.velocity_scale.data();
+    const auto solved = [&](const DecisionOptions& options) {
+      const ImpactStatus status = solve_moreau(rest, options, m_).status;
+      return status == ImpactStatus::solved || status == ImpactStatus::solved_unchecked;
+    };
+    DecisionOptions loose = o_.decision;
+    loose.tolerance = std::max(loose.tolerance, 1e-8);
+    loose.rank_tolerance = std::max(loose.rank_tolerance, 1e-8);
+    // Where rounding of dependent rows leaves no solution, what remains is below notice.
+    if (!solved(o_.decision) && !solved(loose)) return ImpactStatus::solved;
     for (int i = 0; i < n_; ++i) {
       m_.total[i] += m_.impulse[i];
       m_.work[i] += 0.5 * m_.impulse[i] * (m_.velocity[i] + m_.after[i]);
@@ -209,7 +216,9 @@ class EnergeticImpact {
     load_followers(m_.normal_force.data());
     if (nB_ == 0 && likely_mode_holds()) return true;
     const Decision decision = decide(follower_problem(), o_.decision, m_.decision);
-    if (!decision.found()) return false;
+    // Slips under given normal forces always have a solution: without bilateral rows any other verdict is
+    // rounding, and the least bad mode is the one.
+    if (!decision.found() && (nB_ > 0 || decision.verdict == Verdict::not_found)) return false;
     std::copy(decision.mode.begin(), decision.mode.end(), m_.sub_mode.begin());
     for (int j = 0; j < nT_; ++j) {
       if (m_.sub_mode[nB_ + j] == RowStatus::slip_plus) m_.sub_state[j] = TangentState::slip_plus;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judder/contact/painleve.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::engines {
@@ -122,6 +123,26 @@ Decider::Sign Decider::judge(const Mode& mode) {
   return worst;
 }
 
+// k and a of the contact that failed, seen alone, where it slips: ": k = -0.85, a = -9.8".
+std::string Decider::paradox_words(const contact::DecisionProblem& problem, const Mode& mode) {
+  int normal = -1;
+  int tangent = -1;
+  for (int i = 0; i < assembly_.size(); ++i) {
+    if (assembly_[i].relation == failed_) (assembly_[i].tangent < 0 ? normal : tangent) = i;
+  }
+  const model::Relation& relation = system_.relations()[failed_];
+  if (normal < 0 || tangent < 0 || relation.tangents != 1 || direction(mode.tangent[relation.first_tangent]) == 0) return {};
+  std::vector<RowStatus> statuses;
+  assembly_.statuses(mode, statuses);
+  const contact::SlidingContact alone = contact::sliding_contact(problem, statuses, normal, tangent - assembly_.normals());
+  if (contact::regular(alone.sliding)) return {};
+  std::string words = alone.kind == contact::NormalKind::bilateral
+                          ? ": friction of a constraint with mu*|b| = " + to_text(alone.mu * std::abs(alone.A_NT), 6) +
+                                " >= k = " + to_text(alone.A_NN, 6)
+                          : ": k = " + to_text(alone.k, 6);
+  return words + ", a = " + to_text(alone.b_N, 6);
+}
+
 Status Decider::decide(Mode& mode, const Exclusions& exclusions, double tolerance) {
   const model::Layout& layout = system_.layout();
   Status status;
@@ -201,6 +222,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
                        : decision.verdict == contact::Verdict::inconsistent
                            ? "no finite reaction satisfies contact and friction here (all " + std::to_string(decision.modes_tried) + " modes tried)"
                            : "no reaction was found; absence is not proved";
+      if (decision.verdict != contact::Verdict::not_found) status.message += paradox_words(problem, mode);
       return status;
     }
     if (decision.candidates <= 1) {

@@ -49,6 +49,7 @@ class Decider {
   enum class Sign { positive, undecided, negative };
   void apply(std::span<const contact::RowStatus> rows, Mode& mode) const;
   [[nodiscard]] Sign judge(const Mode& mode);
+  [[nodiscard]] std::string paradox_words(const contact::DecisionProblem& problem, const Mode& mode);
 
   const model::System& system_;
   model::Workspace& work_;

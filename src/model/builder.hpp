@@ -167,6 +167,7 @@ struct RelationDraft {
 
   bool has_normal = false, holonomic = true, compliant = false, own_push = false;
   bool has_gap = false;
+  bool gap_known = false;  ///< `gap` holds a factor of the gap that was written
   Node gap, gap_rate, gap_time, zeta;
   std::vector<Node> w, push;
 
@@ -344,6 +345,8 @@ struct Builder {
   std::optional<ElementName*> add_element(const std::string& kind, const Text& name, std::size_t count,
                                           int arity);
   void read_contact(RelationDraft& draft);
+  /// The gap of one instance as simple gaps (multiple.cpp); one entry for a gap that is simple. Empty after an error.
+  std::vector<Node> simple_gaps(const Contact& contact, const std::string& name, const std::vector<Index>& indices);
   void read_constraint(RelationDraft& draft);
   void read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag,
                  int most);

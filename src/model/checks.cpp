@@ -177,6 +177,10 @@ void Builder::check_start() {
           error(written, r.where + ", gap", "the gap is negative at the start: " + to_text(rows.gap, 6),
                 "move the start, or make the contact compliant");
         }
+        if (*closed != 0 && std::all_of(rows.w, rows.w + n, [](double x) { return x == 0; })) {
+          error(written, r.where + ", gap", "the normal of the closed contact vanishes at the start",
+                "a gap must change with its coordinates where it is zero; write it as a distance");
+        }
       } else {
         if (r.holonomic && std::abs(rows.gap) > kRoundOff * reach) {
           error(written, r.where + ", zero",

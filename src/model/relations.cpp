@@ -59,10 +59,39 @@ void Builder::read_relations() {
     const int errors_before = result.diagnostics.errors();
     const std::vector<Instance> all = instances(name.text, each, &when, word + " '" + name.text + "'");
     if (result.diagnostics.errors() > errors_before) continue;
-    const auto entry =
-        add_element(word, name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()));
-    if (!entry) continue;
+    // A gap that is a product makes several contacts: stop[1], stop[2], …
+    std::vector<std::vector<Node>> gaps(all.size());
+    std::size_t parts = 1;
+    if (item.contact != nullptr && item.contact->gap.given) {
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        gaps[k] = simple_gaps(*item.contact, all[k].name, all[k].indices);
+        parts = std::max(parts, gaps[k].size());
+      }
+      const auto uneven = std::find_if(gaps.begin(), gaps.end(), [&](const auto& g) { return !g.empty() && g.size() != parts; });
+      if (uneven != gaps.end()) {
+        error(item.contact->gap, word + " '" + name.text + "', gap",
+              "the gap is a product of " + std::to_string(parts) + " gaps in some instances and of " +
+                  std::to_string(uneven->size()) + " in others",
+              "write one contact for each factor");
+        continue;
+      }
+    }
+    std::vector<Instance> split;
     for (const Instance& instance : all) {
+      for (std::size_t k = 0; k < parts; ++k) {
+        split.push_back(instance);
+        if (parts == 1) continue;
+        Instance& part = split.back();
+        part.values.push_back(static_cast<int>(k) + 1);
+        part.name = instance.values.empty() ? instance.name + "[" : instance.name.substr(0, instance.name.size() - 1) + ",";
+        part.name += std::to_string(k + 1) + "]";
+      }
+    }
+    const auto entry =
+        add_element(word, name, split.size(), split.empty() ? 0 : static_cast<int>(split.front().values.size()));
+    if (!entry) continue;
+    for (std::size_t number = 0; number < split.size(); ++number) {
+      const Instance& instance = split[number];
       RelationDraft draft;
       draft.kind = item.kind;
       draft.contact = item.contact;
@@ -79,6 +108,10 @@ void Builder::read_relations() {
           graph.constant(0);
       draft.restitution = draft.tangential = draft.stored = draft.stored_force = graph.constant(0);
       draft.touching = graph.constant(1);
+      if (const std::vector<Node>& own = gaps[number / parts]; !own.empty()) {
+        draft.gap = own[number % parts];
+        draft.gap_known = true;
+      }
       (*entry)->relations[instance.values] = static_cast<int>(relations.size());
       relations.push_back(std::move(draft));
     }
@@ -114,15 +147,14 @@ void Builder::read_contact(RelationDraft& draft) {
   }
   draft.has_gap = true;
   const int errors_before = result.diagnostics.errors();
-  draft.gap = lower_or_one(c.gap, kPosition, draft.where + ", gap", draft.place + ".gap", draft.indices);
+  if (!draft.gap_known) draft.gap = graph.constant(1);  // an error has been reported
   draft.gap_rate = partial_time_and_position(draft.gap);
   draft.gap_time = graph.derivative(draft.gap, t);
   draft.zeta = partial_time_and_position(draft.gap_rate);
   draft.w = velocity_gradient(draft.gap_rate);
   draft.push = draft.w;
   draft.has_normal = true;
-  if (result.diagnostics.errors() == errors_before && tree(c.gap, draft.where) != nullptr &&
-      all_zero(draft.w)) {
+  if (result.diagnostics.errors() == errors_before && draft.gap_known && all_zero(draft.w)) {
     error(c.gap, draft.where + ", gap", "the gap does not depend on any coordinate");
   }
   if (c.push.given) {
@@ -256,6 +288,10 @@ void Builder::read_impact(RelationDraft& draft) {
   double tangential = 0;
   draft.has_tangential = read(law.tangential, "tangential", tangential, false);
   draft.tangential = graph.constant(tangential);
+  if (draft.has_tangential && !(tangential >= -1 && tangential <= 1)) {
+    error(law.tangential, where,
+          "the tangential restitution is " + to_text(tangential) + "; it must lie between -1 and 1");
+  }
   if (draft.has_tangential && draft.slip.empty()) {
     error(law.tangential, where, "tangential restitution needs a slip velocity",
           "give the contact the key 'slip'");

@@ -83,6 +83,16 @@ struct Switch {
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
 };
 
+/// coefficient · Π base ^ exponent.
+struct Factor {
+  Node base;
+  double exponent = 1;
+};
+struct Factored {
+  double coefficient = 1;
+  std::vector<Factor> factors;  ///< different bases, none of them constant
+};
+
 enum class TableShape : std::uint8_t { step, linear, cubic };
 enum class TableOutside : std::uint8_t { error, hold, zero };
 
@@ -140,6 +150,12 @@ class Graph {
   [[nodiscard]] const std::string& name(Variable x) const;
   [[nodiscard]] const std::vector<Switch>& switches() const;
   [[nodiscard]] std::size_t size() const;  ///< number of nodes
+
+  /// The formula as a product: constants, products and whole powers taken apart, differences of two squares split
+  /// (q0² − q² = (q0 − q)(q0 + q)), everything else a factor as it stands.
+  [[nodiscard]] Factored factored(Node a);
+  /// True if the formula is known to be positive whatever its variables are: exp(x), 1 + x^2, 2 + cos(x). False proves nothing.
+  [[nodiscard]] bool is_positive(Node a) const;
 
   // --- calculus ---
   Node derivative(Node a, Variable x);  ///< sides constant; memoised

@@ -300,7 +300,7 @@ TEST(SeveralContacts, EnergyNeverRisesUnderStronge) {
     EXPECT_LE(r.energy_change, 1e-8 * scale) << "seed 42, case " << i << '\n' << c.text();
     for (int k = 0; k < c.normals; ++k) {
       if (c.kind[k] == NormalKind::unilateral) {
-        EXPECT_GE(r.after[k], -1e-7) << "seed 42, case " << i << '\n' << c.text();
+        EXPECT_GE(r.after[k], -1e-7) << name(r.status) << " seed 42, case " << i << '\n' << c.text();
       }
     }
     if (HasFailure()) break;

@@ -1,0 +1,107 @@
+// Gaps that are products.
+//
+// f = f₁ f₂ … ≥ 0 is the same as f_j ≥ 0 for every factor, in the part of space in which the motion starts; a factor φ > 0 and an odd
+// power change nothing about the impact either, because a restitution compares velocities of one gap (Petcoviciu 2010, 1.5 and 1.6).
+// They do change the reaction, which is conjugate to the gap as it is written. So without friction the gap is taken apart and
+// reduced; with friction the factor is reported and the author decides. An even power is no unilateral constraint.
+//
+// A constant factor of a simple gap stays where it is.
+#include <algorithm>
+#include <cmath>
+
+#include "judder/core/number.hpp"
+#include "model/builder.hpp"
+
+namespace judder::model {
+
+std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string& name, const std::vector<Index>& indices) {
+  const std::string where = "contact '" + name + "', gap";
+  Scope scope(*this, kPosition, where);
+  const auto whole = lower(contact.gap, scope, where, "contact." + contact.name.text + ".gap", indices);
+  if (!whole) return {};
+  const expr::Factored factored = graph.factored(*whole);
+  const auto moves = [&](Node node) {
+    const std::vector<Variable> used = all_variables(node);
+    for (const CoordinateDraft& c : coordinates) {
+      if (std::binary_search(used.begin(), used.end(), c.q)) return true;
+    }
+    return false;
+  };
+  std::vector<expr::Factor> gaps;
+  std::vector<Node> others;  // positive factors, and those that only time can change
+  bool powers = false;
+  for (const expr::Factor& factor : factored.factors) {
+    if (factor.exponent < 0 || graph.is_positive(factor.base) || !moves(factor.base)) {
+      others.push_back(factor.base);
+      continue;
+    }
+    if (std::fmod(factor.exponent, 2) == 0) {
+      error(contact.gap, where,
+            "the gap contains the even power (" + graph.text(factor.base) + ")^" + to_text(factor.exponent) + ", which is no constraint",
+            "it never becomes negative; write the gap itself");
+      return {};
+    }
+    powers = powers || factor.exponent != 1;
+    gaps.push_back(factor);
+  }
+  if (gaps.empty() || (gaps.size() == 1 && !powers && others.empty())) return {*whole};
+
+  // Time alone may change the sign of a factor; such a gap is not one of Petcoviciu's and stays as it is.
+  double sign = factored.coefficient;
+  if (start_values.size() < graph.variable_count()) start_values.resize(graph.variable_count(), 0.0);
+  for (const expr::Factor& factor : factored.factors) {
+    if (moves(factor.base) || graph.is_positive(factor.base)) continue;
+    if (gaps.size() == 1 && !powers) return {*whole};
+    if (!all_variables(factor.base).empty()) {
+      error(contact.gap, where, "the factor " + graph.text(factor.base) + " of the gap moves with time only; its sign is not known",
+            "write one contact for each gap");
+      return {};
+    }
+  }
+  std::string list;
+  for (const expr::Factor& gap : gaps) list += (list.empty() ? "" : ", ") + quoted(graph.text(gap.base));
+  if (contact.friction.given) {
+    if (gaps.size() == 1 && !powers) {
+      std::string words;
+      for (const Node factor : others) words += (words.empty() ? "" : ", ") + quoted(graph.text(factor));
+      warning(contact.gap.text.span, where, "the gap contains the factor " + words,
+              "with friction the reaction is the one that does work on the gap as written; leave the factor out if the gap is a length");
+      return {*whole};
+    }
+    error(contact.gap, where,
+          gaps.size() > 1 ? "the gap of a contact with friction is a product: " + list
+                          : "the gap of a contact with friction is a power: its normal vanishes where it closes",
+          gaps.size() > 1 ? "write one contact for each factor; friction refers to the gap as it is written" : "write the gap " + list);
+    return {};
+  }
+
+  // Each gap is positive where the motion starts; one that starts at zero takes the sign that makes the product positive.
+  int zeros = 0;
+  std::size_t zero = 0;
+  std::vector<double> signs(gaps.size(), 1);
+  for (const expr::Factor& factor : factored.factors) {
+    if (factor.exponent < 0 && !graph.is_positive(factor.base)) sign *= graph.evaluate(factor.base, start_values) < 0 ? -1 : 1;
+  }
+  for (std::size_t k = 0; k < gaps.size(); ++k) {
+    const double value = graph.evaluate(gaps[k].base, start_values);
+    if (value == 0) {
+      ++zeros;
+      zero = k;
+    }
+    signs[k] = value < 0 ? -1 : 1;
+    sign *= signs[k];
+  }
+  if (zeros > 1 && sign < 0) {
+    error(contact.gap, where, "several factors of the gap are zero at the start and it is not clear which side is meant: " + list,
+          "write one contact for each factor");
+    return {};
+  }
+  if (zeros == 1 && sign < 0) signs[zero] = -1;
+  // A product that is negative at the start is reported as such, at its first gap.
+  if (zeros == 0 && sign < 0) signs[0] = -signs[0];
+  std::vector<Node> out;
+  for (std::size_t k = 0; k < gaps.size(); ++k) out.push_back(signs[k] < 0 ? graph.negate(gaps[k].base) : gaps[k].base);
+  return out;
+}
+
+}  // namespace judder::model
