@@ -105,4 +105,11 @@ inline void figure(const std::string& work, double ours, const std::string& text
   std::fflush(stdout);
 }
 
+/// A figure with a goal of its own.
+inline void limit(const std::string& work, double ours, double goal) {
+  std::printf("  %-44s %12s   <= %-10s %s\n", work.c_str(), time_text(ours).c_str(), time_text(goal).c_str(),
+              ours <= goal ? "met" : "not met");
+  std::fflush(stdout);
+}
+
 }  // namespace judder::bench

@@ -12,7 +12,8 @@ namespace judder::app {
 namespace {
 
 /// The file for -o: as named if it has the extension, else `name` inside the folder.
-std::filesystem::path output_file(const std::string& output, const std::string& extension, const std::string& name) {
+std::filesystem::path output_file(const std::string& output, const std::string& extension,
+                                  const std::string& name) {
   const std::filesystem::path path = output;
   return path.extension() == extension ? path : path / (name + extension);
 }
@@ -28,9 +29,10 @@ int write(const std::filesystem::path& file, const std::string& text) {
 }
 
 int no_collision(const std::string& file, const std::string& reason) {
-  print_message("judder: " + file + ": the start state is no collision: " + reason +
-                "\n  help: start with a gap of zero that shrinks (--set \"y=0\", --set \"y'=-1\"), or run the model:\n"
-                "        events.csv of judder run lists every impact on the way\n");
+  print_message(
+      "judder: " + file + ": the start state is no collision: " + reason +
+      "\n  help: start with a gap of zero that shrinks (--set \"y=0\", --set \"y'=-1\"), or run the model:\n"
+      "        events.csv of judder run lists every impact on the way\n");
   return kModelInvalid;
 }
 
@@ -42,18 +44,21 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
   const analysis::ImpactSweep sweep = analysis::sweep_impacts(loaded.file.spec, options, parameters);
   for (const analysis::SweepPoint& point : sweep.points) {
     if (point.problem.empty()) continue;
-    print_message("judder: at " + parameters.back().name + " = " + to_text(point.values.back(), 9) + ": " + point.problem + "\n");
+    print_message("judder: at " + parameters.back().name + " = " + to_text(point.values.back(), 9) + ": " +
+                  point.problem + "\n");
     return kModelInvalid;
   }
   if (!sweep.any_collision() && !sweep.any_sliding())
-    return no_collision(loaded.file.name, "at no value of the sweep; at the first, " + sweep.points.front().impacts.reason);
+    return no_collision(loaded.file.name,
+                        "at no value of the sweep; at the first, " + sweep.points.front().impacts.reason);
   if (arguments.has("--json")) {
     print(io::impact_sweep_json(sweep, loaded.compiled.title));
   } else if (!arguments.has("--output")) {
     print(io::impact_sweep_csv(sweep));
   }
   if (arguments.has("--output")) {
-    const int code = write(output_file(arguments.text("--output"), ".csv", "impact"), io::impact_sweep_csv(sweep));
+    const int code =
+        write(output_file(arguments.text("--output"), ".csv", "impact"), io::impact_sweep_csv(sweep));
     if (code != kDone) return code;
   }
   // Beside the table, not in it.
@@ -73,7 +78,9 @@ int run_impact(const Arguments& arguments) {
   std::vector<analysis::Sweep> parameters;
   for (const std::string& text : arguments.all("--sweep")) {
     const auto sweep = io::parse_sweep(text);
-    if (!sweep) return usage_error("--sweep needs NAME=FROM:TO:COUNT, not '" + text + "'", "for example --sweep mu=0:1:11");
+    if (!sweep)
+      return usage_error("--sweep needs NAME=FROM:TO:COUNT, not '" + text + "'",
+                         "for example --sweep mu=0:1:11");
     parameters.push_back(*sweep);
   }
   if (parameters.size() > 2) return usage_error("--sweep may be given once or twice");
@@ -103,7 +110,9 @@ int run_impact(const Arguments& arguments) {
     const auto figure = report::impact_figure(impacts, loaded.compiled.title);
     if (!figure) {
       print_message("judder: no contact of this collision has friction; there is no path to draw\n");
-    } else if (const int code = write(output_file(arguments.text("--output"), ".svg", "impact"), report::to_svg(*figure)); code != kDone) {
+    } else if (const int code =
+                   write(output_file(arguments.text("--output"), ".svg", "impact"), report::to_svg(*figure));
+               code != kDone) {
       return code;
     }
   }

@@ -109,7 +109,8 @@ class Sweeper {
     double at_value = inner.value(best);
     double x1 = high - kGolden * (high - low), x2 = low + kGolden * (high - low);
     auto k1 = k(x1), k2 = k(x2);
-    for (int step = 0; step < 60 && k1 && k2 && std::abs(high - low) > 1e-9 * (std::abs(high) + std::abs(low)); ++step) {
+    for (int step = 0;
+         step < 60 && k1 && k2 && std::abs(high - low) > 1e-9 * (std::abs(high) + std::abs(low)); ++step) {
       for (const auto& [x, found] : {std::pair{x1, *k1}, std::pair{x2, *k2}}) {
         if (found < value) {
           value = found;
@@ -151,7 +152,8 @@ class Sweeper {
           const auto here = numbers(out_.points[static_cast<std::size_t>(i) * inner_count + j], name);
           if (here && (!smallest || here->k < *smallest)) smallest = here->k;
         }
-        if (smallest && before && (*smallest > 0) != (*before > 0)) refine(outer.value(i - 1), outer.value(i), name);
+        if (smallest && before && (*smallest > 0) != (*before > 0))
+          refine(outer.value(i - 1), outer.value(i), name);
         before = smallest;
       }
     }
@@ -205,15 +207,18 @@ double Sweep::value(int i) const {
 
 bool ImpactSweep::any_collision() const {
   return std::any_of(points.begin(), points.end(), [](const SweepPoint& p) {
-    return p.problem.empty() && (p.impacts.outcome == ImpactsOutcome::collision || p.impacts.outcome == ImpactsOutcome::tangential);
+    return p.problem.empty() && (p.impacts.outcome == ImpactsOutcome::collision ||
+                                 p.impacts.outcome == ImpactsOutcome::tangential);
   });
 }
 
 bool ImpactSweep::any_sliding() const {
-  return std::any_of(points.begin(), points.end(), [](const SweepPoint& p) { return !p.impacts.sliding.empty(); });
+  return std::any_of(points.begin(), points.end(),
+                     [](const SweepPoint& p) { return !p.impacts.sliding.empty(); });
 }
 
-ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& options, const std::vector<Sweep>& parameters) {
+ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& options,
+                          const std::vector<Sweep>& parameters) {
   ImpactSweep out;
   out.parameters = parameters;
   Sweeper sweeper(spec, options, out);
@@ -227,7 +232,8 @@ ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& 
       values.push_back(parameters.back().value(j));
       out.points.push_back(sweeper.at(values));
     }
-    sweeper.find_changes(static_cast<std::size_t>(i) * static_cast<std::size_t>(inner), static_cast<std::size_t>(inner));
+    sweeper.find_changes(static_cast<std::size_t>(i) * static_cast<std::size_t>(inner),
+                         static_cast<std::size_t>(inner));
   }
   if (two) sweeper.find_thresholds();
   return out;

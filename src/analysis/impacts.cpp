@@ -31,14 +31,16 @@ double kinetic_energy(const model::System& system, model::Workspace& work) {
 /// Everything that is the same for all laws: who takes part, and the velocities before.
 class Collector {
  public:
-  Collector(const model::System& system, Impacts& out) : system_(system), work_(system), collision_(system, work_), out_(out) {
+  Collector(const model::System& system, Impacts& out)
+      : system_(system), work_(system), collision_(system, work_), out_(out) {
     work_.in = system.start();
     const model::Layout& layout = system.layout();
     mode_.side.assign(work_.in.begin() + layout.side(), work_.in.begin() + layout.side() + layout.switches);
     mode_.sliding.assign(layout.switches, 0);
     out_.time = work_.in[0];
     out_.coordinates = system.coordinate_names();
-    out_.velocity_before.assign(work_.in.begin() + layout.v(), work_.in.begin() + layout.v() + layout.coordinates);
+    out_.velocity_before.assign(work_.in.begin() + layout.v(),
+                                work_.in.begin() + layout.v() + layout.coordinates);
   }
 
   void run() {
@@ -64,7 +66,9 @@ class Collector {
   void classify() {
     const auto& relations = system_.relations();
     for (int r = 0; r < system_.layout().relations; ++r) {
-      if (!relations[r].has_normal || relations[r].tangents != 1 || mode_.normal[r] == engines::NormalStatus::open) continue;
+      if (!relations[r].has_normal || relations[r].tangents != 1 ||
+          mode_.normal[r] == engines::NormalStatus::open)
+        continue;
       std::vector<int> others;
       for (int k = 0; k < system_.layout().relations; ++k) {
         if (k != r && mode_.normal[k] == engines::NormalStatus::closed) others.push_back(k);
@@ -225,7 +229,8 @@ class Collector {
       for (int i = 0; i < collision_.size(); ++i) {
         impulses[i] = i == normal    ? result.normal_impulse
                       : i == tangent ? result.tangential_impulse
-                                     : alone->share[2 * i] * result.normal_impulse + alone->share[2 * i + 1] * result.tangential_impulse;
+                                     : alone->share[2 * i] * result.normal_impulse +
+                                           alone->share[2 * i + 1] * result.tangential_impulse;
       }
       LawImpact law;
       law.law = "tangential impact";
@@ -235,7 +240,8 @@ class Collector {
         ContactImpulse impulse;
         const auto after = [&](int i) {
           double velocity = problem.before[i];
-          for (int k = 0; k < collision_.size(); ++k) velocity += problem.A[i * collision_.size() + k] * impulses[k];
+          for (int k = 0; k < collision_.size(); ++k)
+            velocity += problem.A[i * collision_.size() + k] * impulses[k];
           return velocity;
         };
         if (rows[c].normal >= 0) impulse.normal_impulse = impulses[rows[c].normal];

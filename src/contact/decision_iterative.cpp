@@ -107,7 +107,14 @@ class IterativeSolver {
       for (int k = 0; k < n_; ++k) {
         const double entry = p_.A[i * n_ + k];
         if (entry == 0) continue;
-        for (int c = 0; c < size; ++c) row[c] += entry * P[k * width + c];
+        // A row of P has its own unknown and, for friction, those of the normal reactions that feed it.
+        const int own = m_.unknown_of_row[k];
+        if (own >= 0) row[own] += entry * P[k * width + own];
+        if (k < nN_) continue;
+        for (int u = 0; u < nN_; ++u) {
+          const int fed = m_.unknown_of_row[u];
+          if (fed >= 0 && P[k * width + fed] != 0) row[fed] += entry * P[k * width + fed];
+        }
       }
       q[z] = p_.b[i];
       for (int k = 0; k < n_; ++k) q[z] += p_.A[i * n_ + k] * P[k * width + size];

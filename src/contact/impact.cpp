@@ -9,8 +9,56 @@
 namespace judder::contact {
 
 namespace {
+
 constexpr double kSameEnergy = 1e-9;  // relative to the largest γ²/A before the impact
+constexpr int kFewContacts = 5;       // up to here listing all modes costs no more than a pivoting method
+
+// Without friction and with symmetric A the problem is convex: its velocities are unique, so one solution is enough.
+bool is_convex(const DecisionProblem& d) {
+  for (int j = 0; j < d.tangents; ++j) {
+    if (d.mu_slip[j] != 0 || d.state[j] == TangentState::tied) return false;
+  }
+  const int n = d.rows();
+  for (int i = 0; i < d.normals; ++i) {
+    for (int k = 0; k < i; ++k) {
+      const double size = std::sqrt(std::abs(d.A[i * n + i] * d.A[k * n + k]));
+      if (std::abs(d.A[i * n + k] - d.A[k * n + i]) > 1e-14 * size) return false;
+    }
+  }
+  return true;
 }
+
+// Finds one solution of a convex problem by pivoting. False where it fails, or where dependent rows could share
+// their impulse in several ways: then the caller looks at all modes.
+bool solve_convex(const DecisionProblem& d, const DecisionOptions& options, ImpactWorkspace::Memory& memory) {
+  DecisionOptions one = options;
+  one.max_modes = 1;
+  const Decision decision = decide(d, one, memory.decision);
+  if (!decision.found()) return false;
+  const auto n = static_cast<std::size_t>(d.rows());
+  double size = 0;
+  for (int i = 0; i < d.normals; ++i)
+    size = std::max(size, std::abs(d.b[i]) / std::sqrt(std::max(std::abs(d.A[i * d.rows() + i]), 1e-300)));
+  std::copy(decision.mode.begin(), decision.mode.end(), memory.mode.begin());
+  std::copy(decision.mode.begin(), decision.mode.end(), memory.trial_mode.begin());
+  for (int i = 0; i < d.normals; ++i) {
+    const double scale = size * std::sqrt(std::abs(d.A[i * d.rows() + i]));
+    if (memory.mode[i] == RowStatus::open &&
+        std::abs(decision.acceleration[i]) <= options.same_acceleration * scale)
+      memory.trial_mode[i] = RowStatus::closed;
+  }
+  factor_mode(d, {memory.trial_mode.data(), n}, options.rank_tolerance, memory.factor, memory.decision);
+  if (!memory.factor.reactions_unique()) return false;
+  const std::span<const RowStatus> mode(memory.mode.data(), n);
+  factor_mode(d, mode, options.rank_tolerance, memory.factor, memory.decision);
+  const MarginResult margin =
+      largest_margin(d, mode, memory.factor, memory.decision, memory.impulse, memory.after);
+  double largest = 0;
+  for (int i = 0; i < d.normals; ++i) largest = std::max(largest, std::abs(memory.impulse[i]));
+  return margin.status != MarginStatus::infeasible && margin.margin >= -options.tolerance * largest;
+}
+
+}  // namespace
 
 const char* name(ImpactForm form) {
   switch (form) {
@@ -87,6 +135,8 @@ void ImpactWorkspace::Memory::provide_phases() {
   armed.resize(2 * n);
   contacts.resize(n);
   others.resize(n);
+  felt.resize(n * n);
+  felt_count.resize(n);
   sub_kind.resize(n);
   sub_state.resize(n);
   excluded.resize(n);
@@ -157,8 +207,12 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
     d.acceleration_scale = problem.velocity_scale;
     d.force_scale = memory.impulse_scale.data();
   }
-  const Decision decision = decide(d, options, memory.decision);
   MoreauOutcome outcome;
+  if (problem.normals > kFewContacts && is_convex(d) && solve_convex(d, options, memory)) {
+    outcome.status = ImpactStatus::solved;
+    return outcome;
+  }
+  const Decision decision = decide(d, options, memory.decision);
   outcome.row = decision.row;
   outcome.unique_impulses = decision.reactions_unique;
   switch (decision.verdict) {

@@ -274,13 +274,24 @@ class EnergeticImpact {
       for (int j = 0; j < nT_; ++j) m_.limit_share[j * nU_ + u] = m_.sub_limit[j];
     }
     for (int i = 0; i < n_; ++i) {
+      m_.felt_count[i] = 0;
       for (int u = 0; u < nU_; ++u) {
         double sum = 0;
         for (int k = 0; k < n_; ++k) sum += p_.A[i * n_ + k] * m_.share[k * nU_ + u];
         m_.response[i * nU_ + u] = sum;
+        if (sum != 0) m_.felt[i * nU_ + m_.felt_count[i]++] = u;
       }
     }
     return true;
+  }
+
+  // Velocity of row i after the impulses ΔΛ_N of this phase.
+  [[nodiscard]] double velocity_after(int i, const double* impulse) const {
+    double gamma = m_.velocity[i];
+    const int* felt = m_.felt.data() + i * nU_;
+    const double* response = m_.response.data() + i * nU_;
+    for (int f = 0; f < m_.felt_count[i]; ++f) gamma += response[felt[f]] * impulse[felt[f]];
+    return gamma;
   }
 
   // y = (δ̂, ΔΛ_N, work of the slips)
@@ -288,8 +299,7 @@ class EnergeticImpact {
     const double* impulse = y + nU_;
     for (int u = 0; u < nU_; ++u) {
       const int k = m_.contacts[u];
-      double gamma = m_.velocity[k];
-      for (int v = 0; v < nU_; ++v) gamma += m_.response[k * nU_ + v] * impulse[v];
+      const double gamma = velocity_after(k, impulse);
       switch (m_.contact_state[u]) {
         case kLoading:
           dy[u] = -gamma;
@@ -366,8 +376,7 @@ class EnergeticImpact {
     const double* impulse = y + nU_;
     for (int u = 0; u < nU_; ++u) {
       const int k = m_.contacts[u];
-      double gamma = m_.velocity[k];
-      for (int v = 0; v < nU_; ++v) gamma += m_.response[k * nU_ + v] * impulse[v];
+      const double gamma = velocity_after(k, impulse);
       guard[2 * u] = (m_.contact_state[u] == kLoading ? -gamma : gamma) / m_.velocity_scale[k];
       guard[2 * u + 1] = m_.contact_state[u] == kUnloading ? y[u] / m_.deformation_scale[u] : 1;
       m_.normal_force[u] = m_.contact_state[u] == kIdle ? 0 : force(u, y[u]);
@@ -568,34 +577,41 @@ class EnergeticImpact {
     return false;
   }
 
-  // Shortens the step until the least armed guard is zero: Illinois' rule on the step length, each trial a
-  // full step (without the work, which no guard needs).
+  // Shortens the step until the least armed guard is zero: Chandrupatla's rule on the step length (inverse quadratic
+  // interpolation where it is safe, halving where it is not), each trial a full step without the work, which no guard
+  // needs.
   void locate(double h, double value_high) {
     guards(m_.y.data(), m_.guard.data());
-    double low = 0, high = h, value_low = 1;
-    double end = h;
-    int side = 0;
+    double value_low = 1;
     for (int g = 0; g < 2 * nU_ + nS_; ++g) {
       if (m_.armed[g] != 0) value_low = std::min(value_low, m_.guard[g]);
     }
+    // (a, fa) is the last trial, (b, fb) has the other sign, (c, fc) is the one before.
+    double a = h, fa = value_high, b = 0, fb = value_low, c = 0, fc = value_low;
+    double share = fa / (fa - fb);
+    double end = h;
     for (int iteration = 0; iteration < 80; ++iteration) {
-      double next = high - value_high * (high - low) / (value_high - value_low);
-      if (!(next > low && next < high)) next = 0.5 * (low + high);
-      (void)extrapolated_step(next, false);
+      const double x = a + share * (b - a);
+      (void)extrapolated_step(x, false);
       const double value = least_armed_guard();
-      end = next;
-      if (std::abs(value) <= 0.1 * kZero || high - low <= 1e-15 * h) break;
-      if (value < 0) {
-        high = next;
-        value_high = value;
-        if (side < 0) value_low *= 0.5;
-        side = -1;
+      end = x;
+      if (std::abs(value) <= 0.1 * kZero || std::abs(b - a) <= 1e-15 * h) break;
+      if ((value < 0) == (fa < 0)) {
+        c = a;
+        fc = fa;
       } else {
-        low = next;
-        value_low = value;
-        if (side > 0) value_high *= 0.5;
-        side = 1;
+        c = b;
+        fc = fb;
+        b = a;
+        fb = fa;
       }
+      a = x;
+      fa = value;
+      const double xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
+      share = 0.5;
+      if (phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi)
+        share = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb);
+      share = std::clamp(share, 1e-12, 1 - 1e-12);
     }
     (void)extrapolated_step(end, true);
     (void)least_armed_guard();

@@ -42,6 +42,7 @@ struct ImpactWorkspace::Memory {
   std::vector<RowStatus> sub_mode;
   std::vector<std::uint16_t> excluded;
   std::vector<double> share, limit_share, response;  // rows × contacts: dΛ/dΛ_N, dL/dΛ_N, dγ/dΛ_N
+  std::vector<int> felt, felt_count;                 // by row: contacts whose impulses it feels
   std::vector<double> normal_force, guard, guard_scale, velocity_scale, deformation_scale;
   std::vector<double> y, trial, table, slope, midpoint, midpoint_old;  // integration
   std::vector<std::uint8_t> contact_state, armed;

@@ -69,7 +69,8 @@ SlidingCase bilateral_case(double A_NN, double A_NT, double b, double mu, int di
   return std::abs(A_NN - std::abs(pull)) <= scale ? SlidingCase::jam : SlidingCase::inconsistent;
 }
 
-SlidingContact sliding_contact(const DecisionProblem& p, std::span<const RowStatus> mode, int normal, int tangent) {
+SlidingContact sliding_contact(const DecisionProblem& p, std::span<const RowStatus> mode, int normal,
+                               int tangent) {
   const int n = p.rows();
   const int own = p.normals + tangent;
   SlidingContact out;

@@ -13,17 +13,22 @@ constexpr double kRounding = 16 * 2.220446049250313e-16;
 
 contact::ImpactType impact_type(model::ImpactType type) {
   switch (type) {
-    case model::ImpactType::newton: return contact::ImpactType::newton;
-    case model::ImpactType::poisson: return contact::ImpactType::poisson;
-    case model::ImpactType::stronge: return contact::ImpactType::stronge;
-    case model::ImpactType::moreau: break;
+    case model::ImpactType::newton:
+      return contact::ImpactType::newton;
+    case model::ImpactType::poisson:
+      return contact::ImpactType::poisson;
+    case model::ImpactType::stronge:
+      return contact::ImpactType::stronge;
+    case model::ImpactType::moreau:
+      break;
   }
   return contact::ImpactType::moreau;
 }
 
 }  // namespace
 
-bool observe(const model::System& system, model::Workspace& work, Mode& mode, std::vector<std::uint8_t>& touching) {
+bool observe(const model::System& system, model::Workspace& work, Mode& mode,
+             std::vector<std::uint8_t>& touching) {
   const model::Layout& layout = system.layout();
   mode.normal.resize(layout.relations, NormalStatus::none);
   mode.pressed.resize(layout.relations, 0);
@@ -91,7 +96,8 @@ struct Collision::Rows {
   std::vector<double> slip_before;
 };
 
-Collision::Collision(const model::System& system, model::Workspace& work) : rows_(std::make_unique<Rows>(system, work)) {}
+Collision::Collision(const model::System& system, model::Workspace& work)
+    : rows_(std::make_unique<Rows>(system, work)) {}
 Collision::~Collision() = default;
 Collision::Collision(Collision&&) noexcept = default;
 
@@ -117,7 +123,8 @@ Status Collision::assemble(const Mode& mode, std::span<const std::uint8_t> touch
   status.time = in[0];
   for (int r = 0; r < layout.relations; ++r) {
     const model::Relation& relation = system.relations()[r];
-    rows_->part[r] = relation.has_normal ? (mode.normal[r] != NormalStatus::open || touching[r] != 0) : !relation.feeds.empty();
+    rows_->part[r] = relation.has_normal ? (mode.normal[r] != NormalStatus::open || touching[r] != 0)
+                                         : !relation.feeds.empty();
   }
   if (!system.motion(work)) {
     status.reason = work.mass_failed ? Reason::singular_mass : Reason::not_finite;
@@ -145,7 +152,8 @@ Status Collision::assemble(const Mode& mode, std::span<const std::uint8_t> touch
       assembly.velocity[i] = rows_->slip_before[row.number];
       continue;
     }
-    if (touching[row.relation] == 0) assembly.velocity[i] = 0;  // closed and held rows: exactly zero by status
+    if (touching[row.relation] == 0)
+      assembly.velocity[i] = 0;  // closed and held rows: exactly zero by status
     const model::Relation& relation = system.relations()[row.relation];
     contact::ImpactLaw& law = rows_->laws[i];
     law = {};
@@ -187,7 +195,8 @@ std::optional<contact::SlidingContact> Collision::sliding(const Mode& mode, int 
   RowAssembly& assembly = rows_->assembly;
   const model::Layout& layout = system.layout();
   const model::Relation& own = system.relations()[relation];
-  if (own.tangents != 1 || !own.has_normal || mode.normal[relation] == NormalStatus::open) return std::nullopt;
+  if (own.tangents != 1 || !own.has_normal || mode.normal[relation] == NormalStatus::open)
+    return std::nullopt;
   if (direction(mode.tangent[own.first_tangent]) == 0) return std::nullopt;
   for (int j = 0; j < layout.tangents; ++j) work.in[layout.direction() + j] = direction(mode.tangent[j]);
   for (int r = 0; r < layout.relations; ++r) {

@@ -70,14 +70,15 @@ bool Graph::is_positive(Node a) const {
         break;
       case NodeKind::sum: {
         b = {e.value, e.value, e.value > 0};
-        bool any_positive = b.positive;
+        bool any_positive = b.positive, none_negative = e.value >= 0;
         for (const Term& term : data.terms(node)) {
           const Bounds& x = known[term.node.index];
           b.low += term.coefficient * (term.coefficient > 0 ? x.low : x.high);
           b.high += term.coefficient * (term.coefficient > 0 ? x.high : x.low);
+          none_negative = none_negative && (term.coefficient > 0 ? x.low >= 0 : x.high <= 0);
           any_positive = any_positive || (term.coefficient > 0 && x.positive);
         }
-        b.positive = b.low > 0 || (b.low >= 0 && any_positive);
+        b.positive = b.low > 0 || (none_negative && any_positive);
         break;
       }
       case NodeKind::product: {
@@ -116,7 +117,8 @@ Factored Graph::factored(Node a) {
   Data& data = *data_;
   Factored out;
   const auto add = [&](Node base, double exponent) {
-    const auto same = std::find_if(out.factors.begin(), out.factors.end(), [&](const Factor& f) { return f.base == base; });
+    const auto same =
+        std::find_if(out.factors.begin(), out.factors.end(), [&](const Factor& f) { return f.base == base; });
     if (same != out.factors.end())
       same->exponent += exponent;
     else
@@ -139,7 +141,8 @@ Factored Graph::factored(Node a) {
     const std::span<const Term> view = data.terms(now.base);
     const std::vector<Term> terms(view.begin(), view.end());  // building nodes moves the pool
     if (e.kind == NodeKind::product) {
-      for (std::size_t i = terms.size(); i-- > 0;) open.push_back({terms[i].node, terms[i].coefficient * now.exponent});
+      for (std::size_t i = terms.size(); i-- > 0;)
+        open.push_back({terms[i].node, terms[i].coefficient * now.exponent});
       continue;
     }
     if (e.kind == NodeKind::sum && terms.size() == 1 && e.value == 0) {
@@ -174,8 +177,9 @@ Factored Graph::factored(Node a) {
     }
     add(now.base, now.exponent);
   }
-  out.factors.erase(std::remove_if(out.factors.begin(), out.factors.end(), [](const Factor& f) { return f.exponent == 0; }),
-                    out.factors.end());
+  out.factors.erase(
+      std::remove_if(out.factors.begin(), out.factors.end(), [](const Factor& f) { return f.exponent == 0; }),
+      out.factors.end());
   return out;
 }
 

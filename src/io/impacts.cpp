@@ -31,7 +31,9 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return out;
 }
 
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -136,16 +138,17 @@ Json json_of(const Impacts& impacts) {
   out["laws"] = std::move(laws);
   Json sliding = Json::array();
   for (const SlidingClass& s : impacts.sliding) {
-    sliding.push_back({{"contact", s.name},
-                       {"kind", s.contact.kind == contact::NormalKind::bilateral ? "bilateral" : "unilateral"},
-                       {"direction", s.contact.direction},
-                       {"k", json_of(s.contact.k)},
-                       {"a", json_of(s.contact.b_N)},
-                       {"mu", json_of(s.contact.mu)},
-                       {"A_NN", json_of(s.contact.A_NN)},
-                       {"A_NT", json_of(s.contact.A_NT)},
-                       {"class", name(s.contact.sliding)},
-                       {"opened", s.opened}});
+    sliding.push_back(
+        {{"contact", s.name},
+         {"kind", s.contact.kind == contact::NormalKind::bilateral ? "bilateral" : "unilateral"},
+         {"direction", s.contact.direction},
+         {"k", json_of(s.contact.k)},
+         {"a", json_of(s.contact.b_N)},
+         {"mu", json_of(s.contact.mu)},
+         {"A_NN", json_of(s.contact.A_NN)},
+         {"A_NT", json_of(s.contact.A_NT)},
+         {"class", name(s.contact.sliding)},
+         {"opened", s.opened}});
   }
   out["sliding"] = std::move(sliding);
   return out;
@@ -161,8 +164,8 @@ std::string sliding_text(const Impacts& impacts) {
     const bool bilateral = c.kind == contact::NormalKind::bilateral;
     std::string verdict = name(c.sliding);
     if (bilateral && !(c.mu * std::abs(c.A_NT) < c.A_NN)) verdict += ": bilateral with mu*|b| >= w_N·M⁻¹w_N";
-    table.add({s.name, c.direction > 0 ? "+" : "-", number(c.k), number(c.b_N), number(c.mu * std::abs(c.A_NT)),
-               joined(s.opened, ", "), verdict});
+    table.add({s.name, c.direction > 0 ? "+" : "-", number(c.k), number(c.b_N),
+               number(c.mu * std::abs(c.A_NT)), joined(s.opened, ", "), verdict});
   }
   table.drop_empty_columns();
   return table.text();
@@ -183,20 +186,22 @@ std::string impacts_text(const Impacts& impacts, const std::string& title) {
   out += std::string(impacts.outcome == ImpactsOutcome::tangential ? "Tangential impact" : "Collision") +
          " at t = " + number(impacts.time) + "\n" + before_words(impacts) + "\n";
 
-  TextTable table({"law", "contact", "normal impulse", "tangential", "v_N after", "slip after", "work normal", "work tangential"},
+  TextTable table({"law", "contact", "normal impulse", "tangential", "v_N after", "slip after", "work normal",
+                   "work tangential"},
                   {2, 3, 4, 5, 6, 7});
   for (const LawImpact& law : impacts.laws) {
     for (std::size_t c = 0; c < impacts.contacts.size(); ++c) {
       if (!law.ok()) {
-        table.add({c == 0 ? law.law : "", impacts.contacts[c].name, contact::name(law.status), "", "", "", "", ""});
+        table.add(
+            {c == 0 ? law.law : "", impacts.contacts[c].name, contact::name(law.status), "", "", "", "", ""});
         continue;
       }
       const ContactImpulse& i = law.contacts[c];
       std::vector<std::string> impulses, slips;
       for (const double x : i.tangential_impulse) impulses.push_back(number(x));
       for (const double x : i.slip_after) slips.push_back(number(x));
-      table.add({c == 0 ? law.law : "", impacts.contacts[c].name, number(i.normal_impulse), joined(impulses, ", "),
-                 number(i.normal_after), joined(slips, ", "), number(i.normal_work),
+      table.add({c == 0 ? law.law : "", impacts.contacts[c].name, number(i.normal_impulse),
+                 joined(impulses, ", "), number(i.normal_after), joined(slips, ", "), number(i.normal_work),
                  slips.empty() ? "" : number(i.tangential_work)});
     }
   }
@@ -207,7 +212,8 @@ std::string impacts_text(const Impacts& impacts, const std::string& title) {
   for (const LawImpact& law : impacts.laws) {
     std::string note;
     if (law.energy_gain > 0) note = "creates energy: " + number(law.energy_gain);
-    if (law.several_velocities) note += std::string(note.empty() ? "" : "; ") + "several answers, least energy taken";
+    if (law.several_velocities)
+      note += std::string(note.empty() ? "" : "; ") + "several answers, least energy taken";
     if (!law.impulses_unique) note += std::string(note.empty() ? "" : "; ") + "impulses not unique";
     energy.add({law.law, contact::name(law.form), number(impacts.energy_before), number(law.energy_after),
                 number(law.energy_change), note, path_words(law)});
@@ -233,7 +239,9 @@ std::string impacts_text(const Impacts& impacts, const std::string& title) {
       return law.form == contact::ImpactForm::two_phases || law.form == contact::ImpactForm::energetic;
     });
     if (several)
-      out += "\nWith several contacts newton is moreau; poisson and stronge do not reduce to the impulse path where slip reverses.\n";
+      out +=
+          "\nWith several contacts newton is moreau; poisson and stronge do not reduce to the impulse path "
+          "where slip reverses.\n";
   }
   return out + (impacts.sliding.empty() ? "" : "\n" + sliding_text(impacts));
 }
@@ -252,7 +260,8 @@ std::optional<analysis::Sweep> parse_sweep(const std::string& text) {
   const auto from = parse_number(text.substr(equals + 1, first - equals - 1));
   const auto to = parse_number(text.substr(first + 1, second - first - 1));
   const auto count = parse_number(text.substr(second + 1));
-  if (!from || !to || !count || !(*count >= 2 && *count <= 1'000'000) || *count != std::floor(*count)) return std::nullopt;
+  if (!from || !to || !count || !(*count >= 2 && *count <= 1'000'000) || *count != std::floor(*count))
+    return std::nullopt;
   analysis::Sweep sweep;
   sweep.name = text.substr(0, equals);
   sweep.from = *from;
@@ -268,7 +277,8 @@ std::string impact_sweep_csv(const ImpactSweep& sweep) {
   // As many tangential columns as some slip has components.
   std::size_t components = 1;
   for (const SweepPoint& point : sweep.points) {
-    for (const CollidingContact& c : point.impacts.contacts) components = std::max(components, c.slip_before.size());
+    for (const CollidingContact& c : point.impacts.contacts)
+      components = std::max(components, c.slip_before.size());
   }
   const auto numbered = [&](const char* title, std::size_t i) {
     csv.text(components > 1 ? std::string(title) + "_" + std::to_string(i + 1) : std::string(title));
@@ -279,7 +289,9 @@ std::string impact_sweep_csv(const ImpactSweep& sweep) {
   for (std::size_t i = 0; i < components; ++i) numbered("tangential_impulse", i);
   csv.text("normal_after");
   for (std::size_t i = 0; i < components; ++i) numbered("slip_after", i);
-  for (const char* title : {"normal_work", "tangential_work", "energy_change", "energy_gain", "path", "class", "k", "a"}) csv.text(title);
+  for (const char* title :
+       {"normal_work", "tangential_work", "energy_change", "energy_gain", "path", "class", "k", "a"})
+    csv.text(title);
   csv.end_record();
 
   const auto list = [&](const std::vector<double>& values) {
@@ -314,13 +326,19 @@ std::string impact_sweep_csv(const ImpactSweep& sweep) {
         const CollidingContact& before = impacts.contacts[c];
         const ContactImpulse& after = law.contacts[c];
         start(before.name);
-        csv.text(law.law).text(contact::name(law.form)).text(contact::name(law.status)).number(before.normal_before);
+        csv.text(law.law)
+            .text(contact::name(law.form))
+            .text(contact::name(law.status))
+            .number(before.normal_before);
         list(before.slip_before);
         csv.number(after.normal_impulse);
         list(after.tangential_impulse);
         csv.number(after.normal_after);
         list(after.slip_after);
-        csv.number(after.normal_work).number(after.tangential_work).number(law.energy_change).number(law.energy_gain);
+        csv.number(after.normal_work)
+            .number(after.tangential_work)
+            .number(law.energy_change)
+            .number(law.energy_gain);
         csv.text(path_words(law));
         class_of(before.relation);
         csv.end_record();
@@ -350,23 +368,28 @@ std::string impact_sweep_text(const ImpactSweep& sweep) {
     const Impacts& impacts = point.impacts;
     invalid += point.problem.empty() ? 0 : 1;
     collisions += impacts.laws.empty() ? 0 : 1;
-    gains += std::any_of(impacts.laws.begin(), impacts.laws.end(), [](const LawImpact& law) { return law.energy_gain > 0; }) ? 1 : 0;
+    gains += std::any_of(impacts.laws.begin(), impacts.laws.end(),
+                         [](const LawImpact& law) { return law.energy_gain > 0; })
+                 ? 1
+                 : 0;
   }
-  std::string out = std::to_string(sweep.points.size()) + " states, " + std::to_string(collisions) + " collide";
+  std::string out =
+      std::to_string(sweep.points.size()) + " states, " + std::to_string(collisions) + " collide";
   if (gains > 0) out += ", in " + std::to_string(gains) + " some law creates energy";
   if (invalid > 0) out += ", " + std::to_string(invalid) + " are no valid model";
   out += "\n";
   const bool two = sweep.parameters.size() > 1;
   const std::string& last = sweep.parameters.back().name;
   for (const analysis::ClassChange& change : sweep.changes) {
-    out += "'" + change.contact + "': " + name(change.below) + " below " + last + " = " + to_text(change.value, 15) + ", " +
-           name(change.above) + " above";
+    out += "'" + change.contact + "': " + name(change.below) + " below " + last + " = " +
+           to_text(change.value, 15) + ", " + name(change.above) + " above";
     if (two) out += " (" + sweep.parameters.front().name + " = " + to_text(change.outer, 9) + ")";
     out += "\n";
   }
   for (const analysis::PainleveThreshold& threshold : sweep.thresholds) {
-    out += "'" + threshold.contact + "': the least k over " + last + " is zero at " + sweep.parameters.front().name + " = " +
-           to_text(threshold.outer, 12) + ", " + last + " = " + to_text(threshold.inner, 6) + "\n";
+    out += "'" + threshold.contact + "': the least k over " + last + " is zero at " +
+           sweep.parameters.front().name + " = " + to_text(threshold.outer, 12) + ", " + last + " = " +
+           to_text(threshold.inner, 6) + "\n";
   }
   return out;
 }
@@ -374,7 +397,8 @@ std::string impact_sweep_text(const ImpactSweep& sweep) {
 std::string impact_sweep_json(const ImpactSweep& sweep, const std::string& title) {
   Json parameters = Json::array();
   for (const analysis::Sweep& p : sweep.parameters)
-    parameters.push_back({{"name", p.name}, {"from", json_of(p.from)}, {"to", json_of(p.to)}, {"count", p.count}});
+    parameters.push_back(
+        {{"name", p.name}, {"from", json_of(p.from)}, {"to", json_of(p.to)}, {"count", p.count}});
   Json points = Json::array();
   for (const SweepPoint& point : sweep.points) {
     Json entry{{"values", json_of(point.values)}};
@@ -386,7 +410,10 @@ std::string impact_sweep_json(const ImpactSweep& sweep, const std::string& title
   }
   Json changes = Json::array();
   for (const analysis::ClassChange& c : sweep.changes) {
-    Json entry{{"contact", c.contact}, {"value", json_of(c.value)}, {"below", name(c.below)}, {"above", name(c.above)}};
+    Json entry{{"contact", c.contact},
+               {"value", json_of(c.value)},
+               {"below", name(c.below)},
+               {"above", name(c.above)}};
     if (sweep.parameters.size() > 1) entry["outer"] = json_of(c.outer);
     changes.push_back(std::move(entry));
   }

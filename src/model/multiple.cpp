@@ -13,8 +13,28 @@
 #include "model/builder.hpp"
 
 namespace judder::model {
+namespace {
 
-std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string& name, const std::vector<Index>& indices) {
+/// The factors of a product as they stand in the text, signs and denominators left aside.
+void collect_factors(const Tree& tree, std::vector<const Tree*>& out) {
+  switch (tree.kind) {
+    case expr::Kind::multiply:
+      for (const Tree& child : tree.children) collect_factors(child, out);
+      break;
+    case expr::Kind::negate:
+    case expr::Kind::divide:
+    case expr::Kind::power:
+      collect_factors(tree.children.front(), out);
+      break;
+    default:
+      out.push_back(&tree);
+  }
+}
+
+}  // namespace
+
+std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string& name,
+                                       const std::vector<Index>& indices) {
   const std::string where = "contact '" + name + "', gap";
   Scope scope(*this, kPosition, where);
   const auto whole = lower(contact.gap, scope, where, "contact." + contact.name.text + ".gap", indices);
@@ -37,7 +57,8 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
     }
     if (std::fmod(factor.exponent, 2) == 0) {
       error(contact.gap, where,
-            "the gap contains the even power (" + graph.text(factor.base) + ")^" + to_text(factor.exponent) + ", which is no constraint",
+            "the gap contains the even power (" + graph.text(factor.base) + ")^" + to_text(factor.exponent) +
+                ", which is no constraint",
             "it never becomes negative; write the gap itself");
       return {};
     }
@@ -46,6 +67,25 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   }
   if (gaps.empty() || (gaps.size() == 1 && !powers && others.empty())) return {*whole};
 
+  // In the order of the text, as far as the text shows its factors.
+  std::vector<const Tree*> written;
+  collect_factors(*tree(contact.gap, where), written);
+  std::vector<Node> order;
+  for (const Tree* part : written) {
+    std::vector<expr::Problem> ignored;
+    const auto node =
+        expr::lower(*part, graph, scope, {.place = {}, .indices = indices, .condition = false}, ignored);
+    if (!node) continue;
+    for (const expr::Factor& factor : graph.factored(*node).factors) order.push_back(factor.base);
+  }
+  const auto place_of = [&](Node base) {  // products keep a factor or its negative, whichever is canonical
+    return std::min(std::find(order.begin(), order.end(), base),
+                    std::find(order.begin(), order.end(), graph.negate(base)));
+  };
+  std::stable_sort(gaps.begin(), gaps.end(), [&](const expr::Factor& a, const expr::Factor& b) {
+    return place_of(a.base) < place_of(b.base);
+  });
+
   // Time alone may change the sign of a factor; such a gap is not one of Petcoviciu's and stays as it is.
   double sign = factored.coefficient;
   if (start_values.size() < graph.variable_count()) start_values.resize(graph.variable_count(), 0.0);
@@ -53,8 +93,10 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
     if (moves(factor.base) || graph.is_positive(factor.base)) continue;
     if (gaps.size() == 1 && !powers) return {*whole};
     if (!all_variables(factor.base).empty()) {
-      error(contact.gap, where, "the factor " + graph.text(factor.base) + " of the gap moves with time only; its sign is not known",
-            "write one contact for each gap");
+      error(
+          contact.gap, where,
+          "the factor " + graph.text(factor.base) + " of the gap moves with time only; its sign is not known",
+          "write one contact for each gap");
       return {};
     }
   }
@@ -65,13 +107,16 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
       std::string words;
       for (const Node factor : others) words += (words.empty() ? "" : ", ") + quoted(graph.text(factor));
       warning(contact.gap.text.span, where, "the gap contains the factor " + words,
-              "with friction the reaction is the one that does work on the gap as written; leave the factor out if the gap is a length");
+              "with friction the reaction is the one that does work on the gap as written; leave the factor "
+              "out if the gap is a length");
       return {*whole};
     }
     error(contact.gap, where,
-          gaps.size() > 1 ? "the gap of a contact with friction is a product: " + list
-                          : "the gap of a contact with friction is a power: its normal vanishes where it closes",
-          gaps.size() > 1 ? "write one contact for each factor; friction refers to the gap as it is written" : "write the gap " + list);
+          gaps.size() > 1
+              ? "the gap of a contact with friction is a product: " + list
+              : "the gap of a contact with friction is a power: its normal vanishes where it closes",
+          gaps.size() > 1 ? "write one contact for each factor; friction refers to the gap as it is written"
+                          : "write the gap " + list);
     return {};
   }
 
@@ -80,7 +125,8 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   std::size_t zero = 0;
   std::vector<double> signs(gaps.size(), 1);
   for (const expr::Factor& factor : factored.factors) {
-    if (factor.exponent < 0 && !graph.is_positive(factor.base)) sign *= graph.evaluate(factor.base, start_values) < 0 ? -1 : 1;
+    if (factor.exponent < 0 && !graph.is_positive(factor.base))
+      sign *= graph.evaluate(factor.base, start_values) < 0 ? -1 : 1;
   }
   for (std::size_t k = 0; k < gaps.size(); ++k) {
     const double value = graph.evaluate(gaps[k].base, start_values);
@@ -92,7 +138,8 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
     sign *= signs[k];
   }
   if (zeros > 1 && sign < 0) {
-    error(contact.gap, where, "several factors of the gap are zero at the start and it is not clear which side is meant: " + list,
+    error(contact.gap, where,
+          "several factors of the gap are zero at the start and it is not clear which side is meant: " + list,
           "write one contact for each factor");
     return {};
   }
@@ -100,7 +147,8 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   // A product that is negative at the start is reported as such, at its first gap.
   if (zeros == 0 && sign < 0) signs[0] = -signs[0];
   std::vector<Node> out;
-  for (std::size_t k = 0; k < gaps.size(); ++k) out.push_back(signs[k] < 0 ? graph.negate(gaps[k].base) : gaps[k].base);
+  for (std::size_t k = 0; k < gaps.size(); ++k)
+    out.push_back(signs[k] < 0 ? graph.negate(gaps[k].base) : gaps[k].base);
   return out;
 }
 

@@ -23,7 +23,8 @@ struct Box {
 };
 
 /// The part of a x + b y + c = 0 inside the box; empty where it passes by.
-Series clipped_line(double a, double b, double c, const Box& box, std::string label, Stroke stroke, int colour) {
+Series clipped_line(double a, double b, double c, const Box& box, std::string label, Stroke stroke,
+                    int colour) {
   Series line;
   line.label = std::move(label);
   line.stroke = stroke;
@@ -128,15 +129,24 @@ std::optional<Figure> impact_figure(const Impacts& impacts, const std::string& t
     cone.colour = 7;
     cone.width = 1;
     // A wide cone leaves the picture through its top and bottom.
-    const auto edge = [&](double y) { return contact.mu > 0 ? std::min(reach, std::abs(y) / contact.mu) : reach; };
+    const auto edge = [&](double y) {
+      return contact.mu > 0 ? std::min(reach, std::abs(y) / contact.mu) : reach;
+    };
     const double top = edge(box.high), bottom = edge(box.low);
     cone.x = {0, top, reach, reach, bottom, 0};
-    cone.y = {0, contact.mu * top, std::min(contact.mu * reach, box.high), std::max(-contact.mu * reach, box.low), -contact.mu * bottom, 0};
+    cone.y = {0,
+              contact.mu * top,
+              std::min(contact.mu * reach, box.high),
+              std::max(-contact.mu * reach, box.low),
+              -contact.mu * bottom,
+              0};
     panel.series.push_back(std::move(cone));
     if (impacts.path && static_cast<int>(c) == impacts.path_contact) {
       const contact::PathProblem& p = *impacts.path;
-      Series stick = clipped_line(p.A_TN, p.A_TT, p.tangent_before, box, "sticking (slip 0)", Stroke::dashed, 5);
-      Series compression = clipped_line(p.A_NN, p.A_NT, p.normal_before, box, "maximum compression", Stroke::dashed, 6);
+      Series stick =
+          clipped_line(p.A_TN, p.A_TT, p.tangent_before, box, "sticking (slip 0)", Stroke::dashed, 5);
+      Series compression =
+          clipped_line(p.A_NN, p.A_NT, p.normal_before, box, "maximum compression", Stroke::dashed, 6);
       if (!stick.x.empty()) panel.series.push_back(std::move(stick));
       if (!compression.x.empty()) panel.series.push_back(std::move(compression));
     }

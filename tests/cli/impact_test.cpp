@@ -37,10 +37,12 @@ class ImpactVerb : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   [[nodiscard]] Outcome run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" JUDDER_PROGRAM "' impact " + arguments + " > '" +
-                                (folder_ / "out").string() + "' 2> '" + (folder_ / "err").string() + "' < /dev/null";
+    const std::string command = "cd '" + folder_.string() + "' && '" JUDDER_PROGRAM "' impact " + arguments +
+                                " > '" + (folder_ / "out").string() + "' 2> '" + (folder_ / "err").string() +
+                                "' < /dev/null";
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"), contents(folder_ / "err")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
+            contents(folder_ / "err")};
   }
 
   fs::path folder_;
@@ -54,9 +56,11 @@ TEST_F(ImpactVerb, PrintsEveryLawAndFlagsCreatedEnergy) {
   const Outcome outcome = run(rod_);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(outcome.err.empty()) << outcome.err;
-  for (const char* law : {"moreau", "newton", "poisson", "stronge"}) EXPECT_TRUE(has(outcome.out, law)) << law;
+  for (const char* law : {"moreau", "newton", "poisson", "stronge"})
+    EXPECT_TRUE(has(outcome.out, law)) << law;
   EXPECT_TRUE(has(outcome.out, "creates energy: 0.107692263")) << outcome.out;
-  EXPECT_TRUE(has(outcome.out, "slip+ in compression, stick in compression, stick in expansion")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "slip+ in compression, stick in compression, stick in expansion"))
+      << outcome.out;
 }
 
 TEST_F(ImpactVerb, WritesThePathAsSvg) {
@@ -83,7 +87,9 @@ TEST_F(ImpactVerb, SaysWhatANonCollisionIsAndWhatToDo) {
   const Outcome outcome = run(JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_TRUE(outcome.out.empty());
-  EXPECT_TRUE(has(outcome.err, "the start state is no collision: no contact touches and approaches: 'ground' has gap 1 and rate 0"))
+  EXPECT_TRUE(has(
+      outcome.err,
+      "the start state is no collision: no contact touches and approaches: 'ground' has gap 1 and rate 0"))
       << outcome.err;
   EXPECT_TRUE(has(outcome.err, "help: start with a gap of zero that shrinks")) << outcome.err;
   // A contact that slides quietly has a class all the same.
@@ -137,7 +143,7 @@ TEST_F(ImpactVerb, RefusesBadSweeps) {
     EXPECT_TRUE(has(outcome.err, "--sweep needs NAME=FROM:TO:COUNT")) << outcome.err;
   }
   EXPECT_EQ(run(rod_ + " --sweep mu=0:1:2 --sweep e=0:1:2 --sweep vT0=0:1:2").code, 2);
-  EXPECT_EQ(run(rod_ + " --sweep nu=0:1:3").code, 3);                            // no such parameter
+  EXPECT_EQ(run(rod_ + " --sweep nu=0:1:3").code, 3);  // no such parameter
   const Outcome outside = run(rod_ + " --sweep e=0.5:1.5:3");
   EXPECT_EQ(outside.code, 3);
   EXPECT_TRUE(has(outside.err, "at e = 1.5")) << outside.err;

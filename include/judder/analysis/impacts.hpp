@@ -38,7 +38,7 @@ struct CollidingContact {
   double normal_before = 0;         ///< γ_N⁻
   std::vector<double> slip_before;  ///< γ_T⁻ by component; empty without friction
   double restitution = 0;
-  double mu = 0;                    ///< coefficient for impulses, of the first component
+  double mu = 0;  ///< coefficient for impulses, of the first component
 };
 
 /// What one law gives one contact.
@@ -57,13 +57,13 @@ struct LawImpact {
   contact::ImpactStatus status = contact::ImpactStatus::solved;
   bool several_velocities = false;
   bool impulses_unique = true;
-  std::vector<ContactImpulse> contacts;         ///< in the order of Impacts::contacts
-  std::vector<double> velocity;                 ///< after, by coordinate
-  double energy_after = 0;                      ///< kinetic
+  std::vector<ContactImpulse> contacts;  ///< in the order of Impacts::contacts
+  std::vector<double> velocity;          ///< after, by coordinate
+  double energy_after = 0;               ///< kinetic
   double energy_change = 0;
-  double energy_gain = 0;                       ///< > 0: the law created this much
-  std::vector<contact::PathPiece> path;         ///< only for form `path`
-  double compression_impulse = 0;               ///< only for form `path`
+  double energy_gain = 0;                ///< > 0: the law created this much
+  std::vector<contact::PathPiece> path;  ///< only for form `path`
+  double compression_impulse = 0;        ///< only for form `path`
 
   [[nodiscard]] bool ok() const {
     return status == contact::ImpactStatus::solved || status == contact::ImpactStatus::solved_unchecked;
@@ -79,16 +79,16 @@ struct SlidingClass {
 };
 
 enum class ImpactsOutcome {
-  collision,      ///< at least one contact approaches
-  tangential,     ///< nothing approaches, but a slipping contact jams: tangential impact
-  no_collision,   ///< nothing collides; `sliding` may have something to say
-  failed          ///< `status` says why
+  collision,     ///< at least one contact approaches
+  tangential,    ///< nothing approaches, but a slipping contact jams: tangential impact
+  no_collision,  ///< nothing collides; `sliding` may have something to say
+  failed         ///< `status` says why
 };
 
 struct Impacts {
   ImpactsOutcome outcome = ImpactsOutcome::no_collision;
-  Status status;        ///< of `failed`
-  std::string reason;   ///< of `no_collision`: one sentence with the smallest gap and its rate
+  Status status;       ///< of `failed`
+  std::string reason;  ///< of `no_collision`: one sentence with the smallest gap and its rate
   double time = 0;
   std::vector<std::string> coordinates;
   std::vector<double> velocity_before;  ///< by coordinate
@@ -133,7 +133,7 @@ struct SweepPoint {
 };
 
 struct ImpactSweep {
-  std::vector<Sweep> parameters;  ///< one or two
+  std::vector<Sweep> parameters;   ///< one or two
   std::vector<SweepPoint> points;  ///< the last parameter runs fastest
   std::vector<ClassChange> changes;
   std::vector<PainleveThreshold> thresholds;

@@ -46,10 +46,10 @@ enum class SlidingCase : std::uint8_t {
 struct SlidingContact {
   NormalKind kind = NormalKind::unilateral;
   double A_NN = 0, A_NT = 0, A_TN = 0, A_TT = 0;
-  double b_N = 0, b_T = 0;       ///< free accelerations of both rows
-  double mu = 0;                 ///< coefficient of the slip times its coupling to the normal row
-  int direction = 0;             ///< s: sign of the slip
-  double k = 0;                  ///< A_NN − μ s A_NT; bilateral: A_NN − μ |A_NT|
+  double b_N = 0, b_T = 0;  ///< free accelerations of both rows
+  double mu = 0;            ///< coefficient of the slip times its coupling to the normal row
+  int direction = 0;        ///< s: sign of the slip
+  double k = 0;             ///< A_NN − μ s A_NT; bilateral: A_NN − μ |A_NT|
   SlidingCase sliding = SlidingCase::slides;
   /// By row: reaction of the other rows per unit reaction of the normal row, then of the tangential row (2 n).
   std::vector<double> share;
@@ -67,7 +67,7 @@ struct SlidingContact {
 /// Looks at normal row `normal` and tangential row `tangent` (numbered from 0 among the tangential rows) alone. `mode` says
 /// what the other rows do; rows that are open or free take no part. Bilateral rows whose pressed side the mode does not
 /// name bring no friction of their own. Dependent rows are left out. The direction is that of `mode`.
-[[nodiscard]] SlidingContact sliding_contact(const DecisionProblem& problem, std::span<const RowStatus> mode, int normal,
-                                             int tangent);
+[[nodiscard]] SlidingContact sliding_contact(const DecisionProblem& problem, std::span<const RowStatus> mode,
+                                             int normal, int tangent);
 
 }  // namespace judder::contact

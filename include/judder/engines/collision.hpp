@@ -25,7 +25,8 @@ namespace judder::engines {
 /// are closed, slips that are zero to rounding are at rest. `touching[r]` is set to 1 for contacts whose gap is zero and
 /// shrinks; in the mode they are open. Reads work.in; sides of switches are not touched. `mode` and `touching` get their sizes.
 /// True if something touches and approaches.
-[[nodiscard]] bool observe(const model::System& system, model::Workspace& work, Mode& mode, std::vector<std::uint8_t>& touching);
+[[nodiscard]] bool observe(const model::System& system, model::Workspace& work, Mode& mode,
+                           std::vector<std::uint8_t>& touching);
 
 class Collision {
  public:
@@ -43,7 +44,8 @@ class Collision {
   /// Collects the rows at the state work.in. Fails where the equations cannot be evaluated. Closed and held rows have exactly
   /// no velocity, sticking slips none either, by their status. `inelastic`: contacts become bilateral rows, so that all are
   /// brought to rest.
-  [[nodiscard]] Status assemble(const Mode& mode, std::span<const std::uint8_t> touching, bool inelastic = false);
+  [[nodiscard]] Status assemble(const Mode& mode, std::span<const std::uint8_t> touching,
+                                bool inelastic = false);
 
   [[nodiscard]] int size() const;
   [[nodiscard]] int normals() const;

@@ -48,7 +48,8 @@ TEST(Impacts, ShowTheLawsSideBySide) {
     EXPECT_EQ(one.energy_gain > 0, l < 2) << one.law;
     // The energy by the velocities after, and by the works.
     EXPECT_NEAR(one.energy_after - found.energy_before, one.energy_change, 1e-14) << one.law;
-    EXPECT_NEAR(one.contacts[0].normal_work + one.contacts[0].tangential_work, one.energy_change, 1e-14) << one.law;
+    EXPECT_NEAR(one.contacts[0].normal_work + one.contacts[0].tangential_work, one.energy_change, 1e-14)
+        << one.law;
   }
   EXPECT_EQ(law(found, "newton").form, contact::ImpactForm::path);
   EXPECT_EQ(law(found, "moreau").form, contact::ImpactForm::moreau);
@@ -79,7 +80,8 @@ TEST(Impacts, AreThoseOfTheEngine) {
       const Impacts found = impacts(model.system);
       const simulate::Result result = run(model);
       const engines::Event& event = result.data.events.front();
-      EXPECT_EQ(event.normal_impulse, found.laws[type].contacts[0].normal_impulse) << variant << found.laws[type].law;
+      EXPECT_EQ(event.normal_impulse, found.laws[type].contacts[0].normal_impulse)
+          << variant << found.laws[type].law;
       EXPECT_EQ(event.tangential_impulse[0], found.laws[type].contacts[0].tangential_impulse[0]) << variant;
       EXPECT_EQ(event.energy_gain, found.laws[type].energy_gain) << variant;
     }
@@ -170,7 +172,8 @@ TEST(ImpactSweeps, FindTheAnglesOfTheParadox) {
   for (const SweepPoint& point : sweep.points) {
     const double theta = point.values[0];
     const bool paradox = theta > sweep.changes[0].value && theta < sweep.changes[1].value;
-    EXPECT_EQ(point.impacts.outcome, paradox ? ImpactsOutcome::tangential : ImpactsOutcome::no_collision) << theta;
+    EXPECT_EQ(point.impacts.outcome, paradox ? ImpactsOutcome::tangential : ImpactsOutcome::no_collision)
+        << theta;
   }
 }
 
@@ -213,8 +216,9 @@ friction = "mu"
   EXPECT_EQ(last.contact.sliding, SlidingCase::inconsistent);
   model::CompileOptions forward;
   forward.set.push_back({"v0", 1});
-  EXPECT_EQ(sweep_impacts(spec, forward, {{"mu", 1, 2, 2}}).points.back().impacts.sliding.front().contact.sliding,
-            SlidingCase::indeterminate);
+  EXPECT_EQ(
+      sweep_impacts(spec, forward, {{"mu", 1, 2, 2}}).points.back().impacts.sliding.front().contact.sliding,
+      SlidingCase::indeterminate);
 }
 
 // Two closed contacts: the class of one depends on whether the other stays.

@@ -201,7 +201,7 @@ TEST(MoreauImpact, GainsNoEnergyWithoutFriction) {
   ImpactWorkspace workspace(4, 0);
   test::DrawOptions options;
   options.friction = false;
-  for (int i = 0; i < count(20'000); ++i) {
+  for (int i = 0; i < count(100'000); ++i) {
     options.restitution = i % 2 == 0 ? -1 : 0.1 * (i % 11);
     const Collision c = test::random_collision(random, options);
     const ImpactResult r = moreau_impact(c.problem(), {}, workspace);

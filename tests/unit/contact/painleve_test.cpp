@@ -102,7 +102,8 @@ TEST(SlidingContact, IsTheRodOfPainleve) {
         EXPECT_EQ(alone.sliding, k > 0 ? SlidingCase::slides : SlidingCase::inconsistent);
         // Also where the rod turns so fast that its end would fly up.
         p.b[0] = 2;
-        EXPECT_EQ(sliding_contact(p.view(), p.mode, 0, 0).sliding, k > 0 ? SlidingCase::lifts_off : SlidingCase::indeterminate);
+        EXPECT_EQ(sliding_contact(p.view(), p.mode, 0, 0).sliding,
+                  k > 0 ? SlidingCase::lifts_off : SlidingCase::indeterminate);
       }
     }
   }
@@ -116,7 +117,8 @@ TEST(SlidingContact, KnowsTheJamBetweenBoth) {
   EXPECT_EQ(unilateral_case(0, 1, 2), SlidingCase::lifts_off);
 }
 
-void expect_verdict(const Problem& p, DecisionWorkspace& workspace, const std::string& where, int (&seen)[5]) {
+void expect_verdict(const Problem& p, DecisionWorkspace& workspace, const std::string& where,
+                    int (&seen)[5]) {
   const SlidingContact alone = sliding_contact(p.view(), p.mode, 0, 0);
   const Decision decision = decide(p.view(), {}, workspace);
   ++seen[static_cast<int>(alone.sliding)];
@@ -151,7 +153,8 @@ TEST(SlidingContact, SaysWhatTheEnumerationOfModesFinds) {
     expect_verdict(p, workspace, "seed 61, case " + std::to_string(i), seen);
     if (HasFailure()) break;
   }
-  for (const SlidingCase each : {SlidingCase::slides, SlidingCase::lifts_off, SlidingCase::inconsistent, SlidingCase::indeterminate})
+  for (const SlidingCase each :
+       {SlidingCase::slides, SlidingCase::lifts_off, SlidingCase::inconsistent, SlidingCase::indeterminate})
     EXPECT_GT(seen[static_cast<int>(each)], 0) << name(each);
 }
 

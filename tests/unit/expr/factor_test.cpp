@@ -16,7 +16,8 @@ std::string words(Graph& graph, Node node) {
   const Factored factored = graph.factored(node);
   std::string out = graph.text(graph.constant(factored.coefficient));
   for (const Factor& f : factored.factors)
-    out += " * (" + graph.text(f.base) + ")" + (f.exponent == 1 ? "" : "^" + graph.text(graph.constant(f.exponent)));
+    out += " * (" + graph.text(f.base) + ")" +
+           (f.exponent == 1 ? "" : "^" + graph.text(graph.constant(f.exponent)));
   return out;
 }
 
@@ -43,12 +44,15 @@ TEST_F(Factors, OfDifferencesOfSquares) {
   EXPECT_EQ(words(graph, graph.subtract(number(4), square(x))), "1 * (2 - x) * (x + 2)");
   EXPECT_EQ(words(graph, graph.subtract(square(x), number(4))), "1 * (x - 2) * (x + 2)");
   EXPECT_EQ(words(graph, graph.subtract(square(x), square(y))), "1 * (x - y) * (x + y)");
-  EXPECT_EQ(words(graph, graph.multiply(number(5), graph.subtract(number(1), square(x)))), "5 * (1 - x) * (x + 1)");
+  EXPECT_EQ(words(graph, graph.multiply(number(5), graph.subtract(number(1), square(x)))),
+            "-5 * (x - 1) * (x + 1)");
   // Sums of squares and three terms have none.
   EXPECT_EQ(words(graph, graph.add(number(4), square(x))), "1 * (x^2 + 4)");
-  EXPECT_EQ(words(graph, graph.subtract(graph.subtract(number(1), square(x)), square(y))), "1 * (-x^2 - y^2 + 1)");
+  EXPECT_EQ(words(graph, graph.subtract(graph.subtract(number(1), square(x)), square(y))),
+            "1 * (1 - x^2 - y^2)");
   // x⁴ − 1 twice: (x − 1)(x + 1)(x² + 1).
-  EXPECT_EQ(words(graph, graph.subtract(graph.power(x, number(4)), number(1))), "1 * (x - 1) * (x + 1) * (x^2 + 1)");
+  EXPECT_EQ(words(graph, graph.subtract(graph.power(x, number(4)), number(1))),
+            "1 * (x - 1) * (x + 1) * (x^2 + 1)");
 }
 
 TEST_F(Factors, MultiplyBackToTheFormula) {
@@ -58,15 +62,18 @@ TEST_F(Factors, MultiplyBackToTheFormula) {
   for (int i = 0; i < count(10'000); ++i) {
     Node node = graph.constant(unit(random));
     for (int k = 0; k < 4; ++k) {
-      const Node base = pick(random) < 3 ? graph.add(x, number(pick(random))) : graph.subtract(square(y), number(pick(random)));
-      node = pick(random) == 0 ? graph.divide(node, graph.add(base, number(0.5))) : graph.multiply(node, graph.power(base, number(1 + pick(random) % 3)));
+      const Node base = pick(random) < 3 ? graph.add(x, number(pick(random)))
+                                         : graph.subtract(square(y), number(pick(random)));
+      node = pick(random) == 0 ? graph.divide(node, graph.add(base, number(0.5)))
+                               : graph.multiply(node, graph.power(base, number(1 + pick(random) % 3)));
     }
     const double values[] = {unit(random), unit(random)};
     const Factored factored = graph.factored(node);
     double product = factored.coefficient;
     for (const Factor& f : factored.factors) product *= std::pow(graph.evaluate(f.base, values), f.exponent);
     const double expected = graph.evaluate(node, values);
-    EXPECT_NEAR(product, expected, 1e-9 * (1 + std::abs(expected))) << "seed 71, case " << i << ": " << graph.text(node);
+    EXPECT_NEAR(product, expected, 1e-9 * (1 + std::abs(expected)))
+        << "seed 71, case " << i << ": " << graph.text(node);
     if (HasFailure()) break;
   }
 }
@@ -78,7 +85,7 @@ TEST_F(Factors, KnowWhatIsPositiveEverywhere) {
   EXPECT_TRUE(graph.is_positive(graph.add(number(2), call(Function::cos, x))));
   EXPECT_TRUE(graph.is_positive(graph.divide(number(3), graph.add(number(1), square(y)))));
   EXPECT_FALSE(graph.is_positive(x));
-  EXPECT_FALSE(graph.is_positive(square(x)));                                 // zero at zero
+  EXPECT_FALSE(graph.is_positive(square(x)));                                     // zero at zero
   EXPECT_FALSE(graph.is_positive(graph.add(number(1), call(Function::cos, x))));  // zero at π
   EXPECT_FALSE(graph.is_positive(graph.subtract(square(x), number(1))));
   EXPECT_FALSE(graph.is_positive(number(-1)));

@@ -19,14 +19,16 @@ const Series* series(const Panel& panel, const std::string& start) {
 }
 
 TEST(ImpactFigure, DrawsPathConeAndLinesOfOneContact) {
-  const analysis::Impacts found = analysis::impacts(gallery_model("rod-impact", {"T23"}, {{"e", 0.5}}).system);
+  const analysis::Impacts found =
+      analysis::impacts(gallery_model("rod-impact", {"T23"}, {{"e", 0.5}}).system);
   const auto figure = impact_figure(found, "Rod");
   ASSERT_TRUE(figure.has_value());
   ASSERT_EQ(figure->panels.size(), 1U);
   const Panel& panel = figure->panels.front();
   ASSERT_NE(series(panel, "cone"), nullptr);
   EXPECT_TRUE(series(panel, "cone")->filled);
-  for (const char* law : {"moreau", "newton", "poisson", "stronge"}) ASSERT_NE(series(panel, law), nullptr) << law;
+  for (const char* law : {"moreau", "newton", "poisson", "stronge"})
+    ASSERT_NE(series(panel, law), nullptr) << law;
   const Series* path = series(panel, "impulse path");
   ASSERT_NE(path, nullptr);
   ASSERT_EQ(path->x.size(), 4U);  // origin, slip stops, compression ends, impact ends
