@@ -188,6 +188,7 @@ ImpactResult follow_path(const ImpactProblem& problem, const PathProblem& path, 
 }  // namespace
 
 std::optional<SingleContact> single_contact(const ImpactProblem& problem, ImpactWorkspace& workspace) {
+  workspace.memory().provide_phases();
   prepare(problem, workspace.memory());
   SingleContact single;
   if (!isolate_contact(problem, workspace.memory(), single)) return std::nullopt;
