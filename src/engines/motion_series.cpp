@@ -23,23 +23,26 @@ Series product_series(const Series& a, const Series& b, int order) {
 }  // namespace
 
 MotionSeries::MotionSeries(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), n_(system.layout().coordinates), m_(system.layout().states) {
-  const model::Layout& layout = system.layout();
+    : system_(system), work_(work), n_(system.layout().coordinates), m_(system.layout().states) {}
+
+void MotionSeries::provide() {
+  if (!in_.empty()) return;
+  const model::Layout& layout = system_.layout();
   in_.resize(layout.size() + 1);
-  int registers = system.motion_program().registers();
-  int outputs = system.motion_program().outputs();
-  for (const model::Relation& relation : system.relations()) {
+  int registers = system_.motion_program().registers();
+  int outputs = system_.motion_program().outputs();
+  for (const model::Relation& relation : system_.relations()) {
     registers = std::max({registers, relation.rows.registers(), relation.law.registers(), relation.gap.registers()});
     outputs = std::max({outputs, relation.rows.outputs(), relation.law.outputs(), 2});
     rows_.emplace_back(relation.rows.outputs());
     laws_.emplace_back(relation.law.outputs());
   }
-  for (const model::SwitchInfo& info : system.switches()) {
+  for (const model::SwitchInfo& info : system_.switches()) {
     registers = std::max(registers, info.value.registers());
   }
   registers_.resize(std::max(registers, 1));
   scratch_.resize(std::max(outputs, 2));
-  motion_.resize(system.motion_program().outputs());
+  motion_.resize(system_.motion_program().outputs());
   acceleration_.resize(n_);
   normal_.resize(layout.relations);
   tangent_.resize(layout.tangents);
@@ -105,6 +108,7 @@ bool MotionSeries::unique(int relation, int tangent) const {
 }
 
 bool MotionSeries::compute(const Mode& mode, int order) {
+  provide();
   const model::Layout& layout = system_.layout();
   if (!system_.mass_constant() && !system_.motion(work_)) return false;
   mode_ = mode;

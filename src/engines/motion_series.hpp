@@ -50,6 +50,7 @@ class MotionSeries {
     int relation;
     int tangent;
   };
+  void provide();  ///< memory, at the first use
   void evaluate_rows(int order);
   [[nodiscard]] bool factorise();
   [[nodiscard]] const expr::Series* row(const Active& a) const;

@@ -6,10 +6,13 @@
 namespace judder::engines {
 
 RowAssembly::RowAssembly(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), n_(system.layout().coordinates) {
-  const std::size_t rows = system.layout().relations + system.layout().tangents;
-  const std::size_t tangents = system.layout().tangents;
-  const std::size_t relations = system.layout().relations;
+    : system_(system), work_(work), n_(system.layout().coordinates) {}
+
+void RowAssembly::provide() {
+  if (!free_.empty()) return;
+  const std::size_t tangents = system_.layout().tangents;
+  const std::size_t relations = system_.layout().relations;
+  const std::size_t rows = relations + tangents;
   rows_.reserve(rows);
   A.resize(rows * rows);
   b.resize(rows);
@@ -28,6 +31,7 @@ RowAssembly::RowAssembly(const model::System& system, model::Workspace& work)
 }
 
 void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
+  provide();
   const auto& relations = system_.relations();
   const int count = static_cast<int>(relations.size());
   rows_.clear();

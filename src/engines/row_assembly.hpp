@@ -46,6 +46,8 @@ class RowAssembly {
   void statuses(const Mode& mode, std::vector<contact::RowStatus>& out) const;
 
  private:
+  void provide();  ///< memory, at the first use
+
   const model::System& system_;
   model::Workspace& work_;
   int n_ = 0;
