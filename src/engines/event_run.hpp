@@ -63,6 +63,7 @@ struct EventEngine::Run {
   bool prepare_dense();
   void dense(double theta, double* y);
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
+  void start_parabolas(double h);
   bool land(double h);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
@@ -158,7 +159,7 @@ struct EventEngine::Run {
   std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
   bool noise_measured_ = false;
-  std::vector<double> node_y_, samples_, bernstein_, landing_y_;
+  std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
   int first_guard_ = -1;             ///< guard whose zero ends the step
   double first_theta_ = 0;
   double first_slope_ = 0;           ///< per unit of θ

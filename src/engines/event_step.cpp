@@ -10,6 +10,23 @@ namespace {
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr int kTrialsUntilNoise = 6;  ///< trial steps in a row before rounding is suspected
 
+/// The parabola g with g(0), g(1) in sample[0], sample[3] and g'(0) = slope: its values in between, and the Bernstein coefficients of g, or of
+/// g/θ, g/θ² where g(0), g'(0) are known zeros.
+numeric::Interpolation parabola(double* sample, double slope, int zeros, double* coefficients) {
+  const double start = sample[0];
+  const double end = sample[3];
+  const double middle = start + 0.5 * slope;
+  sample[1] = 0.5625 * start + 0.375 * middle + 0.0625 * end;
+  sample[2] = 0.25 * start + 0.5 * middle + 0.25 * end;
+  coefficients[0] = zeros == 0 ? start : zeros == 1 ? slope : end;
+  coefficients[1] = zeros == 0 ? middle : zeros == 1 ? 0.5 * (slope + end) : end;
+  coefficients[2] = end;
+  numeric::Interpolation out;
+  out.magnitude = std::max({std::abs(coefficients[0]), std::abs(coefficients[1]), std::abs(end)});
+  out.error = std::isfinite(out.magnitude) ? 4 * kEpsilon * out.magnitude : std::numeric_limits<double>::infinity();
+  return out;
+}
+
 }  // namespace
 
 // A first step without any scale to go by: a share of the run; error control does the rest.
@@ -391,6 +408,18 @@ void EventEngine::Run::finish_step() {
   result_.largest_energy = std::max(result_.largest_energy, energy);
 }
 
+// Gaps that are parabolas in time, at the start of the step: their values and their slopes per step.
+void EventEngine::Run::start_parabolas(double h) {
+  motion_.load(t_, y_.data());
+  const int count = guards_.size();
+  slopes_.resize(std::max<std::size_t>(slopes_.size(), count));
+  for (int i = 0; i < count; ++i) {
+    double rate = 0;
+    system_.gap(work_, guards_.list()[i].place, samples_[4 * i], rate);
+    slopes_[i] = h * rate;
+  }
+}
+
 // Samples every guard along the trial step, replaces it by a polynomial and finds the first zero of all. `accurate` is false when a polynomial
 // does not represent its guard to the tolerance: the step is too long for events to be trusted.
 bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
@@ -402,16 +431,18 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   if (count == 0) return false;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
 
-  // The five points of the first grid are enough for parabolas.
-  const std::size_t coarsest = !stiff_ && motion_.uniform() && guards_.quadratic() ? 0 : 1;
-  for (std::size_t g = coarsest; g < grids_.size(); ++g) {
+  // Parabolas are known by both ends and a slope if they are gaps, otherwise by the five points of the first grid.
+  const bool parabolas = !stiff_ && motion_.uniform() && guards_.quadratic();
+  bool closed_form = parabolas && guards_.only_gaps();
+  for (std::size_t g = parabolas ? 0 : 1; g < grids_.size(); closed_form ? closed_form = false : ++g) {
     const numeric::SamplingGrid& grid = *grids_[g];
-    const int points = grid.points();
+    const int points = closed_form ? 3 : grid.points();
     samples_.resize(std::max<std::size_t>(samples_.size(), (points + 1) * count));
     bernstein_.resize(std::max<std::size_t>(bernstein_.size(), points * count));
     const int width = layout_.integrated();
     bool finite = true;
-    for (int j = 0; j < points && finite; ++j) {
+    if (closed_form) start_parabolas(h);
+    for (int j = 0; j < points && finite && !closed_form; ++j) {
       if (stiff_) {
         radau_.dense(grid.theta(j), 0, width, node_y_.data());
       } else {
@@ -430,7 +461,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       accurate = false;
       return false;
     }
-    degree_ = grid.degree();
+    degree_ = points - 1;
     first_guard_ = -1;
     first_theta_ = 2;
     graze_guard_ = -1;
@@ -440,14 +471,19 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     for (int i = 0; i < count; ++i) {
       Guard& guard = list[i];
       double* coefficients = bernstein_.data() + i * points;
-      const double* sample = samples_.data() + i * (points + 1);
+      double* sample = samples_.data() + i * (points + 1);
       if (guard.zeros < 0) {
         // A watch that starts at zero: the order of that zero from its first two samples.
         const double ratio = std::abs(sample[1] / sample[0]);
         const double order = std::log(ratio) / std::log(grid.theta(1) / grid.theta(0));
         guard.zeros = std::isfinite(order) ? std::clamp(static_cast<int>(std::lround(order)), 1, 3) : 1;
       }
-      const numeric::Interpolation fit = grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
+      if (closed_form && guard.zeros > 2) {
+        good = false;
+        break;
+      }
+      const numeric::Interpolation fit =
+          closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients) : grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
       double largest = 0;
       double lowest = sample[points];
       for (int j = 0; j <= points; ++j) {
@@ -508,7 +544,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       }
     }
     if (good) break;
-    if (g + 1 == grids_.size()) {
+    if (!closed_form && g + 1 == grids_.size()) {
       accurate = false;
       return false;
     }

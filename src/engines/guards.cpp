@@ -37,6 +37,7 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     list_.back().noise = watch_noise(place);
   }
   list_.back().scale = scale_slot(list_.back());
+  only_gaps_ = only_gaps_ && kind == GuardKind::gap;
   // With constant rows a gap is affine in q and t, a slip in v; a reaction is constant with the accelerations.
   switch (kind) {
     case GuardKind::gap:
@@ -61,6 +62,7 @@ void Guards::build() {
   list_.clear();
   needs_motion_ = false;
   quadratic_ = true;
+  only_gaps_ = true;
   const Mode& mode = motion_.mode();
   const bool redundant = motion_.redundant();
   bool margin = false;

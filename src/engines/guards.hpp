@@ -49,6 +49,7 @@ class Guards {
   [[nodiscard]] bool needs_motion() const { return needs_motion_; }
   /// Every function is a polynomial of degree two in time, or less, while the accelerations are constant.
   [[nodiscard]] bool quadratic() const { return quadratic_; }
+  [[nodiscard]] bool only_gaps() const { return only_gaps_; }
 
   /// Values at the state loaded in work.in (evaluated by the motion if needs_motion()), `stride` apart. Updates nothing.
   void values(double* out, int stride = 1);
@@ -90,6 +91,7 @@ class Guards {
   double margin_ = 0;
   bool needs_motion_ = false;
   bool quadratic_ = false;
+  bool only_gaps_ = false;
 };
 
 }  // namespace judder::engines
