@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "judder/io/run_head.hpp"
 #include "judder/io/state_file.hpp"
 #include "judder/simulate/simulate.hpp"
 
@@ -291,6 +292,17 @@ TEST_F(Run, WithoutStructuresTheColumnIsLeftOut) {
   ASSERT_EQ(report.stage, RunStage::ended);
   EXPECT_TRUE(report.structures.empty());
   EXPECT_EQ(run_markdown(report).find("structure"), std::string::npos);
+}
+
+// A picture of several variants needs the model's own title, a single run that of its variant.
+TEST_F(Run, TheHeadOfARunKeepsBothTitles) {
+  RunRequest wanted = request("press");
+  wanted.model.variants = {"high"};
+  const RunReport report = run_model(wanted);
+  ASSERT_EQ(report.stage, RunStage::ended);
+  const RunHead head = read_run_head(run_json(report.summary));
+  EXPECT_EQ(head.title, "Stiff spring, drop from 9 cm");
+  EXPECT_EQ(head.model_title, "Two-mass vibro-impact system (press)");
 }
 
 TEST_F(Run, LongEventTablesAreCut) {
