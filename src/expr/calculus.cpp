@@ -168,7 +168,15 @@ Node Graph::derivative(Node root, Variable x) {
   return known(root);
 }
 
-Node Graph::substitute(Node root, std::span<const Variable> variables, std::span<const Node> values) {
+Node Graph::substitute(Node a, std::span<const Variable> variables, std::span<const Node> values) {
+  return replace(a, variables, values, true);
+}
+
+Node Graph::substitute_frozen(Node a, std::span<const Variable> variables, std::span<const Node> values) {
+  return replace(a, variables, values, false);
+}
+
+Node Graph::replace(Node root, std::span<const Variable> variables, std::span<const Node> values, bool surfaces) {
   Data& d = *data_;
   std::unordered_map<std::uint32_t, Node> replaced;
   for (std::size_t i = 0; i < variables.size(); ++i) replaced[variable(variables[i]).index] = values[i];
@@ -177,11 +185,12 @@ Node Graph::substitute(Node root, std::span<const Variable> variables, std::span
     const auto found = replaced.find(a.index);
     return found == replaced.end() ? a : found->second;
   };
-  for (const std::uint32_t index : d.parts(roots, true)) {
+  for (const std::uint32_t index : d.parts(roots, surfaces)) {
     const Node a{index};
     const Entry e = d.at(a);
     if (e.kind == NodeKind::constant || e.kind == NodeKind::variable) continue;
     if (e.kind == NodeKind::side || e.kind == NodeKind::sign) {
+      if (!surfaces) continue;
       // A copy: building the image may add switches.
       const Switch s = d.switches[e.first];
       const Node surface = image(s.surface);

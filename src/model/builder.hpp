@@ -390,6 +390,7 @@ struct Builder {
   void collect_switches();
   void find_instants();
   void build_massless();
+  void recognise_linear();  ///< linear.cpp
   void start_inputs();
   expr::Program program(std::span<const Node> outputs, expr::Sides sides = expr::Sides::given) const;
   bool quasi_static() const;

@@ -134,6 +134,7 @@ bool System::autonomous_forces() const { return data_->autonomous; }
 const std::vector<double>& System::start() const { return data_->start; }
 const std::vector<double>& System::instants() const { return data_->instants; }
 const Symbols& System::symbols() const { return data_->symbols; }
+const LinearStructure& System::linear() const { return data_->linear; }
 const expr::Graph& System::graph() const { return data_->graph; }
 const expr::Program& System::motion_program() const { return data_->motion; }
 

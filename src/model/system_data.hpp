@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "judder/model/linear.hpp"
 #include "judder/model/system.hpp"
 
 namespace judder::model {
@@ -45,6 +46,7 @@ struct System::Data {
   expr::Program power;
   expr::Program column_program;
   MasslessSystem follow;
+  LinearStructure linear;
   int registers = 0, outputs = 0;
 };
 

@@ -161,6 +161,8 @@ class Graph {
   Node derivative(Node a, Variable x);  ///< sides constant; memoised
   /// Replaces variables by nodes (simultaneously).
   Node substitute(Node a, std::span<const Variable> variables, std::span<const Node> values);
+  /// The same with frozen sides: surfaces of switches keep their variables.
+  Node substitute_frozen(Node a, std::span<const Variable> variables, std::span<const Node> values);
   /// True if a is a polynomial of degree ≤ `degree` in the given variables (their products counted), judged on the canonical
   /// form and its derivatives; sides and other variables count as coefficients.
   bool polynomial_degree_at_most(Node a, std::span<const Variable> variables, int degree);
@@ -177,6 +179,7 @@ class Graph {
   [[nodiscard]] const Data& data() const { return *data_; }
 
  private:
+  Node replace(Node a, std::span<const Variable> variables, std::span<const Node> values, bool surfaces);
   std::unique_ptr<Data> data_;
 };
 

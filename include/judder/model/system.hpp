@@ -32,6 +32,7 @@
 
 #include "judder/expr/graph.hpp"
 #include "judder/expr/program.hpp"
+#include "judder/model/linear.hpp"
 
 namespace judder::model {
 
@@ -218,6 +219,8 @@ class System {
   /// Instants on a timetable that are known in closed form (knots of tables and of bump in t), ascending.
   [[nodiscard]] const std::vector<double>& instants() const;
   [[nodiscard]] const Symbols& symbols() const;
+  /// Whether the model is linear in each mode, with the coefficients, or the reason why it is not.
+  [[nodiscard]] const LinearStructure& linear() const;
   [[nodiscard]] const expr::Graph& graph() const;
   /// Loads the sides that depend on values (switches) from `in` into `in`; used at the start and by checks.
   void sides_by_value(std::span<double> in, Workspace& work) const;
