@@ -144,6 +144,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   phase_ = {};
   accumulation_end_ = kNone;
   stop_by_watch_ = false;
+  time_bound_ = 0;
   have_f0_ = false;
   stiff_ = options_.integrator == Integrator::stiff;
   motion_.always_audit(stiff_);
@@ -403,6 +404,7 @@ void EventEngine::Run::rows_after_event() {
 
 void EventEngine::Run::report(Event event) {
   event.time = t_;
+  event.bound = time_bound_;
   event.mode = mode_.key();
   sink_->event(event);
   ++result_.events;

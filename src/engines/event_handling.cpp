@@ -742,7 +742,7 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   status = decider_.decide(mode, exclusions_, kDecisionTolerance);
   if (status.reason == Reason::inconsistent) {
     // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much.
-    const Status again = decider_.decide(mode, exclusions_, std::clamp(1e3 * options_.tolerance, 1e-9, 1e-5));
+    const Status again = decider_.decide(mode, exclusions_, std::clamp(1e3 * state_tolerance(), 1e-9, 1e-5));
     if (again.ok()) status = again;
   }
   result_.undecided_ties += decider_.undecided_ties();

@@ -1,4 +1,8 @@
-// One run of the event-driven engine: its state between two events, and the three things it does in turn: step, locate, handle.
+// One run of an engine that goes from event to event: its state between two events, and the two things it does in turn: it advances to the
+// next event, and it handles it.
+//
+// The event-driven engine advances by steps and looks for zeros on them (event_step.cpp). The exact engine replaces `advance` by closed
+// forms (exact_run.hpp). Everything else, from the first decision to the last row, is one code for both.
 #pragma once
 
 #include <array>
@@ -23,10 +27,19 @@ namespace judder::engines {
 
 struct EventEngine::Run {
   explicit Run(const model::System& system);
+  virtual ~Run() = default;
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   EngineResult go(const EngineOptions& options, Sink& sink, const Moment* resume);
 
- private:
+ protected:
+  enum class StepEnd { plain, limit, guard, failed };
+  /// Moves t_ and y_ towards `limit`, rows on the way included. `guard`: ended on zeros of the guards in together_.
+  virtual StepEnd advance(double limit);
+  /// Relative error that the state at an event may have.
+  [[nodiscard]] virtual double state_tolerance() const { return options_.tolerance; }
+
   // --- event_engine.cpp: the loop, rows, bookkeeping ---
   void begin(const Moment* resume);
   void start_from_model();
@@ -56,8 +69,6 @@ struct EventEngine::Run {
   void recall(const PhaseMemory& phase);
 
   // --- event_step.cpp: one accepted step and the search for its end ---
-  enum class StepEnd { plain, limit, guard, failed };
-  StepEnd advance(double limit);
   bool try_step(double h);
   [[nodiscard]] double step_error();
   bool prepare_dense();
@@ -141,6 +152,7 @@ struct EventEngine::Run {
   EngineResult result_;
 
   double t_ = 0;
+  double time_bound_ = 0;            ///< of the error of the present event's time; 0: not known
   double h_ = 0;                     ///< next step to try
   std::vector<double> y_, f0_;       ///< components of ModeMotion
   bool have_f0_ = false;

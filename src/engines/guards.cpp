@@ -295,6 +295,12 @@ void Guards::note_shared_forces() {
   }
 }
 
+void Guards::note_scale(Guard& guard, double value) {
+  double& scale = scale_slot(guard);
+  scale = std::max(scale, std::abs(value));
+  guard.scale = scale;
+}
+
 void Guards::load_scales(const std::vector<double>& memory) {
   if (memory.size() == memory_.size()) memory_ = memory;
   else std::fill(memory_.begin(), memory_.end(), 0.0);

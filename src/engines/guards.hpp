@@ -61,6 +61,8 @@ class Guards {
   bool renew_noise(Guard& guard);
   /// Running scales by kind of quantity: a guard takes over the scale of its relation's quantity.
   void note_scales();
+  /// The same for a value that was met between the states seen.
+  void note_scale(Guard& guard, double value);
   void load_scales(const std::vector<double>& memory);
   [[nodiscard]] const std::vector<double>& scales() const { return memory_; }
   [[nodiscard]] double gap_scale(int relation) const { return memory_[relation]; }

@@ -85,6 +85,16 @@ class ModeMotion {
   /// Removes drift: positions of closed and held rows, then velocities of all active rows. Returns false if the positions do not converge.
   bool project(double t, double* y, bool positions);
 
+  /// The linear part of evaluate() where the structure is constant: accelerations and, by active row, the reactions that a force (n entries)
+  /// and terms ζ (by active row) give, to the last bits. Sums that
+  /// cancel to rounding are zero. For tables made once per mode: it allocates.
+  void respond(const double* force, const double* zeta, double* acceleration, double* lambda);
+  [[nodiscard]] int active_relation(int k) const { return active_[k].relation; }
+  [[nodiscard]] int active_tangent(int k) const { return active_[k].tangent; }  ///< within the relation; −1: the normal row
+  /// Number of ways to change the reactions of a redundant mode without changing the motion, and one of them, by active row.
+  [[nodiscard]] int nullity() const { return active() - rank_; }
+  void null_reactions(int number, double* lambda);
+
   /// d/dt of the surface of switch k along the present motion (after evaluate), and on its two sides while it slides.
   double surface_rate(int k);
   /// Switch k stands on the slip velocity of a row that sticks: friction and switch act in parallel, only their sum is defined, and the

@@ -120,6 +120,7 @@ struct EngineResult {
   Status status;
   Moment end;
   long steps = 0, rejected = 0, evaluations = 0, events = 0, impacts = 0;
+  long windows = 0;               ///< looked at for zeros, by engines that work without steps
   long undecided_ties = 0;
   bool reactions_not_unique = false;
   bool uniqueness_unchecked = false;
@@ -140,6 +141,26 @@ class EventEngine {
   [[nodiscard]] static std::string unsupported(const model::System& system);
 
   /// Runs from the start of the model, or from `resume`. May be called again: memory is kept.
+  [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink, const Moment* resume = nullptr);
+
+ private:
+  friend class ExactEngine;
+  struct Run;
+  std::unique_ptr<Run> run_;
+};
+
+/// The exact engine, for systems that are linear in each mode (model/linear.hpp): closed forms instead of steps, every crossing deeper than
+/// rounding found, event times with a bound of their error. Events are handled by the same code as in the event-driven engine. `tolerance` is
+/// used for accumulations only; `step`, `max_step` and `integrator` mean nothing to it. Closed forms of the modes met are kept for later runs.
+class ExactEngine {
+ public:
+  explicit ExactEngine(const model::System& system);
+  ~ExactEngine();
+  ExactEngine(ExactEngine&&) noexcept;
+
+  /// Why the system cannot be run by this engine, or an empty string.
+  [[nodiscard]] static std::string unsupported(const model::System& system);
+
   [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink, const Moment* resume = nullptr);
 
  private:

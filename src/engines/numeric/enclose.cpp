@@ -153,6 +153,26 @@ double CrossingSearch::slope(int function, const double* x) const {
   return sum;
 }
 
+double CrossingSearch::slope_rounding(int function, const double* x) const {
+  double sum = 0;
+  for (int j = 0; j < n_; ++j) sum += std::abs(table_[offset((function * n_ + j) * stride_ + 1)] * x[j]);
+  return kRounding * sum;
+}
+
+int CrossingSearch::order_of_zero(int function, const double* x, int least) const {
+  for (int k = least; k < 3; ++k) {
+    double sum = 0;
+    double terms = 0;
+    for (int j = 0; j < n_; ++j) {
+      const double term = table_[offset((function * n_ + j) * stride_ + k)] * x[j];
+      sum += term;
+      terms += std::abs(term);
+    }
+    if (std::abs(sum) > kRounding * terms) return k;
+  }
+  return 3;
+}
+
 double CrossingSearch::uncertainty(int function, const double* x) const {
   double sum = 0;
   for (int j = 0; j < n_; ++j) {

@@ -96,8 +96,12 @@ class CrossingSearch {
   /// f_i(x), and the bound 8 ε |c||x| of its rounding at an exact x.
   [[nodiscard]] double value(int function, const double* x) const;
   [[nodiscard]] double rounding(int function, const double* x) const;
-  /// ḟ_i(x)
+  /// ḟ_i(x), and the bound of its rounding.
   [[nodiscard]] double slope(int function, const double* x) const;
+  [[nodiscard]] double slope_rounding(int function, const double* x) const;
+  /// Order of the zero of f_i at an x that it is known to vanish at: the first derivative, from `least` on, that is more than rounding;
+  /// at most 3.
+  [[nodiscard]] int order_of_zero(int function, const double* x, int least) const;
 
  private:
   static constexpr int kMaxTerms = 16;

@@ -63,6 +63,13 @@ void LinearMotion::build(int n, const double* a, std::span<const LoadTerm> loads
   }
 }
 
+int LinearMotion::load_state(int power, double rate, double frequency) const {
+  for (const Chain& chain : chains_) {
+    if (chain.rate == rate && chain.frequency == frequency && power < chain.powers) return chain.first + power * width(chain);
+  }
+  return -1;
+}
+
 void LinearMotion::start(double t, const double* x, double* augmented) const {
   for (int i = 0; i < n_; ++i) augmented[i] = x[i];
   for (const Chain& chain : chains_) {

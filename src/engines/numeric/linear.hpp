@@ -35,6 +35,9 @@ class LinearMotion {
   [[nodiscard]] int size() const { return size_; }  ///< of x̂
   [[nodiscard]] const double* matrix() const { return matrix_.data(); }
 
+  /// Index in x̂ of w_k, k = power, of the load with this rate and frequency; z_k follows it where ω ≠ 0. −1: there is no such load.
+  [[nodiscard]] int load_state(int power, double rate, double frequency) const;
+
   /// x̂ at time t from x: copies x and evaluates the load's states.
   void start(double t, const double* x, double* augmented) const;
 

@@ -272,7 +272,7 @@ TEST(CrossingSearch, LosesNoPairOfZerosOfADampedWave) {
 // Dyadic times are window ends: the sign there is open, and the next window must continue with the question.
 TEST(CrossingSearch, LosesNoZeroAtTheEndOfAWindow) {
   std::mt19937_64 random(43);
-  for (int trial = 0; trial < count(20'000); ++trial) {
+  for (int trial = 0; trial < count(50'000); ++trial) {
     const Wave wave(1.3, trial % 3 == 0 ? 0.1 : 0.0, random);
     const double at = std::ldexp(static_cast<double>(1 + trial % 37), -(trial % 5)) * 0.125;
     if (at > 3) continue;

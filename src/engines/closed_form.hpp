@@ -1,0 +1,114 @@
+// The motion of one mode in closed form, and everything that is watched along it.
+//
+//     x̂ = (q, v, z, load states) ,   dx̂/dt = Â x̂ ,   f_i = c_iᵀ x̂
+//
+// Built from the coefficients of model::LinearStructure with the sides, directions and statuses of the mode, by the same elimination of
+// reactions as the event-driven engine uses (mode_motion.hpp). Guards become rows c_i; where reactions are not unique, the condition that some
+// admissible reaction exists is freed of the undetermined parts by elimination (Fourier and Motzkin), so that it, too, is a list of rows.
+//
+// While switches k slide, f = f⁰ + Σ α_k (f^k − f⁰) with the fields on their sides. Where f^k − f⁰ = d_k φ_k(x̂) has a constant direction,
+// ψ_k = α_k φ_k follows linearly from ds/dt = 0, and the sliding motion is linear although α_k is not:
+//
+//     f = f⁰ − D (S D)⁻¹ (S f⁰ + ∂s/∂t) ,   S = ∂s/∂y ,   D = (d_1 … d_m)
+//
+// Work is the integral of products of two rows. On windows within the natural time 1/ρ(|Â|) both are Taylor polynomials, exact to rounding,
+// and Gauss-Legendre quadrature with 8 points is exact to rounding, too.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engines/numeric/enclose.hpp"
+#include "engines/numeric/exponential.hpp"
+#include "engines/numeric/linear.hpp"
+#include "guards.hpp"
+#include "mode_motion.hpp"
+
+namespace judder::engines {
+
+class ClosedForm {
+ public:
+  /// For the mode that `motion` and `guards` are set to. Returns why it has no closed form, or an empty string. Allocates.
+  [[nodiscard]] std::string build(const model::System& system, model::Workspace& work, ModeMotion& motion, const std::vector<Guard>& guards);
+
+  [[nodiscard]] int size() const { return linear_.size(); }
+  /// x̂ at time t from y.
+  void start(double t, const double* y, double* x) const { linear_.start(t, y, x); }
+
+  /// A function of the search: falling zeros end the mode.
+  struct Function {
+    int guard = 0;        ///< in the list of guards
+    bool rising = false;  ///< of a watch: the function is its negative
+  };
+  [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
+
+  numeric::DyadicExponentials exponentials;
+  numeric::CrossingSearch search;
+
+  /// Longest window for integrate(): the natural time; infinite for polynomial motion.
+  [[nodiscard]] double window() const { return window_; }
+  /// Some product does work, or some reaction is to be integrated.
+  [[nodiscard]] bool has_integrals() const { return !rows_.empty(); }
+  /// Work by products, false in modes whose power is no sum of products: while switches slide.
+  [[nodiscard]] bool work_by_products() const { return work_by_products_; }
+
+  struct Reaction {
+    int relation = 0;
+    double impulse = 0;  ///< ∫ λ_N dt over the window
+    double peak = 0;
+  };
+  /// Adds the work over [x, x + width] to `work` (dissipated, then supplied, by audit element) and gives the reactions of that window.
+  void integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions);
+
+ private:
+  using Row = std::vector<double>;  ///< over the basis: y, then load functions t^k e^{σt} cos ωt or sin ωt
+
+  struct LoadKind {
+    int power = 0;
+    double rate = 0, frequency = 0;
+  };
+  struct Context;  ///< of build()
+  struct Stack;    ///< accelerations, rates and reactions as rows
+
+  void collect_loads(const model::LinearStructure& structure);
+  int load_index(int power, double rate, double frequency);
+  [[nodiscard]] Row row(const model::AffineFunction& function) const;
+  void add(Row& to, const Row& from, double factor) const;
+  void field(Context& context, Stack& out);
+  [[nodiscard]] std::string slide(Context& context, Stack& out);
+  void assemble(const Stack& stack);
+  [[nodiscard]] std::string list_functions(Context& context, const Stack& stack);
+  void list_margins(Context& context, const Stack& stack, int guard, std::vector<Row>& rows);
+  void list_work(Context& context, const Stack& stack);
+  int integral_row(const Row& row);
+  [[nodiscard]] Row augmented(const Row& row) const;
+
+  int n_ = 0, states_ = 0, y_ = 0;
+  std::vector<double> values_;  ///< of the coefficient program
+  std::vector<LoadKind> kinds_;
+  std::vector<int> place_;      ///< by load kind and part: index in x̂; −1: none
+  numeric::LinearMotion linear_;
+  std::vector<Function> functions_;
+
+  // integrals
+  static constexpr int kTerms = 18;
+  struct Product {
+    int component = 0;
+    int first = 0, second = 0;  ///< rows
+    double factor = 1;
+  };
+  struct ReactionRow {
+    int relation = 0;
+    int row = 0;
+  };
+  double window_ = 0;
+  bool work_by_products_ = true;
+  std::vector<Row> rows_;        ///< of products and reactions, over x̂
+  std::vector<double> taylor_;   ///< row × state × term: cᵀÂᵏ/k!
+  std::vector<Product> products_;
+  std::vector<ReactionRow> reaction_rows_;
+  std::vector<double> terms_, nodes_;
+};
+
+}  // namespace judder::engines

@@ -1,0 +1,292 @@
+#include "exact_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace judder::engines {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kRounding = 8 * kEpsilon;
+constexpr double kWindowsPerAdvance = 65536;  ///< natural times after which cancelling and progress get their turn
+
+}  // namespace
+
+bool ClosedForms::same(const Mode& a, const Mode& b) {
+  if (a.normal != b.normal || a.pressed != b.pressed || a.tangent != b.tangent || a.sliding != b.sliding) return false;
+  for (std::size_t k = 0; k < a.side.size(); ++k) {
+    if (a.sliding[k] == 0 && a.side[k] != b.side[k]) return false;
+  }
+  return true;
+}
+
+ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work, ModeMotion& motion, const std::vector<Guard>& guards,
+                            std::string& problem) {
+  const Mode& mode = motion.mode();
+  const std::uint64_t key = mode.key();
+  ++clock_;
+  for (Kept& kept : kept_) {
+    if (kept.key != key || !same(kept.mode, mode)) continue;
+    kept.used = clock_;
+    return kept.form.get();
+  }
+  auto form = std::make_unique<ClosedForm>();
+  problem = form->build(system, work, motion, guards);
+  if (!problem.empty()) return nullptr;
+  const auto width = static_cast<std::size_t>(form->size());
+  const std::size_t bytes = 1600 * width * width + 1000 * (1 + form->functions().size()) * width;
+  const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMost);
+  while (kept_.size() >= most) {
+    kept_.erase(std::min_element(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; }));
+  }
+  kept_.push_back({mode, key, clock_, std::move(form)});
+  return kept_.back().form.get();
+}
+
+/// Closed forms carry nothing but rounding from event to event.
+double ExactEngine::Run::state_tolerance() const { return 64 * kEpsilon; }
+
+bool ExactEngine::Run::begin_phase() {
+  motion_.load(t_, y_.data());
+  std::string problem;
+  form_ = forms_.of(system_, work_, motion_, guards_.list(), problem);
+  if (form_ == nullptr) return fail({Reason::unsupported, t_, {}, "the exact engine cannot go on: " + problem});
+  const auto size = static_cast<std::size_t>(form_->size());
+  if (start_.size() < size) {
+    for (std::vector<double>* memory : {&start_, &end_, &sample_, &window_start_, &window_next_}) memory->resize(size);
+  }
+  phase_time_ = integrated_ = t_;
+  form_->start(t_, y_.data(), start_.data());
+  std::copy_n(start_.begin(), size, window_start_.begin());
+  zeros_.clear();
+  for (const ClosedForm::Function& function : form_->functions()) {
+    const int order = guards_.list()[function.guard].zeros;
+    zeros_.push_back(std::min(order, 3));
+  }
+  for (std::size_t i = 0; i < zeros_.size(); ++i) {
+    if (zeros_[i] < 0) zeros_[i] = form_->search.order_of_zero(static_cast<int>(i), start_.data(), 1);
+  }
+  return true;
+}
+
+EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
+  time_bound_ = kRounding * std::max(std::abs(t_), std::abs(limit));
+  if (hold(limit)) {
+    finish_step();
+    return StepEnd::limit;
+  }
+  if (!begin_phase()) return StepEnd::failed;
+  double horizon = limit - t_;
+  bool to_limit = true;
+  if (horizon > kWindowsPerAdvance * form_->window()) {
+    horizon = kWindowsPerAdvance * form_->window();
+    to_limit = false;
+  }
+  const numeric::Crossing crossing = form_->search.find(form_->exponentials, start_.data(), horizon, zeros_);
+  result_.windows += static_cast<long>(form_->search.windows());
+  ++result_.steps;
+  if (crossing.outcome == numeric::SearchOutcome::undecided) {
+    static_cast<void>(fail({Reason::step_too_small, t_ + crossing.time, {}, "zeros of event functions lie too close to be told apart"}));
+    return StepEnd::failed;
+  }
+  for (Guard& guard : guards_.list()) guard.zeros = 0;
+  if (crossing.outcome == numeric::SearchOutcome::none) {
+    form_->exponentials.advance(start_.data(), horizon, end_.data());
+    end_phase_at(to_limit ? limit : t_ + horizon, horizon);
+    finish_step();
+    return to_limit ? StepEnd::limit : StepEnd::plain;
+  }
+  std::copy_n(form_->search.state(), form_->size(), end_.begin());
+  gather(crossing);
+  const double time = std::min(phase_time_ + crossing.time, limit);
+  time_bound_ = kRounding * std::abs(time) + crossing.error;
+  end_phase_at(time, crossing.time);
+  motion_.load(t_, y_.data());
+  result_.largest_energy = std::max(result_.largest_energy, std::abs(total_energy()));
+  return StepEnd::guard;
+}
+
+/// Everything up to the end of the phase: grazes, rows, work, reactions, scales; then the state there.
+void ExactEngine::Run::end_phase_at(double time, double tau) {
+  phase_end_ = time;
+  emit_grazes(time);
+  emit_rows(time);
+  integrate_to(time);
+  if (motion_.redundant()) {
+    std::copy_n(end_.begin(), layout_.integrated(), node_y_.begin());
+    motion_.load(time, node_y_.data());
+    if (motion_.evaluate()) {
+      static_cast<void>(guards_.sharing.share(motion_));
+      note_reactions(time - t_, false);
+    }
+  }
+  note_scales_along(tau);
+  t_ = time;
+  std::copy_n(end_.begin(), layout_.integrated(), y_.begin());
+  motion_.pin(t_, y_.data());
+  if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
+  project_sliding();
+  have_f0_ = false;
+}
+
+/// The guards that vanish at the crossing: the one that was found, and those whose own zero cannot be told from it.
+void ExactEngine::Run::gather(const numeric::Crossing& crossing) {
+  const auto& functions = form_->functions();
+  const numeric::CrossingSearch& search = form_->search;
+  const double slack = 64 * kEpsilon * std::max(std::abs(t_), std::abs(t_ + crossing.time)) + 2 * crossing.error;
+  together_.clear();
+  for (int i = 0; i < static_cast<int>(functions.size()); ++i) {
+    if (i != crossing.function) {
+      const double slope = search.slope(i, end_.data());
+      if (!(slope < -search.slope_rounding(i, end_.data()))) continue;
+      if (std::abs(search.value(i, end_.data())) > -slope * slack + 2 * search.rounding(i, end_.data())) continue;
+      // What was never more than rounding does not cross: a contact that nothing presses keeps its reaction of zero.
+      const double middle = middle_value(i, crossing.time);
+      const double rounding = std::max(search.rounding(i, start_.data()), search.rounding(i, end_.data()));
+      if (search.value(i, start_.data()) <= 4 * rounding && middle <= 4 * rounding) continue;
+    }
+    const ClosedForm::Function& function = functions[i];
+    const Guard& guard = guards_.list()[function.guard];
+    if (guard.kind == GuardKind::watch) watch_rising_[guard.place] = function.rising ? 1 : 0;
+    if (std::find(together_.begin(), together_.end(), function.guard) == together_.end()) together_.push_back(function.guard);
+  }
+}
+
+/// The state at a time of the phase into work_.in.
+void ExactEngine::Run::load_at(double time) {
+  form_->exponentials.advance(start_.data(), time - phase_time_, sample_.data());
+  std::copy_n(sample_.begin(), layout_.integrated(), node_y_.begin());
+  motion_.load(time, node_y_.data());
+  load_audits(y_.data());
+}
+
+/// Touches without consequence, each with its bound and, in place of a sample row, two equal rows.
+void ExactEngine::Run::emit_grazes(double until) {
+  for (const numeric::Graze& graze : form_->search.grazes()) {
+    const Guard& guard = guards_.list()[form_->functions()[graze.function].guard];
+    const double time = phase_time_ + graze.time;
+    // A touch that cannot be told from the end of the phase is part of that event.
+    if (!reports_graze(guard) || !(time > t_) || !(time + graze.error < until - time_bound_)) continue;
+    emit_rows(time);
+    integrate_to(time);
+    load_at(time);
+    Event event;
+    event.time = time;
+    event.kind = EventKind::graze;
+    event.place = guard.place;
+    event.numbers[0] = graze.bound;
+    event.bound = kRounding * std::abs(time) + graze.error;
+    event.energy_before = event.energy_after = total_energy();
+    event.mode = mode_.key();
+    if (options_.event_rows) emit_row(RowKind::before);
+    sink_->event(event);
+    ++result_.events;
+    if (!options_.event_rows) continue;
+    emit_row(RowKind::after);
+    while (next_sample_ <= time) advance_sample();
+  }
+}
+
+/// Rows at the sample times before `until`.
+void ExactEngine::Run::emit_rows(double until) {
+  while (next_sample_ < until) {
+    if (reads_audits_) integrate_to(next_sample_);
+    load_at(next_sample_);
+    emit_row(RowKind::sample);
+    advance_sample();
+  }
+}
+
+/// Work and impulses from integrated_ to `time`, window by window.
+void ExactEngine::Run::integrate_to(double time) {
+  const double from = integrated_;
+  integrated_ = time;
+  if (!form_->work_by_products()) integrate_power(from, time);
+  if (!form_->has_integrals()) return;
+  double rest = time - from;
+  double* work = y_.data() + layout_.integrated();
+  const auto window = [&](double width) {
+    form_->integrate(window_start_.data(), width, work, reactions_);
+    for (const ClosedForm::Reaction& reaction : reactions_) {
+      Interval& interval = open_intervals_[reaction.relation];
+      interval.impulse += reaction.impulse;
+      interval.peak = std::max(interval.peak, reaction.peak);
+    }
+  };
+  while (rest > form_->window()) {
+    window(form_->window());
+    form_->exponentials.apply(form_->exponentials.natural_exponent(), window_start_.data(), window_next_.data());
+    std::swap(window_start_, window_next_);
+    rest -= form_->window();
+  }
+  if (!(rest > 0)) return;
+  window(rest);
+  // The next window starts from here, unless the phase is over.
+  if (time >= phase_end_) return;
+  form_->exponentials.advance(window_start_.data(), rest, window_next_.data());
+  std::swap(window_start_, window_next_);
+}
+
+/// The same where power is no sum of products: the power itself at the nodes of Gauss and Legendre.
+void ExactEngine::Run::integrate_power(double from, double to) {
+  static constexpr double kNode[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
+  static constexpr double kWeight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
+  const int width = layout_.integrated();
+  const double pieces = std::isinf(form_->window()) ? 1 : std::max(1.0, std::ceil((to - from) / form_->window()));
+  const double half = 0.5 * (to - from) / pieces;
+  for (double piece = 0; piece < pieces; ++piece) {
+    const double middle = from + (2 * piece + 1) * half;
+    for (int g = 0; g < 4; ++g) {
+      for (const double sign : {-1.0, 1.0}) {
+        const double time = middle + sign * kNode[g] * half;
+        form_->exponentials.advance(start_.data(), time - phase_time_, sample_.data());
+        std::copy_n(sample_.begin(), width, node_y_.begin());
+        if (!motion_(time, node_y_.data(), f0_.data())) continue;
+        for (int i = width; i < motion_.components(); ++i) y_[i] += half * kWeight[g] * f0_[i];
+      }
+    }
+  }
+}
+
+/// A function in the middle of a phase, by its values and slopes at both ends; for scales and phases within the natural time.
+double ExactEngine::Run::middle_value(int function, double tau) const {
+  const numeric::CrossingSearch& search = form_->search;
+  return 0.5 * (search.value(function, start_.data()) + search.value(function, end_.data())) +
+         0.125 * tau * (search.slope(function, start_.data()) - search.slope(function, end_.data()));
+}
+
+/// Running scales see the ends of a phase and its middle.
+void ExactEngine::Run::note_scales_along(double tau) {
+  const auto& functions = form_->functions();
+  const numeric::CrossingSearch& search = form_->search;
+  const bool curved = tau > 2 * form_->window();
+  if (curved) form_->exponentials.advance(start_.data(), 0.5 * tau, sample_.data());
+  const auto middle = [tau](double a, double b, double rate_a, double rate_b) { return 0.5 * (a + b) + 0.125 * tau * (rate_a - rate_b); };
+  for (int i = 0; i < static_cast<int>(functions.size()); ++i) {
+    const double value = curved ? search.value(i, sample_.data()) : middle_value(i, tau);
+    guards_.note_scale(guards_.list()[functions[i].guard], value);
+  }
+  const int n = layout_.coordinates;
+  for (int i = 0; i < n; ++i) {
+    const double position = curved ? sample_[i] : middle(start_[i], end_[i], start_[n + i], end_[n + i]);
+    scale_[i] = std::max({scale_[i], std::abs(position - start_y_[i]), std::abs(end_[i] - start_y_[i])});
+    scale_[n + i] = std::max({scale_[n + i], std::abs(start_[n + i]), std::abs(end_[n + i])});
+    if (curved) scale_[n + i] = std::max(scale_[n + i], std::abs(sample_[n + i]));
+  }
+  for (int i = 2 * n; i < layout_.integrated(); ++i) scale_[i] = std::max(scale_[i], std::abs(end_[i] - start_y_[i]));
+}
+
+ExactEngine::ExactEngine(const model::System& system) : run_(std::make_unique<Run>(system)) {}
+ExactEngine::~ExactEngine() = default;
+ExactEngine::ExactEngine(ExactEngine&&) noexcept = default;
+
+std::string ExactEngine::unsupported(const model::System& system) {
+  const std::string problem = EventEngine::unsupported(system);
+  if (!problem.empty()) return problem;
+  return system.linear().reason;
+}
+
+EngineResult ExactEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) { return run_->go(options, sink, resume); }
+
+}  // namespace judder::engines
