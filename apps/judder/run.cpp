@@ -71,7 +71,7 @@ int run_run(const Arguments& arguments) {
       break;
   }
   if (arguments.has("--json"))
-    print(io::run_json(run.summary));
+    print(io::run_json(run.summary, run.events));
   else
     print((arguments.has("--summary") ? io::run_markdown(run) : io::run_text(run)) + io::estimate_text(run));
   return exit_code(run.summary.status);

@@ -13,6 +13,7 @@ namespace judder::app {
 [[nodiscard]] const Verb* find_verb(const std::string& name);
 
 int run_check(const Arguments& arguments);
+int run_compare(const Arguments& arguments);
 int run_completion(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_gallery(const Arguments& arguments);

@@ -105,13 +105,28 @@ class Verifier {
     for (const std::string& key : order_) {
       const Run& run = runs_.at(key);
       simulate(run);
-      const auto off = [this](std::size_t k) { return out_.outcomes[k].verdict == Verdict::off; };
+      const auto off = [this](std::size_t k) {
+        const auto twin = exact_.find(k);
+        return out_.outcomes[k].verdict == Verdict::off || (twin != exact_.end() && twin->second.verdict == Verdict::off);
+      };
       if (options_.first_failure && std::any_of(run.outcomes.begin(), run.outcomes.end(), off)) break;
     }
+    interleave();
     return std::move(out_);
   }
 
  private:
+  /// Outcomes of the exact engine behind those of the event-driven one.
+  void interleave() {
+    std::vector<Outcome> all;
+    for (std::size_t k = 0; k < out_.outcomes.size(); ++k) {
+      all.push_back(std::move(out_.outcomes[k]));
+      const auto twin = exact_.find(k);
+      if (twin != exact_.end()) all.push_back(std::move(twin->second));
+    }
+    out_.outcomes = std::move(all);
+  }
+
   void assign(const ReferenceValue& value) {
     bool found = false;
     for (std::size_t w = 0; w < writings_.size(); ++w) {
@@ -190,10 +205,24 @@ class Verifier {
     }
     engine.instants.assign(instants.begin(), instants.end());
 
-    const simulate::Result result = simulate::simulate(system, engine, compiled.run.engine);
+    const bool twice = options_.both_engines && options_.engine.empty() && compiled.run.engine == "event" &&
+                       engines::ExactEngine::unsupported(system).empty();
+    if (twice) {
+      for (const std::size_t k : run.outcomes) exact_[k] = out_.outcomes[k];
+      read(run, simulate::simulate(system, engine, "exact"), compiled, needed, problems);
+    }
+    read(run, simulate::simulate(system, engine, compiled.run.engine), compiled, needed, problems);
+  }
+
+  /// The values of one run; those of a repetition by the exact engine are kept apart.
+  void read(const Run& run, const simulate::Result& result, const model::Compiled& compiled, const std::vector<Instants>& needed,
+            const std::vector<std::string>& problems) {
+    const model::System& system = *compiled.system;
+    const bool repetition = result.engine == "exact" && compiled.run.engine == "event";
     ++out_.runs;
     for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
-      Outcome& outcome = out_.outcomes[run.outcomes[i]];
+      Outcome& outcome = repetition ? exact_[run.outcomes[i]] : out_.outcomes[run.outcomes[i]];
+      outcome.engine = result.engine;
       if (!problems[i].empty()) {
         outcome.why = problems[i];
         continue;
@@ -251,6 +280,7 @@ class Verifier {
   Verification out_;
   std::map<std::string, Run> runs_;
   std::vector<std::string> order_;
+  std::map<std::size_t, Outcome> exact_;  ///< by number of the outcome of the event-driven engine
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "judder/io/version.hpp"
 
@@ -183,7 +184,9 @@ std::string gallery_json(const std::vector<GalleryModel>& models) {
   return text_of({{"models", out}});
 }
 
-std::string run_json(const RunSummary& summary) {
+namespace {
+
+Json run_document(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
   Json options{{"from", number(used.from)},
                {"until", number(used.until)},
@@ -212,7 +215,7 @@ std::string run_json(const RunSummary& summary) {
                          {"peak", number(interval.peak)},
                          {"impulse", number(interval.impulse)}});
   }
-  return text_of({{"program", {{"name", "judder"}, {"version", version()}}},
+  return {{"program", {{"name", "judder"}, {"version", version()}}},
                   {"model",
                    {{"file", summary.model},
                     {"title", summary.title},
@@ -238,7 +241,33 @@ std::string run_json(const RunSummary& summary) {
                     {"balance", number(summary.energy.balance)}}},
                   {"intervals", intervals},
                   {"notes", summary.notes},
-                  {"wall_seconds", number(summary.wall_seconds)}});
+                  {"wall_seconds", number(summary.wall_seconds)}};
+}
+
+}  // namespace
+
+std::string run_json(const RunSummary& summary) { return text_of(run_document(summary)); }
+
+std::string run_json(const RunSummary& summary, const std::vector<Event>& events) {
+  Json out = run_document(summary);
+  Json list = Json::array();
+  for (const Event& event : events) {
+    Json item{{"time", number(event.time)}};
+    if (event.bound > 0) item["time_bound"] = number(event.bound);
+    item["kind"] = event.kind;
+    item["where"] = event.where;
+    item["detail"] = event.detail;
+    item["normal_impulse"] = number(event.normal_impulse);
+    item["tangential_impulse"] = number(event.tangential_impulse[0]);
+    item["energy_before"] = number(event.energy_before);
+    item["energy_after"] = number(event.energy_after);
+    char mode[17];
+    std::snprintf(mode, sizeof mode, "%016llx", static_cast<unsigned long long>(event.mode));
+    item["mode"] = mode;
+    list.push_back(std::move(item));
+  }
+  out["events"] = std::move(list);
+  return text_of(out);
 }
 
 }  // namespace judder::io

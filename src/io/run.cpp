@@ -91,7 +91,7 @@ class FolderSink : public engines::Sink {
     if (report_.events.size() < kMostEventsShown) {
       if (!structures_.empty()) report_.structures.resize(report_.events.size() + 1);
       report_.events.push_back({event.time, engines::name(event.kind), where, detail, event.normal_impulse, event.tangential_impulse,
-                                event.energy_before, event.energy_after, event.mode});
+                                event.energy_before, event.energy_after, event.mode, event.bound});
     }
     if (request_.estimate) memory_.event(event);
   }
@@ -225,6 +225,7 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   count("steps", result.steps);
   count("rejected", result.rejected);
   count("evaluations", result.evaluations);
+  count("windows", result.windows);
   count("events", result.events);
   count("impacts", result.impacts);
   count("undecided_ties", result.undecided_ties);
@@ -245,6 +246,14 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   }
 }
 
+/// "the model is not linear between events: force on y: y^3 at line 12"
+std::string not_linear_text(const LoadedModel& model) {
+  const model::LinearStructure& linear = model.compiled.system->linear();
+  std::string out = "the model is not linear between events: " + linear.reason;
+  if (!linear.span.empty()) out += " at line " + std::to_string(position(model.file.text, linear.span.begin).line);
+  return out;
+}
+
 /// Takes the options of the command line into those of the model; complains as the compiler would.
 void override_options(const RunRequest& request, LoadedModel& model) {
   model::RunOptions& run = model.compiled.run;
@@ -260,8 +269,15 @@ void override_options(const RunRequest& request, LoadedModel& model) {
   if (!(run.tolerance >= 1e-14 && run.tolerance <= 1e-2))
     out.error({}, "run, tolerance", "the tolerance is " + to_text(run.tolerance) + "; it must lie between 1e-14 and 0.01");
   if (request.step && !(run.step > 0)) out.error({}, "run, step", "the step is " + to_text(run.step) + "; it must be positive");
-  if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine); !problem.empty())
-    out.error({}, "run, engine", problem);
+  if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine); !problem.empty()) {
+    const model::LinearStructure& linear = model.compiled.system->linear();
+    if (run.engine == "exact" && !linear.linear()) {
+      out.error(linear.span, linear.where.empty() ? "run, engine" : linear.where, not_linear_text(model),
+                "the engine 'event' runs every model; 'auto' takes 'exact' where it applies");
+    } else {
+      out.error({}, "run, engine", problem);
+    }
+  }
 }
 
 /// The names that the reference file beside the model gives to modes. A file that cannot be read gives none: `verify` says what is wrong with it.
@@ -331,7 +347,9 @@ RunReport run_model(const RunRequest& request) {
   summary.parameters = report.model.compiled.parameters;
   summary.model_text = resolved_text(report.model.file.spec, request, used);
   summary.options = used;
-  summary.engine = used.engine;
+  summary.engine = simulate::engine_used(system, used.engine);
+  if (used.engine == "auto" && summary.engine == "event") summary.notes.push_back("engine auto: event, since " + not_linear_text(report.model));
+  if (used.engine == "auto" && summary.engine == "exact") summary.notes.push_back("engine auto: exact, since the model is linear between events");
 
   engines::EngineOptions options = engines::options_of(used);
   options.cancel = request.cancel;

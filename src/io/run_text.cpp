@@ -57,7 +57,7 @@ std::string end_line(const RunReport& report) {
 std::string effort_line(const RunReport& report) {
   return std::to_string(report.event_count) + " events, " + std::to_string(report.row_count) + " rows, " +
          to_text(count_of(report, "steps")) + " steps, " + to_text(report.summary.wall_seconds, 2) + " s, engine " +
-         report.summary.engine;
+         report.summary.engine + (report.summary.options.engine == "auto" ? " (auto)" : "");
 }
 
 }  // namespace

@@ -37,7 +37,9 @@ Row row_of(const Outcome& outcome) {
   const analysis::ReferenceValue& value = *outcome.value;
   const auto number = [](const std::optional<double>& x, int digits) { return x ? to_text(*x, digits) : std::string(); };
   Row row;
-  row[0] = value.label + (outcome.model == "model.toml" ? "" : " (" + stem(outcome.model) + ")");
+  std::string which = outcome.model == "model.toml" ? "" : stem(outcome.model);
+  if (outcome.engine == "exact") which += which.empty() ? "exact" : ", exact";
+  row[0] = value.label + (which.empty() ? "" : " (" + which + ")");
   row[1] = number(value.published, 9);
   row[2] = outcome.computed_text.empty() ? number(outcome.computed, 12) : outcome.computed_text;
   row[3] = value.text ? *value.text : number(outcome.exact, 12);
@@ -139,7 +141,7 @@ std::string verification_json(const std::vector<ModelVerification>& models) {
     Json values = Json::array();
     for (const Outcome& outcome : model.verification.outcomes) {
       const analysis::ReferenceValue& value = *outcome.value;
-      Json row{{"label", value.label}, {"model", outcome.model}, {"run", outcome.run}, {"quantity", outcome.quantity}};
+      Json row{{"label", value.label}, {"model", outcome.model}, {"run", outcome.run}, {"engine", outcome.engine}, {"quantity", outcome.quantity}};
       if (value.text) {
         row["expected"] = *value.text;
         row["computed"] = outcome.computed_text;

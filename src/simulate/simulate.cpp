@@ -102,13 +102,22 @@ int MemorySink::column(std::string_view name) const {
 }
 
 const std::vector<std::string>& engine_names() {
-  static const std::vector<std::string> names{"event"};
+  static const std::vector<std::string> names{"event", "exact", "auto"};
   return names;
 }
 
 std::string engine_problem(const model::System& system, std::string_view name) {
-  if (name == "event") return engines::EventEngine::unsupported(system);
-  return "there is no engine '" + std::string(name) + "' yet; 'event' is there";
+  if (name == "event" || name == "auto") return engines::EventEngine::unsupported(system);
+  if (name == "exact") {
+    const std::string problem = engines::ExactEngine::unsupported(system);
+    return problem.empty() || problem != system.linear().reason ? problem : "the model is not linear between events: " + problem;
+  }
+  return "there is no engine '" + std::string(name) + "' yet; 'event', 'exact' and 'auto' are there";
+}
+
+std::string engine_used(const model::System& system, std::string_view name) {
+  if (name != "auto") return std::string(name);
+  return engines::ExactEngine::unsupported(system).empty() ? "exact" : "event";
 }
 
 engines::EngineResult run(const model::System& system, std::string_view name, const engines::EngineOptions& options, engines::Sink& sink,
@@ -119,11 +128,12 @@ engines::EngineResult run(const model::System& system, std::string_view name, co
     result.status = {Reason::unsupported, options.from, {}, problem};
     return result;
   }
+  if (engine_used(system, name) == "exact") return engines::ExactEngine(system).run(options, sink, resume);
   return engines::EventEngine(system).run(options, sink, resume);
 }
 
 Result simulate(const model::System& system, const engines::EngineOptions& options, std::string_view name) {
-  Result result{{}, MemorySink(system), std::string(name)};
+  Result result{{}, MemorySink(system), engine_used(system, name)};
   constexpr double kMostRows = 1e6;  // beyond this the memory grows with what comes
   const double rows = options.every > 0 ? (options.until - options.from) / options.every : static_cast<double>(options.samples);
   if (rows > 0) result.data.reserve(static_cast<std::size_t>(std::min(1.1 * rows, kMostRows)) + 16);

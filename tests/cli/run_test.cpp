@@ -1,4 +1,5 @@
 // run, verify and plot from outside: exit codes, complete files, interrupts.
+#include <algorithm>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -76,10 +77,55 @@ TEST_F(RunVerbs, ARunPrintsItsEventsAndWritesItsFolder) {
   expect_complete("runs/bouncing-ball");
 }
 
-TEST_F(RunVerbs, JsonIsTheRunJson) {
-  const Outcome outcome = run("run '" + ball_ + "' --until 1 --json -o b");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(outcome.out, contents(folder_ / "b/run.json"));
+TEST_F(RunVerbs, JsonIsTheRunJsonWithTheEvents) {
+  for (const char* engine : {"event", "exact"}) {
+    const Outcome outcome = run("run '" + ball_ + "' --until 1 --json -o b --engine " + engine);
+    EXPECT_EQ(outcome.code, 0);
+    json printed = json::parse(outcome.out);
+    ASSERT_EQ(printed["events"].size(), 1U);
+    const json event = printed["events"][0];
+    EXPECT_EQ(event["kind"], "impact");
+    EXPECT_NEAR(event["time"].get<double>(), 0.4515236409857309, 1e-12);
+    // Only the exact engine knows a bound.
+    EXPECT_EQ(event.contains("time_bound"), std::string(engine) == "exact");
+    if (event.contains("time_bound")) {
+      EXPECT_LT(event["time_bound"].get<double>(), 1e-14);
+    }
+    printed.erase("events");
+    EXPECT_EQ(printed, json::parse(contents(folder_ / "b/run.json")));
+  }
+}
+
+TEST_F(RunVerbs, TheExactEngineIsTakenOrRefusedWithTheReason) {
+  write("cubic.toml",
+        "format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = \"y'^2/2\"\n[[force]]\nalong = \"y'\"\nvalue = \"-y^3\"\n[run]\nuntil = 1\n");
+  const Outcome refused = run("run cubic.toml --engine exact -o c");
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("cubic.toml:8:9: error: the model is not linear between events: force on y: y^3 at line 8"), std::string::npos)
+      << refused.err;
+  const Outcome event = run("run cubic.toml --engine auto -o c");
+  EXPECT_EQ(event.code, 0) << event.err;
+  EXPECT_NE(event.out.find("engine event (auto)"), std::string::npos) << event.out;
+  EXPECT_NE(event.out.find("force on y: y^3 at line 8"), std::string::npos) << event.out;
+  const Outcome exact = run("run '" + ball_ + "' --engine auto -o d");
+  EXPECT_NE(exact.out.find("engine exact (auto)"), std::string::npos) << exact.out;
+  EXPECT_EQ(json::parse(contents(folder_ / "d/run.json"))["engine"], "exact");
+}
+
+TEST_F(RunVerbs, CompareShowsErrorEventsAndCost) {
+  const Outcome outcome = run("compare '" + ball_ + "' --engines event,exact --tolerances 1e-6,1e-9 --until 2 -o table.csv");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("reference: exact"), std::string::npos) << outcome.out;
+  const std::string table = contents(folder_ / "table.csv");
+  EXPECT_EQ(table.rfind("engine,tolerance,step,events,agree,error,time_error,order,steps,evaluations,windows,seconds\n", 0), 0U) << table;
+  EXPECT_NE(table.find("\nevent,1e-06,,"), std::string::npos) << table;
+  EXPECT_NE(table.find("\nexact,,,"), std::string::npos) << table;
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4);
+  const json report = json::parse(run("compare '" + ball_ + "' --engines event --steps 0.05,0.025 --until 0.4 --json").out);
+  ASSERT_EQ(report["rows"].size(), 2U);
+  EXPECT_EQ(report["rows"][0]["step"], 0.05);
+  EXPECT_EQ(run("compare '" + ball_ + "' --engines event,exactly").code, 2);
+  EXPECT_EQ(run("compare '" + ball_ + "' --tolerances 3").code, 2);
 }
 
 TEST_F(RunVerbs, EveryEndHasItsExitCode) {
@@ -157,7 +203,9 @@ TEST_F(RunVerbs, VerifyPrintsEveryValueAndItsExitCodeIsTheVerdict) {
   EXPECT_EQ(good.code, 0) << good.out;
   EXPECT_NE(good.out.find("published"), std::string::npos);
   EXPECT_NE(good.out.find(" passed, 0 failed\n"), std::string::npos);
-  EXPECT_EQ(run("verify relay --quiet").out, "10 passed, 0 failed\n");
+  // Linear between events: every value by both engines.
+  EXPECT_EQ(run("verify relay --quiet").out, "20 passed, 0 failed\n");
+  EXPECT_EQ(run("verify relay --quiet --engine event").out, "10 passed, 0 failed\n");
   EXPECT_EQ(run("verify rely").code, 2);
   EXPECT_NE(run("verify rely").err.find("did you mean 'relay'?"), std::string::npos);
 
@@ -171,9 +219,9 @@ TEST_F(RunVerbs, VerifyPrintsEveryValueAndItsExitCodeIsTheVerdict) {
   const Outcome bad = run("verify ball", "JUDDER_GALLERY=gallery");
   EXPECT_EQ(bad.code, 1) << bad.out << bad.err;
   EXPECT_NE(bad.out.find("instead of 1.264"), std::string::npos) << bad.out;
-  EXPECT_NE(bad.out.find("0 passed, 1 failed\n"), std::string::npos) << bad.out;
+  EXPECT_NE(bad.out.find("0 passed, 2 failed\n"), std::string::npos) << bad.out;
   const json report = json::parse(run("verify ball --json", "JUDDER_GALLERY=gallery").out);
-  EXPECT_EQ(report["failed"], 1);
+  EXPECT_EQ(report["failed"], 2);
   EXPECT_EQ(report["models"][0]["values"][0]["verdict"], "off");
   write("gallery/ball/reference.toml", "[[value]]\nlabel = 3\n");
   EXPECT_EQ(run("verify ball", "JUDDER_GALLERY=gallery").code, 1) << "a reference that cannot be read proves nothing";

@@ -11,6 +11,8 @@
 // the run, so that a closed form follows a changed parameter. Extrema and means are taken over the rows of the run (samples, both sides of
 // every event, both ends of the interval and 8191 instants inside it); the mean is the integral by the trapezoidal rule over the length.
 //
+// Models that are linear between events run twice, by the event-driven and by the exact engine; each value then has two outcomes.
+//
 // A run that cannot be compiled or ends early is no error here: values that it does not reach are off, and say why.
 #pragma once
 
@@ -88,6 +90,7 @@ struct Writing {
 struct VerifyOptions {
   std::string engine{};                   ///< instead of the model's; empty: as in the file
   std::optional<Perturbation> perturb{};  ///< changes this in every run that has it
+  bool both_engines = true;               ///< a run by the event-driven engine is repeated by the exact one where that applies
   bool first_failure = false;             ///< leave out the runs after the first one with a value that is off
 };
 
@@ -102,6 +105,7 @@ enum class Verdict {
 struct Outcome {
   const ReferenceValue* value = nullptr;  ///< of the Reference given to `verify`
   std::string model;                      ///< name of the writing
+  std::string engine;                     ///< that ran it; empty: the run was not made
   std::string quantity;                   ///< in words: "time of impact plane, 3rd"
   std::optional<double> exact, computed;  ///< nothing for words, or when there is no such number
   std::string computed_text;              ///< of words

@@ -9,6 +9,7 @@
 #include "judder/core/diagnostics.hpp"
 #include "judder/core/status.hpp"
 #include "judder/io/gallery.hpp"
+#include "judder/io/run_folder.hpp"
 #include "judder/model/compile.hpp"
 
 namespace judder::io {
@@ -52,5 +53,7 @@ struct RunSummary {
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);
+/// The same for standard output, with the events: time, time_bound (of engines that know one), kind, where, detail, impulses, energies, mode.
+[[nodiscard]] std::string run_json(const RunSummary& summary, const std::vector<Event>& events);
 
 }  // namespace judder::io

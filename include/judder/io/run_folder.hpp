@@ -110,6 +110,7 @@ struct Event {
   double energy_before = 0;
   double energy_after = 0;
   std::uint64_t mode = 0;
+  double bound = 0;  ///< of the error of its time, from engines that know one; not in events.csv
 };
 
 /// A run in memory. Any other table of columns is one too, without events and texts.

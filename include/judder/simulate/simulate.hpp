@@ -65,6 +65,8 @@ struct Result {
 
 /// Why the engine called `name` cannot run the system ("no such engine", "needs …"), or an empty string.
 [[nodiscard]] std::string engine_problem(const model::System& system, std::string_view name);
+/// The engine that a name stands for: 'auto' is 'exact' where that applies, else 'event'; others stand for themselves.
+[[nodiscard]] std::string engine_used(const model::System& system, std::string_view name);
 /// The names of the engines that exist.
 [[nodiscard]] const std::vector<std::string>& engine_names();
 

@@ -20,7 +20,9 @@ model::Spec ball() {
   return spec;
 }
 
-Outcome judge(const ReferenceValue& value, const VerifyOptions& options = {}) {
+/// By one engine: one outcome.
+Outcome judge(const ReferenceValue& value, VerifyOptions options = {}) {
+  options.both_engines = false;
   const Reference reference{"", {{"tolerance", 1e-12}}, {}, {value}};
   const std::vector<Writing> writings{{"model.toml", ball()}};
   Verification result = verify(reference, writings, options);
@@ -193,14 +195,16 @@ TEST(Verify, EachDistinctRunIsMadeOnce) {
   shorter.until = 3.5;
   const Reference reference{"", {}, {}, {first, second, shorter, first}};
   const std::vector<Writing> writings{{"model.toml", ball()}, {"model-same.toml", ball()}};
-  const Verification result = verify(reference, writings);
+  VerifyOptions one;
+  one.both_engines = false;
+  const Verification result = verify(reference, writings, one);
   EXPECT_EQ(result.runs, 4) << "two until, two writings";
   EXPECT_EQ(result.outcomes.size(), 8U);
   EXPECT_EQ(result.failed(), 0);
 
   Reference alone = reference;
   for (ReferenceValue& value : alone.values) value.only = true;
-  EXPECT_EQ(verify(alone, writings).outcomes.size(), 4U);
+  EXPECT_EQ(verify(alone, writings, one).outcomes.size(), 4U);
 }
 
 TEST(Verify, APerturbationIsNoticedByNumbersButFollowedByClosedForms) {
@@ -218,6 +222,33 @@ TEST(Verify, AnUnknownEngineIsAReasonNotACrash) {
   const Outcome outcome = judge(number(Quantity::column, "h", 0), options);
   EXPECT_EQ(outcome.verdict, Verdict::off);
   EXPECT_NE(outcome.why.find("magic"), std::string::npos);
+}
+
+// A model that is linear between events is held against its values by both engines, and either may be off.
+TEST(Verify, LinearModelsRunWithBothEngines) {
+  ReferenceValue value;
+  value.label = "first impact";
+  value.quantity = Quantity::event;
+  value.subject = "impact ground";
+  value.exact = "sqrt(2*H/g)";
+  value.tolerance = 1e-11;
+  const Reference reference{"", {}, {}, {value}};
+  const std::vector<Writing> writings{{"model.toml", ball()}};
+  const Verification both = verify(reference, writings);
+  ASSERT_EQ(both.outcomes.size(), 2U);
+  EXPECT_EQ(both.outcomes[0].engine, "event");
+  EXPECT_EQ(both.outcomes[1].engine, "exact");
+  EXPECT_EQ(both.failed(), 0) << both.outcomes[0].why << both.outcomes[1].why;
+  EXPECT_EQ(both.runs, 2);
+  VerifyOptions one;
+  one.engine = "exact";
+  const Verification exact = verify(reference, writings, one);
+  ASSERT_EQ(exact.outcomes.size(), 1U);
+  EXPECT_EQ(exact.outcomes[0].engine, "exact");
+  // Nonlinear: the event-driven engine only.
+  model::Spec bent = ball();
+  bent.energy.potential = "g*h + h^4";
+  EXPECT_EQ(verify(reference, {{"model.toml", bent}}).outcomes.size(), 1U);
 }
 
 }  // namespace

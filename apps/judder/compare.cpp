@@ -1,0 +1,76 @@
+#include "judder/io/compare.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "judder/core/number.hpp"
+#include "judder/simulate/simulate.hpp"
+#include "verbs.hpp"
+
+namespace judder::app {
+namespace {
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    if (!part.empty()) out.push_back(part);
+  }
+  return out;
+}
+
+/// False after a usage error, which has been printed.
+bool read_numbers(const Arguments& arguments, const std::string& option, double least, double most, std::vector<double>& target) {
+  for (const std::string& part : split(arguments.text(option))) {
+    const auto number = parse_number(part);
+    if (!number || !(*number >= least && *number <= most)) {
+      usage_error(option + " needs numbers between " + to_text(least) + " and " + to_text(most) + ", not '" + part + "'");
+      return false;
+    }
+    target.push_back(*number);
+  }
+  return true;
+}
+
+}  // namespace
+
+int run_compare(const Arguments& arguments) {
+  const auto model = model_request(arguments);
+  if (!model) return kUsage;
+  io::CompareRequest request;
+  request.model = *model;
+  if (arguments.has("--engines")) request.options.engines = split(arguments.text("--engines"));
+  const std::vector<std::string>& known = simulate::engine_names();
+  for (const std::string& engine : request.options.engines) {
+    if (std::find(known.begin(), known.end(), engine) != known.end()) continue;
+    std::string names;
+    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+    return usage_error("there is no engine '" + engine + "' in this version; there are: " + names);
+  }
+  if (request.options.engines.empty()) return usage_error("--engines names no engine");
+  if (!read_numbers(arguments, "--tolerances", 1e-14, 1e-2, request.options.tolerances) ||
+      !read_numbers(arguments, "--steps", 1e-300, 1e300, request.options.steps))
+    return kUsage;
+  if (arguments.has("--until")) {
+    request.until = parse_number(arguments.text("--until"));
+    if (!request.until) return usage_error("--until needs a number, not '" + arguments.text("--until") + "'");
+  }
+
+  const io::CompareReport comparison = io::compare_engines(request);
+  const int model_code = report(comparison.model);
+  if (!comparison.done) return model_code == kDone ? kModelInvalid : model_code;
+  if (const std::string file = arguments.text("--output"); !file.empty()) {
+    std::ofstream out(file, std::ios::binary);
+    out << io::compare_csv(comparison);
+    out.close();
+    if (!out) {
+      print_message("judder: " + file + ": cannot be written\n");
+      return kInputOutput;
+    }
+  }
+  print(arguments.has("--json") ? io::compare_json(comparison) : io::compare_text(comparison));
+  return kDone;
+}
+
+}  // namespace judder::app

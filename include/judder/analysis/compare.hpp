@@ -1,0 +1,51 @@
+// The same model by several engines: how far each is from the reference, and what it costs.
+//
+// The reference is the exact engine where it applies, otherwise the event-driven engine with a tenth of the tightest tolerance asked for. Every
+// engine that controls its error runs once per tolerance, or once per step where steps are given; an engine without either runs once.
+//
+//     error        largest |x − x_ref| of a coordinate, velocity or state at a sample, divided by the range of that column
+//     time error   largest |t − t_ref| of an event, over the events that agree in kind and place with those of the reference
+//     order        log(e₁/e₂)/log(h₁/h₂) between successive steps of one engine
+//
+// Touches without consequence (`graze`) are left out of the comparison: engines see them down to different depths.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judder/simulate/simulate.hpp"
+
+namespace judder::analysis {
+
+struct CompareOptions {
+  std::vector<std::string> engines{"event", "exact"};
+  std::vector<double> tolerances{};  ///< of engines with error control; empty: that of the run
+  std::vector<double> steps{};       ///< > 0; empty: none
+  int repeats = 3;                   ///< runs per row, of which the fastest is timed; ≥ 1
+};
+
+struct CompareRow {
+  std::string engine;
+  std::optional<double> tolerance{}, step{};
+  std::string problem{};             ///< why the engine cannot run the model, or how its run ended early
+  bool ran = false;
+  std::size_t events = 0;
+  std::size_t agreeing = 0;          ///< events that agree with the reference, from the first on
+  bool events_agree = false;
+  double error = 0, time_error = 0;
+  std::optional<double> order{};
+  long steps = 0, evaluations = 0, windows = 0;
+  double seconds = 0;
+};
+
+struct Comparison {
+  std::string reference;             ///< "exact", or "event, tolerance 1e-10"
+  Status reference_status;
+  std::size_t reference_events = 0;
+  std::vector<CompareRow> rows;
+};
+
+[[nodiscard]] Comparison compare(const model::System& system, const engines::EngineOptions& run, const CompareOptions& options);
+
+}  // namespace judder::analysis

@@ -1,0 +1,113 @@
+#include "judder/io/compare.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+#include "io/text_table.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder::io {
+namespace {
+
+using analysis::CompareRow;
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string>& titles() {
+  static const std::vector<std::string> words{"engine", "tolerance", "step",        "events",  "agree",  "error",
+                                              "time error", "order", "steps", "evaluations", "windows", "seconds"};
+  return words;
+}
+
+std::vector<std::string> cells(const CompareRow& row, int digits) {
+  const auto number = [digits](const std::optional<double>& x, int most) {
+    return x && std::isfinite(*x) ? (digits > 0 ? to_text(*x, most) : to_text(*x)) : std::string();
+  };
+  const auto count = [](long n) { return n > 0 ? std::to_string(n) : std::string(); };
+  std::vector<std::string> out{row.engine, number(row.tolerance, 3), number(row.step, 6)};
+  if (!row.ran) {
+    out.resize(titles().size());
+    return out;
+  }
+  out.insert(out.end(), {std::to_string(row.events), row.events_agree ? "all" : std::to_string(row.agreeing), number(row.error, 2),
+                         number(row.time_error, 2), number(row.order, 3), count(row.steps), count(row.evaluations), count(row.windows),
+                         number(row.seconds, 2)});
+  return out;
+}
+
+}  // namespace
+
+CompareReport compare_engines(const CompareRequest& request) {
+  CompareReport report;
+  report.model = load_model(request.model);
+  if (!report.model.ok()) return report;
+  model::RunOptions& run = report.model.compiled.run;
+  if (request.until) run.until = *request.until;
+  if (!std::isfinite(run.until) || run.until < run.from) {
+    report.model.diagnostics.error({}, "run, until", "the run has no end time after its start", "write 'until' in [run], or give --until");
+    return report;
+  }
+  report.comparison = analysis::compare(*report.model.compiled.system, engines::options_of(run), request.options);
+  report.done = true;
+  return report;
+}
+
+std::string compare_text(const CompareReport& report) {
+  TextTable table(titles(), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  std::string notes;
+  for (const CompareRow& row : report.comparison.rows) {
+    table.add(cells(row, 3));
+    if (!row.problem.empty()) notes += row.engine + ": " + row.problem + "\n";
+  }
+  table.drop_empty_columns();
+  std::string out = table.text() + "\nreference: " + report.comparison.reference + ", " + std::to_string(report.comparison.reference_events) +
+                    " events\n";
+  const Status& status = report.comparison.reference_status;
+  if (!status.ok()) out += "the reference ended at t = " + to_text(status.time, 9) + ", " + name(status.reason) + ": " + status.message + "\n";
+  return out + notes;
+}
+
+std::string compare_csv(const CompareReport& report) {
+  const auto line = [](const std::vector<std::string>& row) {
+    std::string out;
+    for (std::size_t c = 0; c < row.size(); ++c) out += (c == 0 ? "" : ",") + row[c];
+    return out + "\n";
+  };
+  std::vector<std::string> header = titles();
+  for (std::string& word : header) {
+    for (char& letter : word) letter = letter == ' ' ? '_' : letter;
+  }
+  std::string out = line(header);
+  for (const CompareRow& row : report.comparison.rows) out += line(cells(row, 0));
+  return out;
+}
+
+std::string compare_json(const CompareReport& report) {
+  const auto number = [](const std::optional<double>& x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); };
+  Json rows = Json::array();
+  for (const CompareRow& row : report.comparison.rows) {
+    Json item{{"engine", row.engine}, {"tolerance", number(row.tolerance)}, {"step", number(row.step)}};
+    if (row.ran) {
+      item.update({{"events", row.events},
+                   {"agreeing_events", row.agreeing},
+                   {"events_agree", row.events_agree},
+                   {"error", number(row.error)},
+                   {"time_error", number(row.time_error)},
+                   {"order", number(row.order)},
+                   {"steps", row.steps},
+                   {"evaluations", row.evaluations},
+                   {"windows", row.windows},
+                   {"seconds", number(row.seconds)}});
+    }
+    if (!row.problem.empty()) item["problem"] = row.problem;
+    rows.push_back(std::move(item));
+  }
+  return Json{{"model", report.model.file.name},
+              {"reference", report.comparison.reference},
+              {"reference_events", report.comparison.reference_events},
+              {"rows", rows}}
+             .dump(2, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace judder::io
