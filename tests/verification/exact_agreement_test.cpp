@@ -1,0 +1,190 @@
+// The exact engine handles events as the event-driven one does: same events, same motion, same statuses.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "count.hpp"
+#include "judder/io/gallery.hpp"
+#include "random_system.hpp"
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+using engines::Event;
+using engines::EventKind;
+
+/// Touches are seen down to different depths; everything else is compared.
+std::vector<Event> without_grazes(std::vector<Event> events) {
+  std::erase_if(events, [](const Event& event) { return event.kind == EventKind::graze; });
+  return events;
+}
+
+/// Details are compared too, except the numbers of an accumulation.
+void expect_same_events(const std::string& name, const model::System& system, const simulate::Result& event, const simulate::Result& exact,
+                        double slack) {
+  const std::vector<Event> a = without_grazes(event.data.events);
+  const std::vector<Event> b = without_grazes(exact.data.events);
+  ASSERT_EQ(event.end.status.reason, exact.end.status.reason) << name << ": " << event.end.status.message << " | " << exact.end.status.message;
+  ASSERT_EQ(a.size(), b.size()) << name << "\nevent:\n" << event_list(system, a) << "exact:\n" << event_list(system, b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool same = a[i].kind == b[i].kind && a[i].place == b[i].place && a[i].words == b[i].words && a[i].mode == b[i].mode;
+    ASSERT_TRUE(same) << name << ", event " << i + 1 << "\nevent:\n" << event_list(system, a) << "exact:\n" << event_list(system, b);
+    EXPECT_NEAR(a[i].time, b[i].time, slack * std::max(1.0, std::abs(b[i].time))) << name << ", event " << i + 1;
+    EXPECT_NEAR(a[i].normal_impulse, b[i].normal_impulse, slack * (1 + std::abs(b[i].normal_impulse))) << name << ", event " << i + 1;
+  }
+}
+
+TEST(ExactEngine, ListsTheEventsOfTheEventEngineOnTheGallery) {
+  // Knife edges, where rounding decides: the balls of the cradle move together after their impact with reactions of zero, and each engine's last
+  // bits part them elsewhere.
+  const std::vector<std::string> edges{"newton-cradle"};
+  int compared = 0;
+  const std::filesystem::path folder = std::string(JUDDER_SOURCE_DIR) + "/gallery";
+  for (const io::GalleryModel& listed : io::list_gallery(folder)) {
+    if (std::find(edges.begin(), edges.end(), listed.name) != edges.end()) continue;
+    for (const std::string& file : listed.models) {
+      io::ModelFile read = io::read_model(folder / listed.name / file);
+      std::vector<std::string> variants{""};
+      for (const model::Variant& variant : read.spec.variants) variants.push_back(variant.name.text);
+      for (const std::string& variant : variants) {
+        TestModel model = gallery_model(listed.name + "/" + file, variant.empty() ? std::vector<std::string>() : std::vector<std::string>{variant});
+        if (!engines::ExactEngine::unsupported(model.system).empty() || !std::isfinite(model.options.until)) continue;
+        model.options.samples = 101;
+        const simulate::Result event = simulate::simulate(model.system, model.options, "event");
+        const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+        expect_same_events(listed.name + "/" + file + " " + variant, model.system, event, exact, 3e-6);
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 100);
+}
+
+/// Rows at the same instants: largest difference relative to the column.
+double largest_difference(const simulate::Result& a, const simulate::Result& b) {
+  double worst = 0;
+  for (std::size_t c = 1; c < a.data.width; ++c) {
+    double size = 0;
+    for (std::size_t i = 0; i < a.data.rows(); ++i) size = std::max(size, std::abs(a.data.cell(i, c)));
+    for (std::size_t i = 0; i < std::min(a.data.rows(), b.data.rows()); ++i) {
+      if (std::abs(a.data.cell(i, 0) - b.data.cell(i, 0)) > 1e-7) return INFINITY;
+      worst = std::max(worst, std::abs(a.data.cell(i, c) - b.data.cell(i, c)) / (size > 0 ? size : 1));
+    }
+  }
+  return worst;
+}
+
+TEST(ExactEngine, GivesTheRowsReactionsAndWorkOfTheEventEngine) {
+  for (const char* name : {"press", "sdnd106", "stewart-blocks", "shaken-table", "klarbring", "relay", "zabuga-oscillator", "sdnd101", "incline"}) {
+    TestModel model = gallery_model(name);
+    model.options.tolerance = 1e-12;
+    model.options.samples = 201;
+    const simulate::Result event = simulate::simulate(model.system, model.options, "event");
+    const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+    ASSERT_EQ(event.data.rows(), exact.data.rows()) << name;
+    EXPECT_LT(largest_difference(exact, event), 1e-7) << name;
+    for (std::size_t e = 0; e < model.system.audits().size(); ++e) {
+      const double scale = 1 + exact.end.largest_energy;
+      EXPECT_NEAR(event.end.end.dissipated[e], exact.end.end.dissipated[e], 1e-8 * scale) << name << ", " << model.system.audits()[e].name;
+      EXPECT_NEAR(event.end.end.supplied[e], exact.end.end.supplied[e], 1e-8 * scale) << name << ", " << model.system.audits()[e].name;
+    }
+    ASSERT_EQ(event.data.intervals.size(), exact.data.intervals.size()) << name;
+    for (std::size_t i = 0; i < event.data.intervals.size(); ++i) {
+      const engines::Interval& a = event.data.intervals[i];
+      const engines::Interval& b = exact.data.intervals[i];
+      EXPECT_EQ(a.relation, b.relation) << name;
+      EXPECT_NEAR(a.impulse, b.impulse, 1e-6 * (1 + std::abs(b.impulse))) << name << ", interval " << i + 1;
+      EXPECT_GE(b.peak, a.peak * (1 - 1e-7)) << name << ", interval " << i + 1;
+    }
+    // Work balances to rounding.
+    const double energy = std::max(exact.end.largest_energy, std::abs(exact.end.end.initial_energy));
+    EXPECT_LE(std::abs(exact.end.energy_imbalance), 1e-12 * energy * std::max<double>(10, static_cast<double>(exact.end.events))) << name;
+  }
+}
+
+// What is stuck is stuck to the last bit, also while other coordinates move (SDND106: x1 before and after its slip).
+TEST(ExactEngine, StuckCoordinatesDoNotMove) {
+  const TestModel model = gallery_model("sdnd106");
+  const simulate::Result result = simulate::simulate(model.system, model.options, "exact");
+  const auto slip = event_times(model.system, result.data.events, "slip pad");
+  const auto stick = event_times(model.system, result.data.events, "stick pad");
+  ASSERT_EQ(slip.size(), 1u);
+  ASSERT_EQ(stick.size(), 1u);
+  double held = NAN;
+  for (std::size_t i = 0; i < result.data.rows(); ++i) {
+    const double t = result.data.cell(i, 0);
+    if (t < slip[0]) {
+      EXPECT_EQ(result.data.cell(i, 1), 0) << t;
+      EXPECT_EQ(result.data.cell(i, 3), 0) << t;
+    }
+    if (t <= stick[0]) continue;
+    if (std::isnan(held)) held = result.data.cell(i, 1);
+    EXPECT_EQ(result.data.cell(i, 1), held) << t;
+    EXPECT_EQ(result.data.cell(i, 3), 0) << t;
+  }
+}
+
+TEST(ExactEngine, TimesCarryTheirBound) {
+  const TestModel model = gallery_model("press");
+  const simulate::Result result = simulate::simulate(model.system, model.options, "exact");
+  for (const Event& event : result.data.events) {
+    EXPECT_GT(event.bound, 0);
+    EXPECT_LT(event.bound, 1e-9 * (1 + event.time)) << event.time;
+  }
+  for (const Event& event : simulate::simulate(model.system, model.options, "event").data.events) EXPECT_EQ(event.bound, 0);
+}
+
+// A run cut anywhere and gone on with gives the same events and, to rounding, the same end.
+TEST(ExactEngine, GoesOnFromASavedMoment) {
+  const TestModel model = gallery_model("press");
+  const simulate::Result whole = simulate::simulate(model.system, model.options, "exact");
+  for (const double cut : {0.05, 0.3, 0.777, 1.53}) {
+    engines::EngineOptions first = model.options;
+    first.until = cut;
+    engines::ExactEngine engine(model.system);
+    simulate::MemorySink sink(model.system);
+    const engines::EngineResult half = engine.run(first, sink);
+    const engines::EngineResult rest = engine.run(model.options, sink, &half.end);
+    ASSERT_EQ(sink.events.size(), whole.data.events.size()) << cut;
+    for (std::size_t i = 0; i < sink.events.size(); ++i) EXPECT_NEAR(sink.events[i].time, whole.data.events[i].time, 1e-12) << cut;
+    for (std::size_t i = 0; i < rest.end.y.size(); ++i) EXPECT_NEAR(rest.end.y[i], whole.end.end.y[i], 1e-10) << cut;
+  }
+}
+
+// Random systems with contacts, impacts, friction and harmonic loads. Events agree up to the horizon on which the event-driven engine agrees with
+// itself at a tenth of the tolerance.
+TEST(ExactEngine, AgreesOnRandomSystems) {
+  int events = 0;
+  for (int trial = 0; trial < count(2000); ++trial) {
+    const unsigned seed = 40'000U + static_cast<unsigned>(trial);
+    const RandomSystem drawn = random_system(seed);
+    TestModel model = spec_model(drawn.spec());
+    ASSERT_EQ(model.system.linear().reason, "") << "seed " << seed;
+    model.options.samples = 2;
+    model.options.max_events = 2000;
+    model.options.tolerance = 1e-10;
+    const simulate::Result coarse = simulate::simulate(model.system, model.options, "event");
+    engines::EngineOptions finer = model.options;
+    finer.tolerance = 1e-12;
+    const simulate::Result fine = simulate::simulate(model.system, finer, "event");
+    const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+    const std::vector<Event> a = without_grazes(coarse.data.events);
+    const std::vector<Event> b = without_grazes(fine.data.events);
+    const std::vector<Event> c = without_grazes(exact.data.events);
+    for (std::size_t i = 0; i < std::min({a.size(), b.size()}); ++i) {
+      const bool settled = a[i].kind == b[i].kind && a[i].place == b[i].place && std::abs(a[i].time - b[i].time) < 1e-7;
+      if (!settled || a[i].kind == EventKind::accumulation) break;
+      ASSERT_LT(i, c.size()) << "seed " << seed << "\nevent:\n" << event_list(model.system, b) << "exact:\n" << event_list(model.system, c) << exact.end.status.message;
+      ASSERT_TRUE(b[i].kind == c[i].kind && b[i].place == c[i].place && std::abs(b[i].time - c[i].time) < 1e-6)
+          << "seed " << seed << ", event " << i + 1 << "\nevent:\n" << event_list(model.system, b) << "exact:\n" << event_list(model.system, c);
+      ++events;
+    }
+  }
+  EXPECT_GT(events, 500);
+}
+
+}  // namespace
+}  // namespace judder
