@@ -32,6 +32,9 @@ class ClosedForm {
   /// For the mode that `motion` and `guards` are set to. Returns why it has no closed form, or an empty string. Allocates.
   [[nodiscard]] std::string build(const model::System& system, model::Workspace& work, ModeMotion& motion, const std::vector<Guard>& guards);
 
+  /// Why the motion could slide on a switch where it would not be linear, found before the run; empty: nowhere.
+  [[nodiscard]] static std::string sliding_problem(const model::System& system);
+
   [[nodiscard]] int size() const { return linear_.size(); }
   /// x̂ at time t from y.
   void start(double t, const double* y, double* x) const { linear_.start(t, y, x); }

@@ -284,7 +284,8 @@ ExactEngine::ExactEngine(ExactEngine&&) noexcept = default;
 std::string ExactEngine::unsupported(const model::System& system) {
   const std::string problem = EventEngine::unsupported(system);
   if (!problem.empty()) return problem;
-  return system.linear().reason;
+  if (!system.linear().linear()) return system.linear().reason;
+  return ClosedForm::sliding_problem(system);
 }
 
 EngineResult ExactEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) { return run_->go(options, sink, resume); }

@@ -249,7 +249,7 @@ void summarise(const model::System& system, const engines::EngineResult& result,
 /// "the model is not linear between events: force on y: y^3 at line 12"
 std::string not_linear_text(const LoadedModel& model) {
   const model::LinearStructure& linear = model.compiled.system->linear();
-  std::string out = "the model is not linear between events: " + linear.reason;
+  std::string out = simulate::engine_problem(*model.compiled.system, "exact");
   if (!linear.span.empty()) out += " at line " + std::to_string(position(model.file.text, linear.span.begin).line);
   return out;
 }

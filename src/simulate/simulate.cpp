@@ -110,7 +110,8 @@ std::string engine_problem(const model::System& system, std::string_view name) {
   if (name == "event" || name == "auto") return engines::EventEngine::unsupported(system);
   if (name == "exact") {
     const std::string problem = engines::ExactEngine::unsupported(system);
-    return problem.empty() || problem != system.linear().reason ? problem : "the model is not linear between events: " + problem;
+    if (problem.empty() || !engines::EventEngine::unsupported(system).empty()) return problem;
+    return "the model is not linear between events: " + problem;
   }
   return "there is no engine '" + std::string(name) + "' yet; 'event', 'exact' and 'auto' are there";
 }

@@ -86,6 +86,22 @@ TEST(LinearModels, TheReasonHasItsPlaceInTheFile) {
   EXPECT_EQ(position(text, linear.span.begin).line, 15);
 }
 
+// Sliding is linear where the force jumps in one direction, and refused before the run where it does not or where friction is in parallel.
+TEST(LinearModels, SlidingIsLinearWhereTheJumpHasOneDirection) {
+  const auto problem = [](const std::string& rates) {
+    return engines::ExactEngine::unsupported(text_model("[state]\n" + rates + "[run]\nuntil = 1\n").system);
+  };
+  EXPECT_EQ(problem("x = { start = 1, rate = \"-sign(x + y)\" }\ny = { start = 0, rate = \"x - 2*sign(x + y)\" }\n"), "");
+  EXPECT_EQ(problem("x = { start = 1, rate = \"-sign(x)*(3 + y)\" }\ny = { start = 0, rate = \"x + sign(x)*(3 + y)/2\" }\n"), "");
+  EXPECT_EQ(problem("x = { start = 1, rate = \"if(x > 0, -1 - y, 1 + x)\" }\ny = { start = 0, rate = \"if(x > 0, 1, -y)\" }\n"),
+            "switch in state.x.rate: the force jumps in a direction that varies, so sliding on it would not be linear");
+  // A force switched by a position is crossed: nothing slides.
+  EXPECT_EQ(engines::ExactEngine::unsupported(text_model(force("if(y > 0, -2*y - x, -y)")).system), "");
+  EXPECT_EQ(engines::ExactEngine::unsupported(
+                text_model(oscillator("[[force]]\nalong = \"y'\"\nvalue = \"-sign(y')\"\n[[friction]]\nname = \"j\"\nslip = \"y'\"\nnormal = 1\nlaw = 0.2\n")).system),
+            "switch in force.force1.value: it acts in parallel with the friction of 'j'");
+}
+
 TEST(LinearModels, EnginesAreChosenByIt) {
   const TestModel yes = text_model(force("-y"));
   const TestModel no = text_model(force("-y^3"));

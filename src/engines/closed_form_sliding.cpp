@@ -1,0 +1,268 @@
+// Sliding on switches (Filippov) where it is linear.
+#include <algorithm>
+#include <cmath>
+
+#include "closed_form_parts.hpp"
+
+namespace judder::engines {
+namespace {
+
+using model::AffineFunction;
+using model::LinearStructure;
+
+constexpr double kConstantDirection = 1e-10;  ///< of a jump of the field: relative slack for rounding
+
+}  // namespace
+
+/// Filippov's motion on the surfaces of the sliding switches.
+std::string ClosedForm::slide(Context& c, Stack& out) {
+  std::vector<int> sliding;
+  for (int k = 0; k < c.layout.switches; ++k) {
+    if (c.mode.sliding[k] != 0) sliding.push_back(k);
+  }
+  const int count = static_cast<int>(sliding.size());
+  const auto& infos = c.system.switches();
+  for (const int k : sliding) {
+    if (infos[k].in_relations) return "the motion slides on " + infos[k].place + ", which a contact or its law depends on";
+    if (c.motion.parallel(k)) return "the switch " + infos[k].place + " acts in parallel with sticking friction";
+  }
+  double* sides = c.work.in.data() + c.layout.side();
+  const auto set_corner = [&](int first, int second) {
+    for (const int k : sliding) sides[k] = 0;
+    if (first >= 0) sides[sliding[first]] = 1;
+    if (second >= 0) sides[sliding[second]] = 1;
+    c.evaluate(values_);
+  };
+  for (int k = -1; k < count; ++k) {
+    for (int l = -1; l < count; ++l) {
+      set_corner(k, l);
+      collect_loads(c.structure);
+    }
+  }
+  set_corner(-1, -1);
+  field(c, out);
+  const Stack base = out;
+  std::vector<Stack> direction_of(count);  // d_k in the first entry of every row
+  std::vector<Row> phi(count);
+  std::vector<Stack> corner(count);
+  for (int k = 0; k < count; ++k) {
+    set_corner(k, -1);
+    field(c, corner[k]);
+    const auto upper = corner[k].all();
+    const auto lower = base.all();
+    // The largest entry of the difference, relative to the sizes of its row and column.
+    std::vector<double> column_size(lower.front()->size());
+    std::vector<double> row_size(lower.size());
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      for (std::size_t b = 0; b < column_size.size(); ++b) row_size[i] += std::abs((*lower[i])[b]) + std::abs((*upper[i])[b]);
+    }
+    double best = 0;
+    std::size_t best_row = 0;
+    std::size_t best_column = 0;
+    for (std::size_t b = 0; b < column_size.size(); ++b) {
+      for (std::size_t i = 0; i < lower.size(); ++i) {
+        if (row_size[i] == 0) continue;
+        const double difference = std::abs((*upper[i])[b] - (*lower[i])[b]) / row_size[i];
+        if (difference <= best) continue;
+        best = difference;
+        best_row = i;
+        best_column = b;
+      }
+    }
+    if (best == 0) return "the switch " + infos[sliding[k]].place + " does not change the motion that slides on it";
+    const double pivot = (*upper[best_row])[best_column] - (*lower[best_row])[best_column];
+    phi[k].resize(column_size.size());
+    for (std::size_t b = 0; b < phi[k].size(); ++b) phi[k][b] = ((*upper[best_row])[b] - (*lower[best_row])[b]) / pivot;
+    direction_of[k] = base;
+    const auto d = direction_of[k].all();
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      const double along = (*upper[i])[best_column] - (*lower[i])[best_column];
+      for (std::size_t b = 0; b < phi[k].size(); ++b) {
+        const double size = std::abs((*lower[i])[b]) + std::abs((*upper[i])[b]);
+        if (std::abs((*upper[i])[b] - (*lower[i])[b] - along * phi[k][b]) > kConstantDirection * size)
+          return "the motion slides on " + infos[sliding[k]].place + ", where the force jumps in a direction that varies";
+      }
+      (*d[i])[0] = along;
+    }
+  }
+  for (int k = 0; k < count; ++k) {
+    for (int l = 0; l < k; ++l) {
+      set_corner(k, l);
+      Stack both;
+      field(c, both);
+      const auto x = both.all();
+      const auto a = corner[k].all();
+      const auto b = corner[l].all();
+      const auto o = base.all();
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        for (std::size_t j = 0; j < x[i]->size(); ++j) {
+          const double size = std::abs((*x[i])[j]) + std::abs((*a[i])[j]) + std::abs((*b[i])[j]) + std::abs((*o[i])[j]);
+          if (std::abs((*x[i])[j] - (*a[i])[j] - (*b[i])[j] + (*o[i])[j]) > kConstantDirection * size)
+            return "the motion slides on " + infos[sliding[k]].place + " and " + infos[sliding[l]].place + ", whose forces multiply each other";
+        }
+      }
+    }
+  }
+  set_corner(-1, -1);
+
+  // ds/dt on the lower side, and its change per unit of ψ.
+  std::vector<Row> rate(count);
+  std::vector<double> matrix(count * count);
+  for (int k = 0; k < count; ++k) {
+    const AffineFunction& surface = c.structure.surface[sliding[k]];
+    rate[k].assign(phi[k].size(), 0.0);
+    for (const AffineFunction::Slope& slope : surface.slopes) {
+      const double factor = values_[slope.output];
+      if (slope.variable < n_) {
+        rate[k][n_ + slope.variable] += factor;
+      } else {
+        const bool velocity = slope.variable < 2 * n_;
+        const int at = velocity ? slope.variable - n_ : slope.variable - 2 * n_;
+        add(rate[k], velocity ? base.acceleration[at] : base.rate[at], factor);
+        for (int l = 0; l < count; ++l) {
+          matrix[k * count + l] += factor * (velocity ? direction_of[l].acceleration[at] : direction_of[l].rate[at])[0];
+        }
+      }
+    }
+    const Row plain = row(surface);
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const double cosine = plain[y_ + 2 * i];
+      const double sine = plain[y_ + 2 * i + 1];
+      if (cosine == 0 && sine == 0) continue;
+      const LoadKind kind = kinds_[i];
+      rate[k][y_ + 2 * i] += kind.rate * cosine + kind.frequency * sine;
+      rate[k][y_ + 2 * i + 1] += kind.rate * sine - kind.frequency * cosine;
+      if (kind.power == 0) continue;
+      const int lower = load_index(kind.power - 1, kind.rate, kind.frequency);
+      rate[k][y_ + 2 * lower] += kind.power * cosine;
+      rate[k][y_ + 2 * lower + 1] += kind.power * sine;
+    }
+  }
+  // ψ = −(S D)⁻¹ rate, by elimination with row pivoting.
+  std::vector<Row> psi = rate;
+  std::vector<double> lu = matrix;
+  for (int p = 0; p < count; ++p) {
+    int best = p;
+    for (int r = p + 1; r < count; ++r) {
+      if (std::abs(lu[r * count + p]) > std::abs(lu[best * count + p])) best = r;
+    }
+    if (lu[best * count + p] == 0) return "the motion on " + infos[sliding[p]].place + " is not determined by its surface";
+    for (int q = 0; q < count; ++q) std::swap(lu[p * count + q], lu[best * count + q]);
+    std::swap(psi[p], psi[best]);
+    for (int r = 0; r < count; ++r) {
+      if (r == p) continue;
+      const double ratio = lu[r * count + p] / lu[p * count + p];
+      for (int q = p; q < count; ++q) lu[r * count + q] -= ratio * lu[p * count + q];
+      add(psi[r], psi[p], -ratio);
+    }
+  }
+  for (int k = 0; k < count; ++k) {
+    for (double& entry : psi[k]) entry /= -lu[k * count + k];
+  }
+  for (int l = 0; l < count; ++l) {
+    Stack::pairs(out, direction_of[l], [&](Row& to, const Row& d) { add(to, psi[l], d[0]); });
+  }
+  c.above.resize(c.layout.switches);
+  c.below.resize(c.layout.switches);
+  for (int k = 0; k < count; ++k) {
+    Row below = rate[k];
+    for (int l = 0; l < count; ++l) {
+      if (l != k) add(below, psi[l], matrix[k * count + l]);
+    }
+    Row above = below;
+    add(above, phi[k], matrix[k * count + k]);
+    c.above[sliding[k]] = std::move(above);
+    c.below[sliding[k]] = std::move(below);
+  }
+  return {};
+}
+
+std::string ClosedForm::sliding_problem(const model::System& system) {
+  const model::Layout& layout = system.layout();
+  const LinearStructure& structure = system.linear();
+  model::Workspace work(system);
+  ClosedForm form;
+  form.n_ = layout.coordinates;
+  form.states_ = layout.states;
+  form.y_ = layout.integrated();
+  const auto evaluate = [&] {
+    form.values_.resize(structure.coefficients.outputs());
+    structure.coefficients.evaluate(work.in.data(), form.values_.data(), work.registers.data());
+    form.collect_loads(structure);
+  };
+  const auto rows = [&] {
+    std::vector<Row> out;
+    for (const AffineFunction& f : structure.force) out.push_back(form.row(f));
+    for (const AffineFunction& f : structure.rate) out.push_back(form.row(f));
+    return out;
+  };
+  for (int k = 0; k < layout.switches; ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (info.time_only || !info.two_sided() || info.kind != expr::SwitchKind::jump || !info.in_motion) continue;
+    double& side = work.in[layout.side() + k];
+    const double kept = side;
+    for (const double value : {0.0, 1.0}) {
+      side = value;
+      evaluate();
+    }
+    const std::vector<Row> upper = rows();
+    side = 0;
+    evaluate();
+    const std::vector<Row> lower = rows();
+    side = kept;
+    const auto jump = [&](std::size_t i, std::size_t b) { return upper[i][b] - lower[i][b]; };
+
+    // Does the surface see the force? Slopes with respect to velocities meet M⁻¹ of the jump, those of states the jump of the rates.
+    bool seen = false;
+    std::vector<double> response(form.n_);
+    for (std::size_t b = 0; !lower.empty() && b < lower.front().size() && !seen; ++b) {
+      for (int i = 0; i < form.n_; ++i) response[i] = jump(i, b);
+      system.solve_mass(work, response.data());
+      double rate = 0;
+      for (const AffineFunction::Slope& slope : structure.surface[k].slopes) {
+        const double factor = form.values_[slope.output];
+        if (slope.variable >= 2 * form.n_) rate += factor * jump(slope.variable - form.n_, b);
+        if (slope.variable >= form.n_ && slope.variable < 2 * form.n_) rate += factor * response[slope.variable - form.n_];
+      }
+      seen = rate != 0;
+    }
+    if (!seen) continue;
+    // One constant direction: all rows of the jump are multiples of one.
+    std::size_t pivot_row = 0;
+    std::size_t pivot_column = 0;
+    double best = 0;
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      for (std::size_t b = 0; b < lower[i].size(); ++b) {
+        const double size = std::abs(lower[i][b]) + std::abs(upper[i][b]);
+        if (size == 0 || std::abs(jump(i, b)) / size <= best) continue;
+        best = std::abs(jump(i, b)) / size;
+        pivot_row = i;
+        pivot_column = b;
+      }
+    }
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      for (std::size_t b = 0; b < lower[i].size(); ++b) {
+        const double expected = jump(i, pivot_column) * (jump(pivot_row, b) / jump(pivot_row, pivot_column));
+        const double size = std::abs(lower[i][b]) + std::abs(upper[i][b]) + std::abs(expected);
+        if (std::abs(jump(i, b) - expected) > kConstantDirection * size)
+          return "switch in " + info.place + ": the force jumps in a direction that varies, so sliding on it would not be linear";
+      }
+    }
+    // In parallel with set-valued friction the share of each is not determined linearly.
+    for (int r = 0; r < layout.relations; ++r) {
+      const model::Relation& relation = system.relations()[r];
+      for (int j = 0; j < relation.tangents && !relation.smooth_friction; ++j) {
+        const Row surface = form.row(structure.surface[k]);
+        const Row slip = form.row(structure.tangent[relation.first_tangent + j].slip);
+        std::size_t at = 0;
+        while (at < slip.size() && slip[at] == 0) ++at;
+        bool same = at < slip.size() && surface[at] != 0;
+        for (std::size_t b = 0; b < slip.size() && same; ++b) same = surface[b] * slip[at] == slip[b] * surface[at];
+        if (same) return "switch in " + info.place + ": it acts in parallel with the friction of '" + relation.name + "'";
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace judder::engines
