@@ -173,7 +173,8 @@ std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node root, Variabl
         if (operands.size() != 1) break;
         const auto argument = line(operands[0].node);
         if (!argument) break;
-        const auto [slope, offset] = *argument;
+        const Node slope = argument->first;
+        const Node offset = argument->second;
         const auto both = [&](double second) {
           const Node half = graph.constant(0.5);
           Terms out = loads.exponential(slope, graph.multiply(half, call(Function::exp, offset)));

@@ -154,6 +154,75 @@ TEST(ExactEngine, GoesOnFromASavedMoment) {
   }
 }
 
+// Two feet under one body: how they share its weight no law says, and it rests as long as some share is admissible. Equal feet: until
+// t = mu m g/rate. Feet of different roughness: until all weight on the rougher one does not hold either; then the share decides the motion,
+// which is not unique and said to be so.
+TEST(ExactEngine, RedundantContactsSlipWhenNoShareHolds) {
+  const std::string text = R"toml(
+[parameters]
+first  = 0.45
+second = 0.45
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic   = "2/2*(x'^2 + y'^2)"
+potential = "2*10*y"
+[[force]]
+along = "x'"
+value = "3*t"
+[[contact]]
+name     = "left"
+gap      = "y"
+slip     = "x'"
+friction = "first"
+[[contact]]
+name     = "right"
+gap      = "y"
+slip     = "x'"
+friction = "second"
+[run]
+until = 4
+)toml";
+  const TestModel model = text_model(text);
+  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+  ASSERT_TRUE(exact.end.status.ok()) << exact.end.status.message;
+  EXPECT_TRUE(exact.end.reactions_not_unique);
+  ASSERT_FALSE(exact.data.events.empty());
+  EXPECT_EQ(exact.data.events.front().kind, EventKind::slip) << event_list(model.system, exact.data.events);
+  EXPECT_NEAR(exact.data.events.front().time, 0.45 * 2 * 10 / 3, 1e-14);
+
+  const TestModel unequal = text_model(text, {model::Named{"first", 0.2}});
+  const simulate::Result ended = simulate::simulate(unequal.system, unequal.options, "exact");
+  EXPECT_EQ(ended.end.status.reason, Reason::indeterminate) << ended.end.status.message;
+  EXPECT_NEAR(ended.end.status.time, 0.45 * 2 * 10 / 3, 1e-14);
+}
+
+// u' = w − 3 s, w' = −u − s with s = sign(u + w) comes to the surface and slides on it, where the motion is known.
+TEST(ExactEngine, SlidesInClosedForm) {
+  const TestModel model = text_model(R"toml(
+[state]
+u = { start = 1, rate = "w - 3*sign(u + w)" }
+w = { start = 0.5, rate = "-u - sign(u + w)" }
+[run]
+until = 2
+)toml");
+  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+  ASSERT_TRUE(exact.end.status.ok()) << exact.end.status.message;
+  const auto begin = event_times(model.system, exact.data.events, "slide-begin state.u.rate");
+  ASSERT_EQ(begin.size(), 1u) << event_list(model.system, exact.data.events);
+  // On u + w = 0: u' = −u − 3 a, w' = −u − a with −2 u − 4 a = 0, so a = −u/2 and u' = u/2.
+  double start = NAN;
+  for (std::size_t i = 0; i < exact.data.rows(); ++i) {
+    const double t = exact.data.cell(i, 0);
+    if (t < begin[0] || (t == begin[0] && exact.data.kinds[i] != engines::RowKind::after)) continue;
+    if (std::isnan(start)) start = exact.data.cell(i, 1);
+    EXPECT_NEAR(exact.data.cell(i, 1), start * std::exp(0.5 * (t - begin[0])), 1e-13) << t;
+    EXPECT_NEAR(exact.data.cell(i, 1) + exact.data.cell(i, 2), 0, 1e-14) << t;
+  }
+  EXPECT_FALSE(std::isnan(start));
+}
+
 // Random systems with contacts, impacts, friction and harmonic loads. Events agree up to the horizon on which the event-driven engine agrees with
 // itself at a tenth of the tolerance.
 TEST(ExactEngine, AgreesOnRandomSystems) {
