@@ -1,6 +1,7 @@
 // Derivatives, substitution and polynomial degree.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "expr/graph_data.hpp"
 
@@ -313,6 +314,29 @@ bool degree_at_most(Graph& g, Node a, std::span<const Variable> variables, std::
 }
 
 }  // namespace
+
+std::vector<double> Graph::periods(std::span<const Node> nodes, Variable t) {
+  constexpr double kPi = 3.141592653589793;
+  std::vector<double> found;
+  const auto note = [&](Node argument, double turn) {
+    const Node rate = derivative(argument, t);
+    if (is_constant(rate) && value(rate) != 0) found.push_back(turn / std::abs(value(rate)));
+  };
+  for (const std::uint32_t i : data_->parts(nodes, true)) {
+    const Entry entry = data_->entries[i];
+    if (entry.kind == NodeKind::call) {
+      const Node argument = data_->operand(Node{i}, 0);
+      if (entry.function == Function::sin || entry.function == Function::cos) note(argument, 2 * kPi);
+      if (entry.function == Function::tan) note(argument, kPi);
+    } else if (entry.kind == NodeKind::side) {
+      const Switch& levels = data_->switches[entry.first];
+      if (levels.whole) note(levels.surface, 1);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
 
 bool Graph::polynomial_degree_at_most(Node a, std::span<const Variable> variables, int degree) {
   std::vector<bool> chosen(data_->names.size());

@@ -23,12 +23,12 @@ expr::Program Builder::program(std::span<const Node> outputs, expr::Sides sides)
 /// Switches used by the motion, relations and energies, also through surfaces of other switches. Their order
 /// is that of the graph: a surface uses sides of earlier switches only.
 void Builder::collect_switches() {
-  std::vector<Node> motion, related;
+  std::vector<Node> motion, accounts, related;
   append(motion, mass);
   append(motion, force);
   for (const StateDraft& s : states) motion.push_back(s.rate);
-  append(related, {kinetic, potential, energy});
-  for (const AuditDraft& a : audits) related.push_back(a.power);
+  append(accounts, {kinetic, potential, energy});
+  for (const AuditDraft& a : audits) accounts.push_back(a.power);
   for (const RelationDraft& r : relations) {
     append(related, {r.gap, r.gap_rate, r.gap_time, r.zeta, r.base, r.restitution, r.tangential});
     append(related, r.w);
@@ -58,8 +58,11 @@ void Builder::collect_switches() {
     }
     return found;
   };
-  const std::vector<bool> in_motion = closure(motion), in_relations = closure(related);
+  append(accounts, related);
+  const std::vector<bool> in_motion = closure(motion), in_relations = closure(accounts);
   System::Data& d = *system.data_;
+  append(motion, related);
+  find_time_and_cyclic(motion);
   for (std::size_t id = 0; id < graph.switches().size(); ++id) {
     if (!in_motion[id] && !in_relations[id]) continue;
     used_switches.push_back(static_cast<expr::SwitchId>(id));
@@ -78,6 +81,19 @@ void Builder::collect_switches() {
     d.switches.push_back(std::move(info));
     d.symbols.surface.push_back(from.surface);
   }
+}
+
+/// What the motion depends on: t with its periods, and the coordinates and states that only enter by their rates.
+void Builder::find_time_and_cyclic(const std::vector<Node>& moving) {
+  System::Data& d = *system.data_;
+  std::vector<bool> reads(graph.variable_count(), false);
+  for (const Node node : moving) {
+    for (const Variable x : all_variables(node)) reads[x] = true;
+  }
+  d.time_free = !reads[t];
+  d.periods = d.time_free ? std::vector<double>() : graph.periods(moving, t);
+  for (const CoordinateDraft& c : coordinates) d.cyclic.push_back(!reads[c.q]);
+  for (const StateDraft& s : states) d.cyclic.push_back(!reads[s.z]);
 }
 
 void Builder::assemble() {
@@ -255,6 +271,16 @@ void Builder::assemble() {
       const Node restitution[] = {r.restitution, r.tangential};
       out.restitution = program(restitution);
     }
+    if (r.type != FrictionType::none && !r.slip.empty()) {
+      out.friction = r.type;
+      out.load_known = r.known_load && r.feeds.empty();
+      std::vector<Node> sliding{r.slip[0].slip, r.slip[0].drive}, curve{r.base};
+      append(sliding, r.slip[0].w);
+      append(sliding, r.slip[0].drag);
+      append(curve, r.curve);
+      out.sliding = program(sliding, expr::Sides::by_value);
+      out.curve = program(curve, expr::Sides::by_value);
+    }
     d.relations.push_back(std::move(out));
 
     d.symbols.normal.push_back({r.gap, r.gap_rate, r.zeta, r.has_normal ? r.w : std::vector<Node>(),
@@ -304,7 +330,7 @@ void Builder::assemble() {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {
-    for (const expr::Program* p : {&r.gap, &r.rows, &r.law, &r.restitution}) enlarge(*p);
+    for (const expr::Program* p : {&r.gap, &r.rows, &r.law, &r.restitution, &r.sliding, &r.curve}) enlarge(*p);
   }
   for (const SwitchInfo& s : d.switches) enlarge(s.surface);
   for (const SwitchInfo& s : d.switches) enlarge(s.value);

@@ -174,6 +174,8 @@ struct RelationDraft {
   std::vector<TangentDraft> slip;  ///< every slip component written, with or without friction
   bool friction = false;           ///< the components are rows of the relation
   bool smooth = false;             ///< a smooth law
+  FrictionType type = FrictionType::none;
+  std::vector<Node> curve;         ///< LawNumbers as functions of `approach`, the slip speed
   bool known_load = false;         ///< the normal load is a formula: base
   Node base;
   std::vector<int> feeds;
@@ -354,6 +356,8 @@ struct Builder {
   void read_compliance(RelationDraft& draft);
   void read_joint_normal(RelationDraft& draft);
   void read_law(RelationDraft& draft, const FrictionLaw& law);
+  template <class Read>
+  std::vector<Node> curve_nodes(const FrictionLaw& law, const Read& read);
   int add_bristle(RelationDraft& draft, Node rate, const std::string& suffix);
 
   Variable t = 0;
@@ -386,8 +390,10 @@ struct Builder {
   void check_structure();
   void assemble();
   void check_start();
+  void check_dissipation();
   void warn_unused();
   void collect_switches();
+  void find_time_and_cyclic(const std::vector<Node>& moving);
   void find_instants();
   void build_massless();
   void recognise_linear();  ///< linear.cpp

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "judder/core/number.hpp"
+#include "judder/model/friction.hpp"
 #include "model/builder.hpp"
 
 namespace judder::model {
@@ -55,6 +56,36 @@ void Builder::check_structure() {
     if (!r.friction || (r.smooth && r.known_load)) continue;
     for (const TangentDraft& row : r.slip) {
       if (refuse(row.w, "slip") || refuse(row.drag, "drag")) break;
+    }
+  }
+}
+
+/// Laws that can create energy. A constant coefficient cannot, and is not looked at.
+void Builder::check_dissipation() {
+  for (std::size_t k = 0; k < relations.size(); ++k) {
+    const Relation& relation = system.data_->relations[k];
+    const bool bristle =
+        relation.friction == FrictionType::lugre || relation.friction == FrictionType::elastoplastic;
+    if (relation.friction == FrictionType::none || (!bristle && relation.law_constant)) continue;
+    FrictionCurve curve(system, static_cast<int>(k));
+    const Dissipation found = model::dissipation(curve);
+    if (found.ok()) continue;
+    const RelationDraft& draft = relations[k];
+    const FrictionLaw& law = draft.contact      ? draft.contact->friction
+                             : draft.constraint ? draft.constraint->friction
+                                                : draft.joint->law;
+    const Span span = law.span.empty() ? draft.span : law.span;
+    const std::string where = draft.where + (draft.joint != nullptr ? ", law" : ", friction");
+    if (!std::isnan(found.negative_at)) {
+      warning(span, where,
+              "friction pushes instead of resisting at the slip velocity " + to_text(found.negative_at, 3),
+              "the coefficient is negative there; keep it positive at every speed, for example with max()");
+    } else {
+      warning(span, where,
+              "above the slip speed " + to_text(found.reachable_below, 4) + " a bent bristle can create energy",
+              "let 'damping' fall with the speed: at most " + to_text(found.allowed_damping, 3) +
+                  " there, for example \"" + to_text(found.allowed_damping, 3) + "*exp(-(speed/" +
+                  to_text(found.reachable_below, 3) + ")^2)\"");
     }
   }
 }

@@ -41,6 +41,7 @@ Compiled Builder::build() {
   if (!result.diagnostics.has_errors()) check_structure();
   if (!result.diagnostics.has_errors()) assemble();
   if (!result.diagnostics.has_errors()) check_start();
+  if (!result.diagnostics.has_errors()) check_dissipation();
   if (!result.diagnostics.has_errors()) {
     system.data_->graph = std::move(graph);
     result.system.emplace(std::move(system));

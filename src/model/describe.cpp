@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "judder/core/number.hpp"
+#include "judder/model/friction.hpp"
 
 namespace judder::model {
 namespace {
@@ -193,6 +194,10 @@ std::string describe(const Compiled& compiled) {
       if (known.relation != static_cast<int>(k)) continue;
       if (r.tangents == 0) rows.push_back({"slip", text(known.slip)});
       rows.push_back({"in h", "tangent " + text(known.tangent)});
+    }
+    if (r.friction != FrictionType::none) {
+      FrictionCurve curve(system, static_cast<int>(k));
+      rows.push_back({"energy", in_words(dissipation(curve), r.friction)});
     }
     if (r.kind == RelationKind::contact && r.has_normal) {
       double e = 0, tangential = 0;

@@ -8,7 +8,7 @@
 namespace judder::model {
 namespace {
 
-enum class LawType { coulomb, lugre, elastoplastic, arctan, penalty };
+using LawType = FrictionType;
 constexpr double kPi = 3.141592653589793;
 
 }  // namespace
@@ -21,6 +21,36 @@ int Builder::add_bristle(RelationDraft& draft, Node rate, const std::string& suf
   states.push_back(std::move(state));
   draft.bristles.push_back(static_cast<int>(states.size()) - 1);
   return static_cast<int>(states.size()) - 1;
+}
+
+// The numbers of a law as functions of the slip speed alone, for pictures and averages: the order of LawNumbers.
+template <class Read>
+std::vector<Node> Builder::curve_nodes(const FrictionLaw& law, const Read& read) {
+  const Node speed = graph.variable(approach);
+  Node mu = graph.constant(0), mu_static = mu;
+  if (law.mu.given) {
+    mu = read(law.mu, 0);
+    mu_static = mu;
+  } else {
+    mu_static = read(law.static_coefficient, 0);
+    mu = read(law.dynamic, 0);
+    if (law.velocity.given) {
+      const Node ratio = graph.power(graph.divide(speed, read(law.velocity, 1)), read(law.exponent, 2));
+      const Node decay[] = {graph.negate(ratio)};
+      mu = graph.add(mu, graph.multiply(graph.subtract(mu_static, mu), graph.call(expr::Function::exp, decay)));
+    }
+  }
+  const Node viscous = read(law.viscous, 0), damping = read(law.damping, 0);
+  return {mu,
+          mu_static,
+          viscous,
+          read(law.stiffness, 0),
+          damping,
+          read(law.breakaway, 0),
+          read(law.beta, 0),
+          graph.derivative(mu, approach),
+          graph.derivative(viscous, approach),
+          graph.derivative(damping, approach)};
 }
 
 void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
@@ -48,11 +78,11 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
             suggestion(law.type.text, words));
       return;
     }
-    type = static_cast<LawType>(at - words.begin());
+    type = static_cast<LawType>(1 + (at - words.begin()));
   }
   const bool smooth = type != LawType::coulomb;
   const bool bristle = type == LawType::lugre || type == LawType::elastoplastic;
-  const std::string name = words[static_cast<std::size_t>(type)];
+  const std::string name = words[static_cast<std::size_t>(type) - 1];
 
   bool good = true;
   const auto refuse = [&](const Value& value, std::string message, std::string help = {}) {
@@ -261,6 +291,10 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   }
   if (!good) return;
 
+  draft.type = type;
+  draft.curve = curve_nodes(law, [&](const Value& value, double otherwise) {
+    return value.given ? read_at(value, "", graph.variable(approach)) : graph.constant(otherwise);
+  });
   draft.smooth = smooth;
   draft.friction = true;
   if (smooth && draft.known_load) {

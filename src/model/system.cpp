@@ -131,6 +131,9 @@ const std::vector<bool>& System::massless() const { return data_->massless; }
 const std::vector<double>& System::scale_floor() const { return data_->scale_floor; }
 bool System::mass_constant() const { return data_->mass_constant; }
 bool System::autonomous_forces() const { return data_->autonomous; }
+bool System::autonomous() const { return data_->time_free; }
+const std::vector<double>& System::periods() const { return data_->periods; }
+const std::vector<bool>& System::cyclic() const { return data_->cyclic; }
 const std::vector<double>& System::start() const { return data_->start; }
 const std::vector<double>& System::instants() const { return data_->instants; }
 const Symbols& System::symbols() const { return data_->symbols; }

@@ -34,7 +34,9 @@ struct System::Data {
   std::vector<int> massive;  ///< coordinates with inertia, ascending
   std::vector<double> scale_floor;
   bool mass_constant = false;
-  bool autonomous = false;
+  bool autonomous = false, time_free = false;
+  std::vector<double> periods;
+  std::vector<bool> cyclic;
   std::vector<double> start;
   std::vector<double> instants;
   Symbols symbols;

@@ -163,6 +163,9 @@ class Graph {
   Node substitute(Node a, std::span<const Variable> variables, std::span<const Node> values);
   /// The same with frozen sides: surfaces of switches keep their variables.
   Node substitute_frozen(Node a, std::span<const Variable> variables, std::span<const Node> values);
+  /// Periods in t of what repeats by its form: sin and cos of c t + …, 2π/|c|, tan, π/|c|, floor and mod of c t + …, 1/|c|, also
+  /// inside surfaces of switches. Ascending, equal ones once. What else depends on t (a ramp, a table) is not seen here.
+  std::vector<double> periods(std::span<const Node> nodes, Variable t);
   /// True if a is a polynomial of degree ≤ `degree` in the given variables (their products counted), judged on the canonical
   /// form and its derivatives; sides and other variables count as coefficients.
   bool polynomial_degree_at_most(Node a, std::span<const Variable> variables, int degree);

@@ -65,11 +65,12 @@ struct Layout {
   [[nodiscard]] int supplied() const { return dissipated() + audits; }
   [[nodiscard]] int initial_energy() const { return supplied() + audits; }
   [[nodiscard]] int size() const { return initial_energy() + 1; }
-  /// Read by restitution only; arrays of inputs have size() + 1 entries.
+  /// Read by restitution and by Relation::curve only; arrays of inputs have size() + 1 entries.
   [[nodiscard]] int approach_speed() const { return size(); }
 };
 
 enum class RelationKind : std::uint8_t { contact, constraint, joint };
+enum class FrictionType : std::uint8_t { none, coulomb, lugre, elastoplastic, arctan, penalty };
 enum class ImpactType : std::uint8_t { moreau, newton, poisson, stronge };
 
 struct Relation {
@@ -105,6 +106,13 @@ struct Relation {
   expr::Program rows;
   expr::Program law;          ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
   expr::Program restitution;  ///< e, tangential restitution; reads Layout::approach_speed()
+
+  // The friction law as it was written (model/friction.hpp), of the first slip component.
+  FrictionType friction = FrictionType::none;
+  bool load_known = false;  ///< the normal load is a formula: output 0 of `curve`
+  expr::Program sliding;    ///< γ_T, b, W_T (n), drag (n); sides by value
+  /// Normal load, then the LawNumbers at the slip speed in Layout::approach_speed(); sides by value.
+  expr::Program curve;
 };
 
 /// Values of the rows of one relation; memory of the Workspace. Vectors have n entries.
@@ -214,6 +222,13 @@ class System {
   [[nodiscard]] const std::vector<double>& scale_floor() const;  ///< by coordinate; 0: none
   [[nodiscard]] bool mass_constant() const;
   [[nodiscard]] bool autonomous_forces() const;  ///< h and rates do not depend on t
+  /// Nothing that moves the system depends on t: h, M, rates, gaps, slips, laws, surfaces of switches.
+  [[nodiscard]] bool autonomous() const;
+  /// Periods that stand in its formulas (expr::Graph::periods), ascending; the forcing repeats with a common multiple of them
+  /// unless t enters otherwise (analysis/periodic.hpp).
+  [[nodiscard]] const std::vector<double>& periods() const;
+  /// By coordinate, then by state: nothing that moves the system depends on it, only on its rate.
+  [[nodiscard]] const std::vector<bool>& cyclic() const;
   /// The array of inputs at the start (sides by value, directions zero).
   [[nodiscard]] const std::vector<double>& start() const;
   /// Instants on a timetable that are known in closed form (knots of tables and of bump in t), ascending.

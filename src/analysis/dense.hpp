@@ -1,0 +1,29 @@
+// Small dense matrices for analysis: solving and eigenvalues. Not for anything that decides an event.
+//
+// Eigenvalues: Hessenberg form by Householder reflections, then QR steps with Wilkinson shifts in complex arithmetic, deflating from the end
+// (G. H. Golub and C. F. Van Loan, Matrix Computations, 7.4 and 7.5). Matrices here have a few to a few dozen rows; cost n³.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <vector>
+
+namespace judder::analysis {
+
+using Complex = std::complex<double>;
+
+/// n×n, row-major.
+struct ComplexMatrix {
+  std::size_t n = 0;
+  std::vector<Complex> a;
+  explicit ComplexMatrix(std::size_t size) : n(size), a(size * size) {}
+  Complex& operator()(std::size_t i, std::size_t j) { return a[i * n + j]; }
+};
+
+/// b becomes A⁻¹ b for `columns` right-hand sides (n×columns, row-major), by Gaussian elimination with row pivoting; A is used up. False: singular.
+[[nodiscard]] bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns = 1);
+
+/// By falling real part, then by falling imaginary part. Empty: not finite, or no convergence.
+[[nodiscard]] std::vector<Complex> eigenvalues(ComplexMatrix a);
+
+}  // namespace judder::analysis

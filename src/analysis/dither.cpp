@@ -1,0 +1,369 @@
+#include "judder/analysis/dither.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "analysis/dense.hpp"
+
+namespace judder::analysis {
+namespace {
+
+using model::FrictionCurve;
+using model::FrictionType;
+using model::LawNumbers;
+
+constexpr double kPi = 3.141592653589793;
+
+// Gauss-Legendre on (−1, 1), 16 points.
+constexpr std::array<double, 8> kNode{0.0950125098376374, 0.2816035507792589, 0.4580167776572274, 0.6178762444026438,
+                                      0.7554044083550030, 0.8656312023878318, 0.9445750230732326, 0.9894009349916499};
+constexpr std::array<double, 8> kWeight{0.1894506104550685, 0.1826034150449236, 0.1691565193950025, 0.1495959888165767,
+                                        0.1246289712555339, 0.0951585116824928, 0.0622535239386479, 0.0271524594117541};
+
+/// Adds ∫ f over [a, b], component by component.
+template <std::size_t N, class F>
+void gauss(double a, double b, const F& f, std::array<double, N>& sum) {
+  const double half = 0.5 * (b - a), middle = 0.5 * (a + b);
+  for (std::size_t i = 0; i < kNode.size(); ++i) {
+    for (const double sign : {-1.0, 1.0}) {
+      const std::array<double, N> value = f(middle + sign * half * kNode[i]);
+      for (std::size_t k = 0; k < N; ++k) sum[k] += half * kWeight[i] * value[k];
+    }
+  }
+}
+
+/// [a, b] in pieces that halve towards a: friction changes most where the slip reverses.
+template <std::size_t N, class F>
+void graded(double a, double b, const F& f, std::array<double, N>& sum) {
+  constexpr int kLevels = 24;
+  double far = b;
+  for (int i = 0; i < kLevels; ++i) {
+    const double near = a + 0.5 * (far - a);
+    gauss(std::min(near, far), std::max(near, far), f, sum);
+    far = near;
+  }
+  gauss(std::min(a, far), std::max(a, far), f, sum);
+}
+
+/// ⟨f(v + w)⟩ for a function with several values.
+template <std::size_t N, class F>
+std::array<double, N> mean(const Dither& dither, double v, const F& f) {
+  std::array<double, N> out{};
+  switch (dither.wave) {
+    case Wave::none:
+      return f(v);
+    case Wave::square: {
+      const std::array<double, N> up = f(v + dither.amplitude), down = f(v - dither.amplitude);
+      for (std::size_t k = 0; k < N; ++k) out[k] = 0.5 * (up[k] + down[k]);
+      return out;
+    }
+    case Wave::sine: {
+      if (dither.amplitude == 0) return f(v);
+      const auto along = [&](double theta) { return f(v + dither.amplitude * std::cos(theta)); };
+      // The integrand has its features where the slip is least: at its zero, or at the end nearest to it.
+      const double least = std::acos(std::clamp(-v / dither.amplitude, -1.0, 1.0));
+      if (least > 0) graded(least, 0.0, along, out);
+      if (least < kPi) graded(least, kPi, along, out);
+      for (double& x : out) x /= kPi;
+      return out;
+    }
+    case Wave::other:
+      for (const double w : dither.samples) {
+        const std::array<double, N> value = f(v + dither.amplitude * w);
+        for (std::size_t k = 0; k < N; ++k) out[k] += value[k];
+      }
+      for (double& x : out) x /= static_cast<double>(dither.samples.size());
+      return out;
+  }
+  return out;
+}
+
+double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+/// LuGre: everything is linear in Z.
+Averaged averaged_lugre(FrictionCurve& curve, const Dither& dither, double v) {
+  struct Names {
+    enum : std::size_t { relax, relax_v, elastic, damped, damped_v, slide, slide_v, viscous, viscous_v, count };
+  };
+  const auto m = mean<Names::count>(dither, v, [&](double u) {
+    const LawNumbers law = curve.at(u);
+    const double s = sign_of(u), size = std::abs(u);
+    const double quotient = law.stiffness * size / law.mu;
+    const double quotient_v = law.stiffness * s / law.mu * (1 - size * law.mu_slope / law.mu);
+    std::array<double, Names::count> out{};
+    out[Names::relax] = quotient;
+    out[Names::relax_v] = quotient_v;
+    out[Names::elastic] = law.load * law.stiffness;
+    out[Names::damped] = law.load * law.damping * u;
+    out[Names::damped_v] = law.load * (law.damping + law.damping_slope * size);
+    out[Names::slide] = law.load * law.damping * quotient;
+    out[Names::slide_v] = law.load * (law.damping * quotient_v + law.damping_slope * s * quotient);
+    out[Names::viscous] = law.viscous * u;
+    out[Names::viscous_v] = law.viscous + law.viscous_slope * size;
+    return out;
+  });
+  Averaged out;
+  const double limit = steady_bristle(curve.type(), curve.at(v), v);  // without dither and at v = 0 the quotient is 0/0
+  out.bristle = m[Names::relax] > 0 ? v / m[Names::relax] : limit;
+  out.rate_v = 1 - m[Names::relax_v] * out.bristle;
+  out.rate_z = -m[Names::relax];
+  out.force_v = m[Names::damped_v] - m[Names::slide_v] * out.bristle + m[Names::viscous_v];
+  out.force_z = m[Names::elastic] - m[Names::slide];
+  out.resistance = m[Names::damped] + m[Names::viscous] + out.force_z * out.bristle;
+  out.slope = out.force_v + (m[Names::relax] > 0 ? out.force_z * out.rate_v / m[Names::relax] : 0);
+  return out;
+}
+
+/// (Ż, R̄) of a bristle that is averaged at Z.
+std::array<double, 2> slow_bristle(FrictionCurve& curve, const Dither& dither, double v, double z) {
+  return mean<2>(dither, v, [&](double u) {
+    const LawNumbers law = curve.at(u);
+    return std::array<double, 2>{bristle_rate(curve.type(), law, u, z), resistance(curve.type(), law, u, z)};
+  });
+}
+
+/// Laws whose bristle enters nonlinearly: the equilibrium by bisection, derivatives by differences.
+Averaged averaged_bristle(FrictionCurve& curve, const Dither& dither, double v) {
+  Averaged out;
+  double reach = 0;
+  for (const double u : {v, v + dither.amplitude, v - dither.amplitude, 1e-12 * (std::abs(v) + dither.amplitude)})
+    reach = std::max(reach, 2 * std::abs(steady_bristle(curve.type(), curve.at(u == 0 ? 1e-300 : u), 1)));
+  const auto equilibrium = [&](double at) {
+    double low = -reach, high = reach;
+    for (int i = 0; i < 200 && low < high; ++i) {
+      const double middle = 0.5 * (low + high);
+      if (middle == low || middle == high) break;
+      // An unbent bristle that only bends is in balance anywhere: from the side of the motion.
+      const double rate = slow_bristle(curve, dither, at, middle)[0];
+      (rate > 0 || (rate == 0 && at > 0) ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+  };
+  out.bristle = v == 0 ? 0 : equilibrium(v);
+  const double dv = 1e-6 * (std::abs(v) + dither.amplitude + 1e-12), dz = 1e-6 * reach;
+  const auto v_plus = slow_bristle(curve, dither, v + dv, out.bristle), v_minus = slow_bristle(curve, dither, v - dv, out.bristle);
+  const auto z_plus = slow_bristle(curve, dither, v, out.bristle + dz), z_minus = slow_bristle(curve, dither, v, out.bristle - dz);
+  out.rate_v = (v_plus[0] - v_minus[0]) / (2 * dv);
+  out.force_v = (v_plus[1] - v_minus[1]) / (2 * dv);
+  out.rate_z = (z_plus[0] - z_minus[0]) / (2 * dz);
+  out.force_z = (z_plus[1] - z_minus[1]) / (2 * dz);
+  out.resistance = slow_bristle(curve, dither, v, out.bristle)[1];
+  const auto at = [&](double x) { return slow_bristle(curve, dither, x, equilibrium(x))[1]; };
+  out.slope = (at(v + dv) - at(v - dv)) / (2 * dv);
+  return out;
+}
+
+Averaged averaged_static(FrictionCurve& curve, const Dither& dither, double v) {
+  const auto at = [&](double x) {
+    return mean<1>(dither, x, [&](double u) { return std::array{resistance(curve.type(), curve.at(u), u, 0)}; })[0];
+  };
+  Averaged out;
+  out.resistance = at(v);
+  const double dv = 1e-6 * (std::abs(v) + dither.amplitude + 1e-12);
+  out.slope = out.force_v = (at(v + dv) - at(v - dv)) / (2 * dv);
+  return out;
+}
+
+/// Ranges of [from, to] where `wrong` holds, scanned at count + 1 places.
+template <class Wrong>
+std::vector<std::pair<double, double>> ranges(double from, double to, int count, const Wrong& wrong) {
+  std::vector<std::pair<double, double>> out;
+  const auto border = [&](double a, double b, bool at_a) {
+    for (int i = 0; i < 60; ++i) {
+      const double middle = 0.5 * (a + b);
+      (wrong(middle) == at_a ? a : b) = middle;
+    }
+    return 0.5 * (a + b);
+  };
+  bool before = false;
+  double last = from;
+  for (int i = 0; i <= count; ++i) {
+    const double x = from + (to - from) * i / count;
+    const bool now = wrong(x);
+    if (i == 0 && now) out.push_back({x, x});
+    if (i > 0 && now && !before) out.push_back({border(last, x, false), x});
+    if (i > 0 && !now && before) out.back().second = border(last, x, true);
+    if (i == count && now) out.back().second = x;
+    before = now;
+    last = x;
+  }
+  return out;
+}
+
+}  // namespace
+
+const char* name(Wave wave) {
+  switch (wave) {
+    case Wave::none:
+      return "none";
+    case Wave::square:
+      return "square";
+    case Wave::sine:
+      return "sine";
+    case Wave::other:
+      return "other";
+  }
+  return "";
+}
+
+double Dither::at(double phase) const {
+  switch (wave) {
+    case Wave::none:
+      return 0;
+    case Wave::square:
+      return phase < 0.5 ? amplitude : -amplitude;
+    case Wave::sine:
+      return amplitude * std::cos(2 * kPi * phase);
+    case Wave::other:
+      return amplitude * samples[std::min(static_cast<std::size_t>(phase * static_cast<double>(samples.size())), samples.size() - 1)];
+  }
+  return 0;
+}
+
+double mean_speed_of_sine(double v, double amplitude) {
+  const double speed = std::abs(v);
+  if (speed >= amplitude) return speed;
+  const double theta = std::acos(speed / amplitude);
+  return (2 * amplitude * std::sin(theta) + speed * (kPi - 2 * theta)) / kPi;
+}
+
+Averaged averaged(FrictionCurve& curve, const Dither& dither, double v) {
+  if (curve.type() == FrictionType::lugre) return averaged_lugre(curve, dither, v);
+  return curve.has_bristle() ? averaged_bristle(curve, dither, v) : averaged_static(curve, dither, v);
+}
+
+double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps) {
+  if (!curve.has_bristle() || dither.wave == Wave::none) return averaged(curve, dither, v).resistance;
+  const double h = 2 * kPi / dither.frequency / steps;
+  // At the ends of a step the wave is taken as its limit from inside: a square wave jumps between steps.
+  const auto slip = [&](int step, double part) {
+    const double inside = std::clamp(part, 1e-9, 1 - 1e-9);
+    return v + dither.at((step + inside) / steps);
+  };
+  double sum = 0;
+  const auto period = [&](double z) {
+    sum = 0;
+    for (int i = 0; i < steps; ++i) {
+      const double u0 = slip(i, 0), u1 = slip(i, 0.5), u2 = slip(i, 1);
+      const LawNumbers a = curve.at(u0), b = curve.at(u1), c = curve.at(u2);
+      const double k1 = bristle_rate(curve.type(), a, u0, z);
+      const double k2 = bristle_rate(curve.type(), b, u1, z + 0.5 * h * k1);
+      const double middle = z + 0.5 * h * k2;
+      const double k3 = bristle_rate(curve.type(), b, u1, middle);
+      const double k4 = bristle_rate(curve.type(), c, u2, z + h * k3);
+      const double next = z + h * (k1 + 2 * k2 + 2 * k3 + k4) / 6;
+      sum += (resistance(curve.type(), a, u0, z) + 4 * resistance(curve.type(), b, u1, middle) +
+              resistance(curve.type(), c, u2, next)) /
+             6;
+      z = next;
+    }
+    return z;
+  };
+  double z = averaged(curve, dither, v).bristle;
+  if (curve.type() == FrictionType::lugre) {
+    // The period maps z linearly.
+    const double at_zero = period(0), at_one = period(1);
+    static_cast<void>(period(at_zero / (1 - (at_one - at_zero))));
+    return sum / steps;
+  }
+  for (int i = 0; i < 10000; ++i) {
+    const double next = period(z);
+    const bool settled = std::abs(next - z) <= 1e-11 * std::max(std::abs(next), std::abs(z));
+    z = next;
+    if (settled) return sum / steps;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<std::pair<double, double>> falling_zones(FrictionCurve& curve, const Dither& dither, double from, double to, int points) {
+  return ranges(from, to, points, [&](double v) { return averaged(curve, dither, v).slope < 0; });
+}
+
+std::vector<std::complex<double>> sliding_eigenvalues(const Structure& structure, FrictionCurve& curve, const Dither& dither, double v) {
+  const std::size_t n = structure.slip.size();
+  const std::size_t size = 2 * n + (curve.has_bristle() ? 1 : 0);
+  const Averaged law = averaged(curve, dither, v);
+  // Unknowns: positions, velocities, bristle. Rows n … 2n − 1 are M⁻¹ (−K, −C − drag F_v slipᵀ, −drag F_Z).
+  ComplexMatrix mass(n);
+  std::vector<Complex> rows(n * size);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      mass(i, j) = structure.mass[i * n + j];
+      rows[i * size + j] = -structure.stiffness[i * n + j];
+      rows[i * size + n + j] = -structure.damping[i * n + j] - structure.drag[i] * law.force_v * structure.slip[j];
+    }
+    if (curve.has_bristle()) rows[i * size + 2 * n] = -structure.drag[i] * law.force_z;
+  }
+  if (!solve(mass, rows, size)) return {};
+  ComplexMatrix a(size);
+  for (std::size_t i = 0; i < n; ++i) {
+    a(i, n + i) = 1;
+    for (std::size_t j = 0; j < size; ++j) a(n + i, j) = rows[i * size + j];
+    if (curve.has_bristle()) a(2 * n, n + i) = law.rate_v * structure.slip[i];
+  }
+  if (curve.has_bristle()) a(2 * n, 2 * n) = law.rate_z;
+  return eigenvalues(std::move(a));
+}
+
+std::vector<std::pair<double, double>> unstable_amplitudes(const Structure& structure, FrictionCurve& curve, Dither dither, double v,
+                                                           double most, double step) {
+  const int count = std::max(1, static_cast<int>(std::lround(most / step)));
+  return ranges(0, most, count, [&](double amplitude) {
+    dither.amplitude = amplitude;
+    const auto values = sliding_eigenvalues(structure, curve, dither, v);
+    return !values.empty() && values.front().real() > 0;
+  });
+}
+
+std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& dither, double v, int harmonics) {
+  if (curve.type() != FrictionType::lugre || harmonics < 1 || dither.wave == Wave::none) return std::nullopt;
+  const int order = harmonics;
+  const int points = std::max(4096, 16 * order);
+  // Fourier coefficients of p and u up to 2 H, by the rectangle rule at the middles (spectrally accurate for smooth functions).
+  std::vector<double> slip(static_cast<std::size_t>(points)), quotient(slip.size());
+  std::vector<LawNumbers> laws(slip.size());
+  for (std::size_t i = 0; i < slip.size(); ++i) {
+    slip[i] = v + dither.at((static_cast<double>(i) + 0.5) / points);
+    laws[i] = curve.at(slip[i]);
+    quotient[i] = laws[i].stiffness * std::abs(slip[i]) / laws[i].mu;
+  }
+  const auto coefficient = [&](const std::vector<double>& f, int n) {
+    Complex sum = 0;
+    for (std::size_t i = 0; i < f.size(); ++i)
+      sum += f[i] * std::polar(1.0, -2 * kPi * n * (static_cast<double>(i) + 0.5) / points);
+    return sum / static_cast<double>(points);
+  };
+  std::vector<Complex> p(static_cast<std::size_t>(2 * order + 1));
+  for (std::size_t k = 0; k < p.size(); ++k) p[k] = coefficient(quotient, static_cast<int>(k));
+  const auto p_at = [&](int k) { return k >= 0 ? p[static_cast<std::size_t>(k)] : std::conj(p[static_cast<std::size_t>(-k)]); };
+  ComplexMatrix a(static_cast<std::size_t>(2 * order + 1));
+  std::vector<Complex> z(a.n);
+  for (int n = -order; n <= order; ++n) {
+    const auto row = static_cast<std::size_t>(n + order);
+    for (int k = -order; k <= order; ++k) a(row, static_cast<std::size_t>(k + order)) = p_at(n - k);
+    a(row, row) += Complex(0, n * dither.frequency);
+    const Complex u = coefficient(slip, std::abs(n));
+    z[row] = n >= 0 ? u : std::conj(u);
+  }
+  if (!solve(a, z)) return std::nullopt;
+  Harmonics out;
+  for (int n = 0; n <= order; ++n) {
+    const Complex value = z[static_cast<std::size_t>(n + order)];
+    out.cosine.push_back(n == 0 ? value.real() : 2 * value.real());
+    out.sine.push_back(n == 0 ? 0 : 2 * value.imag());
+  }
+  out.last = std::abs(z.back()) / std::max(std::abs(z[static_cast<std::size_t>(order)]), 1e-300);
+  // The mean resistance, from z and ż = u − p z along the period.
+  for (std::size_t i = 0; i < slip.size(); ++i) {
+    const double phase = 2 * kPi * (static_cast<double>(i) + 0.5) / points;
+    double bristle = out.cosine[0];
+    for (int n = 1; n <= order; ++n)
+      bristle += out.cosine[static_cast<std::size_t>(n)] * std::cos(n * phase) - out.sine[static_cast<std::size_t>(n)] * std::sin(n * phase);
+    out.mean += resistance(curve.type(), laws[i], slip[i], bristle) / points;
+  }
+  return out;
+}
+
+}  // namespace judder::analysis

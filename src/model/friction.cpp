@@ -1,0 +1,244 @@
+#include "judder/model/friction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "judder/core/number.hpp"
+
+namespace judder::model {
+namespace {
+
+constexpr double kPi = 3.141592653589793;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLowest = -12, kHighest = 12;  ///< decades of the speeds looked at
+constexpr int kPerDecade = 32;
+
+double grid_speed(int i) { return std::pow(10.0, kLowest + static_cast<double>(i) / kPerDecade); }
+constexpr int kGrid = static_cast<int>((kHighest - kLowest) * kPerDecade) + 1;
+
+/// Per unit of load: the least of μθ²/|γ| + σ1 (1 − θ) + c/L over 1 ≤ θ ≤ `most`, the power of a sliding bristle over γ².
+double least_power(const LawNumbers& law, double speed, double most) {
+  const double best = std::clamp(law.damping * speed / (2 * law.mu), 1.0, std::max(most, 1.0));
+  const double viscous = law.load > 0 ? law.viscous / law.load : 0;
+  return law.mu * best * best / speed + law.damping * (1 - best) + viscous;
+}
+
+/// Where `wrong` turns true between a and b (false at a), in the logarithm.
+template <class Wrong>
+double border(double a, double b, const Wrong& wrong) {
+  for (int i = 0; i < 60; ++i) {
+    const double middle = std::sqrt(a * b);
+    (wrong(middle) ? b : a) = middle;
+  }
+  return b;
+}
+
+}  // namespace
+
+FrictionCurve::FrictionCurve(const System& system, int relation)
+    : type_(system.relations()[static_cast<std::size_t>(relation)].friction),
+      load_known_(system.relations()[static_cast<std::size_t>(relation)].load_known),
+      relation_(&system.relations()[static_cast<std::size_t>(relation)]),
+      layout_(&system.layout()),
+      work_(std::make_unique<Workspace>(system)) {
+  const auto n = static_cast<std::size_t>(layout_->coordinates);
+  const auto v = static_cast<std::size_t>(layout_->v());
+  velocity_.assign(work_->in.begin() + static_cast<std::ptrdiff_t>(v),
+                   work_->in.begin() + static_cast<std::ptrdiff_t>(v + n));
+  row_.resize(static_cast<std::size_t>(relation_->sliding.outputs()));
+  out_.resize(static_cast<std::size_t>(relation_->curve.outputs()));
+  relation_->sliding.evaluate(work_->in.data(), row_.data(), work_->registers.data());
+  slip_ = row_[0];
+  for (std::size_t i = 0; i < n; ++i) square_ += row_[2 + i] * row_[2 + i];
+}
+
+FrictionCurve::~FrictionCurve() = default;
+FrictionCurve::FrictionCurve(FrictionCurve&&) noexcept = default;
+
+LawNumbers FrictionCurve::at(double slip) {
+  const auto v = static_cast<std::size_t>(layout_->v());
+  for (std::size_t i = 0; i < velocity_.size(); ++i)
+    work_->in[v + i] = square_ > 0 ? velocity_[i] + row_[2 + i] * (slip - slip_) / square_ : velocity_[i];
+  work_->in[static_cast<std::size_t>(layout_->approach_speed())] = std::abs(slip);
+  relation_->curve.evaluate(work_->in.data(), out_.data(), work_->registers.data());
+  LawNumbers law;
+  law.load = load_known_ ? out_[0] : 1;
+  law.mu = out_[1];
+  law.mu_static = out_[2];
+  law.viscous = out_[3];
+  law.stiffness = out_[4];
+  law.damping = out_[5];
+  law.breakaway = out_[6];
+  law.beta = out_[7];
+  law.mu_slope = out_[8];
+  law.viscous_slope = out_[9];
+  law.damping_slope = out_[10];
+  return law;
+}
+
+double sliding_share(FrictionType type, const LawNumbers& law, double slip, double z) {
+  if (type != FrictionType::elastoplastic) return 1;
+  if (slip * z <= 0) return 0;
+  const double size = std::abs(z), steady = law.mu / law.stiffness;
+  if (size <= law.breakaway) return 0;
+  if (size >= steady) return 1;
+  return 0.5 + 0.5 * std::sin(kPi * (size - 0.5 * (steady + law.breakaway)) / (steady - law.breakaway));
+}
+
+double bristle_rate(FrictionType type, const LawNumbers& law, double slip, double z) {
+  if (type == FrictionType::lugre || type == FrictionType::elastoplastic)
+    return slip - sliding_share(type, law, slip, z) * law.stiffness * std::abs(slip) * z / law.mu;
+  if (type != FrictionType::penalty) return 0;
+  const double limit = law.load * law.mu, spring = law.stiffness * z;
+  if (law.damping > 0)
+    return (std::clamp(spring + law.damping * slip, -limit, limit) - spring) / law.damping;
+  if ((spring >= limit && slip > 0) || (spring <= -limit && slip < 0)) return 0;
+  return slip;
+}
+
+double resistance(FrictionType type, const LawNumbers& law, double slip, double z) {
+  const double viscous = law.viscous * slip;
+  switch (type) {
+    case FrictionType::none:
+      return 0;
+    case FrictionType::coulomb:
+      return (slip > 0 ? law.load * law.mu : slip < 0 ? -law.load * law.mu : 0) + viscous;
+    case FrictionType::arctan:
+      return law.load * law.mu * (2 / kPi) * std::atan(law.beta * slip) + viscous;
+    case FrictionType::lugre:
+    case FrictionType::elastoplastic:
+      return law.load * (law.stiffness * z + law.damping * bristle_rate(type, law, slip, z)) + viscous;
+    case FrictionType::penalty: {
+      const double limit = law.load * law.mu;
+      return std::clamp(law.stiffness * z + law.damping * slip, -limit, limit) + viscous;
+    }
+  }
+  return 0;
+}
+
+double steady_bristle(FrictionType type, const LawNumbers& law, double slip) {
+  const double sign = slip > 0 ? 1 : slip < 0 ? -1 : 0;
+  if (type == FrictionType::lugre || type == FrictionType::elastoplastic) return sign * law.mu / law.stiffness;
+  if (type == FrictionType::penalty) return sign * law.load * law.mu / law.stiffness;
+  return 0;
+}
+
+double steady_resistance(FrictionType type, const LawNumbers& law, double slip) {
+  return resistance(type, law, slip, steady_bristle(type, law, slip));
+}
+
+bool Dissipation::ok() const { return std::isinf(reachable_below) && std::isnan(negative_at); }
+
+Dissipation dissipation(FrictionCurve& curve) {
+  Dissipation out;
+  const bool bristle = curve.type() == FrictionType::lugre || curve.type() == FrictionType::elastoplastic;
+  for (const double sign : {1.0, -1.0}) {
+    double largest = 0;  // μ at any speed
+    for (int i = 0; i < kGrid; ++i) {
+      const LawNumbers law = curve.at(sign * grid_speed(i));
+      if (law.mu > largest) largest = law.mu;
+      if (std::isnan(out.negative_at) && law.load * law.mu + law.viscous * grid_speed(i) < 0)
+        out.negative_at = sign * grid_speed(i);
+    }
+    if (!bristle) continue;
+    const auto ratio = [&](double speed) {
+      const LawNumbers law = curve.at(sign * speed);
+      return law.mu > 0 ? law.damping * speed / (4 * law.mu) : kInfinity;
+    };
+    const auto too_much = [&](double speed) { return !(ratio(speed) <= 1); };
+    const auto creates = [&](double speed) {
+      const LawNumbers law = curve.at(sign * speed);
+      return !(law.mu > 0) || least_power(law, speed, largest / law.mu) < 0;
+    };
+    int best = 0;
+    double most = -1;
+    for (int i = 0; i < kGrid; ++i) {
+      const double value = ratio(grid_speed(i));
+      if (value > most) {
+        most = value;
+        best = i;
+      }
+      if (i == 0) continue;
+      if (grid_speed(i) < out.any_bristle_below && value > 1)
+        out.any_bristle_below = border(grid_speed(i - 1), grid_speed(i), too_much);
+      if (grid_speed(i) < out.reachable_below && creates(grid_speed(i))) {
+        out.reachable_below = border(grid_speed(i - 1), grid_speed(i), creates);
+        const LawNumbers law = curve.at(sign * out.reachable_below);
+        out.allowed_damping = law.damping;
+      }
+    }
+    if (best == kGrid - 1) {
+      most = kInfinity;
+    } else if (best > 0) {
+      // golden section in the logarithm
+      double a = std::log(grid_speed(best - 1)), b = std::log(grid_speed(best + 1));
+      constexpr double kGolden = 0.6180339887498949;
+      for (int i = 0; i < 80; ++i) {
+        const double c = b - kGolden * (b - a), d = a + kGolden * (b - a);
+        (ratio(std::exp(c)) > ratio(std::exp(d)) ? b : a) = ratio(std::exp(c)) > ratio(std::exp(d)) ? d : c;
+      }
+      most = ratio(std::exp(0.5 * (a + b)));
+      if (most > out.ratio) out.ratio_speed = std::exp(0.5 * (a + b));
+    }
+    if (most > out.ratio && std::isinf(most)) out.ratio_speed = kInfinity;
+    out.ratio = std::max(out.ratio, most);
+  }
+  return out;
+}
+
+std::string in_words(const Dissipation& found, FrictionType type) {
+  const auto number = [](double x) { return to_text(x, 4); };
+  if (!std::isnan(found.negative_at)) return "creates energy at the slip velocity " + number(found.negative_at);
+  if (type != FrictionType::lugre && type != FrictionType::elastoplastic) return "dissipates at every speed";
+  if (std::isinf(found.any_bristle_below)) {
+    return "dissipates at every speed" + (found.ratio > 0 ? "; σ1 v/(4 μ) is at most " + number(found.ratio) +
+                                                                ", at speed " + number(found.ratio_speed)
+                                                          : std::string());
+  }
+  if (std::isinf(found.reachable_below)) {
+    return "dissipates at every speed, as far as its bristle can be bent; beyond that only below " +
+           number(found.any_bristle_below);
+  }
+  return "dissipates below the slip speed " + number(found.reachable_below) + "; above it a bent bristle can create energy";
+}
+
+double typical_speed(FrictionCurve& curve) {
+  // Speeds weighted by how much the law changes there, per decade.
+  double weight = 0, sum = 0;
+  LawNumbers before = curve.at(grid_speed(0));
+  for (int i = 1; i < kGrid; ++i) {
+    const LawNumbers law = curve.at(grid_speed(i));
+    const double change = std::abs(law.mu - before.mu) + 1e-3 * std::abs(law.damping - before.damping) /
+                                                            std::max(std::abs(law.damping) + std::abs(before.damping), 1e-300);
+    if (std::isfinite(change)) {
+      weight += change;
+      sum += change * std::log(grid_speed(i));
+    }
+    before = law;
+  }
+  if (weight > 1e-12) return std::exp(sum / weight);
+  const LawNumbers law = curve.at(1);
+  if (law.beta > 0) return 1 / law.beta;
+  if (law.viscous > 0 && law.mu > 0) return law.load * law.mu / law.viscous;
+  return 1;
+}
+
+const char* name(FrictionType type) {
+  switch (type) {
+    case FrictionType::none:
+      return "none";
+    case FrictionType::coulomb:
+      return "coulomb";
+    case FrictionType::lugre:
+      return "lugre";
+    case FrictionType::elastoplastic:
+      return "elastoplastic";
+    case FrictionType::arctan:
+      return "arctan";
+    case FrictionType::penalty:
+      return "penalty";
+  }
+  return "";
+}
+
+}  // namespace judder::model
