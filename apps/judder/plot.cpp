@@ -1,10 +1,41 @@
 #include "judder/report/plot_runs.hpp"
 
+#include "judder/core/number.hpp"
+#include "judder/report/law_plot.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
 
+namespace {
+
+int plot_law(const Arguments& arguments) {
+  if (arguments.positionals.size() > 2) return usage_error("--law takes a model file and the name of one law");
+  const auto model = model_request(arguments);
+  if (!model) return kUsage;
+  report::LawPlotRequest request;
+  request.model = *model;
+  if (arguments.positionals.size() == 2) request.law = arguments.positionals[1];
+  if (arguments.has("--to")) {
+    const auto to = parse_number(arguments.text("--to"));
+    if (!to || !(*to > 0)) return usage_error("--to needs a positive speed, not '" + arguments.text("--to") + "'");
+    request.to = *to;
+  }
+  request.output = arguments.text("--output");
+  const report::PlottedLaw plotted = report::plot_law(request);
+  if (const int code = report(plotted.model); code != kDone) return code;
+  if (!plotted.problem.empty()) return usage_error(plotted.problem, plotted.help);
+  if (!plotted.status.ok()) {
+    print_message("judder: " + plotted.status.text() + "\n");
+    return kInputOutput;
+  }
+  print(plotted.file.string() + "\n");
+  return kDone;
+}
+
+}  // namespace
+
 int run_plot(const Arguments& arguments) {
+  if (arguments.has("--law")) return plot_law(arguments);
   report::PlotRequest request;
   request.folders.assign(arguments.positionals.begin(), arguments.positionals.end());
   request.overlay = arguments.text("--overlay");

@@ -52,6 +52,9 @@ int run_run(const Arguments& arguments) {
   request.output = arguments.text("--output");
   request.resume = arguments.text("--resume");
   request.estimate = arguments.has("--estimate");
+  request.until_periodic = arguments.has("--until-periodic");
+  if (request.estimate && request.until_periodic)
+    return usage_error("--estimate compares runs of equal length; --until-periodic ends them when it likes");
   request.cancel = &interrupted;
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) request.progress = show_progress;

@@ -15,6 +15,7 @@ namespace judder::app {
 int run_check(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_completion(const Arguments& arguments);
+int run_dither(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_gallery(const Arguments& arguments);
 int run_impact(const Arguments& arguments);

@@ -234,6 +234,10 @@ Averaged averaged(FrictionCurve& curve, const Dither& dither, double v) {
   return curve.has_bristle() ? averaged_bristle(curve, dither, v) : averaged_static(curve, dither, v);
 }
 
+double memoryless_mean(FrictionCurve& curve, const Dither& dither, double v) {
+  return mean<1>(dither, v, [&](double u) { return std::array{steady_resistance(curve.type(), curve.at(u), u)}; })[0];
+}
+
 double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps) {
   if (!curve.has_bristle() || dither.wave == Wave::none) return averaged(curve, dither, v).resistance;
   const double h = 2 * kPi / dither.frequency / steps;
@@ -312,6 +316,14 @@ std::vector<std::pair<double, double>> unstable_amplitudes(const Structure& stru
   const int count = std::max(1, static_cast<int>(std::lround(most / step)));
   return ranges(0, most, count, [&](double amplitude) {
     dither.amplitude = amplitude;
+    const auto values = sliding_eigenvalues(structure, curve, dither, v);
+    return !values.empty() && values.front().real() > 0;
+  });
+}
+
+std::vector<std::pair<double, double>> unstable_speeds(const Structure& structure, FrictionCurve& curve, const Dither& dither,
+                                                       double from, double to, int points) {
+  return ranges(from, to, points, [&](double v) {
     const auto values = sliding_eigenvalues(structure, curve, dither, v);
     return !values.empty() && values.front().real() > 0;
   });

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPi = 3.141592653589793;
 
-/// The mean over the last `count` values; a running sum is renewed from time to time so that rounding does not gather.
+/// The mean over the last `count` values; its running sum is renewed once per turn so that rounding does not gather.
 class MovingMean {
  public:
   explicit MovingMean(std::size_t count) : values_(count, 0.0) {}
@@ -31,13 +31,24 @@ class MovingMean {
   double sum_ = 0;
 };
 
+/// The middles of equal parts of the dither period: a wave that jumps at parts of its period jumps between them.
+std::vector<double> sample_times(double from, double until, double spacing) {
+  std::vector<double> out;
+  const auto count = static_cast<std::size_t>(std::max(0.0, std::floor((until - from) / spacing)));
+  out.reserve(count);
+  for (std::size_t k = 0; k < count; ++k) out.push_back(from + (static_cast<double>(k) + 0.5) * spacing);
+  return out;
+}
+
 class FilterSink : public engines::Sink {
  public:
-  FilterSink(const model::System& system, DitherStudy& study, const FilteredRunOptions& options, FilteredRun& out)
+  FilterSink(const model::System& system, DitherStudy& study, const FilteredRunOptions& options, const std::vector<double>& times,
+             FilteredRun& out)
       : system_(system),
         curve_(study.system, study.relation),
         dither_(study.dither),
         options_(options),
+        times_(times),
         out_(out),
         relation_(study.relation),
         cells_(simulate::column_names(system).size()),
@@ -50,21 +61,23 @@ class FilterSink : public engines::Sink {
     if (kind != engines::RowKind::sample) return;
     simulate::fill_row(system_, mode, work, cells_.data());
     const double* added = cells_.data() + cells_.size() - 3;
-    const double time = cells_[0], slip = added[0], force = added[1], bristle = added[2];
-    share(time, slip, bristle, mode);
+    const double time = cells_[0], slip = added[0], force = added[1];
+    share(time, slip, added[2], mode);
     if (dither_.wave == Wave::none) {
       keep(time, slip, force);
       return;
     }
+    if (next_ >= times_.size() || time != times_[next_]) return;  // the ends of the run
+    ++next_;
     const bool mean = options_.filter == LowPass::mean;
     const double slow = mean ? mean_slip_.step(slip) : low_slip_.step(slip);
     const double felt = mean ? mean_force_.step(force) : low_force_.step(force);
-    if (++rows_ % options_.rows_per_period == 0) keep(time, slow, felt);
+    if (next_ % static_cast<std::size_t>(options_.rows_per_period) == 0) keep(time, slow, felt);
   }
   void event(const engines::Event&) override {}
 
   void finish() {
-    const double total = counted_ > 0 ? static_cast<double>(counted_) : 1;
+    const double total = total_ > 0 ? total_ : 1;
     for (double* share : {&out_.shares.stick, &out_.shares.presliding, &out_.shares.slip}) *share /= total;
     for (double& bin : out_.shares.alpha) bin /= total;
     out_.rms_deviation = compared_ > 0 ? std::sqrt(square_ / static_cast<double>(compared_)) : 0;
@@ -73,8 +86,7 @@ class FilterSink : public engines::Sink {
  private:
   void keep(double time, double slip, double force) {
     out_.points.push_back({time, slip, force});
-    const double period = dither_.frequency > 0 ? 2 * kPi / dither_.frequency : 0;
-    if (time < options_.settle * period) return;
+    if (time < out_.settled) return;
     const double off = force - averaged(curve_, dither_, slip).resistance;
     if (std::abs(off) > std::abs(out_.largest_deviation)) {
       out_.largest_deviation = std::abs(off);
@@ -99,8 +111,16 @@ class FilterSink : public engines::Sink {
       alpha = std::abs(law.stiffness * bristle + law.damping * slip) < limit ? 0 : 1;
     }
     Shares& shares = out_.shares;
-    (alpha <= 0 ? shares.stick : alpha >= 1 ? shares.slip : shares.presliding) += 1;
-    shares.alpha[std::min<std::size_t>(static_cast<std::size_t>(alpha * 10), 9)] += 1;
+    // The time up to here belongs to what was before.
+    if (shared_) {
+      const double passed = time - share_time_;
+      (alpha_ <= 0 ? shares.stick : alpha_ >= 1 ? shares.slip : shares.presliding) += passed;
+      shares.alpha[std::min<std::size_t>(static_cast<std::size_t>(alpha_ * 10), 9)] += passed;
+      total_ += passed;
+    }
+    shared_ = true;
+    share_time_ = time;
+    alpha_ = alpha;
     if (alpha <= 0) {
       if (!sticking_) {
         stick_began_ = time;
@@ -109,19 +129,22 @@ class FilterSink : public engines::Sink {
       shares.longest_stick = std::max(shares.longest_stick, time - stick_began_);
     }
     sticking_ = alpha <= 0;
-    ++counted_;
   }
 
   const model::System& system_;
   model::FrictionCurve curve_;
   const Dither& dither_;
   const FilteredRunOptions& options_;
+  const std::vector<double>& times_;
   FilteredRun& out_;
   int relation_;
   std::vector<double> cells_;
   MovingMean mean_slip_, mean_force_;
   Butterworth low_slip_, low_force_;
-  long rows_ = 0, counted_ = 0, compared_ = 0;
+  std::size_t next_ = 0;
+  long compared_ = 0;
+  double share_time_ = 0, alpha_ = 1, total_ = 0;
+  bool shared_ = false;
   double square_ = 0, stick_began_ = 0;
   bool sticking_ = false;
 };
@@ -174,8 +197,13 @@ FilteredRun filtered_run(const model::Spec& spec, const model::CompileOptions& o
     out.status = {Reason::unsupported, 0, {}, "the run has no end time"};
     return out;
   }
-  if (study.dither.wave != Wave::none) engine.every = 2 * kPi / study.dither.frequency / run.rows_per_period;
-  FilterSink sink(*compiled.system, study, run, out);
+  if (study.dither.wave != Wave::none) {
+    out.settled = engine.from + run.settle * 2 * kPi / study.dither.frequency;
+    engine.samples = 2;
+    engine.every = 0;
+    engine.instants = sample_times(engine.from, engine.until, 2 * kPi / study.dither.frequency / run.rows_per_period);
+  }
+  FilterSink sink(*compiled.system, study, run, engine.instants, out);
   out.status = simulate::run(*compiled.system, compiled.run.engine, engine, sink).status;
   sink.finish();
   return out;

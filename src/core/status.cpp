@@ -6,6 +6,7 @@ const char* name(Reason reason) {
   switch (reason) {
     case Reason::done: return "done";
     case Reason::watch: return "watch";
+    case Reason::periodic: return "periodic";
     case Reason::accumulation: return "accumulation";
     case Reason::inconsistent: return "inconsistent";
     case Reason::indeterminate: return "indeterminate";

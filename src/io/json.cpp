@@ -186,6 +186,26 @@ std::string gallery_json(const std::vector<GalleryModel>& models) {
 
 namespace {
 
+Json periodic_json(const analysis::PeriodicMotion& motion) {
+  Json ranges = Json::object(), shares = Json::array(), drifts = Json::object();
+  for (const auto& range : motion.ranges) ranges[range.name] = {number(range.least), number(range.most)};
+  for (const auto& share : motion.shares)
+    shares.push_back({{"element", share.element}, {"mode", share.mode}, {"share", number(share.share)}});
+  for (const auto& drift : motion.drifts) drifts[drift.name] = number(drift.change);
+  return {{"equilibrium", motion.equilibrium},
+          {"period", number(motion.period)},
+          {"forcing_period", motion.forcing_period > 0 ? number(motion.forcing_period) : Json(nullptr)},
+          {"from", number(motion.from)},
+          {"to", number(motion.to)},
+          {"distance", number(motion.distance)},
+          {"contraction", number(motion.contraction)},
+          {"ranges", ranges},
+          {"shares", shares},
+          {"events", motion.events},
+          {"events_cut", motion.events_cut},
+          {"drifts", drifts}};
+}
+
 Json run_document(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
   Json options{{"from", number(used.from)},
@@ -215,7 +235,7 @@ Json run_document(const RunSummary& summary) {
                          {"peak", number(interval.peak)},
                          {"impulse", number(interval.impulse)}});
   }
-  return {{"program", {{"name", "judder"}, {"version", version()}}},
+  Json out{{"program", {{"name", "judder"}, {"version", version()}}},
                   {"model",
                    {{"file", summary.model},
                     {"title", summary.title},
@@ -242,6 +262,8 @@ Json run_document(const RunSummary& summary) {
                   {"intervals", intervals},
                   {"notes", summary.notes},
                   {"wall_seconds", number(summary.wall_seconds)}};
+  if (summary.periodic) out["periodic"] = periodic_json(*summary.periodic);
+  return out;
 }
 
 }  // namespace

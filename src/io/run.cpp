@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "judder/analysis/periodic.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/reference_file.hpp"
 #include "judder/io/state_file.hpp"
@@ -288,6 +289,29 @@ std::vector<analysis::Structure> structures_beside(const fs::path& model) {
   return read_reference(file).reference.structures;
 }
 
+/// The model with the sections at which its period is looked for, and the period of its forces. Nothing, with a message, where time enters
+/// without a period.
+std::optional<model::System> with_sections(const RunRequest& request, LoadedModel& model, double& forcing_period) {
+  const std::optional<double> period = analysis::forcing_period(*model.compiled.system);
+  if (!period) {
+    model.diagnostics.error({}, "run", "what moves the system depends on time without a period that could be found",
+                            "ramps, tables and incommensurable frequencies never repeat; leave out --until-periodic");
+    return std::nullopt;
+  }
+  forcing_period = *period;
+  model::CompileOptions options;
+  options.variants = request.model.variants;
+  options.set = request.model.set;
+  options.engine = request.model.engine;
+  options.free = request.model.free;
+  model::Compiled compiled = model::compile(analysis::with_sections(model.file.spec, *model.compiled.system, *period), options);
+  if (!compiled.system) {
+    model.diagnostics.error({}, "run", "the model does not compile with the sections at which its period is looked for",
+                            compiled.diagnostics.all().empty() ? "" : compiled.diagnostics.all().front().message);
+  }
+  return std::move(compiled.system);
+}
+
 FileStatus read_moment(const fs::path& folder, const model::System& system, engines::Moment& moment) {
   FileStatus status;
   const fs::path file = folder / "state.json";
@@ -297,6 +321,12 @@ FileStatus read_moment(const fs::path& folder, const model::System& system, engi
   text << in.rdbuf();
   status.message = in.is_open() && in.good() ? read_state(text.str(), system, moment) : "cannot be read";
   return status;
+}
+
+/// A moment of the same model with more or fewer watches at the end of its list; what the phase remembers belongs to the old list.
+void take_watches(engines::Moment& moment, std::size_t count) {
+  moment.watch_counts.resize(count);
+  moment.phase = {};
 }
 
 }  // namespace
@@ -320,18 +350,27 @@ fs::path default_run_folder(const RunRequest& request) {
 
 RunReport run_model(const RunRequest& request) {
   RunReport report;
+  report.periodic_asked = request.until_periodic;
   report.model = load_model(request.model);
   if (!report.model.ok()) return report;
   override_options(request, report.model);
   if (!report.model.ok()) return report;
-  const model::System& system = *report.model.compiled.system;
+  const model::System& written = *report.model.compiled.system;
+  std::optional<model::System> sectioned;
+  double forcing_period = 0;
+  if (request.until_periodic) {
+    sectioned = with_sections(request, report.model, forcing_period);
+    if (!sectioned) return report;
+  }
+  const model::System& system = sectioned ? *sectioned : written;
   const model::RunOptions& used = report.model.compiled.run;
 
   engines::Moment start;
   if (!request.resume.empty()) {
     report.stage = RunStage::cannot_resume;
-    report.files = read_moment(request.resume, system, start);
+    report.files = read_moment(request.resume, written, start);
     if (!report.files.ok()) return report;
+    if (sectioned) take_watches(start, system.watches().size());
     if (start.time >= used.until) {
       report.files.message = "that run has reached " + to_text(start.time) + "; this one is to end at " + to_text(used.until);
       return report;
@@ -362,17 +401,20 @@ RunReport run_model(const RunRequest& request) {
   sink.use_structures(structures_beside(request.model.file));
   const engines::Moment* resume = request.resume.empty() ? nullptr : &start;
   const Clock::time_point begin = Clock::now();
-  const engines::EngineResult result = simulate::run(system, used.engine, options, sink, resume);
+  engines::EngineResult result =
+      sectioned ? analysis::run_until_periodic(system, used.engine, options, forcing_period, sink, summary.periodic, {}, resume)
+                : simulate::run(system, used.engine, options, sink, resume);
+  if (sectioned) take_watches(result.end, written.watches().size());
   summary.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   summarise(system, result, sink, summary);
   report.row_count = sink.writer().rows();
   report.event_count = sink.writer().events();
   summary.counts.emplace_back("rows", static_cast<double>(report.row_count));
-  report.files = sink.writer().finish(run_json(summary), state_json(system, result.end));
+  report.files = sink.writer().finish(run_json(summary), state_json(written, result.end));
   if (!report.files.ok()) return report;
   report.stage = RunStage::ended;
 
-  if (request.estimate && result.status.ok()) {
+  if (request.estimate && !sectioned && result.status.ok()) {
     engines::EngineOptions finer = options;
     finer.tolerance = std::max(options.tolerance / 10, 1e-14);
     if (options.step > 0) finer.step = options.step / 2;

@@ -60,12 +60,48 @@ std::string effort_line(const RunReport& report) {
          report.summary.engine + (report.summary.options.engine == "auto" ? " (auto)" : "");
 }
 
+std::string percent(double share) { return to_text(100 * share, 6) + " %"; }
+
+/// The periodic motion that a run has reached: "" where none was looked for.
+std::string periodic_lines(const RunReport& report) {
+  if (!report.summary.periodic) {
+    return report.summary.status.reason == Reason::done && report.periodic_asked ? "no period was found up to here\n" : "";
+  }
+  const analysis::PeriodicMotion& motion = *report.summary.periodic;
+  std::string out;
+  if (motion.equilibrium) {
+    out += "the motion settles:\n";
+  } else {
+    out += "period " + to_text(motion.period, 12);
+    if (motion.forcing_period > 0) {
+      const long times = std::lround(motion.period / motion.forcing_period);
+      out += times == 1 ? ", that of the force" : ", " + std::to_string(times) + " times that of the force";
+    }
+    out += "; to the periodic motion still " + to_text(motion.distance, 2) + " of the range";
+    if (motion.contraction > 0) out += ", shrinking by " + to_text(motion.contraction, 3) + " per period";
+    out += "\n";
+  }
+  TextTable ranges({"over one period", "smallest", "largest"}, {1, 2});
+  for (const auto& range : motion.ranges) ranges.add({range.name, show(range.least), show(range.most)});
+  out += ranges.text();
+  for (const auto& share : motion.shares) out += share.element + ": " + share.mode + " " + percent(share.share) + "\n";
+  for (const auto& drift : motion.drifts) out += drift.name + " drifts by " + show(drift.change) + " per period\n";
+  if (!motion.events.empty()) {
+    out += "events:";
+    constexpr std::size_t kShown = 12;
+    for (std::size_t i = 0; i < std::min(motion.events.size(), kShown); ++i) out += (i == 0 ? " " : ", ") + motion.events[i];
+    if (motion.events.size() > kShown) out += ", … " + std::to_string(motion.events.size() - kShown) + " more";
+    out += "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string run_text(const RunReport& report) {
   std::string out = event_table(report).text() + more_events(report);
   if (!out.empty()) out += "\n";
-  out += end_line(report) + "\n" + effort_line(report) + "\n";
+  out += end_line(report) + "\n" + periodic_lines(report) + effort_line(report) + "\n";
   for (const std::string& note : report.summary.notes) out += "note: " + note + "\n";
   return out + report.folder.string() + "\n";
 }
@@ -78,6 +114,8 @@ std::string run_markdown(const RunReport& report) {
   for (const auto& [name, value] : summary.set) settings += " --set " + name + "=" + value;
   out += "`" + summary.model + settings + "`, engine " + summary.engine + ", tolerance " + to_text(summary.options.tolerance) + "\n\n";
   out += "Ended: " + end_line(report) + "\n\n";
+
+  if (const std::string periodic = periodic_lines(report); !periodic.empty()) out += "## Period\n\n```\n" + periodic + "```\n\n";
 
   out += "## Events\n\n";
   const TextTable events = event_table(report);

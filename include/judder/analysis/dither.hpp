@@ -60,6 +60,9 @@ struct Averaged {
 
 [[nodiscard]] Averaged averaged(model::FrictionCurve& curve, const Dither& dither, double v);
 
+/// The mean of the steady resistance over the dither, as if friction had no memory (2.25).
+[[nodiscard]] double memoryless_mean(model::FrictionCurve& curve, const Dither& dither, double v);
+
 /// ⟨|v + W cos|⟩ in closed form.
 [[nodiscard]] double mean_speed_of_sine(double v, double amplitude);
 
@@ -84,6 +87,10 @@ struct Structure {
 /// Amplitudes W in [0, most] for which steady sliding at v is unstable: scanned with `step`, borders refined by bisection.
 [[nodiscard]] std::vector<std::pair<double, double>> unstable_amplitudes(const Structure& structure, model::FrictionCurve& curve,
                                                                          Dither dither, double v, double most, double step);
+
+/// Slip velocities in [from, to] at which steady sliding is unstable, likewise.
+[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(const Structure& structure, model::FrictionCurve& curve,
+                                                                     const Dither& dither, double from, double to, int points = 1000);
 
 /// Harmonics of a LuGre bristle whose slip velocity is v + w(t), without reversal of the bristle equation's coefficients being needed:
 ///

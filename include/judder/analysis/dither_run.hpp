@@ -1,12 +1,12 @@
 // A model under dither, simulated, and its slip velocity and friction seen through a low-pass filter.
 //
-// Rows come at equal parts of a dither period; slip velocity and resistance go through the same filter, so that its delay shows in neither
+// The motion is sampled at the middles of equal parts of a dither period; slip velocity and resistance go through the same filter, so that its delay shows in neither
 // against the other. What remains is one point (v̄, R̄) per period, to be held against the averaged law (analysis/dither.hpp).
 //
 //     mean          over exactly one period: removes the dither and all its harmonics
 //     butterworth   order 8, cut-off at half the dither frequency, as in the source (bilinear transform): the dither is damped by 2⁻⁸
 //
-// Memory holds one point per period; `Shares` and deviations are gathered on the way.
+// Memory holds the sample times and one point per period; `Shares` and deviations are gathered on the way.
 #pragma once
 
 #include <array>
@@ -58,6 +58,7 @@ struct FilteredRun {
   struct Point {
     double time = 0, slip = 0, resistance = 0;
   };
+  double settled = 0;               ///< time from which points are compared
   std::vector<Point> points;        ///< after the filter, one per period of the dither
   double largest_deviation = 0;     ///< of R̄ from the averaged law at v̄, over the points that are compared
   double deviation_slip = 0;        ///< v̄ there

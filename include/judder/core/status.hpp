@@ -8,6 +8,7 @@ namespace judder {
 enum class Reason {
   done,                ///< reached the end that was asked for
   watch,               ///< a watch with `stop` ended the run
+  periodic,            ///< the motion has become periodic, and the run was asked to end there
   accumulation,        ///< infinitely many events, and the run was asked to stop there
   inconsistent,        ///< no reaction satisfies the laws (Painlevé)
   indeterminate,       ///< several motions satisfy the laws
@@ -31,9 +32,9 @@ struct Status {
   std::string where;     ///< element: "contact 'plane'", "force 'limiter', value"; may be empty
   std::string message;   ///< one sentence with the values that matter
 
-  /// A run that ended as asked: by its end time, a watch, or a requested stop at an accumulation.
+  /// A run that ended as asked: by its end time, a watch, a period, or a requested stop at an accumulation.
   [[nodiscard]] bool ok() const {
-    return reason == Reason::done || reason == Reason::watch || reason == Reason::accumulation;
+    return reason == Reason::done || reason == Reason::watch || reason == Reason::periodic || reason == Reason::accumulation;
   }
 };
 

@@ -1,11 +1,13 @@
 // Results as JSON text, for `--json` and for the run folder. Numbers that are not finite are null.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "judder/analysis/periodic.hpp"
 #include "judder/core/diagnostics.hpp"
 #include "judder/core/status.hpp"
 #include "judder/io/gallery.hpp"
@@ -49,6 +51,7 @@ struct RunSummary {
     double impulse = 0;       ///< of the normal force, impacts included
   };
   std::vector<Interval> intervals;
+  std::optional<analysis::PeriodicMotion> periodic;  ///< of a run that was to end when periodic
   std::vector<std::string> notes;  ///< what a reader of the numbers must know
   double wall_seconds = 0;
 };

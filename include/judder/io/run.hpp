@@ -35,6 +35,7 @@ struct RunRequest {
   std::filesystem::path output{};                      ///< run folder; empty: default_run_folder
   std::filesystem::path resume{};                      ///< run folder to go on from
   bool estimate = false;
+  bool until_periodic = false;                         ///< end when the motion has become periodic; not with `estimate`
   const std::atomic<bool>* cancel = nullptr;           ///< set from outside to stop
   std::function<void(double share, long events)> progress{};  ///< from time to time: share of the way, events so far
 };
@@ -60,6 +61,7 @@ struct RunReport {
   std::filesystem::path folder;
   FileStatus files;
   RunSummary summary;
+  bool periodic_asked = false;         ///< the run was to end when periodic: `summary.periodic`
   std::vector<Event> events;           ///< the first kMostEventsShown
   /// Names of the source for the modes ([structures] of the reference.toml beside the model; empty without): at the start, and after the
   /// instant of each of `events`, at the last event of an instant.

@@ -1,0 +1,62 @@
+#include "judder/io/dither.hpp"
+
+#include "judder/core/number.hpp"
+#include "judder/report/dither_plot.hpp"
+#include "verbs.hpp"
+
+namespace judder::app {
+
+int run_dither(const Arguments& arguments) {
+  const auto model = model_request(arguments);
+  if (!model) return kUsage;
+  io::DitherRequest request;
+  request.model = *model;
+  request.law = arguments.text("--law");
+  if (arguments.has("--speeds")) {
+    request.speeds = io::parse_dither_range(arguments.text("--speeds"));
+    if (!request.speeds) return usage_error("--speeds needs a range, not '" + arguments.text("--speeds") + "'", "for example 0:1:101");
+  }
+  if (arguments.has("--speed")) {
+    request.speed = parse_number(arguments.text("--speed"));
+    if (!request.speed) return usage_error("--speed needs a number, not '" + arguments.text("--speed") + "'");
+  }
+  if (arguments.has("--map")) {
+    const auto axes = io::parse_dither_map(arguments.text("--map"));
+    if (!axes) return usage_error("--map needs two axes, not '" + arguments.text("--map") + "'", "for example speed,W or speed=0.1:0.8:71,W=0:1:101");
+    request.map = *axes;
+  }
+  if (arguments.has("--harmonics")) {
+    const auto harmonics = parse_number(arguments.text("--harmonics"));
+    if (!harmonics || *harmonics < 1 || *harmonics > 500 || *harmonics != static_cast<int>(*harmonics))
+      return usage_error("--harmonics needs a whole number from 1 to 500, not '" + arguments.text("--harmonics") + "'");
+    request.harmonics = static_cast<int>(*harmonics);
+  }
+  request.simulate = arguments.has("--simulate");
+  if (arguments.has("--until")) {
+    request.until = parse_number(arguments.text("--until"));
+    if (!request.until) return usage_error("--until needs a number, not '" + arguments.text("--until") + "'");
+  }
+  const std::string filter = arguments.text("--filter", "mean");
+  if (filter != "mean" && filter != "butterworth")
+    return usage_error("there is no filter '" + filter + "'", "there are: mean, butterworth");
+  request.filter = filter == "mean" ? analysis::LowPass::mean : analysis::LowPass::butterworth;
+
+  const io::DitherReport found = io::dither_model(request);
+  if (const int code = report(found.model); code != kDone) return code;
+  if (!found.problem.message.empty()) return usage_error(found.problem.message, found.problem.help);
+  print(arguments.has("--json") ? io::dither_json(found) : io::dither_text(found));
+  if (!arguments.has("--output")) return found.run && !found.run->status.ok() ? kEndedEarly : kDone;
+  std::vector<std::filesystem::path> files;
+  io::FileStatus status = io::write_dither(found, arguments.text("--output"), files);
+  if (status.ok()) status = report::plot_dither(found, arguments.text("--output"), files);
+  if (!arguments.has("--json")) {
+    for (const std::filesystem::path& file : files) print(file.string() + "\n");
+  }
+  if (!status.ok()) {
+    print_message("judder: " + status.text() + "\n");
+    return kInputOutput;
+  }
+  return found.run && !found.run->status.ok() ? kEndedEarly : kDone;
+}
+
+}  // namespace judder::app

@@ -1,0 +1,403 @@
+#include "judder/io/dither.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "io/text_table.hpp"
+#include "judder/core/number.hpp"
+#include "judder/io/csv.hpp"
+
+namespace judder::io {
+namespace {
+
+using analysis::Averaged;
+using analysis::DitherStudy;
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> out{""};
+  for (const char c : text) {
+    if (c == at)
+      out.emplace_back();
+    else
+      out.back() += c;
+  }
+  return out;
+}
+
+double value(const DitherAxis& axis, int i) { return *axis.from + (*axis.to - *axis.from) * i / (axis.count - 1); }
+
+model::CompileOptions compile_options(const ModelRequest& request) {
+  model::CompileOptions options;
+  options.variants = request.variants;
+  options.set = request.set;
+  options.engine = request.engine;
+  return options;
+}
+
+void set_parameter(model::CompileOptions& options, const std::string& name, double number) {
+  std::erase_if(options.set, [&](const model::Named& named) { return named.name.text == name; });
+  options.set.push_back({name, number});
+}
+
+double growth(const DitherStudy& study, model::FrictionCurve& curve, double speed) {
+  const auto values = analysis::sliding_eigenvalues(study.structure, curve, study.dither, speed);
+  return values.empty() ? std::nan("") : values.front().real();
+}
+
+/// False, with a message, if an axis cannot be had.
+bool complete_axis(DitherAxis& axis, const DitherReport& report, const DitherAxis& speeds, analysis::DitherProblem& problem) {
+  if (axis.name == "speed") {
+    if (!axis.from) axis.from = *speeds.to / axis.count;
+    if (!axis.to) axis.to = speeds.to;
+    return true;
+  }
+  const auto& parameters = report.model.compiled.parameters;
+  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == axis.name; });
+  if (found == parameters.end()) {
+    std::vector<std::string> names{"speed"};
+    for (const auto& [name, number] : parameters) names.push_back(name);
+    const std::string near = nearest(axis.name, names);
+    problem = {"there is no parameter '" + axis.name + "' for the map",
+               near.empty() ? "an axis is 'speed' or a parameter of the model" : "did you mean '" + near + "'?"};
+    return false;
+  }
+  if (!axis.from) axis.from = 0;
+  if (!axis.to) axis.to = 2 * found->second;
+  if (!(*axis.to != *axis.from)) {
+    problem = {"the map needs a range for '" + axis.name + "'", "write it as " + axis.name + "=0:1:41"};
+    return false;
+  }
+  return true;
+}
+
+DitherReport::Map make_map(const DitherRequest& request, const DitherReport& report, const DitherAxis& x, const DitherAxis& y) {
+  DitherReport::Map map{x, y, {}, {}, {}};
+  for (int i = 0; i < x.count; ++i) map.xs.push_back(value(x, i));
+  for (int j = 0; j < y.count; ++j) map.ys.push_back(value(y, j));
+  map.growth.assign(map.xs.size() * map.ys.size(), std::nan(""));
+  // The outer loop is over what needs a new model.
+  const bool speed_is_x = x.name == "speed";
+  const DitherAxis& outer = speed_is_x ? y : x;
+  const DitherAxis& inner = speed_is_x ? x : y;
+  for (int a = 0; a < outer.count; ++a) {
+    model::CompileOptions options = compile_options(request.model);
+    set_parameter(options, outer.name, value(outer, a));
+    std::optional<DitherStudy> study;
+    std::optional<model::FrictionCurve> curve;
+    for (int b = 0; b < inner.count; ++b) {
+      const bool by_speed = inner.name == "speed";
+      if (!by_speed) set_parameter(options, inner.name, value(inner, b));
+      if (b == 0 || !by_speed) {
+        analysis::DitherProblem ignored;
+        study = analysis::dither_study(report.model.file.spec, options, report.law, ignored);
+        curve.reset();
+        if (study) curve.emplace(study->system, study->relation);
+      }
+      if (!study) continue;
+      const double speed = by_speed ? value(inner, b) : *report.speed;
+      const auto place = static_cast<std::size_t>(speed_is_x ? b * y.count + a : a * y.count + b);
+      map.growth[place] = growth(*study, *curve, speed);
+    }
+  }
+  return map;
+}
+
+std::string range_list(const std::vector<std::pair<double, double>>& ranges) {
+  std::string out;
+  for (const auto& [from, to] : ranges) out += (out.empty() ? "" : ", ") + to_text(from, 4) + " to " + to_text(to, 4);
+  return out;
+}
+
+}  // namespace
+
+std::optional<DitherAxis> parse_dither_range(const std::string& text) {
+  const std::vector<std::string> parts = split(text, ':');
+  DitherAxis axis;
+  if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
+  axis.from = parse_number(parts[0]);
+  axis.to = parse_number(parts[1]);
+  if (!axis.from || !axis.to) return std::nullopt;
+  if (parts.size() == 3) {
+    const auto count = parse_number(parts[2]);
+    if (!count || *count < 2 || *count > 100000 || *count != std::floor(*count)) return std::nullopt;
+    axis.count = static_cast<int>(*count);
+  }
+  return axis;
+}
+
+std::optional<std::vector<DitherAxis>> parse_dither_map(const std::string& text) {
+  std::vector<DitherAxis> axes;
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    DitherAxis axis;
+    if (equals != std::string::npos) {
+      const auto range = parse_dither_range(part.substr(equals + 1));
+      if (!range) return std::nullopt;
+      axis = *range;
+    }
+    axis.name = part.substr(0, equals);
+    if (axis.name.empty()) return std::nullopt;
+    axes.push_back(std::move(axis));
+  }
+  if (axes.size() != 2 || axes[0].name == axes[1].name) return std::nullopt;
+  return axes;
+}
+
+DitherReport dither_model(const DitherRequest& request) {
+  DitherReport report;
+  report.model = load_model(request.model);
+  if (!report.model.ok()) return report;
+  const model::CompileOptions options = compile_options(request.model);
+  std::optional<DitherStudy> study = analysis::dither_study(report.model.file.spec, options, request.law, report.problem);
+  if (!study) return report;
+  report.law = study->law;
+  report.dither = study->dither;
+  model::FrictionCurve curve(study->system, study->relation);
+  report.friction = model::name(curve.type());
+  report.dissipation = model::dissipation(curve);
+
+  DitherAxis speeds;
+  speeds.count = 201;
+  if (request.speeds) speeds = *request.speeds;
+  if (!speeds.from) speeds.from = 0;
+  if (!speeds.to) speeds.to = study->dither.amplitude > 0 ? 2 * study->dither.amplitude : 5 * model::typical_speed(curve);
+  for (int i = 0; i < speeds.count; ++i) {
+    const double v = value(speeds, i);
+    const Averaged mean = analysis::averaged(curve, study->dither, v);
+    DitherReport::Row row;
+    row.slip = v;
+    row.resistance = mean.resistance;
+    row.slope = mean.slope;
+    row.bristle = mean.bristle;
+    row.undithered = model::steady_resistance(curve.type(), curve.at(v), v);
+    row.still = analysis::memoryless_mean(curve, study->dither, v);
+    row.held = analysis::held_mean(curve, study->dither, v, 2000);
+    report.curve.push_back(row);
+  }
+  report.slope_at_rest = analysis::averaged(curve, study->dither, 0).slope;
+  const double low = std::max(*speeds.from, 1e-6 * *speeds.to);
+  report.falling = analysis::falling_zones(curve, study->dither, low, *speeds.to);
+  report.unstable = analysis::unstable_speeds(study->structure, curve, study->dither, low, *speeds.to);
+
+  report.speed = request.speed;
+  if (report.speed) {
+    report.eigenvalues = analysis::sliding_eigenvalues(study->structure, curve, study->dither, *report.speed);
+    report.held_at_speed = analysis::held_mean(curve, study->dither, *report.speed);
+  }
+  if (request.harmonics > 0) {
+    if (!report.speed) {
+      report.problem = {"the harmonics need a mean slip speed", "give it with --speed"};
+      return report;
+    }
+    report.harmonics = analysis::harmonic_balance(curve, study->dither, *report.speed, request.harmonics);
+    if (!report.harmonics) {
+      report.problem = {"harmonics are for the law 'lugre' under dither; '" + report.law + "' is '" + report.friction + "'" +
+                            (study->dither.wave == analysis::Wave::none ? " without dither" : ""),
+                        ""};
+      return report;
+    }
+  }
+  if (request.map.size() == 2) {
+    DitherAxis x = request.map[0], y = request.map[1];
+    if (!complete_axis(x, report, speeds, report.problem) || !complete_axis(y, report, speeds, report.problem)) return report;
+    if (x.name != "speed" && y.name != "speed" && !report.speed) {
+      report.problem = {"a map without 'speed' needs a mean slip speed", "give it with --speed, or let one axis be speed"};
+      return report;
+    }
+    report.map = make_map(request, report, x, y);
+  }
+  if (request.simulate) {
+    analysis::FilteredRunOptions run;
+    run.filter = request.filter;
+    run.until = request.until;
+    report.run = analysis::filtered_run(report.model.file.spec, options, *study, run);
+  }
+  return report;
+}
+
+std::string dither_text(const DitherReport& report) {
+  using analysis::Wave;
+  std::string out = "friction of " + report.law + " (" + report.friction + "), ";
+  const analysis::Dither& dither = report.dither;
+  out += dither.wave == Wave::none ? "no dither\n"
+                                   : std::string(dither.wave == Wave::other ? "periodic" : analysis::name(dither.wave)) +
+                                         " dither of the slip velocity: amplitude " + to_text(dither.amplitude, 6) + ", frequency " +
+                                         to_text(dither.frequency, 6) + "\n";
+  TextTable table({"slip", "averaged", "slope", "without dither", "without memory", "at its frequency"}, {0, 1, 2, 3, 4, 5});
+  const std::size_t step = std::max<std::size_t>(1, (report.curve.size() - 1) / 20);
+  for (std::size_t i = 0; i < report.curve.size(); i += step) {
+    const DitherReport::Row& row = report.curve[i];
+    table.add({to_text(row.slip, 4), to_text(row.resistance, 7), to_text(row.slope, 5), to_text(row.undithered, 7), to_text(row.still, 7),
+               to_text(row.held, 7)});
+  }
+  out += table.text();
+  out += "slope at rest: " + to_text(report.slope_at_rest, 8) + "\n";
+  out += report.falling.empty() ? "the resistance never falls in this range\n"
+                                : "the resistance falls for slip from " + range_list(report.falling) + "\n";
+  out += report.unstable.empty() ? "steady sliding is stable in this range\n"
+                                 : "steady sliding is unstable for slip from " + range_list(report.unstable) + "\n";
+  if (report.speed && !report.eigenvalues.empty()) {
+    out += "eigenvalues at slip " + to_text(*report.speed, 6) + ":";
+    for (const auto& lambda : report.eigenvalues) {
+      if (lambda.imag() < 0) continue;
+      out += " " + to_text(lambda.real(), 6) + (lambda.imag() > 1e-12 ? " ± " + to_text(lambda.imag(), 6) + "i" : "");
+    }
+    out += report.eigenvalues.front().real() > 0 ? "  (unstable)\n" : "  (stable)\n";
+  }
+  if (report.harmonics) {
+    TextTable harmonics({"n", "X", "Y"}, {0, 1, 2});
+    for (std::size_t n = 0; n < std::min<std::size_t>(report.harmonics->cosine.size(), 9); ++n)
+      harmonics.add({std::to_string(n), to_text(report.harmonics->cosine[n], 10), to_text(report.harmonics->sine[n], 10)});
+    out += "bristle at slip " + to_text(*report.speed, 6) + ", " + std::to_string(report.harmonics->cosine.size() - 1) +
+           " harmonics, z = X0 + sum X cos - sum Y sin:\n" + harmonics.text();
+    out += "mean resistance " + to_text(report.harmonics->mean, 10) + ", by integration " + to_text(report.held_at_speed, 10) +
+           "; last harmonic " + to_text(report.harmonics->last, 2) + " of the mean\n";
+  }
+  if (report.map) {
+    const DitherReport::Map& map = *report.map;
+    const auto bad = std::count_if(map.growth.begin(), map.growth.end(), [](double x) { return x > 0; });
+    out += "map over " + map.x.name + " (" + to_text(*map.x.from, 4) + " to " + to_text(*map.x.to, 4) + ") and " + map.y.name + " (" +
+           to_text(*map.y.from, 4) + " to " + to_text(*map.y.to, 4) + "): " + std::to_string(bad) + " of " +
+           std::to_string(map.growth.size()) + " points are unstable\n";
+  }
+  if (report.run) {
+    const analysis::FilteredRun& run = *report.run;
+    if (!run.status.ok()) out += "the simulation ended early: " + run.status.message + "\n";
+    out += "simulated: mean slip " + to_text(run.least_slip, 4) + " to " + to_text(run.most_slip, 4) + "; off the averaged law by at most " +
+           to_text(run.largest_deviation, 3) + " (at slip " + to_text(run.deviation_slip, 3) + "), rms " + to_text(run.rms_deviation, 2) +
+           "\n";
+    out += "shares of time: stick " + to_text(100 * run.shares.stick, 4) + " %, pre-sliding " + to_text(100 * run.shares.presliding, 4) +
+           " %, slip " + to_text(100 * run.shares.slip, 4) + " %; " + std::to_string(run.shares.sticks) + " sticks, the longest " +
+           to_text(run.shares.longest_stick, 4) + "\n";
+  }
+  return out;
+}
+
+std::string dither_json(const DitherReport& report) {
+  const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
+  const auto ranges = [&](const std::vector<std::pair<double, double>>& from) {
+    Json out = Json::array();
+    for (const auto& [a, b] : from) out.push_back({number(a), number(b)});
+    return out;
+  };
+  Json curve = Json::array();
+  for (const DitherReport::Row& row : report.curve) {
+    curve.push_back({{"slip", number(row.slip)},
+                     {"resistance", number(row.resistance)},
+                     {"slope", number(row.slope)},
+                     {"bristle", number(row.bristle)},
+                     {"undithered", number(row.undithered)},
+                     {"static", number(row.still)},
+                     {"held", number(row.held)}});
+  }
+  Json out{{"model", report.model.file.name},
+           {"law", report.law},
+           {"friction", report.friction},
+           {"dither",
+            {{"wave", analysis::name(report.dither.wave)},
+             {"amplitude", number(report.dither.amplitude)},
+             {"frequency", number(report.dither.frequency)}}},
+           {"dissipation",
+            {{"ratio", number(report.dissipation.ratio)},
+             {"reachable_below", number(report.dissipation.reachable_below)},
+             {"ok", report.dissipation.ok()}}},
+           {"slope_at_rest", number(report.slope_at_rest)},
+           {"falling", ranges(report.falling)},
+           {"unstable", ranges(report.unstable)},
+           {"curve", curve}};
+  if (report.speed) {
+    Json values = Json::array();
+    for (const auto& lambda : report.eigenvalues) values.push_back({number(lambda.real()), number(lambda.imag())});
+    out["speed"] = number(*report.speed);
+    out["eigenvalues"] = values;
+  }
+  if (report.harmonics) {
+    out["harmonics"] = {{"cosine", report.harmonics->cosine},
+                        {"sine", report.harmonics->sine},
+                        {"mean", number(report.harmonics->mean)},
+                        {"integrated", number(report.held_at_speed)}};
+  }
+  if (report.map) {
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < report.map->xs.size(); ++i) {
+      Json row = Json::array();
+      for (std::size_t j = 0; j < report.map->ys.size(); ++j) row.push_back(number(report.map->growth[i * report.map->ys.size() + j]));
+      rows.push_back(row);
+    }
+    out["map"] = {{"x", report.map->x.name}, {"y", report.map->y.name}, {"xs", report.map->xs}, {"ys", report.map->ys}, {"growth", rows}};
+  }
+  if (report.run) {
+    const analysis::FilteredRun& run = *report.run;
+    out["simulated"] = {{"end", judder::name(run.status.reason)},
+                        {"largest_deviation", number(run.largest_deviation)},
+                        {"at_slip", number(run.deviation_slip)},
+                        {"rms_deviation", number(run.rms_deviation)},
+                        {"slip", {number(run.least_slip), number(run.most_slip)}},
+                        {"shares",
+                         {{"stick", run.shares.stick},
+                          {"presliding", run.shares.presliding},
+                          {"slip", run.shares.slip},
+                          {"alpha", run.shares.alpha},
+                          {"sticks", run.shares.sticks},
+                          {"longest_stick", number(run.shares.longest_stick)}}}};
+  }
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+FileStatus write_dither(const DitherReport& report, const std::filesystem::path& folder, std::vector<std::filesystem::path>& files) {
+  FileStatus status;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const auto write = [&](const char* name, const std::string& text) {
+    if (!status.ok()) return;
+    const std::filesystem::path file = folder / name;
+    status.file = file.string();
+    std::ofstream out(file, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) status.message = "cannot be written";
+    if (status.ok()) files.push_back(file);
+  };
+  std::string text;
+  {
+    CsvWriter csv(text);
+    for (const char* name : {"slip", "resistance", "slope", "bristle", "undithered", "static", "held"}) csv.text(name);
+    csv.end_record();
+    for (const DitherReport::Row& row : report.curve) {
+      for (const double x : {row.slip, row.resistance, row.slope, row.bristle, row.undithered, row.still, row.held}) csv.number(x);
+      csv.end_record();
+    }
+    write("curve.csv", text);
+  }
+  if (report.map) {
+    text.clear();
+    CsvWriter csv(text);
+    csv.text(report.map->x.name).text(report.map->y.name).text("growth").text("stable");
+    csv.end_record();
+    for (std::size_t i = 0; i < report.map->xs.size(); ++i) {
+      for (std::size_t j = 0; j < report.map->ys.size(); ++j) {
+        const double rate = report.map->growth[i * report.map->ys.size() + j];
+        csv.number(report.map->xs[i]).number(report.map->ys[j]).number(rate).number(rate <= 0 ? 1 : 0);
+        csv.end_record();
+      }
+    }
+    write("map.csv", text);
+  }
+  if (report.run) {
+    text.clear();
+    CsvWriter csv(text);
+    csv.text("t").text("slip").text("resistance");
+    csv.end_record();
+    for (const auto& point : report.run->points) {
+      csv.number(point.time).number(point.slip).number(point.resistance);
+      csv.end_record();
+    }
+    write("filtered.csv", text);
+  }
+  return status;
+}
+
+}  // namespace judder::io
