@@ -272,10 +272,15 @@ double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps
     static_cast<void>(period(at_zero / (1 - (at_one - at_zero))));
     return sum / steps;
   }
+  double before = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 10000; ++i) {
     const double next = period(z);
-    const bool settled = std::abs(next - z) <= 1e-11 * std::max(std::abs(next), std::abs(z));
+    const double change = std::abs(next - z), size = std::max(std::abs(next), std::abs(z));
+    // What is still to go if the change shrinks on as it did.
+    const double shrinks = change / before;
+    const bool settled = change <= 1e-15 * size || (shrinks < 1 && change * shrinks / (1 - shrinks) <= 1e-10 * size);
     z = next;
+    before = change;
     if (settled) return sum / steps;
   }
   return std::numeric_limits<double>::quiet_NaN();

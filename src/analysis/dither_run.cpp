@@ -9,6 +9,7 @@ namespace judder::analysis {
 namespace {
 
 constexpr double kPi = 3.141592653589793;
+constexpr double kSlides = 0.9;  ///< α above this counts as slip
 
 /// The mean over the last `count` values; its running sum is renewed once per turn so that rounding does not gather.
 class MovingMean {
@@ -114,7 +115,7 @@ class FilterSink : public engines::Sink {
     // The time up to here belongs to what was before.
     if (shared_) {
       const double passed = time - share_time_;
-      (alpha_ <= 0 ? shares.stick : alpha_ >= 1 ? shares.slip : shares.presliding) += passed;
+      (alpha_ <= 0 ? shares.stick : alpha_ > kSlides ? shares.slip : shares.presliding) += passed;
       shares.alpha[std::min<std::size_t>(static_cast<std::size_t>(alpha_ * 10), 9)] += passed;
       total_ += passed;
     }

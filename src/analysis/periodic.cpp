@@ -271,6 +271,17 @@ bool PeriodMonitor::same_events(const Return& a, const Return& b, const Return& 
   return b.hash - a.hash * power == c.hash - b.hash * power;
 }
 
+/// A motion that turns while it converges is near to itself after p returns before it is after a divisor of p: as long as the distance
+/// after the divisor is small and still shrinks, it is waited for.
+bool PeriodMonitor::shorter_is_coming(const Returns& returns, std::size_t p) const {
+  for (std::size_t q = 1; q < p; ++q) {
+    if (p % q != 0 || p + q >= returns.size) continue;
+    const double now = distance(returns.back(0), returns.back(q));
+    if (now < std::sqrt(periodic_.accuracy) && now < 0.99 * distance(returns.back(p), returns.back(p + q))) return true;
+  }
+  return false;
+}
+
 void PeriodMonitor::look_for_period(std::uint64_t key, const Returns& returns) {
   const Return& now = returns.back(0);
   for (std::size_t p = 1; 2 * p < returns.size; ++p) {
@@ -284,7 +295,7 @@ void PeriodMonitor::look_for_period(std::uint64_t key, const Returns& returns) {
     const double remaining = rounding ? std::max(last, earlier)
                              : shrinks < 1 ? last * shrinks / (1 - shrinks)
                                            : std::numeric_limits<double>::infinity();
-    if (remaining > periodic_.accuracy) continue;
+    if (remaining > periodic_.accuracy || shorter_is_coming(returns, p)) continue;
     motion_ = {};
     motion_.distance = remaining;
     motion_.contraction = rounding ? std::numeric_limits<double>::quiet_NaN() : shrinks;

@@ -254,7 +254,9 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       Node relaxation = graph.divide(graph.multiply(stiffness, graph.multiply(speed, z)), mu);
       if (type == LawType::elastoplastic) {
         // α(z, γ) of Dupont et al. 2002: 0 below breakaway or against the slip, 1 from the steady bristle
-        // μ/σ0 on, a sine between. Written with max and min, because nothing jumps.
+        // μ/σ0 on, a sine between. Where the sine begins and ends its slope is zero: nothing to be located,
+        // and a bristle that slides hugs its end within the tolerance. So the cuts are not switches but
+        // |u| ≈ √(u² + ε²), with an ε of 1e-9 that changes α by 1e-18. Only the reversal of γ is a kink.
         const Node breakaway = read(law.breakaway, "breakaway");
         if (graph.is_constant(breakaway) && graph.is_constant(stiffness)) {
           const Node least = law.mu.given ? mu : read(law.dynamic, "dynamic");
@@ -267,20 +269,19 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
           }
         }
         const Node steady = graph.divide(mu, stiffness);
-        const Node size = graph.absolute(z, place);
-        const Node past_breakaway = graph.maximum(graph.subtract(size, breakaway), zero, place);
-        const Node past_steady = graph.maximum(graph.subtract(size, steady), zero, place);
-        const Node share =
-            graph.divide(graph.subtract(past_breakaway, past_steady), graph.subtract(steady, breakaway));
-        const Node cut = graph.subtract(graph.multiply(graph.constant(2), share), graph.constant(1));
+        const auto rounded = [&](Node u, Node epsilon) {
+          const Node sides[] = {u, graph.multiply(graph.constant(1e-9), epsilon)};
+          return graph.call(expr::Function::hypot, sides);
+        };
+        const Node one = graph.constant(1), half = graph.constant(0.5);
+        const Node size = rounded(z, steady);
+        const Node share = graph.divide(graph.subtract(size, breakaway), graph.subtract(steady, breakaway));
+        // 2 min(max(share, 0), 1) − 1
+        const Node cut = graph.subtract(rounded(share, one), rounded(graph.subtract(share, one), one));
         const Node angle[] = {graph.multiply(graph.constant(kPi / 2), cut)};
-        const Node alpha = graph.add(
-            graph.constant(0.5), graph.multiply(graph.constant(0.5), graph.call(expr::Function::sin, angle)));
-        const Node forward = graph.multiply(graph.maximum(gamma, zero, place), graph.maximum(z, zero, place));
-        const Node backward = graph.multiply(graph.maximum(graph.negate(gamma), zero, place),
-                                             graph.maximum(graph.negate(z), zero, place));
-        relaxation = graph.multiply(
-            alpha, graph.divide(graph.multiply(stiffness, graph.subtract(forward, backward)), mu));
+        const Node alpha = graph.add(half, graph.multiply(half, graph.call(expr::Function::sin, angle)));
+        const Node along = graph.multiply(half, graph.add(graph.multiply(speed, z), graph.multiply(gamma, size)));
+        relaxation = graph.multiply(alpha, graph.divide(graph.multiply(stiffness, along), mu));
       }
       rate = graph.subtract(gamma, relaxation);
       if (rigid || draft.compliant) rate = graph.multiply(switch_off(), rate);

@@ -44,7 +44,7 @@ struct FilteredRunOptions {
   std::optional<double> tolerance{};
 };
 
-/// Where the friction was, as shares of the time: α = 0, 0 < α < 1, α = 1 of the elastoplastic law; sticking and slipping of a set-valued
+/// Where the friction was, as shares of the time. Elastoplastic: α = 0, between, α > 0.9 (α = 1 is approached but not reached); sticking and slipping of a set-valued
 /// law; a spring below and at its limit for penalty. LuGre and arctan always slip.
 struct Shares {
   double stick = 0, presliding = 0, slip = 0;

@@ -103,6 +103,7 @@ class PeriodMonitor : public engines::Sink {
   void note_state(const model::Workspace& work);
   void section(const engines::Mode& mode, const model::Workspace& work);
   void look_for_period(std::uint64_t key, const Returns& returns);
+  [[nodiscard]] bool shorter_is_coming(const Returns& returns, std::size_t p) const;
   [[nodiscard]] double distance(const Return& a, const Return& b) const;
   [[nodiscard]] bool same_events(const Return& a, const Return& b, const Return& c) const;
   void begin_measuring(std::uint64_t key, std::size_t returns);
