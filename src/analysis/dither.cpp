@@ -290,7 +290,7 @@ std::vector<std::pair<double, double>> falling_zones(FrictionCurve& curve, const
   return ranges(from, to, points, [&](double v) { return averaged(curve, dither, v).slope < 0; });
 }
 
-std::vector<std::complex<double>> sliding_eigenvalues(const Structure& structure, FrictionCurve& curve, const Dither& dither, double v) {
+std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, FrictionCurve& curve, const Dither& dither, double v) {
   const std::size_t n = structure.slip.size();
   const std::size_t size = 2 * n + (curve.has_bristle() ? 1 : 0);
   const Averaged law = averaged(curve, dither, v);
@@ -316,7 +316,7 @@ std::vector<std::complex<double>> sliding_eigenvalues(const Structure& structure
   return eigenvalues(std::move(a));
 }
 
-std::vector<std::pair<double, double>> unstable_amplitudes(const Structure& structure, FrictionCurve& curve, Dither dither, double v,
+std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure, FrictionCurve& curve, Dither dither, double v,
                                                            double most, double step) {
   const int count = std::max(1, static_cast<int>(std::lround(most / step)));
   return ranges(0, most, count, [&](double amplitude) {
@@ -326,7 +326,7 @@ std::vector<std::pair<double, double>> unstable_amplitudes(const Structure& stru
   });
 }
 
-std::vector<std::pair<double, double>> unstable_speeds(const Structure& structure, FrictionCurve& curve, const Dither& dither,
+std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure, FrictionCurve& curve, const Dither& dither,
                                                        double from, double to, int points) {
   return ranges(from, to, points, [&](double v) {
     const auto values = sliding_eigenvalues(structure, curve, dither, v);

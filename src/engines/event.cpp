@@ -69,7 +69,8 @@ std::string detail(const model::System& system, const Event& event) {
     case EventKind::slide_begin:
     case EventKind::slide_end: {
       const model::SwitchInfo& info = system.switches()[event.place];
-      if (event.kind == EventKind::slide_begin) return info.above;
+      if (event.kind == EventKind::slide_begin)
+        return system.graph().text(system.symbols().surface[static_cast<std::size_t>(event.place)]);
       if (!info.two_sided()) return to_text(event.numbers[0]);
       return event.words[0] == Word::above ? info.above : info.below;
     }

@@ -75,21 +75,21 @@ struct Averaged {
                                                                    double to, int points = 4000);
 
 /// M q̈ + C q̇ + K q = −drag R, slip velocity slip·q̇ + …: the model without the friction law, linearised at its start.
-struct Structure {
+struct SlidingStructure {
   std::vector<double> mass, damping, stiffness;  ///< n×n, row-major
   std::vector<double> slip, drag;                ///< n
 };
 
 /// Eigenvalues of steady sliding at v, by falling real part. Empty if they could not be computed.
-[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(const Structure& structure, model::FrictionCurve& curve,
+[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, model::FrictionCurve& curve,
                                                                     const Dither& dither, double v);
 
 /// Amplitudes W in [0, most] for which steady sliding at v is unstable: scanned with `step`, borders refined by bisection.
-[[nodiscard]] std::vector<std::pair<double, double>> unstable_amplitudes(const Structure& structure, model::FrictionCurve& curve,
+[[nodiscard]] std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure, model::FrictionCurve& curve,
                                                                          Dither dither, double v, double most, double step);
 
 /// Slip velocities in [from, to] at which steady sliding is unstable, likewise.
-[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(const Structure& structure, model::FrictionCurve& curve,
+[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure, model::FrictionCurve& curve,
                                                                      const Dither& dither, double from, double to, int points = 1000);
 
 /// Harmonics of a LuGre bristle whose slip velocity is v + w(t), without reversal of the bristle equation's coefficients being needed:
@@ -111,7 +111,7 @@ struct DitherStudy {
   model::System system;  ///< the model
   int relation = 0;
   Dither dither;
-  Structure structure;
+  SlidingStructure structure;
 };
 struct DitherProblem {
   std::string message, help;
