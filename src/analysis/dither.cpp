@@ -278,7 +278,7 @@ double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps
     const double change = std::abs(next - z), size = std::max(std::abs(next), std::abs(z));
     // What is still to go if the change shrinks on as it did.
     const double shrinks = change / before;
-    const bool settled = change <= 1e-15 * size || (shrinks < 1 && change * shrinks / (1 - shrinks) <= 1e-10 * size);
+    const bool settled = change <= 1e-15 * size || (i > 0 && shrinks < 1 && change * shrinks / (1 - shrinks) <= 1e-10 * size);
     z = next;
     before = change;
     if (settled) return sum / steps;
