@@ -12,6 +12,9 @@
 
 namespace judder::engines {
 
+/// The bit of a relation or switch in a set of members.
+[[nodiscard]] inline std::uint64_t member_bit(int index) { return std::uint64_t{1} << (static_cast<unsigned>(index) % 64U); }
+
 class Accumulation {
  public:
   struct Entry {

@@ -99,37 +99,43 @@ struct EventEngine::Run {
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
   [[nodiscard]] bool settle();
+  [[nodiscard]] bool decide_with(Mode& mode, Status& status);
+  [[nodiscard]] bool paradox(Status status);
+  [[nodiscard]] bool gaps_continue();
+  [[nodiscard]] bool restart();
+  [[nodiscard]] bool at_start() const { return t_ <= options_.from; }
+  void exclude_exhausted_rows();
+  void reset_bristles();
+  void list_changes();
+  void end_phase();
+
+  // --- event_impacts.cpp: contacts that close ---
   [[nodiscard]] bool touch();
   bool mark_touching();
+  void close_gap(int relation);
   [[nodiscard]] bool impact(bool inelastic);
+  void add_impact_work();
+  void settle_reference();
   [[nodiscard]] bool begin_tail(const Accumulation::Entry& entry);
   [[nodiscard]] bool finish_accumulation();
   [[nodiscard]] bool end_tail();
+
+  // --- event_switches.cpp: switches at their surfaces ---
   [[nodiscard]] bool decide_sides(const std::vector<int>& at_surface);
-  [[nodiscard]] bool decide_with(Mode& mode, Status& status);
-  [[nodiscard]] bool restart();
-  [[nodiscard]] bool paradox(Status status);
-  [[nodiscard]] bool at_start() const { return t_ <= options_.from; }
+  [[nodiscard]] bool leave_surfaces(const std::vector<int>& at_surface);
+  [[nodiscard]] bool finish_switching();
+  [[nodiscard]] bool evaluate_coefficients();
+  [[nodiscard]] bool moved_by_released_row(const double* gradient) const;
   [[nodiscard]] double surface_rate_scale(int k);
-  [[nodiscard]] double reaction_scale(int relation);
-  void exclude_exhausted_rows();
   void project_sliding();
   void find_resting();
-  [[nodiscard]] bool moved_by_released_row(const double* gradient) const;
-  [[nodiscard]] bool evaluate_coefficients();
-  [[nodiscard]] bool finish_switching();
   bool turns_at_kink();
-  void settle_reference();
-  void add_impact_work();
   void recheck_slips();
   void recheck_sides();
-  [[nodiscard]] bool leave_surfaces(const std::vector<int>& at_surface);
-  void reset_bristles();
+
+  // --- event_zeros.cpp: guards that start at zero ---
   void set_guard_zeros();
-  void list_changes();
-  void close_gap(int relation);
-  [[nodiscard]] bool gaps_continue();
-  void end_phase();
+  [[nodiscard]] double reaction_scale(int relation);
 
   const model::System& system_;
   const model::Layout& layout_;

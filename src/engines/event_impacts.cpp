@@ -1,0 +1,239 @@
+// Contacts that close: impact or plain contact, and impacts that accumulate.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kEpsilon = 2.220446049250313e-16;
+
+}  // namespace
+
+// Moves the state onto gap = 0: by rounding only, since the step ended there.
+void EventEngine::Run::close_gap(int relation) {
+  const int n = layout_.coordinates;
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    double gap = 0;
+    double rate = 0;
+    system_.gap(work_, relation, gap, rate);
+    if (gap == 0) return;
+    const model::RelationRows& rows = system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
+    std::copy_n(rows.w, n, node_y_.begin());
+    if (!system_.motion(work_)) return;
+    system_.solve_mass(work_, node_y_.data());
+    double slope = 0;
+    for (int i = 0; i < n; ++i) slope += rows.w[i] * node_y_[i];
+    if (slope == 0) return;
+    for (int i = 0; i < n; ++i) work_.in[layout_.q() + i] -= node_y_[i] * gap / slope;
+  }
+}
+
+// Contacts that have just closed: impact where they approach, plain contact where they do not. reference_ gets the statuses that later
+// changes of this instant are compared with.
+bool EventEngine::Run::touch() {
+  const int n = layout_.coordinates;
+  if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
+  bool approaching = false;
+  Accumulation::Entry entry;
+  entry.time = t_;
+  mark_touching();
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (touching_[r] == 0) continue;
+    close_gap(r);
+    const model::RelationRows& rows = system_.rows(work_, r);
+    const double rate = rows.gap_rate;
+    double terms = std::abs(rows.gap_time);
+    for (int i = 0; i < n; ++i) terms += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
+    fresh_relation_[r] = 1;
+    if (rate < -16 * kEpsilon * terms) {
+      approaching = true;
+      entry.members |= member_bit(r);
+      entry.size = std::max(entry.size, -rate);
+      entry.acceleration = rows.zeta_n;
+      for (int i = 0; i < n; ++i) entry.acceleration += rows.w[i] * motion_.acceleration()[i];
+      continue;
+    }
+    // Touches with zero approach velocity.
+    touching_[r] = 0;
+    const model::Relation& relation = system_.relations()[r];
+    mode_.normal[r] = NormalStatus::closed;
+    Event event;
+    event.kind = EventKind::contact;
+    event.place = r;
+    event.words[0] = Word::rest;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const double slip = rows.tangent[j].slip;
+      TangentStatus& status = mode_.tangent[relation.first_tangent + j];
+      status = relation.smooth_friction ? TangentStatus::smooth
+               : slip > 0               ? TangentStatus::slip_plus
+               : slip < 0               ? TangentStatus::slip_minus
+                                        : TangentStatus::stick;
+      event.words[1] = slip > 0 ? Word::slip_plus : slip < 0 ? Word::slip_minus : Word::stick;
+      fresh_tangent_[relation.first_tangent + j] = 1;
+    }
+    event.energy_before = event.energy_after = total_energy();
+    pending_.push_back(event);
+  }
+  std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
+  if (!approaching) {
+    settle_reference();
+    return true;
+  }
+  accumulation_.push(entry);
+  const bool tail = begin_tail(entry);
+  if (!impact(tail)) return false;
+  settle_reference();
+  return true;
+}
+
+// Open contacts whose gap is nothing but rounding take part in whatever happens at this instant.
+bool EventEngine::Run::mark_touching() {
+  bool any = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (!relation.has_normal || relation.kind != model::RelationKind::contact || mode_.normal[r] != NormalStatus::open) continue;
+    // A contact that was closed until now, or that the last impact left at rest, has no approach velocity.
+    if (reference_.normal[r] == NormalStatus::closed) continue;
+    const model::RelationRows& rows = system_.rows(work_, r);
+    const double gap = rows.gap;
+    const double rate = rows.gap_rate;
+    double terms = 0;
+    double speed = std::abs(rows.gap_time);
+    for (int i = 0; i < layout_.coordinates; ++i) {
+      terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
+      speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
+    }
+    if (gap > 256 * kEpsilon * terms || rate > 64 * kEpsilon * speed) continue;
+    touching_[r] = 1;
+    any = any || rate < -64 * kEpsilon * speed;
+  }
+  return any;
+}
+
+// An impact tells itself how its contacts ended; joints are compared with what they were before it.
+void EventEngine::Run::settle_reference() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (!relation.has_normal) continue;
+    const bool told = std::any_of(pending_.begin(), pending_.end(), [r](const Event& event) { return event.place == r && !event.on_switch; });
+    if (!told && reference_.normal[r] == NormalStatus::closed && mode_.normal[r] == NormalStatus::open) continue;  // it lifts off
+    reference_.normal[r] = mode_.normal[r];
+    for (int j = 0; j < relation.tangents; ++j) reference_.tangent[relation.first_tangent + j] = mode_.tangent[relation.first_tangent + j];
+  }
+}
+
+bool EventEngine::Run::impact(bool inelastic) {
+  motion_.release_pins();
+  const std::size_t first = pending_.size();
+  before_impact_ = mode_;
+  const Status status = collider_.collide(mode_, touching_, inelastic, pending_);
+  if (!status.ok()) return fail(status);
+  std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
+  ++result_.impacts;
+  add_impact_work();
+  for (std::size_t i = first; i < pending_.size(); ++i) {
+    const int r = pending_[i].place;
+    fresh_relation_[r] = 1;
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) fresh_tangent_[relation.first_tangent + j] = 1;
+    if (mode_.normal[r] == NormalStatus::closed || before_impact_.normal[r] == NormalStatus::closed) {
+      Interval& interval = open_intervals_[r];
+      if (std::isnan(interval.from)) interval = {r, t_, t_, 0, 0};
+      interval.impulse += pending_[i].normal_impulse;
+    } else {
+      sink_->interval({r, t_, t_, 0, pending_[i].normal_impulse});
+    }
+  }
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if (before_impact_.tangent[j] != mode_.tangent[j]) fresh_tangent_[j] = 1;
+  }
+  if (inelastic) {
+    // The tail's impulse is listed with its accumulation, not as an impact.
+    // What stops a contact of the pattern on its way out is below the tolerance, and no impulse of a contact.
+    for (std::size_t i = first; i < pending_.size(); ++i) tail_impulse_[pending_[i].place] += std::max(0.0, pending_[i].normal_impulse);
+    pending_.resize(first);
+  }
+  return true;
+}
+
+void EventEngine::Run::add_impact_work() {
+  for (std::size_t e = 0; e < system_.audits().size(); ++e) {
+    const int r = system_.audits()[e].relation;
+    if (r < 0) continue;
+    y_[layout_.integrated() + static_cast<int>(e)] += collider_.dissipated()[r];
+    y_[layout_.integrated() + layout_.audits + static_cast<int>(e)] += collider_.supplied()[r];
+  }
+}
+
+// Whether the impacts have become the tail of an accumulation. If so all contacts of the pattern touch now, and the tail's end is on the timetable.
+bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
+  if (!std::isnan(accumulation_end_)) return false;
+  Accumulation::Pattern pattern = accumulation_.pattern();
+  if (pattern.length == 0) pattern = accumulation_.early_pattern();
+  if (pattern.length == 0) pattern = accumulation_.cluster();
+  if (pattern.length == 0) return false;
+  double speed_scale = 0;
+  for (int i = 0; i < layout_.coordinates; ++i) speed_scale = std::max(speed_scale, scale_[layout_.coordinates + i]);
+  for (int r = 0; r < layout_.relations; ++r) {
+    if ((pattern.members & member_bit(r)) == 0 || !system_.relations()[r].has_normal) continue;
+    const double gap_scale = guards_.gap_scale(r);
+    if (pattern.equal_time) {
+      if (entry.size > 10 * options_.tolerance * speed_scale) return false;  // smaller hops drown in the error of the steps
+    } else if (pattern.height > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) {
+      return false;
+    }
+  }
+  if (!pattern.equal_time) {
+    // The acceleration must not change noticeably within the remaining time.
+    if (pattern.jerk * pattern.remaining * pattern.remaining > options_.tolerance * speed_scale) return false;
+  }
+  std::fill(tail_impulse_.begin(), tail_impulse_.end(), 0.0);
+  for (int r = 0; r < layout_.relations; ++r) {
+    if ((pattern.members & member_bit(r)) == 0 || mode_.normal[r] != NormalStatus::open) continue;
+    touching_[r] = 1;
+    fresh_relation_[r] = 1;
+    close_gap(r);
+  }
+  tail_ = pattern;
+  accumulation_end_ = pattern.equal_time ? t_ : t_ + pattern.remaining;
+  if (accumulation_end_ > options_.until) accumulation_end_ = std::nextafter(options_.until, t_);
+  accumulation_.finish_pattern();
+  return true;
+}
+
+bool EventEngine::Run::finish_accumulation() {
+  rows_before_event();
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (!end_tail()) {
+    rows_after_event();
+    return false;
+  }
+  rows_after_event();
+  return true;
+}
+
+// Lists the accumulation whose tail ends here. False: the run is to stop at it.
+bool EventEngine::Run::end_tail() {
+  const double energy = total_energy();
+  for (int r = 0; r < layout_.relations; ++r) {
+    if ((tail_.members & member_bit(r)) == 0 || !system_.relations()[r].has_normal) continue;
+    Event event;
+    event.kind = EventKind::accumulation;
+    event.place = r;
+    event.numbers = {static_cast<double>(tail_.count), tail_.remaining};
+    event.normal_impulse = tail_impulse_[r] + std::max(0.0, motion_.normal()[r]) * tail_.remaining;
+    event.energy_before = event.energy_after = energy;
+    report(event);
+  }
+  accumulation_end_ = std::numeric_limits<double>::quiet_NaN();
+  if (options_.on_accumulation == OnAccumulation::stop) {
+    return fail({Reason::accumulation, t_, {}, "impacts accumulate here"});
+  }
+  return true;
+}
+
+}  // namespace judder::engines

@@ -1,0 +1,140 @@
+// Guards that start at zero because of the event just handled, with the order of that zero.
+#include <algorithm>
+#include <cmath>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kEpsilon = 2.220446049250313e-16;
+constexpr double kSmall = 1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
+constexpr int kUnknownOrder = -1;  ///< of a watch: found from its samples
+
+}  // namespace
+
+// Guards that start at zero because of the event just handled, with the order of that zero.
+void EventEngine::Run::set_guard_zeros() {
+  bool have_series = false;
+  const auto order_of = [&](const auto& series_of, int from, double scale) {
+    if (!have_series) have_series = series_.compute(mode_, expr::kTaylorOrder);
+    if (!have_series) return from;
+    const expr::Series s = series_of();
+    const double tau = series_.time_scale();
+    double power = std::pow(tau, from);
+    for (int k = from; k <= series_.order(); ++k, power *= tau) {
+      if (std::abs(s.c[k]) * power > kSmall * scale) return k;
+    }
+    return from;
+  };
+  const int n = layout_.coordinates;
+  for (Guard& guard : guards_.list()) {
+    guard.zeros = 0;
+    const int place = guard.place;
+    switch (guard.kind) {
+      case GuardKind::gap: {
+        if (fresh_relation_[place] == 0) break;
+        const model::RelationRows& rows = system_.rows(work_, place);
+        const double gap = rows.gap;
+        const double rate = rows.gap_rate;
+        double terms = 0;
+        double speed = std::abs(rows.gap_time);
+        double acceleration = std::abs(rows.zeta_n);
+        double normal_acceleration = rows.zeta_n;
+        for (int i = 0; i < n; ++i) {
+          terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
+          speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
+          acceleration += std::abs(rows.w[i]) * motion_.acceleration_terms()[i];
+          normal_acceleration += rows.w[i] * motion_.acceleration()[i];
+        }
+        if (std::abs(gap) > 64 * kEpsilon * terms) break;  // at the start of a run all are fresh, also those far away
+        if (rate > kSmall * speed) {
+          guard.zeros = 1;
+        } else if (normal_acceleration > kSmall * acceleration) {
+          guard.zeros = 2;
+        } else {
+          guard.zeros = order_of([&] { return series_.gap(place); }, 2, acceleration * series_.time_scale() * series_.time_scale());
+        }
+        break;
+      }
+      case GuardKind::slip: {
+        const int number = system_.relations()[place].first_tangent + guard.tangent;
+        if (fresh_tangent_[number] == 0) break;
+        const model::RelationRows::Tangent& row = work_.relation[place].tangent[guard.tangent];
+        double slip = row.drive;
+        double speed = std::abs(row.drive);
+        double rate = row.zeta;
+        double terms = std::abs(row.zeta);
+        for (int i = 0; i < n; ++i) {
+          slip += row.w[i] * work_.in[layout_.v() + i];
+          speed += std::abs(row.w[i] * work_.in[layout_.v() + i]);
+          rate += row.w[i] * motion_.acceleration()[i];
+          terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
+        }
+        if (std::abs(slip) > std::max(64 * kEpsilon * speed, 1e-13 * guard.scale)) break;
+        guard.zeros = std::abs(rate) > kSmall * terms
+                          ? 1
+                          : order_of([&] { return series_.slip(place, guard.tangent); }, 1, terms * series_.time_scale());
+        guard.noise_rate = 8 * kEpsilon * terms;
+        break;
+      }
+      case GuardKind::reaction:
+      case GuardKind::pressed: {
+        if (fresh_relation_[place] == 0) break;
+        if (std::abs(motion_.normal()[place]) > kSmall * guard.scale && guard.scale > 0) break;
+        if (motion_.normal()[place] * guard.sign > 0 && guard.scale == 0) break;
+        guard.zeros = order_of([&] { return series_.normal(place); }, 0, guard.scale > 0 ? guard.scale : reaction_scale(place));
+        break;
+      }
+      case GuardKind::cone_plus:
+      case GuardKind::cone_minus: {
+        const int number = system_.relations()[place].first_tangent + guard.tangent;
+        if (fresh_tangent_[number] == 0) break;
+        const double value = guards_.value(guard);
+        const double scale = std::max(guard.scale, std::abs(motion_.tangent()[number]));
+        if (std::abs(value) > kSmall * scale && scale > 0) break;
+        if (value > 0 && scale == 0) break;
+        guard.zeros = order_of([&] { return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1); }, 0,
+                               scale > 0 ? scale : reaction_scale(place));
+        break;
+      }
+      case GuardKind::side:
+      case GuardKind::level_below:
+      case GuardKind::level_above: {
+        // Also a surface on which the state rested until now, with the side that it is left to.
+        if (fresh_switch_[place] == 0 && guards_.value(guard) != 0) break;
+        if (std::abs(guards_.value(guard)) > 1e-12 * guard.scale && guard.scale > 0) break;
+        if (t_ <= options_.from && guards_.value(guard) != 0) break;
+        const double rate = motion_.surface_rate(place);
+        const double terms = surface_rate_scale(place);
+        guard.zeros = std::abs(rate) > kSmall * terms ? 1 : order_of([&] { return series_.surface(place); }, 1, terms * series_.time_scale());
+        break;
+      }
+      case GuardKind::watch:
+        if (fresh_watch_[place] != 0 && t_ > options_.from) {
+          guard.zeros = 1;  // it crossed; behind a zero of higher odd order what is left has no other sign
+        } else if (std::abs(guards_.value(guard)) <= 1e-13 * guard.scale) {
+          guard.zeros = kUnknownOrder;
+        }
+        break;
+      default: break;
+    }
+  }
+  guards_.note_scales();
+}
+
+double EventEngine::Run::reaction_scale(int relation) {
+  const model::RelationRows& rows = work_.relation[relation];
+  double sum = std::abs(rows.zeta_n);
+  if (rows.w == nullptr) return 1;
+  double inverse = 0;
+  std::copy_n(rows.w, layout_.coordinates, node_y_.begin());
+  system_.solve_mass(work_, node_y_.data());
+  for (int i = 0; i < layout_.coordinates; ++i) {
+    inverse += rows.w[i] * node_y_[i];
+    sum += std::abs(rows.w[i] * f0_[layout_.coordinates + i]);
+  }
+  return inverse > 0 ? sum / inverse : 1;
+}
+
+}  // namespace judder::engines
