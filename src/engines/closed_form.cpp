@@ -390,6 +390,7 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
   const std::string problem = list_functions(context, stack);
   if (!problem.empty()) return problem;
   list_work(context, stack);
+  list_forms();
   return {};
 }
 

@@ -12,9 +12,11 @@
 //     f = f⁰ − D (S D)⁻¹ (S f⁰ + ∂s/∂t) ,   S = ∂s/∂y ,   D = (d_1 … d_m)
 //
 // Work is the integral of products of two rows. On windows within the natural time 1/ρ(|Â|) both are Taylor polynomials, exact to rounding,
-// and Gauss-Legendre quadrature with 8 points is exact to rounding, too.
+// and Gauss-Legendre quadrature with 8 points is exact to rounding, too. Over a whole window work is a quadratic form x̂ᵀ W x̂, over two of
+// them W + EᵀWE with E = exp(Â h), and so on: long phases take few forms.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,8 +63,13 @@ class ClosedForm {
     double impulse = 0;  ///< ∫ λ_N dt over the window
     double peak = 0;
   };
-  /// Adds the work over [x, x + width] to `work` (dissipated, then supplied, by audit element) and gives the reactions of that window.
-  void integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions);
+  /// Adds the work over a window that starts at x to `work` (dissipated, then supplied, by audit element) and gives the reactions of that window;
+  /// without `products` the reactions only.
+  void integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions, bool products = true);
+  /// Spans of 2^level windows for which add_work() has a form: level < levels().
+  [[nodiscard]] int levels() const { return levels_; }
+  void add_work(const double* x, int level, double* work) const;
+  [[nodiscard]] bool has_reactions() const { return !reaction_rows_.empty(); }
 
  private:
   using Row = std::vector<double>;  ///< over the basis: y, then load functions t^k e^{σt} cos ωt or sin ωt
@@ -84,6 +91,7 @@ class ClosedForm {
   [[nodiscard]] std::string list_functions(Context& context, const Stack& stack);
   void list_margins(Context& context, const Stack& stack, int guard, std::vector<Row>& rows);
   void list_work(Context& context, const Stack& stack);
+  void list_forms();
   int integral_row(const Row& row);
   [[nodiscard]] Row augmented(const Row& row) const;
 
@@ -112,6 +120,15 @@ class ClosedForm {
   std::vector<Product> products_;
   std::vector<ReactionRow> reaction_rows_;
   std::vector<double> terms_, nodes_;
+  static constexpr int kLevels = 6;
+  static constexpr int kLargest = 64;  ///< size of x̂ up to which forms are cheaper than rows
+  struct Form {
+    int component = 0;
+    std::vector<double> matrix;        ///< level × size × size
+  };
+  int levels_ = 0;
+  std::vector<Form> forms_;
+  std::vector<std::uint8_t> of_reaction_;  ///< by row
 };
 
 }  // namespace judder::engines

@@ -143,11 +143,79 @@ double polynomial(const double* c, int terms, double theta) {
 
 }  // namespace
 
-void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions) {
+/// W of one window from the rows at the nodes of the quadrature, then of two, four, … windows.
+void ClosedForm::list_forms() {
+  const int size = linear_.size();
+  forms_.clear();
+  of_reaction_.assign(rows_.size(), 0);
+  for (const ReactionRow& reaction : reaction_rows_) of_reaction_[reaction.row] = 1;
+  levels_ = std::isinf(window_) || products_.empty() || size > kLargest ? 0 : kLevels;
+  while (levels_ > 0 && !exponentials.finite(exponentials.natural_exponent() + levels_ - 1)) --levels_;
+  if (levels_ == 0) return;
+  const auto square = static_cast<std::size_t>(size * size);
+  std::vector<double> first(size), second(size);
+  const auto at_node = [&](int row, double theta, std::vector<double>& out) {
+    for (int j = 0; j < size; ++j) {
+      const double* c = taylor_.data() + (row * size + j) * kTerms;
+      out[j] = polynomial(c, kTerms, theta * window_);
+    }
+  };
+  for (const Product& product : products_) {
+    auto form = std::find_if(forms_.begin(), forms_.end(), [&](const Form& f) { return f.component == product.component; });
+    if (form == forms_.end()) form = forms_.insert(forms_.end(), {product.component, std::vector<double>(square * levels_)});
+    for (std::size_t g = 0; g < 8; ++g) {
+      at_node(product.first, kNode[g], first);
+      at_node(product.second, kNode[g], second);
+      const double weight = product.factor * window_ * kWeight[g];
+      for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j) form->matrix[i * size + j] += weight * first[i] * second[j];
+      }
+    }
+  }
+  std::vector<double> half(square);
+  for (Form& form : forms_) {
+    for (int level = 1; level < levels_; ++level) {
+      const double* before = form.matrix.data() + (level - 1) * square;
+      double* now = form.matrix.data() + level * square;
+      const double* e = exponentials.at(exponentials.natural_exponent() + level - 1);
+      for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j) {
+          double sum = 0;
+          for (int k = 0; k < size; ++k) sum += before[i * size + k] * e[k * size + j];
+          half[i * size + j] = sum;
+        }
+      }
+      for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j) {
+          double sum = before[i * size + j];
+          for (int k = 0; k < size; ++k) sum += e[k * size + i] * half[k * size + j];
+          now[i * size + j] = sum;
+        }
+      }
+    }
+  }
+}
+
+void ClosedForm::add_work(const double* x, int level, double* work) const {
+  const int size = linear_.size();
+  for (const Form& form : forms_) {
+    const double* w = form.matrix.data() + level * size * size;
+    double sum = 0;
+    for (int i = 0; i < size; ++i) {
+      double row = 0;
+      for (int j = 0; j < size; ++j) row += w[i * size + j] * x[j];
+      sum += x[i] * row;
+    }
+    work[form.component] += sum;
+  }
+}
+
+void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions, bool products) {
   const int size = linear_.size();
   const int count = static_cast<int>(rows_.size());
   const int terms = std::isinf(window_) ? kTerms : terms_needed(width / window_, kTerms);
   for (int i = 0; i < count; ++i) {
+    if (!products && of_reaction_[i] == 0) continue;
     double* c = terms_.data() + i * kTerms;
     std::fill_n(c, terms, 0.0);
     for (int j = 0; j < size; ++j) {
@@ -164,6 +232,7 @@ void ClosedForm::integrate(const double* x, double width, double* work, std::vec
     }
   }
   for (const Product& product : products_) {
+    if (!products) break;
     const double* first = nodes_.data() + product.first * 8;
     const double* second = nodes_.data() + product.second * 8;
     double sum = 0;

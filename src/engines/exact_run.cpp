@@ -206,22 +206,26 @@ void ExactEngine::Run::integrate_to(double time) {
   if (!form_->has_integrals()) return;
   double rest = time - from;
   double* work = y_.data() + layout_.integrated();
-  const auto window = [&](double width) {
-    form_->integrate(window_start_.data(), width, work, reactions_);
+  const auto window = [&](double width, bool products) {
+    form_->integrate(window_start_.data(), width, work, reactions_, products);
     for (const ClosedForm::Reaction& reaction : reactions_) {
       Interval& interval = open_intervals_[reaction.relation];
       interval.impulse += reaction.impulse;
       interval.peak = std::max(interval.peak, reaction.peak);
     }
   };
-  while (rest > form_->window()) {
-    window(form_->window());
-    form_->exponentials.apply(form_->exponentials.natural_exponent(), window_start_.data(), window_next_.data());
+  // Whole windows, several at once where no reaction is to be followed.
+  while (rest >= form_->window()) {
+    const int most = form_->has_reactions() ? 0 : form_->levels() - 1;
+    const int level = most > 0 ? std::min(std::ilogb(rest / form_->window()), most) : 0;
+    if (form_->levels() > 0) form_->add_work(window_start_.data(), level, work);
+    if (form_->levels() == 0 || form_->has_reactions()) window(form_->window(), form_->levels() == 0);
+    form_->exponentials.apply(form_->exponentials.natural_exponent() + level, window_start_.data(), window_next_.data());
     std::swap(window_start_, window_next_);
-    rest -= form_->window();
+    rest -= std::ldexp(form_->window(), level);
   }
   if (!(rest > 0)) return;
-  window(rest);
+  window(rest, true);
   // The next window starts from here, unless the phase is over.
   if (time >= phase_end_) return;
   form_->exponentials.advance(window_start_.data(), rest, window_next_.data());
