@@ -260,12 +260,12 @@ double ExactEngine::Run::middle_value(int function, double tau) const {
          0.125 * tau * (search.slope(function, start_.data()) - search.slope(function, end_.data()));
 }
 
-/// Running scales see the ends of a phase and its middle.
+/// Running scales see the ends of a phase and a point between.
 void ExactEngine::Run::note_scales_along(double tau) {
   const auto& functions = form_->functions();
   const numeric::CrossingSearch& search = form_->search;
   const bool curved = tau > 2 * form_->window();
-  if (curved) form_->exponentials.advance(start_.data(), 0.5 * tau, sample_.data());
+  if (curved) form_->exponentials.apply(std::ilogb(tau) - 1, start_.data(), sample_.data());  // a quarter to a half of the way
   const auto middle = [tau](double a, double b, double rate_a, double rate_b) { return 0.5 * (a + b) + 0.125 * tau * (rate_a - rate_b); };
   for (int i = 0; i < static_cast<int>(functions.size()); ++i) {
     const double value = curved ? search.value(i, sample_.data()) : middle_value(i, tau);
