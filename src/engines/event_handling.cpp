@@ -73,6 +73,16 @@ bool EventEngine::Run::handle_guards() {
       }
       case GuardKind::slip: {
         const int number = system_.relations()[place].first_tangent + guard.tangent;
+        if (slip_returns(guard)) {
+          fresh_tangent_[number] = 1;
+          Event event;
+          event.kind = EventKind::graze;
+          event.place = place;
+          event.numbers[0] = std::abs(guards_.value(guard));
+          event.energy_before = event.energy_after = total_energy();
+          pending_.push_back(event);
+          break;
+        }
         exclusions_.tangent[number] |=
             contact::bit(mode_.tangent[number] == TangentStatus::slip_plus ? contact::RowStatus::slip_plus : contact::RowStatus::slip_minus);
         mode_.tangent[number] = TangentStatus::stick;
@@ -146,6 +156,18 @@ bool EventEngine::Run::handle_guards() {
   if (touched && !touch()) return false;
   if (!at_surface_.empty() && finish_switching()) return true;
   return settle();
+}
+
+// A slip that is zero and grows in the direction of its mode has only been touched: the dip was shallower than what the landing resolves.
+bool EventEngine::Run::slip_returns(const Guard& guard) {
+  const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
+  double rate = row.zeta;
+  double terms = std::abs(row.zeta);
+  for (int i = 0; i < layout_.coordinates; ++i) {
+    rate += row.w[i] * motion_.acceleration()[i];
+    terms += std::abs(row.w[i] * motion_.acceleration()[i]);
+  }
+  return guard.sign * rate > 64 * std::numeric_limits<double>::epsilon() * terms;
 }
 
 // Rows whose share of the reactions is used up, at the margin of a redundant mode.

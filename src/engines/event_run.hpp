@@ -105,6 +105,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool restart();
   [[nodiscard]] bool at_start() const { return t_ <= options_.from; }
   void exclude_exhausted_rows();
+  [[nodiscard]] bool slip_returns(const Guard& guard);
   void reset_bristles();
   void list_changes();
   void end_phase();

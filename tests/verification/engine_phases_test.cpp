@@ -220,6 +220,19 @@ until = 2
   EXPECT_EQ(ends[0], ends[1]);
 }
 
+// Basseville 2004, TC-3.5: after its first slip the particle's velocity touches zero again and again, and goes on. Whatever side of zero a landing
+// ends on, the motion continues.
+TEST(EnginePhases, ASlipThatTouchesZeroGoesOn) {
+  for (const double tolerance : {1e-9, 1e-10, 1e-11, 1e-12, 1e-13}) {
+    TestModel model = gallery_model("klarbring/model-bilateral.toml", {"TC35"});
+    model.options.tolerance = tolerance;
+    const simulate::Result result = run(model);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ": " << result.end.status.message;
+    EXPECT_NEAR(event_times(model.system, result.data.events, "slip wall")[0], 5.5750782, 1e-6) << tolerance;
+    EXPECT_TRUE(event_times(model.system, result.data.events, "reversal wall").empty()) << tolerance;
+  }
+}
+
 // A stuck joint transmits no impulse and is released by an impact that moves it (mechanics.md 5): two equal masses, a wall that sees their sum.
 TEST(EnginePhases, AnImpactReleasesAStuckJoint) {
   for (const double e : {0.0, 0.5}) {
