@@ -40,8 +40,9 @@ int measure(const std::string& title, Model model) {
     const double events = static_cast<double>(first.events);
     const double goal = recording ? 1e6 : 2e6;
     char text[160];
-    std::snprintf(text, sizeof text, "%.3g events/s, goal %.0e %s; per event %.1f windows, %.1f evaluations", events / seconds, goal,
-                  events / seconds >= goal ? "met" : "not met", static_cast<double>(first.windows) / events,
+    std::snprintf(text, sizeof text, "%.3g events/s, goal %.0e %s; per event %.1f windows, %.1f evaluations",
+                  events / seconds, goal, events / seconds >= goal ? "met" : "not met",
+                  static_cast<double>(first.windows) / events,
                   static_cast<double>(first.evaluations) / events);
     figure(title + (recording ? ", recorded" : ", not recorded"), seconds / events, text);
   }

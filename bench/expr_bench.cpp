@@ -26,8 +26,8 @@ constexpr double kStep = 1e-6;  ///< of t between two evaluations: no result can
 template <class T>
 struct Aligned {
   using value_type = T;
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
 };
 
 class Names : public Environment {
@@ -62,7 +62,8 @@ Program value_program(const std::string& text) {
   Graph graph;
   const Node node = read(graph, text);
   const std::vector<Node> outputs{node};
-  return compile(graph, outputs, all_variables(graph), static_cast<int>(graph.variable_count()), Sides::by_value);
+  return compile(graph, outputs, all_variables(graph), static_cast<int>(graph.variable_count()),
+                 Sides::by_value);
 }
 
 [[gnu::noinline]] double compiled(const double* in) {
@@ -90,7 +91,8 @@ void one_formula() {
   };
   constexpr int kLanes = 8;
   // Rows of lanes that fill cache lines: a batch need not be aligned, but loads that straddle two lines cost twice.
-  std::vector<double, Aligned<double>> wide_registers(registers.size() * kLanes), wide_in(2 * kLanes), wide_out(kLanes);
+  std::vector<double, Aligned<double>> wide_registers(registers.size() * kLanes), wide_in(2 * kLanes),
+      wide_out(kLanes);
   const Work batch = [&](long n) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       wide_in[lane] = 0.3 + 0.01 * static_cast<double>(lane);
@@ -115,7 +117,8 @@ void one_formula() {
   };
   const Rounds rounds({ours, cpp, batch, peer}, kRounds);
   line("one value", rounds.seconds(0), "muParser", rounds.seconds(3), rounds.ratio(0, 3), 0.6, true);
-  line("batch of 8, one lane", rounds.seconds(2) / kLanes, "muParser", rounds.seconds(3), rounds.ratio(2, 3) / kLanes, 0.1, true);
+  line("batch of 8, one lane", rounds.seconds(2) / kLanes, "muParser", rounds.seconds(3),
+       rounds.ratio(2, 3) / kLanes, 0.1, true);
 #else
   std::printf("  muParser is not installed (libmuparser-dev): its two lines are left out\n");
   const Rounds rounds({ours, cpp, batch}, kRounds);
@@ -128,7 +131,8 @@ void one_formula() {
 std::string long_formula(int kind, int n) {
   std::ostringstream text;
   if (kind == 0) {
-    for (int i = 1; i < n; ++i) text << (i > 1 ? " + " : "") << "(hypot(x" << i << " - x" << i - 1 << ", 0.1) - 0.3)^2";
+    for (int i = 1; i < n; ++i)
+      text << (i > 1 ? " + " : "") << "(hypot(x" << i << " - x" << i - 1 << ", 0.1) - 0.3)^2";
   } else if (kind == 1) {
     for (int i = 0; i < n; ++i) text << (i > 0 ? "*" : "") << "(1 + x" << i << ")";
   } else {
@@ -157,8 +161,8 @@ void gradient(const char* name, int kind, int n) {
     };
   };
   const Rounds rounds({work(whole), work(value)}, kRounds);
-  line("gradient, " + std::to_string(n) + " variables, " + name, rounds.seconds(0), "its value", rounds.seconds(1),
-       rounds.ratio(0, 1), 5, true);
+  line("gradient, " + std::to_string(n) + " variables, " + name, rounds.seconds(0), "its value",
+       rounds.seconds(1), rounds.ratio(0, 1), 5, true);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ void report(const std::string& name, const Model& model) {
   simulate::NullSink sink;
   engines::EngineResult result;
   const Rounds rounds({[&](long n) {
-                        for (long i = 0; i < n; ++i) result = simulate::run(model.system, "event", model.options, sink);
+                        for (long i = 0; i < n; ++i)
+                          result = simulate::run(model.system, "event", model.options, sink);
                       }},
                       11);
   figure(name, rounds.seconds(0),

@@ -20,7 +20,9 @@ struct Model {
 /// "press"; ends the program with the messages if it does not compile.
 inline Model gallery_model(const std::string& name, const std::vector<std::string>& variants = {}) {
   io::LoadedModel loaded =
-      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/" + name + "/model.toml", .variants = variants, .set = {}});
+      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/" + name + "/model.toml",
+                      .variants = variants,
+                      .set = {}});
   if (!loaded.compiled.system) {
     std::cerr << render(loaded.diagnostics, loaded.file.name, loaded.file.text);
     std::exit(1);

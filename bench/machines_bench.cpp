@@ -44,8 +44,8 @@ void machine(const std::string& name, const std::vector<std::string>& variants, 
       end = std::move(result.end);
     }
     const double time = median(seconds);
-    std::printf("  %-28s %-9s %7ld %9ld %12ld %12s", title.c_str(), method.name, end.steps, end.rejected, end.evaluations,
-                time_text(time).c_str());
+    std::printf("  %-28s %-9s %7ld %9ld %12ld %12s", title.c_str(), method.name, end.steps, end.rejected,
+                end.evaluations, time_text(time).c_str());
     if (!end.status.ok()) {
       std::printf("   ended early: %s", end.status.message.c_str());
     } else if (method.integrator == Integrator::automatic) {
@@ -59,9 +59,10 @@ void machine(const std::string& name, const std::vector<std::string>& variants, 
 }  // namespace
 
 int main() {
-  std::printf("  %-28s %-9s %7s %9s %12s %12s   %s\n", "machine, tolerance 1e-8", "method", "steps", "rejected", "right sides", "time",
-              "goal");
-  for (const char* variant : {"ordinary", "loose", "equalised", "both", "wide"}) machine("pilger-mill", {variant}, 0.3);
+  std::printf("  %-28s %-9s %7s %9s %12s %12s   %s\n", "machine, tolerance 1e-8", "method", "steps",
+              "rejected", "right sides", "time", "goal");
+  for (const char* variant : {"ordinary", "loose", "equalised", "both", "wide"})
+    machine("pilger-mill", {variant}, 0.3);
   machine("pilger-mill", {"ordinary", "closureB"}, 0.3);
   machine("roller-table", {"thesis"}, 0.02);
   machine("roller-table", {"thesis", "low"}, 0.02);

@@ -41,7 +41,8 @@ using Work = std::function<void(long)>;
 /// Seconds per call of each work, by round.
 class Rounds {
  public:
-  Rounds(const std::vector<Work>& works, int rounds, double seconds_per_round = 2e-3) : seconds_(works.size()) {
+  Rounds(const std::vector<Work>& works, int rounds, double seconds_per_round = 2e-3)
+      : seconds_(works.size()) {
     std::vector<long> calls;
     for (const Work& work : works) {
       long n = 1;
@@ -91,11 +92,12 @@ inline void heading() {
 }
 
 /// `at_most`: the ratio is to be at most the goal, otherwise at least.
-inline void line(const std::string& work, double ours, const std::string& peer, double peer_seconds, double ratio, double goal,
-                 bool at_most) {
+inline void line(const std::string& work, double ours, const std::string& peer, double peer_seconds,
+                 double ratio, double goal, bool at_most) {
   const bool met = at_most ? ratio <= goal : ratio >= goal;
-  std::printf("  %-44s %12s   %-10s %11s %9.3g  %s %-7g %s\n", work.c_str(), time_text(ours).c_str(), peer.c_str(),
-              time_text(peer_seconds).c_str(), ratio, at_most ? "<=" : ">=", goal, met ? "met" : "not met");
+  std::printf("  %-44s %12s   %-10s %11s %9.3g  %s %-7g %s\n", work.c_str(), time_text(ours).c_str(),
+              peer.c_str(), time_text(peer_seconds).c_str(), ratio, at_most ? "<=" : ">=", goal,
+              met ? "met" : "not met");
   std::fflush(stdout);
 }
 

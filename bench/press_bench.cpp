@@ -33,7 +33,8 @@ struct Outcome {
   double reaction[3];
 };
 
-[[gnu::noinline]] void by_hand(const Press& p, bool closed, double slip, double rings, const double* y, Outcome& out) {
+[[gnu::noinline]] void by_hand(const Press& p, bool closed, double slip, double rings, const double* y,
+                               Outcome& out) {
   const double* v = y + 3;
   const double ring = -rings * p.q0;
   const double force = -p.c * (y[2] - p.l) - 2 * p.n * v[2] + ring;
@@ -61,8 +62,11 @@ int compare(const char* name, const model::System& system, bool closed) {
   engines::ModeMotion motion(system, work);
   int plane = 0;
   int piston = 0;
-  for (int r = 0; r < layout.relations; ++r) (system.relations()[static_cast<std::size_t>(r)].has_normal ? plane : piston) = r;
-  const auto row_of = [&](int r) { return static_cast<std::size_t>(system.relations()[static_cast<std::size_t>(r)].first_tangent); };
+  for (int r = 0; r < layout.relations; ++r)
+    (system.relations()[static_cast<std::size_t>(r)].has_normal ? plane : piston) = r;
+  const auto row_of = [&](int r) {
+    return static_cast<std::size_t>(system.relations()[static_cast<std::size_t>(r)].first_tangent);
+  };
   engines::Mode mode;
   mode.normal.assign(static_cast<std::size_t>(layout.relations), NormalStatus::none);
   mode.pressed.assign(static_cast<std::size_t>(layout.relations), 0);
@@ -82,7 +86,8 @@ int compare(const char* name, const model::System& system, bool closed) {
   if (!motion.evaluate()) return 1;
   for (std::size_t i = 0; i < 3; ++i) {
     if (std::abs(motion.acceleration()[i] - hand.rate[3 + i]) > 1e-12 * (1 + std::abs(hand.rate[3 + i]))) {
-      std::fprintf(stderr, "press, %s: acceleration %zu is %.17g, by hand %.17g\n", name, i, motion.acceleration()[i], hand.rate[3 + i]);
+      std::fprintf(stderr, "press, %s: acceleration %zu is %.17g, by hand %.17g\n", name, i,
+                   motion.acceleration()[i], hand.rate[3 + i]);
       return 1;
     }
   }
@@ -104,7 +109,8 @@ int compare(const char* name, const model::System& system, bool closed) {
     }
   };
   const Rounds rounds({ours, peer}, kRounds);
-  line(std::string("right-hand side of the press, ") + name, rounds.seconds(0), "C++", rounds.seconds(1), rounds.ratio(0, 1), 3, true);
+  line(std::string("right-hand side of the press, ") + name, rounds.seconds(0), "C++", rounds.seconds(1),
+       rounds.ratio(0, 1), 3, true);
   return 0;
 }
 

@@ -37,7 +37,7 @@ until = 8.5
 [output]
 samples = 1701
 )";
-constexpr int kRuns = 50;   ///< in one round
+constexpr int kRuns = 50;  ///< in one round
 constexpr int kRounds = 7;
 
 struct Timed {
@@ -94,12 +94,13 @@ int ball(const std::string& siconos, const std::string& scipy) {
   const Model model{std::move(*compiled.system), engines::options_of(compiled.run)};
   const Timed first = time_runs(model, kRuns);
   if (!first.last.end.status.ok() || first.last.end.impacts != 44) {
-    std::fprintf(stderr, "the ball: %ld impacts; %s\n", first.last.end.impacts, first.last.end.status.message.c_str());
+    std::fprintf(stderr, "the ball: %ld impacts; %s\n", first.last.end.impacts,
+                 first.last.end.status.message.c_str());
     return 1;
   }
   char text[120];
-  std::snprintf(text, sizeof text, "%ld impacts, %zu rows; impact times within %.1e s", first.last.end.impacts, first.last.data.rows(),
-                largest_time_error(first.last.data.events));
+  std::snprintf(text, sizeof text, "%ld impacts, %zu rows; impact times within %.1e s",
+                first.last.end.impacts, first.last.data.rows(), largest_time_error(first.last.data.events));
   figure("ball", first.seconds, text);
   const auto compare = [&](const char* name, const std::string& command, int peer_runs, double goal) {
     if (command.empty()) {
@@ -134,8 +135,8 @@ int events_per_second(const std::string& name, const std::vector<std::string>& v
   }
   const auto events = static_cast<double>(timed.last.end.events);
   char text[120];
-  std::snprintf(text, sizeof text, "%.0f events, %zu rows: %.3g events per second", events, timed.last.data.rows(),
-                events / timed.seconds);
+  std::snprintf(text, sizeof text, "%.0f events, %zu rows: %.3g events per second", events,
+                timed.last.data.rows(), events / timed.seconds);
   std::string label = name;
   for (const std::string& variant : variants) label += " " + variant;
   figure(label, timed.seconds, text);

@@ -27,7 +27,8 @@ void check_places(const judder::Diagnostics& diagnostics, std::size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const judder::io::ModelFile file = judder::io::read_model_text(std::string(reinterpret_cast<const char*>(data), size));
+  const judder::io::ModelFile file =
+      judder::io::read_model_text(std::string(reinterpret_cast<const char*>(data), size));
   check_places(file.diagnostics, size);
   require(file.parsed || file.diagnostics.has_errors());
   static_cast<void>(judder::render(file.diagnostics, "model", file.text));

@@ -21,11 +21,13 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 /// False after a usage error, which has been printed.
-bool read_numbers(const Arguments& arguments, const std::string& option, double least, double most, std::vector<double>& target) {
+bool read_numbers(const Arguments& arguments, const std::string& option, double least, double most,
+                  std::vector<double>& target) {
   for (const std::string& part : split(arguments.text(option))) {
     const auto number = parse_number(part);
     if (!number || !(*number >= least && *number <= most)) {
-      usage_error(option + " needs numbers between " + to_text(least) + " and " + to_text(most) + ", not '" + part + "'");
+      usage_error(option + " needs numbers between " + to_text(least) + " and " + to_text(most) + ", not '" +
+                  part + "'");
       return false;
     }
     target.push_back(*number);

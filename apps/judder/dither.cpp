@@ -14,7 +14,9 @@ int run_dither(const Arguments& arguments) {
   request.law = arguments.text("--law");
   if (arguments.has("--speeds")) {
     request.speeds = io::parse_dither_range(arguments.text("--speeds"));
-    if (!request.speeds) return usage_error("--speeds needs a range, not '" + arguments.text("--speeds") + "'", "for example 0:1:101");
+    if (!request.speeds)
+      return usage_error("--speeds needs a range, not '" + arguments.text("--speeds") + "'",
+                         "for example 0:1:101");
   }
   if (arguments.has("--speed")) {
     request.speed = parse_number(arguments.text("--speed"));
@@ -22,13 +24,16 @@ int run_dither(const Arguments& arguments) {
   }
   if (arguments.has("--map")) {
     const auto axes = io::parse_dither_map(arguments.text("--map"));
-    if (!axes) return usage_error("--map needs two axes, not '" + arguments.text("--map") + "'", "for example speed,W or speed=0.1:0.8:71,W=0:1:101");
+    if (!axes)
+      return usage_error("--map needs two axes, not '" + arguments.text("--map") + "'",
+                         "for example speed,W or speed=0.1:0.8:71,W=0:1:101");
     request.map = *axes;
   }
   if (arguments.has("--harmonics")) {
     const auto harmonics = parse_number(arguments.text("--harmonics"));
     if (!harmonics || *harmonics < 1 || *harmonics > 500 || *harmonics != static_cast<int>(*harmonics))
-      return usage_error("--harmonics needs a whole number from 1 to 500, not '" + arguments.text("--harmonics") + "'");
+      return usage_error("--harmonics needs a whole number from 1 to 500, not '" +
+                         arguments.text("--harmonics") + "'");
     request.harmonics = static_cast<int>(*harmonics);
   }
   request.simulate = arguments.has("--simulate");

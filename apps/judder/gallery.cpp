@@ -22,9 +22,8 @@ int no_gallery() {
 
 int no_such_model(const std::string& name, const std::vector<std::string>& names) {
   const std::string suggestion = nearest(name, names);
-  return usage_error(
-      "there is no bundled model '" + name + "'",
-      suggestion.empty() ? "judder gallery lists them" : "did you mean '" + suggestion + "'?");
+  return usage_error("there is no bundled model '" + name + "'",
+                     suggestion.empty() ? "judder gallery lists them" : "did you mean '" + suggestion + "'?");
 }
 
 int run_gallery(const Arguments& arguments) {

@@ -9,7 +9,8 @@ namespace judder::app {
 namespace {
 
 int plot_law(const Arguments& arguments) {
-  if (arguments.positionals.size() > 2) return usage_error("--law takes a model file and the name of one law");
+  if (arguments.positionals.size() > 2)
+    return usage_error("--law takes a model file and the name of one law");
   const auto model = model_request(arguments);
   if (!model) return kUsage;
   report::LawPlotRequest request;
@@ -17,7 +18,8 @@ int plot_law(const Arguments& arguments) {
   if (arguments.positionals.size() == 2) request.law = arguments.positionals[1];
   if (arguments.has("--to")) {
     const auto to = parse_number(arguments.text("--to"));
-    if (!to || !(*to > 0)) return usage_error("--to needs a positive speed, not '" + arguments.text("--to") + "'");
+    if (!to || !(*to > 0))
+      return usage_error("--to needs a positive speed, not '" + arguments.text("--to") + "'");
     request.to = *to;
   }
   request.output = arguments.text("--output");

@@ -46,8 +46,8 @@ int run_run(const Arguments& arguments) {
   if (!model) return kUsage;
   io::RunRequest request;
   request.model = *model;
-  if (!read_number(arguments, "--tolerance", request.tolerance) || !read_number(arguments, "--step", request.step) ||
-      !read_number(arguments, "--until", request.until))
+  if (!read_number(arguments, "--tolerance", request.tolerance) ||
+      !read_number(arguments, "--step", request.step) || !read_number(arguments, "--until", request.until))
     return kUsage;
   request.output = arguments.text("--output");
   request.resume = arguments.text("--resume");

@@ -25,7 +25,8 @@ int run_verify(const Arguments& arguments) {
     if (!json) print(io::verification_text(models.back(), arguments.has("--quiet")));
   }
   print(json ? io::verification_json(models) : io::verification_summary(models));
-  const bool ok = std::all_of(models.begin(), models.end(), [](const io::ModelVerification& model) { return model.ok(); });
+  const bool ok = std::all_of(models.begin(), models.end(),
+                              [](const io::ModelVerification& model) { return model.ok(); });
   return ok ? kDone : kCheckFailed;
 }
 

@@ -13,11 +13,12 @@ namespace {
 using simulate::MemorySink;
 
 void drop_grazes(MemorySink& sink) {
-  std::erase_if(sink.events, [](const engines::Event& event) { return event.kind == engines::EventKind::graze; });
+  std::erase_if(sink.events,
+                [](const engines::Event& event) { return event.kind == engines::EventKind::graze; });
 }
 
-CompareRow run_row(const model::System& system, const engines::EngineOptions& options, int repeats, const MemorySink& reference,
-                   CompareRow row) {
+CompareRow run_row(const model::System& system, const engines::EngineOptions& options, int repeats,
+                   const MemorySink& reference, CompareRow row) {
   row.problem = simulate::engine_problem(system, row.engine);
   if (!row.problem.empty()) return row;
   MemorySink sink(system);
@@ -27,11 +28,14 @@ CompareRow run_row(const model::System& system, const engines::EngineOptions& op
     sink.clear();
     const auto begin = std::chrono::steady_clock::now();
     result = simulate::run(system, row.engine, options, sink);
-    row.seconds = std::min(row.seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    row.seconds = std::min(row.seconds,
+                           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   row.ran = true;
   row.engine = row.engine == "auto" ? "auto: " + simulate::engine_used(system, "auto") : row.engine;
-  if (!result.status.ok()) row.problem = "ended at " + to_text(result.status.time, 9) + ", " + name(result.status.reason) + ": " + result.status.message;
+  if (!result.status.ok())
+    row.problem = "ended at " + to_text(result.status.time, 9) + ", " + name(result.status.reason) + ": " +
+                  result.status.message;
   drop_grazes(sink);
   const RunDifference apart = difference(system, reference, sink);
   row.events = sink.events.size();
@@ -41,7 +45,8 @@ CompareRow run_row(const model::System& system, const engines::EngineOptions& op
   const auto own = static_cast<std::size_t>(system.layout().integrated());
   for (std::size_t c = 0; c < std::min(own, apart.columns.size()); ++c) {
     const ColumnDifference& column = apart.columns[c];
-    if (column.largest > 0) row.error = std::max(row.error, column.range > 0 ? column.largest / column.range : INFINITY);
+    if (column.largest > 0)
+      row.error = std::max(row.error, column.range > 0 ? column.largest / column.range : INFINITY);
   }
   row.steps = result.steps;
   row.evaluations = result.evaluations;
@@ -54,7 +59,8 @@ bool controls_error(const std::string& engine) { return engine == "event" || eng
 
 }  // namespace
 
-Comparison compare(const model::System& system, const engines::EngineOptions& run, const CompareOptions& options) {
+Comparison compare(const model::System& system, const engines::EngineOptions& run,
+                   const CompareOptions& options) {
   Comparison out;
   engines::EngineOptions best = run;
   const bool exact = engines::ExactEngine::unsupported(system).empty();

@@ -51,7 +51,8 @@ void qr_step(ComplexMatrix& a, std::size_t low, std::size_t high, Complex shift)
   for (std::size_t i = low; i <= high; ++i) a(i, i) -= shift;
   for (std::size_t k = low; k < high; ++k) {
     const double size = std::hypot(std::abs(a(k, k)), std::abs(a(k + 1, k)));
-    const Complex c = size == 0 ? Complex(1) : a(k, k) / size, s = size == 0 ? Complex(0) : a(k + 1, k) / size;
+    const Complex c = size == 0 ? Complex(1) : a(k, k) / size,
+                  s = size == 0 ? Complex(0) : a(k + 1, k) / size;
     turns.emplace_back(c, s);
     for (std::size_t j = k; j <= high; ++j) {
       const Complex x = a(k, j), y = a(k + 1, j);
@@ -130,11 +131,13 @@ std::vector<Complex> eigenvalues(ComplexMatrix a) {
     }
     if (++steps > 200) return {};
     // A shift out of the ordinary now and then breaks cycles.
-    const Complex shift = steps % 30 == 0 ? Complex(std::abs(a(high, high - 1)) + std::abs(a(high, high))) : wilkinson_shift(a, high);
+    const Complex shift = steps % 30 == 0 ? Complex(std::abs(a(high, high - 1)) + std::abs(a(high, high)))
+                                          : wilkinson_shift(a, high);
     qr_step(a, low, high, shift);
   }
-  std::sort(out.begin(), out.end(),
-            [](const Complex& x, const Complex& y) { return x.real() != y.real() ? x.real() > y.real() : x.imag() > y.imag(); });
+  std::sort(out.begin(), out.end(), [](const Complex& x, const Complex& y) {
+    return x.real() != y.real() ? x.real() > y.real() : x.imag() > y.imag();
+  });
   return out;
 }
 

@@ -17,10 +17,12 @@ using model::LawNumbers;
 constexpr double kPi = 3.141592653589793;
 
 // Gauss-Legendre on (−1, 1), 16 points.
-constexpr std::array<double, 8> kNode{0.0950125098376374, 0.2816035507792589, 0.4580167776572274, 0.6178762444026438,
-                                      0.7554044083550030, 0.8656312023878318, 0.9445750230732326, 0.9894009349916499};
-constexpr std::array<double, 8> kWeight{0.1894506104550685, 0.1826034150449236, 0.1691565193950025, 0.1495959888165767,
-                                        0.1246289712555339, 0.0951585116824928, 0.0622535239386479, 0.0271524594117541};
+constexpr std::array<double, 8> kNode{0.0950125098376374, 0.2816035507792589, 0.4580167776572274,
+                                      0.6178762444026438, 0.7554044083550030, 0.8656312023878318,
+                                      0.9445750230732326, 0.9894009349916499};
+constexpr std::array<double, 8> kWeight{0.1894506104550685, 0.1826034150449236, 0.1691565193950025,
+                                        0.1495959888165767, 0.1246289712555339, 0.0951585116824928,
+                                        0.0622535239386479, 0.0271524594117541};
 
 /// Adds ∫ f over [a, b], component by component.
 template <std::size_t N, class F>
@@ -85,7 +87,18 @@ double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 /// LuGre: everything is linear in Z.
 Averaged averaged_lugre(FrictionCurve& curve, const Dither& dither, double v) {
   struct Names {
-    enum : std::size_t { relax, relax_v, elastic, damped, damped_v, slide, slide_v, viscous, viscous_v, count };
+    enum : std::size_t {
+      relax,
+      relax_v,
+      elastic,
+      damped,
+      damped_v,
+      slide,
+      slide_v,
+      viscous,
+      viscous_v,
+      count
+    };
   };
   const auto m = mean<Names::count>(dither, v, [&](double u) {
     const LawNumbers law = curve.at(u);
@@ -105,7 +118,8 @@ Averaged averaged_lugre(FrictionCurve& curve, const Dither& dither, double v) {
     return out;
   });
   Averaged out;
-  const double limit = steady_bristle(curve.type(), curve.at(v), v);  // without dither and at v = 0 the quotient is 0/0
+  const double limit =
+      steady_bristle(curve.type(), curve.at(v), v);  // without dither and at v = 0 the quotient is 0/0
   out.bristle = m[Names::relax] > 0 ? v / m[Names::relax] : limit;
   out.rate_v = 1 - m[Names::relax_v] * out.bristle;
   out.rate_z = -m[Names::relax];
@@ -128,7 +142,8 @@ std::array<double, 2> slow_bristle(FrictionCurve& curve, const Dither& dither, d
 Averaged averaged_bristle(FrictionCurve& curve, const Dither& dither, double v) {
   Averaged out;
   double reach = 0;
-  for (const double u : {v, v + dither.amplitude, v - dither.amplitude, 1e-12 * (std::abs(v) + dither.amplitude)})
+  for (const double u :
+       {v, v + dither.amplitude, v - dither.amplitude, 1e-12 * (std::abs(v) + dither.amplitude)})
     reach = std::max(reach, 2 * std::abs(steady_bristle(curve.type(), curve.at(u == 0 ? 1e-300 : u), 1)));
   const auto equilibrium = [&](double at) {
     double low = -reach, high = reach;
@@ -143,8 +158,10 @@ Averaged averaged_bristle(FrictionCurve& curve, const Dither& dither, double v) 
   };
   out.bristle = v == 0 ? 0 : equilibrium(v);
   const double dv = 1e-6 * (std::abs(v) + dither.amplitude + 1e-12), dz = 1e-6 * reach;
-  const auto v_plus = slow_bristle(curve, dither, v + dv, out.bristle), v_minus = slow_bristle(curve, dither, v - dv, out.bristle);
-  const auto z_plus = slow_bristle(curve, dither, v, out.bristle + dz), z_minus = slow_bristle(curve, dither, v, out.bristle - dz);
+  const auto v_plus = slow_bristle(curve, dither, v + dv, out.bristle),
+             v_minus = slow_bristle(curve, dither, v - dv, out.bristle);
+  const auto z_plus = slow_bristle(curve, dither, v, out.bristle + dz),
+             z_minus = slow_bristle(curve, dither, v, out.bristle - dz);
   out.rate_v = (v_plus[0] - v_minus[0]) / (2 * dv);
   out.force_v = (v_plus[1] - v_minus[1]) / (2 * dv);
   out.rate_z = (z_plus[0] - z_minus[0]) / (2 * dz);
@@ -157,7 +174,8 @@ Averaged averaged_bristle(FrictionCurve& curve, const Dither& dither, double v) 
 
 Averaged averaged_static(FrictionCurve& curve, const Dither& dither, double v) {
   const auto at = [&](double x) {
-    return mean<1>(dither, x, [&](double u) { return std::array{resistance(curve.type(), curve.at(u), u, 0)}; })[0];
+    return mean<1>(dither, x,
+                   [&](double u) { return std::array{resistance(curve.type(), curve.at(u), u, 0)}; })[0];
   };
   Averaged out;
   out.resistance = at(v);
@@ -217,7 +235,9 @@ double Dither::at(double phase) const {
     case Wave::sine:
       return amplitude * std::cos(2 * kPi * phase);
     case Wave::other:
-      return amplitude * samples[std::min(static_cast<std::size_t>(phase * static_cast<double>(samples.size())), samples.size() - 1)];
+      return amplitude *
+             samples[std::min(static_cast<std::size_t>(phase * static_cast<double>(samples.size())),
+                              samples.size() - 1)];
   }
   return 0;
 }
@@ -235,7 +255,8 @@ Averaged averaged(FrictionCurve& curve, const Dither& dither, double v) {
 }
 
 double memoryless_mean(FrictionCurve& curve, const Dither& dither, double v) {
-  return mean<1>(dither, v, [&](double u) { return std::array{steady_resistance(curve.type(), curve.at(u), u)}; })[0];
+  return mean<1>(dither, v,
+                 [&](double u) { return std::array{steady_resistance(curve.type(), curve.at(u), u)}; })[0];
 }
 
 double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps) {
@@ -278,7 +299,8 @@ double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps
     const double change = std::abs(next - z), size = std::max(std::abs(next), std::abs(z));
     // What is still to go if the change shrinks on as it did.
     const double shrinks = change / before;
-    const bool settled = change <= 1e-15 * size || (i > 0 && shrinks < 1 && change * shrinks / (1 - shrinks) <= 1e-10 * size);
+    const bool settled =
+        change <= 1e-15 * size || (i > 0 && shrinks < 1 && change * shrinks / (1 - shrinks) <= 1e-10 * size);
     z = next;
     before = change;
     if (settled) return sum / steps;
@@ -286,11 +308,13 @@ double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-std::vector<std::pair<double, double>> falling_zones(FrictionCurve& curve, const Dither& dither, double from, double to, int points) {
+std::vector<std::pair<double, double>> falling_zones(FrictionCurve& curve, const Dither& dither, double from,
+                                                     double to, int points) {
   return ranges(from, to, points, [&](double v) { return averaged(curve, dither, v).slope < 0; });
 }
 
-std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, FrictionCurve& curve, const Dither& dither, double v) {
+std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, FrictionCurve& curve,
+                                                      const Dither& dither, double v) {
   const std::size_t n = structure.slip.size();
   const std::size_t size = 2 * n + (curve.has_bristle() ? 1 : 0);
   const Averaged law = averaged(curve, dither, v);
@@ -301,7 +325,8 @@ std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& st
     for (std::size_t j = 0; j < n; ++j) {
       mass(i, j) = structure.mass[i * n + j];
       rows[i * size + j] = -structure.stiffness[i * n + j];
-      rows[i * size + n + j] = -structure.damping[i * n + j] - structure.drag[i] * law.force_v * structure.slip[j];
+      rows[i * size + n + j] =
+          -structure.damping[i * n + j] - structure.drag[i] * law.force_v * structure.slip[j];
     }
     if (curve.has_bristle()) rows[i * size + 2 * n] = -structure.drag[i] * law.force_z;
   }
@@ -316,7 +341,8 @@ std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& st
   return eigenvalues(std::move(a));
 }
 
-std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure, FrictionCurve& curve, Dither dither, double v,
+std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure,
+                                                           FrictionCurve& curve, Dither dither, double v,
                                                            double most, double step) {
   const int count = std::max(1, static_cast<int>(std::lround(most / step)));
   return ranges(0, most, count, [&](double amplitude) {
@@ -326,7 +352,8 @@ std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructur
   });
 }
 
-std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure, FrictionCurve& curve, const Dither& dither,
+std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure,
+                                                       FrictionCurve& curve, const Dither& dither,
                                                        double from, double to, int points) {
   return ranges(from, to, points, [&](double v) {
     const auto values = sliding_eigenvalues(structure, curve, dither, v);
@@ -334,7 +361,8 @@ std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& s
   });
 }
 
-std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& dither, double v, int harmonics) {
+std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& dither, double v,
+                                          int harmonics) {
   if (curve.type() != FrictionType::lugre || harmonics < 1 || dither.wave == Wave::none) return std::nullopt;
   const int order = harmonics;
   const int points = std::max(4096, 16 * order);
@@ -354,7 +382,9 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
   };
   std::vector<Complex> p(static_cast<std::size_t>(2 * order + 1));
   for (std::size_t k = 0; k < p.size(); ++k) p[k] = coefficient(quotient, static_cast<int>(k));
-  const auto p_at = [&](int k) { return k >= 0 ? p[static_cast<std::size_t>(k)] : std::conj(p[static_cast<std::size_t>(-k)]); };
+  const auto p_at = [&](int k) {
+    return k >= 0 ? p[static_cast<std::size_t>(k)] : std::conj(p[static_cast<std::size_t>(-k)]);
+  };
   ComplexMatrix a(static_cast<std::size_t>(2 * order + 1));
   std::vector<Complex> z(a.n);
   for (int n = -order; n <= order; ++n) {
@@ -377,7 +407,8 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
     const double phase = 2 * kPi * (static_cast<double>(i) + 0.5) / points;
     double bristle = out.cosine[0];
     for (int n = 1; n <= order; ++n)
-      bristle += out.cosine[static_cast<std::size_t>(n)] * std::cos(n * phase) - out.sine[static_cast<std::size_t>(n)] * std::sin(n * phase);
+      bristle += out.cosine[static_cast<std::size_t>(n)] * std::cos(n * phase) -
+                 out.sine[static_cast<std::size_t>(n)] * std::sin(n * phase);
     out.mean += resistance(curve.type(), laws[i], slip[i], bristle) / points;
   }
   return out;

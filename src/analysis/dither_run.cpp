@@ -43,8 +43,8 @@ std::vector<double> sample_times(double from, double until, double spacing) {
 
 class FilterSink : public engines::Sink {
  public:
-  FilterSink(const model::System& system, DitherStudy& study, const FilteredRunOptions& options, const std::vector<double>& times,
-             FilteredRun& out)
+  FilterSink(const model::System& system, DitherStudy& study, const FilteredRunOptions& options,
+             const std::vector<double>& times, FilteredRun& out)
       : system_(system),
         curve_(study.system, study.relation),
         dither_(study.dither),
@@ -187,7 +187,8 @@ FilteredRun filtered_run(const model::Spec& spec, const model::CompileOptions& o
   asked.watches.clear();
   const model::Compiled compiled = model::compile(asked, options);
   if (!compiled.system) {
-    out.status = {Reason::unsupported, 0, {}, "the model does not compile with the columns of its friction law"};
+    out.status = {
+        Reason::unsupported, 0, {}, "the model does not compile with the columns of its friction law"};
     return out;
   }
   engines::EngineOptions engine = engines::options_of(compiled.run);
@@ -202,7 +203,8 @@ FilteredRun filtered_run(const model::Spec& spec, const model::CompileOptions& o
     out.settled = engine.from + run.settle * 2 * kPi / study.dither.frequency;
     engine.samples = 2;
     engine.every = 0;
-    engine.instants = sample_times(engine.from, engine.until, 2 * kPi / study.dither.frequency / run.rows_per_period);
+    engine.instants =
+        sample_times(engine.from, engine.until, 2 * kPi / study.dither.frequency / run.rows_per_period);
   }
   FilterSink sink(*compiled.system, study, run, engine.instants, out);
   out.status = simulate::run(*compiled.system, compiled.run.engine, engine, sink).status;

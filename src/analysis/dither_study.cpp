@@ -78,8 +78,8 @@ double instant(double from, double period, int i) { return from + period * (i + 
 
 }  // namespace
 
-std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::CompileOptions& options, std::string law,
-                                        DitherProblem& problem) {
+std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::CompileOptions& options,
+                                        std::string law, DitherProblem& problem) {
   model::Compiled compiled = model::compile(spec, options);
   if (!compiled.system) {
     problem = {"the model has errors", "judder check lists them"};
@@ -114,7 +114,8 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   study.law = relation.name;
 
   model::CompileOptions bare_options = options;
-  model::Compiled bare = model::compile(without_law(spec, study.law.substr(0, study.law.find('['))), bare_options);
+  model::Compiled bare =
+      model::compile(without_law(spec, study.law.substr(0, study.law.find('['))), bare_options);
   if (!bare.system) {
     problem = {"without the friction of '" + study.law + "' the model does not stand",
                bare.diagnostics.all().empty() ? "" : bare.diagnostics.all().front().message};
@@ -128,7 +129,8 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   std::vector<double> row(static_cast<std::size_t>(relation.sliding.outputs()));
   relation.sliding.evaluate(work.in.data(), row.data(), work.registers.data());
   study.structure.slip.assign(row.begin() + 2, row.begin() + 2 + static_cast<std::ptrdiff_t>(n));
-  study.structure.drag.assign(row.begin() + 2 + static_cast<std::ptrdiff_t>(n), row.begin() + 2 + 2 * static_cast<std::ptrdiff_t>(n));
+  study.structure.drag.assign(row.begin() + 2 + static_cast<std::ptrdiff_t>(n),
+                              row.begin() + 2 + 2 * static_cast<std::ptrdiff_t>(n));
   if (!structure.motion(free)) {
     problem = {"the equations of motion give no finite numbers at the start", ""};
     return std::nullopt;

@@ -9,7 +9,9 @@ namespace {
 using engines::Event;
 using simulate::MemorySink;
 
-bool same(const Event& a, const Event& b) { return a.kind == b.kind && a.place == b.place && a.on_switch == b.on_switch; }
+bool same(const Event& a, const Event& b) {
+  return a.kind == b.kind && a.place == b.place && a.on_switch == b.on_switch;
+}
 
 /// Tells whether a time lies between the two times of one of the first `count` events; asked with ascending times.
 class Jumps {
@@ -46,7 +48,8 @@ RunDifference difference(const model::System& system, const MemorySink& a, const
   std::vector<std::size_t> columns;
   std::vector<double> least, most;
   for (std::size_t c = 1; c < a.width; ++c) {
-    const bool words = static_cast<int>(c) >= own && system.columns()[c - static_cast<std::size_t>(own)].mode_of >= 0;
+    const bool words =
+        static_cast<int>(c) >= own && system.columns()[c - static_cast<std::size_t>(own)].mode_of >= 0;
     if (words) continue;
     columns.push_back(c);
     out.columns.push_back({a.names[c]});
@@ -73,7 +76,8 @@ RunDifference difference(const model::System& system, const MemorySink& a, const
       }
     }
   }
-  for (std::size_t k = 0; k < columns.size(); ++k) out.columns[k].range = out.samples > 0 ? most[k] - least[k] : 0;
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    out.columns[k].range = out.samples > 0 ? most[k] - least[k] : 0;
   return out;
 }
 

@@ -39,7 +39,9 @@ long multiplier(double p, double q, long limit) {
     const long a = static_cast<long>(whole);
     const long h = a * h1 + h0, k = a * k1 + k0;
     if (k > limit || h > 1000000000L) return 0;
-    if (h > 0 && std::abs(static_cast<double>(k) * p - static_cast<double>(h) * q) <= 1e-9 * static_cast<double>(h) * q) return k;
+    if (h > 0 && std::abs(static_cast<double>(k) * p - static_cast<double>(h) * q) <=
+                     1e-9 * static_cast<double>(h) * q)
+      return k;
     h0 = h1;
     h1 = h;
     k0 = k1;
@@ -133,9 +135,14 @@ model::Spec with_sections(const model::Spec& spec, const model::System& system, 
   return out;
 }
 
-PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineOptions& options, double forcing_period,
-                             engines::Sink& inner, const PeriodicOptions& periodic)
-    : system_(system), options_(options), forcing_(forcing_period), inner_(inner), periodic_(periodic), user_(options.cancel) {
+PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineOptions& options,
+                             double forcing_period, engines::Sink& inner, const PeriodicOptions& periodic)
+    : system_(system),
+      options_(options),
+      forcing_(forcing_period),
+      inner_(inner),
+      periodic_(periodic),
+      user_(options.cancel) {
   for (std::size_t k = 0; k < system.watches().size(); ++k) {
     const std::string& name = system.watches()[k].name;
     hidden_.push_back(name.compare(0, kPrefix.size(), kPrefix) == 0);
@@ -149,7 +156,8 @@ PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineO
 
 bool PeriodMonitor::sample_time(double time) const {
   const double span = options_.until - options_.from;
-  const double spacing = options_.every > 0 ? options_.every : span / static_cast<double>(std::max(options_.samples - 1, 1L));
+  const double spacing =
+      options_.every > 0 ? options_.every : span / static_cast<double>(std::max(options_.samples - 1, 1L));
   const double k = std::round((time - options_.from) / spacing);
   return std::abs(options_.from + k * spacing - time) <= 1e-12 * std::abs(span);
 }
@@ -277,7 +285,8 @@ bool PeriodMonitor::shorter_is_coming(const Returns& returns, std::size_t p) con
   for (std::size_t q = 1; q < p; ++q) {
     if (p % q != 0 || p + q >= returns.size) continue;
     const double now = distance(returns.back(0), returns.back(q));
-    if (now < std::sqrt(periodic_.accuracy) && now < 0.99 * distance(returns.back(p), returns.back(p + q))) return true;
+    if (now < std::sqrt(periodic_.accuracy) && now < 0.99 * distance(returns.back(p), returns.back(p + q)))
+      return true;
   }
   return false;
 }
@@ -292,7 +301,7 @@ void PeriodMonitor::look_for_period(std::uint64_t key, const Returns& returns) {
     const double earlier = distance(before, first);
     const bool rounding = std::max(last, earlier) <= 1e-2 * periodic_.accuracy;
     const double shrinks = earlier > 0 ? last / earlier : 0;
-    const double remaining = rounding ? std::max(last, earlier)
+    const double remaining = rounding      ? std::max(last, earlier)
                              : shrinks < 1 ? last * shrinks / (1 - shrinks)
                                            : std::numeric_limits<double>::infinity();
     if (remaining > periodic_.accuracy || shorter_is_coming(returns, p)) continue;
@@ -327,14 +336,16 @@ void PeriodMonitor::begin_measuring(std::uint64_t key, std::size_t returns) {
 
 void PeriodMonitor::take_modes(const engines::Mode& mode) {
   modes_.clear();
-  for (int r = 0; r < system_.layout().relations; ++r) modes_.push_back(simulate::mode_number(system_, mode, r));
+  for (int r = 0; r < system_.layout().relations; ++r)
+    modes_.push_back(simulate::mode_number(system_, mode, r));
   for (const std::uint8_t slides : mode.sliding) modes_.push_back(slides);
 }
 
 void PeriodMonitor::credit(double time) {
   if (modes_.empty()) return;
   const std::size_t relations = system_.relations().size();
-  for (std::size_t r = 0; r < relations; ++r) shares_[r * 8 + static_cast<std::size_t>(modes_[r])] += time - credited_;
+  for (std::size_t r = 0; r < relations; ++r)
+    shares_[r * 8 + static_cast<std::size_t>(modes_[r])] += time - credited_;
   for (std::size_t k = 0; k < system_.switches().size(); ++k) {
     if (modes_[relations + k] != 0) shares_[relations * 8 + k] += time - credited_;
   }
@@ -370,16 +381,20 @@ void PeriodMonitor::finish(const Return& last) {
     const bool drifts = i < n ? system_.cyclic()[i] : i >= 2 * n && system_.cyclic()[i - n];
     if (drifts) {
       const double change = last.y[i] - first_.y[i];
-      if (std::abs(change) > periodic_.accuracy * (most_[i] - least_[i])) motion_.drifts.push_back({motion_.ranges[i].name, change});
+      if (std::abs(change) > periodic_.accuracy * (most_[i] - least_[i]))
+        motion_.drifts.push_back({motion_.ranges[i].name, change});
       continue;
     }
-    still = still && motion_.ranges[i].most - motion_.ranges[i].least <= 10 * periodic_.accuracy * (most_[i] - least_[i]);
+    still = still && motion_.ranges[i].most - motion_.ranges[i].least <=
+                         10 * periodic_.accuracy * (most_[i] - least_[i]);
   }
   motion_.equilibrium = still && motion_.events.empty();
   for (std::size_t r = 0; r < system_.relations().size(); ++r) {
     for (int word = 0; word < 8; ++word) {
       const double time = shares_[r * 8 + static_cast<std::size_t>(word)];
-      if (time > 0) motion_.shares.push_back({system_.relations()[r].name, std::string(simulate::mode_word(word)), time / motion_.period});
+      if (time > 0)
+        motion_.shares.push_back(
+            {system_.relations()[r].name, std::string(simulate::mode_word(word)), time / motion_.period});
     }
   }
   for (std::size_t k = 0; k < system_.switches().size(); ++k) {
@@ -391,8 +406,9 @@ void PeriodMonitor::finish(const Return& last) {
   cancel_ = true;
 }
 
-engines::EngineResult run_until_periodic(const model::System& system, std::string_view engine, engines::EngineOptions options,
-                                         double forcing_period, engines::Sink& sink, std::optional<PeriodicMotion>& found,
+engines::EngineResult run_until_periodic(const model::System& system, std::string_view engine,
+                                         engines::EngineOptions options, double forcing_period,
+                                         engines::Sink& sink, std::optional<PeriodicMotion>& found,
                                          const PeriodicOptions& periodic, const engines::Moment* resume) {
   PeriodMonitor monitor(system, options, forcing_period, sink, periodic);
   options.event_rows = true;
@@ -400,7 +416,10 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
   engines::EngineResult result = simulate::run(system, engine, options, monitor, resume);
   found = monitor.found();
   if (found && result.status.reason == Reason::interrupted)
-    result.status = {Reason::periodic, result.status.time, {}, found->equilibrium ? "an equilibrium" : "period " + to_text(found->period, 12)};
+    result.status = {Reason::periodic,
+                     result.status.time,
+                     {},
+                     found->equilibrium ? "an equilibrium" : "period " + to_text(found->period, 12)};
   return result;
 }
 

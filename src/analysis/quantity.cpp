@@ -15,7 +15,8 @@ using simulate::MemorySink;
 /// Parameters, all of them numbers, and pi.
 class Parameters : public expr::Environment {
  public:
-  Parameters(expr::Graph& graph, const std::vector<std::pair<std::string, double>>& values) : graph_(graph), values_(values) {}
+  Parameters(expr::Graph& graph, const std::vector<std::pair<std::string, double>>& values)
+      : graph_(graph), values_(values) {}
 
   expr::Meaning meaning(std::string_view name) override {
     for (const auto& [known, value] : values_) {
@@ -44,11 +45,13 @@ std::pair<std::string, std::string> kind_and_place(const std::string& subject) {
   return {subject.substr(0, space), subject.substr(space + 1)};
 }
 
-std::vector<const engines::Event*> events_of(const std::string& subject, const model::System& system, const MemorySink& data) {
+std::vector<const engines::Event*> events_of(const std::string& subject, const model::System& system,
+                                             const MemorySink& data) {
   const auto [kind, place] = kind_and_place(subject);
   std::vector<const engines::Event*> found;
   for (const engines::Event& event : data.events) {
-    if (kind == engines::name(event.kind) && (place.empty() || place == engines::where(system, event))) found.push_back(&event);
+    if (kind == engines::name(event.kind) && (place.empty() || place == engines::where(system, event)))
+      found.push_back(&event);
   }
   return found;
 }
@@ -69,7 +72,8 @@ long row_at(const MemorySink& data, double time, Side side) {
 
 std::string span_of_run(const MemorySink& data) {
   if (data.rows() == 0) return "the run has no rows";
-  return "the run goes from " + to_text(data.cell(0, 0), 6) + " to " + to_text(data.cell(data.rows() - 1, 0), 10);
+  return "the run goes from " + to_text(data.cell(0, 0), 6) + " to " +
+         to_text(data.cell(data.rows() - 1, 0), 10);
 }
 
 Reading cell(const model::System& system, const MemorySink& data, long row, const std::string& name) {
@@ -87,7 +91,9 @@ Reading event_quantity(const ReferenceValue& value, const model::System& system,
   const auto count = static_cast<int>(found.size());
   const int index = value.number > 0 ? value.number - 1 : count + value.number;
   if (index < 0 || index >= count)
-    return {{}, {}, "there are " + std::to_string(count) + " events '" + value.subject + "'; " + span_of_run(data)};
+    return {{},
+            {},
+            "there are " + std::to_string(count) + " events '" + value.subject + "'; " + span_of_run(data)};
   const engines::Event& event = *found[static_cast<std::size_t>(index)];
   const std::string& field = value.field;
   if (field == "time") return {event.time, {}, {}};
@@ -112,7 +118,9 @@ Reading over_rows(const ReferenceValue& value, const Instants& instants, const M
   if (instants.from) first = row_at(data, *instants.from, Side::after);
   if (instants.to) last = row_at(data, *instants.to, Side::before);
   if (first < 0 || last < first) return {{}, {}, "the interval is not part of the run: " + span_of_run(data)};
-  const auto at = [&](long row, int c) { return data.cell(static_cast<std::size_t>(row), static_cast<std::size_t>(c)); };
+  const auto at = [&](long row, int c) {
+    return data.cell(static_cast<std::size_t>(row), static_cast<std::size_t>(c));
+  };
   double least = at(first, column);
   double most = least;
   double integral = 0;
@@ -132,7 +140,8 @@ std::string sequence(const ReferenceValue& value, const MemorySink& data) {
   std::string out;
   for (const engines::Event& event : data.events) {
     const std::string kind = engines::name(event.kind);
-    if (!value.kinds.empty() && std::find(value.kinds.begin(), value.kinds.end(), kind) == value.kinds.end()) continue;
+    if (!value.kinds.empty() && std::find(value.kinds.begin(), value.kinds.end(), kind) == value.kinds.end())
+      continue;
     out += (out.empty() ? "" : " ") + kind;
   }
   return out;
@@ -140,7 +149,8 @@ std::string sequence(const ReferenceValue& value, const MemorySink& data) {
 
 }  // namespace
 
-std::optional<double> evaluate(const model::Value& value, const std::vector<std::pair<std::string, double>>& parameters,
+std::optional<double> evaluate(const model::Value& value,
+                               const std::vector<std::pair<std::string, double>>& parameters,
                                std::string& problem) {
   if (!value.given) return std::nullopt;
   if (value.number) return value.number;
@@ -185,16 +195,23 @@ Reading read_quantity(const ReferenceValue& value, const Instants& instants, con
 
 std::string quantity_in_words(const ReferenceValue& value) {
   const auto text = [](const model::Value& v) { return v.number ? to_text(*v.number, 10) : v.text.text; };
-  const std::string number = value.number == 1 ? "" : value.number == -1 ? ", last" : " " + std::to_string(value.number);
-  const std::string interval =
-      value.from.given || value.to.given
-          ? " from " + (value.from.given ? text(value.from) : "start") + " to " + (value.to.given ? text(value.to) : "end")
-          : std::string();
+  const std::string number = value.number == 1    ? ""
+                             : value.number == -1 ? ", last"
+                                                  : " " + std::to_string(value.number);
+  const std::string interval = value.from.given || value.to.given
+                                   ? " from " + (value.from.given ? text(value.from) : "start") + " to " +
+                                         (value.to.given ? text(value.to) : "end")
+                                   : std::string();
   switch (value.quantity) {
     case Quantity::event:
-      return value.field + (value.side == Side::before ? " before " : value.field == "time" ? " of " : " at ") + value.subject + number;
+      return value.field +
+             (value.side == Side::before ? " before "
+              : value.field == "time"    ? " of "
+                                         : " at ") +
+             value.subject + number;
     case Quantity::column:
-      return value.subject + (value.side == Side::before ? " before " : " at ") + (value.at.given ? text(value.at) : "end");
+      return value.subject + (value.side == Side::before ? " before " : " at ") +
+             (value.at.given ? text(value.at) : "end");
     case Quantity::count:
       return "number of " + value.subject;
     case Quantity::minimum:

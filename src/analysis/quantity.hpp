@@ -19,7 +19,8 @@ struct Reading {
 };
 
 /// The value of an expression of parameters; `problem` says why there is none.
-[[nodiscard]] std::optional<double> evaluate(const model::Value& value, const std::vector<std::pair<std::string, double>>& parameters,
+[[nodiscard]] std::optional<double> evaluate(const model::Value& value,
+                                             const std::vector<std::pair<std::string, double>>& parameters,
                                              std::string& problem);
 
 /// Instants of the value that the run must have rows at.
@@ -27,8 +28,8 @@ struct Instants {
   std::optional<double> at, from, to;
 };
 
-[[nodiscard]] Reading read_quantity(const ReferenceValue& value, const Instants& instants, const model::System& system,
-                                    const simulate::Result& result);
+[[nodiscard]] Reading read_quantity(const ReferenceValue& value, const Instants& instants,
+                                    const model::System& system, const simulate::Result& result);
 
 /// "time of impact plane, number 3", "x at 0.5", …
 [[nodiscard]] std::string quantity_in_words(const ReferenceValue& value);

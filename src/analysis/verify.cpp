@@ -12,7 +12,8 @@ namespace judder::analysis {
 
 bool Structure::fits(const std::vector<std::pair<std::string, std::string>>& modes) const {
   for (const auto& [place, word] : words) {
-    const auto found = std::find_if(modes.begin(), modes.end(), [&place = place](const auto& mode) { return mode.first == place; });
+    const auto found = std::find_if(modes.begin(), modes.end(),
+                                    [&place = place](const auto& mode) { return mode.first == place; });
     if (found == modes.end()) return false;
     if (found->second != word && !(word == "slip" && found->second.rfind("slip", 0) == 0)) return false;
   }
@@ -24,7 +25,9 @@ namespace {
 /// Further rows in the interval of an extremum or mean: what the model's own samples give is too coarse for references.
 constexpr int kRowsOverTime = 8192;
 
-std::string text_of(const model::Value& value) { return value.number ? to_text(*value.number) : value.text.text; }
+std::string text_of(const model::Value& value) {
+  return value.number ? to_text(*value.number) : value.text.text;
+}
 
 /// A run that one or several values are read from.
 struct Run {
@@ -46,9 +49,9 @@ struct Run {
 
 /// Replaces keys of [run]; returns what is wrong with them.
 std::string replace(model::Run& run, const std::vector<model::Named>& keys) {
-  const std::map<std::string, model::Value*> values{{"from", &run.from},         {"until", &run.until},
-                                                    {"tolerance", &run.tolerance}, {"step", &run.step},
-                                                    {"max_step", &run.max_step}, {"max_events", &run.max_events}};
+  const std::map<std::string, model::Value*> values{
+      {"from", &run.from}, {"until", &run.until},       {"tolerance", &run.tolerance},
+      {"step", &run.step}, {"max_step", &run.max_step}, {"max_events", &run.max_events}};
   const std::map<std::string, model::Text*> words{{"engine", &run.engine},
                                                   {"method", &run.method},
                                                   {"on_accumulation", &run.on_accumulation},
@@ -79,7 +82,8 @@ std::optional<double> find_value(const model::Compiled& compiled, const std::str
   }
   const model::System& system = *compiled.system;
   const model::Layout& layout = system.layout();
-  const auto search = [&](const std::vector<std::string>& names, const std::string& wanted, int first) -> std::optional<double> {
+  const auto search = [&](const std::vector<std::string>& names, const std::string& wanted,
+                          int first) -> std::optional<double> {
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end()) return std::nullopt;
     return system.start()[static_cast<std::size_t>(first + (found - names.begin()))];
@@ -92,7 +96,8 @@ std::optional<double> find_value(const model::Compiled& compiled, const std::str
 
 /// Numbers that differ late need many digits, those that differ at once few.
 std::string apart(double computed, double expected) {
-  return to_text(computed, 15) + " instead of " + to_text(expected, 15) + ", off by " + to_text(computed - expected, 3);
+  return to_text(computed, 15) + " instead of " + to_text(expected, 15) + ", off by " +
+         to_text(computed - expected, 3);
 }
 
 class Verifier {
@@ -107,7 +112,8 @@ class Verifier {
       simulate(run);
       const auto off = [this](std::size_t k) {
         const auto twin = exact_.find(k);
-        return out_.outcomes[k].verdict == Verdict::off || (twin != exact_.end() && twin->second.verdict == Verdict::off);
+        return out_.outcomes[k].verdict == Verdict::off ||
+               (twin != exact_.end() && twin->second.verdict == Verdict::off);
       };
       if (options_.first_failure && std::any_of(run.outcomes.begin(), run.outcomes.end(), off)) break;
     }
@@ -144,7 +150,8 @@ class Verifier {
     if (!found) add(value, value.model, value.model, "there is no file '" + value.model + "'");
   }
 
-  void add(const ReferenceValue& value, const std::string& model, const std::string& run, const std::string& why) {
+  void add(const ReferenceValue& value, const std::string& model, const std::string& run,
+           const std::string& why) {
     Outcome outcome;
     outcome.value = &value;
     outcome.model = model;
@@ -160,7 +167,8 @@ class Verifier {
 
   void simulate(const Run& run) {
     model::Spec spec = run.writing->spec;
-    if (const std::string problem = replace(spec.run, reference_.run); !problem.empty()) return fail(run, problem);
+    if (const std::string problem = replace(spec.run, reference_.run); !problem.empty())
+      return fail(run, problem);
     if (run.until.given) spec.run.until = run.until;
     model::CompileOptions how;
     how.variants = run.variants;
@@ -177,7 +185,8 @@ class Verifier {
     if (!compiled.system) return fail(run, first_error(compiled.diagnostics));
     const model::System& system = *compiled.system;
     if (!std::isfinite(compiled.run.until)) return fail(run, "there is no end time: [run] has no 'until'");
-    if (const std::string problem = simulate::engine_problem(system, compiled.run.engine); !problem.empty()) return fail(run, problem);
+    if (const std::string problem = simulate::engine_problem(system, compiled.run.engine); !problem.empty())
+      return fail(run, problem);
 
     engines::EngineOptions engine = engines::options_of(compiled.run);
     engine.event_rows = true;
@@ -194,11 +203,13 @@ class Verifier {
       for (const std::optional<double>& time : {own.at, own.from, own.to}) {
         if (time && *time >= engine.from && *time <= engine.until) instants.insert(*time);
       }
-      const bool over_time = value.quantity == Quantity::minimum || value.quantity == Quantity::maximum || value.quantity == Quantity::mean;
+      const bool over_time = value.quantity == Quantity::minimum || value.quantity == Quantity::maximum ||
+                             value.quantity == Quantity::mean;
       if (over_time) {
         const double begin = own.from.value_or(engine.from);
         const double length = own.to.value_or(engine.until) - begin;
-        for (int i = 1; i < kRowsOverTime; ++i) instants.insert(begin + length * (static_cast<double>(i) / kRowsOverTime));
+        for (int i = 1; i < kRowsOverTime; ++i)
+          instants.insert(begin + length * (static_cast<double>(i) / kRowsOverTime));
       }
       needed.push_back(own);
       problems.push_back(problem);
@@ -215,8 +226,8 @@ class Verifier {
   }
 
   /// The values of one run; those of a repetition by the exact engine are kept apart.
-  void read(const Run& run, const simulate::Result& result, const model::Compiled& compiled, const std::vector<Instants>& needed,
-            const std::vector<std::string>& problems) {
+  void read(const Run& run, const simulate::Result& result, const model::Compiled& compiled,
+            const std::vector<Instants>& needed, const std::vector<std::string>& problems) {
     const model::System& system = *compiled.system;
     const bool repetition = result.engine == "exact" && compiled.run.engine == "event";
     ++out_.runs;
@@ -231,11 +242,13 @@ class Verifier {
       judge(outcome, reading, compiled.parameters);
       const Status& status = result.end.status;
       if (outcome.verdict == Verdict::off && !status.ok())
-        outcome.why += "; the run ended at " + to_text(status.time, 10) + ", " + judder::name(status.reason) + ": " + status.message;
+        outcome.why += "; the run ended at " + to_text(status.time, 10) + ", " + judder::name(status.reason) +
+                       ": " + status.message;
     }
   }
 
-  static void judge(Outcome& outcome, const Reading& reading, const std::vector<std::pair<std::string, double>>& parameters) {
+  static void judge(Outcome& outcome, const Reading& reading,
+                    const std::vector<std::pair<std::string, double>>& parameters) {
     const ReferenceValue& value = *outcome.value;
     outcome.why = reading.problem;
     if (!reading.problem.empty()) return;
@@ -246,7 +259,8 @@ class Verifier {
     outcome.why = problem;
     if (!problem.empty()) return;
     if (value.text.has_value() != reading.words.has_value()) {
-      outcome.why = reading.words ? "'" + *reading.words + "' is no number" : "a number was found where words are expected";
+      outcome.why = reading.words ? "'" + *reading.words + "' is no number"
+                                  : "a number was found where words are expected";
       return;
     }
     if (value.text) {
@@ -267,8 +281,10 @@ class Verifier {
       outcome.why = "the reference gives no value to compare with";
       return;
     }
-    if (value.published && !value.wrong && !(std::abs(computed - *value.published) <= value.published_tolerance)) {
-      outcome.why = "published: " + apart(computed, *value.published) + ", allowed " + to_text(value.published_tolerance, 3);
+    if (value.published && !value.wrong &&
+        !(std::abs(computed - *value.published) <= value.published_tolerance)) {
+      outcome.why = "published: " + apart(computed, *value.published) + ", allowed " +
+                    to_text(value.published_tolerance, 3);
       return;
     }
     outcome.verdict = value.published && value.wrong ? Verdict::published_wrong : Verdict::ok;
@@ -305,11 +321,13 @@ std::optional<double> Outcome::deviation() const {
 }
 
 int Verification::failed() const {
-  return static_cast<int>(
-      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) { return outcome.verdict == Verdict::off; }));
+  return static_cast<int>(std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
+    return outcome.verdict == Verdict::off;
+  }));
 }
 
-Verification verify(const Reference& reference, const std::vector<Writing>& writings, const VerifyOptions& options) {
+Verification verify(const Reference& reference, const std::vector<Writing>& writings,
+                    const VerifyOptions& options) {
   return Verifier(reference, writings, options).verify();
 }
 

@@ -124,8 +124,9 @@ void ImpactWorkspace::Memory::provide_phases() {
   if (phase_rows == n) return;
   phase_rows = n;
   sub_mode.resize(n);
-  for (auto* v : {&compression, &velocity, &deformation, &total, &sub_base, &sub_right, &sub_force, &sub_acceleration,
-                  &sub_limit, &sub_margin, &normal_force, &velocity_scale, &deformation_scale}) {
+  for (auto* v :
+       {&compression, &velocity, &deformation, &total, &sub_base, &sub_right, &sub_force, &sub_acceleration,
+        &sub_limit, &sub_margin, &normal_force, &velocity_scale, &deformation_scale}) {
     v->resize(n);
   }
   for (auto* v : {&sub_matrix, &sub_coupling, &share, &limit_share, &response}) v->resize(n * n);
@@ -324,8 +325,9 @@ ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& op
     }
     memory.free_velocity[i] = f;
   }
-  const MoreauOutcome outcome =
-      closes_alone(problem, memory) ? close_alone(problem, memory) : solve_moreau(problem, options.decision, memory);
+  const MoreauOutcome outcome = closes_alone(problem, memory)
+                                    ? close_alone(problem, memory)
+                                    : solve_moreau(problem, options.decision, memory);
   ImpactResult result;
   result.form = ImpactForm::moreau;
   result.status = outcome.status;

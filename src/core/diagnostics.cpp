@@ -11,8 +11,9 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U
 std::string_view line_at(std::string_view text, std::size_t offset, std::size_t& begin) {
   offset = std::min(offset, text.size());
   begin = text.rfind('\n', offset == 0 ? 0 : offset - 1);
-  begin = (begin == std::string_view::npos || begin >= offset) ? (begin == 0 && offset > 0 && text[0] == '\n' ? 1 : 0)
-                                                               : begin + 1;
+  begin = (begin == std::string_view::npos || begin >= offset)
+              ? (begin == 0 && offset > 0 && text[0] == '\n' ? 1 : 0)
+              : begin + 1;
   const std::size_t end = std::min(text.find('\n', begin), text.size());
   std::string_view line = text.substr(begin, end - begin);
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
@@ -21,9 +22,12 @@ std::string_view line_at(std::string_view text, std::size_t offset, std::size_t&
 
 const char* word(Severity severity) {
   switch (severity) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::note: return "note";
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      return "note";
   }
   return "";
 }
@@ -80,7 +84,8 @@ Position position(std::string_view text, std::size_t offset) {
   return at;
 }
 
-std::string render(const Diagnostics& diagnostics, std::string_view file, std::string_view text, bool colours) {
+std::string render(const Diagnostics& diagnostics, std::string_view file, std::string_view text,
+                   bool colours) {
   std::vector<const Diagnostic*> order;
   for (const Diagnostic& d : diagnostics.all()) order.push_back(&d);
   std::stable_sort(order.begin(), order.end(), [](const Diagnostic* a, const Diagnostic* b) {

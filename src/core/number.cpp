@@ -33,7 +33,8 @@ std::string to_text(double value, int digits) {
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{} || result.ptr != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  if (result.ec != std::errc{} || result.ptr != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
   return value;
 }
 

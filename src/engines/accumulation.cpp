@@ -56,7 +56,8 @@ Accumulation::Pattern Accumulation::pattern() const {
     out.ratio = ratio;
     out.count = count_;
     for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
-    out.jerk = std::abs(entries_[size - 1].acceleration - entries_[size - 1 - p].acceleration) / duration[kTimes - 1];
+    out.jerk = std::abs(entries_[size - 1].acceleration - entries_[size - 1 - p].acceleration) /
+               duration[kTimes - 1];
     out.height = entries_[size - 1].size * duration[kTimes - 1] / 4;
     if (ratio < 1 - 1e-3) {
       out.remaining = duration[kTimes - 1] * ratio / (1 - ratio);
@@ -76,7 +77,8 @@ Accumulation::Pattern Accumulation::early_pattern() const {
   const std::size_t size = entries_.size();
   for (std::size_t p = 1; p <= kLongest && 2 * p <= size; ++p) {
     bool repeats = true;
-    for (std::size_t i = size - p; i < size && repeats; ++i) repeats = entries_[i].members == entries_[i - p].members;
+    for (std::size_t i = size - p; i < size && repeats; ++i)
+      repeats = entries_[i].members == entries_[i - p].members;
     if (!repeats) continue;
     const Entry& now = entries_[size - 1];
     const Entry& before = entries_[size - 1 - p];
@@ -135,8 +137,10 @@ void Accumulation::load(const std::vector<double>& memory) {
   count_ = static_cast<long>(memory[0]);
   const auto first = static_cast<std::size_t>(memory[1]);
   for (std::size_t i = 2; i + 4 < memory.size(); i += 5) {
-    const auto members = (static_cast<std::uint64_t>(memory[i + 1]) << 32U) | static_cast<std::uint64_t>(memory[i + 2]);
-    (entries_.size() < first ? entries_ : recent_).push_back({memory[i], members, memory[i + 3], memory[i + 4]});
+    const auto members =
+        (static_cast<std::uint64_t>(memory[i + 1]) << 32U) | static_cast<std::uint64_t>(memory[i + 2]);
+    (entries_.size() < first ? entries_ : recent_)
+        .push_back({memory[i], members, memory[i + 3], memory[i + 4]});
   }
 }
 

@@ -13,7 +13,9 @@
 namespace judder::engines {
 
 /// The bit of a relation or switch in a set of members.
-[[nodiscard]] inline std::uint64_t member_bit(int index) { return std::uint64_t{1} << (static_cast<unsigned>(index) % 64U); }
+[[nodiscard]] inline std::uint64_t member_bit(int index) {
+  return std::uint64_t{1} << (static_cast<unsigned>(index) % 64U);
+}
 
 class Accumulation {
  public:
@@ -24,14 +26,14 @@ class Accumulation {
     double acceleration = 0;    ///< normal acceleration of a contact that touches, just before
   };
   struct Pattern {
-    int length = 0;             ///< 0: none
-    double ratio = 0;           ///< r
-    double remaining = 0;       ///< R
-    bool equal_time = false;    ///< durations are equal, sizes shrink
+    int length = 0;           ///< 0: none
+    double ratio = 0;         ///< r
+    double remaining = 0;     ///< R
+    bool equal_time = false;  ///< durations are equal, sizes shrink
     std::uint64_t members = 0;
-    double jerk = 0;            ///< rate at which the normal acceleration changes from one occurrence to the next
-    long count = 0;             ///< impacts seen in the pattern so far
-    double height = 0;          ///< largest gap that its last occurrence can have reached
+    double jerk = 0;    ///< rate at which the normal acceleration changes from one occurrence to the next
+    long count = 0;     ///< impacts seen in the pattern so far
+    double height = 0;  ///< largest gap that its last occurrence can have reached
   };
 
   void clear();
@@ -51,11 +53,11 @@ class Accumulation {
   void load(const std::vector<double>& memory);
 
  private:
-  static constexpr std::size_t kLongest = 8;    ///< pattern length
-  static constexpr std::size_t kTimes = 4;      ///< occurrences asked for
-  static constexpr std::size_t kHalf = 8;       ///< of a cluster
-  std::vector<Entry> entries_;                  ///< at most kLongest · kTimes + 1, oldest first
-  std::vector<Entry> recent_;                   ///< at most 2 kHalf, oldest first, whatever patterns they belong to
+  static constexpr std::size_t kLongest = 8;  ///< pattern length
+  static constexpr std::size_t kTimes = 4;    ///< occurrences asked for
+  static constexpr std::size_t kHalf = 8;     ///< of a cluster
+  std::vector<Entry> entries_;                ///< at most kLongest · kTimes + 1, oldest first
+  std::vector<Entry> recent_;  ///< at most 2 kHalf, oldest first, whatever patterns they belong to
   long count_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 using model::AffineFunction;
 using model::LinearStructure;
 
-constexpr std::size_t kMostMargins = 512;     ///< rows that elimination may give before it is given up
+constexpr std::size_t kMostMargins = 512;  ///< rows that elimination may give before it is given up
 
 template <class Visit>
 void for_each_function(const LinearStructure& structure, const Visit& visit) {
@@ -37,7 +37,8 @@ void for_each_function(const LinearStructure& structure, const Visit& visit) {
 
 int ClosedForm::load_index(int power, double rate, double frequency) {
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
-    if (kinds_[i].power == power && kinds_[i].rate == rate && kinds_[i].frequency == frequency) return static_cast<int>(i);
+    if (kinds_[i].power == power && kinds_[i].rate == rate && kinds_[i].frequency == frequency)
+      return static_cast<int>(i);
   }
   kinds_.push_back({power, rate, frequency});
   return static_cast<int>(kinds_.size()) - 1;
@@ -50,7 +51,8 @@ void ClosedForm::collect_loads(const LinearStructure& structure) {
     for (const AffineFunction::Load& load : f.loads) {
       const double frequency = values_[load.frequency];
       if (values_[load.cosine] == 0 && (values_[load.sine] == 0 || frequency == 0)) continue;
-      for (int power = 0; power <= load.power; ++power) static_cast<void>(load_index(power, values_[load.rate], std::abs(frequency)));
+      for (int power = 0; power <= load.power; ++power)
+        static_cast<void>(load_index(power, values_[load.rate], std::abs(frequency)));
     }
   });
 }
@@ -66,7 +68,9 @@ ClosedForm::Row ClosedForm::row(const AffineFunction& function) const {
     const double sine = frequency == 0 ? 0 : frequency < 0 ? -values_[load.sine] : values_[load.sine];
     if (cosine == 0 && sine == 0) continue;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
-      if (kinds_[i].power != load.power || kinds_[i].rate != values_[load.rate] || kinds_[i].frequency != std::abs(frequency)) continue;
+      if (kinds_[i].power != load.power || kinds_[i].rate != values_[load.rate] ||
+          kinds_[i].frequency != std::abs(frequency))
+        continue;
       out[y_ + 2 * i] += cosine;
       out[y_ + 2 * i + 1] += sine;
     }
@@ -96,7 +100,8 @@ void ClosedForm::field(Context& c, Stack& out) {
       if (!slips(status)) continue;
       const Row known = row(s.tangent[number].known);
       const double direction_of_slip = status == TangentStatus::smooth ? 1 : direction(status);
-      for (int i = 0; i < n_; ++i) add(force[i], known, -direction_of_slip * values_[s.tangent[number].drag[i]]);
+      for (int i = 0; i < n_; ++i)
+        add(force[i], known, -direction_of_slip * values_[s.tangent[number].drag[i]]);
     }
   }
   const int active = c.motion.active();
@@ -142,7 +147,8 @@ void ClosedForm::field(Context& c, Stack& out) {
       add(out.tangent[number], row(tangent.known), -direction_of_slip);
       for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
         const int fed = relation.feeds[f];
-        add(out.tangent[number], out.normal[fed], -direction_of_slip * values_[tangent.fed[f]] * c.pressed(fed));
+        add(out.tangent[number], out.normal[fed],
+            -direction_of_slip * values_[tangent.fed[f]] * c.pressed(fed));
       }
     }
   }
@@ -181,7 +187,8 @@ void ClosedForm::assemble(const Stack& stack) {
     place_.push_back(kind.frequency == 0 ? -1 : at + 1);
   }
   exponentials.build(linear_.size(), linear_.matrix());
-  window_ = exponentials.nilpotent() ? std::numeric_limits<double>::infinity() : std::ldexp(1.0, exponentials.natural_exponent());
+  window_ = exponentials.nilpotent() ? std::numeric_limits<double>::infinity()
+                                     : std::ldexp(1.0, exponentials.natural_exponent());
 }
 
 ClosedForm::Row ClosedForm::augmented(const Row& row) const {
@@ -260,7 +267,8 @@ void ClosedForm::list_margins(Context& c, const Stack& stack, int guard, std::ve
         Condition both{Row(up.row.size()), std::vector<double>(nullity)};
         add(both.row, up.row, -down.free[w] / total);
         add(both.row, down.row, up.free[w] / total);
-        for (int v = 0; v < nullity; ++v) both.free[v] = (up.free[w] * down.free[v] - down.free[w] * up.free[v]) / total;
+        for (int v = 0; v < nullity; ++v)
+          both.free[v] = (up.free[w] * down.free[v] - down.free[w] * up.free[v]) / total;
         next.push_back(std::move(both));
       }
     }
@@ -290,7 +298,8 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     Row out = row(at_rest ? s.tangent[number].at_rest : s.base[r]);
     const std::vector<int>& feeds = c.system.relations()[r].feeds;
     for (std::size_t f = 0; f < feeds.size(); ++f) {
-      add(out, stack.normal[feeds[f]], values_[at_rest ? s.tangent[number].fed_rest[f] : s.factors[r][f]] * c.pressed(feeds[f]));
+      add(out, stack.normal[feeds[f]],
+          values_[at_rest ? s.tangent[number].fed_rest[f] : s.factors[r][f]] * c.pressed(feeds[f]));
     }
     return out;
   };
@@ -300,9 +309,15 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     const int place = guard.place;
     const auto number = [&] { return c.system.relations()[place].first_tangent + guard.tangent; };
     switch (guard.kind) {
-      case GuardKind::gap: take(index, row(s.normal[place].gap)); break;
-      case GuardKind::reaction: take(index, stack.normal[place]); break;
-      case GuardKind::pressed: take(index, scaled(stack.normal[place], guard.sign)); break;
+      case GuardKind::gap:
+        take(index, row(s.normal[place].gap));
+        break;
+      case GuardKind::reaction:
+        take(index, stack.normal[place]);
+        break;
+      case GuardKind::pressed:
+        take(index, scaled(stack.normal[place], guard.sign));
+        break;
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
         Row cone = limit(place, number(), true);
@@ -310,16 +325,23 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
         take(index, std::move(cone));
         break;
       }
-      case GuardKind::slip: take(index, scaled(row(s.tangent[number()].slip), guard.sign)); break;
-      case GuardKind::joint_normal: take(index, limit(place, -1, false)); break;
-      case GuardKind::jam: break;  // constant in a linear system
+      case GuardKind::slip:
+        take(index, scaled(row(s.tangent[number()].slip), guard.sign));
+        break;
+      case GuardKind::joint_normal:
+        take(index, limit(place, -1, false));
+        break;
+      case GuardKind::jam:
+        break;  // constant in a linear system
       case GuardKind::margin: {
         const std::size_t before = rows.size();
         list_margins(c, stack, index, rows);
         if (rows.size() == before && c.motion.nullity() > 1) return "too many contacts share their reactions";
         break;
       }
-      case GuardKind::side: take(index, scaled(row(s.surface[place]), guard.sign)); break;
+      case GuardKind::side:
+        take(index, scaled(row(s.surface[place]), guard.sign));
+        break;
       case GuardKind::level_below:
       case GuardKind::level_above: {
         const bool below = guard.kind == GuardKind::level_below;
@@ -331,8 +353,12 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
         take(index, std::move(distance));
         break;
       }
-      case GuardKind::slide_above: take(index, scaled(c.above[place], -1)); break;
-      case GuardKind::slide_below: take(index, c.below[place]); break;
+      case GuardKind::slide_above:
+        take(index, scaled(c.above[place], -1));
+        break;
+      case GuardKind::slide_below:
+        take(index, c.below[place]);
+        break;
       case GuardKind::watch: {
         const AffineFunction& f = s.watch[place];
         Row watch = row(f);
@@ -345,7 +371,8 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
             continue;
           }
           at -= n_;
-          add(watch, at < c.layout.relations ? stack.normal[at] : stack.tangent[at - c.layout.relations], factor);
+          add(watch, at < c.layout.relations ? stack.normal[at] : stack.tangent[at - c.layout.relations],
+              factor);
         }
         const int wanted = c.system.watches()[place].direction;
         if (wanted <= 0) take(index, watch);
@@ -357,14 +384,17 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
   std::vector<double> all;
   for (const Row& r : rows) {
     const Row wide = augmented(r);
-    if (!std::all_of(wide.begin(), wide.end(), [](double x) { return std::isfinite(x); })) return "a coefficient is not a finite number";
+    if (!std::all_of(wide.begin(), wide.end(), [](double x) { return std::isfinite(x); }))
+      return "a coefficient is not a finite number";
     all.insert(all.end(), wide.begin(), wide.end());
   }
-  if (!search.build(exponentials, static_cast<int>(rows.size()), all.data())) return "a load is a polynomial of too high a degree";
+  if (!search.build(exponentials, static_cast<int>(rows.size()), all.data()))
+    return "a load is a polynomial of too high a degree";
   return {};
 }
 
-std::string ClosedForm::build(const model::System& system, model::Workspace& work, ModeMotion& motion, const std::vector<Guard>& guards) {
+std::string ClosedForm::build(const model::System& system, model::Workspace& work, ModeMotion& motion,
+                              const std::vector<Guard>& guards) {
   const model::Layout& layout = system.layout();
   const Mode mode = motion.mode();
   Context context{system, work, motion, guards, layout, system.linear(), mode, {}, {}};
@@ -373,7 +403,8 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
   y_ = layout.integrated();
   kinds_.clear();
   Stack stack;
-  const bool sliding = std::any_of(mode.sliding.begin(), mode.sliding.end(), [](std::uint8_t k) { return k != 0; });
+  const bool sliding =
+      std::any_of(mode.sliding.begin(), mode.sliding.end(), [](std::uint8_t k) { return k != 0; });
   if (sliding) {
     const std::string problem = slide(context, stack);
     for (int k = 0; k < layout.switches; ++k) work.in[layout.side() + k] = mode.side[k];
@@ -384,7 +415,8 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
     field(context, stack);
   }
   for (const Row* row : std::as_const(stack).all()) {
-    if (!std::all_of(row->begin(), row->end(), [](double x) { return std::isfinite(x); })) return "a coefficient is not a finite number";
+    if (!std::all_of(row->begin(), row->end(), [](double x) { return std::isfinite(x); }))
+      return "a coefficient is not a finite number";
   }
   assemble(stack);
   const std::string problem = list_functions(context, stack);

@@ -32,7 +32,8 @@ namespace judder::engines {
 class ClosedForm {
  public:
   /// For the mode that `motion` and `guards` are set to. Returns why it has no closed form, or an empty string. Allocates.
-  [[nodiscard]] std::string build(const model::System& system, model::Workspace& work, ModeMotion& motion, const std::vector<Guard>& guards);
+  [[nodiscard]] std::string build(const model::System& system, model::Workspace& work, ModeMotion& motion,
+                                  const std::vector<Guard>& guards);
 
   /// Why the motion could slide on a switch where it would not be linear, found before the run; empty: nowhere.
   [[nodiscard]] static std::string sliding_problem(const model::System& system);
@@ -65,7 +66,8 @@ class ClosedForm {
   };
   /// Adds the work over a window that starts at x to `work` (dissipated, then supplied, by audit element) and gives the reactions of that window;
   /// without `products` the reactions only.
-  void integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions, bool products = true);
+  void integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions,
+                 bool products = true);
   /// Spans of 2^level windows for which add_work() has a form: level < levels().
   [[nodiscard]] int levels() const { return levels_; }
   void add_work(const double* x, int level, double* work) const;
@@ -98,7 +100,7 @@ class ClosedForm {
   int n_ = 0, states_ = 0, y_ = 0;
   std::vector<double> values_;  ///< of the coefficient program
   std::vector<LoadKind> kinds_;
-  std::vector<int> place_;      ///< by load kind and part: index in x̂; −1: none
+  std::vector<int> place_;  ///< by load kind and part: index in x̂; −1: none
   numeric::LinearMotion linear_;
   std::vector<Function> functions_;
 
@@ -115,8 +117,8 @@ class ClosedForm {
   };
   double window_ = 0;
   bool work_by_products_ = true;
-  std::vector<Row> rows_;        ///< of products and reactions, over x̂
-  std::vector<double> taylor_;   ///< row × state × term: cᵀÂᵏ/k!
+  std::vector<Row> rows_;       ///< of products and reactions, over x̂
+  std::vector<double> taylor_;  ///< row × state × term: cᵀÂᵏ/k!
   std::vector<Product> products_;
   std::vector<ReactionRow> reaction_rows_;
   std::vector<double> terms_, nodes_;
@@ -124,7 +126,7 @@ class ClosedForm {
   static constexpr int kLargest = 64;  ///< size of x̂ up to which forms are cheaper than rows
   struct Form {
     int component = 0;
-    std::vector<double> matrix;        ///< level × size × size
+    std::vector<double> matrix;  ///< level × size × size
   };
   int levels_ = 0;
   std::vector<Form> forms_;

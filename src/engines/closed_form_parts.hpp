@@ -59,6 +59,8 @@ struct ClosedForm::Stack {
   }
 };
 
-inline bool slips(TangentStatus status) { return status != TangentStatus::stick && status != TangentStatus::free; }
+inline bool slips(TangentStatus status) {
+  return status != TangentStatus::stick && status != TangentStatus::free;
+}
 
 }  // namespace judder::engines

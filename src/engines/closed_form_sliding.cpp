@@ -23,8 +23,10 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
   const int count = static_cast<int>(sliding.size());
   const auto& infos = c.system.switches();
   for (const int k : sliding) {
-    if (infos[k].in_relations) return "the motion slides on " + infos[k].place + ", which a contact or its law depends on";
-    if (c.motion.parallel(k)) return "the switch " + infos[k].place + " acts in parallel with sticking friction";
+    if (infos[k].in_relations)
+      return "the motion slides on " + infos[k].place + ", which a contact or its law depends on";
+    if (c.motion.parallel(k))
+      return "the switch " + infos[k].place + " acts in parallel with sticking friction";
   }
   double* sides = c.work.in.data() + c.layout.side();
   const auto set_corner = [&](int first, int second) {
@@ -54,7 +56,8 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
     std::vector<double> column_size(lower.front()->size());
     std::vector<double> row_size(lower.size());
     for (std::size_t i = 0; i < lower.size(); ++i) {
-      for (std::size_t b = 0; b < column_size.size(); ++b) row_size[i] += std::abs((*lower[i])[b]) + std::abs((*upper[i])[b]);
+      for (std::size_t b = 0; b < column_size.size(); ++b)
+        row_size[i] += std::abs((*lower[i])[b]) + std::abs((*upper[i])[b]);
     }
     double best = 0;
     std::size_t best_row = 0;
@@ -69,10 +72,12 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
         best_column = b;
       }
     }
-    if (best == 0) return "the switch " + infos[sliding[k]].place + " does not change the motion that slides on it";
+    if (best == 0)
+      return "the switch " + infos[sliding[k]].place + " does not change the motion that slides on it";
     const double pivot = (*upper[best_row])[best_column] - (*lower[best_row])[best_column];
     phi[k].resize(column_size.size());
-    for (std::size_t b = 0; b < phi[k].size(); ++b) phi[k][b] = ((*upper[best_row])[b] - (*lower[best_row])[b]) / pivot;
+    for (std::size_t b = 0; b < phi[k].size(); ++b)
+      phi[k][b] = ((*upper[best_row])[b] - (*lower[best_row])[b]) / pivot;
     direction_of[k] = base;
     const auto d = direction_of[k].all();
     for (std::size_t i = 0; i < lower.size(); ++i) {
@@ -80,7 +85,8 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
       for (std::size_t b = 0; b < phi[k].size(); ++b) {
         const double size = std::abs((*lower[i])[b]) + std::abs((*upper[i])[b]);
         if (std::abs((*upper[i])[b] - (*lower[i])[b] - along * phi[k][b]) > kConstantDirection * size)
-          return "the motion slides on " + infos[sliding[k]].place + ", where the force jumps in a direction that varies";
+          return "the motion slides on " + infos[sliding[k]].place +
+                 ", where the force jumps in a direction that varies";
       }
       (*d[i])[0] = along;
     }
@@ -96,9 +102,11 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
       const auto o = base.all();
       for (std::size_t i = 0; i < x.size(); ++i) {
         for (std::size_t j = 0; j < x[i]->size(); ++j) {
-          const double size = std::abs((*x[i])[j]) + std::abs((*a[i])[j]) + std::abs((*b[i])[j]) + std::abs((*o[i])[j]);
+          const double size =
+              std::abs((*x[i])[j]) + std::abs((*a[i])[j]) + std::abs((*b[i])[j]) + std::abs((*o[i])[j]);
           if (std::abs((*x[i])[j] - (*a[i])[j] - (*b[i])[j] + (*o[i])[j]) > kConstantDirection * size)
-            return "the motion slides on " + infos[sliding[k]].place + " and " + infos[sliding[l]].place + ", whose forces multiply each other";
+            return "the motion slides on " + infos[sliding[k]].place + " and " + infos[sliding[l]].place +
+                   ", whose forces multiply each other";
         }
       }
     }
@@ -120,7 +128,8 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
         const int at = velocity ? slope.variable - n_ : slope.variable - 2 * n_;
         add(rate[k], velocity ? base.acceleration[at] : base.rate[at], factor);
         for (int l = 0; l < count; ++l) {
-          matrix[k * count + l] += factor * (velocity ? direction_of[l].acceleration[at] : direction_of[l].rate[at])[0];
+          matrix[k * count + l] +=
+              factor * (velocity ? direction_of[l].acceleration[at] : direction_of[l].rate[at])[0];
         }
       }
     }
@@ -146,7 +155,8 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
     for (int r = p + 1; r < count; ++r) {
       if (std::abs(lu[r * count + p]) > std::abs(lu[best * count + p])) best = r;
     }
-    if (lu[best * count + p] == 0) return "the motion on " + infos[sliding[p]].place + " is not determined by its surface";
+    if (lu[best * count + p] == 0)
+      return "the motion on " + infos[sliding[p]].place + " is not determined by its surface";
     for (int q = 0; q < count; ++q) std::swap(lu[p * count + q], lu[best * count + q]);
     std::swap(psi[p], psi[best]);
     for (int r = 0; r < count; ++r) {
@@ -198,7 +208,8 @@ std::string ClosedForm::sliding_problem(const model::System& system) {
   };
   for (int k = 0; k < layout.switches; ++k) {
     const model::SwitchInfo& info = system.switches()[k];
-    if (info.time_only || !info.two_sided() || info.kind != expr::SwitchKind::jump || !info.in_motion) continue;
+    if (info.time_only || !info.two_sided() || info.kind != expr::SwitchKind::jump || !info.in_motion)
+      continue;
     double& side = work.in[layout.side() + k];
     const double kept = side;
     for (const double value : {0.0, 1.0}) {
@@ -222,7 +233,8 @@ std::string ClosedForm::sliding_problem(const model::System& system) {
       for (const AffineFunction::Slope& slope : structure.surface[k].slopes) {
         const double factor = form.values_[slope.output];
         if (slope.variable >= 2 * form.n_) rate += factor * jump(slope.variable - form.n_, b);
-        if (slope.variable >= form.n_ && slope.variable < 2 * form.n_) rate += factor * response[slope.variable - form.n_];
+        if (slope.variable >= form.n_ && slope.variable < 2 * form.n_)
+          rate += factor * response[slope.variable - form.n_];
       }
       seen = rate != 0;
     }
@@ -245,7 +257,8 @@ std::string ClosedForm::sliding_problem(const model::System& system) {
         const double expected = jump(i, pivot_column) * (jump(pivot_row, b) / jump(pivot_row, pivot_column));
         const double size = std::abs(lower[i][b]) + std::abs(upper[i][b]) + std::abs(expected);
         if (std::abs(jump(i, b) - expected) > kConstantDirection * size)
-          return "switch in " + info.place + ": the force jumps in a direction that varies, so sliding on it would not be linear";
+          return "switch in " + info.place +
+                 ": the force jumps in a direction that varies, so sliding on it would not be linear";
       }
     }
     // In parallel with set-valued friction the share of each is not determined linearly.
@@ -257,8 +270,11 @@ std::string ClosedForm::sliding_problem(const model::System& system) {
         std::size_t at = 0;
         while (at < slip.size() && slip[at] == 0) ++at;
         bool same = at < slip.size() && surface[at] != 0;
-        for (std::size_t b = 0; b < slip.size() && same; ++b) same = surface[b] * slip[at] == slip[b] * surface[at];
-        if (same) return "switch in " + info.place + ": it acts in parallel with the friction of '" + relation.name + "'";
+        for (std::size_t b = 0; b < slip.size() && same; ++b)
+          same = surface[b] * slip[at] == slip[b] * surface[at];
+        if (same)
+          return "switch in " + info.place + ": it acts in parallel with the friction of '" + relation.name +
+                 "'";
       }
     }
   }

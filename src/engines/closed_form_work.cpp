@@ -31,7 +31,8 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
   rows_.clear();
   products_.clear();
   reaction_rows_.clear();
-  work_by_products_ = std::all_of(c.mode.sliding.begin(), c.mode.sliding.end(), [](std::uint8_t k) { return k == 0; });
+  work_by_products_ =
+      std::all_of(c.mode.sliding.begin(), c.mode.sliding.end(), [](std::uint8_t k) { return k == 0; });
   const int basis = y_ + 2 * static_cast<int>(kinds_.size());
   const auto product = [&](int component, const Row& first, const Row& second, double factor) {
     if (all_zero(first) || all_zero(second) || factor == 0) return;
@@ -53,8 +54,8 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
     const model::AuditInfo& element = audits[e];
     if (element.power >= 0) {
       for (const auto& term : c.structure.power[element.power].products) {
-        product(element.dissipative ? e : elements + e, unit(term.variable < 0 ? y_ : term.variable), row(term.other),
-                element.dissipative ? -1 : 1);
+        product(element.dissipative ? e : elements + e, unit(term.variable < 0 ? y_ : term.variable),
+                row(term.other), element.dissipative ? -1 : 1);
       }
     }
     const int r = element.relation;
@@ -84,7 +85,8 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
     }
   }
   for (int r = 0; r < c.layout.relations && !c.motion.redundant(); ++r) {
-    if (c.mode.normal[r] == NormalStatus::closed) reaction_rows_.push_back({r, integral_row(stack.normal[r])});
+    if (c.mode.normal[r] == NormalStatus::closed)
+      reaction_rows_.push_back({r, integral_row(stack.normal[r])});
   }
   // cᵀÂᵏ/k!, in 106 bits as for the search.
   const int size = linear_.size();
@@ -112,10 +114,12 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
 namespace {
 
 /// Gauss-Legendre on [0, 1].
-constexpr std::array<double, 8> kNode = {0.01985507175123188, 0.10166676129318664, 0.23723379504183550, 0.40828267875217511,
-                                         0.59171732124782489, 0.76276620495816450, 0.89833323870681336, 0.98014492824876812};
-constexpr std::array<double, 8> kWeight = {0.050614268145188129, 0.11119051722668724, 0.15685332293894363, 0.18134189168918099,
-                                           0.18134189168918099,  0.15685332293894363, 0.11119051722668724, 0.050614268145188129};
+constexpr std::array<double, 8> kNode = {0.01985507175123188, 0.10166676129318664, 0.23723379504183550,
+                                         0.40828267875217511, 0.59171732124782489, 0.76276620495816450,
+                                         0.89833323870681336, 0.98014492824876812};
+constexpr std::array<double, 8> kWeight = {0.050614268145188129, 0.11119051722668724, 0.15685332293894363,
+                                           0.18134189168918099,  0.18134189168918099, 0.15685332293894363,
+                                           0.11119051722668724,  0.050614268145188129};
 
 /// By number of terms: the share of the natural time up to which the next, share^k/k!, is below rounding.
 const std::array<double, 24> kShare = [] {
@@ -161,8 +165,10 @@ void ClosedForm::list_forms() {
     }
   };
   for (const Product& product : products_) {
-    auto form = std::find_if(forms_.begin(), forms_.end(), [&](const Form& f) { return f.component == product.component; });
-    if (form == forms_.end()) form = forms_.insert(forms_.end(), {product.component, std::vector<double>(square * levels_)});
+    auto form = std::find_if(forms_.begin(), forms_.end(),
+                             [&](const Form& f) { return f.component == product.component; });
+    if (form == forms_.end())
+      form = forms_.insert(forms_.end(), {product.component, std::vector<double>(square * levels_)});
     for (std::size_t g = 0; g < 8; ++g) {
       at_node(product.first, kNode[g], first);
       at_node(product.second, kNode[g], second);
@@ -210,7 +216,8 @@ void ClosedForm::add_work(const double* x, int level, double* work) const {
   }
 }
 
-void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions, bool products) {
+void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions,
+                           bool products) {
   const int size = linear_.size();
   const int count = static_cast<int>(rows_.size());
   const int terms = std::isinf(window_) ? kTerms : terms_needed(width / window_, kTerms);

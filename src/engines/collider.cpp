@@ -12,16 +12,21 @@ constexpr double kRounding = 64 * 2.220446049250313e-16;
 
 Word slip_word(TangentStatus status) {
   switch (status) {
-    case TangentStatus::stick: return Word::stick;
-    case TangentStatus::slip_plus: return Word::slip_plus;
-    case TangentStatus::slip_minus: return Word::slip_minus;
-    default: return Word::none;
+    case TangentStatus::stick:
+      return Word::stick;
+    case TangentStatus::slip_plus:
+      return Word::slip_plus;
+    case TangentStatus::slip_minus:
+      return Word::slip_minus;
+    default:
+      return Word::none;
   }
 }
 
 }  // namespace
 
-Collider::Collider(const model::System& system, model::Workspace& work) : system_(system), work_(work), collision_(system, work) {
+Collider::Collider(const model::System& system, model::Workspace& work)
+    : system_(system), work_(work), collision_(system, work) {
   const model::Layout& layout = system.layout();
   workspace_.expect(layout.relations, layout.tangents);
   settled_.resize(layout.relations);
@@ -29,7 +34,8 @@ Collider::Collider(const model::System& system, model::Workspace& work) : system
   supplied_.resize(layout.relations);
 }
 
-Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail, std::vector<Event>& events) {
+Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail,
+                         std::vector<Event>& events) {
   const model::Layout& layout = system_.layout();
   const int n = layout.coordinates;
   double* in = work_.in.data();
@@ -77,10 +83,10 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
       if (system_.relations()[r].smooth_friction) {
         mode.tangent[row.number] = open ? TangentStatus::free : TangentStatus::smooth;
       } else {
-        mode.tangent[row.number] = open                   ? TangentStatus::free
-                                   : result.after[i] > 0  ? TangentStatus::slip_plus
-                                   : result.after[i] < 0  ? TangentStatus::slip_minus
-                                                          : TangentStatus::stick;
+        mode.tangent[row.number] = open                  ? TangentStatus::free
+                                   : result.after[i] > 0 ? TangentStatus::slip_plus
+                                   : result.after[i] < 0 ? TangentStatus::slip_minus
+                                                         : TangentStatus::stick;
       }
     }
   }
@@ -133,9 +139,11 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
       const TangentStatus after = result.after[j] > 0   ? TangentStatus::slip_plus
                                   : result.after[j] < 0 ? TangentStatus::slip_minus
                                                         : TangentStatus::stick;
-      event.words[1] = relation.tangents > 1 ? (after == TangentStatus::stick ? Word::stick : Word::slip) : slip_word(after);
+      event.words[1] = relation.tangents > 1 ? (after == TangentStatus::stick ? Word::stick : Word::slip)
+                                             : slip_word(after);
     }
-    if (relation.kind == model::RelationKind::constraint) continue;  // constraints pass the impulse on; no event of theirs
+    if (relation.kind == model::RelationKind::constraint)
+      continue;  // constraints pass the impulse on; no event of theirs
     events.push_back(event);
   }
   return status;
@@ -202,7 +210,8 @@ bool Collider::tangential_impact(Mode& mode, int relation, std::vector<Event>& e
                                                                : TangentStatus::stick;
   event.kind = EventKind::tangential_impact;
   event.place = relation;
-  event.words = {result.normal_after > 0 ? Word::rebound : Word::rest, slip_word(mode.tangent[own.first_tangent])};
+  event.words = {result.normal_after > 0 ? Word::rebound : Word::rest,
+                 slip_word(mode.tangent[own.first_tangent])};
   event.normal_impulse = result.normal_impulse;
   event.tangential_impulse[0] = result.tangential_impulse;
   events.push_back(event);

@@ -23,7 +23,8 @@ class Collider {
   /// where a contact stays, open where it rebounds, stick or slip by the law. Appends one event per contact with an impulse.
   /// `tail`: the contacts that take part are all brought to rest, as the infinitely many impacts of an accumulation do.
   /// Relations that got no impulse keep their status unless their slip changed.
-  [[nodiscard]] Status collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail, std::vector<Event>& events);
+  [[nodiscard]] Status collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail,
+                               std::vector<Event>& events);
 
   /// Resolution of Painlevé's paradox at a slipping contact that no finite reaction can hold: the inelastic impulse path from γ_N = 0 stops
   /// its slip. Other closed contacts, constraints and sticking rows keep their velocities; closed contacts that slip go on slipping. False: the

@@ -11,16 +11,22 @@ namespace {
 
 using contact::RowStatus;
 
-constexpr double kTieTolerance = 1e-9;  ///< a Taylor coefficient below this share of its row's scale counts as zero
+constexpr double kTieTolerance =
+    1e-9;  ///< a Taylor coefficient below this share of its row's scale counts as zero
 constexpr int kTieOrder = expr::kTaylorOrder;
 
 TangentStatus tangent_status(RowStatus status) {
   switch (status) {
-    case RowStatus::stick: return TangentStatus::stick;
-    case RowStatus::slip_plus: return TangentStatus::slip_plus;
-    case RowStatus::slip_minus: return TangentStatus::slip_minus;
-    case RowStatus::follows: return TangentStatus::smooth;
-    default: return TangentStatus::free;
+    case RowStatus::stick:
+      return TangentStatus::stick;
+    case RowStatus::slip_plus:
+      return TangentStatus::slip_plus;
+    case RowStatus::slip_minus:
+      return TangentStatus::slip_minus;
+    case RowStatus::follows:
+      return TangentStatus::smooth;
+    default:
+      return TangentStatus::free;
   }
 }
 
@@ -42,7 +48,8 @@ Decider::Decider(const model::System& system, model::Workspace& work)
 }
 
 Decider::Exclusions Decider::no_exclusions() const {
-  return {std::vector<std::uint16_t>(system_.layout().relations, 0), std::vector<std::uint16_t>(system_.layout().tangents, 0)};
+  return {std::vector<std::uint16_t>(system_.layout().relations, 0),
+          std::vector<std::uint16_t>(system_.layout().tangents, 0)};
 }
 
 void Decider::apply(std::span<const RowStatus> rows, Mode& mode) const {
@@ -54,18 +61,22 @@ void Decider::apply(std::span<const RowStatus> rows, Mode& mode) const {
       continue;
     }
     const model::Relation& relation = system_.relations()[row.relation];
-    mode.pressed[row.relation] = rows[i] == RowStatus::held_plus ? 1 : rows[i] == RowStatus::held_minus ? -1 : 0;
+    mode.pressed[row.relation] = rows[i] == RowStatus::held_plus    ? 1
+                                 : rows[i] == RowStatus::held_minus ? -1
+                                                                    : 0;
     mode.normal[row.relation] = rows[i] == RowStatus::open     ? NormalStatus::open
                                 : rows[i] == RowStatus::closed ? NormalStatus::closed
                                                                : NormalStatus::held;
     if (rows[i] == RowStatus::open) {
-      for (int j = 0; j < relation.tangents; ++j) mode.tangent[relation.first_tangent + j] = TangentStatus::free;
+      for (int j = 0; j < relation.tangents; ++j)
+        mode.tangent[relation.first_tangent + j] = TangentStatus::free;
     }
   }
   for (int i = assembly_.normals(); i < assembly_.size(); ++i) {
     const RowAssembly::Row& row = assembly_[i];
     const model::Relation& relation = system_.relations()[row.relation];
-    if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open) mode.tangent[row.number] = TangentStatus::free;
+    if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open)
+      mode.tangent[row.number] = TangentStatus::free;
   }
 }
 
@@ -115,9 +126,11 @@ Decider::Sign Decider::judge(const Mode& mode) {
       case TangentStatus::slip_plus:
       case TangentStatus::slip_minus:
         if (state_[i - assembly_.normals()] != contact::TangentState::rest) break;
-        take(first(series_.slip(row.relation, row.tangent), 1, order, acceleration * tau, direction(mode.tangent[row.number])));
+        take(first(series_.slip(row.relation, row.tangent), 1, order, acceleration * tau,
+                   direction(mode.tangent[row.number])));
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return worst;
@@ -131,15 +144,19 @@ std::string Decider::paradox_words(const contact::DecisionProblem& problem, cons
     if (assembly_[i].relation == failed_) (assembly_[i].tangent < 0 ? normal : tangent) = i;
   }
   const model::Relation& relation = system_.relations()[failed_];
-  if (normal < 0 || tangent < 0 || relation.tangents != 1 || direction(mode.tangent[relation.first_tangent]) == 0) return {};
+  if (normal < 0 || tangent < 0 || relation.tangents != 1 ||
+      direction(mode.tangent[relation.first_tangent]) == 0)
+    return {};
   std::vector<RowStatus> statuses;
   assembly_.statuses(mode, statuses);
-  const contact::SlidingContact alone = contact::sliding_contact(problem, statuses, normal, tangent - assembly_.normals());
+  const contact::SlidingContact alone =
+      contact::sliding_contact(problem, statuses, normal, tangent - assembly_.normals());
   if (contact::regular(alone.sliding)) return {};
-  std::string words = alone.kind == contact::NormalKind::bilateral
-                          ? ": friction of a constraint with mu*|b| = " + to_text(alone.mu * std::abs(alone.A_NT), 6) +
-                                " >= k = " + to_text(alone.A_NN, 6)
-                          : ": k = " + to_text(alone.k, 6);
+  std::string words =
+      alone.kind == contact::NormalKind::bilateral
+          ? ": friction of a constraint with mu*|b| = " + to_text(alone.mu * std::abs(alone.A_NT), 6) +
+                " >= k = " + to_text(alone.A_NN, 6)
+          : ": k = " + to_text(alone.k, 6);
   return words + ", a = " + to_text(alone.b_N, 6);
 }
 
@@ -163,7 +180,8 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
   if (rows == 0) return status;
   if (!system_.motion(work_)) {
     status.reason = work_.mass_failed ? Reason::singular_mass : Reason::not_finite;
-    status.message = work_.mass_failed ? "the mass matrix is not positive definite" : "the forces are not finite numbers";
+    status.message =
+        work_.mass_failed ? "the mass matrix is not positive definite" : "the forces are not finite numbers";
     return status;
   }
 
@@ -189,7 +207,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
       excluded_[i] = excluded.tangent[row.number];
       const model::Relation& relation = system_.relations()[row.relation];
       const TangentStatus known = mode.tangent[row.number];
-      state_[i - normals] = relation.smooth_friction           ? contact::TangentState::follows
+      state_[i - normals] = relation.smooth_friction             ? contact::TangentState::follows
                             : known == TangentStatus::slip_plus  ? contact::TangentState::slip_plus
                             : known == TangentStatus::slip_minus ? contact::TangentState::slip_minus
                                                                  : contact::TangentState::rest;
@@ -215,12 +233,15 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     unchecked_ = decision.verdict == contact::Verdict::found_unchecked;
     if (!decision.found()) {
       failed_ = decision.row >= 0 ? assembly_[decision.row].relation : assembly_[0].relation;
-      status.reason = decision.verdict == contact::Verdict::indeterminate ? Reason::indeterminate : Reason::inconsistent;
+      status.reason =
+          decision.verdict == contact::Verdict::indeterminate ? Reason::indeterminate : Reason::inconsistent;
       status.where = system_.relations()[failed_].place;
       status.message = decision.verdict == contact::Verdict::indeterminate
-                           ? "several motions satisfy contact and friction here (" + std::to_string(decision.candidates) + " modes)"
+                           ? "several motions satisfy contact and friction here (" +
+                                 std::to_string(decision.candidates) + " modes)"
                        : decision.verdict == contact::Verdict::inconsistent
-                           ? "no finite reaction satisfies contact and friction here (all " + std::to_string(decision.modes_tried) + " modes tried)"
+                           ? "no finite reaction satisfies contact and friction here (all " +
+                                 std::to_string(decision.modes_tried) + " modes tried)"
                            : "no reaction was found; absence is not proved";
       if (decision.verdict != contact::Verdict::not_found) status.message += paradox_words(problem, mode);
       return status;

@@ -7,22 +7,38 @@ namespace {
 
 const char* text(Word word) {
   switch (word) {
-    case Word::none: return "";
-    case Word::rest: return "rest";
-    case Word::rebound: return "rebound";
-    case Word::stick: return "stick";
-    case Word::slip_plus: return "slip+";
-    case Word::slip_minus: return "slip-";
-    case Word::slip: return "slip";
-    case Word::plus: return "+";
-    case Word::minus: return "-";
-    case Word::up: return "up";
-    case Word::down: return "down";
-    case Word::inconsistent: return "inconsistent";
-    case Word::indeterminate: return "indeterminate";
-    case Word::below: return "below";
-    case Word::above: return "above";
-    case Word::level: return "level";
+    case Word::none:
+      return "";
+    case Word::rest:
+      return "rest";
+    case Word::rebound:
+      return "rebound";
+    case Word::stick:
+      return "stick";
+    case Word::slip_plus:
+      return "slip+";
+    case Word::slip_minus:
+      return "slip-";
+    case Word::slip:
+      return "slip";
+    case Word::plus:
+      return "+";
+    case Word::minus:
+      return "-";
+    case Word::up:
+      return "up";
+    case Word::down:
+      return "down";
+    case Word::inconsistent:
+      return "inconsistent";
+    case Word::indeterminate:
+      return "indeterminate";
+    case Word::below:
+      return "below";
+    case Word::above:
+      return "above";
+    case Word::level:
+      return "level";
   }
   return "";
 }
@@ -31,20 +47,34 @@ const char* text(Word word) {
 
 const char* name(EventKind kind) {
   switch (kind) {
-    case EventKind::impact: return "impact";
-    case EventKind::contact: return "contact";
-    case EventKind::lift_off: return "lift-off";
-    case EventKind::stick: return "stick";
-    case EventKind::slip: return "slip";
-    case EventKind::reversal: return "reversal";
-    case EventKind::tangential_impact: return "tangential-impact";
-    case EventKind::accumulation: return "accumulation";
-    case EventKind::painleve: return "painleve";
-    case EventKind::switch_side: return "switch";
-    case EventKind::slide_begin: return "slide-begin";
-    case EventKind::slide_end: return "slide-end";
-    case EventKind::graze: return "graze";
-    case EventKind::watch: return "watch";
+    case EventKind::impact:
+      return "impact";
+    case EventKind::contact:
+      return "contact";
+    case EventKind::lift_off:
+      return "lift-off";
+    case EventKind::stick:
+      return "stick";
+    case EventKind::slip:
+      return "slip";
+    case EventKind::reversal:
+      return "reversal";
+    case EventKind::tangential_impact:
+      return "tangential-impact";
+    case EventKind::accumulation:
+      return "accumulation";
+    case EventKind::painleve:
+      return "painleve";
+    case EventKind::switch_side:
+      return "switch";
+    case EventKind::slide_begin:
+      return "slide-begin";
+    case EventKind::slide_end:
+      return "slide-end";
+    case EventKind::graze:
+      return "graze";
+    case EventKind::watch:
+      return "watch";
   }
   return "";
 }
@@ -54,9 +84,12 @@ std::string where(const model::System& system, const Event& event) {
   switch (event.kind) {
     case EventKind::switch_side:
     case EventKind::slide_begin:
-    case EventKind::slide_end: return system.switches()[place].place;
-    case EventKind::watch: return system.watches()[place].name;
-    default: return event.on_switch ? system.switches()[place].place : system.relations()[place].name;
+    case EventKind::slide_end:
+      return system.switches()[place].place;
+    case EventKind::watch:
+      return system.watches()[place].name;
+    default:
+      return event.on_switch ? system.switches()[place].place : system.relations()[place].name;
   }
 }
 
@@ -64,7 +97,8 @@ std::string detail(const model::System& system, const Event& event) {
   switch (event.kind) {
     case EventKind::accumulation:
       return to_text(event.numbers[0]) + ' ' + to_text(event.numbers[1]);
-    case EventKind::graze: return to_text(event.numbers[0]);
+    case EventKind::graze:
+      return to_text(event.numbers[0]);
     case EventKind::switch_side:
     case EventKind::slide_begin:
     case EventKind::slide_end: {
@@ -74,7 +108,8 @@ std::string detail(const model::System& system, const Event& event) {
       if (!info.two_sided()) return to_text(event.numbers[0]);
       return event.words[0] == Word::above ? info.above : info.below;
     }
-    default: break;
+    default:
+      break;
   }
   std::string out = text(event.words[0]);
   if (event.words[1] != Word::none) out += std::string(out.empty() ? "" : " ") + text(event.words[1]);

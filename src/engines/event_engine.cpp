@@ -21,7 +21,9 @@ EngineOptions options_of(const model::RunOptions& run) {
   out.step = run.step;
   out.max_step = run.max_step;
   out.max_events = run.max_events;
-  out.integrator = run.method == "explicit" ? Integrator::explicit_only : run.method == "stiff" ? Integrator::stiff : Integrator::automatic;
+  out.integrator = run.method == "explicit" ? Integrator::explicit_only
+                   : run.method == "stiff"  ? Integrator::stiff
+                                            : Integrator::automatic;
   out.on_accumulation = run.on_accumulation == "stop" ? OnAccumulation::stop : OnAccumulation::finish;
   out.on_painleve = run.on_painleve == "tangential-impact" ? OnPainleve::tangential_impact
                     : run.on_painleve == "choose"          ? OnPainleve::choose
@@ -48,7 +50,9 @@ std::string EventEngine::unsupported(const model::System& system) {
   return {};
 }
 
-EngineResult EventEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) { return run_->go(options, sink, resume); }
+EngineResult EventEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) {
+  return run_->go(options, sink, resume);
+}
 
 EventEngine::Run::Run(const model::System& system)
     : system_(system),
@@ -71,7 +75,8 @@ EventEngine::Run::Run(const model::System& system)
   weight_.resize(components);
   start_y_.resize(layout_.integrated());
   typical_.resize(layout_.integrated());
-  has_massless_ = std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
+  has_massless_ =
+      std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   rate_noise_.resize(components);
   rounding_.resize(layout_.integrated());
   touching_.resize(layout_.relations);
@@ -89,8 +94,9 @@ EventEngine::Run::Run(const model::System& system)
   tail_impulse_.resize(layout_.relations);
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());
-  reads_audits_ = !system.columns().empty() || std::any_of(system.watches().begin(), system.watches().end(),
-                                                           [](const model::WatchInfo& watch) { return watch.needs_reactions; });
+  reads_audits_ = !system.columns().empty() ||
+                  std::any_of(system.watches().begin(), system.watches().end(),
+                              [](const model::WatchInfo& watch) { return watch.needs_reactions; });
   needs_reactions_ = std::any_of(system.columns().begin(), system.columns().end(),
                                  [](const model::ColumnInfo& column) { return column.needs_reactions; });
   pending_.reserve(16);
@@ -121,7 +127,10 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
         if (!handle_timetable(t_)) break;
       }
       if (result_.events > options_.max_events) {
-        static_cast<void>(fail({Reason::too_many_events, t_, {}, "more than " + std::to_string(options_.max_events) + " events"}));
+        static_cast<void>(fail({Reason::too_many_events,
+                                t_,
+                                {},
+                                "more than " + std::to_string(options_.max_events) + " events"}));
         break;
       }
       if (next_sample_ <= t_) {
@@ -210,7 +219,10 @@ void EventEngine::Run::start_from_model() {
   double potential = 0;
   double total = 0;
   if (!system_.motion(work_)) {
-    static_cast<void>(fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite, t_, {}, "the equations cannot be evaluated at the start"}));
+    static_cast<void>(fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite,
+                            t_,
+                            {},
+                            "the equations cannot be evaluated at the start"}));
     return;
   }
   system_.energies(work_, kinetic, potential, total);
@@ -271,7 +283,8 @@ void EventEngine::Run::finish() {
   result_.energy_imbalance = imbalance();
   result_.evaluations = motion_.evaluations;
   // A closed phase that an interrupt cuts goes on when the run is taken up.
-  for (int r = 0; r < layout_.relations && result_.status.reason != Reason::interrupted; ++r) close_interval(r);
+  for (int r = 0; r < layout_.relations && result_.status.reason != Reason::interrupted; ++r)
+    close_interval(r);
   if (result_.status.reason == Reason::done) {
     result_.status.time = t_;
     if (stop_by_watch_) result_.status.reason = Reason::watch;
@@ -286,26 +299,30 @@ double EventEngine::Run::regular_sample(long k) const {
   if (k == last_sample_) return options_.until;
   const auto index = static_cast<double>(k);
   return options_.from + (options_.every > 0 ? index * options_.every
-                                             : (options_.until - options_.from) * (index / static_cast<double>(last_sample_)));
+                                             : (options_.until - options_.from) *
+                                                   (index / static_cast<double>(last_sample_)));
 }
 
 void EventEngine::Run::first_sample() {
   sample_index_ = 0;
   instant_index_ = 0;
   const double span = options_.until - options_.from;
-  last_sample_ = options_.every > 0 ? static_cast<long>(std::ceil(span / options_.every - 1e-9)) : options_.samples - 1;
+  last_sample_ =
+      options_.every > 0 ? static_cast<long>(std::ceil(span / options_.every - 1e-9)) : options_.samples - 1;
   set_next_sample();
 }
 
 void EventEngine::Run::set_next_sample() {
   next_sample_ = regular_sample(sample_index_);
-  if (instant_index_ < options_.instants.size()) next_sample_ = std::min(next_sample_, options_.instants[instant_index_]);
+  if (instant_index_ < options_.instants.size())
+    next_sample_ = std::min(next_sample_, options_.instants[instant_index_]);
 }
 
 void EventEngine::Run::advance_sample() {
   const double now = next_sample_;
   if (regular_sample(sample_index_) <= now) ++sample_index_;
-  while (instant_index_ < options_.instants.size() && options_.instants[instant_index_] <= now) ++instant_index_;
+  while (instant_index_ < options_.instants.size() && options_.instants[instant_index_] <= now)
+    ++instant_index_;
   set_next_sample();
 }
 
@@ -322,8 +339,11 @@ void EventEngine::Run::emit_row(RowKind kind) {
 // Regular samples before `to`, straight from the polynomial of the step into the rows.
 void EventEngine::Run::emit_states(double to) {
   if (!(next_sample_ < to)) return;
-  const double spacing = options_.every > 0 ? options_.every : (options_.until - options_.from) / static_cast<double>(last_sample_);
-  long end = sample_index_ + static_cast<long>((to - next_sample_) / spacing);  // right but for one, by rounding
+  const double spacing = options_.every > 0
+                             ? options_.every
+                             : (options_.until - options_.from) / static_cast<double>(last_sample_);
+  long end =
+      sample_index_ + static_cast<long>((to - next_sample_) / spacing);  // right but for one, by rounding
   while (end > sample_index_ && !(regular_sample(end - 1) < to)) --end;
   while (regular_sample(end) < to) ++end;
   const auto count = static_cast<std::size_t>(end - sample_index_);
@@ -360,7 +380,8 @@ void EventEngine::Run::emit_states(double to) {
 // Rows at the sample times before `to`, along the step just made.
 void EventEngine::Run::emit_samples(double to) {
   const double h = to - t_;
-  if (!stiff_ && !needs_reactions_ && !has_massless_ && !reads_audits_ && motion_.all_pinned() && instant_index_ >= options_.instants.size()) {
+  if (!stiff_ && !needs_reactions_ && !has_massless_ && !reads_audits_ && motion_.all_pinned() &&
+      instant_index_ >= options_.instants.size()) {
     // Only the state is asked for.
     emit_states(to);
     return;
@@ -378,7 +399,8 @@ void EventEngine::Run::emit_samples(double to) {
 void EventEngine::Run::load_audits(const double* y) {
   if (!reads_audits_) return;
   std::copy_n(y + layout_.integrated(), layout_.audits, work_.in.begin() + layout_.dissipated());
-  std::copy_n(y + layout_.integrated() + layout_.audits, layout_.audits, work_.in.begin() + layout_.supplied());
+  std::copy_n(y + layout_.integrated() + layout_.audits, layout_.audits,
+              work_.in.begin() + layout_.supplied());
 }
 
 void EventEngine::Run::rows_before_event() {
@@ -439,13 +461,16 @@ bool EventEngine::Run::add_polynomial(int relation, double h, double theta) {
     if (list[i].zeros > 0) return false;
     const double* coefficients = bernstein_.data() + i * (degree_ + 1);
     // Gauss-Legendre with 8 points is exact for degree 15.
-    static constexpr double kNode[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
-    static constexpr double kWeight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
+    static constexpr double kNode[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
+                                        0.9602898564975363};
+    static constexpr double kWeight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
+                                          0.1012285362903763};
     double sum = 0;
     Interval& interval = open_intervals_[relation];
     for (int g = 0; g < 4; ++g) {
       for (const double sign : {-1.0, 1.0}) {
-        const double value = numeric::bernstein_value(coefficients, degree_, 0.5 * theta * (1 + sign * kNode[g]));
+        const double value =
+            numeric::bernstein_value(coefficients, degree_, 0.5 * theta * (1 + sign * kNode[g]));
         sum += kWeight[g] * value;
         interval.peak = std::max(interval.peak, value);
       }

@@ -11,7 +11,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this times the scale of their row
-constexpr int kMostTangentialImpacts = 100;  ///< at one instant
+constexpr int kMostTangentialImpacts = 100;   ///< at one instant
 
 }  // namespace
 
@@ -29,8 +29,10 @@ bool EventEngine::Run::handle_guards() {
   quiet_rows_ = true;
   for (const int index : together_) {
     const Guard& guard = guards_.list()[index];
-    const bool silent = (guard.kind == GuardKind::side || guard.kind == GuardKind::level_above || guard.kind == GuardKind::level_below) &&
-                        (system_.switches()[guard.place].kind != expr::SwitchKind::jump || !options_.list_switches);
+    const bool silent =
+        (guard.kind == GuardKind::side || guard.kind == GuardKind::level_above ||
+         guard.kind == GuardKind::level_below) &&
+        (system_.switches()[guard.place].kind != expr::SwitchKind::jump || !options_.list_switches);
     if (!silent) quiet_rows_ = false;
   }
   if (!quiet_rows_) rows_before_event();
@@ -38,7 +40,8 @@ bool EventEngine::Run::handle_guards() {
 
   bool only_watches = true;
   bool touched = false;
-  if (!evaluate_coefficients()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (!evaluate_coefficients())
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
     if (guard.kind != GuardKind::watch) only_watches = false;
@@ -63,7 +66,9 @@ bool EventEngine::Run::handle_guards() {
         fresh_relation_[place] = 1;
         break;
       }
-      case GuardKind::margin: exclude_exhausted_rows(); break;
+      case GuardKind::margin:
+        exclude_exhausted_rows();
+        break;
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
         const int number = system_.relations()[place].first_tangent + guard.tangent;
@@ -84,24 +89,29 @@ bool EventEngine::Run::handle_guards() {
           break;
         }
         exclusions_.tangent[number] |=
-            contact::bit(mode_.tangent[number] == TangentStatus::slip_plus ? contact::RowStatus::slip_plus : contact::RowStatus::slip_minus);
+            contact::bit(mode_.tangent[number] == TangentStatus::slip_plus ? contact::RowStatus::slip_plus
+                                                                           : contact::RowStatus::slip_minus);
         mode_.tangent[number] = TangentStatus::stick;
         fresh_tangent_[number] = 1;
         break;
       }
       case GuardKind::jam:
         return paradox({Reason::inconsistent, t_, system_.relations()[place].place,
-                        "the slipping contact jams: its reaction grows without bound (w_N M⁻¹ (w_N − μ s w_T) falls to zero)"});
+                        "the slipping contact jams: its reaction grows without bound (w_N M⁻¹ (w_N − μ s "
+                        "w_T) falls to zero)"});
       case GuardKind::joint_normal:
         if (turns_at_kink()) break;  // abs() turns it around here
         return fail({Reason::negative_normal, t_, system_.relations()[place].place,
-                     "the normal force of the joint becomes negative; write abs() or max() where its sign may change"});
+                     "the normal force of the joint becomes negative; write abs() or max() where its sign "
+                     "may change"});
       case GuardKind::pressed:
-        exclusions_.normal[place] |= contact::bit(guard.sign > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
+        exclusions_.normal[place] |=
+            contact::bit(guard.sign > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
         fresh_relation_[place] = 1;
         break;
       case GuardKind::side:
-        if (std::find(at_surface_.begin(), at_surface_.end(), place) == at_surface_.end()) at_surface_.push_back(place);
+        if (std::find(at_surface_.begin(), at_surface_.end(), place) == at_surface_.end())
+          at_surface_.push_back(place);
         break;
       case GuardKind::level_below:
       case GuardKind::level_above: {
@@ -111,7 +121,8 @@ bool EventEngine::Run::handle_guards() {
         event.kind = EventKind::switch_side;
         event.place = place;
         event.numbers[0] = mode_.side[place];
-        if (system_.switches()[place].kind == expr::SwitchKind::jump && options_.list_switches) pending_.push_back(event);
+        if (system_.switches()[place].kind == expr::SwitchKind::jump && options_.list_switches)
+          pending_.push_back(event);
         break;
       }
       case GuardKind::slide_above:
@@ -144,7 +155,8 @@ bool EventEngine::Run::handle_guards() {
   if (only_watches) {
     for (Event& event : pending_) report(event);
     pending_.clear();
-    for (Guard& guard : guards_.list()) guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? 1 : 0;
+    for (Guard& guard : guards_.list())
+      guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? 1 : 0;
     rows_after_event();
     end_phase();
     return true;
@@ -184,7 +196,8 @@ void EventEngine::Run::exclude_exhausted_rows() {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     double limit = rows.base;
-    for (std::size_t f = 0; f < relation.feeds.size(); ++f) limit += rows.factors[f] * std::abs(motion_.normal()[relation.feeds[f]]);
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+      limit += rows.factors[f] * std::abs(motion_.normal()[relation.feeds[f]]);
     bool sticks = false;
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
@@ -225,7 +238,8 @@ bool EventEngine::Run::handle_timetable(double t) {
   }
   if (!quiet_rows_) rows_before_event();
   motion_.load(t_, y_.data());
-  if (!evaluate_coefficients()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (!evaluate_coefficients())
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   const double energy = total_energy();
   for (const int k : changed_) {
     mode_.side[k] = next_side_[k];
@@ -307,7 +321,8 @@ bool EventEngine::Run::settle() {
 
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   for (int r = 0; r < layout_.relations; ++r) decider_.force_floor[r] = guards_.normal_scale(r);
-  for (int j = 0; j < layout_.tangents; ++j) decider_.force_floor[layout_.relations + j] = guards_.tangent_scale(j);
+  for (int j = 0; j < layout_.tangents; ++j)
+    decider_.force_floor[layout_.relations + j] = guards_.tangent_scale(j);
   status = decider_.decide(mode, exclusions_, kDecisionTolerance);
   if (status.reason == Reason::inconsistent) {
     // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much.
@@ -323,7 +338,8 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
 // No reaction, or several. True: the run goes on, with mode_ decided.
 bool EventEngine::Run::paradox(Status status) {
   const int relation = decider_.failed_relation();
-  if ((status.reason != Reason::inconsistent && status.reason != Reason::indeterminate) || relation < 0) return fail(std::move(status));
+  if ((status.reason != Reason::inconsistent && status.reason != Reason::indeterminate) || relation < 0)
+    return fail(std::move(status));
   const bool inconsistent = status.reason == Reason::inconsistent;
   if (quiet_) {  // at the start: from here on there is something to list
     quiet_ = false;
@@ -337,17 +353,20 @@ bool EventEngine::Run::paradox(Status status) {
   event.energy_before = event.energy_after = total_energy();
   pending_.push_back(event);
 
-  if (!inconsistent && options_.on_painleve != OnPainleve::stop && mode_.normal[relation] == NormalStatus::closed) {
+  if (!inconsistent && options_.on_painleve != OnPainleve::stop &&
+      mode_.normal[relation] == NormalStatus::closed) {
     // The branch with sliding contact is unstable under any compliance of the contact; the contact opens.
     exclusions_.normal[relation] |= contact::bit(contact::RowStatus::closed);
     fresh_relation_[relation] = 1;
     Status next;
     if (decide_with(mode_, next)) return true;
   }
-  if (inconsistent && options_.on_painleve == OnPainleve::tangential_impact && tangential_impacts_ < kMostTangentialImpacts) {
+  if (inconsistent && options_.on_painleve == OnPainleve::tangential_impact &&
+      tangential_impacts_ < kMostTangentialImpacts) {
     ++tangential_impacts_;
     motion_.load(t_, y_.data());
-    for (int j = 0; j < layout_.tangents; ++j) work_.in[layout_.direction() + j] = direction(mode_.tangent[j]);
+    for (int j = 0; j < layout_.tangents; ++j)
+      work_.in[layout_.direction() + j] = direction(mode_.tangent[j]);
     if (collider_.tangential_impact(mode_, relation, pending_)) {
       std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
       add_impact_work();
@@ -373,12 +392,17 @@ bool EventEngine::Run::restart() {
   phase_.mode = mode_;
   motion_.load(t_, y_.data());
   if (!motion_.set_mode(mode_)) {
-    return fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite, t_, {}, "the equations of motion cannot be evaluated in the new mode"});
+    return fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite,
+                 t_,
+                 {},
+                 "the equations of motion cannot be evaluated in the new mode"});
   }
   explicit_.use(motion_.components());
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
   motion_.load(t_, y_.data());
-  if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number in the new mode"});
+  if (!motion_.evaluate())
+    return fail(
+        {Reason::not_finite, t_, {}, "the equations of motion give no finite number in the new mode"});
   if (motion_.slides()) mode_ = motion_.mode();  // with the coefficients of the sliding switches
   motion_.note_terms();
   project_sliding();
@@ -409,7 +433,8 @@ void EventEngine::Run::end_phase() {
 void EventEngine::Run::reset_bristles() {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    if (relation.bristles.empty() || mode_.normal[r] != NormalStatus::open || fresh_relation_[r] == 0) continue;
+    if (relation.bristles.empty() || mode_.normal[r] != NormalStatus::open || fresh_relation_[r] == 0)
+      continue;
     for (const int state : relation.bristles) y_[2 * layout_.coordinates + state] = 0;
   }
 }
@@ -435,7 +460,9 @@ void EventEngine::Run::list_changes() {
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus was = before.tangent[relation.first_tangent + j];
       const TangentStatus now = mode_.tangent[relation.first_tangent + j];
-      if (was == now || was == TangentStatus::free || now == TangentStatus::free || now == TangentStatus::smooth) continue;
+      if (was == now || was == TangentStatus::free || now == TangentStatus::free ||
+          now == TangentStatus::smooth)
+        continue;
       if (now == TangentStatus::stick) {
         add(EventKind::stick, r, was == TangentStatus::slip_plus ? Word::plus : Word::minus);
       } else if (was == TangentStatus::stick) {

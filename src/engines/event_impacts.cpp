@@ -20,7 +20,9 @@ void EventEngine::Run::close_gap(int relation) {
     double rate = 0;
     system_.gap(work_, relation, gap, rate);
     if (gap == 0) return;
-    const model::RelationRows& rows = system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
+    const model::RelationRows& rows = system_.relations()[relation].rows_constant
+                                          ? work_.relation[relation]
+                                          : system_.rows(work_, relation);
     std::copy_n(rows.w, n, node_y_.begin());
     if (!system_.motion(work_)) return;
     system_.solve_mass(work_, node_y_.data());
@@ -35,7 +37,8 @@ void EventEngine::Run::close_gap(int relation) {
 // changes of this instant are compared with.
 bool EventEngine::Run::touch() {
   const int n = layout_.coordinates;
-  if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
+  if (!motion_.evaluate())
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
   bool approaching = false;
   Accumulation::Entry entry;
   entry.time = t_;
@@ -94,7 +97,9 @@ bool EventEngine::Run::mark_touching() {
   bool any = false;
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    if (!relation.has_normal || relation.kind != model::RelationKind::contact || mode_.normal[r] != NormalStatus::open) continue;
+    if (!relation.has_normal || relation.kind != model::RelationKind::contact ||
+        mode_.normal[r] != NormalStatus::open)
+      continue;
     // A contact that was closed until now, or that the last impact left at rest, has no approach velocity.
     if (reference_.normal[r] == NormalStatus::closed) continue;
     const model::RelationRows& rows = system_.rows(work_, r);
@@ -118,10 +123,13 @@ void EventEngine::Run::settle_reference() {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (!relation.has_normal) continue;
-    const bool told = std::any_of(pending_.begin(), pending_.end(), [r](const Event& event) { return event.place == r && !event.on_switch; });
-    if (!told && reference_.normal[r] == NormalStatus::closed && mode_.normal[r] == NormalStatus::open) continue;  // it lifts off
+    const bool told = std::any_of(pending_.begin(), pending_.end(),
+                                  [r](const Event& event) { return event.place == r && !event.on_switch; });
+    if (!told && reference_.normal[r] == NormalStatus::closed && mode_.normal[r] == NormalStatus::open)
+      continue;  // it lifts off
     reference_.normal[r] = mode_.normal[r];
-    for (int j = 0; j < relation.tangents; ++j) reference_.tangent[relation.first_tangent + j] = mode_.tangent[relation.first_tangent + j];
+    for (int j = 0; j < relation.tangents; ++j)
+      reference_.tangent[relation.first_tangent + j] = mode_.tangent[relation.first_tangent + j];
   }
 }
 
@@ -153,7 +161,8 @@ bool EventEngine::Run::impact(bool inelastic) {
   if (inelastic) {
     // The tail's impulse is listed with its accumulation, not as an impact.
     // What stops a contact of the pattern on its way out is below the tolerance, and no impulse of a contact.
-    for (std::size_t i = first; i < pending_.size(); ++i) tail_impulse_[pending_[i].place] += std::max(0.0, pending_[i].normal_impulse);
+    for (std::size_t i = first; i < pending_.size(); ++i)
+      tail_impulse_[pending_[i].place] += std::max(0.0, pending_[i].normal_impulse);
     pending_.resize(first);
   }
   return true;
@@ -176,12 +185,14 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
   if (pattern.length == 0) pattern = accumulation_.cluster();
   if (pattern.length == 0) return false;
   double speed_scale = 0;
-  for (int i = 0; i < layout_.coordinates; ++i) speed_scale = std::max(speed_scale, scale_[layout_.coordinates + i]);
+  for (int i = 0; i < layout_.coordinates; ++i)
+    speed_scale = std::max(speed_scale, scale_[layout_.coordinates + i]);
   for (int r = 0; r < layout_.relations; ++r) {
     if ((pattern.members & member_bit(r)) == 0 || !system_.relations()[r].has_normal) continue;
     const double gap_scale = guards_.gap_scale(r);
     if (pattern.equal_time) {
-      if (entry.size > 10 * options_.tolerance * speed_scale) return false;  // smaller hops drown in the error of the steps
+      if (entry.size > 10 * options_.tolerance * speed_scale)
+        return false;  // smaller hops drown in the error of the steps
     } else if (pattern.height > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) {
       return false;
     }
@@ -207,7 +218,8 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
 bool EventEngine::Run::finish_accumulation() {
   rows_before_event();
   motion_.load(t_, y_.data());
-  if (!motion_.evaluate()) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (!motion_.evaluate())
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   if (!end_tail()) {
     rows_after_event();
     return false;

@@ -19,7 +19,8 @@ constexpr std::size_t kMethodNumbers = 5;    ///< saved of the choice between th
 void EventEngine::Run::save(Moment& out) const {
   out.time = t_;
   out.y.assign(y_.begin(), y_.begin() + layout_.integrated());
-  out.dissipated.assign(y_.begin() + layout_.integrated(), y_.begin() + layout_.integrated() + layout_.audits);
+  out.dissipated.assign(y_.begin() + layout_.integrated(),
+                        y_.begin() + layout_.integrated() + layout_.audits);
   out.supplied.assign(y_.begin() + layout_.integrated() + layout_.audits, y_.end());
   out.initial_energy = work_.in[layout_.initial_energy()];
   out.mode = mode_;
@@ -36,22 +37,31 @@ void EventEngine::Run::save(Moment& out) const {
   phase.start = phase_start_;
   phase.last_flight = last_flight_;
   phase.side = motion_.mode().side;
-  for (const Guard& guard : guards_.list()) phase.guards.insert(phase.guards.end(), {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
+  for (const Guard& guard : guards_.list())
+    phase.guards.insert(phase.guards.end(),
+                        {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
   phase.watch_sides.assign(watch_side_.begin(), watch_side_.end());
   if (have_f0_) phase.rate = f0_;
   if (noise_measured_) phase.noise = rate_noise_;
   phase.grow = grow_allowed_;
   phase.largest_energy = result_.largest_energy;
   phase.stiff = stiff_;
-  phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm()), static_cast<double>(since_trial_),
-                        static_cast<double>(trial_every_), unstable_ ? 1.0 : 0.0});
-  phase.stepper.insert(phase.stepper.end(), motion_.acceleration_terms().begin(), motion_.acceleration_terms().end());
+  phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm()),
+                        static_cast<double>(since_trial_), static_cast<double>(trial_every_),
+                        unstable_ ? 1.0 : 0.0});
+  phase.stepper.insert(phase.stepper.end(), motion_.acceleration_terms().begin(),
+                       motion_.acceleration_terms().end());
   if (stiff_) radau_.save(phase.stepper);
   phase.switchings = switching_.save();
   phase.tail_end = accumulation_end_;
   if (!std::isnan(accumulation_end_)) {
-    phase.tail = {static_cast<double>(tail_.length), tail_.ratio, tail_.remaining, tail_.equal_time ? 1.0 : 0.0,
-                  static_cast<double>(tail_.members >> 32U), static_cast<double>(tail_.members & 0xFFFFFFFFULL), tail_.jerk,
+    phase.tail = {static_cast<double>(tail_.length),
+                  tail_.ratio,
+                  tail_.remaining,
+                  tail_.equal_time ? 1.0 : 0.0,
+                  static_cast<double>(tail_.members >> 32U),
+                  static_cast<double>(tail_.members & 0xFFFFFFFFULL),
+                  tail_.jerk,
                   static_cast<double>(tail_.count)};
     phase.tail.insert(phase.tail.end(), tail_impulse_.begin(), tail_impulse_.end());
   }

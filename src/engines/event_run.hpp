@@ -147,26 +147,28 @@ struct EventEngine::Run {
   Collider collider_;
   Timetable timetable_;
   MotionSeries series_;
-  Accumulation accumulation_;        ///< of impacts
-  Accumulation switching_;           ///< of switchings
+  Accumulation accumulation_;  ///< of impacts
+  Accumulation switching_;     ///< of switchings
   numeric::ExplicitStepper explicit_;
   numeric::RadauStepper radau_;
   numeric::StiffnessMonitor stiffness_;
-  std::array<const numeric::SamplingGrid*, 3> grids_{&numeric::SamplingGrid::of_degree(4), &numeric::SamplingGrid::of_degree(8), &numeric::SamplingGrid::of_degree(16)};
+  std::array<const numeric::SamplingGrid*, 3> grids_{&numeric::SamplingGrid::of_degree(4),
+                                                     &numeric::SamplingGrid::of_degree(8),
+                                                     &numeric::SamplingGrid::of_degree(16)};
 
   EngineOptions options_;
   Sink* sink_ = nullptr;
   EngineResult result_;
 
   double t_ = 0;
-  double time_bound_ = 0;            ///< of the error of the present event's time; 0: not known
-  double h_ = 0;                     ///< next step to try
-  std::vector<double> y_, f0_;       ///< components of ModeMotion
+  double time_bound_ = 0;       ///< of the error of the present event's time; 0: not known
+  double h_ = 0;                ///< next step to try
+  std::vector<double> y_, f0_;  ///< components of ModeMotion
   bool have_f0_ = false;
   Mode mode_;
-  Mode reference_;                   ///< what changes of the present instant are compared with
+  Mode reference_;  ///< what changes of the present instant are compared with
   Mode before_impact_;
-  int tangential_impacts_ = 0;       ///< at the present instant
+  int tangential_impacts_ = 0;  ///< at the present instant
   std::vector<double> next_side_;
   numeric::Method method_ = numeric::Method::order8;
   bool stiff_ = false;
@@ -179,23 +181,23 @@ struct EventEngine::Run {
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
   bool noise_measured_ = false;
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
-  int first_guard_ = -1;             ///< guard whose zero ends the step
+  int first_guard_ = -1;  ///< guard whose zero ends the step
   double first_theta_ = 0;
-  double first_slope_ = 0;           ///< per unit of θ
-  std::vector<double> root_theta_;   ///< by guard: its first zero in the trial step
-  std::vector<double> root_slope_;   ///< per unit of θ, there
+  double first_slope_ = 0;              ///< per unit of θ
+  std::vector<double> root_theta_;      ///< by guard: its first zero in the trial step
+  std::vector<double> root_slope_;      ///< per unit of θ, there
   std::vector<double> landing_values_;  ///< of the guards at an event
   std::vector<std::uint8_t> watch_rising_;
   std::vector<std::int8_t> watch_side_;  ///< sign that a watch has, carried over its zeros; 0: not known
-  int degree_ = 8;                   ///< of the polynomials of the last trial step
+  int degree_ = 8;                       ///< of the polynomials of the last trial step
   int graze_guard_ = -1;
   double graze_theta_ = 0;
   double graze_depth_ = 0;
   double landing_h_ = 0;
-  long since_trial_ = 0;             ///< steps since the other method had its last trial
+  long since_trial_ = 0;  ///< steps since the other method had its last trial
   long trial_every_ = 0;
-  bool unstable_ = false;            ///< explicit steps are as long as stability allows
-  std::vector<int> together_;        ///< guards with a zero at the same instant
+  bool unstable_ = false;      ///< explicit steps are as long as stability allows
+  std::vector<int> together_;  ///< guards with a zero at the same instant
   numeric::RootList roots_;
 
   std::vector<std::uint8_t> touching_;        ///< by relation, at the present event
@@ -203,15 +205,16 @@ struct EventEngine::Run {
   std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;
   Decider::Exclusions exclusions_;
   Decider::Exclusions no_exclusions_;
-  std::vector<Event> pending_;       ///< events of the present instant
+  std::vector<Event> pending_;  ///< events of the present instant
   std::vector<int> changed_, at_surface_;
-  std::vector<std::uint8_t> resting_;         ///< by switch: the state rested on its surface until the present event
-  bool quiet_ = false;               ///< the modes at the start are no events
-  bool quiet_rows_ = false;          ///< nothing listed happens at this instant: no rows for it
+  std::vector<std::uint8_t> resting_;  ///< by switch: the state rested on its surface until the present event
+  bool quiet_ = false;                 ///< the modes at the start are no events
+  bool quiet_rows_ = false;            ///< nothing listed happens at this instant: no rows for it
   std::vector<double> surface_memory_, projection_;
-  struct SideSearch {                ///< memory of decide_sides and finish_switching
-    std::vector<int> open;           ///< switches to be decided
-    std::vector<int> leaves, chosen_leaves;  ///< direction in which each surface is left; rest on a surface confirms any side
+  struct SideSearch {       ///< memory of decide_sides and finish_switching
+    std::vector<int> open;  ///< switches to be decided
+    std::vector<int> leaves,
+        chosen_leaves;  ///< direction in which each surface is left; rest on a surface confirms any side
     Mode before, trial, chosen, kept;
   } search_;
 
@@ -224,13 +227,13 @@ struct EventEngine::Run {
   bool reads_audits_ = false;
   std::vector<long> watch_counts_;
   bool stop_by_watch_ = false;
-  double last_flight_ = 0;           ///< length of the last phase, a good first step for the next
+  double last_flight_ = 0;  ///< length of the last phase, a good first step for the next
   double phase_start_ = 0;
-  PhaseMemory phase_;                ///< state and mode where the present mode was set
+  PhaseMemory phase_;                     ///< state and mode where the present mode was set
   std::vector<Interval> open_intervals_;  ///< by relation; from = NaN: none
   std::vector<double> last_reaction_;
 
-  double accumulation_end_ = 0;      ///< end of the tail that is being replaced; NaN: none
+  double accumulation_end_ = 0;  ///< end of the tail that is being replaced; NaN: none
   Accumulation::Pattern tail_;
   std::vector<double> tail_impulse_;
 };

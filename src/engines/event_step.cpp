@@ -23,7 +23,8 @@ numeric::Interpolation parabola(double* sample, double slope, int zeros, double*
   coefficients[2] = end;
   numeric::Interpolation out;
   out.magnitude = std::max({std::abs(coefficients[0]), std::abs(coefficients[1]), std::abs(end)});
-  out.error = std::isfinite(out.magnitude) ? 4 * kEpsilon * out.magnitude : std::numeric_limits<double>::infinity();
+  out.error =
+      std::isfinite(out.magnitude) ? 4 * kEpsilon * out.magnitude : std::numeric_limits<double>::infinity();
   return out;
 }
 
@@ -43,26 +44,28 @@ void EventEngine::Run::set_weights(double h) {
   const double* a = f0_.data() + n;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   for (int i = 0; i < n; ++i) {
-    const double position =
-        std::max({scale_[i], trial_scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
-    const double velocity = std::max({scale_[n + i], trial_scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
+    const double position = std::max({scale_[i], trial_scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h,
+                                      std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
+    const double velocity = std::max(
+        {scale_[n + i], trial_scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
     // Below rounding there is nothing to control.
     const double noise = std::max(4 * kEpsilon * motion_.acceleration_terms()[i], rate_noise_[n + i]) * h;
-    const double position_error =
-        std::max({options_.tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h});
+    const double position_error = std::max(
+        {options_.tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h});
     const double velocity_error = std::max({options_.tolerance * velocity, noise});
     weight_[i] = position_error > 0 ? 1 / position_error : 0;
     weight_[n + i] = velocity_error > 0 ? 1 / velocity_error : 0;
   }
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
-    const double state =
-        std::max({scale_[i], trial_scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
+    const double state = std::max({scale_[i], trial_scale_[i], std::abs(f0_[i]) * h,
+                                   std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
     const double state_error = std::max(options_.tolerance * state, rate_noise_[i] * h);
     weight_[i] = state_error > 0 ? 1 / state_error : 0;
   }
   // Work is as exact as the motion, relative to the largest energy.
   double energy = result_.largest_energy;
-  for (int i = layout_.integrated(); i < motion_.components(); ++i) energy = std::max({energy, std::abs(y_[i]), std::abs(f0_[i]) * h});
+  for (int i = layout_.integrated(); i < motion_.components(); ++i)
+    energy = std::max({energy, std::abs(y_[i]), std::abs(f0_[i]) * h});
   for (int i = layout_.integrated(); i < motion_.components(); ++i) {
     const double work_error = std::max(options_.tolerance * energy, rate_noise_[i] * h);
     weight_[i] = work_error > 0 ? 1 / work_error : 0;
@@ -82,8 +85,10 @@ void EventEngine::Run::update_scales(double h) {
   const int n = layout_.coordinates;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   for (int i = 0; i < n; ++i) {
-    scale_[i] = std::max({scale_[i], std::abs(y_[n + i]) * h, std::abs(f0_[n + i]) * h * h, std::abs(y1[i] - start_y_[i])});
-    scale_[n + i] = std::max({scale_[n + i], std::abs(y_[n + i]), std::abs(f0_[n + i]) * h, std::abs(y1[n + i])});
+    scale_[i] = std::max(
+        {scale_[i], std::abs(y_[n + i]) * h, std::abs(f0_[n + i]) * h * h, std::abs(y1[i] - start_y_[i])});
+    scale_[n + i] =
+        std::max({scale_[n + i], std::abs(y_[n + i]), std::abs(f0_[n + i]) * h, std::abs(y1[n + i])});
   }
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
     scale_[i] = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i])});
@@ -97,7 +102,8 @@ void EventEngine::Run::measure_noise() {
   std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
   std::copy(y_.begin(), y_.end(), node_y_.begin());
   constexpr double kShift = 0x1p-20;
-  constexpr double kMargin = 64;  // the error estimate adds the rounding of all stages; a step is not to be held back by it
+  constexpr double kMargin =
+      64;  // the error estimate adds the rounding of all stages; a step is not to be held back by it
   for (int j = 0; j < layout_.integrated(); ++j) {
     if (y_[j] == 0) continue;
     node_y_[j] = y_[j] * (1 + kShift);
@@ -115,7 +121,8 @@ bool EventEngine::Run::try_step(double h) {
     explicit_.step_uniform(t_, y_.data(), f0_.data(), h);
     return true;
   }
-  if (!stiff_) return explicit_.step(method_, motion_, t_, y_.data(), f0_.data(), h) == numeric::StepOutcome::done;
+  if (!stiff_)
+    return explicit_.step(method_, motion_, t_, y_.data(), f0_.data(), h) == numeric::StepOutcome::done;
   // Newton's iteration needs weights before there is a result: those of the last accepted step. What has never moved takes the size of its
   // fellows, and so do the differences for the Jacobian.
   const int n = layout_.coordinates;
@@ -137,7 +144,8 @@ bool EventEngine::Run::try_step(double h) {
 }
 
 double EventEngine::Run::step_error() {
-  return stiff_ ? radau_.error(weight_.data(), motion_.components()) : explicit_.error(weight_.data(), motion_.components());
+  return stiff_ ? radau_.error(weight_.data(), motion_.components())
+                : explicit_.error(weight_.data(), motion_.components());
 }
 
 bool EventEngine::Run::prepare_dense() { return stiff_ || explicit_.prepare_dense(motion_); }
@@ -153,7 +161,8 @@ void EventEngine::Run::dense(double theta, double* y) {
 // Whether a pivot of the mass matrix is so small that rounding of the accelerations drowns them.
 bool EventEngine::Run::mass_nearly_singular() {
   if (system_.mass_constant()) return false;
-  const int massive = static_cast<int>(std::count(system_.massless().begin(), system_.massless().end(), false));
+  const int massive =
+      static_cast<int>(std::count(system_.massless().begin(), system_.massless().end(), false));
   int at = 0;
   for (int i = 0; i < layout_.coordinates; ++i) {
     if (system_.massless()[i]) continue;
@@ -165,7 +174,8 @@ bool EventEngine::Run::mass_nearly_singular() {
 
 // Everything rests and nothing can change before the limit: go there at once.
 bool EventEngine::Run::hold(double limit) {
-  if (!motion_.everything_pinned() || !system_.autonomous_forces() || !system_.watches().empty()) return false;
+  if (!motion_.everything_pinned() || !system_.autonomous_forces() || !system_.watches().empty())
+    return false;
   for (int i = 0; i < layout_.coordinates; ++i) {
     if (y_[layout_.coordinates + i] != 0) return false;
   }
@@ -191,7 +201,10 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   const double smallest = 16 * kEpsilon * std::max(std::abs(t_), std::abs(limit));
   if (!have_f0_) {
     if (!motion_(t_, y_.data(), f0_.data())) {
-      static_cast<void>(fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite, t_, {}, "the equations of motion give no finite number here"}));
+      static_cast<void>(fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite,
+                              t_,
+                              {},
+                              "the equations of motion give no finite number here"}));
       return StepEnd::failed;
     }
     have_f0_ = true;
@@ -210,17 +223,25 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   int trials = 0;
   for (;;) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < 0.1 * smallest;
-    if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h) h = 0.5 * (limit - t_);  // no crumb of a step before the limit
+    if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h)
+      h = 0.5 * (limit - t_);  // no crumb of a step before the limit
     if (to_limit) h = limit - t_;
-    if (!noise_measured_ && (stiff_ || h < 1e-4 * (options_.until - options_.from)) && !to_limit) measure_noise();
-    if (++trials == kTrialsUntilNoise && options_.step == 0) measure_noise();  // it may have grown since the phase began
+    if (!noise_measured_ && (stiff_ || h < 1e-4 * (options_.until - options_.from)) && !to_limit)
+      measure_noise();
+    if (++trials == kTrialsUntilNoise && options_.step == 0)
+      measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
-      const Reason reason = singular ? Reason::singular_mass : finite ? Reason::step_too_small : Reason::not_finite;
-      static_cast<void>(fail({reason, t_, {},
-                              singular ? "the mass matrix becomes singular here"
-                              : finite ? "the error cannot be kept within the tolerance, even with the smallest step"
-                                       : "the equations of motion give no finite number beyond this time"}));
+      const Reason reason = singular ? Reason::singular_mass
+                            : finite ? Reason::step_too_small
+                                     : Reason::not_finite;
+      static_cast<void>(
+          fail({reason,
+                t_,
+                {},
+                singular ? "the mass matrix becomes singular here"
+                : finite ? "the error cannot be kept within the tolerance, even with the smallest step"
+                         : "the equations of motion give no finite number beyond this time"}));
       return StepEnd::failed;
     }
     if (!try_step(h)) {
@@ -235,7 +256,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (!exact) set_weights(h);
     double error = exact || options_.step > 0 ? 0 : step_error();
     // After an event or a rejection the estimate may be that of a transient which the method damps.
-    if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_)) error = step_error();
+    if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_))
+      error = step_error();
     if (!(error <= 1)) {
       ++result_.rejected;
       if (stiff_) note_trial();
@@ -260,7 +282,9 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     // Accepted.
     const double power = stiff_ ? 4 : power_;
-    const double factor = error > 0 ? std::clamp(0.9 * std::pow(error, -1 / power), 0.2, grow_allowed_ ? 6.0 : 1.0) : (grow_allowed_ ? 6.0 : 1.0);
+    const double factor = error > 0
+                              ? std::clamp(0.9 * std::pow(error, -1 / power), 0.2, grow_allowed_ ? 6.0 : 1.0)
+                              : (grow_allowed_ ? 6.0 : 1.0);
     grow_allowed_ = true;
     ++result_.steps;
     const double trial = h;
@@ -282,7 +306,9 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
 // it must be to be worth the change; if its error allows that step, the run goes on with it. Steps at the limit of stability call for a
 // trial at once; trials that fail become rarer, so that they cost no more than a few per cent. A trial moves nothing.
 void EventEngine::Run::choose_method(double limit) {
-  if (options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0 || !(h_ > 0)) return;
+  if (options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0 ||
+      !(h_ > 0))
+    return;
   constexpr long kFirstTrial = 64;
   constexpr long kRarest = 1024;
   constexpr double kGain = 1.5;  ///< the other method must be cheaper by this factor
@@ -319,7 +345,9 @@ void EventEngine::Run::change_method() {
 
 // Whether explicit steps are kept short by stability alone.
 void EventEngine::Run::watch_stability() {
-  if (stiff_ || options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0) return;
+  if (stiff_ || options_.integrator != Integrator::automatic || options_.step > 0 ||
+      layout_.integrated() == 0)
+    return;
   if (!explicit_.prepare_end_rate(motion_)) return;
   if (stiffness_.explicit_step(explicit_.stiffness(weight_.data(), layout_.integrated()))) unstable_ = true;
 }
@@ -483,7 +511,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         break;
       }
       const numeric::Interpolation fit =
-          closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients) : grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
+          closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients)
+                      : grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
       double largest = 0;
       double lowest = sample[points];
       for (int j = 0; j <= points; ++j) {
@@ -494,7 +523,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
       // bodies that move together keep their gap of zero. A surface is crossed even so: its side must be that of its value.
       const bool surface = guard.kind == GuardKind::side;
-      if (largest <= (surface ? 0 : noise) && (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise)) continue;
+      if (largest <= (surface ? 0 : noise) &&
+          (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise))
+        continue;
       const double scale = std::max(guard.scale, largest);
       const double band = std::max(options_.tolerance * scale, surface ? guard.noise : 0);
       // Far from zero the polynomial need not be good: an error smaller than half the distance cannot hide a zero.
@@ -514,7 +545,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         good = false;
         break;
       }
-      const int start_sign = !watch ? 1 : watch_side_[guard.place] != 0 ? watch_side_[guard.place] : coefficients[0] < 0 ? -1 : 1;
+      const int start_sign = !watch                          ? 1
+                             : watch_side_[guard.place] != 0 ? watch_side_[guard.place]
+                             : coefficients[0] < 0           ? -1
+                                                             : 1;
       numeric::close_at_end(sample[points], start_sign, roots_);
       for (const numeric::Root& root : roots_) {
         if (root.kind == numeric::RootKind::graze) {
@@ -528,8 +562,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         }
         if (!watch && root.kind == numeric::RootKind::rising) continue;
         // Behind a zero that was divided out the first values are rounding, and so is their sign; unless what follows is more than that.
-        const bool returns = watch && watch_side_[guard.place] == (root.kind == numeric::RootKind::rising ? 1 : -1);
-        const bool stays = watch ? guard.zeros > 0 || returns : (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
+        const bool returns =
+            watch && watch_side_[guard.place] == (root.kind == numeric::RootKind::rising ? 1 : -1);
+        const bool stays = watch ? guard.zeros > 0 || returns
+                                 : (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
         if (stays && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;
         if (watch && !watch_direction_matches(guard.place, root.kind == numeric::RootKind::rising)) continue;
         if (root.theta < first_theta_) {
@@ -627,7 +663,8 @@ bool EventEngine::Run::land(double h) {
     if (slope == 0 || !std::isfinite(slope)) break;
     const double change = -value / slope;
     if (std::abs(change) <= resolution) break;
-    if (iteration > 2 && std::abs(value) > 0.5 * std::abs(previous_value)) break;  // rounding of the guard itself
+    if (iteration > 2 && std::abs(value) > 0.5 * std::abs(previous_value))
+      break;  // rounding of the guard itself
     previous_length = length;
     previous_value = value;
     have_previous = true;
@@ -635,10 +672,12 @@ bool EventEngine::Run::land(double h) {
   }
   if (best_length != length) {
     length = best_length;
-    if (!try_step(length)) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+    if (!try_step(length))
+      return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
   landing_h_ = length;
-  if (!gather_events(h, length)) return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (!gather_events(h, length))
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   if (stiff_ || !motion_.uniform()) set_weights(length);
   update_scales(length);
   if (next_sample_ < t_ + length && !prepare_dense()) {

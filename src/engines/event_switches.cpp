@@ -8,7 +8,8 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr double kSmall = 1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
+constexpr double kSmall =
+    1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
 
 }  // namespace
 
@@ -16,10 +17,13 @@ constexpr double kSmall = 1e-9;  ///< relative size below which a guard at the s
 // Their sides, or their share in holding the row, are decided with it.
 void EventEngine::Run::find_resting() {
   std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
-  const bool any = std::any_of(exclusions_.tangent.begin(), exclusions_.tangent.end(), [](std::uint16_t bits) { return bits != 0; });
+  const bool any = std::any_of(exclusions_.tangent.begin(), exclusions_.tangent.end(),
+                               [](std::uint16_t bits) { return bits != 0; });
   for (int k = 0; any && k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
-    if (info.time_only || !info.two_sided() || std::find(at_surface_.begin(), at_surface_.end(), k) != at_surface_.end()) continue;
+    if (info.time_only || !info.two_sided() ||
+        std::find(at_surface_.begin(), at_surface_.end(), k) != at_surface_.end())
+      continue;
     if (mode_.sliding[k] != 0) {
       if (motion_.parallel(k)) at_surface_.push_back(k);
       continue;
@@ -27,7 +31,8 @@ void EventEngine::Run::find_resting() {
     if (info.kind != expr::SwitchKind::jump) continue;
     surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
     info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
-    if (surface_memory_[0] != 0 || !moved_by_released_row(surface_memory_.data() + 2 + layout_.coordinates)) continue;
+    if (surface_memory_[0] != 0 || !moved_by_released_row(surface_memory_.data() + 2 + layout_.coordinates))
+      continue;
     resting_[k] = 1;
     at_surface_.push_back(k);
   }
@@ -38,7 +43,8 @@ bool EventEngine::Run::moved_by_released_row(const double* gradient) const {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     for (int j = 0; j < relation.tangents; ++j) {
-      if ((exclusions_.tangent[relation.first_tangent + j] & contact::bit(contact::RowStatus::stick)) == 0) continue;
+      if ((exclusions_.tangent[relation.first_tangent + j] & contact::bit(contact::RowStatus::stick)) == 0)
+        continue;
       const double* w = work_.relation[r].tangent[j].w;
       double along = 0;
       for (int i = 0; i < layout_.coordinates; ++i) along += gradient[i] * w[i];
@@ -51,7 +57,8 @@ bool EventEngine::Run::moved_by_released_row(const double* gradient) const {
 // Evaluates the motion in the mode that ends, as far as its guards need it, and takes over the coefficients with which it slides now: a
 // decision about something else must not see those of the beginning.
 bool EventEngine::Run::evaluate_coefficients() {
-  const bool slides = std::any_of(mode_.sliding.begin(), mode_.sliding.end(), [](std::uint8_t sliding) { return sliding != 0; });
+  const bool slides = std::any_of(mode_.sliding.begin(), mode_.sliding.end(),
+                                  [](std::uint8_t sliding) { return sliding != 0; });
   if (!slides && !guards_.needs_motion()) return true;
   if (!motion_.evaluate()) return false;
   for (int k = 0; k < layout_.switches; ++k) {
@@ -82,7 +89,8 @@ void EventEngine::Run::project_sliding() {
       surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
       info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
       right[a] = surface_memory_[0];
-      for (int i = 0; i < width; ++i) gradient[a * width + i] = surface_memory_[2 + i] * (scale_[i] > 0 ? scale_[i] : 1);
+      for (int i = 0; i < width; ++i)
+        gradient[a * width + i] = surface_memory_[2 + i] * (scale_[i] > 0 ? scale_[i] : 1);
     }
     for (int a = 0; a < count; ++a) {
       for (int b = 0; b < count; ++b) {
@@ -134,7 +142,9 @@ bool EventEngine::Run::finish_switching() {
   members.clear();
   for (int k = 0; k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
-    if ((pattern.members & member_bit(k)) == 0 || !info.two_sided() || info.time_only || info.kind != expr::SwitchKind::jump) continue;
+    if ((pattern.members & member_bit(k)) == 0 || !info.two_sided() || info.time_only ||
+        info.kind != expr::SwitchKind::jump)
+      continue;
     mode_.sliding[k] = 1;
     mode_.side[k] = 0.5;
     members.push_back(k);
@@ -174,10 +184,12 @@ bool EventEngine::Run::finish_switching() {
 bool EventEngine::Run::turns_at_kink() {
   bool found = false;
   for (const Guard& guard : guards_.list()) {
-    if (guard.kind != GuardKind::side || system_.switches()[guard.place].kind == expr::SwitchKind::jump) continue;
+    if (guard.kind != GuardKind::side || system_.switches()[guard.place].kind == expr::SwitchKind::jump)
+      continue;
     if (std::abs(guards_.value(guard)) > kSmall * guard.scale) continue;
     found = true;
-    if (std::find(at_surface_.begin(), at_surface_.end(), guard.place) == at_surface_.end()) at_surface_.push_back(guard.place);
+    if (std::find(at_surface_.begin(), at_surface_.end(), guard.place) == at_surface_.end())
+      at_surface_.push_back(guard.place);
   }
   return found;
 }
@@ -197,7 +209,9 @@ void EventEngine::Run::recheck_sides() {
     } else if (info.whole) {
       side = std::floor(s);
     } else {
-      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) - info.levels.begin()) - 1;
+      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) -
+                                 info.levels.begin()) -
+             1;
     }
     if (side == mode_.side[k]) continue;
     mode_.side[k] = side;
@@ -218,7 +232,9 @@ void EventEngine::Run::recheck_slips() {
   for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    if (relation.tangents == 0 || relation.rows_constant || mode_.normal[r] == NormalStatus::open || relation.smooth_friction) continue;
+    if (relation.tangents == 0 || relation.rows_constant || mode_.normal[r] == NormalStatus::open ||
+        relation.smooth_friction)
+      continue;
     const model::RelationRows& rows = system_.rows(work_, r);
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
@@ -230,7 +246,9 @@ void EventEngine::Run::recheck_slips() {
       }
       const int now = std::abs(slip) <= 1e3 * kEpsilon * terms ? 0 : slip > 0 ? 1 : -1;
       if (now == direction(mode_.tangent[number])) continue;
-      mode_.tangent[number] = now == 0 ? TangentStatus::stick : now > 0 ? TangentStatus::slip_plus : TangentStatus::slip_minus;
+      mode_.tangent[number] = now == 0  ? TangentStatus::stick
+                              : now > 0 ? TangentStatus::slip_plus
+                                        : TangentStatus::slip_minus;
       fresh_tangent_[number] = 1;
     }
   }
@@ -278,7 +296,9 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
       const int choice = static_cast<int>(code % 3);
       code /= 3;
       // What rested on the surface stays on its side first.
-      const double old_side = before.sliding[k] != 0 ? 1 : resting_[k] != 0 ? 1 - before.side[k] : before.side[k];
+      const double old_side = before.sliding[k] != 0 ? 1
+                              : resting_[k] != 0     ? 1 - before.side[k]
+                                                     : before.side[k];
       trial.sliding[k] = choice == 2 ? 1 : 0;
       trial.side[k] = choice == 2 ? 0.5 : choice == 0 ? 1 - old_side : old_side;
       slides = slides || choice == 2;
@@ -296,7 +316,8 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
     }
     // Other sides, other forces: what has just stopped sticking may stick again with them.
     bool other = false;
-    for (const int k : open) other = other || (resting_[k] != 0 && (trial.sliding[k] != 0 || trial.side[k] != before.side[k]));
+    for (const int k : open)
+      other = other || (resting_[k] != 0 && (trial.sliding[k] != 0 || trial.side[k] != before.side[k]));
     if (other) std::swap(exclusions_, no_exclusions_);
     const bool decided = decide_with(trial, status);
     if (other) std::swap(exclusions_, no_exclusions_);
@@ -324,7 +345,8 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
           const expr::Series s = series_.surface(k);
           double power = series_.time_scale();
           for (int o = 1; o <= series_.order() && rate == 0; ++o, power *= series_.time_scale()) {
-            if (std::abs(s.c[o] * power) > kSmall * surface_rate_scale(k) * series_.time_scale()) rate = s.c[o];
+            if (std::abs(s.c[o] * power) > kSmall * surface_rate_scale(k) * series_.time_scale())
+              rate = s.c[o];
           }
         }
       }
@@ -353,7 +375,8 @@ bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
       if (!decide_with(chosen, status)) return paradox(status);
     } else {
       const model::SwitchInfo& info = system_.switches()[open.front()];
-      return fail({Reason::indeterminate, t_, info.place, "the two sides of a switch push away from its surface: the motion is not unique"});
+      return fail({Reason::indeterminate, t_, info.place,
+                   "the two sides of a switch push away from its surface: the motion is not unique"});
     }
   }
   mode_ = chosen;

@@ -8,7 +8,8 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr double kSmall = 1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
+constexpr double kSmall =
+    1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
 constexpr int kUnknownOrder = -1;  ///< of a watch: found from its samples
 
 }  // namespace
@@ -47,13 +48,15 @@ void EventEngine::Run::set_guard_zeros() {
           acceleration += std::abs(rows.w[i]) * motion_.acceleration_terms()[i];
           normal_acceleration += rows.w[i] * motion_.acceleration()[i];
         }
-        if (std::abs(gap) > 64 * kEpsilon * terms) break;  // at the start of a run all are fresh, also those far away
+        if (std::abs(gap) > 64 * kEpsilon * terms)
+          break;  // at the start of a run all are fresh, also those far away
         if (rate > kSmall * speed) {
           guard.zeros = 1;
         } else if (normal_acceleration > kSmall * acceleration) {
           guard.zeros = 2;
         } else {
-          guard.zeros = order_of([&] { return series_.gap(place); }, 2, acceleration * series_.time_scale() * series_.time_scale());
+          guard.zeros = order_of([&] { return series_.gap(place); }, 2,
+                                 acceleration * series_.time_scale() * series_.time_scale());
         }
         break;
       }
@@ -74,7 +77,8 @@ void EventEngine::Run::set_guard_zeros() {
         if (std::abs(slip) > std::max(64 * kEpsilon * speed, 1e-13 * guard.scale)) break;
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
-                          : order_of([&] { return series_.slip(place, guard.tangent); }, 1, terms * series_.time_scale());
+                          : order_of([&] { return series_.slip(place, guard.tangent); }, 1,
+                                     terms * series_.time_scale());
         guard.noise_rate = 8 * kEpsilon * terms;
         break;
       }
@@ -83,7 +87,8 @@ void EventEngine::Run::set_guard_zeros() {
         if (fresh_relation_[place] == 0) break;
         if (std::abs(motion_.normal()[place]) > kSmall * guard.scale && guard.scale > 0) break;
         if (motion_.normal()[place] * guard.sign > 0 && guard.scale == 0) break;
-        guard.zeros = order_of([&] { return series_.normal(place); }, 0, guard.scale > 0 ? guard.scale : reaction_scale(place));
+        guard.zeros = order_of([&] { return series_.normal(place); }, 0,
+                               guard.scale > 0 ? guard.scale : reaction_scale(place));
         break;
       }
       case GuardKind::cone_plus:
@@ -94,8 +99,9 @@ void EventEngine::Run::set_guard_zeros() {
         const double scale = std::max(guard.scale, std::abs(motion_.tangent()[number]));
         if (std::abs(value) > kSmall * scale && scale > 0) break;
         if (value > 0 && scale == 0) break;
-        guard.zeros = order_of([&] { return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1); }, 0,
-                               scale > 0 ? scale : reaction_scale(place));
+        guard.zeros = order_of(
+            [&] { return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1); },
+            0, scale > 0 ? scale : reaction_scale(place));
         break;
       }
       case GuardKind::side:
@@ -107,7 +113,9 @@ void EventEngine::Run::set_guard_zeros() {
         if (t_ <= options_.from && guards_.value(guard) != 0) break;
         const double rate = motion_.surface_rate(place);
         const double terms = surface_rate_scale(place);
-        guard.zeros = std::abs(rate) > kSmall * terms ? 1 : order_of([&] { return series_.surface(place); }, 1, terms * series_.time_scale());
+        guard.zeros = std::abs(rate) > kSmall * terms
+                          ? 1
+                          : order_of([&] { return series_.surface(place); }, 1, terms * series_.time_scale());
         break;
       }
       case GuardKind::watch:
@@ -117,7 +125,8 @@ void EventEngine::Run::set_guard_zeros() {
           guard.zeros = kUnknownOrder;
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
   guards_.note_scales();

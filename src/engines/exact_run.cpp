@@ -9,20 +9,22 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 8 * kEpsilon;
-constexpr double kWindowsPerAdvance = 65536;  ///< natural times after which cancelling and progress get their turn
+constexpr double kWindowsPerAdvance =
+    65536;  ///< natural times after which cancelling and progress get their turn
 
 }  // namespace
 
 bool ClosedForms::same(const Mode& a, const Mode& b) {
-  if (a.normal != b.normal || a.pressed != b.pressed || a.tangent != b.tangent || a.sliding != b.sliding) return false;
+  if (a.normal != b.normal || a.pressed != b.pressed || a.tangent != b.tangent || a.sliding != b.sliding)
+    return false;
   for (std::size_t k = 0; k < a.side.size(); ++k) {
     if (a.sliding[k] == 0 && a.side[k] != b.side[k]) return false;
   }
   return true;
 }
 
-ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work, ModeMotion& motion, const std::vector<Guard>& guards,
-                            std::string& problem) {
+ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work, ModeMotion& motion,
+                            const std::vector<Guard>& guards, std::string& problem) {
   const Mode& mode = motion.mode();
   const std::uint64_t key = mode.key();
   ++clock_;
@@ -38,7 +40,8 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
   const std::size_t bytes = 1600 * width * width + 1000 * (1 + form->functions().size()) * width;
   const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMost);
   while (kept_.size() >= most) {
-    kept_.erase(std::min_element(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; }));
+    kept_.erase(std::min_element(kept_.begin(), kept_.end(),
+                                 [](const Kept& a, const Kept& b) { return a.used < b.used; }));
   }
   kept_.push_back({mode, key, clock_, std::move(form)});
   return kept_.back().form.get();
@@ -51,10 +54,12 @@ bool ExactEngine::Run::begin_phase() {
   motion_.load(t_, y_.data());
   std::string problem;
   form_ = forms_.of(system_, work_, motion_, guards_.list(), problem);
-  if (form_ == nullptr) return fail({Reason::unsupported, t_, {}, "the exact engine cannot go on: " + problem});
+  if (form_ == nullptr)
+    return fail({Reason::unsupported, t_, {}, "the exact engine cannot go on: " + problem});
   const auto size = static_cast<std::size_t>(form_->size());
   if (start_.size() < size) {
-    for (std::vector<double>* memory : {&start_, &end_, &sample_, &window_start_, &window_next_}) memory->resize(size);
+    for (std::vector<double>* memory : {&start_, &end_, &sample_, &window_start_, &window_next_})
+      memory->resize(size);
   }
   phase_time_ = integrated_ = t_;
   form_->start(t_, y_.data(), start_.data());
@@ -87,7 +92,10 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   result_.windows += static_cast<long>(form_->search.windows());
   ++result_.steps;
   if (crossing.outcome == numeric::SearchOutcome::undecided) {
-    static_cast<void>(fail({Reason::step_too_small, t_ + crossing.time, {}, "zeros of event functions lie too close to be told apart"}));
+    static_cast<void>(fail({Reason::step_too_small,
+                            t_ + crossing.time,
+                            {},
+                            "zeros of event functions lie too close to be told apart"}));
     return StepEnd::failed;
   }
   for (Guard& guard : guards_.list()) guard.zeros = 0;
@@ -134,13 +142,15 @@ void ExactEngine::Run::end_phase_at(double time, double tau) {
 void ExactEngine::Run::gather(const numeric::Crossing& crossing) {
   const auto& functions = form_->functions();
   const numeric::CrossingSearch& search = form_->search;
-  const double slack = 64 * kEpsilon * std::max(std::abs(t_), std::abs(t_ + crossing.time)) + 2 * crossing.error;
+  const double slack =
+      64 * kEpsilon * std::max(std::abs(t_), std::abs(t_ + crossing.time)) + 2 * crossing.error;
   together_.clear();
   for (int i = 0; i < static_cast<int>(functions.size()); ++i) {
     if (i != crossing.function) {
       const double slope = search.slope(i, end_.data());
       if (!(slope < -search.slope_rounding(i, end_.data()))) continue;
-      if (std::abs(search.value(i, end_.data())) > -slope * slack + 2 * search.rounding(i, end_.data())) continue;
+      if (std::abs(search.value(i, end_.data())) > -slope * slack + 2 * search.rounding(i, end_.data()))
+        continue;
       // What was never more than rounding does not cross: a contact that nothing presses keeps its reaction of zero.
       const double middle = middle_value(i, crossing.time);
       const double rounding = std::max(search.rounding(i, start_.data()), search.rounding(i, end_.data()));
@@ -149,7 +159,8 @@ void ExactEngine::Run::gather(const numeric::Crossing& crossing) {
     const ClosedForm::Function& function = functions[i];
     const Guard& guard = guards_.list()[function.guard];
     if (guard.kind == GuardKind::watch) watch_rising_[guard.place] = function.rising ? 1 : 0;
-    if (std::find(together_.begin(), together_.end(), function.guard) == together_.end()) together_.push_back(function.guard);
+    if (std::find(together_.begin(), together_.end(), function.guard) == together_.end())
+      together_.push_back(function.guard);
   }
 }
 
@@ -220,7 +231,8 @@ void ExactEngine::Run::integrate_to(double time) {
     const int level = most > 0 ? std::min(std::ilogb(rest / form_->window()), most) : 0;
     if (form_->levels() > 0) form_->add_work(window_start_.data(), level, work);
     if (form_->levels() == 0 || form_->has_reactions()) window(form_->window(), form_->levels() == 0);
-    form_->exponentials.apply(form_->exponentials.natural_exponent() + level, window_start_.data(), window_next_.data());
+    form_->exponentials.apply(form_->exponentials.natural_exponent() + level, window_start_.data(),
+                              window_next_.data());
     std::swap(window_start_, window_next_);
     rest -= std::ldexp(form_->window(), level);
   }
@@ -234,10 +246,13 @@ void ExactEngine::Run::integrate_to(double time) {
 
 /// The same where power is no sum of products: the power itself at the nodes of Gauss and Legendre.
 void ExactEngine::Run::integrate_power(double from, double to) {
-  static constexpr double kNode[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
-  static constexpr double kWeight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
+  static constexpr double kNode[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
+                                      0.9602898564975363};
+  static constexpr double kWeight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
+                                        0.1012285362903763};
   const int width = layout_.integrated();
-  const double pieces = std::isinf(form_->window()) ? 1 : std::max(1.0, std::ceil((to - from) / form_->window()));
+  const double pieces =
+      std::isinf(form_->window()) ? 1 : std::max(1.0, std::ceil((to - from) / form_->window()));
   const double half = 0.5 * (to - from) / pieces;
   for (double piece = 0; piece < pieces; ++piece) {
     const double middle = from + (2 * piece + 1) * half;
@@ -265,8 +280,12 @@ void ExactEngine::Run::note_scales_along(double tau) {
   const auto& functions = form_->functions();
   const numeric::CrossingSearch& search = form_->search;
   const bool curved = tau > 2 * form_->window();
-  if (curved) form_->exponentials.apply(std::ilogb(tau) - 1, start_.data(), sample_.data());  // a quarter to a half of the way
-  const auto middle = [tau](double a, double b, double rate_a, double rate_b) { return 0.5 * (a + b) + 0.125 * tau * (rate_a - rate_b); };
+  if (curved)
+    form_->exponentials.apply(std::ilogb(tau) - 1, start_.data(),
+                              sample_.data());  // a quarter to a half of the way
+  const auto middle = [tau](double a, double b, double rate_a, double rate_b) {
+    return 0.5 * (a + b) + 0.125 * tau * (rate_a - rate_b);
+  };
   for (int i = 0; i < static_cast<int>(functions.size()); ++i) {
     const double value = curved ? search.value(i, sample_.data()) : middle_value(i, tau);
     guards_.note_scale(guards_.list()[functions[i].guard], value);
@@ -278,7 +297,8 @@ void ExactEngine::Run::note_scales_along(double tau) {
     scale_[n + i] = std::max({scale_[n + i], std::abs(start_[n + i]), std::abs(end_[n + i])});
     if (curved) scale_[n + i] = std::max(scale_[n + i], std::abs(sample_[n + i]));
   }
-  for (int i = 2 * n; i < layout_.integrated(); ++i) scale_[i] = std::max(scale_[i], std::abs(end_[i] - start_y_[i]));
+  for (int i = 2 * n; i < layout_.integrated(); ++i)
+    scale_[i] = std::max(scale_[i], std::abs(end_[i] - start_y_[i]));
 }
 
 ExactEngine::ExactEngine(const model::System& system) : run_(std::make_unique<Run>(system)) {}
@@ -292,6 +312,8 @@ std::string ExactEngine::unsupported(const model::System& system) {
   return ClosedForm::sliding_problem(system);
 }
 
-EngineResult ExactEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) { return run_->go(options, sink, resume); }
+EngineResult ExactEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) {
+  return run_->go(options, sink, resume);
+}
 
 }  // namespace judder::engines

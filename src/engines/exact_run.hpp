@@ -14,8 +14,8 @@ namespace judder::engines {
 class ClosedForms {
  public:
   /// The closed form of the mode that `motion` and `guards` are set to; `problem` says why there is none (then nullptr).
-  ClosedForm* of(const model::System& system, model::Workspace& work, ModeMotion& motion, const std::vector<Guard>& guards,
-                 std::string& problem);
+  ClosedForm* of(const model::System& system, model::Workspace& work, ModeMotion& motion,
+                 const std::vector<Guard>& guards, std::string& problem);
 
  private:
   struct Kept {
@@ -51,11 +51,11 @@ struct ExactEngine::Run final : EventEngine::Run {
 
   ClosedForms forms_;
   ClosedForm* form_ = nullptr;
-  double phase_time_ = 0;                            ///< time that start_ belongs to
+  double phase_time_ = 0;  ///< time that start_ belongs to
   double phase_end_ = 0;
-  std::vector<double> start_, end_, sample_;         ///< x̂ at the start of the phase, at its end, and between
-  std::vector<double> window_start_, window_next_;   ///< x̂ at integrated_
-  double integrated_ = 0;              ///< work is known up to this time
+  std::vector<double> start_, end_, sample_;  ///< x̂ at the start of the phase, at its end, and between
+  std::vector<double> window_start_, window_next_;  ///< x̂ at integrated_
+  double integrated_ = 0;                           ///< work is known up to this time
   std::vector<int> zeros_;
   std::vector<ClosedForm::Reaction> reactions_;
 };

@@ -7,10 +7,12 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kNoise = 256 * 2.220446049250313e-16;  ///< share of the sum of absolute terms that rounding may take
+constexpr double kNoise =
+    256 * 2.220446049250313e-16;  ///< share of the sum of absolute terms that rounding may take
 
 bool is_reaction(GuardKind kind) {
-  return kind == GuardKind::reaction || kind == GuardKind::cone_plus || kind == GuardKind::cone_minus || kind == GuardKind::pressed;
+  return kind == GuardKind::reaction || kind == GuardKind::cone_plus || kind == GuardKind::cone_minus ||
+         kind == GuardKind::pressed;
 }
 
 }  // namespace
@@ -41,20 +43,30 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
   // With constant rows a gap is affine in q and t, a slip in v; a reaction is constant with the accelerations.
   switch (kind) {
     case GuardKind::gap:
-    case GuardKind::slip: quadratic_ = quadratic_ && system_.relations()[place].rows_constant; break;
+    case GuardKind::slip:
+      quadratic_ = quadratic_ && system_.relations()[place].rows_constant;
+      break;
     case GuardKind::reaction:
-    case GuardKind::pressed: break;
+    case GuardKind::pressed:
+      break;
     case GuardKind::cone_plus:
-    case GuardKind::cone_minus: quadratic_ = quadratic_ && system_.relations()[place].law_constant; break;
-    default: quadratic_ = false;
+    case GuardKind::cone_minus:
+      quadratic_ = quadratic_ && system_.relations()[place].law_constant;
+      break;
+    default:
+      quadratic_ = false;
   }
   switch (kind) {
     case GuardKind::gap:
     case GuardKind::side:
     case GuardKind::level_above:
-    case GuardKind::level_below: break;
-    case GuardKind::watch: needs_motion_ = needs_motion_ || system_.watches()[place].needs_reactions; break;
-    default: needs_motion_ = true;
+    case GuardKind::level_below:
+      break;
+    case GuardKind::watch:
+      needs_motion_ = needs_motion_ || system_.watches()[place].needs_reactions;
+      break;
+    default:
+      needs_motion_ = true;
   }
 }
 
@@ -133,21 +145,29 @@ double& Guards::scale_slot(const Guard& guard) {
   const int jams = watches + static_cast<int>(system_.watches().size());
   const auto row = [this](const Guard& g) { return system_.relations()[g.place].first_tangent + g.tangent; };
   switch (guard.kind) {
-    case GuardKind::gap: return memory_[guard.place];
+    case GuardKind::gap:
+      return memory_[guard.place];
     case GuardKind::reaction:
     case GuardKind::joint_normal:
     case GuardKind::margin:
-    case GuardKind::pressed: return memory_[forces + guard.place];
-    case GuardKind::jam: return memory_[jams + guard.place];
-    case GuardKind::slip: return memory_[slips + row(guard)];
+    case GuardKind::pressed:
+      return memory_[forces + guard.place];
+    case GuardKind::jam:
+      return memory_[jams + guard.place];
+    case GuardKind::slip:
+      return memory_[slips + row(guard)];
     case GuardKind::cone_plus:
-    case GuardKind::cone_minus: return memory_[limits + row(guard)];
+    case GuardKind::cone_minus:
+      return memory_[limits + row(guard)];
     case GuardKind::side:
     case GuardKind::level_below:
-    case GuardKind::level_above: return memory_[surfaces + guard.place];
+    case GuardKind::level_above:
+      return memory_[surfaces + guard.place];
     case GuardKind::slide_above:
-    case GuardKind::slide_below: return memory_[rates + guard.place];
-    case GuardKind::watch: return memory_[watches + guard.place];
+    case GuardKind::slide_below:
+      return memory_[rates + guard.place];
+    case GuardKind::watch:
+      return memory_[watches + guard.place];
   }
   return memory_[0];
 }
@@ -157,7 +177,8 @@ double Guards::value(const Guard& guard) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     double sum = rows.base;
-    for (std::size_t f = 0; f < relation.feeds.size(); ++f) sum += rows.factors[f] * std::abs(motion_.normal()[relation.feeds[f]]);
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+      sum += rows.factors[f] * std::abs(motion_.normal()[relation.feeds[f]]);
     return sum;
   };
   switch (guard.kind) {
@@ -167,14 +188,17 @@ double Guards::value(const Guard& guard) {
       system_.gap(work_, guard.place, gap, rate);
       return gap;
     }
-    case GuardKind::reaction: return motion_.normal()[guard.place];
-    case GuardKind::margin: return margin_;
+    case GuardKind::reaction:
+      return motion_.normal()[guard.place];
+    case GuardKind::margin:
+      return margin_;
     case GuardKind::cone_plus:
     case GuardKind::cone_minus: {
       const model::Relation& relation = system_.relations()[guard.place];
       const model::RelationRows& rows = work_.relation[guard.place];
       const double force = motion_.tangent()[relation.first_tangent + guard.tangent];
-      return rows.tangent[guard.tangent].mu_static * limit(guard.place) - (guard.kind == GuardKind::cone_plus ? force : -force);
+      return rows.tangent[guard.tangent].mu_static * limit(guard.place) -
+             (guard.kind == GuardKind::cone_plus ? force : -force);
     }
     case GuardKind::slip: {
       const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
@@ -183,9 +207,12 @@ double Guards::value(const Guard& guard) {
       for (int i = 0; i < system_.layout().coordinates; ++i) slip += row.w[i] * v[i];
       return guard.sign * slip;
     }
-    case GuardKind::jam: return motion_.determinant();
-    case GuardKind::joint_normal: return limit(guard.place);
-    case GuardKind::pressed: return guard.sign * motion_.normal()[guard.place];
+    case GuardKind::jam:
+      return motion_.determinant();
+    case GuardKind::joint_normal:
+      return limit(guard.place);
+    case GuardKind::pressed:
+      return guard.sign * motion_.normal()[guard.place];
     case GuardKind::side:
     case GuardKind::level_below:
     case GuardKind::level_above: {
@@ -194,11 +221,14 @@ double Guards::value(const Guard& guard) {
       info.value.evaluate(work_.in.data(), &s, work_.registers.data());
       if (guard.kind == GuardKind::side) return guard.sign * s;
       const auto level = static_cast<long>(motion_.mode().side[guard.place]);
-      if (guard.kind == GuardKind::level_below) return s - (info.whole ? static_cast<double>(level) : info.levels[level]);
+      if (guard.kind == GuardKind::level_below)
+        return s - (info.whole ? static_cast<double>(level) : info.levels[level]);
       return (info.whole ? static_cast<double>(level + 1) : info.levels[level + 1]) - s;
     }
-    case GuardKind::slide_above: return -motion_.sliding_rate(guard.place, 1);
-    case GuardKind::slide_below: return motion_.sliding_rate(guard.place, 0);
+    case GuardKind::slide_above:
+      return -motion_.sliding_rate(guard.place, 1);
+    case GuardKind::slide_below:
+      return motion_.sliding_rate(guard.place, 0);
     case GuardKind::watch: {
       double value = 0;
       system_.watches()[guard.place].value.evaluate(work_.in.data(), &value, work_.registers.data());
@@ -222,9 +252,11 @@ void Guards::values(double* out, int stride) {
 
 double Guards::gap_noise(int relation) {
   // Only the direction is needed: where it is constant there is nothing to evaluate.
-  const model::RelationRows& rows = system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
+  const model::RelationRows& rows =
+      system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
   double terms = 0;
-  for (int i = 0; i < system_.layout().coordinates; ++i) terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
+  for (int i = 0; i < system_.layout().coordinates; ++i)
+    terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
   return kNoise * terms;
 }
 
@@ -302,8 +334,10 @@ void Guards::note_scale(Guard& guard, double value) {
 }
 
 void Guards::load_scales(const std::vector<double>& memory) {
-  if (memory.size() == memory_.size()) memory_ = memory;
-  else std::fill(memory_.begin(), memory_.end(), 0.0);
+  if (memory.size() == memory_.size())
+    memory_ = memory;
+  else
+    std::fill(memory_.begin(), memory_.end(), 0.0);
   for (Guard& guard : list_) guard.scale = scale_slot(guard);
 }
 

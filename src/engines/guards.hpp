@@ -23,18 +23,34 @@
 namespace judder::engines {
 
 enum class GuardKind : std::uint8_t {
-  gap, reaction, margin, cone_plus, cone_minus, slip, jam, joint_normal, pressed, side, level_below, level_above, slide_above, slide_below, watch
+  gap,
+  reaction,
+  margin,
+  cone_plus,
+  cone_minus,
+  slip,
+  jam,
+  joint_normal,
+  pressed,
+  side,
+  level_below,
+  level_above,
+  slide_above,
+  slide_below,
+  watch
 };
 
 struct Guard {
   GuardKind kind = GuardKind::gap;
-  int place = 0;    ///< relation, switch or watch
-  int tangent = 0;  ///< tangential row within the relation
-  double sign = 1;  ///< orientation of switches and watches
-  int zeros = 0;    ///< order of the zero at the start of the coming step; −1: some zero of unknown order
-  double scale = 0; ///< largest size seen of this function
-  double noise_rate = 0;  ///< of a slip that starts from rest: what rounding of the accelerations adds to its noise per unit of time, until it is armed
-  double noise = 0; ///< values below this are rounding: a function that never exceeds it along a step is zero, not crossing
+  int place = 0;     ///< relation, switch or watch
+  int tangent = 0;   ///< tangential row within the relation
+  double sign = 1;   ///< orientation of switches and watches
+  int zeros = 0;     ///< order of the zero at the start of the coming step; −1: some zero of unknown order
+  double scale = 0;  ///< largest size seen of this function
+  double noise_rate =
+      0;  ///< of a slip that starts from rest: what rounding of the accelerations adds to its noise per unit of time, until it is armed
+  double noise =
+      0;  ///< values below this are rounding: a function that never exceeds it along a step is zero, not crossing
 };
 
 class Guards {
@@ -67,13 +83,19 @@ class Guards {
   [[nodiscard]] const std::vector<double>& scales() const { return memory_; }
   [[nodiscard]] double gap_scale(int relation) const { return memory_[relation]; }
   /// Largest reactions seen so far, by relation and by tangential row.
-  [[nodiscard]] double normal_scale(int relation) const { return memory_[system_.layout().relations + relation]; }
-  [[nodiscard]] double tangent_scale(int number) const { return memory_[2 * system_.layout().relations + system_.layout().tangents + number]; }
+  [[nodiscard]] double normal_scale(int relation) const {
+    return memory_[system_.layout().relations + relation];
+  }
+  [[nodiscard]] double tangent_scale(int number) const {
+    return memory_[2 * system_.layout().relations + system_.layout().tangents + number];
+  }
   /// Rounding of a gap at the state in work.in.
   [[nodiscard]] double gap_noise(int relation);
   /// Rounding of the surface of switch k, from its sensitivity to the last bits of the state in work.in.
   [[nodiscard]] double surface_noise(int k);
-  [[nodiscard]] double surface_scale(int k) const { return memory_[2 * system_.layout().relations + 2 * system_.layout().tangents + k]; }
+  [[nodiscard]] double surface_scale(int k) const {
+    return memory_[2 * system_.layout().relations + 2 * system_.layout().tangents + k];
+  }
 
   ReactionSharing sharing;
 
@@ -87,7 +109,8 @@ class Guards {
   model::Workspace& work_;
   ModeMotion& motion_;
   std::vector<Guard> list_;
-  std::vector<double> memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
+  std::vector<double>
+      memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
   std::vector<expr::Interval> interval_in_, interval_registers_;
   std::vector<double> surface_;
   double margin_ = 0;

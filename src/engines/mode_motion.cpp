@@ -90,7 +90,8 @@ bool ModeMotion::set_mode(const Mode& mode) {
   for (int j = 0; j < layout_.tangents; ++j) {
     work_.in[layout_.direction() + j] = direction(mode.tangent[j]);
   }
-  for (int r = 0; r < layout_.relations; ++r) work_.in[layout_.closed() + r] = mode.normal[r] == NormalStatus::open ? 0 : 1;
+  for (int r = 0; r < layout_.relations; ++r)
+    work_.in[layout_.closed() + r] = mode.normal[r] == NormalStatus::open ? 0 : 1;
 
   std::fill(normal_.begin(), normal_.end(), 0.0);
   std::fill(tangent_.begin(), tangent_.end(), 0.0);
@@ -124,7 +125,8 @@ bool ModeMotion::set_mode(const Mode& mode) {
     const double* w = row(a);
     const int i = single_entry(w, n_);
     if (i < 0) continue;
-    const bool already = std::any_of(pins_.begin(), pins_.end(), [i](const Pin& pin) { return pin.coordinate == i; });
+    const bool already =
+        std::any_of(pins_.begin(), pins_.end(), [i](const Pin& pin) { return pin.coordinate == i; });
     if (already) continue;
     const model::RelationRows& rows = work_.relation[a.relation];
     const double drive = a.tangent < 0 ? rows.gap_time : rows.tangent[a.tangent].drive;
@@ -150,9 +152,12 @@ bool ModeMotion::set_mode(const Mode& mode) {
   works_ = false;
   for (const model::AuditInfo& element : system_.audits()) {
     if (element.power >= 0) works_ = true;
-    if (element.relation < 0 || std::find(touched_.begin(), touched_.end(), element.relation) == touched_.end()) continue;
+    if (element.relation < 0 ||
+        std::find(touched_.begin(), touched_.end(), element.relation) == touched_.end())
+      continue;
     const model::Relation& relation = relations[element.relation];
-    const bool idle = relation.rows_constant && !relation.own_push && relation.tangents == 0 && work_.relation[element.relation].gap_time == 0;
+    const bool idle = relation.rows_constant && !relation.own_push && relation.tangents == 0 &&
+                      work_.relation[element.relation].gap_time == 0;
     if (!idle) works_ = true;
   }
 
@@ -165,7 +170,8 @@ bool ModeMotion::set_mode(const Mode& mode) {
 
 // As many independent rows as coordinates, none of them driven: nothing can move, and nothing shall move by rounding.
 void ModeMotion::pin_if_immobile() {
-  const int massless = static_cast<int>(std::count(system_.massless().begin(), system_.massless().end(), true));
+  const int massless =
+      static_cast<int>(std::count(system_.massless().begin(), system_.massless().end(), true));
   if (rank_ < n_ || massless > 0 || everything_pinned_ || n_ == 0) return;
   for (const Active& a : active_) {
     const model::RelationRows& rows = work_.relation[a.relation];
@@ -189,7 +195,8 @@ void ModeMotion::note_terms() {
   for (int k = 0; k < active(); ++k) {
     const Active& a = active_[k];
     const model::Relation& relation = system_.relations()[a.relation];
-    take(a.tangent < 0 ? normal_[a.relation] : tangent_[relation.first_tangent + a.tangent], response_.data() + k * n_);
+    take(a.tangent < 0 ? normal_[a.relation] : tangent_[relation.first_tangent + a.tangent],
+         response_.data() + k * n_);
   }
   for (const int r : touched_) {
     const model::Relation& relation = system_.relations()[r];
@@ -214,7 +221,8 @@ void ModeMotion::note_all_terms() {
   const int state_end = 1 + layout_.integrated();
   for (std::size_t i = 0; i < interval_in_.size(); ++i) {
     const double x = work_.in[i];
-    const double bit = static_cast<int>(i) < state_end ? std::numeric_limits<double>::epsilon() * std::abs(x) : 0;
+    const double bit =
+        static_cast<int>(i) < state_end ? std::numeric_limits<double>::epsilon() * std::abs(x) : 0;
     interval_in_[i] = {x - bit, x + bit};
   }
   program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
@@ -275,7 +283,8 @@ void ModeMotion::build_columns() {
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus status = mode_.tangent[relation.first_tangent + j];
       if (status == TangentStatus::stick || status == TangentStatus::free) continue;
-      const double coefficient = status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
+      const double coefficient =
+          status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
       for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
         const int fed = relation.feeds[f];
         for (int k = 0; k < count; ++k) {
@@ -368,8 +377,7 @@ bool ModeMotion::factorise(bool find_rank) {
     int best = p;
     const int pc = column_order_[p];
     for (int a = p + 1; a < rank_; ++a) {
-      if (std::abs(matrix_[row_order_[a] * count + pc]) >
-          std::abs(matrix_[row_order_[best] * count + pc])) {
+      if (std::abs(matrix_[row_order_[a] * count + pc]) > std::abs(matrix_[row_order_[best] * count + pc])) {
         best = a;
       }
     }
@@ -449,7 +457,8 @@ bool ModeMotion::evaluate_plain() {
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus status = mode_.tangent[relation.first_tangent + j];
       if (status == TangentStatus::stick || status == TangentStatus::free) continue;
-      const double mu = status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
+      const double mu =
+          status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
       const double known = -mu * rows.base;
       tangent_[relation.first_tangent + j] = known;
       for (int i = 0; i < n_; ++i) a[i] += known * rows.tangent[j].drag[i];
@@ -492,7 +501,8 @@ bool ModeMotion::evaluate_plain() {
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus status = mode_.tangent[relation.first_tangent + j];
       if (status == TangentStatus::stick || status == TangentStatus::free) continue;
-      const double mu = status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
+      const double mu =
+          status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
       double limit = rows.base;
       for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
         limit += rows.factors[f] * std::abs(normal_[relation.feeds[f]]);
@@ -592,8 +602,7 @@ bool ModeMotion::evaluate_sliding() {
         }
       }
       for (int k = 0; k < count; ++k) {
-        alpha_[k] +=
-            newton_[k * stride + count] / newton_[k * stride + k];
+        alpha_[k] += newton_[k * stride + count] / newton_[k * stride + k];
       }
       if (iteration == 49) return false;
     }
@@ -726,7 +735,8 @@ void ModeMotion::load(double t, const double* y) {
   const int width = layout_.integrated();
   for (int i = 0; i < width; ++i) in[1 + i] = y[i];
   for (const Pin& pin : pins_) {
-    in[layout_.q() + pin.coordinate] = pin.velocity == 0 ? pin.position : pin.position + pin.velocity * (t - pin.time);
+    in[layout_.q() + pin.coordinate] =
+        pin.velocity == 0 ? pin.position : pin.position + pin.velocity * (t - pin.time);
     in[layout_.v() + pin.coordinate] = pin.velocity;
   }
 }
@@ -771,13 +781,16 @@ void ModeMotion::audit(double* rate) {
     const model::RelationRows& rows = work_.relation[r];
     const double* v = work_.in.data() + layout_.v();
     const double normal = normal_[r];
-    if (relation.has_normal) supplied[e] += relation.own_push ? normal * dot(rows.push, v, n_) : -normal * rows.gap_time;
+    if (relation.has_normal)
+      supplied[e] += relation.own_push ? normal * dot(rows.push, v, n_) : -normal * rows.gap_time;
     for (int j = 0; j < relation.tangents; ++j) {
       const double force = tangent_[relation.first_tangent + j];
       const TangentStatus status = mode_.tangent[relation.first_tangent + j];
-      const double slip = status == TangentStatus::stick ? 0 : dot(rows.tangent[j].w, v, n_) + rows.tangent[j].drive;
+      const double slip =
+          status == TangentStatus::stick ? 0 : dot(rows.tangent[j].w, v, n_) + rows.tangent[j].drive;
       dissipated[e] -= force * slip;
-      supplied[e] += relation.own_push ? force * (dot(rows.tangent[j].drag, v, n_) - slip) : -force * rows.tangent[j].drive;
+      supplied[e] += relation.own_push ? force * (dot(rows.tangent[j].drag, v, n_) - slip)
+                                       : -force * rows.tangent[j].drive;
     }
   }
 }

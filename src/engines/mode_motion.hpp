@@ -34,7 +34,9 @@ class ModeMotion {
 
   /// Length of the integrated vector: q, v, z, then dissipated and supplied work by audit element; the latter are left out in a mode in
   /// which no element does work.
-  [[nodiscard]] int components() const { return works_ || always_audit_ ? components_ : layout_.integrated(); }
+  [[nodiscard]] int components() const {
+    return works_ || always_audit_ ? components_ : layout_.integrated();
+  }
   [[nodiscard]] int all_components() const { return components_; }
   /// Work is integrated in every mode: for the implicit method, whose number of components is fixed.
   void always_audit(bool always) { always_audit_ = always; }
@@ -90,7 +92,9 @@ class ModeMotion {
   /// cancel to rounding are zero. For tables made once per mode: it allocates.
   void respond(const double* force, const double* zeta, double* acceleration, double* lambda);
   [[nodiscard]] int active_relation(int k) const { return active_[k].relation; }
-  [[nodiscard]] int active_tangent(int k) const { return active_[k].tangent; }  ///< within the relation; −1: the normal row
+  [[nodiscard]] int active_tangent(int k) const {
+    return active_[k].tangent;
+  }  ///< within the relation; −1: the normal row
   /// Number of ways to change the reactions of a redundant mode without changing the motion, and one of them, by active row.
   [[nodiscard]] int nullity() const { return active() - rank_; }
   void null_reactions(int number, double* lambda);
@@ -137,22 +141,22 @@ class ModeMotion {
   Mode mode_;
 
   std::vector<Active> active_;
-  std::vector<int> touched_;       ///< relations with an active or slipping row
+  std::vector<int> touched_;  ///< relations with an active or slipping row
   std::vector<Pin> pins_;
-  std::vector<int> sliding_;       ///< switches that slide
-  bool constant_ = false;          ///< columns and factor are those of set_mode
+  std::vector<int> sliding_;  ///< switches that slide
+  bool constant_ = false;     ///< columns and factor are those of set_mode
   bool everything_pinned_ = false;
-  bool works_ = true;              ///< some element does work in this mode
+  bool works_ = true;  ///< some element does work in this mode
   bool always_audit_ = false;
-  bool uniform_ = false;           ///< accelerations and reactions are constant in this mode
-  bool uniform_known_ = false;     ///< and have been evaluated
+  bool uniform_ = false;        ///< accelerations and reactions are constant in this mode
+  bool uniform_known_ = false;  ///< and have been evaluated
   int rank_ = 0;
 
-  std::vector<double> columns_;    ///< C, active × n
-  std::vector<double> response_;   ///< M⁻¹ C, active × n
-  std::vector<double> matrix_;     ///< G M⁻¹ C, then its LU
+  std::vector<double> columns_;   ///< C, active × n
+  std::vector<double> response_;  ///< M⁻¹ C, active × n
+  std::vector<double> matrix_;    ///< G M⁻¹ C, then its LU
   std::vector<int> row_order_, column_order_;
-  std::vector<int> first_rows_;    ///< row order found with the rank: where every pivoting starts
+  std::vector<int> first_rows_;  ///< row order found with the rank: where every pivoting starts
   std::vector<double> trial_matrix_, row_size_;
   std::vector<double> residual_, forward_;
   double determinant_scale_ = 1;
@@ -162,8 +166,8 @@ class ModeMotion {
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
 
   // sliding
-  std::vector<double> corner_;         ///< per combination of sides: v̇, ż, λ_N, λ_T
-  std::vector<double> corner_rate_;    ///< per combination: ds/dt of each sliding switch
+  std::vector<double> corner_;       ///< per combination of sides: v̇, ż, λ_N, λ_T
+  std::vector<double> corner_rate_;  ///< per combination: ds/dt of each sliding switch
   std::vector<double> alpha_, newton_;
   std::vector<double> sliding_rates_;  ///< by switch: ds/dt on the lower and on the upper side
   std::vector<double> surface_;

@@ -32,7 +32,8 @@ void MotionSeries::provide() {
   int registers = system_.motion_program().registers();
   int outputs = system_.motion_program().outputs();
   for (const model::Relation& relation : system_.relations()) {
-    registers = std::max({registers, relation.rows.registers(), relation.law.registers(), relation.gap.registers()});
+    registers =
+        std::max({registers, relation.rows.registers(), relation.law.registers(), relation.gap.registers()});
     outputs = std::max({outputs, relation.rows.outputs(), relation.law.outputs(), 2});
     rows_.emplace_back(relation.rows.outputs());
     laws_.emplace_back(relation.law.outputs());
@@ -71,7 +72,8 @@ void MotionSeries::evaluate_rows(int order) {
   for (const int r : touched_) {
     const model::Relation& relation = system_.relations()[r];
     relation.rows.evaluate_series(in_.data(), rows_[r].data(), registers_.data(), order);
-    if (relation.law.outputs() > 0) relation.law.evaluate_series(in_.data(), laws_[r].data(), registers_.data(), order);
+    if (relation.law.outputs() > 0)
+      relation.law.evaluate_series(in_.data(), laws_[r].data(), registers_.data(), order);
   }
 }
 
@@ -102,7 +104,8 @@ bool MotionSeries::factorise() {
 
 bool MotionSeries::unique(int relation, int tangent) const {
   for (std::size_t a = 0; a < active_.size(); ++a) {
-    if (active_[a].relation == relation && active_[a].tangent == tangent) return solver_.unique(static_cast<int>(a));
+    if (active_[a].relation == relation && active_[a].tangent == tangent)
+      return solver_.unique(static_cast<int>(a));
   }
   return true;
 }
@@ -119,7 +122,8 @@ bool MotionSeries::compute(const Mode& mode, int order) {
   for (int i = 0; i < layout.acceleration(); ++i) in_[i].c[0] = work_.in[i];
   for (int k = 0; k < layout.switches; ++k) in_[layout.side() + k].c[0] = mode.side[k];
   for (int j = 0; j < layout.tangents; ++j) in_[layout.direction() + j].c[0] = direction(mode.tangent[j]);
-  for (int r = 0; r < layout.relations; ++r) in_[layout.closed() + r].c[0] = mode.normal[r] == NormalStatus::open ? 0 : 1;
+  for (int r = 0; r < layout.relations; ++r)
+    in_[layout.closed() + r].c[0] = mode.normal[r] == NormalStatus::open ? 0 : 1;
   in_[0].c[1] = 1;
   for (int r = 0; r < layout.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
@@ -225,7 +229,8 @@ bool MotionSeries::compute(const Mode& mode, int order) {
   evaluate_rows(order);
   for (int a = 0; a < count; ++a) {
     const model::Relation& relation = system_.relations()[active_[a].relation];
-    (active_[a].tangent < 0 ? normal_[active_[a].relation] : tangent_[relation.first_tangent + active_[a].tangent]) = lambda_[a];
+    (active_[a].tangent < 0 ? normal_[active_[a].relation]
+                            : tangent_[relation.first_tangent + active_[a].tangent]) = lambda_[a];
   }
   for (const int r : touched_) {
     const model::Relation& relation = system_.relations()[r];

@@ -38,7 +38,7 @@ class MotionSeries {
   [[nodiscard]] expr::Series gap_rate(int relation);
   [[nodiscard]] const expr::Series& normal(int relation) const { return normal_[relation]; }
   [[nodiscard]] const expr::Series& tangent(int number) const { return tangent_[number]; }
-  [[nodiscard]] expr::Series limit(int relation) const;           ///< L
+  [[nodiscard]] expr::Series limit(int relation) const;                        ///< L
   [[nodiscard]] expr::Series cone(int relation, int tangent, int side) const;  ///< μ_s L − side λ_T
   [[nodiscard]] expr::Series slip(int relation, int tangent) const;
   [[nodiscard]] expr::Series surface(int k);

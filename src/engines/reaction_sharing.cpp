@@ -41,10 +41,11 @@ void ReactionSharing::set_mode(const Mode& mode) {
   assembly_.statuses(mode, statuses_);
   for (int i = assembly_.normals(); i < assembly_.size(); ++i) {
     const TangentStatus status = mode.tangent[assembly_[i].number];
-    state_[i - assembly_.normals()] = status == TangentStatus::slip_plus    ? contact::TangentState::slip_plus
-                                      : status == TangentStatus::slip_minus ? contact::TangentState::slip_minus
-                                      : status == TangentStatus::smooth     ? contact::TangentState::follows
-                                                                            : contact::TangentState::rest;
+    state_[i - assembly_.normals()] = status == TangentStatus::slip_plus ? contact::TangentState::slip_plus
+                                      : status == TangentStatus::slip_minus
+                                          ? contact::TangentState::slip_minus
+                                      : status == TangentStatus::smooth ? contact::TangentState::follows
+                                                                        : contact::TangentState::rest;
   }
   contact::factor_mode(problem(), statuses_, contact::DecisionOptions{}.rank_tolerance, factor_, workspace_);
 }
@@ -53,17 +54,20 @@ double ReactionSharing::share(ModeMotion& motion) {
   assembly_.assemble(part_, false);
   scale_ = 0;
   for (int i = 0; i < assembly_.normals(); ++i) scale_ = std::max(scale_, assembly_.force_scale[i]);
-  const contact::MarginResult result =
-      contact::largest_margin(problem(), statuses_, factor_, workspace_, std::span(force_).first(assembly_.size()),
-                              std::span(acceleration_).first(assembly_.size()));
+  const contact::MarginResult result = contact::largest_margin(
+      problem(), statuses_, factor_, workspace_, std::span(force_).first(assembly_.size()),
+      std::span(acceleration_).first(assembly_.size()));
   for (int i = 0; i < assembly_.size(); ++i) {
     const RowAssembly::Row& row = assembly_[i];
     (row.tangent < 0 ? motion.normal()[row.relation] : motion.tangent()[row.number]) = force_[i];
   }
   switch (result.status) {
-    case contact::MarginStatus::unbounded: return scale_;
-    case contact::MarginStatus::infeasible: return -scale_;
-    case contact::MarginStatus::bounded: break;
+    case contact::MarginStatus::unbounded:
+      return scale_;
+    case contact::MarginStatus::infeasible:
+      return -scale_;
+    case contact::MarginStatus::bounded:
+      break;
   }
   return result.margin;
 }

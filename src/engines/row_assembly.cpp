@@ -38,10 +38,12 @@ void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
   for (int r = 0; r < count; ++r) {
     if (part[r] == 0) continue;
     // A frictionless row that is constant has nothing to evaluate but its gap, which is not asked for here.
-    if (!relations[r].rows_constant || !relations[r].law_constant || relations[r].tangents > 0) static_cast<void>(system_.rows(work_, r));
+    if (!relations[r].rows_constant || !relations[r].law_constant || relations[r].tangents > 0)
+      static_cast<void>(system_.rows(work_, r));
     if (!relations[r].has_normal) continue;
-    kind[rows_.size()] =
-        relations[r].kind == model::RelationKind::constraint ? contact::NormalKind::bilateral : contact::NormalKind::unilateral;
+    kind[rows_.size()] = relations[r].kind == model::RelationKind::constraint
+                             ? contact::NormalKind::bilateral
+                             : contact::NormalKind::unilateral;
     rows_.push_back({r, -1, -1});
   }
   normals_ = static_cast<int>(rows_.size());
@@ -55,7 +57,8 @@ void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
   for (int r = 0; r < count; ++r) {
     if (part[r] == 0) continue;
     const model::Relation& relation = relations[r];
-    const bool coupled = std::any_of(relation.feeds.begin(), relation.feeds.end(), [&](int k) { return normal_row(k) >= 0; });
+    const bool coupled =
+        std::any_of(relation.feeds.begin(), relation.feeds.end(), [&](int k) { return normal_row(k) >= 0; });
     if (impulsive && !coupled) continue;
     for (int j = 0; j < relation.tangents; ++j) {
       const int t = static_cast<int>(rows_.size()) - normals_;
@@ -117,21 +120,34 @@ void RowAssembly::statuses(const Mode& mode, std::vector<contact::RowStatus>& ou
     contact::RowStatus status = contact::RowStatus::open;
     if (rows_[i].tangent < 0) {
       switch (mode.normal[rows_[i].relation]) {
-        case NormalStatus::closed: status = contact::RowStatus::closed; break;
+        case NormalStatus::closed:
+          status = contact::RowStatus::closed;
+          break;
         case NormalStatus::held:
           status = mode.pressed[rows_[i].relation] > 0   ? contact::RowStatus::held_plus
                    : mode.pressed[rows_[i].relation] < 0 ? contact::RowStatus::held_minus
                                                          : contact::RowStatus::held;
           break;
-        default: break;
+        default:
+          break;
       }
     } else {
       switch (mode.tangent[rows_[i].number]) {
-        case TangentStatus::stick: status = contact::RowStatus::stick; break;
-        case TangentStatus::slip_plus: status = contact::RowStatus::slip_plus; break;
-        case TangentStatus::slip_minus: status = contact::RowStatus::slip_minus; break;
-        case TangentStatus::smooth: status = contact::RowStatus::follows; break;
-        case TangentStatus::free: status = contact::RowStatus::free; break;
+        case TangentStatus::stick:
+          status = contact::RowStatus::stick;
+          break;
+        case TangentStatus::slip_plus:
+          status = contact::RowStatus::slip_plus;
+          break;
+        case TangentStatus::slip_minus:
+          status = contact::RowStatus::slip_minus;
+          break;
+        case TangentStatus::smooth:
+          status = contact::RowStatus::follows;
+          break;
+        case TangentStatus::free:
+          status = contact::RowStatus::free;
+          break;
       }
     }
     out[i] = status;

@@ -35,12 +35,13 @@ class RowAssembly {
   [[nodiscard]] const Row& operator[](int i) const { return rows_[i]; }
   [[nodiscard]] const double* response(int i) const { return response_.data() + i * n_; }  ///< M⁻¹ column_i
 
-  std::vector<double> A, b, velocity, drive;          ///< by row
-  std::vector<contact::NormalKind> kind;              ///< by normal row
+  std::vector<double> A, b, velocity, drive;               ///< by row
+  std::vector<contact::NormalKind> kind;                   ///< by normal row
   std::vector<double> mu_static, mu_slip, base, coupling;  ///< by tangential row
-  std::vector<int> contact_of;                        ///< by tangential row: its own normal row, −1 for a joint
-  std::vector<double> acceleration_scale;             ///< by row: sum of the absolute terms of b, what rounding and ties are relative to
-  std::vector<double> force_scale;                    ///< by row: the same over A_ii
+  std::vector<int> contact_of;  ///< by tangential row: its own normal row, −1 for a joint
+  std::vector<double>
+      acceleration_scale;  ///< by row: sum of the absolute terms of b, what rounding and ties are relative to
+  std::vector<double> force_scale;  ///< by row: the same over A_ii
 
   /// Statuses of a mode in the order of the rows, and back. Bilateral rows with friction get their pressed side.
   void statuses(const Mode& mode, std::vector<contact::RowStatus>& out) const;

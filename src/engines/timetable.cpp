@@ -45,7 +45,8 @@ std::vector<double> Timetable::save() const {
 void Timetable::load(const std::vector<double>& memory) {
   if (memory.size() != 2 * switches_.size()) return restart();
   std::copy_n(memory.begin(), switches_.size(), next_.begin());
-  std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(switches_.size()), switches_.size(), known_until_.begin());
+  std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(switches_.size()), switches_.size(),
+              known_until_.begin());
 }
 
 double Timetable::surface(int k, double t) {
@@ -109,7 +110,8 @@ double Timetable::next_of(int k, double t, double until) {
   double first = kNever;
   const auto index = static_cast<long>(level);
   if (index >= 0) first = std::min(first, search(info.levels[index]));
-  if (index + 1 < static_cast<long>(info.levels.size())) first = std::min(first, search(info.levels[index + 1]));
+  if (index + 1 < static_cast<long>(info.levels.size()))
+    first = std::min(first, search(info.levels[index + 1]));
   return first;
 }
 

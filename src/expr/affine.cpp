@@ -22,7 +22,9 @@ class Loads {
   [[nodiscard]] Terms constant(Node value) const { return {{0, zero_, zero_, value, zero_}}; }
   [[nodiscard]] Terms power_of_time() const { return {{1, zero_, zero_, g_.constant(1), zero_}}; }
   [[nodiscard]] Terms exponential(Node rate, Node factor) const { return {{0, rate, zero_, factor, zero_}}; }
-  [[nodiscard]] Terms harmonic(Node frequency, Node cosine, Node sine) const { return {{0, zero_, frequency, cosine, sine}}; }
+  [[nodiscard]] Terms harmonic(Node frequency, Node cosine, Node sine) const {
+    return {{0, zero_, frequency, cosine, sine}};
+  }
 
   /// Terms of the same kind become one.
   void add(Terms& to, const Terms& from, Node factor) const {
@@ -55,15 +57,18 @@ class Loads {
         if (still(x) || still(y)) {
           const Node factor = still(x) ? x.cosine : y.cosine;
           const TimeTerm& other = still(x) ? y : x;
-          add(out, {{power, rate, other.frequency, times(factor, other.cosine), times(factor, other.sine)}}, one);
+          add(out, {{power, rate, other.frequency, times(factor, other.cosine), times(factor, other.sine)}},
+              one);
           continue;
         }
         const Node cc = times(x.cosine, y.cosine);
         const Node ss = times(x.sine, y.sine);
         const Node sc = times(x.sine, y.cosine);
         const Node cs = times(x.cosine, y.sine);
-        add(out, {{power, rate, g_.subtract(x.frequency, y.frequency), g_.add(cc, ss), g_.subtract(sc, cs)}}, half);
-        add(out, {{power, rate, g_.add(x.frequency, y.frequency), g_.subtract(cc, ss), g_.add(sc, cs)}}, half);
+        add(out, {{power, rate, g_.subtract(x.frequency, y.frequency), g_.add(cc, ss), g_.subtract(sc, cs)}},
+            half);
+        add(out, {{power, rate, g_.add(x.frequency, y.frequency), g_.subtract(cc, ss), g_.add(sc, cs)}},
+            half);
       }
     }
     return out;
@@ -129,7 +134,9 @@ std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node root, Variabl
     const std::vector<Term> operands(graph.data().terms(a).begin(), graph.data().terms(a).end());
     std::optional<Terms> made;
     switch (e.kind) {
-      case NodeKind::variable: made = loads.power_of_time(); break;
+      case NodeKind::variable:
+        made = loads.power_of_time();
+        break;
       case NodeKind::sum: {
         made = loads.constant(graph.constant(e.value));
         if (e.value == 0) made->clear();
@@ -166,7 +173,8 @@ std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node root, Variabl
         const auto exponent = line(operands[1].node);
         if (!exponent) break;
         const Node logarithm = call(Function::log, operands[0].node);
-        made = loads.exponential(graph.multiply(exponent->first, logarithm), graph.power(operands[0].node, exponent->second));
+        made = loads.exponential(graph.multiply(exponent->first, logarithm),
+                                 graph.power(operands[0].node, exponent->second));
         break;
       }
       case NodeKind::call: {
@@ -178,18 +186,29 @@ std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node root, Variabl
         const auto both = [&](double second) {
           const Node half = graph.constant(0.5);
           Terms out = loads.exponential(slope, graph.multiply(half, call(Function::exp, offset)));
-          loads.add(out, loads.exponential(graph.negate(slope), call(Function::exp, graph.negate(offset))), graph.constant(0.5 * second));
+          loads.add(out, loads.exponential(graph.negate(slope), call(Function::exp, graph.negate(offset))),
+                    graph.constant(0.5 * second));
           return out;
         };
         switch (e.function) {
-          case Function::exp: made = loads.exponential(slope, call(Function::exp, offset)); break;
-          case Function::cos:
-            made = loads.harmonic(slope, call(Function::cos, offset), graph.negate(call(Function::sin, offset)));
+          case Function::exp:
+            made = loads.exponential(slope, call(Function::exp, offset));
             break;
-          case Function::sin: made = loads.harmonic(slope, call(Function::sin, offset), call(Function::cos, offset)); break;
-          case Function::cosh: made = both(1); break;
-          case Function::sinh: made = both(-1); break;
-          default: break;
+          case Function::cos:
+            made =
+                loads.harmonic(slope, call(Function::cos, offset), graph.negate(call(Function::sin, offset)));
+            break;
+          case Function::sin:
+            made = loads.harmonic(slope, call(Function::sin, offset), call(Function::cos, offset));
+            break;
+          case Function::cosh:
+            made = both(1);
+            break;
+          case Function::sinh:
+            made = both(-1);
+            break;
+          default:
+            break;
         }
         break;
       }
@@ -200,13 +219,15 @@ std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node root, Variabl
         if (!then || !otherwise) break;
         // Term by term, so that the branch that is not taken may be not a number.
         const auto part = [&](Node value, bool first) {
-          return first ? graph.select(operands[0].node, value, zero) : graph.select(operands[0].node, zero, value);
+          return first ? graph.select(operands[0].node, value, zero)
+                       : graph.select(operands[0].node, zero, value);
         };
         made.emplace();
         for (const bool first : {true, false}) {
           for (TimeTerm term : first ? *then : *otherwise) {
             term.rate = graph.select(operands[0].node, first ? term.rate : zero, first ? zero : term.rate);
-            term.frequency = graph.select(operands[0].node, first ? term.frequency : zero, first ? zero : term.frequency);
+            term.frequency =
+                graph.select(operands[0].node, first ? term.frequency : zero, first ? zero : term.frequency);
             term.cosine = part(term.cosine, first);
             term.sine = part(term.sine, first);
             loads.add(*made, {term}, one);
@@ -214,14 +235,16 @@ std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node root, Variabl
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
     if (made) known.emplace(index, std::move(*made));
   }
   return load_of(root);
 }
 
-std::optional<AffineForm> affine_form(Graph& graph, Node f, std::span<const Variable> variables, Variable t, Obstacle& obstacle) {
+std::optional<AffineForm> affine_form(Graph& graph, Node f, std::span<const Variable> variables, Variable t,
+                                      Obstacle& obstacle) {
   AffineForm out;
   const auto spoiled = [&](Obstacle::Kind kind, const auto& spoils) {
     obstacle = {kind, f};

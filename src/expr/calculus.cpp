@@ -177,7 +177,8 @@ Node Graph::substitute_frozen(Node a, std::span<const Variable> variables, std::
   return replace(a, variables, values, false);
 }
 
-Node Graph::replace(Node root, std::span<const Variable> variables, std::span<const Node> values, bool surfaces) {
+Node Graph::replace(Node root, std::span<const Variable> variables, std::span<const Node> values,
+                    bool surfaces) {
   Data& d = *data_;
   std::unordered_map<std::uint32_t, Node> replaced;
   for (std::size_t i = 0; i < variables.size(); ++i) replaced[variable(variables[i]).index] = values[i];

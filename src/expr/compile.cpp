@@ -99,8 +99,8 @@ class Compiler {
   void fuse();
   /// Instructions in the order in which values die early: a sum takes up each term as soon as it is known.
   [[nodiscard]] std::vector<std::uint32_t> schedule() const;
-  void finish(std::vector<Instruction>& code, std::vector<double>& constants, std::vector<std::uint32_t>& loads,
-              std::vector<std::uint32_t>& outputs, int& registers) const;
+  void finish(std::vector<Instruction>& code, std::vector<double>& constants,
+              std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs, int& registers) const;
   std::vector<double> tables;
 
  private:
@@ -382,7 +382,8 @@ std::vector<std::uint32_t> Compiler::schedule() const {
 }
 
 void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& constants,
-                      std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs, int& registers) const {
+                      std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs,
+                      int& registers) const {
   constexpr std::size_t kForever = ~std::size_t{0};
   const std::vector<std::uint32_t> order = schedule();
   const auto each_operand = [&](const Draft& draft, const auto& visit) {

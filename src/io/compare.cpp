@@ -14,8 +14,9 @@ using analysis::CompareRow;
 using Json = nlohmann::ordered_json;
 
 const std::vector<std::string>& titles() {
-  static const std::vector<std::string> words{"engine", "tolerance", "step",        "events",  "agree",  "error",
-                                              "time error", "order", "steps", "evaluations", "windows", "seconds"};
+  static const std::vector<std::string> words{"engine", "tolerance",   "step",       "events",
+                                              "agree",  "error",       "time error", "order",
+                                              "steps",  "evaluations", "windows",    "seconds"};
   return words;
 }
 
@@ -29,9 +30,10 @@ std::vector<std::string> cells(const CompareRow& row, int digits) {
     out.resize(titles().size());
     return out;
   }
-  out.insert(out.end(), {std::to_string(row.events), row.events_agree ? "all" : std::to_string(row.agreeing), number(row.error, 2),
-                         number(row.time_error, 2), number(row.order, 3), count(row.steps), count(row.evaluations), count(row.windows),
-                         number(row.seconds, 2)});
+  out.insert(out.end(),
+             {std::to_string(row.events), row.events_agree ? "all" : std::to_string(row.agreeing),
+              number(row.error, 2), number(row.time_error, 2), number(row.order, 3), count(row.steps),
+              count(row.evaluations), count(row.windows), number(row.seconds, 2)});
   return out;
 }
 
@@ -44,10 +46,12 @@ CompareReport compare_engines(const CompareRequest& request) {
   model::RunOptions& run = report.model.compiled.run;
   if (request.until) run.until = *request.until;
   if (!std::isfinite(run.until) || run.until < run.from) {
-    report.model.diagnostics.error({}, "run, until", "the run has no end time after its start", "write 'until' in [run], or give --until");
+    report.model.diagnostics.error({}, "run, until", "the run has no end time after its start",
+                                   "write 'until' in [run], or give --until");
     return report;
   }
-  report.comparison = analysis::compare(*report.model.compiled.system, engines::options_of(run), request.options);
+  report.comparison =
+      analysis::compare(*report.model.compiled.system, engines::options_of(run), request.options);
   report.done = true;
   return report;
 }
@@ -60,10 +64,12 @@ std::string compare_text(const CompareReport& report) {
     if (!row.problem.empty()) notes += row.engine + ": " + row.problem + "\n";
   }
   table.drop_empty_columns();
-  std::string out = table.text() + "\nreference: " + report.comparison.reference + ", " + std::to_string(report.comparison.reference_events) +
-                    " events\n";
+  std::string out = table.text() + "\nreference: " + report.comparison.reference + ", " +
+                    std::to_string(report.comparison.reference_events) + " events\n";
   const Status& status = report.comparison.reference_status;
-  if (!status.ok()) out += "the reference ended at t = " + to_text(status.time, 9) + ", " + name(status.reason) + ": " + status.message + "\n";
+  if (!status.ok())
+    out += "the reference ended at t = " + to_text(status.time, 9) + ", " + name(status.reason) + ": " +
+           status.message + "\n";
   return out + notes;
 }
 
@@ -83,7 +89,9 @@ std::string compare_csv(const CompareReport& report) {
 }
 
 std::string compare_json(const CompareReport& report) {
-  const auto number = [](const std::optional<double>& x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); };
+  const auto number = [](const std::optional<double>& x) {
+    return x && std::isfinite(*x) ? Json(*x) : Json(nullptr);
+  };
   Json rows = Json::array();
   for (const CompareRow& row : report.comparison.rows) {
     Json item{{"engine", row.engine}, {"tolerance", number(row.tolerance)}, {"step", number(row.step)}};

@@ -27,7 +27,9 @@ std::vector<std::string> split(const std::string& text, char at) {
   return out;
 }
 
-double value(const DitherAxis& axis, int i) { return *axis.from + (*axis.to - *axis.from) * i / (axis.count - 1); }
+double value(const DitherAxis& axis, int i) {
+  return *axis.from + (*axis.to - *axis.from) * i / (axis.count - 1);
+}
 
 model::CompileOptions compile_options(const ModelRequest& request) {
   model::CompileOptions options;
@@ -48,20 +50,23 @@ double growth(const DitherStudy& study, model::FrictionCurve& curve, double spee
 }
 
 /// False, with a message, if an axis cannot be had.
-bool complete_axis(DitherAxis& axis, const DitherReport& report, const DitherAxis& speeds, analysis::DitherProblem& problem) {
+bool complete_axis(DitherAxis& axis, const DitherReport& report, const DitherAxis& speeds,
+                   analysis::DitherProblem& problem) {
   if (axis.name == "speed") {
     if (!axis.from) axis.from = *speeds.to / axis.count;
     if (!axis.to) axis.to = speeds.to;
     return true;
   }
   const auto& parameters = report.model.compiled.parameters;
-  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == axis.name; });
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == axis.name; });
   if (found == parameters.end()) {
     std::vector<std::string> names{"speed"};
     for (const auto& [name, number] : parameters) names.push_back(name);
     const std::string near = nearest(axis.name, names);
-    problem = {"there is no parameter '" + axis.name + "' for the map",
-               near.empty() ? "an axis is 'speed' or a parameter of the model" : "did you mean '" + near + "'?"};
+    problem = {
+        "there is no parameter '" + axis.name + "' for the map",
+        near.empty() ? "an axis is 'speed' or a parameter of the model" : "did you mean '" + near + "'?"};
     return false;
   }
   if (!axis.from) axis.from = 0;
@@ -73,7 +78,8 @@ bool complete_axis(DitherAxis& axis, const DitherReport& report, const DitherAxi
   return true;
 }
 
-DitherReport::Map make_map(const DitherRequest& request, const DitherReport& report, const DitherAxis& x, const DitherAxis& y) {
+DitherReport::Map make_map(const DitherRequest& request, const DitherReport& report, const DitherAxis& x,
+                           const DitherAxis& y) {
   DitherReport::Map map{x, y, {}, {}, {}};
   for (int i = 0; i < x.count; ++i) map.xs.push_back(value(x, i));
   for (int j = 0; j < y.count; ++j) map.ys.push_back(value(y, j));
@@ -107,7 +113,8 @@ DitherReport::Map make_map(const DitherRequest& request, const DitherReport& rep
 
 std::string range_list(const std::vector<std::pair<double, double>>& ranges) {
   std::string out;
-  for (const auto& [from, to] : ranges) out += (out.empty() ? "" : ", ") + to_text(from, 4) + " to " + to_text(to, 4);
+  for (const auto& [from, to] : ranges)
+    out += (out.empty() ? "" : ", ") + to_text(from, 4) + " to " + to_text(to, 4);
   return out;
 }
 
@@ -151,7 +158,8 @@ DitherReport dither_model(const DitherRequest& request) {
   report.model = load_model(request.model);
   if (!report.model.ok()) return report;
   const model::CompileOptions options = compile_options(request.model);
-  std::optional<DitherStudy> study = analysis::dither_study(report.model.file.spec, options, request.law, report.problem);
+  std::optional<DitherStudy> study =
+      analysis::dither_study(report.model.file.spec, options, request.law, report.problem);
   if (!study) return report;
   report.law = study->law;
   report.dither = study->dither;
@@ -163,7 +171,8 @@ DitherReport dither_model(const DitherRequest& request) {
   speeds.count = 201;
   if (request.speeds) speeds = *request.speeds;
   if (!speeds.from) speeds.from = 0;
-  if (!speeds.to) speeds.to = study->dither.amplitude > 0 ? 2 * study->dither.amplitude : 5 * model::typical_speed(curve);
+  if (!speeds.to)
+    speeds.to = study->dither.amplitude > 0 ? 2 * study->dither.amplitude : 5 * model::typical_speed(curve);
   for (int i = 0; i < speeds.count; ++i) {
     const double v = value(speeds, i);
     const Averaged mean = analysis::averaged(curve, study->dither, v);
@@ -194,7 +203,8 @@ DitherReport dither_model(const DitherRequest& request) {
     }
     report.harmonics = analysis::harmonic_balance(curve, study->dither, *report.speed, request.harmonics);
     if (!report.harmonics) {
-      report.problem = {"harmonics are for the law 'lugre' under dither; '" + report.law + "' is '" + report.friction + "'" +
+      report.problem = {"harmonics are for the law 'lugre' under dither; '" + report.law + "' is '" +
+                            report.friction + "'" +
                             (study->dither.wave == analysis::Wave::none ? " without dither" : ""),
                         ""};
       return report;
@@ -202,9 +212,12 @@ DitherReport dither_model(const DitherRequest& request) {
   }
   if (request.map.size() == 2) {
     DitherAxis x = request.map[0], y = request.map[1];
-    if (!complete_axis(x, report, speeds, report.problem) || !complete_axis(y, report, speeds, report.problem)) return report;
+    if (!complete_axis(x, report, speeds, report.problem) ||
+        !complete_axis(y, report, speeds, report.problem))
+      return report;
     if (x.name != "speed" && y.name != "speed" && !report.speed) {
-      report.problem = {"a map without 'speed' needs a mean slip speed", "give it with --speed, or let one axis be speed"};
+      report.problem = {"a map without 'speed' needs a mean slip speed",
+                        "give it with --speed, or let one axis be speed"};
       return report;
     }
     report.map = make_map(request, report, x, y);
@@ -222,55 +235,64 @@ std::string dither_text(const DitherReport& report) {
   using analysis::Wave;
   std::string out = "friction of " + report.law + " (" + report.friction + "), ";
   const analysis::Dither& dither = report.dither;
-  out += dither.wave == Wave::none ? "no dither\n"
-                                   : std::string(dither.wave == Wave::other ? "periodic" : analysis::name(dither.wave)) +
-                                         " dither of the slip velocity: amplitude " + to_text(dither.amplitude, 6) + ", frequency " +
-                                         to_text(dither.frequency, 6) + "\n";
-  TextTable table({"slip", "averaged", "slope", "without dither", "without memory", "at its frequency"}, {0, 1, 2, 3, 4, 5});
+  out += dither.wave == Wave::none
+             ? "no dither\n"
+             : std::string(dither.wave == Wave::other ? "periodic" : analysis::name(dither.wave)) +
+                   " dither of the slip velocity: amplitude " + to_text(dither.amplitude, 6) +
+                   ", frequency " + to_text(dither.frequency, 6) + "\n";
+  TextTable table({"slip", "averaged", "slope", "without dither", "without memory", "at its frequency"},
+                  {0, 1, 2, 3, 4, 5});
   const std::size_t step = std::max<std::size_t>(1, (report.curve.size() - 1) / 20);
   for (std::size_t i = 0; i < report.curve.size(); i += step) {
     const DitherReport::Row& row = report.curve[i];
-    table.add({to_text(row.slip, 4), to_text(row.resistance, 7), to_text(row.slope, 5), to_text(row.undithered, 7), to_text(row.still, 7),
-               to_text(row.held, 7)});
+    table.add({to_text(row.slip, 4), to_text(row.resistance, 7), to_text(row.slope, 5),
+               to_text(row.undithered, 7), to_text(row.still, 7), to_text(row.held, 7)});
   }
   out += table.text();
   out += "slope at rest: " + to_text(report.slope_at_rest, 8) + "\n";
   out += report.falling.empty() ? "the resistance never falls in this range\n"
                                 : "the resistance falls for slip from " + range_list(report.falling) + "\n";
-  out += report.unstable.empty() ? "steady sliding is stable in this range\n"
-                                 : "steady sliding is unstable for slip from " + range_list(report.unstable) + "\n";
+  out += report.unstable.empty()
+             ? "steady sliding is stable in this range\n"
+             : "steady sliding is unstable for slip from " + range_list(report.unstable) + "\n";
   if (report.speed && !report.eigenvalues.empty()) {
     out += "eigenvalues at slip " + to_text(*report.speed, 6) + ":";
     for (const auto& lambda : report.eigenvalues) {
       if (lambda.imag() < 0) continue;
-      out += " " + to_text(lambda.real(), 6) + (lambda.imag() > 1e-12 ? " ± " + to_text(lambda.imag(), 6) + "i" : "");
+      out += " " + to_text(lambda.real(), 6) +
+             (lambda.imag() > 1e-12 ? " ± " + to_text(lambda.imag(), 6) + "i" : "");
     }
     out += report.eigenvalues.front().real() > 0 ? "  (unstable)\n" : "  (stable)\n";
   }
   if (report.harmonics) {
     TextTable harmonics({"n", "X", "Y"}, {0, 1, 2});
     for (std::size_t n = 0; n < std::min<std::size_t>(report.harmonics->cosine.size(), 9); ++n)
-      harmonics.add({std::to_string(n), to_text(report.harmonics->cosine[n], 10), to_text(report.harmonics->sine[n], 10)});
-    out += "bristle at slip " + to_text(*report.speed, 6) + ", " + std::to_string(report.harmonics->cosine.size() - 1) +
+      harmonics.add({std::to_string(n), to_text(report.harmonics->cosine[n], 10),
+                     to_text(report.harmonics->sine[n], 10)});
+    out += "bristle at slip " + to_text(*report.speed, 6) + ", " +
+           std::to_string(report.harmonics->cosine.size() - 1) +
            " harmonics, z = X0 + sum X cos - sum Y sin:\n" + harmonics.text();
-    out += "mean resistance " + to_text(report.harmonics->mean, 10) + ", by integration " + to_text(report.held_at_speed, 10) +
-           "; last harmonic " + to_text(report.harmonics->last, 2) + " of the mean\n";
+    out += "mean resistance " + to_text(report.harmonics->mean, 10) + ", by integration " +
+           to_text(report.held_at_speed, 10) + "; last harmonic " + to_text(report.harmonics->last, 2) +
+           " of the mean\n";
   }
   if (report.map) {
     const DitherReport::Map& map = *report.map;
     const auto bad = std::count_if(map.growth.begin(), map.growth.end(), [](double x) { return x > 0; });
-    out += "map over " + map.x.name + " (" + to_text(*map.x.from, 4) + " to " + to_text(*map.x.to, 4) + ") and " + map.y.name + " (" +
-           to_text(*map.y.from, 4) + " to " + to_text(*map.y.to, 4) + "): " + std::to_string(bad) + " of " +
-           std::to_string(map.growth.size()) + " points are unstable\n";
+    out += "map over " + map.x.name + " (" + to_text(*map.x.from, 4) + " to " + to_text(*map.x.to, 4) +
+           ") and " + map.y.name + " (" + to_text(*map.y.from, 4) + " to " + to_text(*map.y.to, 4) +
+           "): " + std::to_string(bad) + " of " + std::to_string(map.growth.size()) +
+           " points are unstable\n";
   }
   if (report.run) {
     const analysis::FilteredRun& run = *report.run;
     if (!run.status.ok()) out += "the simulation ended early: " + run.status.message + "\n";
-    out += "simulated: mean slip " + to_text(run.least_slip, 4) + " to " + to_text(run.most_slip, 4) + "; off the averaged law by at most " +
-           to_text(run.largest_deviation, 3) + " (at slip " + to_text(run.deviation_slip, 3) + "), rms " + to_text(run.rms_deviation, 2) +
-           "\n";
-    out += "shares of time: stick " + to_text(100 * run.shares.stick, 4) + " %, pre-sliding " + to_text(100 * run.shares.presliding, 4) +
-           " %, slip " + to_text(100 * run.shares.slip, 4) + " %; " + std::to_string(run.shares.sticks) + " sticks, the longest " +
+    out += "simulated: mean slip " + to_text(run.least_slip, 4) + " to " + to_text(run.most_slip, 4) +
+           "; off the averaged law by at most " + to_text(run.largest_deviation, 3) + " (at slip " +
+           to_text(run.deviation_slip, 3) + "), rms " + to_text(run.rms_deviation, 2) + "\n";
+    out += "shares of time: stick " + to_text(100 * run.shares.stick, 4) + " %, pre-sliding " +
+           to_text(100 * run.shares.presliding, 4) + " %, slip " + to_text(100 * run.shares.slip, 4) +
+           " %; " + std::to_string(run.shares.sticks) + " sticks, the longest " +
            to_text(run.shares.longest_stick, 4) + "\n";
   }
   return out;
@@ -310,7 +332,8 @@ std::string dither_json(const DitherReport& report) {
            {"curve", curve}};
   if (report.speed) {
     Json values = Json::array();
-    for (const auto& lambda : report.eigenvalues) values.push_back({number(lambda.real()), number(lambda.imag())});
+    for (const auto& lambda : report.eigenvalues)
+      values.push_back({number(lambda.real()), number(lambda.imag())});
     out["speed"] = number(*report.speed);
     out["eigenvalues"] = values;
   }
@@ -324,10 +347,15 @@ std::string dither_json(const DitherReport& report) {
     Json rows = Json::array();
     for (std::size_t i = 0; i < report.map->xs.size(); ++i) {
       Json row = Json::array();
-      for (std::size_t j = 0; j < report.map->ys.size(); ++j) row.push_back(number(report.map->growth[i * report.map->ys.size() + j]));
+      for (std::size_t j = 0; j < report.map->ys.size(); ++j)
+        row.push_back(number(report.map->growth[i * report.map->ys.size() + j]));
       rows.push_back(row);
     }
-    out["map"] = {{"x", report.map->x.name}, {"y", report.map->y.name}, {"xs", report.map->xs}, {"ys", report.map->ys}, {"growth", rows}};
+    out["map"] = {{"x", report.map->x.name},
+                  {"y", report.map->y.name},
+                  {"xs", report.map->xs},
+                  {"ys", report.map->ys},
+                  {"growth", rows}};
   }
   if (report.run) {
     const analysis::FilteredRun& run = *report.run;
@@ -347,7 +375,8 @@ std::string dither_json(const DitherReport& report) {
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-FileStatus write_dither(const DitherReport& report, const std::filesystem::path& folder, std::vector<std::filesystem::path>& files) {
+FileStatus write_dither(const DitherReport& report, const std::filesystem::path& folder,
+                        std::vector<std::filesystem::path>& files) {
   FileStatus status;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -364,10 +393,13 @@ FileStatus write_dither(const DitherReport& report, const std::filesystem::path&
   std::string text;
   {
     CsvWriter csv(text);
-    for (const char* name : {"slip", "resistance", "slope", "bristle", "undithered", "static", "held"}) csv.text(name);
+    for (const char* name : {"slip", "resistance", "slope", "bristle", "undithered", "static", "held"})
+      csv.text(name);
     csv.end_record();
     for (const DitherReport::Row& row : report.curve) {
-      for (const double x : {row.slip, row.resistance, row.slope, row.bristle, row.undithered, row.still, row.held}) csv.number(x);
+      for (const double x :
+           {row.slip, row.resistance, row.slope, row.bristle, row.undithered, row.still, row.held})
+        csv.number(x);
       csv.end_record();
     }
     write("curve.csv", text);

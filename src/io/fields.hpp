@@ -185,7 +185,8 @@ void fields(Visit& visit, model::Contact& contact) {
          .is_name = true},
         contact.name);
   visit({.name = "gap",
-         .doc = "Distance as a function of coordinates and time; the contact keeps it ≥ 0. A product is split into its factors.",
+         .doc = "Distance as a function of coordinates and time; the contact keeps it ≥ 0. A product is "
+                "split into its factors.",
          .required = true},
         contact.gap);
   visit(

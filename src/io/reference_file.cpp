@@ -17,8 +17,8 @@ using analysis::Side;
 
 const std::vector<std::pair<std::string, Quantity>>& quantities() {
   static const std::vector<std::pair<std::string, Quantity>> all{
-      {"event", Quantity::event},     {"column", Quantity::column}, {"count", Quantity::count},
-      {"minimum", Quantity::minimum}, {"maximum", Quantity::maximum}, {"mean", Quantity::mean},
+      {"event", Quantity::event},     {"column", Quantity::column},    {"count", Quantity::count},
+      {"minimum", Quantity::minimum}, {"maximum", Quantity::maximum},  {"mean", Quantity::mean},
       {"reason", Quantity::reason},   {"sequence", Quantity::sequence}};
   return all;
 }
@@ -26,7 +26,8 @@ const std::vector<std::pair<std::string, Quantity>>& quantities() {
 /// One table of the file, read key by key; what nobody asked for is an error at the end.
 class TableReader {
  public:
-  TableReader(const Item& table, std::string where, Diagnostics& out) : table_(table), where_(std::move(where)), out_(out) {}
+  TableReader(const Item& table, std::string where, Diagnostics& out)
+      : table_(table), where_(std::move(where)), out_(out) {}
 
   const Item* take(const std::string& key) {
     asked_.push_back(key);
@@ -137,13 +138,16 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
     value.quantity = quantity;
     value.subject = subject->text.text;
   }
-  if (given != 1) table.error("a value needs exactly one of: event, column, count, minimum, maximum, mean, reason, sequence");
+  if (given != 1)
+    table.error(
+        "a value needs exactly one of: event, column, count, minimum, maximum, mean, reason, sequence");
   if (value.quantity == Quantity::reason || value.quantity == Quantity::sequence) value.text = value.subject;
 
   double occurrence = value.number;
   table.number("number", occurrence);
   value.number = static_cast<int>(occurrence);
-  if (value.number == 0 || value.number != occurrence) table.error("'number' counts from 1, or from the end: -1");
+  if (value.number == 0 || value.number != occurrence)
+    table.error("'number' counts from 1, or from the end: -1");
   table.text("field", value.field);
   std::string side = "after";
   table.text("side", side);
@@ -166,7 +170,8 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
   table.text("note", value.note);
   table.text("where", value.where);
   table.text("check", value.check);
-  if (!value.exact.given && !value.text && !value.published) table.error("a value needs 'exact', 'text' or 'published'");
+  if (!value.exact.given && !value.text && !value.published)
+    table.error("a value needs 'exact', 'text' or 'published'");
   table.finish();
   return value;
 }
@@ -198,14 +203,16 @@ ReferenceFile read_reference_text(std::string text, std::string name) {
       analysis::Structure structure;
       structure.name = item.key.text;
       if (item.kind != ItemKind::table) {
-        file.diagnostics.error(item.span, "structures", "'" + structure.name + "' must be a table: place = \"word\", …");
+        file.diagnostics.error(item.span, "structures",
+                               "'" + structure.name + "' must be a table: place = \"word\", …");
         continue;
       }
       for (const Item& member : item.items) {
         if (member.kind == ItemKind::text)
           structure.words.emplace_back(member.key.text, member.text.text);
         else
-          file.diagnostics.error(member.span, "structures", "'" + member.key.text + "' must be a word of its place, like \"open\"");
+          file.diagnostics.error(member.span, "structures",
+                                 "'" + member.key.text + "' must be a word of its place, like \"open\"");
       }
       reference.structures.push_back(std::move(structure));
     }

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 /// Every contact, joint, constraint and two-sided switch with the word of its state.
-std::vector<std::pair<std::string, std::string>> modes_in_words(const model::System& system, const engines::Mode& mode) {
+std::vector<std::pair<std::string, std::string>> modes_in_words(const model::System& system,
+                                                                const engines::Mode& mode) {
   std::vector<std::pair<std::string, std::string>> out;
   if (mode.normal.empty() && mode.side.empty()) return out;
   for (std::size_t r = 0; r < system.relations().size(); ++r) {
@@ -42,7 +43,8 @@ std::vector<std::pair<std::string, std::string>> modes_in_words(const model::Sys
 /// Rows and events to disk; what the summary needs is gathered on the way.
 class FolderSink : public engines::Sink {
  public:
-  FolderSink(const model::System& system, const RunRequest& request, const engines::EngineOptions& options, RunReport& report)
+  FolderSink(const model::System& system, const RunRequest& request, const engines::EngineOptions& options,
+             RunReport& report)
       : system_(system), request_(request), options_(options), report_(report), memory_(system) {
     const std::vector<std::string> names = simulate::column_names(system);
     cells_.resize(names.size());
@@ -87,12 +89,13 @@ class FolderSink : public engines::Sink {
   void event(const engines::Event& event) override {
     const std::string where = engines::where(system_, event);
     const std::string detail = engines::detail(system_, event);
-    writer_.event({event.time, engines::name(event.kind), where, detail, event.normal_impulse, event.tangential_impulse,
-                   event.energy_before, event.energy_after, event.mode});
+    writer_.event({event.time, engines::name(event.kind), where, detail, event.normal_impulse,
+                   event.tangential_impulse, event.energy_before, event.energy_after, event.mode});
     if (report_.events.size() < kMostEventsShown) {
       if (!structures_.empty()) report_.structures.resize(report_.events.size() + 1);
-      report_.events.push_back({event.time, engines::name(event.kind), where, detail, event.normal_impulse, event.tangential_impulse,
-                                event.energy_before, event.energy_after, event.mode, event.bound});
+      report_.events.push_back({event.time, engines::name(event.kind), where, detail, event.normal_impulse,
+                                event.tangential_impulse, event.energy_before, event.energy_after, event.mode,
+                                event.bound});
     }
     if (request_.estimate) memory_.event(event);
   }
@@ -100,8 +103,9 @@ class FolderSink : public engines::Sink {
   void interval(const engines::Interval& interval) override {
     ++intervals_;
     if (report_.summary.intervals.size() >= kMostIntervals) return;
-    report_.summary.intervals.push_back({system_.relations()[static_cast<std::size_t>(interval.relation)].name, interval.from,
-                                         interval.to, interval.peak, interval.impulse});
+    report_.summary.intervals.push_back(
+        {system_.relations()[static_cast<std::size_t>(interval.relation)].name, interval.from, interval.to,
+         interval.peak, interval.impulse});
   }
 
   void progress(double time) override {
@@ -124,7 +128,8 @@ class FolderSink : public engines::Sink {
  private:
   void note_structure(engines::RowKind kind, const engines::Mode& mode) {
     const bool start = report_.events.empty() && report_.first_structure.empty();
-    const bool after = kind == engines::RowKind::after && !report_.structures.empty() && report_.structures.back().empty();
+    const bool after =
+        kind == engines::RowKind::after && !report_.structures.empty() && report_.structures.back().empty();
     if (!start && !after) return;
     const auto modes = modes_in_words(system_, mode);
     for (const analysis::Structure& structure : structures_) {
@@ -219,10 +224,13 @@ double sum(const std::vector<double>& values) {
   return out;
 }
 
-void summarise(const model::System& system, const engines::EngineResult& result, const FolderSink& sink, RunSummary& out) {
+void summarise(const model::System& system, const engines::EngineResult& result, const FolderSink& sink,
+               RunSummary& out) {
   out.status = result.status;
   out.modes = modes_in_words(system, result.start_mode);
-  const auto count = [&out](const char* name, long value) { out.counts.emplace_back(name, static_cast<double>(value)); };
+  const auto count = [&out](const char* name, long value) {
+    out.counts.emplace_back(name, static_cast<double>(value));
+  };
   count("steps", result.steps);
   count("rejected", result.rejected);
   count("evaluations", result.evaluations);
@@ -233,9 +241,11 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   const double initial = result.end.initial_energy;
   const double largest = std::max(result.largest_energy, std::abs(initial));
   out.residuals.emplace_back("gap", result.worst_gap);
-  out.residuals.emplace_back("energy", largest > 0 ? std::abs(result.energy_imbalance) / largest : std::abs(result.energy_imbalance));
+  out.residuals.emplace_back("energy", largest > 0 ? std::abs(result.energy_imbalance) / largest
+                                                   : std::abs(result.energy_imbalance));
   if (result.end.started && !result.end.y.empty()) {
-    out.energy = {initial, energy_of(system, result.end), sum(result.end.supplied), sum(result.end.dissipated), result.energy_imbalance};
+    out.energy = {initial, energy_of(system, result.end), sum(result.end.supplied),
+                  sum(result.end.dissipated), result.energy_imbalance};
   }
   if (result.reactions_not_unique)
     out.notes.emplace_back("some reactions were not unique (redundant contacts); the least ones were taken");
@@ -251,7 +261,8 @@ void summarise(const model::System& system, const engines::EngineResult& result,
 std::string not_linear_text(const LoadedModel& model) {
   const model::LinearStructure& linear = model.compiled.system->linear();
   std::string out = simulate::engine_problem(*model.compiled.system, "exact");
-  if (!linear.span.empty()) out += " at line " + std::to_string(position(model.file.text, linear.span.begin).line);
+  if (!linear.span.empty())
+    out += " at line " + std::to_string(position(model.file.text, linear.span.begin).line);
   return out;
 }
 
@@ -265,12 +276,16 @@ void override_options(const RunRequest& request, LoadedModel& model) {
   if (!std::isfinite(run.until)) {
     out.error({}, "run, until", "the run has no end time", "write 'until' in [run], or give --until");
   } else if (run.until < run.from) {
-    out.error({}, "run, until", "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
+    out.error({}, "run, until",
+              "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
   }
   if (!(run.tolerance >= 1e-14 && run.tolerance <= 1e-2))
-    out.error({}, "run, tolerance", "the tolerance is " + to_text(run.tolerance) + "; it must lie between 1e-14 and 0.01");
-  if (request.step && !(run.step > 0)) out.error({}, "run, step", "the step is " + to_text(run.step) + "; it must be positive");
-  if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine); !problem.empty()) {
+    out.error({}, "run, tolerance",
+              "the tolerance is " + to_text(run.tolerance) + "; it must lie between 1e-14 and 0.01");
+  if (request.step && !(run.step > 0))
+    out.error({}, "run, step", "the step is " + to_text(run.step) + "; it must be positive");
+  if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine);
+      !problem.empty()) {
     const model::LinearStructure& linear = model.compiled.system->linear();
     if (run.engine == "exact" && !linear.linear()) {
       out.error(linear.span, linear.where.empty() ? "run, engine" : linear.where, not_linear_text(model),
@@ -291,11 +306,13 @@ std::vector<analysis::Structure> structures_beside(const fs::path& model) {
 
 /// The model with the sections at which its period is looked for, and the period of its forces. Nothing, with a message, where time enters
 /// without a period.
-std::optional<model::System> with_sections(const RunRequest& request, LoadedModel& model, double& forcing_period) {
+std::optional<model::System> with_sections(const RunRequest& request, LoadedModel& model,
+                                           double& forcing_period) {
   const std::optional<double> period = analysis::forcing_period(*model.compiled.system);
   if (!period) {
-    model.diagnostics.error({}, "run", "what moves the system depends on time without a period that could be found",
-                            "ramps, tables and incommensurable frequencies never repeat; leave out --until-periodic");
+    model.diagnostics.error(
+        {}, "run", "what moves the system depends on time without a period that could be found",
+        "ramps, tables and incommensurable frequencies never repeat; leave out --until-periodic");
     return std::nullopt;
   }
   forcing_period = *period;
@@ -304,10 +321,12 @@ std::optional<model::System> with_sections(const RunRequest& request, LoadedMode
   options.set = request.model.set;
   options.engine = request.model.engine;
   options.free = request.model.free;
-  model::Compiled compiled = model::compile(analysis::with_sections(model.file.spec, *model.compiled.system, *period), options);
+  model::Compiled compiled =
+      model::compile(analysis::with_sections(model.file.spec, *model.compiled.system, *period), options);
   if (!compiled.system) {
-    model.diagnostics.error({}, "run", "the model does not compile with the sections at which its period is looked for",
-                            compiled.diagnostics.all().empty() ? "" : compiled.diagnostics.all().front().message);
+    model.diagnostics.error(
+        {}, "run", "the model does not compile with the sections at which its period is looked for",
+        compiled.diagnostics.all().empty() ? "" : compiled.diagnostics.all().front().message);
   }
   return std::move(compiled.system);
 }
@@ -341,7 +360,8 @@ fs::path default_run_folder(const RunRequest& request) {
   std::string name = request.model.file.stem().string();
   if (name == "model") {
     std::error_code error;
-    const std::string parent = fs::absolute(request.model.file, error).lexically_normal().parent_path().filename().string();
+    const std::string parent =
+        fs::absolute(request.model.file, error).lexically_normal().parent_path().filename().string();
     if (!parent.empty()) name = parent;
   }
   for (const std::string& variant : request.model.variants) name += "-" + variant;
@@ -372,7 +392,8 @@ RunReport run_model(const RunRequest& request) {
     if (!report.files.ok()) return report;
     if (sectioned) take_watches(start, system.watches().size());
     if (start.time >= used.until) {
-      report.files.message = "that run has reached " + to_text(start.time) + "; this one is to end at " + to_text(used.until);
+      report.files.message =
+          "that run has reached " + to_text(start.time) + "; this one is to end at " + to_text(used.until);
       return report;
     }
   }
@@ -382,13 +403,16 @@ RunReport run_model(const RunRequest& request) {
   summary.title = report.model.compiled.title;
   summary.variants = request.model.variants;
   for (const model::Named& named : request.model.set)
-    summary.set.emplace_back(named.name.text, named.value.number ? to_text(*named.value.number) : named.value.text.text);
+    summary.set.emplace_back(named.name.text,
+                             named.value.number ? to_text(*named.value.number) : named.value.text.text);
   summary.parameters = report.model.compiled.parameters;
   summary.model_text = resolved_text(report.model.file.spec, request, used);
   summary.options = used;
   summary.engine = simulate::engine_used(system, used.engine);
-  if (used.engine == "auto" && summary.engine == "event") summary.notes.push_back("engine auto: event, since " + not_linear_text(report.model));
-  if (used.engine == "auto" && summary.engine == "exact") summary.notes.push_back("engine auto: exact, since the model is linear between events");
+  if (used.engine == "auto" && summary.engine == "event")
+    summary.notes.push_back("engine auto: event, since " + not_linear_text(report.model));
+  if (used.engine == "auto" && summary.engine == "exact")
+    summary.notes.push_back("engine auto: exact, since the model is linear between events");
 
   engines::EngineOptions options = engines::options_of(used);
   options.cancel = request.cancel;
@@ -396,13 +420,15 @@ RunReport run_model(const RunRequest& request) {
   report.stage = RunStage::files_failed;
   FolderSink sink(system, request, options, report);
   if (!report.files.ok()) return report;
-  if (!request.resume.empty()) summary.notes.push_back("resumed at t = " + to_text(start.time) + " from " + request.resume.string());
+  if (!request.resume.empty())
+    summary.notes.push_back("resumed at t = " + to_text(start.time) + " from " + request.resume.string());
 
   sink.use_structures(structures_beside(request.model.file));
   const engines::Moment* resume = request.resume.empty() ? nullptr : &start;
   const Clock::time_point begin = Clock::now();
   engines::EngineResult result =
-      sectioned ? analysis::run_until_periodic(system, used.engine, options, forcing_period, sink, summary.periodic, {}, resume)
+      sectioned ? analysis::run_until_periodic(system, used.engine, options, forcing_period, sink,
+                                               summary.periodic, {}, resume)
                 : simulate::run(system, used.engine, options, sink, resume);
   if (sectioned) take_watches(result.end, written.watches().size());
   summary.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -15,10 +15,12 @@ RunHead read_run_head(std::string_view run_json) {
     const Json model = in.value("model", Json::object());
     head.title = model.value("title", std::string());
     if (head.title.empty()) head.title = model.value("file", std::string());
-    if (const std::string text = model.value("text", std::string()); !text.empty()) head.model_title = read_model_text(text).spec.title.text;
+    if (const std::string text = model.value("text", std::string()); !text.empty())
+      head.model_title = read_model_text(text).spec.title.text;
     head.variants = model.value("variants", std::vector<std::string>());
     const Json settings = model.value("set", Json::object());
-    for (const auto& [name, value] : settings.items()) head.settings.push_back(name + "=" + value.get<std::string>());
+    for (const auto& [name, value] : settings.items())
+      head.settings.push_back(name + "=" + value.get<std::string>());
     head.engine = in.value("engine", std::string());
     head.plots = in.value("options", Json::object()).value("plots", std::vector<std::vector<std::string>>());
   } catch (const Json::exception&) {

@@ -17,7 +17,9 @@ std::string show(double value) { return to_text(value, kDigits); }
 bool has_impulse(const Event& event) { return event.normal_impulse != 0 || event.tangential_impulse[0] != 0; }
 
 TextTable event_table(const RunReport& report) {
-  TextTable table({"time", "event", "where", "detail", "structure", "normal impulse", "tangential", "energy lost"}, {0, 5, 6, 7});
+  TextTable table(
+      {"time", "event", "where", "detail", "structure", "normal impulse", "tangential", "energy lost"},
+      {0, 5, 6, 7});
   std::string structure = report.first_structure;
   for (std::size_t i = 0; i < report.events.size(); ++i) {
     const Event& event = report.events[i];
@@ -27,8 +29,9 @@ TextTable event_table(const RunReport& report) {
       if (report.structures[i] != structure) change = structure + " → " + report.structures[i];
       structure = report.structures[i];
     }
-    table.add({show(event.time), event.kind, event.where, event.detail, change, jump ? show(event.normal_impulse) : "",
-               jump ? show(event.tangential_impulse[0]) : "", jump ? to_text(event.energy_before - event.energy_after, 6) : ""});
+    table.add({show(event.time), event.kind, event.where, event.detail, change,
+               jump ? show(event.normal_impulse) : "", jump ? show(event.tangential_impulse[0]) : "",
+               jump ? to_text(event.energy_before - event.energy_after, 6) : ""});
   }
   table.drop_empty_columns();
   return table;
@@ -56,8 +59,8 @@ std::string end_line(const RunReport& report) {
 
 std::string effort_line(const RunReport& report) {
   return std::to_string(report.event_count) + " events, " + std::to_string(report.row_count) + " rows, " +
-         to_text(count_of(report, "steps")) + " steps, " + to_text(report.summary.wall_seconds, 2) + " s, engine " +
-         report.summary.engine + (report.summary.options.engine == "auto" ? " (auto)" : "");
+         to_text(count_of(report, "steps")) + " steps, " + to_text(report.summary.wall_seconds, 2) +
+         " s, engine " + report.summary.engine + (report.summary.options.engine == "auto" ? " (auto)" : "");
 }
 
 std::string percent(double share) { return to_text(100 * share, 6) + " %"; }
@@ -65,7 +68,9 @@ std::string percent(double share) { return to_text(100 * share, 6) + " %"; }
 /// The periodic motion that a run has reached: "" where none was looked for.
 std::string periodic_lines(const RunReport& report) {
   if (!report.summary.periodic) {
-    return report.summary.status.reason == Reason::done && report.periodic_asked ? "no period was found up to here\n" : "";
+    return report.summary.status.reason == Reason::done && report.periodic_asked
+               ? "no period was found up to here\n"
+               : "";
   }
   const analysis::PeriodicMotion& motion = *report.summary.periodic;
   std::string out;
@@ -84,13 +89,17 @@ std::string periodic_lines(const RunReport& report) {
   TextTable ranges({"over one period", "smallest", "largest"}, {1, 2});
   for (const auto& range : motion.ranges) ranges.add({range.name, show(range.least), show(range.most)});
   out += ranges.text();
-  for (const auto& share : motion.shares) out += share.element + ": " + share.mode + " " + percent(share.share) + "\n";
-  for (const auto& drift : motion.drifts) out += drift.name + " drifts by " + show(drift.change) + " per period\n";
+  for (const auto& share : motion.shares)
+    out += share.element + ": " + share.mode + " " + percent(share.share) + "\n";
+  for (const auto& drift : motion.drifts)
+    out += drift.name + " drifts by " + show(drift.change) + " per period\n";
   if (!motion.events.empty()) {
     out += "events:";
     constexpr std::size_t kShown = 12;
-    for (std::size_t i = 0; i < std::min(motion.events.size(), kShown); ++i) out += (i == 0 ? " " : ", ") + motion.events[i];
-    if (motion.events.size() > kShown) out += ", … " + std::to_string(motion.events.size() - kShown) + " more";
+    for (std::size_t i = 0; i < std::min(motion.events.size(), kShown); ++i)
+      out += (i == 0 ? " " : ", ") + motion.events[i];
+    if (motion.events.size() > kShown)
+      out += ", … " + std::to_string(motion.events.size() - kShown) + " more";
     out += "\n";
   }
   return out;
@@ -112,10 +121,12 @@ std::string run_markdown(const RunReport& report) {
   std::string settings;
   for (const std::string& variant : summary.variants) settings += " --variant " + variant;
   for (const auto& [name, value] : summary.set) settings += " --set " + name + "=" + value;
-  out += "`" + summary.model + settings + "`, engine " + summary.engine + ", tolerance " + to_text(summary.options.tolerance) + "\n\n";
+  out += "`" + summary.model + settings + "`, engine " + summary.engine + ", tolerance " +
+         to_text(summary.options.tolerance) + "\n\n";
   out += "Ended: " + end_line(report) + "\n\n";
 
-  if (const std::string periodic = periodic_lines(report); !periodic.empty()) out += "## Period\n\n```\n" + periodic + "```\n\n";
+  if (const std::string periodic = periodic_lines(report); !periodic.empty())
+    out += "## Period\n\n```\n" + periodic + "```\n\n";
 
   out += "## Events\n\n";
   const TextTable events = event_table(report);
@@ -138,20 +149,24 @@ std::string run_markdown(const RunReport& report) {
       load.impulse += interval.impulse;
     }
     for (const Event& event : report.events) {
-      if (loads.count(event.where) > 0) loads[event.where].hardest = std::max(loads[event.where].hardest, event.normal_impulse);
+      if (loads.count(event.where) > 0)
+        loads[event.where].hardest = std::max(loads[event.where].hardest, event.normal_impulse);
     }
     out += "\n## Loads\n\n";
-    TextTable table({"contact", "phases", "time closed", "largest force", "impulse, all", "largest impact"}, {1, 2, 3, 4, 5});
+    TextTable table({"contact", "phases", "time closed", "largest force", "impulse, all", "largest impact"},
+                    {1, 2, 3, 4, 5});
     for (const std::string& name : order) {
       const Load& load = loads[name];
-      table.add({name, std::to_string(load.phases), show(load.closed), show(load.peak), show(load.impulse), show(load.hardest)});
+      table.add({name, std::to_string(load.phases), show(load.closed), show(load.peak), show(load.impulse),
+                 show(load.hardest)});
     }
     out += table.markdown();
     out += "\n## Contact phases\n\n";
     TextTable phases({"contact", "from", "to", "largest force", "impulse"}, {1, 2, 3, 4});
     for (std::size_t i = 0; i < std::min(summary.intervals.size(), kMostEventsShown); ++i) {
       const RunSummary::Interval& interval = summary.intervals[i];
-      phases.add({interval.contact, show(interval.from), show(interval.to), show(interval.peak), show(interval.impulse)});
+      phases.add({interval.contact, show(interval.from), show(interval.to), show(interval.peak),
+                  show(interval.impulse)});
     }
     out += phases.markdown();
     if (summary.intervals.size() > kMostEventsShown)
@@ -162,14 +177,17 @@ std::string run_markdown(const RunReport& report) {
   TextTable extremes({"column", "smallest", "at t", "largest", "at t"}, {1, 2, 3, 4});
   for (const Extremes& column : report.extremes) {
     if (column.name == "t" || !(column.least <= column.most)) continue;
-    extremes.add({column.name, show(column.least), show(column.least_time), show(column.most), show(column.most_time)});
+    extremes.add({column.name, show(column.least), show(column.least_time), show(column.most),
+                  show(column.most_time)});
   }
   out += extremes.markdown();
 
   const RunSummary::Energy& energy = summary.energy;
   out += "\n## Energy\n\n";
-  TextTable energies({"at the start", "supplied", "dissipated", "at the end", "unaccounted"}, {0, 1, 2, 3, 4});
-  energies.add({show(energy.initial), show(energy.supplied), show(energy.dissipated), show(energy.final), to_text(energy.balance, 2)});
+  TextTable energies({"at the start", "supplied", "dissipated", "at the end", "unaccounted"},
+                     {0, 1, 2, 3, 4});
+  energies.add({show(energy.initial), show(energy.supplied), show(energy.dissipated), show(energy.final),
+                to_text(energy.balance, 2)});
   out += energies.markdown();
   for (const std::string& note : summary.notes) out += "\nNote: " + note + "\n";
   return out;
@@ -179,8 +197,9 @@ std::string estimate_text(const RunReport& report) {
   if (!report.difference) return {};
   const analysis::RunDifference& difference = *report.difference;
   std::string out = "\nagainst a second run, " +
-                    (report.summary.options.step > 0 ? std::string("half the step")
-                                                     : "tolerance " + to_text(std::max(report.summary.options.tolerance / 10, 1e-14))) +
+                    (report.summary.options.step > 0
+                         ? std::string("half the step")
+                         : "tolerance " + to_text(std::max(report.summary.options.tolerance / 10, 1e-14))) +
                     ":\n";
   if (!report.second.ok()) out += "that run ended early: " + report.second.message + "\n";
   TextTable table({"column", "largest difference", "at t", "range of the column"}, {1, 2, 3});
@@ -191,8 +210,8 @@ std::string estimate_text(const RunReport& report) {
     out += "the events agree up to number " + std::to_string(difference.events) + " only\n";
   }
   if (difference.events > 0) {
-    out += "event times: largest difference " + to_text(difference.largest_time, 3) + ", event " + std::to_string(difference.event + 1) +
-           "\n";
+    out += "event times: largest difference " + to_text(difference.largest_time, 3) + ", event " +
+           std::to_string(difference.event + 1) + "\n";
   }
   return out;
 }

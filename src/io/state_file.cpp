@@ -102,14 +102,10 @@ constexpr PhaseList kPhaseLists[] = {{"y", &PhaseMemory::y},
                                      {"timetable", &PhaseMemory::timetable}};
 
 Json phase_json(const PhaseMemory& phase) {
-  Json out{{"time", number(phase.time)},
-           {"mode", mode_json(phase.mode)},
-           {"start", number(phase.start)},
-           {"last_flight", number(phase.last_flight)},
-           {"grow", phase.grow},
-           {"largest_energy", number(phase.largest_energy)},
-           {"stiff", phase.stiff},
-           {"tail_end", number(phase.tail_end)}};
+  Json out{{"time", number(phase.time)},   {"mode", mode_json(phase.mode)},
+           {"start", number(phase.start)}, {"last_flight", number(phase.last_flight)},
+           {"grow", phase.grow},           {"largest_energy", number(phase.largest_energy)},
+           {"stiff", phase.stiff},         {"tail_end", number(phase.tail_end)}};
   for (const PhaseList& list : kPhaseLists) out[list.name] = numbers(phase.*list.member);
   return out;
 }
@@ -170,7 +166,8 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     if (in.at("format") != 1) return "the state has another format than 1";
     const Json expected = identity(system);
     for (const auto& [key, names] : expected.items()) {
-      if (in.at("model").at(key) != names) return "the state is of another model: its " + key + " are not those of this one";
+      if (in.at("model").at(key) != names)
+        return "the state is of another model: its " + key + " are not those of this one";
     }
     Moment read;
     read.time = to_number(in.at("time"));
@@ -195,9 +192,11 @@ std::string read_state(std::string_view text, const model::System& system, Momen
              fits(mode.sliding.size(), layout.switches);
     };
     const bool complete = fits(read.y.size(), layout.integrated()) && mode_fits(read.mode) &&
-                          (read.phase.y.empty() || (fits(read.phase.y.size(), layout.integrated()) && mode_fits(read.phase.mode))) &&
-                          fits(read.dissipated.size(), layout.audits) && fits(read.supplied.size(), layout.audits) &&
-                          read.scales.size() >= read.y.size() && read.watch_counts.size() == system.watches().size();
+                          (read.phase.y.empty() ||
+                           (fits(read.phase.y.size(), layout.integrated()) && mode_fits(read.phase.mode))) &&
+                          fits(read.dissipated.size(), layout.audits) &&
+                          fits(read.supplied.size(), layout.audits) && read.scales.size() >= read.y.size() &&
+                          read.watch_counts.size() == system.watches().size();
     if (!complete) return "the state does not have the sizes of this model";
     moment = std::move(read);
   } catch (const std::exception& error) {

@@ -10,8 +10,8 @@ namespace judder::io {
 
 /// Width on a terminal: characters, not bytes.
 [[nodiscard]] inline std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 class TextTable {
@@ -27,7 +27,8 @@ class TextTable {
 
   void drop_empty_columns() {
     for (std::size_t c = rows_.front().size(); c-- > 0;) {
-      const bool used = std::any_of(rows_.begin() + 1, rows_.end(), [c](const auto& row) { return !row[c].empty(); });
+      const bool used =
+          std::any_of(rows_.begin() + 1, rows_.end(), [c](const auto& row) { return !row[c].empty(); });
       if (used || rows_.front().size() == 1) continue;
       for (auto& row : rows_) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
       right_.erase(right_.begin() + static_cast<std::ptrdiff_t>(c));
@@ -41,7 +42,8 @@ class TextTable {
     std::string out;
     for (const auto& row : rows_) {
       std::string line;
-      for (std::size_t c = 0; c < row.size(); ++c) line += (c == 0 ? "" : "  ") + aligned(row[c], widths[c], right_[c]);
+      for (std::size_t c = 0; c < row.size(); ++c)
+        line += (c == 0 ? "" : "  ") + aligned(row[c], widths[c], right_[c]);
       line.erase(line.find_last_not_of(' ') + 1);
       out += line + "\n";
     }
@@ -52,10 +54,12 @@ class TextTable {
     const std::vector<std::size_t> widths = column_widths();
     std::string out;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      for (std::size_t c = 0; c < rows_[i].size(); ++c) out += "| " + aligned(escaped(rows_[i][c]), widths[c], right_[c]) + " ";
+      for (std::size_t c = 0; c < rows_[i].size(); ++c)
+        out += "| " + aligned(escaped(rows_[i][c]), widths[c], right_[c]) + " ";
       out += "|\n";
       if (i > 0) continue;
-      for (std::size_t c = 0; c < widths.size(); ++c) out += "|" + std::string(widths[c] + 1, '-') + (right_[c] ? ":" : "-");
+      for (std::size_t c = 0; c < widths.size(); ++c)
+        out += "|" + std::string(widths[c] + 1, '-') + (right_[c] ? ":" : "-");
       out += "|\n";
     }
     return out;

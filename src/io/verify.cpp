@@ -27,7 +27,9 @@ std::string right(const std::string& text, std::size_t width) {
 }
 
 std::string stem(const std::string& model) {
-  return model.size() > 5 && model.compare(model.size() - 5, 5, ".toml") == 0 ? model.substr(0, model.size() - 5) : model;
+  return model.size() > 5 && model.compare(model.size() - 5, 5, ".toml") == 0
+             ? model.substr(0, model.size() - 5)
+             : model;
 }
 
 constexpr std::size_t kColumns = 6;
@@ -35,7 +37,9 @@ using Row = std::array<std::string, kColumns>;
 
 Row row_of(const Outcome& outcome) {
   const analysis::ReferenceValue& value = *outcome.value;
-  const auto number = [](const std::optional<double>& x, int digits) { return x ? to_text(*x, digits) : std::string(); };
+  const auto number = [](const std::optional<double>& x, int digits) {
+    return x ? to_text(*x, digits) : std::string();
+  };
   Row row;
   std::string which = outcome.model == "model.toml" ? "" : stem(outcome.model);
   if (outcome.engine == "exact") which += which.empty() ? "exact" : ", exact";
@@ -56,7 +60,8 @@ Json json_of(const std::optional<double>& x) { return x && std::isfinite(*x) ? J
 
 }  // namespace
 
-ModelVerification verify_model(const fs::path& gallery, const std::string& name, const analysis::VerifyOptions& options) {
+ModelVerification verify_model(const fs::path& gallery, const std::string& name,
+                               const analysis::VerifyOptions& options) {
   ModelVerification out;
   out.name = name;
   const fs::path folder = gallery / name;
@@ -110,13 +115,16 @@ std::string verification_text(const ModelVerification& model, bool only_failures
       continue;
     }
     const Outcome& outcome = *shown[i - 1];
-    if (outcome.verdict == Verdict::published_wrong && !outcome.value->note.empty()) out += ": " + outcome.value->note;
+    if (outcome.verdict == Verdict::published_wrong && !outcome.value->note.empty())
+      out += ": " + outcome.value->note;
     out += "\n";
-    if (outcome.verdict == Verdict::off) out += "    " + outcome.quantity + " (" + outcome.run + "): " + outcome.why + "\n";
+    if (outcome.verdict == Verdict::off)
+      out += "    " + outcome.quantity + " (" + outcome.run + "): " + outcome.why + "\n";
   }
   const int failed = model.verification.failed();
-  out += "  " + std::to_string(model.verification.passed()) + " passed, " + std::to_string(failed) + " failed, " +
-         std::to_string(model.verification.runs) + (model.verification.runs == 1 ? " run\n" : " runs\n");
+  out += "  " + std::to_string(model.verification.passed()) + " passed, " + std::to_string(failed) +
+         " failed, " + std::to_string(model.verification.runs) +
+         (model.verification.runs == 1 ? " run\n" : " runs\n");
   return out;
 }
 
@@ -141,7 +149,11 @@ std::string verification_json(const std::vector<ModelVerification>& models) {
     Json values = Json::array();
     for (const Outcome& outcome : model.verification.outcomes) {
       const analysis::ReferenceValue& value = *outcome.value;
-      Json row{{"label", value.label}, {"model", outcome.model}, {"run", outcome.run}, {"engine", outcome.engine}, {"quantity", outcome.quantity}};
+      Json row{{"label", value.label},
+               {"model", outcome.model},
+               {"run", outcome.run},
+               {"engine", outcome.engine},
+               {"quantity", outcome.quantity}};
       if (value.text) {
         row["expected"] = *value.text;
         row["computed"] = outcome.computed_text;
@@ -169,7 +181,9 @@ std::string verification_json(const std::vector<ModelVerification>& models) {
     if (!model.problem.empty()) entry["problem"] = model.problem;
     list.push_back(std::move(entry));
   }
-  return Json{{"passed", passed}, {"failed", failed}, {"models", list}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return Json{{"passed", passed}, {"failed", failed}, {"models", list}}.dump(2, ' ', false,
+                                                                             Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace judder::io

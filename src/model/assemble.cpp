@@ -330,7 +330,8 @@ void Builder::assemble() {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {
-    for (const expr::Program* p : {&r.gap, &r.rows, &r.law, &r.restitution, &r.sliding, &r.curve}) enlarge(*p);
+    for (const expr::Program* p : {&r.gap, &r.rows, &r.law, &r.restitution, &r.sliding, &r.curve})
+      enlarge(*p);
   }
   for (const SwitchInfo& s : d.switches) enlarge(s.surface);
   for (const SwitchInfo& s : d.switches) enlarge(s.value);

@@ -175,8 +175,8 @@ struct RelationDraft {
   bool friction = false;           ///< the components are rows of the relation
   bool smooth = false;             ///< a smooth law
   FrictionType type = FrictionType::none;
-  std::vector<Node> curve;         ///< LawNumbers as functions of `approach`, the slip speed
-  bool known_load = false;         ///< the normal load is a formula: base
+  std::vector<Node> curve;  ///< LawNumbers as functions of `approach`, the slip speed
+  bool known_load = false;  ///< the normal load is a formula: base
   Node base;
   std::vector<int> feeds;
   std::vector<Node> factors;
@@ -348,7 +348,8 @@ struct Builder {
                                           int arity);
   void read_contact(RelationDraft& draft);
   /// The gap of one instance as simple gaps (multiple.cpp); one entry for a gap that is simple. Empty after an error.
-  std::vector<Node> simple_gaps(const Contact& contact, const std::string& name, const std::vector<Index>& indices);
+  std::vector<Node> simple_gaps(const Contact& contact, const std::string& name,
+                                const std::vector<Index>& indices);
   void read_constraint(RelationDraft& draft);
   void read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag,
                  int most);

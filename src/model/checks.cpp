@@ -81,11 +81,12 @@ void Builder::check_dissipation() {
               "friction pushes instead of resisting at the slip velocity " + to_text(found.negative_at, 3),
               "the coefficient is negative there; keep it positive at every speed, for example with max()");
     } else {
-      warning(span, where,
-              "above the slip speed " + to_text(found.reachable_below, 4) + " a bent bristle can create energy",
-              "let 'damping' fall with the speed: at most " + to_text(found.allowed_damping, 3) +
-                  " there, for example \"" + to_text(found.allowed_damping, 3) + "*exp(-(speed/" +
-                  to_text(found.reachable_below, 3) + ")^2)\"");
+      warning(
+          span, where,
+          "above the slip speed " + to_text(found.reachable_below, 4) + " a bent bristle can create energy",
+          "let 'damping' fall with the speed: at most " + to_text(found.allowed_damping, 3) +
+              " there, for example \"" + to_text(found.allowed_damping, 3) + "*exp(-(speed/" +
+              to_text(found.reachable_below, 3) + ")^2)\"");
     }
   }
 }

@@ -90,8 +90,7 @@ double bristle_rate(FrictionType type, const LawNumbers& law, double slip, doubl
     return slip - sliding_share(type, law, slip, z) * law.stiffness * std::abs(slip) * z / law.mu;
   if (type != FrictionType::penalty) return 0;
   const double limit = law.load * law.mu, spring = law.stiffness * z;
-  if (law.damping > 0)
-    return (std::clamp(spring + law.damping * slip, -limit, limit) - spring) / law.damping;
+  if (law.damping > 0) return (std::clamp(spring + law.damping * slip, -limit, limit) - spring) / law.damping;
   if ((spring >= limit && slip > 0) || (spring <= -limit && slip < 0)) return 0;
   return slip;
 }
@@ -118,7 +117,8 @@ double resistance(FrictionType type, const LawNumbers& law, double slip, double 
 
 double steady_bristle(FrictionType type, const LawNumbers& law, double slip) {
   const double sign = slip > 0 ? 1 : slip < 0 ? -1 : 0;
-  if (type == FrictionType::lugre || type == FrictionType::elastoplastic) return sign * law.mu / law.stiffness;
+  if (type == FrictionType::lugre || type == FrictionType::elastoplastic)
+    return sign * law.mu / law.stiffness;
   if (type == FrictionType::penalty) return sign * law.load * law.mu / law.stiffness;
   return 0;
 }
@@ -188,7 +188,8 @@ Dissipation dissipation(FrictionCurve& curve) {
 
 std::string in_words(const Dissipation& found, FrictionType type) {
   const auto number = [](double x) { return to_text(x, 4); };
-  if (!std::isnan(found.negative_at)) return "creates energy at the slip velocity " + number(found.negative_at);
+  if (!std::isnan(found.negative_at))
+    return "creates energy at the slip velocity " + number(found.negative_at);
   if (type != FrictionType::lugre && type != FrictionType::elastoplastic) return "dissipates at every speed";
   if (std::isinf(found.any_bristle_below)) {
     return "dissipates at every speed" + (found.ratio > 0 ? "; σ1 v/(4 μ) is at most " + number(found.ratio) +
@@ -199,7 +200,8 @@ std::string in_words(const Dissipation& found, FrictionType type) {
     return "dissipates at every speed, as far as its bristle can be bent; beyond that only below " +
            number(found.any_bristle_below);
   }
-  return "dissipates below the slip speed " + number(found.reachable_below) + "; above it a bent bristle can create energy";
+  return "dissipates below the slip speed " + number(found.reachable_below) +
+         "; above it a bent bristle can create energy";
 }
 
 double typical_speed(FrictionCurve& curve) {
@@ -208,8 +210,9 @@ double typical_speed(FrictionCurve& curve) {
   LawNumbers before = curve.at(grid_speed(0));
   for (int i = 1; i < kGrid; ++i) {
     const LawNumbers law = curve.at(grid_speed(i));
-    const double change = std::abs(law.mu - before.mu) + 1e-3 * std::abs(law.damping - before.damping) /
-                                                            std::max(std::abs(law.damping) + std::abs(before.damping), 1e-300);
+    const double change =
+        std::abs(law.mu - before.mu) + 1e-3 * std::abs(law.damping - before.damping) /
+                                           std::max(std::abs(law.damping) + std::abs(before.damping), 1e-300);
     if (std::isfinite(change)) {
       weight += change;
       sum += change * std::log(grid_speed(i));

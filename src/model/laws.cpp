@@ -37,7 +37,8 @@ std::vector<Node> Builder::curve_nodes(const FrictionLaw& law, const Read& read)
     if (law.velocity.given) {
       const Node ratio = graph.power(graph.divide(speed, read(law.velocity, 1)), read(law.exponent, 2));
       const Node decay[] = {graph.negate(ratio)};
-      mu = graph.add(mu, graph.multiply(graph.subtract(mu_static, mu), graph.call(expr::Function::exp, decay)));
+      mu = graph.add(mu,
+                     graph.multiply(graph.subtract(mu_static, mu), graph.call(expr::Function::exp, decay)));
     }
   }
   const Node viscous = read(law.viscous, 0), damping = read(law.damping, 0);
@@ -280,7 +281,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
         const Node cut = graph.subtract(rounded(share, one), rounded(graph.subtract(share, one), one));
         const Node angle[] = {graph.multiply(graph.constant(kPi / 2), cut)};
         const Node alpha = graph.add(half, graph.multiply(half, graph.call(expr::Function::sin, angle)));
-        const Node along = graph.multiply(half, graph.add(graph.multiply(speed, z), graph.multiply(gamma, size)));
+        const Node along =
+            graph.multiply(half, graph.add(graph.multiply(speed, z), graph.multiply(gamma, size)));
         relaxation = graph.multiply(alpha, graph.divide(graph.multiply(stiffness, along), mu));
       }
       rate = graph.subtract(gamma, relaxation);

@@ -26,7 +26,8 @@ class Coefficients {
 
 AffineFunction function_of(const expr::AffineForm& form, Coefficients& coefficients) {
   AffineFunction out;
-  for (const auto& [variable, slope] : form.slopes) out.slopes.push_back({static_cast<int>(variable), coefficients.output(slope)});
+  for (const auto& [variable, slope] : form.slopes)
+    out.slopes.push_back({static_cast<int>(variable), coefficients.output(slope)});
   for (const expr::TimeTerm& term : form.load) {
     out.loads.push_back({term.power, coefficients.output(term.rate), coefficients.output(term.frequency),
                          coefficients.output(term.cosine), coefficients.output(term.sine)});
@@ -37,9 +38,12 @@ AffineFunction function_of(const expr::AffineForm& form, Coefficients& coefficie
 std::string in_words(const Obstacle& obstacle, const Graph& graph) {
   const std::string part = graph.text(obstacle.part);
   switch (obstacle.kind) {
-    case Obstacle::Kind::not_affine: return part;
-    case Obstacle::Kind::varying_slope: return part + " has a factor that varies with time";
-    case Obstacle::Kind::load: return part + " is not a sum of polynomials, exponentials and harmonics of t";
+    case Obstacle::Kind::not_affine:
+      return part;
+    case Obstacle::Kind::varying_slope:
+      return part + " has a factor that varies with time";
+    case Obstacle::Kind::load:
+      return part + " is not a sum of polynomials, exponentials and harmonics of t";
   }
   return part;
 }
@@ -66,8 +70,8 @@ struct LinearRecognition {
   }
 
   /// Affine in the variables, with a load; otherwise refused with the words of `what` in front.
-  AffineFunction affine(Node node, const std::vector<Variable>& variables, const std::string& what, const std::string& where = {},
-                        Span span = {}) {
+  AffineFunction affine(Node node, const std::vector<Variable>& variables, const std::string& what,
+                        const std::string& where = {}, Span span = {}) {
     if (!good) return {};
     Obstacle obstacle;
     const auto form = expr::affine_form(graph(), node, variables, b.t, obstacle);
@@ -79,7 +83,8 @@ struct LinearRecognition {
   /// Free of the state: a load.
   AffineFunction load(Node node, const std::string& what, const std::string& where = {}, Span span = {}) {
     AffineFunction made = affine(node, state, what, where, span);
-    if (good && !made.slopes.empty()) refuse(what + ": " + graph().text(node) + " varies with the state", where, span);
+    if (good && !made.slopes.empty())
+      refuse(what + ": " + graph().text(node) + " varies with the state", where, span);
     return made;
   }
 
@@ -92,7 +97,8 @@ struct LinearRecognition {
     return coefficients.output(node);
   }
 
-  std::vector<int> constants(const std::vector<Node>& nodes, const std::string& what, const std::string& where, Span span) {
+  std::vector<int> constants(const std::vector<Node>& nodes, const std::string& what,
+                             const std::string& where, Span span) {
     std::vector<int> made;
     for (const Node node : nodes) made.push_back(constant(node, what, where, span));
     return made;
@@ -110,18 +116,21 @@ void LinearRecognition::mass() {
   const System::Data& d = b.system.data();
   for (std::size_t i = 0; i < b.coordinates.size(); ++i) {
     if (b.coordinates[i].spec->massless) {
-      refuse("coordinate " + quoted(b.coordinates[i].name) + " is massless", "coordinate '" + b.coordinates[i].name + "'",
-             b.coordinates[i].spec->name.span);
+      refuse("coordinate " + quoted(b.coordinates[i].name) + " is massless",
+             "coordinate '" + b.coordinates[i].name + "'", b.coordinates[i].spec->name.span);
     }
   }
   if (d.mass_constant) return;
   for (const Node node : b.mass) {
-    if (!graph().is_constant(node)) refuse("the mass matrix varies: " + graph().text(node), "energy, kinetic", b.spec.energy.kinetic.text.span);
+    if (!graph().is_constant(node))
+      refuse("the mass matrix varies: " + graph().text(node), "energy, kinetic",
+             b.spec.energy.kinetic.text.span);
   }
 }
 
 /// True if this part of a force is what is not affine; then it is the reason.
-bool LinearRecognition::blames(const std::string& what, Node part, const Value& value, const std::string& where) {
+bool LinearRecognition::blames(const std::string& what, Node part, const Value& value,
+                               const std::string& where) {
   Obstacle obstacle;
   if (expr::affine_form(graph(), part, state, b.t, obstacle)) return false;
   refuse(what + ": " + in_words(obstacle, graph()), where, value.text.span);
@@ -145,15 +154,23 @@ void LinearRecognition::forces() {
       ++count;
       for (const ForceDraft& f : b.forces) {
         const bool same = f.name == name || f.name.starts_with(name + "[");
-        if (same && !b.is_zero(f.w[i]) && blames(what, graph().multiply(f.value, f.w[i]), written.value, f.where)) return;
+        if (same && !b.is_zero(f.w[i]) &&
+            blames(what, graph().multiply(f.value, f.w[i]), written.value, f.where))
+          return;
       }
     }
-    if (blames(what, graph().derivative(b.potential, c.q), b.spec.energy.potential, "energy, potential")) return;
-    if (blames(what, graph().derivative(b.dissipation, c.v), b.spec.energy.dissipation, "energy, dissipation")) return;
+    if (blames(what, graph().derivative(b.potential, c.q), b.spec.energy.potential, "energy, potential"))
+      return;
+    if (blames(what, graph().derivative(b.dissipation, c.v), b.spec.energy.dissipation,
+               "energy, dissipation"))
+      return;
     for (const RelationDraft& r : b.relations) {
-      if (r.compliant && blames(what, graph().multiply(r.normal_force, r.push[i]), r.contact->gap, r.where)) return;
+      if (r.compliant && blames(what, graph().multiply(r.normal_force, r.push[i]), r.contact->gap, r.where))
+        return;
       for (const TangentDraft& row : r.slip) {
-        const Value& place = r.contact != nullptr ? r.contact->slip.front() : r.joint != nullptr ? r.joint->slip.front() : r.constraint->slip.front();
+        const Value& place = r.contact != nullptr ? r.contact->slip.front()
+                             : r.joint != nullptr ? r.joint->slip.front()
+                                                  : r.constraint->slip.front();
         if (blames(what, graph().multiply(row.added, row.drag[i]), place, r.where)) return;
       }
     }
@@ -172,9 +189,12 @@ void LinearRecognition::relations() {
     const std::string& where = r.where;
     LinearStructure::Normal normal;
     if (r.has_normal) {
-      const Value& value = r.contact != nullptr ? r.contact->gap : r.constraint->zero.given ? r.constraint->zero : r.constraint->velocity;
+      const Value& value = r.contact != nullptr       ? r.contact->gap
+                           : r.constraint->zero.given ? r.constraint->zero
+                                                      : r.constraint->velocity;
       const Span span = value.text.span;
-      const std::string what = std::string(r.contact != nullptr ? "gap" : "constraint") + " of " + quoted(r.name);
+      const std::string what =
+          std::string(r.contact != nullptr ? "gap" : "constraint") + " of " + quoted(r.name);
       normal.gap = affine(r.gap, state, what, where, span);
       normal.w = constants(r.w, what, where, span);
       normal.gap_time = load(r.gap_time, what, where, span);
@@ -183,7 +203,9 @@ void LinearRecognition::relations() {
     }
     out.normal.push_back(std::move(normal));
 
-    const Span law_span = r.contact != nullptr ? r.contact->friction.span : r.joint != nullptr ? r.joint->law.span : r.constraint->friction.span;
+    const Span law_span = r.contact != nullptr ? r.contact->friction.span
+                          : r.joint != nullptr ? r.joint->law.span
+                                               : r.constraint->friction.span;
     const Span place = law_span.empty() ? r.span : law_span;
     const std::vector<Node>& factors = b.system.data().symbols.factors[k];
     out.base.push_back(affine(r.base, state, "normal force of " + quoted(r.name), where, place));
@@ -214,12 +236,14 @@ void LinearRecognition::switches() {
   for (std::size_t k = 0; k < d.switches.size() && good; ++k) {
     out.surface.emplace_back();
     if (d.switches[k].time_only) continue;
-    out.surface.back() = affine(d.symbols.surface[k], state, "switch in " + d.switches[k].place, d.switches[k].place);
+    out.surface.back() =
+        affine(d.symbols.surface[k], state, "switch in " + d.switches[k].place, d.switches[k].place);
   }
   for (const auto& watch : b.watches) {
     Span span;
     for (const Watch& written : b.spec.watches) {
-      if (watch.info.name == written.name.text || watch.info.name.starts_with(written.name.text + "[")) span = written.zero.text.span;
+      if (watch.info.name == written.name.text || watch.info.name.starts_with(written.name.text + "["))
+        span = written.zero.text.span;
     }
     const std::string what = "watch " + quoted(watch.info.name);
     for (const expr::SwitchId id : graph().switches(watch.value)) {
@@ -263,7 +287,8 @@ void Builder::recognise_linear() {
   for (const CoordinateDraft& c : coordinates) work.extended.push_back(c.a);
   for (const RelationDraft& r : relations) work.extended.push_back(r.lambda);
   for (std::size_t k = 0; k < relations.size(); ++k) {
-    for (int j = 0; j < tangent_count[k]; ++j) work.extended.push_back(relations[k].slip[static_cast<std::size_t>(j)].lambda);
+    for (int j = 0; j < tangent_count[k]; ++j)
+      work.extended.push_back(relations[k].slip[static_cast<std::size_t>(j)].lambda);
   }
   work.mass();
   if (work.good) work.forces();

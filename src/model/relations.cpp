@@ -67,7 +67,8 @@ void Builder::read_relations() {
         gaps[k] = simple_gaps(*item.contact, all[k].name, all[k].indices);
         parts = std::max(parts, gaps[k].size());
       }
-      const auto uneven = std::find_if(gaps.begin(), gaps.end(), [&](const auto& g) { return !g.empty() && g.size() != parts; });
+      const auto uneven = std::find_if(gaps.begin(), gaps.end(),
+                                       [&](const auto& g) { return !g.empty() && g.size() != parts; });
       if (uneven != gaps.end()) {
         error(item.contact->gap, word + " '" + name.text + "', gap",
               "the gap is a product of " + std::to_string(parts) + " gaps in some instances and of " +
@@ -83,12 +84,13 @@ void Builder::read_relations() {
         if (parts == 1) continue;
         Instance& part = split.back();
         part.values.push_back(static_cast<int>(k) + 1);
-        part.name = instance.values.empty() ? instance.name + "[" : instance.name.substr(0, instance.name.size() - 1) + ",";
+        part.name = instance.values.empty() ? instance.name + "["
+                                            : instance.name.substr(0, instance.name.size() - 1) + ",";
         part.name += std::to_string(k + 1) + "]";
       }
     }
-    const auto entry =
-        add_element(word, name, split.size(), split.empty() ? 0 : static_cast<int>(split.front().values.size()));
+    const auto entry = add_element(word, name, split.size(),
+                                   split.empty() ? 0 : static_cast<int>(split.front().values.size()));
     if (!entry) continue;
     for (std::size_t number = 0; number < split.size(); ++number) {
       const Instance& instance = split[number];

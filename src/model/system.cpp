@@ -298,7 +298,8 @@ Workspace::Workspace(const System& system) {
     }
     mass_failed = factorise(mass, n, d.massive, factor) >= 0;
     mass_diagonal = true;
-    for (std::size_t i = 0; i < n * n; ++i) mass_diagonal = mass_diagonal && (i % (n + 1) == 0 || mass[i] == 0);
+    for (std::size_t i = 0; i < n * n; ++i)
+      mass_diagonal = mass_diagonal && (i % (n + 1) == 0 || mass[i] == 0);
   }
   relation.resize(d.relations.size());
   row_memory.resize(d.relations.size());

@@ -13,8 +13,9 @@ using Report = io::DitherReport;
 
 std::string words(const Report& report) {
   if (report.dither.wave == analysis::Wave::none) return report.law + ", " + report.friction + ", no dither";
-  return report.law + ", " + report.friction + ", " + analysis::name(report.dither.wave) + " dither, amplitude " +
-         to_text(report.dither.amplitude, 4) + ", frequency " + to_text(report.dither.frequency, 4);
+  return report.law + ", " + report.friction + ", " + analysis::name(report.dither.wave) +
+         " dither, amplitude " + to_text(report.dither.amplitude, 4) + ", frequency " +
+         to_text(report.dither.frequency, 4);
 }
 
 Series curve_of(const Report& report, const char* label, double Report::Row::*value) {
@@ -121,8 +122,10 @@ Figure dither_map_figure(const Report& report) {
       Series cell = unstable;
       if (labelled) cell.label.clear();
       labelled = true;
-      const double left = std::max(map.xs[i] - dx / 2, map.xs.front()), right = std::min(map.xs[i] + dx / 2, map.xs.back());
-      const double low = std::max(map.ys[j] - dy / 2, map.ys.front()), high = std::min(map.ys[last] + dy / 2, map.ys.back());
+      const double left = std::max(map.xs[i] - dx / 2, map.xs.front()),
+                   right = std::min(map.xs[i] + dx / 2, map.xs.back());
+      const double low = std::max(map.ys[j] - dy / 2, map.ys.front()),
+                   high = std::min(map.ys[last] + dy / 2, map.ys.back());
       cell.x = {left, right, right, left};
       cell.y = {low, low, high, high};
       panel.series.push_back(std::move(cell));
@@ -132,7 +135,8 @@ Figure dither_map_figure(const Report& report) {
   return figure;
 }
 
-io::FileStatus plot_dither(const Report& report, const std::filesystem::path& folder, std::vector<std::filesystem::path>& files) {
+io::FileStatus plot_dither(const Report& report, const std::filesystem::path& folder,
+                           std::vector<std::filesystem::path>& files) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   io::FileStatus status = io::write_text_file(folder / "dither.svg", to_svg(dither_figure(report)));

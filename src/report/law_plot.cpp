@@ -123,7 +123,8 @@ Figure law_figure(const model::System& system, int relation, const LawPlotOption
   Figure figure;
   figure.title = options.title;
   const model::Relation& element = system.relations()[static_cast<std::size_t>(relation)];
-  figure.subtitle = element.place + ", " + model::name(element.friction) + ": " + in_words(dissipation(curve), element.friction);
+  figure.subtitle = element.place + ", " + model::name(element.friction) + ": " +
+                    in_words(dissipation(curve), element.friction);
   figure.panels.push_back(sliding_panel(curve, to));
   if (curve.has_bristle()) figure.panels.push_back(memory_panel(curve, typical));
   return figure;
@@ -147,7 +148,8 @@ PlottedLaw plot_law(const LawPlotRequest& request) {
   if (laws == 0) {
     out.problem = "the model has no friction law";
   } else if (found < 0 || (request.law.empty() && laws > 1)) {
-    out.problem = request.law.empty() ? "the model has several friction laws" : "there is no friction law '" + request.law + "'";
+    out.problem = request.law.empty() ? "the model has several friction laws"
+                                      : "there is no friction law '" + request.law + "'";
     out.help = "name one: " + known;
   }
   if (!out.problem.empty()) return out;
@@ -157,7 +159,8 @@ PlottedLaw plot_law(const LawPlotRequest& request) {
   out.file = request.output / (file + ".svg");
   std::error_code error;
   if (!request.output.empty()) std::filesystem::create_directories(request.output, error);
-  out.status = io::write_text_file(out.file, to_svg(law_figure(system, found, {out.model.compiled.title, request.to})));
+  out.status = io::write_text_file(out.file,
+                                   to_svg(law_figure(system, found, {out.model.compiled.title, request.to})));
   return out;
 }
 

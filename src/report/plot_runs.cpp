@@ -21,7 +21,9 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   io::RunHead head;
   if (!runs.empty()) head = io::read_run_head(runs.front().run_json);
   // Variants beside each other: none of their titles fits the picture.
-  const bool variants = std::any_of(runs.begin(), runs.end(), [&head](const io::RunData& run) { return io::read_run_head(run.run_json).title != head.title; });
+  const bool variants = std::any_of(runs.begin(), runs.end(), [&head](const io::RunData& run) {
+    return io::read_run_head(run.run_json).title != head.title;
+  });
   if (variants && !head.model_title.empty()) head.title = head.model_title;
   if (!request.overlay.empty()) {
     runs.emplace_back();

@@ -6,7 +6,8 @@
 namespace judder::simulate {
 namespace {
 
-constexpr std::array<std::string_view, 8> kWords{"open", "closed", "stick", "slip+", "slip-", "slip", "held", "slide"};
+constexpr std::array<std::string_view, 8> kWords{"open",  "closed", "stick", "slip+",
+                                                 "slip-", "slip",   "held",  "slide"};
 
 int number_of(std::string_view word) {
   return static_cast<int>(std::find(kWords.begin(), kWords.end(), word) - kWords.begin());
@@ -51,11 +52,13 @@ void fill_row(const model::System& system, const engines::Mode& mode, model::Wor
   if (columns.empty()) return;
   system.column_values(work, work.output.data());
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    cells[own + c] = columns[c].mode_of >= 0 ? mode_number(system, mode, columns[c].mode_of) : work.output[columns[c].value];
+    cells[own + c] = columns[c].mode_of >= 0 ? mode_number(system, mode, columns[c].mode_of)
+                                             : work.output[columns[c].value];
   }
 }
 
-MemorySink::MemorySink(const model::System& system) : names(column_names(system)), width(names.size()), system_(&system), plain_(system.columns().empty()) {}
+MemorySink::MemorySink(const model::System& system)
+    : names(column_names(system)), width(names.size()), system_(&system), plain_(system.columns().empty()) {}
 
 void MemorySink::row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) {
   const std::size_t at = cells.size();
@@ -121,7 +124,8 @@ std::string engine_used(const model::System& system, std::string_view name) {
   return engines::ExactEngine::unsupported(system).empty() ? "exact" : "event";
 }
 
-engines::EngineResult run(const model::System& system, std::string_view name, const engines::EngineOptions& options, engines::Sink& sink,
+engines::EngineResult run(const model::System& system, std::string_view name,
+                          const engines::EngineOptions& options, engines::Sink& sink,
                           const engines::Moment* resume) {
   const std::string problem = engine_problem(system, name);
   if (!problem.empty()) {
@@ -136,7 +140,8 @@ engines::EngineResult run(const model::System& system, std::string_view name, co
 Result simulate(const model::System& system, const engines::EngineOptions& options, std::string_view name) {
   Result result{{}, MemorySink(system), engine_used(system, name)};
   constexpr double kMostRows = 1e6;  // beyond this the memory grows with what comes
-  const double rows = options.every > 0 ? (options.until - options.from) / options.every : static_cast<double>(options.samples);
+  const double rows = options.every > 0 ? (options.until - options.from) / options.every
+                                        : static_cast<double>(options.samples);
   if (rows > 0) result.data.reserve(static_cast<std::size_t>(std::min(1.1 * rows, kMostRows)) + 16);
   result.end = run(system, name, options, result.data);
   return result;

@@ -34,9 +34,11 @@ class FrictionVerbs : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
   [[nodiscard]] Outcome run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" JUDDER_PROGRAM "' " + arguments + " > out 2> err < /dev/null";
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" JUDDER_PROGRAM "' " + arguments + " > out 2> err < /dev/null";
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"), contents(folder_ / "err")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
+            contents(folder_ / "err")};
   }
   fs::path folder_;
   const std::string gallery_ = JUDDER_SOURCE_DIR "/gallery/";
@@ -50,18 +52,21 @@ TEST_F(FrictionVerbs, ARunEndsWhenItsMotionIsPeriodicAndSaysWithWhichPeriod) {
   EXPECT_NEAR(summary["periodic"]["period"].get<double>(), 12.0010312948, 1e-6);
   EXPECT_EQ(summary["periodic"]["shares"][0]["mode"], "stick");
   EXPECT_NEAR(summary["periodic"]["shares"][0]["share"].get<double>(), 0.642031, 1e-5);
-  EXPECT_EQ(json::parse(contents(folder_ / "belt/run.json"))["periodic"], summary["periodic"]) << "the same in the run folder";
+  EXPECT_EQ(json::parse(contents(folder_ / "belt/run.json"))["periodic"], summary["periodic"])
+      << "the same in the run folder";
   EXPECT_EQ(contents(folder_ / "belt/events.csv").find("judder_section"), std::string::npos);
   // The folder goes on as any other.
   EXPECT_EQ(run("run " + gallery_ + "belt/model.toml --resume belt --until 60 -o on").code, 0);
-  const Outcome again = run("run " + gallery_ + "belt/model.toml --resume belt --until 90 --until-periodic -o again --json");
+  const Outcome again =
+      run("run " + gallery_ + "belt/model.toml --resume belt --until 90 --until-periodic -o again --json");
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_NEAR(json::parse(again.out)["periodic"]["period"].get<double>(), 12.0010312948, 1e-6);
 }
 
 TEST_F(FrictionVerbs, AForceWithoutPeriodIsRefusedWithTheReason) {
-  std::ofstream(folder_ / "ramp.toml") << "format = 1\n[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n"
-                                          "[[force]]\nalong = \"x'\"\nvalue = \"0.1*t\"\n[run]\nuntil = 5\n";
+  std::ofstream(folder_ / "ramp.toml")
+      << "format = 1\n[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n"
+         "[[force]]\nalong = \"x'\"\nvalue = \"0.1*t\"\n[run]\nuntil = 5\n";
   const Outcome ramp = run("run ramp.toml --until-periodic");
   EXPECT_EQ(ramp.code, 3);
   EXPECT_NE(ramp.err.find("without a period"), std::string::npos) << ramp.err;
@@ -70,7 +75,8 @@ TEST_F(FrictionVerbs, AForceWithoutPeriodIsRefusedWithTheReason) {
 
 TEST_F(FrictionVerbs, DitherWritesItsTablesAndFigures) {
   const Outcome outcome =
-      run("dither " + gallery_ + "dither-square/model.toml --speed 0.4 --map speed=0.2:0.6:5,W=0:0.6:7 --harmonics 8 --json -o d");
+      run("dither " + gallery_ +
+          "dither-square/model.toml --speed 0.4 --map speed=0.2:0.6:5,W=0:0.6:7 --harmonics 8 --json -o d");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json found = json::parse(outcome.out);
   EXPECT_EQ(found["dither"]["wave"], "square");
@@ -79,7 +85,8 @@ TEST_F(FrictionVerbs, DitherWritesItsTablesAndFigures) {
   EXPECT_GT(found["eigenvalues"][0][0].get<double>(), 0) << "0.4 is in the second zone";
   EXPECT_EQ(found["map"]["growth"].size(), 5U);
   EXPECT_EQ(found["map"]["growth"][0].size(), 7U);
-  for (const char* file : {"curve.csv", "map.csv", "dither.svg", "map.svg"}) EXPECT_TRUE(fs::exists(folder_ / "d" / file)) << file;
+  for (const char* file : {"curve.csv", "map.csv", "dither.svg", "map.svg"})
+    EXPECT_TRUE(fs::exists(folder_ / "d" / file)) << file;
   EXPECT_EQ(contents(folder_ / "d/curve.csv").substr(0, 21), "slip,resistance,slope");
 }
 
@@ -89,16 +96,20 @@ TEST_F(FrictionVerbs, DitherSaysWhatItNeeds) {
   EXPECT_EQ(run("dither " + model + " --harmonics 5").code, 2) << "no speed";
   EXPECT_NE(run("dither " + model + " --map speed,Q").err.find("no parameter 'Q'"), std::string::npos);
   EXPECT_NE(run("dither " + model + " --map vd,W").err.find("--speed"), std::string::npos);
-  EXPECT_NE(run("dither " + gallery_ + "press/model.toml").err.find("several friction laws"), std::string::npos);
+  EXPECT_NE(run("dither " + gallery_ + "press/model.toml").err.find("several friction laws"),
+            std::string::npos);
   EXPECT_EQ(run("dither nowhere.toml").code, 5);
 }
 
 TEST_F(FrictionVerbs, ASimulationUnderDitherIsComparedWithTheAverage) {
-  const Outcome outcome = run("dither " + gallery_ + "elastoplastic/model.toml --variant dither --simulate --until 10 --json -o e");
+  const Outcome outcome = run("dither " + gallery_ +
+                              "elastoplastic/model.toml --variant dither --simulate --until 10 --json -o e");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json found = json::parse(outcome.out);
   const json shares = found["simulated"]["shares"];
-  EXPECT_NEAR(shares["stick"].get<double>() + shares["presliding"].get<double>() + shares["slip"].get<double>(), 1, 1e-9);
+  EXPECT_NEAR(
+      shares["stick"].get<double>() + shares["presliding"].get<double>() + shares["slip"].get<double>(), 1,
+      1e-9);
   EXPECT_GT(shares["sticks"].get<int>(), 100) << "many short sticks";
   EXPECT_TRUE(fs::exists(folder_ / "e/filtered.csv"));
 }

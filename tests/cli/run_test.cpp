@@ -1,10 +1,10 @@
 // run, verify and plot from outside: exit codes, complete files, interrupts.
-#include <algorithm>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <chrono>
 #include <cstdlib>
@@ -41,17 +41,22 @@ class RunVerbs : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   [[nodiscard]] Outcome run(const std::string& arguments, const std::string& before = {}) const {
-    const std::string command = "cd '" + folder_.string() + "' && " + before + " '" JUDDER_PROGRAM "' " + arguments + " > '" +
-                                (folder_ / "out").string() + "' 2> '" + (folder_ / "err").string() + "' < /dev/null";
+    const std::string command = "cd '" + folder_.string() + "' && " + before + " '" JUDDER_PROGRAM "' " +
+                                arguments + " > '" + (folder_ / "out").string() + "' 2> '" +
+                                (folder_ / "err").string() + "' < /dev/null";
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"), contents(folder_ / "err")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
+            contents(folder_ / "err")};
   }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
 
   void expect_complete(const fs::path& folder) const {
     for (const char* file : {"run.json", "state.json", "trajectory.csv", "events.csv"})
       EXPECT_TRUE(fs::exists(folder_ / folder / file)) << file;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / folder)) EXPECT_NE(entry.path().extension(), ".tmp");
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / folder))
+      EXPECT_NE(entry.path().extension(), ".tmp");
     EXPECT_FALSE(json::parse(contents(folder_ / folder / "run.json"), nullptr, false).is_discarded());
     EXPECT_FALSE(json::parse(contents(folder_ / folder / "state.json"), nullptr, false).is_discarded());
     EXPECT_EQ(contents(folder_ / folder / "trajectory.csv").back(), '\n');
@@ -98,10 +103,13 @@ TEST_F(RunVerbs, JsonIsTheRunJsonWithTheEvents) {
 
 TEST_F(RunVerbs, TheExactEngineIsTakenOrRefusedWithTheReason) {
   write("cubic.toml",
-        "format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = \"y'^2/2\"\n[[force]]\nalong = \"y'\"\nvalue = \"-y^3\"\n[run]\nuntil = 1\n");
+        "format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = \"y'^2/2\"\n[[force]]\nalong = \"y'\"\nvalue "
+        "= \"-y^3\"\n[run]\nuntil = 1\n");
   const Outcome refused = run("run cubic.toml --engine exact -o c");
   EXPECT_EQ(refused.code, 3);
-  EXPECT_NE(refused.err.find("cubic.toml:8:9: error: the model is not linear between events: force on y: y^3 at line 8"), std::string::npos)
+  EXPECT_NE(refused.err.find(
+                "cubic.toml:8:9: error: the model is not linear between events: force on y: y^3 at line 8"),
+            std::string::npos)
       << refused.err;
   const Outcome event = run("run cubic.toml --engine auto -o c");
   EXPECT_EQ(event.code, 0) << event.err;
@@ -113,15 +121,21 @@ TEST_F(RunVerbs, TheExactEngineIsTakenOrRefusedWithTheReason) {
 }
 
 TEST_F(RunVerbs, CompareShowsErrorEventsAndCost) {
-  const Outcome outcome = run("compare '" + ball_ + "' --engines event,exact --tolerances 1e-6,1e-9 --until 2 -o table.csv");
+  const Outcome outcome =
+      run("compare '" + ball_ + "' --engines event,exact --tolerances 1e-6,1e-9 --until 2 -o table.csv");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("reference: exact"), std::string::npos) << outcome.out;
   const std::string table = contents(folder_ / "table.csv");
-  EXPECT_EQ(table.rfind("engine,tolerance,step,events,agree,error,time_error,order,steps,evaluations,windows,seconds\n", 0), 0U) << table;
+  EXPECT_EQ(
+      table.rfind(
+          "engine,tolerance,step,events,agree,error,time_error,order,steps,evaluations,windows,seconds\n", 0),
+      0U)
+      << table;
   EXPECT_NE(table.find("\nevent,1e-06,,"), std::string::npos) << table;
   EXPECT_NE(table.find("\nexact,,,"), std::string::npos) << table;
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4);
-  const json report = json::parse(run("compare '" + ball_ + "' --engines event --steps 0.05,0.025 --until 0.4 --json").out);
+  const json report =
+      json::parse(run("compare '" + ball_ + "' --engines event --steps 0.05,0.025 --until 0.4 --json").out);
   ASSERT_EQ(report["rows"].size(), 2U);
   EXPECT_EQ(report["rows"][0]["step"], 0.05);
   EXPECT_EQ(run("compare '" + ball_ + "' --engines event,exactly").code, 2);
@@ -157,8 +171,8 @@ TEST_F(RunVerbs, EveryEndHasItsExitCode) {
 TEST_F(RunVerbs, TheSummaryIsMarkdownWithLoadsAndPeaks) {
   const Outcome outcome = run("run '" + press_ + "' --summary --estimate -o s");
   EXPECT_EQ(outcome.code, 0);
-  for (const char* part : {"# Two-mass vibro-impact system (press)", "## Events", "## Loads", "| plane ", "## Extremes", "## Energy",
-                           "largest difference", "event times"})
+  for (const char* part : {"# Two-mass vibro-impact system (press)", "## Events", "## Loads", "| plane ",
+                           "## Extremes", "## Energy", "largest difference", "event times"})
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
 }
 
@@ -182,7 +196,8 @@ TEST_F(RunVerbs, AnInterruptLeavesCompleteFilesAndIs130) {
     const int null = open("/dev/null", O_WRONLY);
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
-    execl(JUDDER_PROGRAM, "judder", "run", model.c_str(), "--until", "1e9", "-o", out.c_str(), static_cast<char*>(nullptr));
+    execl(JUDDER_PROGRAM, "judder", "run", model.c_str(), "--until", "1e9", "-o", out.c_str(),
+          static_cast<char*>(nullptr));
     _exit(127);
   }
   // The table under its temporary name says that the run has begun.
@@ -214,8 +229,9 @@ TEST_F(RunVerbs, VerifyPrintsEveryValueAndItsExitCodeIsTheVerdict) {
   std::string model = contents(ball_);
   model.replace(model.find("e = 0.9"), 7, "e = 0.8");
   write("gallery/ball/model.toml", model);
-  write("gallery/ball/reference.toml",
-        "[[value]]\nlabel = \"t2\"\nevent = \"impact ground\"\nnumber = 2\nexact = 1.264\ntolerance = 1e-3\n");
+  write(
+      "gallery/ball/reference.toml",
+      "[[value]]\nlabel = \"t2\"\nevent = \"impact ground\"\nnumber = 2\nexact = 1.264\ntolerance = 1e-3\n");
   const Outcome bad = run("verify ball", "JUDDER_GALLERY=gallery");
   EXPECT_EQ(bad.code, 1) << bad.out << bad.err;
   EXPECT_NE(bad.out.find("instead of 1.264"), std::string::npos) << bad.out;
@@ -224,7 +240,8 @@ TEST_F(RunVerbs, VerifyPrintsEveryValueAndItsExitCodeIsTheVerdict) {
   EXPECT_EQ(report["failed"], 2);
   EXPECT_EQ(report["models"][0]["values"][0]["verdict"], "off");
   write("gallery/ball/reference.toml", "[[value]]\nlabel = 3\n");
-  EXPECT_EQ(run("verify ball", "JUDDER_GALLERY=gallery").code, 1) << "a reference that cannot be read proves nothing";
+  EXPECT_EQ(run("verify ball", "JUDDER_GALLERY=gallery").code, 1)
+      << "a reference that cannot be read proves nothing";
 }
 
 TEST_F(RunVerbs, PlotsAreListedAsTheyAreWritten) {
@@ -234,7 +251,8 @@ TEST_F(RunVerbs, PlotsAreListedAsTheyAreWritten) {
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(one.out.rfind("a/plot-1.svg\n", 0), 0U) << one.out;
   std::istringstream files(one.out);
-  for (std::string file; std::getline(files, file);) EXPECT_EQ(contents(folder_ / file).rfind("<svg", 0), 0U) << file;
+  for (std::string file; std::getline(files, file);)
+    EXPECT_EQ(contents(folder_ / file).rfind("<svg", 0), 0U) << file;
 
   const Outcome two = run("plot a b -o figures");
   EXPECT_EQ(two.code, 0) << two.err;

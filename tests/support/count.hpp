@@ -1,5 +1,4 @@
-// How many cases a random test runs: all of them in a full run, a fiftieth (but at least 200) otherwise; in a build with sanitizers, which is ten
-// times slower, a five-hundredth (but at least 20).
+// How many cases a random test runs: all of them in a full run, a fiftieth (but at least 200) otherwise.
 #pragma once
 
 #include <algorithm>
@@ -7,15 +6,10 @@
 
 namespace judder {
 
-/// `full` when the environment variable JUDDER_FULL is set and not empty, else max(full/50, 200), or max(full/500, 20) in a slow build.
+/// `full` when the environment variable JUDDER_FULL is set and not empty, else max(full/50, 200).
 inline int count(int full) {
   const char* wish = std::getenv("JUDDER_FULL");
-  if (wish != nullptr && *wish != '\0') return full;
-#ifdef JUDDER_SLOW_BUILD
-  return std::max(full / 500, 20);
-#else
-  return std::max(full / 50, 200);
-#endif
+  return wish != nullptr && *wish != '\0' ? full : std::max(full / 50, 200);
 }
 
 }  // namespace judder

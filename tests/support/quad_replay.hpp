@@ -37,7 +37,7 @@ inline Quad dot(const QuadVector& a, const QuadVector& b) {
 class QuadModel {
  public:
   virtual ~QuadModel() = default;
-  QuadVector x;    ///< state, with the states of the loads behind
+  QuadVector x;              ///< state, with the states of the loads behind
   std::size_t physical = 0;  ///< leading entries of x that are coordinates and velocities
   Quad time = 0;
 
@@ -100,13 +100,14 @@ inline QuadVector quad_rate(const QuadVector& a, const QuadVector& x) {
 }
 
 struct QuadTimes {
-  std::vector<Quad> times;   ///< one per event
-  std::string overlooked;    ///< a function that changed its sign before the event that was listed
+  std::vector<Quad> times;  ///< one per event
+  std::string overlooked;   ///< a function that changed its sign before the event that was listed
 };
 
 /// The times of `events`; `model` is at the start. With `watch` all functions are followed on the way; with `random` the state is changed by ± a
 /// relative 1e-18 after every event.
-inline QuadTimes quad_replay(QuadModel& model, const std::vector<engines::Event>& events, bool watch, std::mt19937* random = nullptr) {
+inline QuadTimes quad_replay(QuadModel& model, const std::vector<engines::Event>& events, bool watch,
+                             std::mt19937* random = nullptr) {
   QuadTimes out;
   double last = -1;
   for (const engines::Event& event : events) {
@@ -124,7 +125,8 @@ inline QuadTimes quad_replay(QuadModel& model, const std::vector<engines::Event>
         const QuadVector x = quad_advance(a, model.x, end - model.time);
         const Quad step = dot(f, x) / dot(f, quad_rate(a, x));
         end -= step;
-        if (size_of(step) < static_cast<Quad>(1e-17) * size_of(end)) break;  // the next step would be its square
+        if (size_of(step) < static_cast<Quad>(1e-17) * size_of(end))
+          break;  // the next step would be its square
       }
     }
     if (watch) {
@@ -136,7 +138,8 @@ inline QuadTimes quad_replay(QuadModel& model, const std::vector<engines::Event>
         x = quad_advance(a, x, step);
         for (std::size_t g = 0; g < guards.size(); ++g) {
           if (dot(guards[g], x) < static_cast<Quad>(-1e-24))
-            out.overlooked += "function " + std::to_string(g) + " before the event at " + std::to_string(event.time) + "\n";
+            out.overlooked +=
+                "function " + std::to_string(g) + " before the event at " + std::to_string(event.time) + "\n";
         }
       }
     }

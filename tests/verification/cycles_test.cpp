@@ -24,14 +24,16 @@ struct Found {
 };
 
 /// Runs a model until it is periodic, as `judder run --until-periodic` does.
-Found until_periodic(const model::Spec& spec, double tolerance = 1e-9, const std::vector<model::Named>& set = {}) {
+Found until_periodic(const model::Spec& spec, double tolerance = 1e-9,
+                     const std::vector<model::Named>& set = {}) {
   model::CompileOptions options;
   options.set = set;
   model::Compiled plain = model::compile(spec, options);
   if (!plain.system) throw std::runtime_error(render(plain.diagnostics, "model", ""));
   Found out{{}, {}, simulate::MemorySink(*plain.system), analysis::forcing_period(*plain.system)};
   if (!out.forcing) return out;
-  model::Compiled watched = model::compile(analysis::with_sections(spec, *plain.system, *out.forcing), options);
+  model::Compiled watched =
+      model::compile(analysis::with_sections(spec, *plain.system, *out.forcing), options);
   if (!watched.system) throw std::runtime_error(render(watched.diagnostics, "model", ""));
   engines::EngineOptions run = engines::options_of(watched.run);
   run.tolerance = tolerance;
@@ -41,7 +43,9 @@ Found until_periodic(const model::Spec& spec, double tolerance = 1e-9, const std
 
 model::Spec spec_of(const std::string& text) { return io::read_model_text("format = 1\n" + text).spec; }
 
-model::Spec gallery_spec(const std::string& file) { return io::read_model(std::string(JUDDER_SOURCE_DIR) + "/gallery/" + file).spec; }
+model::Spec gallery_spec(const std::string& file) {
+  return io::read_model(std::string(JUDDER_SOURCE_DIR) + "/gallery/" + file).spec;
+}
 
 double share_of(const PeriodicMotion& motion, const std::string& mode) {
   double sum = 0;
@@ -106,7 +110,8 @@ along = "x'"
 value = "cos(1.7*t)"
 [run]
 until = 1000
-)toml"), 1e-10);
+)toml"),
+                                     1e-10);
   ASSERT_TRUE(found.forcing);
   EXPECT_NEAR(*found.forcing, 2 * kPi / w, 1e-12);
   ASSERT_TRUE(found.motion);
@@ -132,7 +137,8 @@ along = "x'"
 value = "0.34875*cos(t)"
 [run]
 until = 4000
-)toml"), 1e-10);
+)toml"),
+                                     1e-10);
   ASSERT_TRUE(found.motion);
   const double ratio = found.motion->period / *found.forcing;
   EXPECT_NEAR(ratio, std::round(ratio), 1e-12);
@@ -141,9 +147,11 @@ until = 4000
 
 TEST(Cycles, CommensurableForcesHaveACommonPeriodAndOthersNone) {
   const auto period = [](const std::string& value) {
-    return analysis::forcing_period(text_model("[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" +
-                                               value + "\"\n[run]\nuntil = 1\n")
-                                        .system);
+    return analysis::forcing_period(
+        text_model(
+            "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" +
+            value + "\"\n[run]\nuntil = 1\n")
+            .system);
   };
   EXPECT_NEAR(*period("sin(2*t) + cos(3*t)"), 2 * kPi, 1e-12);
   EXPECT_NEAR(*period("sign(sin(5*t)) + abs(cos(10*t + 1))"), 2 * kPi / 5, 1e-12);

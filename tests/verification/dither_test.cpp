@@ -23,7 +23,8 @@ model::Spec gallery_spec(const std::string& name) {
   return io::read_model(std::string(JUDDER_SOURCE_DIR) + "/gallery/" + name + "/model.toml").spec;
 }
 
-DitherStudy study_of(const model::Spec& spec, const std::vector<model::Named>& set, std::vector<std::string> variants = {}) {
+DitherStudy study_of(const model::Spec& spec, const std::vector<model::Named>& set,
+                     std::vector<std::string> variants = {}) {
   analysis::DitherProblem problem;
   model::CompileOptions options;
   options.set = set;
@@ -52,7 +53,8 @@ TEST(Dither, IsReadFromTheSlipAndFromTheForce) {
   EXPECT_NEAR(written.dither.frequency, 1000, 1e-9);
   const DitherStudy forced = study_of(gallery_spec("dither-sine"), {});
   EXPECT_EQ(forced.dither.wave, Wave::sine);
-  EXPECT_NEAR(forced.dither.amplitude, 0.75, 1e-7) << "a force of 1500 at 2000 rad/s on a unit mass, beside a slow one";
+  EXPECT_NEAR(forced.dither.amplitude, 0.75, 1e-7)
+      << "a force of 1500 at 2000 rad/s on a unit mass, beside a slow one";
   const DitherStudy held = study_of(gallery_spec("dither-sine"), {}, {"held"});
   EXPECT_EQ(held.dither.wave, Wave::sine);
   EXPECT_NEAR(held.dither.amplitude, 0.75, 1e-9) << "the same as a velocity";
@@ -62,7 +64,8 @@ TEST(Dither, IsReadFromTheSlipAndFromTheForce) {
 TEST(Dither, AveragedLawsOfTheSquareWave) {
   struct Row {
     double v;
-    double round[4], sharp_edged[4];  ///< exponent 2, exponent 1: v_d = 0.1, v_d = 0.01, without memory, without dither
+    double round[4],
+        sharp_edged[4];  ///< exponent 2, exponent 1: v_d = 0.1, v_d = 0.01, without memory, without dither
   };
   const std::vector<Row> table{
       {0.01, {0.020040, 0.020040, 0.000040, 1.495065}, {0.020108, 0.020108, -0.000297, 1.452459}},
@@ -90,7 +93,8 @@ TEST(Dither, AveragedLawsOfTheSquareWave) {
       EXPECT_NEAR(memoryless_mean(wide_law, wide.dither, row.v), expected[2], 1e-6) << where;
       EXPECT_NEAR(steady_resistance(wide_law.type(), wide_law.at(row.v), row.v), expected[3], 1e-6) << where;
     }
-    EXPECT_NEAR(averaged(wide_law, wide.dither, 0).slope, exponent == 2 ? 2.0040000 : 2.0107379, 1e-7) << "g(W)/W + s2 (2.24)";
+    EXPECT_NEAR(averaged(wide_law, wide.dither, 0).slope, exponent == 2 ? 2.0040000 : 2.0107379, 1e-7)
+        << "g(W)/W + s2 (2.24)";
   }
 }
 
@@ -163,7 +167,8 @@ TEST(Dither, AmplitudesThatMakeSteadySlidingUnstable) {
     const DitherStudy study = square(c.vd, c.exponent);
     FrictionCurve law(study.system, study.relation);
     expect_ranges(unstable_amplitudes(study.structure, law, study.dither, c.v, 1, 5e-4), c.ranges, 5e-4,
-                  "v_d = " + std::to_string(c.vd) + ", exponent " + std::to_string(c.exponent) + ", v = " + std::to_string(c.v));
+                  "v_d = " + std::to_string(c.vd) + ", exponent " + std::to_string(c.exponent) +
+                      ", v = " + std::to_string(c.v));
   }
   Dither none;
   const DitherStudy one = square(0.1, 1), two = square(0.1, 2);
@@ -172,7 +177,8 @@ TEST(Dither, AmplitudesThatMakeSteadySlidingUnstable) {
   ASSERT_EQ(still.size(), 1U);
   // Where the Stribeck curve stops falling faster than the viscous part rises: 5 e^(−10 v) = 0.004. The source's 0.714 is 9e-4 above.
   EXPECT_NEAR(still[0].second, std::log(1250.0) / 10, 5e-5);
-  expect_ranges(unstable_speeds(two.structure, second, none, 1e-4, 1.5, 3000), {{0.0015, 0.299}}, 5e-4, "exponent 2 without dither");
+  expect_ranges(unstable_speeds(two.structure, second, none, 1e-4, 1.5, 3000), {{0.0015, 0.299}}, 5e-4,
+                "exponent 2 without dither");
 }
 
 // TC-2.5 with exponent 2 (exponent 1 is in the reference of dither-stability): the averaged motion from rest.
@@ -205,7 +211,8 @@ TEST(Dither, TheSimulatedMotionUnderASquareWaveLiesOnTheAveragedLaw) {
       DitherStudy study = square(vd, 2);
       model::CompileOptions options;
       options.set = {{"vd", vd}, {"de", 2}};
-      const analysis::FilteredRun run = analysis::filtered_run(spec, options, study, {.filter = filter, .until = 30});
+      const analysis::FilteredRun run =
+          analysis::filtered_run(spec, options, study, {.filter = filter, .until = 30});
       ASSERT_TRUE(run.status.ok()) << run.status.message;
       EXPECT_LT(run.largest_deviation, 0.05) << vd << " at slip " << run.deviation_slip;
       EXPECT_GT(run.largest_deviation, 1e-4) << "the averaged law is a limit";

@@ -15,7 +15,9 @@ namespace {
 using analysis::DitherStudy;
 using analysis::FilteredRun;
 
-model::Spec spec() { return io::read_model(std::string(JUDDER_SOURCE_DIR) + "/gallery/elastoplastic/model.toml").spec; }
+model::Spec spec() {
+  return io::read_model(std::string(JUDDER_SOURCE_DIR) + "/gallery/elastoplastic/model.toml").spec;
+}
 
 FilteredRun simulated(const std::vector<model::Named>& set, double until) {
   model::CompileOptions options;
@@ -49,7 +51,8 @@ TEST(ElastoPlastic, DitherReplacesLongSticksByManyShortOnes) {
     const FilteredRun run = simulated({{"W", amplitude}}, 30);
     EXPECT_LT(run.shares.longest_stick, 0.1) << amplitude;
     EXPECT_GT(run.shares.sticks, 20 * still.shares.sticks) << amplitude;
-    EXPECT_GT(run.shares.slip, slides + 0.1) << "the share of sliding grows with the amplitude: " << amplitude;
+    EXPECT_GT(run.shares.slip, slides + 0.1)
+        << "the share of sliding grows with the amplitude: " << amplitude;
     slides = run.shares.slip;
   }
 }

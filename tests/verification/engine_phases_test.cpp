@@ -48,7 +48,8 @@ x = 0
 kinetic = "x'^2/2"
 [[force]]
 along = "x'"
-value = "2 + (t - 1)^)toml" + std::to_string(p) + R"toml("
+value = "2 + (t - 1)^)toml" + std::to_string(p) +
+                                       R"toml("
 [[friction]]
 name   = "pad"
 slip   = "x'"
@@ -76,7 +77,8 @@ TEST(EnginePhases, AStopIsARestOrAReversal) {
     const double stop = 1 / (9.81 * (std::sin(0.3) + mu * std::cos(0.3)));
     ASSERT_EQ(result.data.events.size(), 1u) << event_list(model.system, result.data.events);
     EXPECT_NEAR(result.data.events[0].time, stop, 1e-13) << mu;
-    EXPECT_EQ(result.data.events[0].kind, mu > 0.31 ? engines::EventKind::stick : engines::EventKind::reversal);
+    EXPECT_EQ(result.data.events[0].kind,
+              mu > 0.31 ? engines::EventKind::stick : engines::EventKind::reversal);
     if (mu > 0.31) {
       EXPECT_EQ(last(result, "s'"), 0);
     } else {
@@ -97,7 +99,8 @@ potential = "9.81*x"
 [[contact]]
 name      = "stop"
 gap       = "x"
-compliant = { stiffness = )toml" + stiffness + R"toml( }
+compliant = { stiffness = )toml" +
+                               stiffness + R"toml( }
 [[watch]]
 name      = "hit"
 zero      = "x"
@@ -119,7 +122,8 @@ until = 200
   const Real period = 2 * speed / g + 2 * (kPiReal - phase) / omega;
   for (std::size_t k = 0; k < hits.size(); ++k) {
     const Real exact = speed / g + static_cast<Real>(k) * period;
-    EXPECT_LE(static_cast<double>(std::abs(hits[k] - exact)), 1e-6 * static_cast<double>(exact)) << "hit " << k + 1;
+    EXPECT_LE(static_cast<double>(std::abs(hits[k] - exact)), 1e-6 * static_cast<double>(exact))
+        << "hit " << k + 1;
     if (testing::Test::HasFailure()) break;
   }
   return result.end.steps + result.end.rejected;
@@ -129,13 +133,15 @@ until = 200
 TEST(EnginePhases, AStiffStopIsHitAThousandTimesByTheAutomaticMethod) {
   const long steps = expect_thousand_hits(engines::Integrator::automatic);
   EXPECT_LT(steps, 100 * 1000);
-  EXPECT_LT(static_cast<double>(expect_thousand_hits(engines::Integrator::automatic, "1e11")), 1.2 * static_cast<double>(steps));
+  EXPECT_LT(static_cast<double>(expect_thousand_hits(engines::Integrator::automatic, "1e11")),
+            1.2 * static_cast<double>(steps));
 }
 
 TEST(EnginePhases, AStiffStopIsHitAThousandTimesByTheStiffMethod) {
   const long steps = expect_thousand_hits(engines::Integrator::stiff);
   EXPECT_LT(steps, 200 * 1000);
-  EXPECT_LT(static_cast<double>(expect_thousand_hits(engines::Integrator::stiff, "1e11")), 1.2 * static_cast<double>(steps));
+  EXPECT_LT(static_cast<double>(expect_thousand_hits(engines::Integrator::stiff, "1e11")),
+            1.2 * static_cast<double>(steps));
 }
 
 // Two zeros of a watch so close that rounding of its expression matters: both are found, each once.
@@ -269,7 +275,8 @@ until = 1.3
       EXPECT_NEAR(result.data.cell(r, v), -(1 + e) / 2, 1e-14) << e;
       EXPECT_NEAR(result.data.cell(r, v - 1), 1 - (1 + e) / 2, 1e-14) << e;
     }
-    EXPECT_EQ(event_times(model.system, result.data.events, "slip pad").size(), 1u) << event_list(model.system, result.data.events);
+    EXPECT_EQ(event_times(model.system, result.data.events, "slip pad").size(), 1u)
+        << event_list(model.system, result.data.events);
   }
 }
 

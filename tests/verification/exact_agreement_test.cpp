@@ -23,17 +23,25 @@ std::vector<Event> without_grazes(std::vector<Event> events) {
 }
 
 /// Details are compared too, except the numbers of an accumulation.
-void expect_same_events(const std::string& name, const model::System& system, const simulate::Result& event, const simulate::Result& exact,
-                        double slack) {
+void expect_same_events(const std::string& name, const model::System& system, const simulate::Result& event,
+                        const simulate::Result& exact, double slack) {
   const std::vector<Event> a = without_grazes(event.data.events);
   const std::vector<Event> b = without_grazes(exact.data.events);
-  ASSERT_EQ(event.end.status.reason, exact.end.status.reason) << name << ": " << event.end.status.message << " | " << exact.end.status.message;
-  ASSERT_EQ(a.size(), b.size()) << name << "\nevent:\n" << event_list(system, a) << "exact:\n" << event_list(system, b);
+  ASSERT_EQ(event.end.status.reason, exact.end.status.reason)
+      << name << ": " << event.end.status.message << " | " << exact.end.status.message;
+  ASSERT_EQ(a.size(), b.size()) << name << "\nevent:\n"
+                                << event_list(system, a) << "exact:\n"
+                                << event_list(system, b);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const bool same = a[i].kind == b[i].kind && a[i].place == b[i].place && a[i].words == b[i].words && a[i].mode == b[i].mode;
-    ASSERT_TRUE(same) << name << ", event " << i + 1 << "\nevent:\n" << event_list(system, a) << "exact:\n" << event_list(system, b);
-    EXPECT_NEAR(a[i].time, b[i].time, slack * std::max(1.0, std::abs(b[i].time))) << name << ", event " << i + 1;
-    EXPECT_NEAR(a[i].normal_impulse, b[i].normal_impulse, slack * (1 + std::abs(b[i].normal_impulse))) << name << ", event " << i + 1;
+    const bool same = a[i].kind == b[i].kind && a[i].place == b[i].place && a[i].words == b[i].words &&
+                      a[i].mode == b[i].mode;
+    ASSERT_TRUE(same) << name << ", event " << i + 1 << "\nevent:\n"
+                      << event_list(system, a) << "exact:\n"
+                      << event_list(system, b);
+    EXPECT_NEAR(a[i].time, b[i].time, slack * std::max(1.0, std::abs(b[i].time)))
+        << name << ", event " << i + 1;
+    EXPECT_NEAR(a[i].normal_impulse, b[i].normal_impulse, slack * (1 + std::abs(b[i].normal_impulse)))
+        << name << ", event " << i + 1;
   }
 }
 
@@ -50,8 +58,11 @@ TEST(ExactEngine, ListsTheEventsOfTheEventEngineOnTheGallery) {
       std::vector<std::string> variants{""};
       for (const model::Variant& variant : read.spec.variants) variants.push_back(variant.name.text);
       for (const std::string& variant : variants) {
-        TestModel model = gallery_model(listed.name + "/" + file, variant.empty() ? std::vector<std::string>() : std::vector<std::string>{variant});
-        if (!engines::ExactEngine::unsupported(model.system).empty() || !std::isfinite(model.options.until)) continue;
+        TestModel model =
+            gallery_model(listed.name + "/" + file,
+                          variant.empty() ? std::vector<std::string>() : std::vector<std::string>{variant});
+        if (!engines::ExactEngine::unsupported(model.system).empty() || !std::isfinite(model.options.until))
+          continue;
         model.options.samples = 101;
         const simulate::Result event = simulate::simulate(model.system, model.options, "event");
         const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
@@ -78,7 +89,8 @@ double largest_difference(const simulate::Result& a, const simulate::Result& b) 
 }
 
 TEST(ExactEngine, GivesTheRowsReactionsAndWorkOfTheEventEngine) {
-  for (const char* name : {"press", "sdnd106", "stewart-blocks", "shaken-table", "klarbring", "relay", "zabuga-oscillator", "sdnd101", "incline"}) {
+  for (const char* name : {"press", "sdnd106", "stewart-blocks", "shaken-table", "klarbring", "relay",
+                           "zabuga-oscillator", "sdnd101", "incline"}) {
     TestModel model = gallery_model(name);
     model.options.tolerance = 1e-12;
     model.options.samples = 201;
@@ -88,8 +100,10 @@ TEST(ExactEngine, GivesTheRowsReactionsAndWorkOfTheEventEngine) {
     EXPECT_LT(largest_difference(exact, event), 1e-7) << name;
     for (std::size_t e = 0; e < model.system.audits().size(); ++e) {
       const double scale = 1 + exact.end.largest_energy;
-      EXPECT_NEAR(event.end.end.dissipated[e], exact.end.end.dissipated[e], 1e-8 * scale) << name << ", " << model.system.audits()[e].name;
-      EXPECT_NEAR(event.end.end.supplied[e], exact.end.end.supplied[e], 1e-8 * scale) << name << ", " << model.system.audits()[e].name;
+      EXPECT_NEAR(event.end.end.dissipated[e], exact.end.end.dissipated[e], 1e-8 * scale)
+          << name << ", " << model.system.audits()[e].name;
+      EXPECT_NEAR(event.end.end.supplied[e], exact.end.end.supplied[e], 1e-8 * scale)
+          << name << ", " << model.system.audits()[e].name;
     }
     ASSERT_EQ(event.data.intervals.size(), exact.data.intervals.size()) << name;
     for (std::size_t i = 0; i < event.data.intervals.size(); ++i) {
@@ -101,7 +115,9 @@ TEST(ExactEngine, GivesTheRowsReactionsAndWorkOfTheEventEngine) {
     }
     // Work balances to rounding.
     const double energy = std::max(exact.end.largest_energy, std::abs(exact.end.end.initial_energy));
-    EXPECT_LE(std::abs(exact.end.energy_imbalance), 1e-12 * energy * std::max<double>(10, static_cast<double>(exact.end.events))) << name;
+    EXPECT_LE(std::abs(exact.end.energy_imbalance),
+              1e-12 * energy * std::max<double>(10, static_cast<double>(exact.end.events)))
+        << name;
   }
 }
 
@@ -134,7 +150,8 @@ TEST(ExactEngine, TimesCarryTheirBound) {
     EXPECT_GT(event.bound, 0);
     EXPECT_LT(event.bound, 1e-9 * (1 + event.time)) << event.time;
   }
-  for (const Event& event : simulate::simulate(model.system, model.options, "event").data.events) EXPECT_EQ(event.bound, 0);
+  for (const Event& event : simulate::simulate(model.system, model.options, "event").data.events)
+    EXPECT_EQ(event.bound, 0);
 }
 
 // A run cut anywhere and gone on with gives the same events and, to rounding, the same end.
@@ -149,8 +166,10 @@ TEST(ExactEngine, GoesOnFromASavedMoment) {
     const engines::EngineResult half = engine.run(first, sink);
     const engines::EngineResult rest = engine.run(model.options, sink, &half.end);
     ASSERT_EQ(sink.events.size(), whole.data.events.size()) << cut;
-    for (std::size_t i = 0; i < sink.events.size(); ++i) EXPECT_NEAR(sink.events[i].time, whole.data.events[i].time, 1e-12) << cut;
-    for (std::size_t i = 0; i < rest.end.y.size(); ++i) EXPECT_NEAR(rest.end.y[i], whole.end.end.y[i], 1e-10) << cut;
+    for (std::size_t i = 0; i < sink.events.size(); ++i)
+      EXPECT_NEAR(sink.events[i].time, whole.data.events[i].time, 1e-12) << cut;
+    for (std::size_t i = 0; i < rest.end.y.size(); ++i)
+      EXPECT_NEAR(rest.end.y[i], whole.end.end.y[i], 1e-10) << cut;
   }
 }
 
@@ -244,11 +263,17 @@ TEST(ExactEngine, AgreesOnRandomSystems) {
     const std::vector<Event> b = without_grazes(fine.data.events);
     const std::vector<Event> c = without_grazes(exact.data.events);
     for (std::size_t i = 0; i < std::min({a.size(), b.size()}); ++i) {
-      const bool settled = a[i].kind == b[i].kind && a[i].place == b[i].place && std::abs(a[i].time - b[i].time) < 1e-7;
+      const bool settled =
+          a[i].kind == b[i].kind && a[i].place == b[i].place && std::abs(a[i].time - b[i].time) < 1e-7;
       if (!settled || a[i].kind == EventKind::accumulation) break;
-      ASSERT_LT(i, c.size()) << "seed " << seed << "\nevent:\n" << event_list(model.system, b) << "exact:\n" << event_list(model.system, c) << exact.end.status.message;
-      ASSERT_TRUE(b[i].kind == c[i].kind && b[i].place == c[i].place && std::abs(b[i].time - c[i].time) < 1e-6)
-          << "seed " << seed << ", event " << i + 1 << "\nevent:\n" << event_list(model.system, b) << "exact:\n" << event_list(model.system, c);
+      ASSERT_LT(i, c.size()) << "seed " << seed << "\nevent:\n"
+                             << event_list(model.system, b) << "exact:\n"
+                             << event_list(model.system, c) << exact.end.status.message;
+      ASSERT_TRUE(b[i].kind == c[i].kind && b[i].place == c[i].place &&
+                  std::abs(b[i].time - c[i].time) < 1e-6)
+          << "seed " << seed << ", event " << i + 1 << "\nevent:\n"
+          << event_list(model.system, b) << "exact:\n"
+          << event_list(model.system, c);
       ++events;
     }
   }

@@ -70,11 +70,15 @@ TEST(ExactLongRun, APeriodicMotionKeepsItsPhaseForAHundredThousandImpacts) {
   const int impacts = count(100'000);
   const long double period = 2 * 3.14159265358979323846264338327950288L / static_cast<long double>(w);
   // The phase of the load at an impact is φ; the run starts just after one, at the time when the load has that phase.
-  const long double phase_of_impact = orbit.phi < 0 ? orbit.phi + 2 * 3.14159265358979323846264338327950288L : orbit.phi;
+  const long double phase_of_impact =
+      orbit.phi < 0 ? orbit.phi + 2 * 3.14159265358979323846264338327950288L : orbit.phi;
   const auto start = static_cast<double>(phase_of_impact / static_cast<long double>(w));
-  TestModel model = text_model("[parameters]\nV = 0\n[coordinates]\nx = { start = 0, velocity = \"V\" }\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n"
-                               "[[force]]\nalong = \"x'\"\nvalue = \"cos(1.8*t)\"\n[[contact]]\nname = \"stop\"\ngap = \"-x\"\nimpact = 0.6\n[run]\nuntil = 1\n",
-                               {model::Named{"V", static_cast<double>(orbit.speed)}});
+  TestModel model = text_model(
+      "[parameters]\nV = 0\n[coordinates]\nx = { start = 0, velocity = \"V\" }\n[energy]\nkinetic = "
+      "\"x'^2/2\"\npotential = \"x^2/2\"\n"
+      "[[force]]\nalong = \"x'\"\nvalue = \"cos(1.8*t)\"\n[[contact]]\nname = \"stop\"\ngap = \"-x\"\nimpact "
+      "= 0.6\n[run]\nuntil = 1\n",
+      {model::Named{"V", static_cast<double>(orbit.speed)}});
   model.options.from = start;
   model.options.until = static_cast<double>(start + (impacts + 0.5L) * period);
   model.options.samples = 2;
@@ -87,7 +91,9 @@ TEST(ExactLongRun, APeriodicMotionKeepsItsPhaseForAHundredThousandImpacts) {
   double worst = 0;
   for (int k = 0; k < impacts; ++k) {
     const long double expected = phase_of_impact / static_cast<long double>(w) + (k + 1) * period;
-    const auto phase = static_cast<double>(std::abs(static_cast<long double>(sink.times[static_cast<std::size_t>(k)]) - expected) * static_cast<long double>(w));
+    const auto phase = static_cast<double>(
+        std::abs(static_cast<long double>(sink.times[static_cast<std::size_t>(k)]) - expected) *
+        static_cast<long double>(w));
     const double allowed = 8 * kEpsilon * w * sink.times[static_cast<std::size_t>(k)];
     ASSERT_LE(phase, allowed) << "impact " << k + 1 << " at " << sink.times[static_cast<std::size_t>(k)];
     worst = std::max(worst, phase / allowed * 8);

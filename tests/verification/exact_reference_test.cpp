@@ -33,12 +33,19 @@ QuadVector sum(QuadVector a, const QuadVector& b, Quad factor) {
 
 QuadVector scaled(const QuadVector& a, Quad factor) { return sum(QuadVector(a.size(), 0), a, factor); }
 
-int sign_of(Word word) { return word == Word::plus || word == Word::slip_plus ? 1 : word == Word::minus || word == Word::slip_minus ? -1 : 0; }
+int sign_of(Word word) {
+  return word == Word::plus || word == Word::slip_plus     ? 1
+         : word == Word::minus || word == Word::slip_minus ? -1
+                                                           : 0;
+}
 
 /// Bouncing ball: h, v, 1.
 struct Ball : QuadModel {
   Quad g, e;
-  explicit Ball(const QuadVector& p) : g(p[0]), e(p[1]) { x = {p[2], 0, 1}; physical = 2; }
+  explicit Ball(const QuadVector& p) : g(p[0]), e(p[1]) {
+    x = {p[2], 0, 1};
+    physical = 2;
+  }
   [[nodiscard]] QuadVector matrix() const override { return {0, 1, 0, 0, 0, -g, 0, 0, 0}; }
   [[nodiscard]] QuadVector function(const Event&) const override { return unit(0); }
   [[nodiscard]] std::vector<QuadVector> guards() const override { return {unit(0)}; }
@@ -51,7 +58,10 @@ struct Ball : QuadModel {
 /// Impact oscillator: x, v, A cos ωt, A sin ωt.
 struct ImpactOscillator : QuadModel {
   Quad c, k, w, d, e;
-  explicit ImpactOscillator(const QuadVector& p) : c(p[0]), k(p[1]), w(p[3]), d(p[4]), e(p[5]) { x = {p[6], p[7], p[2], 0, 1}; physical = 2; }
+  explicit ImpactOscillator(const QuadVector& p) : c(p[0]), k(p[1]), w(p[3]), d(p[4]), e(p[5]) {
+    x = {p[6], p[7], p[2], 0, 1};
+    physical = 2;
+  }
   [[nodiscard]] QuadVector matrix() const override {
     return {0, 1, 0, 0, 0, -k, -c, 1, 0, 0, 0, 0, 0, -w, 0, 0, 0, w, 0, 0, 0, 0, 0, 0, 0};
   }
@@ -70,7 +80,8 @@ struct FrictionPad : QuadModel {
   Quad pull;
   explicit FrictionPad(const QuadVector& p)
       : m(p[0]), k(p[1]), force(p[2]), end(p[3]), normal(p[4]), rest(p[5]), moving(p[6]), pull(p[2]) {
-    x = {0, 0, 0, 0, 1}; physical = 4;
+    x = {0, 0, 0, 0, 1};
+    physical = 4;
   }
   [[nodiscard]] QuadVector spring() const { return {-k, k, 0, 0, 0}; }
   [[nodiscard]] QuadVector matrix() const override {
@@ -82,10 +93,14 @@ struct FrictionPad : QuadModel {
   }
   [[nodiscard]] QuadVector function(const Event& event) const override {
     switch (event.kind) {
-      case EventKind::slip: return sum(spring(), unit(4), -rest * normal);
-      case EventKind::stick: return unit(2);
-      case EventKind::watch: return {0, 0, -1, 1, 0};
-      default: return {};
+      case EventKind::slip:
+        return sum(spring(), unit(4), -rest * normal);
+      case EventKind::stick:
+        return unit(2);
+      case EventKind::watch:
+        return {0, 0, -1, 1, 0};
+      default:
+        return {};
     }
   }
   [[nodiscard]] Quad instant(const Event&) const override { return end; }
@@ -108,7 +123,10 @@ struct Torn : QuadModel {
   Quad m, mu, k, h, start, rate, g;
   int direction = 1;
   bool pulled = false;
-  explicit Torn(const QuadVector& p) : m(p[0]), mu(p[1]), k(p[2]), h(p[3]), start(p[4]), rate(p[5]), g(p[6]) { x = {p[7], p[8], -start, 1}; physical = 2; }
+  explicit Torn(const QuadVector& p) : m(p[0]), mu(p[1]), k(p[2]), h(p[3]), start(p[4]), rate(p[5]), g(p[6]) {
+    x = {p[7], p[8], -start, 1};
+    physical = 2;
+  }
   [[nodiscard]] QuadVector matrix() const override {
     QuadVector a(16, 0);
     kinematics(a, 4, 1);
@@ -117,7 +135,9 @@ struct Torn : QuadModel {
     return a;
   }
   /// Force that friction has to hold, plus or minus its limit.
-  [[nodiscard]] QuadVector margin(int sign) const { return {sign * k, 0, pulled ? -sign * rate : 0, mu * m * g}; }
+  [[nodiscard]] QuadVector margin(int sign) const {
+    return {sign * k, 0, pulled ? -sign * rate : 0, mu * m * g};
+  }
   [[nodiscard]] QuadVector function(const Event& event) const override {
     if (event.kind == EventKind::switch_side) return {};
     return event.kind == EventKind::slip ? margin(sign_of(event.words[0])) : unit(1);
@@ -144,8 +164,10 @@ struct Press : QuadModel {
   bool closed = false;
   int slide = 1;   ///< of the cylinder on the plane; 0: sticks
   int piston = 0;  ///< 0: sticks
-  explicit Press(const QuadVector& p) : mc(p[0]), mp(p[1]), l(p[2]), c(p[3]), damper(p[4]), mu(p[5]), q0(p[6]), g(p[9]) {
-    x = {0, p[7], p[10], p[8], 0, 0, 1}; physical = 6;
+  explicit Press(const QuadVector& p)
+      : mc(p[0]), mp(p[1]), l(p[2]), c(p[3]), damper(p[4]), mu(p[5]), q0(p[6]), g(p[9]) {
+    x = {0, p[7], p[10], p[8], 0, 0, 1};
+    physical = 6;
     // the free length and the start are two numbers, each with its rounding
   }
   /// Spring and damper on the piston.
@@ -162,17 +184,22 @@ struct Press : QuadModel {
     kinematics(a, 7, 3);
     if (closed && slide != 0) set_row(a, 7, 3, scaled(normal(), -slide * mu / (mc + mp)));
     if (!closed) set_row(a, 7, 4, sum(scaled(inner(), -1 / mc), unit(6), -g));
-    if (piston != 0) set_row(a, 7, 5, closed ? sum(scaled(inner(), 1 / mp), unit(6), -g) : scaled(inner(), 1 / mp + 1 / mc));
+    if (piston != 0)
+      set_row(a, 7, 5, closed ? sum(scaled(inner(), 1 / mp), unit(6), -g) : scaled(inner(), 1 / mp + 1 / mc));
     return a;
   }
   [[nodiscard]] QuadVector ring_margin(int sign) const { return sum(unit(6, q0), rings(), -sign); }
   [[nodiscard]] QuadVector function(const Event& event) const override {
     const bool plane = event.place == plane_number;
     switch (event.kind) {
-      case EventKind::impact: return unit(1);
-      case EventKind::lift_off: return normal();
-      case EventKind::slip: return plane ? QuadVector() : ring_margin(-sign_of(event.words[0]));
-      default: return unit(plane ? 3 : 5);
+      case EventKind::impact:
+        return unit(1);
+      case EventKind::lift_off:
+        return normal();
+      case EventKind::slip:
+        return plane ? QuadVector() : ring_margin(-sign_of(event.words[0]));
+      default:
+        return unit(plane ? 3 : 5);
     }
   }
   [[nodiscard]] std::vector<QuadVector> guards() const override {
@@ -206,12 +233,16 @@ struct Press : QuadModel {
         if (piston == 0) piston = x[5] > 0 ? 1 : -1;  // released; listed as what follows
         break;
       }
-      case EventKind::lift_off: closed = false; break;
+      case EventKind::lift_off:
+        closed = false;
+        break;
       case EventKind::stick:
         (plane ? slide : piston) = 0;
         x[plane ? 3 : 5] = 0;
         break;
-      default: (plane ? slide : piston) = sign_of(event.words[0]); break;
+      default:
+        (plane ? slide : piston) = sign_of(event.words[0]);
+        break;
     }
   }
   int plane_number = 1;
@@ -222,7 +253,11 @@ struct Klarbring : QuadModel {
   Quad m, kn, w, kt, fn, ft, mu;
   bool closed = true;
   int slide = 1;
-  explicit Klarbring(const QuadVector& p) : m(p[0]), kn(p[1]), w(p[2]), kt(p[3]), fn(p[4]), ft(p[5]), mu(p[6]) { x = {0, p[7], 0, p[8], 1}; physical = 4; }
+  explicit Klarbring(const QuadVector& p)
+      : m(p[0]), kn(p[1]), w(p[2]), kt(p[3]), fn(p[4]), ft(p[5]), mu(p[6]) {
+    x = {0, p[7], 0, p[8], 1};
+    physical = 4;
+  }
   [[nodiscard]] QuadVector press() const { return {-kn, -w, 0, 0, fn}; }
   [[nodiscard]] QuadVector pull() const { return {-w, -kt, 0, 0, ft}; }
   [[nodiscard]] QuadVector matrix() const override {
@@ -237,10 +272,14 @@ struct Klarbring : QuadModel {
   [[nodiscard]] QuadVector function(const Event& event) const override {
     switch (event.kind) {
       case EventKind::impact:
-      case EventKind::contact: return unit(0);
-      case EventKind::lift_off: return press();
-      case EventKind::slip: return cone(-sign_of(event.words[0]));
-      default: return unit(3);
+      case EventKind::contact:
+        return unit(0);
+      case EventKind::lift_off:
+        return press();
+      case EventKind::slip:
+        return cone(-sign_of(event.words[0]));
+      default:
+        return unit(3);
     }
   }
   [[nodiscard]] std::vector<QuadVector> guards() const override {
@@ -258,12 +297,16 @@ struct Klarbring : QuadModel {
         x[3] = slide == 0 ? 0 : x[3] - slide * mu * impulse / m;
         break;
       }
-      case EventKind::lift_off: closed = false; break;
+      case EventKind::lift_off:
+        closed = false;
+        break;
       case EventKind::stick:
         slide = 0;
         x[3] = 0;
         break;
-      default: slide = sign_of(event.words[0]); break;
+      default:
+        slide = sign_of(event.words[0]);
+        break;
     }
   }
 };
@@ -276,8 +319,8 @@ Make maker() {
 }
 
 /// Every event time within 100 ε κ t of the reference (`absolute` > 0: and within that).
-void expect_times(const std::string& name, const TestModel& model, const QuadVector& parameters, const Make& make, double absolute = 0,
-                  std::size_t most = 1000) {
+void expect_times(const std::string& name, const TestModel& model, const QuadVector& parameters,
+                  const Make& make, double absolute = 0, std::size_t most = 1000) {
   simulate::Result result = simulate::simulate(model.system, model.options, "exact");
   ASSERT_TRUE(result.end.status.ok()) << name << ": " << result.end.status.message;
   std::vector<Event> events;
@@ -306,7 +349,8 @@ void expect_times(const std::string& name, const TestModel& model, const QuadVec
     const std::unique_ptr<QuadModel> other = make(parameters);
     const QuadTimes times = quad_replay(*other, events, false, &random);
     for (std::size_t k = 0; k < events.size(); ++k)
-      kept[k] = std::max(kept[k], static_cast<double>(size_of(times.times[k] - exact.times[k]) / (change * exact.times[k])));
+      kept[k] = std::max(
+          kept[k], static_cast<double>(size_of(times.times[k] - exact.times[k]) / (change * exact.times[k])));
   }
   for (std::size_t k = 0; k < events.size(); ++k) kappa[k] += kept[k];
   double worst = 0;
@@ -316,8 +360,8 @@ void expect_times(const std::string& name, const TestModel& model, const QuadVec
     const double condition = std::max(1.0, kappa[k]);
     const double error = static_cast<double>(size_of(static_cast<Quad>(events[k].time) - exact.times[k]));
     const double allowed = 100 * kEpsilon * condition * events[k].time;
-    EXPECT_LE(error, allowed) << name << ", event " << k + 1 << " " << engines::name(events[k].kind) << " at " << events[k].time << ", kappa "
-                              << condition;
+    EXPECT_LE(error, allowed) << name << ", event " << k + 1 << " " << engines::name(events[k].kind) << " at "
+                              << events[k].time << ", kappa " << condition;
     if (absolute > 0) {
       EXPECT_LE(error, absolute) << name << ", event " << k + 1;
     }
@@ -325,8 +369,8 @@ void expect_times(const std::string& name, const TestModel& model, const QuadVec
     worst_kappa = std::max(worst_kappa, condition);
     largest = std::max(largest, error);
   }
-  std::printf("  %-28s %3zu events, kappa up to %.3g, error up to %.2g = %.2g eps kappa t\n", name.c_str(), events.size(), worst_kappa, largest,
-              worst);
+  std::printf("  %-28s %3zu events, kappa up to %.3g, error up to %.2g = %.2g eps kappa t\n", name.c_str(),
+              events.size(), worst_kappa, largest, worst);
 }
 
 /// Parameters and start values as the model file gives them.
@@ -339,9 +383,11 @@ TEST(ExactEventTimes, BouncingBall) {
 
 TEST(ExactEventTimes, ImpactOscillator) {
   const TestModel model = gallery_model("impact-oscillator");
-  expect_times("impact oscillator", model, numbers({0.1, 1, 0.5, 0.8, 1, 0.8, 0, 0}), maker<ImpactOscillator>());
+  expect_times("impact oscillator", model, numbers({0.1, 1, 0.5, 0.8, 1, 0.8, 0, 0}),
+               maker<ImpactOscillator>());
   const TestModel once = gallery_model("impact-oscillator", {"once"});
-  expect_times("impact oscillator, once", once, numbers({0.1, 1, 0.5, 2, 0, 0.8, -1, 0}), maker<ImpactOscillator>());
+  expect_times("impact oscillator, once", once, numbers({0.1, 1, 0.5, 2, 0, 0.8, -1, 0}),
+               maker<ImpactOscillator>());
 }
 
 TEST(ExactEventTimes, FrictionPadOfSdnd106) {
@@ -365,18 +411,24 @@ TEST(ExactEventTimes, PressOfZabuga) {
     });
   };
   const TestModel first = gallery_model("press");
-  expect_times("press T-3.1", first, numbers({0.1, 1, 0.1, 2000, 1, 0.4, 0.5, 0.04, 6, 9.81, 0.1}), make(first), 1e-14);
+  expect_times("press T-3.1", first, numbers({0.1, 1, 0.1, 2000, 1, 0.4, 0.5, 0.04, 6, 9.81, 0.1}),
+               make(first), 1e-14);
   const std::size_t most = count(1000) == 1000 ? 1000 : 24;
   const TestModel low = gallery_model("press", {"low"});
-  expect_times("press T-3.2, low", low, numbers({0.1, 1, 0.1, 20000, 1, 0.4, 0.5, 0.005, 6, 9.81, 0.1}), make(low), 0, most);
+  expect_times("press T-3.2, low", low, numbers({0.1, 1, 0.1, 20000, 1, 0.4, 0.5, 0.005, 6, 9.81, 0.1}),
+               make(low), 0, most);
   const TestModel high = gallery_model("press", {"high"});
-  expect_times("press T-3.2, high", high, numbers({0.1, 1, 0.1, 20000, 1, 0.4, 0.5, 0.09, 6, 9.81, 0.1}), make(high), 0, most);
+  expect_times("press T-3.2, high", high, numbers({0.1, 1, 0.1, 20000, 1, 0.4, 0.5, 0.09, 6, 9.81, 0.1}),
+               make(high), 0, most);
 }
 
 TEST(ExactEventTimes, ParticleOfKlarbring) {
   const TestModel model = gallery_model("klarbring");
-  const auto start = [](const TestModel& m, int place) { return m.system.start()[static_cast<std::size_t>(place)]; };
-  expect_times("klarbring", model, numbers({1, 2, 1, 1, 1, 2, 1.25, start(model, 2), start(model, 4)}), maker<Klarbring>());
+  const auto start = [](const TestModel& m, int place) {
+    return m.system.start()[static_cast<std::size_t>(place)];
+  };
+  expect_times("klarbring", model, numbers({1, 2, 1, 1, 1, 2, 1.25, start(model, 2), start(model, 4)}),
+               maker<Klarbring>());
   // T-07 starts at the tip of the cone and slips to the left; A = KT FN − W FT = 0 is what keeps it there, so the two stay tied.
   const TestModel tip = gallery_model("klarbring", {"T07a"});
   expect_times("klarbring T-07", tip, numbers({1, 0.25, -0.1}), [](const QuadVector& p) {

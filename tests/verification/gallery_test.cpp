@@ -21,7 +21,8 @@ std::vector<std::string> names() {
 
 bool too_long_here(const std::string& name) {
 #ifdef JUDDER_SLOW_BUILD
-  static const std::set<std::string> kLong{"dither-sine", "dither-square", "dither-stability", "elastoplastic", "klarbring", "pilger-mill"};
+  static const std::set<std::string> kLong{"dither-sine",   "dither-square", "dither-stability",
+                                           "elastoplastic", "klarbring",     "pilger-mill"};
   return kLong.count(name) > 0;
 #else
   static_cast<void>(name);
@@ -55,7 +56,8 @@ TEST_P(Gallery, NoticesAChangeOfOnePerCent) {
     return outcome.verdict == analysis::Verdict::off && outcome.deviation().value_or(0) != 0;
   };
   EXPECT_TRUE(std::any_of(result.verification.outcomes.begin(), result.verification.outcomes.end(), noticed))
-      << options.perturb->name << " times " << options.perturb->factor << " changes no value beyond its tolerance\n"
+      << options.perturb->name << " times " << options.perturb->factor
+      << " changes no value beyond its tolerance\n"
       << io::verification_text(result, true);
 }
 

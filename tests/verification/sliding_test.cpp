@@ -75,7 +75,8 @@ TEST(Sliding, TheStiffMethodKeepsItsOrderThroughASwitch) {
   model.options.integrator = engines::Integrator::stiff;
   model.options.tolerance = 1e-12;
   const Real end = static_cast<double>(std::acos(0.0L));
-  const Real exact[2] = {std::exp(end - 1) * std::cos(2 * kPiReal * (end - 1)), -std::exp(end - 1) * std::sin(2 * kPiReal * (end - 1))};
+  const Real exact[2] = {std::exp(end - 1) * std::cos(2 * kPiReal * (end - 1)),
+                         -std::exp(end - 1) * std::sin(2 * kPiReal * (end - 1))};
   double sx = 0, sy = 0, sxx = 0, sxy = 0;
   constexpr int kPoints = 24;
   for (int i = 0; i < kPoints; ++i) {
@@ -83,7 +84,8 @@ TEST(Sliding, TheStiffMethodKeepsItsOrderThroughASwitch) {
     model.options.step = static_cast<double>(end) / steps;
     const engines::EngineResult result = run_to_end(model);
     ASSERT_TRUE(result.status.ok()) << result.status.message;
-    const double error = static_cast<double>(std::hypot(result.end.y[0] - exact[0], result.end.y[1] - exact[1]));
+    const double error =
+        static_cast<double>(std::hypot(result.end.y[0] - exact[0], result.end.y[1] - exact[1]));
     const double x = std::log(model.options.step), y = std::log(error);
     sx += x;
     sy += y;
@@ -116,7 +118,8 @@ exponent  = 2
 stiffness = 1e6
 damping   = "1e3*exp(-(speed/0.01)^2)"
 viscous   = 0.004
-)toml" + (type == "elastoplastic" ? "breakaway = 0.5e-6\n" : "") + R"toml(
+)toml" + (type == "elastoplastic" ? "breakaway = 0.5e-6\n" : "") +
+                                 R"toml(
 [run]
 until = 60
 method = "stiff"
@@ -154,9 +157,10 @@ TEST(SmoothLaws, ActOnRigidContacts) {
   const struct {
     const char* law;
     double sliding;  ///< steady coefficient at 1 m/s
-  } laws[]{{R"({ type = "arctan", mu = 0.3, beta = 1e4 })", 0.3 * 2 / 3.14159265358979 * std::atan(1e4)},
-           {R"({ type = "lugre", mu = 0.3, stiffness = 1e3, damping = 0.1 })", 0.3},
-           {R"({ type = "elastoplastic", mu = 0.3, stiffness = 1e3, damping = 0.1, breakaway = 1e-4 })", 0.3}};
+  } laws[]{
+      {R"({ type = "arctan", mu = 0.3, beta = 1e4 })", 0.3 * 2 / 3.14159265358979 * std::atan(1e4)},
+      {R"({ type = "lugre", mu = 0.3, stiffness = 1e3, damping = 0.1 })", 0.3},
+      {R"({ type = "elastoplastic", mu = 0.3, stiffness = 1e3, damping = 0.1, breakaway = 1e-4 })", 0.3}};
   for (const auto& c : laws) {
     // Dropped from 0.1 m while sliding; lands without bounce; slides on and slows by mu g.
     TestModel model = text_model(std::string(R"toml(
@@ -227,7 +231,8 @@ normal = 1
 law    = "if(x' > 0, 0.3, 0.2)"
 [run]
 until = 1
-)toml", {{"pull", pull}});
+)toml",
+                                 {{"pull", pull}});
     const engines::EngineResult result = run_to_end(model);
     ASSERT_TRUE(result.status.ok()) << pull << ": " << result.status.message;
     const double free = pull > 0.3 ? pull - 0.3 : pull < -0.2 ? pull + 0.2 : 0;

@@ -28,10 +28,10 @@ struct CompareOptions {
 struct CompareRow {
   std::string engine;
   std::optional<double> tolerance{}, step{};
-  std::string problem{};             ///< why the engine cannot run the model, or how its run ended early
+  std::string problem{};  ///< why the engine cannot run the model, or how its run ended early
   bool ran = false;
   std::size_t events = 0;
-  std::size_t agreeing = 0;          ///< events that agree with the reference, from the first on
+  std::size_t agreeing = 0;  ///< events that agree with the reference, from the first on
   bool events_agree = false;
   double error = 0, time_error = 0;
   std::optional<double> order{};
@@ -40,12 +40,13 @@ struct CompareRow {
 };
 
 struct Comparison {
-  std::string reference;             ///< "exact", or "event, tolerance 1e-10"
+  std::string reference;  ///< "exact", or "event, tolerance 1e-10"
   Status reference_status;
   std::size_t reference_events = 0;
   std::vector<CompareRow> rows;
 };
 
-[[nodiscard]] Comparison compare(const model::System& system, const engines::EngineOptions& run, const CompareOptions& options);
+[[nodiscard]] Comparison compare(const model::System& system, const engines::EngineOptions& run,
+                                 const CompareOptions& options);
 
 }  // namespace judder::analysis

@@ -71,7 +71,8 @@ struct Averaged {
 [[nodiscard]] double held_mean(model::FrictionCurve& curve, const Dither& dither, double v, int steps = 4000);
 
 /// Ranges of v in [from, to] where R̄ falls with v: scanned at `points` places, borders refined by bisection.
-[[nodiscard]] std::vector<std::pair<double, double>> falling_zones(model::FrictionCurve& curve, const Dither& dither, double from,
+[[nodiscard]] std::vector<std::pair<double, double>> falling_zones(model::FrictionCurve& curve,
+                                                                   const Dither& dither, double from,
                                                                    double to, int points = 4000);
 
 /// M q̈ + C q̇ + K q = −drag R, slip velocity slip·q̇ + …: the model without the friction law, linearised at its start.
@@ -81,16 +82,21 @@ struct SlidingStructure {
 };
 
 /// Eigenvalues of steady sliding at v, by falling real part. Empty if they could not be computed.
-[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, model::FrictionCurve& curve,
+[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure,
+                                                                    model::FrictionCurve& curve,
                                                                     const Dither& dither, double v);
 
 /// Amplitudes W in [0, most] for which steady sliding at v is unstable: scanned with `step`, borders refined by bisection.
-[[nodiscard]] std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure, model::FrictionCurve& curve,
-                                                                         Dither dither, double v, double most, double step);
+[[nodiscard]] std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure,
+                                                                         model::FrictionCurve& curve,
+                                                                         Dither dither, double v, double most,
+                                                                         double step);
 
 /// Slip velocities in [from, to] at which steady sliding is unstable, likewise.
-[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure, model::FrictionCurve& curve,
-                                                                     const Dither& dither, double from, double to, int points = 1000);
+[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure,
+                                                                     model::FrictionCurve& curve,
+                                                                     const Dither& dither, double from,
+                                                                     double to, int points = 1000);
 
 /// Harmonics of a LuGre bristle whose slip velocity is v + w(t), without reversal of the bristle equation's coefficients being needed:
 ///
@@ -103,7 +109,8 @@ struct Harmonics {
   double last = 0;                   ///< |z_H|/|z_0|: what was cut off
 };
 /// Nothing for laws other than lugre, for H < 1, or without dither.
-[[nodiscard]] std::optional<Harmonics> harmonic_balance(model::FrictionCurve& curve, const Dither& dither, double v, int harmonics);
+[[nodiscard]] std::optional<Harmonics> harmonic_balance(model::FrictionCurve& curve, const Dither& dither,
+                                                        double v, int harmonics);
 
 /// A friction law of a model with the dither that its file gives it.
 struct DitherStudy {
@@ -119,7 +126,8 @@ struct DitherProblem {
 
 /// Finds the dither of a law: the part of its slip velocity that repeats with the shortest period of the model, from the slip as it is
 /// written (a belt, `X' + W*sign(sin(Om*t))`) and from forces of that period (∫ W_T M⁻¹ h dt). `law` may be empty if the model has one law.
-[[nodiscard]] std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::CompileOptions& options, std::string law,
+[[nodiscard]] std::optional<DitherStudy> dither_study(const model::Spec& spec,
+                                                      const model::CompileOptions& options, std::string law,
                                                       DitherProblem& problem);
 
 }  // namespace judder::analysis

@@ -39,7 +39,7 @@ class Butterworth {
 struct FilteredRunOptions {
   LowPass filter = LowPass::mean;
   int rows_per_period = 64;  ///< of the dither; ≥ 8
-  double settle = 20;        ///< periods at the start that are not compared: the filter and the bristle settle
+  double settle = 20;  ///< periods at the start that are not compared: the filter and the bristle settle
   std::optional<double> until{};
   std::optional<double> tolerance{};
 };
@@ -58,17 +58,17 @@ struct FilteredRun {
   struct Point {
     double time = 0, slip = 0, resistance = 0;
   };
-  double settled = 0;               ///< time from which points are compared
-  std::vector<Point> points;        ///< after the filter, one per period of the dither
-  double largest_deviation = 0;     ///< of R̄ from the averaged law at v̄, over the points that are compared
-  double deviation_slip = 0;        ///< v̄ there
+  double settled = 0;            ///< time from which points are compared
+  std::vector<Point> points;     ///< after the filter, one per period of the dither
+  double largest_deviation = 0;  ///< of R̄ from the averaged law at v̄, over the points that are compared
+  double deviation_slip = 0;     ///< v̄ there
   double rms_deviation = 0;
   double least_slip = 0, most_slip = 0;  ///< of v̄
-  Shares shares;                    ///< over the whole run
+  Shares shares;                         ///< over the whole run
 };
 
 /// `study` is of the same spec and options. Without dither the rows are those of [output] and nothing is filtered.
-[[nodiscard]] FilteredRun filtered_run(const model::Spec& spec, const model::CompileOptions& options, DitherStudy& study,
-                                       const FilteredRunOptions& run = {});
+[[nodiscard]] FilteredRun filtered_run(const model::Spec& spec, const model::CompileOptions& options,
+                                       DitherStudy& study, const FilteredRunOptions& run = {});
 
 }  // namespace judder::analysis

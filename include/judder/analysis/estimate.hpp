@@ -27,6 +27,7 @@ struct RunDifference {
   std::size_t event = 0;                  ///< number of that event, from 0
 };
 
-[[nodiscard]] RunDifference difference(const model::System& system, const simulate::MemorySink& a, const simulate::MemorySink& b);
+[[nodiscard]] RunDifference difference(const model::System& system, const simulate::MemorySink& a,
+                                       const simulate::MemorySink& b);
 
 }  // namespace judder::analysis

@@ -29,17 +29,18 @@
 namespace judder::analysis {
 
 struct PeriodicOptions {
-  double accuracy = 1e-7;  ///< distance to the periodic motion relative to the range of each component; (0, 1e-2]
-  int most_returns = 24;   ///< longest period in returns to one kind of section; up to 1000
+  double accuracy =
+      1e-7;  ///< distance to the periodic motion relative to the range of each component; (0, 1e-2]
+  int most_returns = 24;  ///< longest period in returns to one kind of section; up to 1000
 };
 
 struct PeriodicMotion {
-  bool equilibrium = false;    ///< it came to rest, or slides steadily
-  double from = 0, to = 0;     ///< the period that was measured
+  bool equilibrium = false;  ///< it came to rest, or slides steadily
+  double from = 0, to = 0;   ///< the period that was measured
   double period = 0;
-  double forcing_period = 0;   ///< T; 0: nothing depends on time
-  double distance = 0;         ///< estimate of what is still to go, relative
-  double contraction = 0;      ///< ρ of the last two periods; NaN: below rounding
+  double forcing_period = 0;  ///< T; 0: nothing depends on time
+  double distance = 0;        ///< estimate of what is still to go, relative
+  double contraction = 0;     ///< ρ of the last two periods; NaN: below rounding
   struct Range {
     std::string name;
     double least = 0, most = 0;
@@ -70,15 +71,16 @@ struct PeriodicMotion {
 
 /// The model with further watches, `judder_section_…`, at the extremes of its first eight coordinates and states and at multiples of T. A
 /// PeriodMonitor uses them and shows them to nobody.
-[[nodiscard]] model::Spec with_sections(const model::Spec& spec, const model::System& system, double forcing_period);
+[[nodiscard]] model::Spec with_sections(const model::Spec& spec, const model::System& system,
+                                        double forcing_period);
 
 /// Passes a run on to another sink and looks for its period. The run must have event rows, and `cancel()` as its cancel flag:
 /// it is set when the period is found.
 class PeriodMonitor : public engines::Sink {
  public:
   /// `system` is that of with_sections. `event_rows`: whether `inner` wants them. `user` is the cancel flag of somebody else, or nullptr.
-  PeriodMonitor(const model::System& system, const engines::EngineOptions& options, double forcing_period, engines::Sink& inner,
-                const PeriodicOptions& periodic = {});
+  PeriodMonitor(const model::System& system, const engines::EngineOptions& options, double forcing_period,
+                engines::Sink& inner, const PeriodicOptions& periodic = {});
 
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
   void event(const engines::Event& event) override;
@@ -98,7 +100,9 @@ class PeriodMonitor : public engines::Sink {
   struct Returns {
     std::vector<Return> ring;
     std::size_t next = 0, size = 0;
-    [[nodiscard]] const Return& back(std::size_t p) const { return ring[(next + 2 * ring.size() - 1 - p) % ring.size()]; }
+    [[nodiscard]] const Return& back(std::size_t p) const {
+      return ring[(next + 2 * ring.size() - 1 - p) % ring.size()];
+    }
   };
   void note_state(const model::Workspace& work);
   void section(const engines::Mode& mode, const model::Workspace& work);
@@ -148,8 +152,11 @@ class PeriodMonitor : public engines::Sink {
 };
 
 /// Runs until the motion is periodic (Reason::periodic) or the run ends otherwise. `system` is that of with_sections.
-[[nodiscard]] engines::EngineResult run_until_periodic(const model::System& system, std::string_view engine, engines::EngineOptions options,
-                                                       double forcing_period, engines::Sink& sink, std::optional<PeriodicMotion>& found,
-                                                       const PeriodicOptions& periodic = {}, const engines::Moment* resume = nullptr);
+[[nodiscard]] engines::EngineResult run_until_periodic(const model::System& system, std::string_view engine,
+                                                       engines::EngineOptions options, double forcing_period,
+                                                       engines::Sink& sink,
+                                                       std::optional<PeriodicMotion>& found,
+                                                       const PeriodicOptions& periodic = {},
+                                                       const engines::Moment* resume = nullptr);
 
 }  // namespace judder::analysis

@@ -33,28 +33,28 @@ enum class Side { before, after };
 /// One [[value]] of a reference.
 struct ReferenceValue {
   std::string label;
-  std::string model;                  ///< the writing it is meant for; empty: model.toml, and the others unless `only`
-  bool only = false;                  ///< for model.toml alone
+  std::string model;  ///< the writing it is meant for; empty: model.toml, and the others unless `only`
+  bool only = false;  ///< for model.toml alone
   std::vector<std::string> variants;  ///< later ones win
   std::vector<model::Named> set;      ///< parameters and start values; win over variants
   model::Value until;                 ///< replaces `until` of [run]
 
   Quantity quantity = Quantity::column;
-  std::string subject;             ///< "impact plane", a column, a reason, or the kinds in order: "impact lift-off"
-  int number = 1;                  ///< n-th occurrence of the event; −1: the last
-  std::string field = "time";      ///< of the event: time, normal_impulse, …, detail, or a column
+  std::string subject;  ///< "impact plane", a column, a reason, or the kinds in order: "impact lift-off"
+  int number = 1;       ///< n-th occurrence of the event; −1: the last
+  std::string field = "time";  ///< of the event: time, normal_impulse, …, detail, or a column
   Side side = Side::after;
   model::Value at;                 ///< instant of a column; not given: the end of the run
   model::Value from, to;           ///< of an extremum or mean; not given: the whole run
   std::vector<std::string> kinds;  ///< of a sequence: only these count; empty: all
 
-  model::Value exact;                ///< not given: only `published` counts
-  std::optional<std::string> text;   ///< expected word or words instead of a number
-  double tolerance = 0;              ///< absolute
-  double relative = 0;               ///< of |exact|
+  model::Value exact;               ///< not given: only `published` counts
+  std::optional<std::string> text;  ///< expected word or words instead of a number
+  double tolerance = 0;             ///< absolute
+  double relative = 0;              ///< of |exact|
   std::optional<double> published;
   double published_tolerance = 0;
-  bool wrong = false;                ///< the printed value is known to be wrong: `note` says why
+  bool wrong = false;  ///< the printed value is known to be wrong: `note` says why
   std::string note, where, check;
 };
 
@@ -67,7 +67,8 @@ struct Perturbation {
 /// A name that the source gives to a mode: every place listed (contact, joint, switch) is in the state that its word says.
 struct Structure {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> words;  ///< place and word: {"roller", "stick"}, {"definitions.edge", "a > phi1*b"}
+  std::vector<std::pair<std::string, std::string>>
+      words;  ///< place and word: {"roller", "stick"}, {"definitions.edge", "a > phi1*b"}
 
   /// `modes` are all places with their words; "slip" stands for "slip+" and "slip-" too.
   [[nodiscard]] bool fits(const std::vector<std::pair<std::string, std::string>>& modes) const;
@@ -90,8 +91,9 @@ struct Writing {
 struct VerifyOptions {
   std::string engine{};                   ///< instead of the model's; empty: as in the file
   std::optional<Perturbation> perturb{};  ///< changes this in every run that has it
-  bool both_engines = true;               ///< a run by the event-driven engine is repeated by the exact one where that applies
-  bool first_failure = false;             ///< leave out the runs after the first one with a value that is off
+  bool both_engines =
+      true;  ///< a run by the event-driven engine is repeated by the exact one where that applies
+  bool first_failure = false;  ///< leave out the runs after the first one with a value that is off
 };
 
 enum class Verdict {
@@ -111,7 +113,7 @@ struct Outcome {
   std::string computed_text;              ///< of words
   std::string run;                        ///< "model.toml, variant high, mu=0.3, until 2"
   Verdict verdict = Verdict::off;
-  std::string why;                        ///< for `off`: one sentence with the digits that matter
+  std::string why;  ///< for `off`: one sentence with the digits that matter
 
   /// computed − exact, or computed − published where nothing is exact.
   [[nodiscard]] std::optional<double> deviation() const;
@@ -125,6 +127,7 @@ struct Verification {
 };
 
 /// `reference` must outlive the result. The first of `writings` is model.toml.
-[[nodiscard]] Verification verify(const Reference& reference, const std::vector<Writing>& writings, const VerifyOptions& options = {});
+[[nodiscard]] Verification verify(const Reference& reference, const std::vector<Writing>& writings,
+                                  const VerifyOptions& options = {});
 
 }  // namespace judder::analysis

@@ -81,7 +81,8 @@ struct SingleContact {
   int contact = -1;  ///< normal row
   int slip = -1;     ///< tangential row, from 0; −1: without friction
 };
-[[nodiscard]] std::optional<SingleContact> single_contact(const ImpactProblem& problem, ImpactWorkspace& workspace);
+[[nodiscard]] std::optional<SingleContact> single_contact(const ImpactProblem& problem,
+                                                          ImpactWorkspace& workspace);
 
 /// The inelastic path from γ_N = 0 with slip. Zero impulse where the contact does not jam.
 [[nodiscard]] PathResult tangential_impact(const PathProblem& problem);

@@ -6,21 +6,21 @@
 namespace judder {
 
 enum class Reason {
-  done,                ///< reached the end that was asked for
-  watch,               ///< a watch with `stop` ended the run
-  periodic,            ///< the motion has become periodic, and the run was asked to end there
-  accumulation,        ///< infinitely many events, and the run was asked to stop there
-  inconsistent,        ///< no reaction satisfies the laws (Painlevé)
-  indeterminate,       ///< several motions satisfy the laws
-  negative_normal,     ///< the normal force of a joint became negative
-  singular_mass,       ///< the mass matrix lost its definiteness
-  not_finite,          ///< an expression gave NaN or infinity at the smallest step
-  step_too_small,      ///< the error could not be kept within the tolerance
-  too_many_events,     ///< more than `max_events`
-  discontinuous,       ///< a gap or constraint jumped while it was closed
-  impact_failed,       ///< the impact problem was not solved
-  interrupted,         ///< cancelled from outside
-  unsupported,         ///< the engine cannot treat this model
+  done,             ///< reached the end that was asked for
+  watch,            ///< a watch with `stop` ended the run
+  periodic,         ///< the motion has become periodic, and the run was asked to end there
+  accumulation,     ///< infinitely many events, and the run was asked to stop there
+  inconsistent,     ///< no reaction satisfies the laws (Painlevé)
+  indeterminate,    ///< several motions satisfy the laws
+  negative_normal,  ///< the normal force of a joint became negative
+  singular_mass,    ///< the mass matrix lost its definiteness
+  not_finite,       ///< an expression gave NaN or infinity at the smallest step
+  step_too_small,   ///< the error could not be kept within the tolerance
+  too_many_events,  ///< more than `max_events`
+  discontinuous,    ///< a gap or constraint jumped while it was closed
+  impact_failed,    ///< the impact problem was not solved
+  interrupted,      ///< cancelled from outside
+  unsupported,      ///< the engine cannot treat this model
 };
 
 /// The word used in run.json and by the command line.
@@ -28,13 +28,14 @@ enum class Reason {
 
 struct Status {
   Reason reason = Reason::done;
-  double time = 0;       ///< the time reached
-  std::string where;     ///< element: "contact 'plane'", "force 'limiter', value"; may be empty
-  std::string message;   ///< one sentence with the values that matter
+  double time = 0;      ///< the time reached
+  std::string where;    ///< element: "contact 'plane'", "force 'limiter', value"; may be empty
+  std::string message;  ///< one sentence with the values that matter
 
   /// A run that ended as asked: by its end time, a watch, a period, or a requested stop at an accumulation.
   [[nodiscard]] bool ok() const {
-    return reason == Reason::done || reason == Reason::watch || reason == Reason::periodic || reason == Reason::accumulation;
+    return reason == Reason::done || reason == Reason::watch || reason == Reason::periodic ||
+           reason == Reason::accumulation;
   }
 };
 

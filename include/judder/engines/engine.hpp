@@ -25,21 +25,21 @@ enum class OnIndeterminate : std::uint8_t { stop, stay };
 enum class Integrator : std::uint8_t { automatic, explicit_only, stiff };
 
 struct EngineOptions {
-  double from = 0;                ///< start time
-  double until = 1;               ///< end time, ≥ from
-  double tolerance = 1e-9;        ///< error per step relative to running scales; [1e-14, 1e-2]
-  double step = 0;                ///< > 0: fixed step without error control (order tests)
-  double max_step = 0;            ///< > 0: longest step
-  long max_events = 1000000;      ///< the run ends with that reason when there are more
+  double from = 0;            ///< start time
+  double until = 1;           ///< end time, ≥ from
+  double tolerance = 1e-9;    ///< error per step relative to running scales; [1e-14, 1e-2]
+  double step = 0;            ///< > 0: fixed step without error control (order tests)
+  double max_step = 0;        ///< > 0: longest step
+  long max_events = 1000000;  ///< the run ends with that reason when there are more
   Integrator integrator = Integrator::automatic;
   OnAccumulation on_accumulation = OnAccumulation::finish;
   OnPainleve on_painleve = OnPainleve::stop;
   OnIndeterminate on_indeterminate = OnIndeterminate::stop;
-  long samples = 1001;            ///< rows at equal times, both ends included; used when every == 0
-  double every = 0;               ///< > 0: time between rows; `until` always has one
-  std::vector<double> instants;   ///< further sample times, ascending
-  bool event_rows = true;         ///< the two rows at each instant with events
-  bool list_switches = true;      ///< report switch events
+  long samples = 1001;           ///< rows at equal times, both ends included; used when every == 0
+  double every = 0;              ///< > 0: time between rows; `until` always has one
+  std::vector<double> instants;  ///< further sample times, ascending
+  bool event_rows = true;        ///< the two rows at each instant with events
+  bool list_switches = true;     ///< report switch events
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop at the end of the present step
 };
 
@@ -49,40 +49,40 @@ struct EngineOptions {
 /// What the engine remembers of the phase it is in, beyond the state of the system. With it a run goes on with the same bits as if it had
 /// not been cut; without it (`y` empty) to its tolerance.
 struct PhaseMemory {
-  double time = 0;                ///< where the mode was set: motion and guards are prepared there again
-  std::vector<double> y;          ///< q, v, z there
-  Mode mode;                      ///< as it was set
-  double start = 0;               ///< of the phase
-  double last_flight = 0;         ///< length of the phase before
-  std::vector<double> side;       ///< by switch, with the present coefficients of sliding ones
-  std::vector<double> guards;     ///< order of the zero at the start, noise and its rate of each
-  std::vector<double> watch_sides; ///< sign of each watch, 0: not known
-  std::vector<double> rate;       ///< ẏ at the present state; empty: not known
-  std::vector<double> noise;      ///< rounding of the accelerations; empty: not measured
-  bool grow = true;               ///< the next step may be longer than the last
+  double time = 0;                  ///< where the mode was set: motion and guards are prepared there again
+  std::vector<double> y;            ///< q, v, z there
+  Mode mode;                        ///< as it was set
+  double start = 0;                 ///< of the phase
+  double last_flight = 0;           ///< length of the phase before
+  std::vector<double> side;         ///< by switch, with the present coefficients of sliding ones
+  std::vector<double> guards;       ///< order of the zero at the start, noise and its rate of each
+  std::vector<double> watch_sides;  ///< sign of each watch, 0: not known
+  std::vector<double> rate;         ///< ẏ at the present state; empty: not known
+  std::vector<double> noise;        ///< rounding of the accelerations; empty: not measured
+  bool grow = true;                 ///< the next step may be longer than the last
   double largest_energy = 0;
-  bool stiff = false;             ///< the implicit method is in use
-  std::vector<double> stepper;    ///< what the methods remember
-  std::vector<double> switchings; ///< recent switchings, for accumulation
-  double tail_end = 0;            ///< end of the tail of an accumulation; NaN: none
-  std::vector<double> tail;       ///< its pattern and its impulses by relation
-  std::vector<double> intervals;  ///< closed phases so far: from, peak, impulse, last reaction by relation
-  std::vector<double> timetable;  ///< instants found ahead
+  bool stiff = false;              ///< the implicit method is in use
+  std::vector<double> stepper;     ///< what the methods remember
+  std::vector<double> switchings;  ///< recent switchings, for accumulation
+  double tail_end = 0;             ///< end of the tail of an accumulation; NaN: none
+  std::vector<double> tail;        ///< its pattern and its impulses by relation
+  std::vector<double> intervals;   ///< closed phases so far: from, peak, impulse, last reaction by relation
+  std::vector<double> timetable;   ///< instants found ahead
 };
 
 /// Everything needed to go on: a value that can be copied, saved and compared.
 struct Moment {
   double time = 0;
-  std::vector<double> y;          ///< q, v, z
+  std::vector<double> y;                     ///< q, v, z
   std::vector<double> dissipated, supplied;  ///< by audit element
   double initial_energy = 0;
   Mode mode;
-  double step = 0;                ///< length of the next step to try
-  std::vector<double> scales;     ///< running scales of y, then of guards
+  double step = 0;             ///< length of the next step to try
+  std::vector<double> scales;  ///< running scales of y, then of guards
   long events = 0;
   std::vector<long> watch_counts;
-  bool started = false;           ///< false: the modes at the start are still to be decided
-  std::vector<double> history;    ///< recent impacts, for accumulation
+  bool started = false;         ///< false: the modes at the start are still to be decided
+  std::vector<double> history;  ///< recent impacts, for accumulation
   PhaseMemory phase;
 };
 
@@ -120,14 +120,14 @@ struct EngineResult {
   Status status;
   Moment end;
   long steps = 0, rejected = 0, evaluations = 0, events = 0, impacts = 0;
-  long windows = 0;               ///< looked at for zeros, by engines that work without steps
+  long windows = 0;  ///< looked at for zeros, by engines that work without steps
   long undecided_ties = 0;
   bool reactions_not_unique = false;
   bool uniqueness_unchecked = false;
   double largest_energy = 0;
-  double energy_imbalance = 0;    ///< balance at the end
-  double worst_gap = 0;           ///< deepest penetration relative to the gap's scale
-  Mode start_mode;                ///< modes at the start (no events)
+  double energy_imbalance = 0;  ///< balance at the end
+  double worst_gap = 0;         ///< deepest penetration relative to the gap's scale
+  Mode start_mode;              ///< modes at the start (no events)
 };
 
 /// The event-driven engine (docs/engines.md). Exact to its tolerance between events; events located to rounding.

@@ -10,12 +10,39 @@
 namespace judder::engines {
 
 enum class EventKind : std::uint8_t {
-  impact, contact, lift_off, stick, slip, reversal, tangential_impact, accumulation, painleve, switch_side, slide_begin, slide_end,
-  graze, watch
+  impact,
+  contact,
+  lift_off,
+  stick,
+  slip,
+  reversal,
+  tangential_impact,
+  accumulation,
+  painleve,
+  switch_side,
+  slide_begin,
+  slide_end,
+  graze,
+  watch
 };
 
 enum class Word : std::uint8_t {
-  none, rest, rebound, stick, slip_plus, slip_minus, slip, plus, minus, up, down, inconsistent, indeterminate, below, above, level
+  none,
+  rest,
+  rebound,
+  stick,
+  slip_plus,
+  slip_minus,
+  slip,
+  plus,
+  minus,
+  up,
+  down,
+  inconsistent,
+  indeterminate,
+  below,
+  above,
+  level
 };
 
 struct Event {
@@ -24,7 +51,8 @@ struct Event {
   int place = 0;  ///< relation; switch for switch_side, slide_begin, slide_end; watch; see `on_switch`
   bool on_switch = false;  ///< graze or accumulation of a switch
   std::array<Word, 2> words{Word::none, Word::none};
-  std::array<double, 2> numbers{};  ///< accumulation: count, remaining time; graze: depth; level: the new level
+  std::array<double, 2>
+      numbers{};  ///< accumulation: count, remaining time; graze: depth; level: the new level
   double normal_impulse = 0;
   std::array<double, 3> tangential_impulse{};
   double energy_before = 0;

@@ -29,8 +29,9 @@ enum class TangentStatus : std::uint8_t {
 }
 
 struct Mode {
-  std::vector<NormalStatus> normal;    ///< by relation
-  std::vector<std::int8_t> pressed;    ///< by relation: sign of the multiplier of a constraint with friction, 0 if it does not matter
+  std::vector<NormalStatus> normal;  ///< by relation
+  std::vector<std::int8_t>
+      pressed;  ///< by relation: sign of the multiplier of a constraint with friction, 0 if it does not matter
   std::vector<TangentStatus> tangent;  ///< by tangential row
   std::vector<double> side;            ///< by switch
   std::vector<std::uint8_t> sliding;   ///< by switch: 1 while the motion slides on its surface

@@ -33,13 +33,14 @@ struct Obstacle {
 };
 
 struct AffineForm {
-  std::vector<std::pair<std::size_t, Node>> slopes;  ///< number of the variable, ascending; zero slopes are left out
+  std::vector<std::pair<std::size_t, Node>>
+      slopes;  ///< number of the variable, ascending; zero slopes are left out
   std::vector<TimeTerm> load;
 };
 
 /// `f` in the form above, or nothing; then `obstacle` tells the first term that is not of it. Highest power of t: 12.
-[[nodiscard]] std::optional<AffineForm> affine_form(Graph& graph, Node f, std::span<const Variable> variables, Variable t,
-                                                    Obstacle& obstacle);
+[[nodiscard]] std::optional<AffineForm> affine_form(Graph& graph, Node f, std::span<const Variable> variables,
+                                                    Variable t, Obstacle& obstacle);
 
 /// A function of t alone (and of whatever counts as constant) as a sum of such terms.
 [[nodiscard]] std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node f, Variable t);

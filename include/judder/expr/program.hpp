@@ -77,9 +77,10 @@ class Program {
   template <int Lanes>
   void evaluate_batch_widest(const double* in, double* out, double* registers) const;
   friend Program compile(const Graph&, std::span<const Node>, const InputMap&, int, Sides);
-  std::vector<Instruction> code_;       ///< ends with a stop
-  std::vector<double> constants_;       ///< registers 0 … constants−1
-  std::vector<std::uint32_t> loads_;    ///< inputs copied to the registers that follow, before the first instruction
+  std::vector<Instruction> code_;  ///< ends with a stop
+  std::vector<double> constants_;  ///< registers 0 … constants−1
+  std::vector<std::uint32_t>
+      loads_;  ///< inputs copied to the registers that follow, before the first instruction
   std::vector<std::uint32_t> outputs_;  ///< register of each output
   std::vector<double> tables_;          ///< levels, and coefficients looked up by level sides
   int inputs_ = 0;

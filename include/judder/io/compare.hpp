@@ -16,7 +16,7 @@ struct CompareRequest {
 };
 
 struct CompareReport {
-  LoadedModel model;               ///< its diagnostics say why nothing was compared
+  LoadedModel model;  ///< its diagnostics say why nothing was compared
   bool done = false;
   analysis::Comparison comparison;
 };

@@ -25,8 +25,9 @@ namespace judder::io {
 /// A range of values of a parameter, or of the mean slip speed ("speed").
 struct DitherAxis {
   std::string name;
-  std::optional<double> from{}, to{};  ///< not given: from 0 to twice the value that the model has; speeds as the curve
-  int count = 41;                      ///< values, both ends included; at least 2
+  std::optional<double> from{},
+      to{};        ///< not given: from 0 to twice the value that the model has; speeds as the curve
+  int count = 41;  ///< values, both ends included; at least 2
 };
 
 /// "speed,W" or "speed=0.02:0.8:40,W=0:1:101": two axes. Nothing if the text is not of this form.
@@ -36,14 +37,15 @@ struct DitherAxis {
 
 struct DitherRequest {
   ModelRequest model;
-  std::string law{};                   ///< name of the joint or contact; empty: the only one
-  std::optional<DitherAxis> speeds{};  ///< of the curve; not given: up to twice the dither, or five times the speed scale of the law
-  std::optional<double> speed{};       ///< for eigenvalues and harmonics, and for maps without speed
-  std::vector<DitherAxis> map{};       ///< two axes, or none
-  int harmonics = 0;                   ///< H; 0: none
+  std::string law{};  ///< name of the joint or contact; empty: the only one
+  std::optional<DitherAxis>
+      speeds{};  ///< of the curve; not given: up to twice the dither, or five times the speed scale of the law
+  std::optional<double> speed{};  ///< for eigenvalues and harmonics, and for maps without speed
+  std::vector<DitherAxis> map{};  ///< two axes, or none
+  int harmonics = 0;              ///< H; 0: none
   bool simulate = false;
   analysis::LowPass filter = analysis::LowPass::mean;
-  std::optional<double> until{};       ///< of the simulation, instead of that of [run]
+  std::optional<double> until{};  ///< of the simulation, instead of that of [run]
 };
 
 struct DitherReport {
@@ -63,9 +65,9 @@ struct DitherReport {
   std::vector<std::pair<double, double>> falling;   ///< slip speeds where the resistance falls
   std::vector<std::pair<double, double>> unstable;  ///< slip speeds where steady sliding is unstable
   std::optional<double> speed;
-  std::vector<std::complex<double>> eigenvalues;    ///< at `speed`
-  std::optional<analysis::Harmonics> harmonics;     ///< at `speed`
-  double held_at_speed = 0;                         ///< mean resistance there, to compare with the harmonics
+  std::vector<std::complex<double>> eigenvalues;  ///< at `speed`
+  std::optional<analysis::Harmonics> harmonics;   ///< at `speed`
+  double held_at_speed = 0;                       ///< mean resistance there, to compare with the harmonics
   struct Map {
     DitherAxis x, y;
     std::vector<double> xs, ys;

@@ -52,7 +52,7 @@ struct RunSummary {
   };
   std::vector<Interval> intervals;
   std::optional<analysis::PeriodicMotion> periodic;  ///< of a run that was to end when periodic
-  std::vector<std::string> notes;  ///< what a reader of the numbers must know
+  std::vector<std::string> notes;                    ///< what a reader of the numbers must know
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);

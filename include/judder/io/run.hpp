@@ -35,9 +35,10 @@ struct RunRequest {
   std::filesystem::path output{};                      ///< run folder; empty: default_run_folder
   std::filesystem::path resume{};                      ///< run folder to go on from
   bool estimate = false;
-  bool until_periodic = false;                         ///< end when the motion has become periodic; not with `estimate`
-  const std::atomic<bool>* cancel = nullptr;           ///< set from outside to stop
-  std::function<void(double share, long events)> progress{};  ///< from time to time: share of the way, events so far
+  bool until_periodic = false;  ///< end when the motion has become periodic; not with `estimate`
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop
+  std::function<void(double share, long events)>
+      progress{};  ///< from time to time: share of the way, events so far
 };
 
 /// The largest and smallest value of a column over all rows.
@@ -49,10 +50,10 @@ struct Extremes {
 
 /// How far `run_model` got.
 enum class RunStage {
-  model_invalid,   ///< nothing was run: the diagnostics of `model` say why
-  cannot_resume,   ///< nothing was run: `files` says why
-  files_failed,    ///< the folder could not be written: `files` says why
-  ended            ///< `summary.status` says how
+  model_invalid,  ///< nothing was run: the diagnostics of `model` say why
+  cannot_resume,  ///< nothing was run: `files` says why
+  files_failed,   ///< the folder could not be written: `files` says why
+  ended           ///< `summary.status` says how
 };
 
 struct RunReport {
@@ -61,17 +62,17 @@ struct RunReport {
   std::filesystem::path folder;
   FileStatus files;
   RunSummary summary;
-  bool periodic_asked = false;         ///< the run was to end when periodic: `summary.periodic`
-  std::vector<Event> events;           ///< the first kMostEventsShown
+  bool periodic_asked = false;  ///< the run was to end when periodic: `summary.periodic`
+  std::vector<Event> events;    ///< the first kMostEventsShown
   /// Names of the source for the modes ([structures] of the reference.toml beside the model; empty without): at the start, and after the
   /// instant of each of `events`, at the last event of an instant.
   std::string first_structure;
   std::vector<std::string> structures;
-  std::uint64_t event_count = 0;       ///< written to events.csv
-  std::uint64_t row_count = 0;         ///< written to trajectory.csv
-  std::vector<Extremes> extremes;      ///< of the number columns, in their order
+  std::uint64_t event_count = 0;                      ///< written to events.csv
+  std::uint64_t row_count = 0;                        ///< written to trajectory.csv
+  std::vector<Extremes> extremes;                     ///< of the number columns, in their order
   std::optional<analysis::RunDifference> difference;  ///< of `estimate`
-  Status second;                       ///< how the second run of `estimate` ended
+  Status second;                                      ///< how the second run of `estimate` ended
 };
 
 /// runs/NAME[-VARIANT…]; NAME is the file's, or its folder's if the file is called model.toml. With `resume`: the folder resumed from, with

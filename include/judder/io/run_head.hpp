@@ -8,10 +8,10 @@
 namespace judder::io {
 
 struct RunHead {
-  std::string title;                            ///< of the run: the variant's, else the model's, else its file
-  std::string model_title;                      ///< of the model, whatever the variant; may be empty
+  std::string title;        ///< of the run: the variant's, else the model's, else its file
+  std::string model_title;  ///< of the model, whatever the variant; may be empty
   std::vector<std::string> variants;
-  std::vector<std::string> settings;            ///< "mu=0.3"
+  std::vector<std::string> settings;  ///< "mu=0.3"
   std::string engine;
   std::vector<std::vector<std::string>> plots;  ///< [output] plots of the model
 };

@@ -15,6 +15,7 @@ namespace judder::io {
 [[nodiscard]] std::string state_json(const model::System& system, const engines::Moment& moment);
 
 /// Reads what `state_json` wrote. Returns what is wrong: not JSON, not a state, or the state of another model; empty: all is well.
-[[nodiscard]] std::string read_state(std::string_view text, const model::System& system, engines::Moment& moment);
+[[nodiscard]] std::string read_state(std::string_view text, const model::System& system,
+                                     engines::Moment& moment);
 
 }  // namespace judder::io

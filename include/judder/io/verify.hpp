@@ -11,13 +11,14 @@
 namespace judder::io {
 
 struct ModelVerification {
-  std::string name;        ///< of the folder
+  std::string name;  ///< of the folder
   ReferenceFile reference;
-  std::string problem;     ///< not empty: a file that cannot be read, with every message
+  std::string problem;  ///< not empty: a file that cannot be read, with every message
   analysis::Verification verification;
 
   ModelVerification() = default;
-  ModelVerification(ModelVerification&&) = default;             // outcomes point into the reference, whose values do not move
+  ModelVerification(ModelVerification&&) =
+      default;  // outcomes point into the reference, whose values do not move
   ModelVerification& operator=(ModelVerification&&) = default;
   [[nodiscard]] bool ok() const { return problem.empty() && verification.failed() == 0; }
 };

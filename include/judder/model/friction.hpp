@@ -28,17 +28,17 @@ namespace judder::model {
 
 /// The numbers of a law at one slip velocity; those that the law does not have are 0.
 struct LawNumbers {
-  double load = 1;            ///< L; 1 where it is a reaction
-  double mu = 0;              ///< μ at this speed
-  double mu_static = 0;       ///< largest coefficient at rest
-  double viscous = 0;         ///< c, N s/m
-  double stiffness = 0;       ///< σ0 per unit of load; k of penalty
-  double damping = 0;         ///< σ1 per unit of load; d of penalty
-  double breakaway = 0;       ///< bristle deflection up to which nothing slides
-  double beta = 0;            ///< β of arctan, s/m
-  double mu_slope = 0;        ///< dμ/d|γ|
-  double viscous_slope = 0;   ///< dc/d|γ|
-  double damping_slope = 0;   ///< dσ1/d|γ|
+  double load = 1;           ///< L; 1 where it is a reaction
+  double mu = 0;             ///< μ at this speed
+  double mu_static = 0;      ///< largest coefficient at rest
+  double viscous = 0;        ///< c, N s/m
+  double stiffness = 0;      ///< σ0 per unit of load; k of penalty
+  double damping = 0;        ///< σ1 per unit of load; d of penalty
+  double breakaway = 0;      ///< bristle deflection up to which nothing slides
+  double beta = 0;           ///< β of arctan, s/m
+  double mu_slope = 0;       ///< dμ/d|γ|
+  double viscous_slope = 0;  ///< dc/d|γ|
+  double damping_slope = 0;  ///< dσ1/d|γ|
 };
 
 /// A law of a system. Not for several threads: it has a Workspace.
@@ -53,7 +53,8 @@ class FrictionCurve {
   [[nodiscard]] bool load_known() const { return load_known_; }
   /// True for lugre, elastoplastic and penalty: the force depends on the past.
   [[nodiscard]] bool has_bristle() const {
-    return type_ == FrictionType::lugre || type_ == FrictionType::elastoplastic || type_ == FrictionType::penalty;
+    return type_ == FrictionType::lugre || type_ == FrictionType::elastoplastic ||
+           type_ == FrictionType::penalty;
   }
   [[nodiscard]] LawNumbers at(double slip);
 
@@ -85,7 +86,7 @@ class FrictionCurve {
 ///   - for |θ| ≤ 1, always: so with a constant μ a bristle that starts unbent never gives energy back that it did not get;
 ///   - in general for θ up to Θ(γ) = (largest μ at any speed)/μ(γ), the most that the bristle can be bent from other speeds.
 struct Dissipation {
-  double ratio = 0;        ///< largest σ1 |γ|/(4 μ) over all speeds; infinite if it grows with the speed for ever
+  double ratio = 0;  ///< largest σ1 |γ|/(4 μ) over all speeds; infinite if it grows with the speed for ever
   double ratio_speed = 0;  ///< where
   /// Below this speed the first condition holds (infinite: at every speed).
   double any_bristle_below = std::numeric_limits<double>::infinity();

@@ -57,17 +57,17 @@ struct LinearStructure {
   std::vector<Normal> normal;  ///< by relation; empty where it has no normal row
   struct Tangent {
     AffineFunction slip;
-    AffineFunction drive, zeta;       ///< loads only
-    std::vector<int> w, drag;         ///< outputs by coordinate
-    AffineFunction known, at_rest;    ///< μ base and μ_s base
-    std::vector<int> fed, fed_rest;   ///< outputs μ factor and μ_s factor, by Relation::feeds
+    AffineFunction drive, zeta;      ///< loads only
+    std::vector<int> w, drag;        ///< outputs by coordinate
+    AffineFunction known, at_rest;   ///< μ base and μ_s base
+    std::vector<int> fed, fed_rest;  ///< outputs μ factor and μ_s factor, by Relation::feeds
   };
-  std::vector<Tangent> tangent;             ///< by tangential row
-  std::vector<AffineFunction> base;         ///< by relation
-  std::vector<std::vector<int>> factors;    ///< by relation: outputs by Relation::feeds
-  std::vector<AffineFunction> surface;      ///< by switch; empty for switches of time alone
-  std::vector<AffineFunction> watch;        ///< by watch
-  std::vector<QuadraticFunction> power;     ///< by output of System::powers
+  std::vector<Tangent> tangent;           ///< by tangential row
+  std::vector<AffineFunction> base;       ///< by relation
+  std::vector<std::vector<int>> factors;  ///< by relation: outputs by Relation::feeds
+  std::vector<AffineFunction> surface;    ///< by switch; empty for switches of time alone
+  std::vector<AffineFunction> watch;      ///< by watch
+  std::vector<QuadraticFunction> power;   ///< by output of System::powers
 
   [[nodiscard]] bool linear() const { return reason.empty(); }
 };

@@ -19,13 +19,14 @@ struct LawPlotOptions {
 };
 
 /// The relation must have a friction law.
-[[nodiscard]] Figure law_figure(const model::System& system, int relation, const LawPlotOptions& options = {});
+[[nodiscard]] Figure law_figure(const model::System& system, int relation,
+                                const LawPlotOptions& options = {});
 
 struct LawPlotRequest {
   io::ModelRequest model;
-  std::string law{};                 ///< joint, contact or constraint; empty: the only one
-  double to = 0;                     ///< as LawPlotOptions::to
-  std::filesystem::path output{};    ///< folder; empty: the present one
+  std::string law{};               ///< joint, contact or constraint; empty: the only one
+  double to = 0;                   ///< as LawPlotOptions::to
+  std::filesystem::path output{};  ///< folder; empty: the present one
 };
 
 struct PlottedLaw {

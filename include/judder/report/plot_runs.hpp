@@ -10,9 +10,10 @@
 namespace judder::report {
 
 struct PlotRequest {
-  std::vector<std::filesystem::path> folders;  ///< runs in one picture; the first decides which figures there are
-  std::filesystem::path overlay{};             ///< CSV file with a header row, drawn with them: measurements
-  std::filesystem::path output{};              ///< where the figures go; empty: into the first folder
+  std::vector<std::filesystem::path>
+      folders;                      ///< runs in one picture; the first decides which figures there are
+  std::filesystem::path overlay{};  ///< CSV file with a header row, drawn with them: measurements
+  std::filesystem::path output{};   ///< where the figures go; empty: into the first folder
 };
 
 struct PlottedFiles {

@@ -71,8 +71,10 @@ struct Result {
 [[nodiscard]] const std::vector<std::string>& engine_names();
 
 /// Runs with the engine called `name` into any sink.
-[[nodiscard]] engines::EngineResult run(const model::System& system, std::string_view name, const engines::EngineOptions& options,
-                                        engines::Sink& sink, const engines::Moment* resume = nullptr);
-[[nodiscard]] Result simulate(const model::System& system, const engines::EngineOptions& options, std::string_view name = "event");
+[[nodiscard]] engines::EngineResult run(const model::System& system, std::string_view name,
+                                        const engines::EngineOptions& options, engines::Sink& sink,
+                                        const engines::Moment* resume = nullptr);
+[[nodiscard]] Result simulate(const model::System& system, const engines::EngineOptions& options,
+                              std::string_view name = "event");
 
 }  // namespace judder::simulate

@@ -116,9 +116,11 @@ void ExplicitStepper::dense_rows(double* rows, std::size_t count, std::size_t st
   if (method_ == Method::uniform) {
     const double t = t_;
     const double h = h_;
-    for (std::size_t r = 0; r < count; ++r, rows += stride) parabola((rows[0] - t) / h, 0, components, rows + 1);
+    for (std::size_t r = 0; r < count; ++r, rows += stride)
+      parabola((rows[0] - t) / h, 0, components, rows + 1);
   } else {
-    for (std::size_t r = 0; r < count; ++r, rows += stride) polynomial((rows[0] - t_) / h_, 0, components, rows + 1);
+    for (std::size_t r = 0; r < count; ++r, rows += stride)
+      polynomial((rows[0] - t_) / h_, 0, components, rows + 1);
   }
 }
 

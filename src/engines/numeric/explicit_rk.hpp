@@ -159,7 +159,8 @@ template <const auto& Rows, int Row, std::size_t... J>
 inline double weighted_difference(const double* k, int stride, std::index_sequence<J...>) {
   double sum = 0;
   [[maybe_unused]] const auto add = [&]<std::size_t Column>(std::integral_constant<std::size_t, Column>) {
-    if constexpr (Rows[Row][Column] != 0.0) sum += Rows[Row][Column] * (k[static_cast<int>(Column) * stride] - k[0]);
+    if constexpr (Rows[Row][Column] != 0.0)
+      sum += Rows[Row][Column] * (k[static_cast<int>(Column) * stride] - k[0]);
   };
   (add(std::integral_constant<std::size_t, J + 1>{}), ...);
   return sum;
@@ -167,7 +168,8 @@ inline double weighted_difference(const double* k, int stride, std::index_sequen
 
 template <const auto& Rows, int Row, int Stages>
 inline double weighted_difference(const double* k, int stride) {
-  return weighted_difference<Rows, Row>(k, stride, std::make_index_sequence<static_cast<std::size_t>(Stages - 1)>{});
+  return weighted_difference<Rows, Row>(k, stride,
+                                        std::make_index_sequence<static_cast<std::size_t>(Stages - 1)>{});
 }
 
 template <const auto& Rows, int Row, int Stages>

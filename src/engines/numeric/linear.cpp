@@ -65,7 +65,8 @@ void LinearMotion::build(int n, const double* a, std::span<const LoadTerm> loads
 
 int LinearMotion::load_state(int power, double rate, double frequency) const {
   for (const Chain& chain : chains_) {
-    if (chain.rate == rate && chain.frequency == frequency && power < chain.powers) return chain.first + power * width(chain);
+    if (chain.rate == rate && chain.frequency == frequency && power < chain.powers)
+      return chain.first + power * width(chain);
   }
   return -1;
 }

@@ -77,8 +77,8 @@ void RadauStepper::restart() {
 }
 
 void RadauStepper::save(std::vector<double>& out) const {
-  out.insert(out.end(), {have_jacobian_ ? 1.0 : 0.0, fresh_jacobian_ ? 1.0 : 0.0, have_factors_ ? 1.0 : 0.0, have_history_ ? 1.0 : 0.0,
-                         factored_h_, history_h_, contraction_, eta_});
+  out.insert(out.end(), {have_jacobian_ ? 1.0 : 0.0, fresh_jacobian_ ? 1.0 : 0.0, have_factors_ ? 1.0 : 0.0,
+                         have_history_ ? 1.0 : 0.0, factored_h_, history_h_, contraction_, eta_});
   out.insert(out.end(), jacobian_.begin(), jacobian_.end());
   out.insert(out.end(), factor_weights_.begin(), factor_weights_.end());
   out.insert(out.end(), history_.begin(), history_.end());

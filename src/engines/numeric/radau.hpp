@@ -45,7 +45,8 @@ struct RadauOptions {
 struct RadauScales {
   const double* inverse = nullptr;  ///< 1/(tolerance · scale): a weighted error of 1 is the tolerance
   const double* typical = nullptr;  ///< typical magnitudes for difference increments; may be null
-  const double* rounding = nullptr; ///< what rounding does to each component over the step: Newton is asked for no more; may be null
+  const double* rounding =
+      nullptr;  ///< what rounding does to each component over the step: Newton is asked for no more; may be null
 };
 
 class RadauStepper {

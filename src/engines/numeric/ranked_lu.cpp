@@ -55,7 +55,8 @@ bool RankedLu::factor(const double* size) {
       double sum = -row[column_[f]];
       for (int j = p + 1; j < rank_; ++j) sum -= row[column_[j]] * work_[j];
       work_[p] = sum / row[column_[p]];
-      if (work_[p] * work_[p] * size[column_[p]] > kUniqueTolerance * kUniqueTolerance * size[column_[f]]) unique_[column_[p]] = 0;
+      if (work_[p] * work_[p] * size[column_[p]] > kUniqueTolerance * kUniqueTolerance * size[column_[f]])
+        unique_[column_[p]] = 0;
     }
   }
   return true;

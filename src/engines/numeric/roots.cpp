@@ -367,7 +367,8 @@ SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
 }
 
 const SamplingGrid& SamplingGrid::of_degree(int degree) {
-  static const std::array<SamplingGrid, 4> grids{SamplingGrid(4), SamplingGrid(8), SamplingGrid(12), SamplingGrid(16)};
+  static const std::array<SamplingGrid, 4> grids{SamplingGrid(4), SamplingGrid(8), SamplingGrid(12),
+                                                 SamplingGrid(16)};
   return grids[at(degree / 4 - 1)];
 }
 

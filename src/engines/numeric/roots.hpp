@@ -44,8 +44,7 @@ enum class RootKind {
 struct Root {
   double theta = 0;  ///< in (0, 1]
   RootKind kind = RootKind::falling;
-  double value =
-      0;  ///< graze: the extremum (of the other sign: a double crossing of that depth); else 0
+  double value = 0;  ///< graze: the extremum (of the other sign: a double crossing of that depth); else 0
   double slope = 0;  ///< dp/dθ at the root; 0 for a graze
 };
 

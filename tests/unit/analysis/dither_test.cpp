@@ -83,7 +83,8 @@ TEST(Averages, OfASineAreThoseOfManySamples) {
   Dither sampled = wave_of(Wave::other, 0.5, 1000);
   for (int i = 0; i < 200000; ++i) sampled.samples.push_back(std::cos(2 * kPi * (i + 0.5) / 200000));
   for (const double v : {0.01, 0.2, 0.45, 0.5, 0.7}) {
-    const Averaged exact = averaged(curve, wave_of(Wave::sine, 0.5, 1000), v), sum = averaged(curve, sampled, v);
+    const Averaged exact = averaged(curve, wave_of(Wave::sine, 0.5, 1000), v),
+                   sum = averaged(curve, sampled, v);
     EXPECT_NEAR(exact.resistance, sum.resistance, 1e-7) << v;
     EXPECT_NEAR(exact.bristle, sum.bristle, 1e-9) << v;
   }
@@ -96,8 +97,10 @@ TEST(Averages, SlopesAreDerivatives) {
     const Dither dither = wave_of(wave, wave == Wave::none ? 0 : 0.5, 1000);
     for (const double v : {0.05, 0.3, 0.47, 0.6, 1.2}) {
       const double h = 1e-5;
-      const double slope = (averaged(curve, dither, v + h).resistance - averaged(curve, dither, v - h).resistance) / (2 * h);
-      EXPECT_NEAR(averaged(curve, dither, v).slope, slope, 2e-5 * std::max(1.0, std::abs(slope))) << name(wave) << ", " << v;
+      const double slope =
+          (averaged(curve, dither, v + h).resistance - averaged(curve, dither, v - h).resistance) / (2 * h);
+      EXPECT_NEAR(averaged(curve, dither, v).slope, slope, 2e-5 * std::max(1.0, std::abs(slope)))
+          << name(wave) << ", " << v;
     }
   }
 }
@@ -197,7 +200,11 @@ TEST(LowPassFilter, PassesSlowAndStopsFast) {
       const double y = filter.step(std::sin(2 * kPi * frequency * i / sampling));
       if (i > 32000) most = std::max(most, std::abs(y));
     }
-    EXPECT_NEAR(most, 1 / std::sqrt(1 + std::pow(std::tan(kPi * frequency / sampling) / std::tan(kPi * cutoff / sampling), 16)), 2e-3)
+    EXPECT_NEAR(
+        most,
+        1 / std::sqrt(1 +
+                      std::pow(std::tan(kPi * frequency / sampling) / std::tan(kPi * cutoff / sampling), 16)),
+        2e-3)
         << frequency;
   }
 }

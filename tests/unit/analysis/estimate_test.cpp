@@ -50,7 +50,8 @@ TEST(Estimate, ATenthOfTheToleranceTellsTheError) {
     EXPECT_LT(estimate.columns[c].largest, truth.columns[c].largest * 3) << truth.columns[c].name;
   }
   EXPECT_GT(estimate.largest_time, truth.largest_time / 3);
-  EXPECT_LT(estimate.columns[1].largest, 0.1 * estimate.columns[1].range) << "samples between two times of one impact do not count";
+  EXPECT_LT(estimate.columns[1].largest, 0.1 * estimate.columns[1].range)
+      << "samples between two times of one impact do not count";
 }
 
 TEST(Estimate, SaysWhereTheEventsPartWays) {

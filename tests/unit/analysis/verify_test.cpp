@@ -32,7 +32,8 @@ Outcome judge(const ReferenceValue& value, VerifyOptions options = {}) {
   return outcome;
 }
 
-ReferenceValue number(Quantity quantity, const std::string& subject, const model::Value& exact, double tolerance = 1e-9) {
+ReferenceValue number(Quantity quantity, const std::string& subject, const model::Value& exact,
+                      double tolerance = 1e-9) {
   ReferenceValue value;
   value.label = "value";
   value.quantity = quantity;
@@ -177,7 +178,8 @@ TEST(Verify, VariantsAndSettingsChangeTheRun) {
 
 TEST(Verify, SaysWhatIsMissing) {
   const auto why = [](const ReferenceValue& value) { return judge(value).why; };
-  EXPECT_NE(why(number(Quantity::event, "lift-off ground", 1)).find("there are 0 events 'lift-off ground'"), std::string::npos);
+  EXPECT_NE(why(number(Quantity::event, "lift-off ground", 1)).find("there are 0 events 'lift-off ground'"),
+            std::string::npos);
   EXPECT_NE(why(number(Quantity::column, "x", 1)).find("there is no column 'x'"), std::string::npos);
   EXPECT_NE(why(number(Quantity::column, "h", "nonsense + 1")).find("nonsense"), std::string::npos);
   ReferenceValue other = number(Quantity::column, "h", 0);

@@ -62,7 +62,8 @@ TEST(MoreauImpact, OfOneContactIsTheSameToTheLastBitByTheShortWay) {
     problem.law = &law;
     problem.drive = &drive;
     const ImpactResult r = moreau_impact(problem, {}, workspace);
-    const double impulse = r.impulse[0], after = r.after[0], work = r.work[0], change = r.energy_change, gain = r.energy_gain;
+    const double impulse = r.impulse[0], after = r.after[0], work = r.work[0], change = r.energy_change,
+                 gain = r.energy_gain;
     const RowStatus mode = r.mode[0];
     ASSERT_EQ(r.status, ImpactStatus::solved);
     problem.velocity_scale = &zero;

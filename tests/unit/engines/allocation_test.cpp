@@ -25,7 +25,7 @@ class CountingSink : public engines::Sink {
     ++steps;
   }
 
-  long in_steps = 0;  ///< allocations in steps without events, from the first row on
+  long in_steps = 0;   ///< allocations in steps without events, from the first row on
   long in_events = 0;  ///< and in those that end with events
   long steps = 0;
 
@@ -53,8 +53,9 @@ void expect_no_allocation(const std::string& name, const TestModel& model) {
 }
 
 TEST(EngineMemory, StepsAndEventsAllocateNothing) {
-  for (const char* name : {"press", "sdnd106", "zabuga-oscillator", "incline", "order-test", "two-feet", "bouncing-ball", "belt", "rocking-block", "dieci-lopez", "stewart-blocks",
-                           "klarbring", "newton-cradle"}) {
+  for (const char* name :
+       {"press", "sdnd106", "zabuga-oscillator", "incline", "order-test", "two-feet", "bouncing-ball", "belt",
+        "rocking-block", "dieci-lopez", "stewart-blocks", "klarbring", "newton-cradle"}) {
     expect_no_allocation(name, gallery_model(name));
   }
 }

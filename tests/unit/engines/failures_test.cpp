@@ -173,7 +173,8 @@ kinetic   = "x'^2/2 + y'^2/2"
 potential = "9.81*y"
 [[contact]]
 name = "step"
-gap  = "y + if(x < 0.5, 0, )toml") + step + R"toml()"
+gap  = "y + if(x < 0.5, 0, )toml") + step +
+                                       R"toml()"
 [run]
 until = 1
 )toml");

@@ -38,7 +38,9 @@ Motion motion(const RandomSystem& s, const Writing& writing, double tolerance = 
         const int c = out.result.data.column("q" + std::to_string(i) + prime);
         const double unit = *prime == '\0' ? writing.length : writing.length / writing.time;
         const double value = out.result.data.cell(r, static_cast<std::size_t>(c)) / unit;
-        row.push_back(std::abs(value) < 1e-290 ? 0 : value);  // numbers that small lose bits in one unit and not in another
+        row.push_back(std::abs(value) < 1e-290
+                          ? 0
+                          : value);  // numbers that small lose bits in one unit and not in another
       }
     }
     out.rows.push_back(row);
@@ -55,7 +57,8 @@ std::vector<double> scales(const Motion& m) {
 }
 
 /// Largest difference of two rows relative to the scales.
-double distance(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& scale) {
+double distance(const std::vector<double>& a, const std::vector<double>& b,
+                const std::vector<double>& scale) {
   double out = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (scale[i] > 0) out = std::max(out, std::abs(a[i] - b[i]) / scale[i]);
@@ -92,7 +95,8 @@ Reference reference(std::uint64_t seed) {
 void expect_same(const Reference& r, const Motion& other, const std::string& what) {
   ASSERT_GE(other.rows.size(), r.horizon) << what << ": " << other.result.end.status.message;
   for (std::size_t k = 0; k < r.horizon; ++k) {
-    ASSERT_LE(distance(r.base.rows[k], other.rows[k], r.scale), std::max(1e-8, 20 * r.error[k])) << what << ", sample " << k;
+    ASSERT_LE(distance(r.base.rows[k], other.rows[k], r.scale), std::max(1e-8, 20 * r.error[k]))
+        << what << ", sample " << k;
   }
 }
 
@@ -103,7 +107,9 @@ TEST(EngineInvariance, NeitherOrderNorUnitsChangeTheMotion) {
     const auto seed = static_cast<std::uint64_t>(i + 100'000);
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Reference r = reference(seed);
-    const double time = r.base.rows.empty() ? 0 : r.system.until * static_cast<double>(r.horizon) / static_cast<double>(kSamples);
+    const double time = r.base.rows.empty()
+                            ? 0
+                            : r.system.until * static_cast<double>(r.horizon) / static_cast<double>(kSamples);
     const auto events = std::count_if(r.base.result.data.events.begin(), r.base.result.data.events.end(),
                                       [&](const engines::Event& e) { return e.time < time; });
     if (r.horizon == r.base.rows.size() || events >= 10) ++long_enough;
@@ -127,7 +133,8 @@ TEST(EngineInvariance, NeitherOrderNorUnitsChangeTheMotion) {
     expect_same(r, motion(r.system, tonnes), "tonnes and milliseconds");
     if (::testing::Test::HasFailure()) break;
   }
-  EXPECT_GE(long_enough, systems * 95 / 100) << "the horizon holds ten events or the whole run in 95 % of the systems";
+  EXPECT_GE(long_enough, systems * 95 / 100)
+      << "the horizon holds ten events or the whole run in 95 % of the systems";
 }
 
 TEST(EngineInvariance, UnitsByPowersOfTwoGiveTheSameBits) {
@@ -135,13 +142,15 @@ TEST(EngineInvariance, UnitsByPowersOfTwoGiveTheSameBits) {
     const auto seed = static_cast<std::uint64_t>(i + 200'000);
     const RandomSystem s = random_system(seed);
     const Motion base = motion(s, {});
-    for (const Writing& writing : {Writing{.length = 1024}, Writing{.mass = 1.0 / 64}, Writing{.time = 4}, Writing{.length = 0.5, .mass = 8, .time = 0.25}}) {
+    for (const Writing& writing : {Writing{.length = 1024}, Writing{.mass = 1.0 / 64}, Writing{.time = 4},
+                                   Writing{.length = 0.5, .mass = 8, .time = 0.25}}) {
       const Motion other = motion(s, writing);
-      ASSERT_EQ(other.rows, base.rows) << "seed " << seed << ", length " << writing.length << ", mass " << writing.mass << ", time "
-                                       << writing.time;
+      ASSERT_EQ(other.rows, base.rows) << "seed " << seed << ", length " << writing.length << ", mass "
+                                       << writing.mass << ", time " << writing.time;
       ASSERT_EQ(other.result.data.events.size(), base.result.data.events.size()) << "seed " << seed;
       for (std::size_t e = 0; e < base.result.data.events.size(); ++e) {
-        ASSERT_EQ(other.result.data.events[e].time, base.result.data.events[e].time * writing.time) << "seed " << seed;
+        ASSERT_EQ(other.result.data.events[e].time, base.result.data.events[e].time * writing.time)
+            << "seed " << seed;
         ASSERT_EQ(other.result.data.events[e].kind, base.result.data.events[e].kind) << "seed " << seed;
         ASSERT_EQ(other.result.data.events[e].mode, base.result.data.events[e].mode) << "seed " << seed;
       }
@@ -196,7 +205,8 @@ void expect_resumes(const TestModel& model, const std::string& what, int cuts) {
     const engines::EngineResult rest = simulate::run(model.system, "event", options, second, &half.end);
     std::vector<double> cells = first.cells;
     cells.insert(cells.end(), second.cells.begin(), second.cells.end());
-    const std::string place = what + ", cut after " + std::to_string(steps) + " steps at t = " + to_text(half.end.time);
+    const std::string place =
+        what + ", cut after " + std::to_string(steps) + " steps at t = " + to_text(half.end.time);
     ASSERT_EQ(rest.end.y, whole.end.end.y) << place;
     ASSERT_EQ(rest.end.dissipated, whole.end.end.dissipated) << place;
     ASSERT_EQ(rest.end.mode, whole.end.end.mode) << place;
@@ -208,7 +218,8 @@ void expect_resumes(const TestModel& model, const std::string& what, int cuts) {
 }
 
 TEST(EngineInvariance, ARunCutAtTheEndOfAStepGoesOnWithTheSameBits) {
-  for (const char* name : {"press", "sdnd106", "zabuga-oscillator", "bouncing-ball", "rocking-block", "relay", "order-test", "incline"}) {
+  for (const char* name : {"press", "sdnd106", "zabuga-oscillator", "bouncing-ball", "rocking-block", "relay",
+                           "order-test", "incline"}) {
     expect_resumes(gallery_model(name), name, 40);
     if (::testing::Test::HasFailure()) return;
   }
@@ -237,7 +248,8 @@ TEST(EngineInvariance, RunsCutAtArbitraryTimesAgreeToTheTolerance) {
     options.until = r.system.until;
     const engines::EngineResult rest = simulate::run(model.system, "event", options, sink, &half.end);
     ASSERT_TRUE(rest.status.ok()) << "seed " << seed << ": " << rest.status.message;
-    ASSERT_LE(distance(rest.end.y, r.base.rows.back(), r.scale), std::max(1e-8, 20 * r.error.back())) << "seed " << seed;
+    ASSERT_LE(distance(rest.end.y, r.base.rows.back(), r.scale), std::max(1e-8, 20 * r.error.back()))
+        << "seed " << seed;
     ASSERT_EQ(rest.end.mode, r.base.result.end.end.mode) << "seed " << seed;
   }
 }

@@ -90,7 +90,9 @@ void check(std::uint64_t seed, long& paradoxes, long& rows_stuck, long& rows_clo
       if (s.contacts[i].friction == 0) continue;
       const double tangent = column(result, "T " + c)[r];
       const double slip = column(result, "slip " + c)[r];
-      EXPECT_LE(std::abs(tangent), s.contacts[i].friction * normal[r] * (1 + tolerance) + 100 * tolerance * force_scale) << c << ", row " << r;
+      EXPECT_LE(std::abs(tangent),
+                s.contacts[i].friction * normal[r] * (1 + tolerance) + 100 * tolerance * force_scale)
+          << c << ", row " << r;
       if (word == "stick") {
         ++rows_stuck;
         if (entries(s.contacts[i].tangent) == 1) {
@@ -101,7 +103,8 @@ void check(std::uint64_t seed, long& paradoxes, long& rows_stuck, long& rows_clo
       } else if (word == "slip+" || word == "slip-") {
         const double sign = word == "slip+" ? 1 : -1;
         EXPECT_GE(sign * slip, -tolerance) << c << ", row " << r;
-        EXPECT_NEAR(tangent, -sign * s.contacts[i].friction * normal[r], 1e-12 * force_scale) << c << ", row " << r;
+        EXPECT_NEAR(tangent, -sign * s.contacts[i].friction * normal[r], 1e-12 * force_scale)
+            << c << ", row " << r;
       }
     }
   }
@@ -129,7 +132,8 @@ void check(std::uint64_t seed, long& paradoxes, long& rows_stuck, long& rows_clo
     }
   }
   // Energy: the audit closes, and without supply the energy only falls.
-  const double allowed = 100 * tolerance * result.end.largest_energy * std::max(1.0, static_cast<double>(result.end.steps) / 1000);
+  const double allowed = 100 * tolerance * result.end.largest_energy *
+                         std::max(1.0, static_cast<double>(result.end.steps) / 1000);
   EXPECT_LE(std::abs(result.end.energy_imbalance), allowed);
   const Column energy = column(result, "E");
   const Column balance = column(result, "balance");

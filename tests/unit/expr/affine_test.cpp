@@ -58,7 +58,8 @@ TEST(AffineForm, HasTheValueOfTheFormula) {
     ASSERT_TRUE(form.has_value()) << text << ": " << room.graph.text(obstacle.part);
     const Node node = room.read(text);
     for (int trial = 0; trial < 50; ++trial) {
-      const std::vector<double> at{std::abs(uniform(random)), uniform(random), uniform(random), 1.5 + 0.5 * uniform(random)};
+      const std::vector<double> at{std::abs(uniform(random)), uniform(random), uniform(random),
+                                   1.5 + 0.5 * uniform(random)};
       const double expected = room.graph.evaluate(node, at);
       EXPECT_NEAR(form_value(room.graph, *form, at), expected, 1e-12 * (1 + std::abs(expected)) * 100)
           << text << " at t=" << at[0] << " x=" << at[1] << " y=" << at[2] << " z=" << at[3];
@@ -117,15 +118,24 @@ TEST(AffineForm, NeverAcceptsWhatIsNotAffine) {
       const std::string a = make(depth - 1);
       const std::string b = make(depth - 1);
       switch (pick(12)) {
-        case 0: return "(" + a + ")*(" + b + ")";
-        case 1: return "sin(" + a + ")";
-        case 2: return "(" + a + ")^2";
-        case 3: return "abs(" + a + ")";
-        case 4: return "max(" + a + ", " + b + ")";
-        case 5: return "(" + a + ")/(1 + (" + b + ")^2)";
-        case 6: return "exp(0.1*(" + a + "))";
-        case 7: return "cos(" + a + ")^2*(" + b + ") + sin(" + a + ")^2*(" + b + ")";
-        default: return "(" + a + ") " + (pick(2) == 0 ? "+" : "-") + " (" + b + ")";
+        case 0:
+          return "(" + a + ")*(" + b + ")";
+        case 1:
+          return "sin(" + a + ")";
+        case 2:
+          return "(" + a + ")^2";
+        case 3:
+          return "abs(" + a + ")";
+        case 4:
+          return "max(" + a + ", " + b + ")";
+        case 5:
+          return "(" + a + ")/(1 + (" + b + ")^2)";
+        case 6:
+          return "exp(0.1*(" + a + "))";
+        case 7:
+          return "cos(" + a + ")^2*(" + b + ") + sin(" + a + ")^2*(" + b + ")";
+        default:
+          return "(" + a + ") " + (pick(2) == 0 ? "+" : "-") + " (" + b + ")";
       }
     };
     const std::string text = make(1 + static_cast<int>(random() % 3U));
@@ -134,12 +144,15 @@ TEST(AffineForm, NeverAcceptsWhatIsNotAffine) {
     if (!form) continue;
     ++accepted;
     const Node node = room.read(text);
-    const Program program = compile(room.graph, std::span(&node, 1), room.map(),
-                                    static_cast<int>(room.graph.variable_count() + room.graph.switches().size()), Sides::given);
+    const Program program =
+        compile(room.graph, std::span(&node, 1), room.map(),
+                static_cast<int>(room.graph.variable_count() + room.graph.switches().size()), Sides::given);
     std::vector<double> in(room.graph.variable_count() + room.graph.switches().size());
-    for (std::size_t i = room.graph.variable_count(); i < in.size(); ++i) in[i] = static_cast<double>(random() % 2U);
+    for (std::size_t i = room.graph.variable_count(); i < in.size(); ++i)
+      in[i] = static_cast<double>(random() % 2U);
     std::vector<double> registers(static_cast<std::size_t>(program.registers()) + 1);
-    const double t = uniform(random), z = uniform(random), x = uniform(random), y = uniform(random), dx = uniform(random), dy = uniform(random);
+    const double t = uniform(random), z = uniform(random), x = uniform(random), y = uniform(random),
+                 dx = uniform(random), dy = uniform(random);
     double value[3];
     double size = 0;
     for (int k = 0; k < 3; ++k) {

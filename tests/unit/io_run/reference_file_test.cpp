@@ -68,13 +68,16 @@ kinds = ["impact", "stick"]
 TEST(ReferenceFile, ComplainsWithAPlace) {
   const std::string good = "[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nat = 1\nexact = 2\n";
   EXPECT_EQ(problems(good), "");
-  EXPECT_NE(problems(good + "tolerence = 1\n").find("r:6:1: error: there is no key 'tolerence' here"), std::string::npos);
+  EXPECT_NE(problems(good + "tolerence = 1\n").find("r:6:1: error: there is no key 'tolerence' here"),
+            std::string::npos);
   EXPECT_NE(problems(good + "tolerence = 1\n").find("did you mean 'tolerance'?"), std::string::npos);
   EXPECT_NE(problems(good + "count = \"impact\"\n").find("exactly one of"), std::string::npos);
   EXPECT_NE(problems("[[value]]\nlabel = \"a\"\nexact = 1\n").find("exactly one of"), std::string::npos);
-  EXPECT_NE(problems("[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nexact = 1\n").find("needs 'at'"), std::string::npos);
+  EXPECT_NE(problems("[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nexact = 1\n").find("needs 'at'"),
+            std::string::npos);
   EXPECT_NE(problems("[[value]]\nlabel = \"a\"\ncount = \"x\"\n").find("needs 'exact'"), std::string::npos);
-  EXPECT_NE(problems(good + "tolerance = \"small\"\n").find("'tolerance' must be a number"), std::string::npos);
+  EXPECT_NE(problems(good + "tolerance = \"small\"\n").find("'tolerance' must be a number"),
+            std::string::npos);
   EXPECT_NE(problems(good + "side = \"left\"\n").find("\"before\" or \"after\""), std::string::npos);
   EXPECT_NE(problems(good + "number = 0\n").find("counts from 1"), std::string::npos);
   EXPECT_NE(problems("= 3").find("error"), std::string::npos);

@@ -95,8 +95,9 @@ TEST_F(Run, RunJsonSaysWhatWasRunAndHowItEnded) {
   EXPECT_GT(run["counts"]["steps"], 10);
   EXPECT_LT(run["residuals"]["energy"], 1e-8);
   const json& energy = run["energy"];
-  EXPECT_NEAR(energy["initial"].get<double>() + energy["supplied"].get<double>() - energy["dissipated"].get<double>(),
-              energy["final"].get<double>(), 1e-7);
+  EXPECT_NEAR(
+      energy["initial"].get<double>() + energy["supplied"].get<double>() - energy["dissipated"].get<double>(),
+      energy["final"].get<double>(), 1e-7);
   ASSERT_GT(run["intervals"].size(), 2U);
   EXPECT_EQ(run["intervals"][0]["contact"], "plane");
   EXPECT_LE(run["intervals"][0]["from"], run["intervals"][0]["to"]);
@@ -109,7 +110,8 @@ TEST_F(Run, RunJsonSaysWhatWasRunAndHowItEnded) {
   again.model.file = folder_ / "again.toml";
   again.output = folder_ / "again";
   const RunReport repeated = run_model(again);
-  ASSERT_EQ(repeated.stage, RunStage::ended) << render(repeated.model.diagnostics, "again.toml", repeated.model.file.text);
+  ASSERT_EQ(repeated.stage, RunStage::ended)
+      << render(repeated.model.diagnostics, "again.toml", repeated.model.file.text);
   EXPECT_EQ(contents(repeated.folder / "trajectory.csv"), contents(report.folder / "trajectory.csv"));
   EXPECT_EQ(contents(repeated.folder / "events.csv"), contents(report.folder / "events.csv"));
 }
@@ -180,7 +182,8 @@ TEST_F(Run, AResumedRunGoesOnWhereTheFirstEnded) {
     ASSERT_EQ(rest.stage, RunStage::ended);
 
     RunData all, one, two;
-    ASSERT_TRUE(read_run(whole.folder, all).ok() && read_run(first.output, one).ok() && read_run(second.output, two).ok());
+    ASSERT_TRUE(read_run(whole.folder, all).ok() && read_run(first.output, one).ok() &&
+                read_run(second.output, two).ok());
     ASSERT_EQ(one.events.size() + two.events.size(), all.events.size()) << name;
     for (std::size_t i = 0; i < all.events.size(); ++i) {
       const Event& event = i < one.events.size() ? one.events[i] : two.events[i - one.events.size()];
@@ -190,9 +193,11 @@ TEST_F(Run, AResumedRunGoesOnWhereTheFirstEnded) {
     EXPECT_GT(two.columns[0].numbers.front(), first.until.value()) << "rows of the second part only";
     for (const Column& column : all.columns) {
       if (!column.words.empty()) continue;
-      EXPECT_NEAR(two.find(column.name)->numbers.back(), column.numbers.back(), 1e-6) << name << ", " << column.name;
+      EXPECT_NEAR(two.find(column.name)->numbers.back(), column.numbers.back(), 1e-6)
+          << name << ", " << column.name;
     }
-    EXPECT_NEAR(rest.summary.energy.dissipated, whole.summary.energy.dissipated, 1e-6) << "the audit goes on, too";
+    EXPECT_NEAR(rest.summary.energy.dissipated, whole.summary.energy.dissipated, 1e-6)
+        << "the audit goes on, too";
   }
 }
 
@@ -217,7 +222,8 @@ TEST_F(Run, InterruptedAndResumedTheBitsAreTheSame) {
     ASSERT_TRUE(model.ok());
     const model::System& system = *model.compiled.system;
     engines::EngineOptions options = engines::options_of(model.compiled.run);
-    if (std::string(name) == "pilger-mill") options.until = 0.5;  // long enough for the change to the implicit method
+    if (std::string(name) == "pilger-mill")
+      options.until = 0.5;  // long enough for the change to the implicit method
     simulate::NullSink none;
     const engines::Moment whole = simulate::run(system, "event", options, none).end;
     for (const long at : {1L, 2L, 5L, 25L}) {
@@ -233,7 +239,8 @@ TEST_F(Run, InterruptedAndResumedTheBitsAreTheSame) {
       EXPECT_EQ(resumed.mode, whole.mode) << name << ", stopped after event " << at;
       for (std::size_t i = 0; i < whole.y.size(); ++i) {
         EXPECT_EQ(std::bit_cast<std::uint64_t>(resumed.y[i]), std::bit_cast<std::uint64_t>(whole.y[i]))
-            << name << ", stopped after event " << at << ": y[" << i << "] = " << resumed.y[i] << " and " << whole.y[i];
+            << name << ", stopped after event " << at << ": y[" << i << "] = " << resumed.y[i] << " and "
+            << whole.y[i];
       }
     }
   }
@@ -250,7 +257,8 @@ TEST_F(Run, AnInterruptedRunLeavesCompleteFiles) {
   EXPECT_TRUE(read_run(report.folder, data).ok());
   EXPECT_EQ(json::parse(data.run_json)["end"]["reason"], "interrupted");
   EXPECT_FALSE(data.state_json.empty());
-  for (const fs::directory_entry& entry : fs::directory_iterator(report.folder)) EXPECT_NE(entry.path().extension(), ".tmp");
+  for (const fs::directory_entry& entry : fs::directory_iterator(report.folder))
+    EXPECT_NE(entry.path().extension(), ".tmp");
 }
 
 TEST_F(Run, DefaultFoldersAreNamedAfterTheModel) {

@@ -38,14 +38,16 @@ void expect_same(const engines::Moment& a, const engines::Moment& b) {
   EXPECT_EQ(a.started, b.started);
   const engines::PhaseMemory& p = a.phase;
   const engines::PhaseMemory& q = b.phase;
-  EXPECT_EQ(bits({p.time, p.start, p.last_flight, p.largest_energy, p.tail_end}), bits({q.time, q.start, q.last_flight, q.largest_energy, q.tail_end}));
+  EXPECT_EQ(bits({p.time, p.start, p.last_flight, p.largest_energy, p.tail_end}),
+            bits({q.time, q.start, q.last_flight, q.largest_energy, q.tail_end}));
   EXPECT_EQ(p.mode, q.mode);
   EXPECT_EQ(p.grow, q.grow);
   EXPECT_EQ(p.stiff, q.stiff);
-  for (const auto member : {&engines::PhaseMemory::y, &engines::PhaseMemory::side, &engines::PhaseMemory::guards,
-                            &engines::PhaseMemory::watch_sides, &engines::PhaseMemory::rate, &engines::PhaseMemory::noise,
-                            &engines::PhaseMemory::stepper, &engines::PhaseMemory::switchings, &engines::PhaseMemory::tail,
-                            &engines::PhaseMemory::intervals, &engines::PhaseMemory::timetable}) {
+  for (const auto member :
+       {&engines::PhaseMemory::y, &engines::PhaseMemory::side, &engines::PhaseMemory::guards,
+        &engines::PhaseMemory::watch_sides, &engines::PhaseMemory::rate, &engines::PhaseMemory::noise,
+        &engines::PhaseMemory::stepper, &engines::PhaseMemory::switchings, &engines::PhaseMemory::tail,
+        &engines::PhaseMemory::intervals, &engines::PhaseMemory::timetable}) {
     EXPECT_EQ(bits(p.*member), bits(q.*member));
   }
 }
@@ -61,7 +63,9 @@ TEST(StateFile, GivesEveryBitBack) {
     simulate::NullSink sink;
     engines::Moment moment = simulate::run(system, "event", options, sink).end;
     // Numbers of every size, subnormal ones and what is not a number.
-    for (double& x : moment.scales) x = std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random), static_cast<int>(random() % 2100) - 1080);
+    for (double& x : moment.scales)
+      x = std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random),
+                     static_cast<int>(random() % 2100) - 1080);
     moment.history = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -0.0,
                       std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max()};
     engines::Moment read;
@@ -85,7 +89,8 @@ TEST(StateFile, RefusesOtherModelsAndOtherFiles) {
   for (std::size_t cut = 1; cut < text.size(); cut += 37) {
     std::string damaged = text;
     damaged.erase(cut, 11);
-    static_cast<void>(read_state(damaged, *model.compiled.system, moment));  // says something, and does not crash
+    static_cast<void>(
+        read_state(damaged, *model.compiled.system, moment));  // says something, and does not crash
   }
 }
 

@@ -15,7 +15,8 @@ FrictionLaw bristle_law(const char* type) {
   law.velocity = 0.1;
   law.exponent = 2;
   law.viscous = 0.004;
-  if (std::string(type) == "lugre" || std::string(type) == "elastoplastic" || std::string(type) == "penalty") {
+  if (std::string(type) == "lugre" || std::string(type) == "elastoplastic" ||
+      std::string(type) == "penalty") {
     law.stiffness = 100;
     law.damping = "10*exp(-(speed/0.1)^2)";
   }
@@ -42,9 +43,11 @@ TEST(FrictionCurve, IsWhatTheEquationsOfMotionContain) {
       ASSERT_TRUE(system.motion(work));
       const double slip = velocity(system, work, 0) - 0.3;
       const LawNumbers law = curve.at(slip);
-      expect_close(-work.force[0], resistance(curve.type(), law, slip, z), 1e-12, std::string(type) + ", seed " + std::to_string(i));
+      expect_close(-work.force[0], resistance(curve.type(), law, slip, z), 1e-12,
+                   std::string(type) + ", seed " + std::to_string(i));
       if (curve.has_bristle())
-        expect_close(work.rate[0], bristle_rate(curve.type(), law, slip, z), 1e-12, std::string(type) + " rate, seed " + std::to_string(i));
+        expect_close(work.rate[0], bristle_rate(curve.type(), law, slip, z), 1e-12,
+                     std::string(type) + " rate, seed " + std::to_string(i));
     }
   }
 }
@@ -55,7 +58,8 @@ TEST(FrictionCurve, SlopesAreDerivatives) {
   for (const double v : {0.02, 0.1, 0.25}) {
     const double h = 1e-6;
     EXPECT_NEAR(curve.at(v).mu_slope, (curve.at(v + h).mu - curve.at(v - h).mu) / (2 * h), 1e-7);
-    EXPECT_NEAR(curve.at(v).damping_slope, (curve.at(v + h).damping - curve.at(v - h).damping) / (2 * h), 1e-5);
+    EXPECT_NEAR(curve.at(v).damping_slope, (curve.at(v + h).damping - curve.at(v - h).damping) / (2 * h),
+                1e-5);
   }
 }
 

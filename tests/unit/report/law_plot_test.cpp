@@ -15,7 +15,8 @@ namespace {
 
 model::System pad(const std::string& law) {
   const io::ModelFile file = io::read_model_text(
-      "format = 1\n[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[friction]]\nname = \"pad\"\nslip = \"x'\"\nnormal = 10\nlaw = " +
+      "format = 1\n[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[friction]]\nname = \"pad\"\nslip "
+      "= \"x'\"\nnormal = 10\nlaw = " +
       law + "\n[run]\nuntil = 1\n");
   model::Compiled compiled = model::compile(file.spec);
   if (!compiled.system) throw std::runtime_error(render(compiled.diagnostics, file.name, file.text));
@@ -37,13 +38,15 @@ TEST(LawPlot, ShowsTheLimitAtRestAboveTheSlidingForce) {
 }
 
 TEST(LawPlot, TheHysteresisLoopEnclosesTheWorkOfSliding) {
-  const model::System system = pad("{ type = \"elastoplastic\", mu = 0.2, stiffness = 100, damping = 0, breakaway = 0.001 }");
+  const model::System system =
+      pad("{ type = \"elastoplastic\", mu = 0.2, stiffness = 100, damping = 0, breakaway = 0.001 }");
   const Figure figure = law_figure(system, 0);
   ASSERT_EQ(figure.panels.size(), 2U);
   const auto area = [](const Series& loop) {
     double sum = 0;
     // the last full turn of one and a quarter
-    for (std::size_t i = loop.x.size() / 5; i + 1 < loop.x.size(); ++i) sum += 0.5 * (loop.y[i] + loop.y[i + 1]) * (loop.x[i + 1] - loop.x[i]);
+    for (std::size_t i = loop.x.size() / 5; i + 1 < loop.x.size(); ++i)
+      sum += 0.5 * (loop.y[i] + loop.y[i + 1]) * (loop.x[i + 1] - loop.x[i]);
     return sum;
   };
   const Series& small = figure.panels[1].series[0];
@@ -57,10 +60,12 @@ TEST(LawPlot, TheHysteresisLoopEnclosesTheWorkOfSliding) {
 }
 
 TEST(LawPlot, EveryLawGivesAPicture) {
-  for (const char* law : {"0.3", "\"0.1/(1 + 3*speed)\"", "{ static = 0.3, dynamic = 0.2, velocity = 0.1, viscous = 1 }",
-                          "{ type = \"lugre\", mu = 0.3, stiffness = 1e5, damping = 10 }", "{ type = \"arctan\", mu = 0.3, beta = 100 }",
-                          "{ type = \"penalty\", mu = 0.3, stiffness = 1e5, damping = 10 }",
-                          "{ type = \"penalty\", mu = 0.3, stiffness = 1e5, damping = 0 }"}) {
+  for (const char* law :
+       {"0.3", "\"0.1/(1 + 3*speed)\"", "{ static = 0.3, dynamic = 0.2, velocity = 0.1, viscous = 1 }",
+        "{ type = \"lugre\", mu = 0.3, stiffness = 1e5, damping = 10 }",
+        "{ type = \"arctan\", mu = 0.3, beta = 100 }",
+        "{ type = \"penalty\", mu = 0.3, stiffness = 1e5, damping = 10 }",
+        "{ type = \"penalty\", mu = 0.3, stiffness = 1e5, damping = 0 }"}) {
     const model::System system = pad(law);
     const Figure figure = law_figure(system, 0, {"title", 2});
     for (const Panel& panel : figure.panels) {
