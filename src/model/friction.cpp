@@ -137,7 +137,9 @@ Dissipation dissipation(FrictionCurve& curve) {
     for (int i = 0; i < kGrid; ++i) {
       const LawNumbers law = curve.at(sign * grid_speed(i));
       if (law.mu > largest) largest = law.mu;
-      if (std::isnan(out.negative_at) && law.load * law.mu + law.viscous * grid_speed(i) < 0)
+      // A normal force that is negative somewhere is not the law's fault, and ends a run by itself.
+      const double load = law.load > 0 ? law.load : 1;
+      if (std::isnan(out.negative_at) && load * law.mu + law.viscous * grid_speed(i) < 0)
         out.negative_at = sign * grid_speed(i);
     }
     if (!bristle) continue;
