@@ -155,6 +155,7 @@ bool EventEngine::Run::impact(bool inelastic) {
       sink_->interval({r, t_, t_, 0, pending_[i].normal_impulse});
     }
   }
+  rest_by_rounding();
   for (int j = 0; j < layout_.tangents; ++j) {
     if (before_impact_.tangent[j] != mode_.tangent[j]) fresh_tangent_[j] = 1;
   }
@@ -166,6 +167,22 @@ bool EventEngine::Run::impact(bool inelastic) {
     pending_.resize(first);
   }
   return true;
+}
+
+// A slip that an impact leaves at rounding of what slips have been is rest: its sign means nothing, and the decision tells where it goes.
+void EventEngine::Run::rest_by_rounding() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      TangentStatus& status = mode_.tangent[relation.first_tangent + j];
+      if (direction(status) == 0) continue;
+      const model::RelationRows::Tangent& row = system_.rows(work_, r).tangent[j];
+      double slip = row.drive;
+      for (int i = 0; i < layout_.coordinates; ++i) slip += row.w[i] * work_.in[layout_.v() + i];
+      if (std::abs(slip) <= 1e-13 * guards_.slip_scale(relation.first_tangent + j))
+        status = TangentStatus::stick;
+    }
+  }
 }
 
 void EventEngine::Run::add_impact_work() {

@@ -115,6 +115,7 @@ struct EventEngine::Run {
   bool mark_touching();
   void close_gap(int relation);
   [[nodiscard]] bool impact(bool inelastic);
+  void rest_by_rounding();
   void add_impact_work();
   void settle_reference();
   [[nodiscard]] bool begin_tail(const Accumulation::Entry& entry);

@@ -89,6 +89,10 @@ class Guards {
   [[nodiscard]] double tangent_scale(int number) const {
     return memory_[2 * system_.layout().relations + system_.layout().tangents + number];
   }
+  /// Largest slip velocity seen so far, by tangential row.
+  [[nodiscard]] double slip_scale(int number) const {
+    return memory_[2 * system_.layout().relations + number];
+  }
   /// Rounding of a gap at the state in work.in.
   [[nodiscard]] double gap_noise(int relation);
   /// Rounding of the surface of switch k, from its sensitivity to the last bits of the state in work.in.
