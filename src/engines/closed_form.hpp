@@ -12,8 +12,9 @@
 //     f = f⁰ − D (S D)⁻¹ (S f⁰ + ∂s/∂t) ,   S = ∂s/∂y ,   D = (d_1 … d_m)
 //
 // Work is the integral of products of two rows. On windows within the natural time 1/ρ(|Â|) both are Taylor polynomials, exact to rounding,
-// and Gauss-Legendre quadrature with 8 points is exact to rounding, too. Over a whole window work is a quadratic form x̂ᵀ W x̂, over two of
-// them W + EᵀWE with E = exp(Â h), and so on: long phases take few forms.
+// and Gauss-Legendre quadrature with 8 points is exact to rounding, too. Over a piece of length h = 2^p work is a quadratic form x̂ᵀ W x̂, over
+// two of them W + EᵀWE with E = exp(Â h), and so on; the impulse of a reaction is a row r, then r + r E. A phase is cut into such pieces, from a
+// sixteenth of the natural time up, and only what is left at its end needs the quadrature.
 #pragma once
 
 #include <cstdint>
@@ -64,13 +65,15 @@ class ClosedForm {
     double impulse = 0;  ///< ∫ λ_N dt over the window
     double peak = 0;
   };
-  /// Adds the work over a window that starts at x to `work` (dissipated, then supplied, by audit element) and gives the reactions of that window;
-  /// without `products` the reactions only.
-  void integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions,
-                 bool products = true);
-  /// Spans of 2^level windows for which add_work() has a form: level < levels().
-  [[nodiscard]] int levels() const { return levels_; }
-  void add_work(const double* x, int level, double* work) const;
+  /// Adds the work over a window that starts at x to `work` (dissipated, then supplied, by audit element) and gives the reactions of that window.
+  void integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions);
+  /// Pieces of length 2^p, first_piece() ≤ p ≤ last_piece(), for which there are forms; none if has_pieces() is false.
+  [[nodiscard]] bool has_pieces() const { return levels_ > 0; }
+  [[nodiscard]] int first_piece() const { return exponentials.natural_exponent() - kFiner; }
+  [[nodiscard]] int last_piece() const { return first_piece() + levels_ - 1; }
+  /// The same as integrate() over the piece of length 2^p from x to next.
+  void integrate_piece(int p, const double* x, const double* next, double* work,
+                       std::vector<Reaction>& reactions);
   [[nodiscard]] bool has_reactions() const { return !reaction_rows_.empty(); }
 
  private:
@@ -94,6 +97,11 @@ class ClosedForm {
   void list_margins(Context& context, const Stack& stack, int guard, std::vector<Row>& rows);
   void list_work(Context& context, const Stack& stack);
   void list_forms();
+  void list_impulses();
+  /// Returns the number of terms.
+  int expand(int row, const double* x, double width);
+  [[nodiscard]] double peak(int row, int terms) const;
+  [[nodiscard]] int terms_needed(double width) const;
   int integral_row(const Row& row);
   [[nodiscard]] Row augmented(const Row& row) const;
 
@@ -117,20 +125,30 @@ class ClosedForm {
   };
   double window_ = 0;
   bool work_by_products_ = true;
-  std::vector<Row> rows_;       ///< of products and reactions, over x̂
-  std::vector<double> taylor_;  ///< row × state × term: cᵀÂᵏ/k!
+  std::vector<Row> rows_;  ///< of products and reactions, over x̂
+  // States that a row depends on: entries first_entry_[i] … first_entry_[i + 1] of the following.
+  std::vector<int> first_entry_, entry_state_;
+  std::vector<double> taylor_;  ///< entry × term: cᵀÂᵏ/k!
+  std::vector<int> row_terms_;  ///< by row: terms that are not zero
   std::vector<Product> products_;
   std::vector<ReactionRow> reaction_rows_;
   std::vector<double> terms_, nodes_;
-  static constexpr int kLevels = 6;
+  int terms_used_ = kTerms;            ///< in any row; fewer for polynomial motion
+  static constexpr int kFiner = 4;     ///< powers of two between the natural time and the shortest piece
+  static constexpr int kLevels = 10;   ///< lengths of pieces
   static constexpr int kLargest = 64;  ///< size of x̂ up to which forms are cheaper than rows
   struct Form {
     int component = 0;
-    std::vector<double> matrix;  ///< level × size × size
+    std::vector<double> matrix;  ///< level × packed matrix
   };
   int levels_ = 0;
   std::vector<Form> forms_;
-  std::vector<std::uint8_t> of_reaction_;  ///< by row
+  /// Of a reaction: level × state, ∫ cᵀ e^{Âs} ds; its slope cᵀÂ; and a bound of the slope's curvature on a piece, |cᵀÂ³| e^{|Â|h}.
+  struct Impulse {
+    std::vector<double> rows;
+    std::vector<double> slope, bend;
+  };
+  std::vector<Impulse> impulses_;  ///< by reaction row
 };
 
 }  // namespace judder::engines

@@ -5,6 +5,9 @@
 
 #include "closed_form_parts.hpp"
 #include "engines/numeric/double_double.hpp"
+#include "engines/numeric/packed_matrix.hpp"
+#include "engines/numeric/pair.hpp"
+#include "engines/numeric/power_of_two.hpp"
 
 namespace judder::engines {
 namespace {
@@ -90,12 +93,20 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
   }
   // cᵀÂᵏ/k!, in 106 bits as for the search.
   const int size = linear_.size();
-  taylor_.assign(rows_.size() * size * kTerms, 0.0);
+  first_entry_.assign(1, 0);
+  entry_state_.clear();
+  taylor_.clear();
+  row_terms_.clear();
+  std::vector<double> terms(size * kTerms);
   std::vector<DoubleDouble> present(size), next(size);
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    for (int j = 0; j < size; ++j) present[j] = {rows_[i][j], 0};
+  for (const Row& wide : rows_) {
+    for (int j = 0; j < size; ++j) present[j] = {wide[j], 0};
+    int used = 1;
     for (int k = 0; k < kTerms; ++k) {
-      for (int j = 0; j < size; ++j) taylor_[(i * size + j) * kTerms + k] = present[j].high;
+      for (int j = 0; j < size; ++j) {
+        terms[j * kTerms + k] = present[j].high;
+        if (present[j].high != 0) used = k + 1;
+      }
       for (int j = 0; j < size; ++j) {
         DoubleDouble sum;
         for (int l = 0; l < size; ++l) {
@@ -106,6 +117,14 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
       }
       std::swap(present, next);
     }
+    row_terms_.push_back(used);
+    for (int j = 0; j < size; ++j) {
+      const double* entry = terms.data() + j * kTerms;
+      if (std::all_of(entry, entry + kTerms, [](double x) { return x == 0; })) continue;
+      entry_state_.push_back(j);
+      taylor_.insert(taylor_.end(), entry, entry + kTerms);
+    }
+    first_entry_.push_back(static_cast<int>(entry_state_.size()));
   }
   terms_.assign(rows_.size() * kTerms, 0.0);
   nodes_.assign(rows_.size() * 8, 0.0);
@@ -132,13 +151,6 @@ const std::array<double, 24> kShare = [] {
   return table;
 }();
 
-/// Terms that matter on a window of this share of the natural time.
-int terms_needed(double share, int most) {
-  int terms = 2;
-  while (terms < most && kShare[static_cast<std::size_t>(terms)] < share) ++terms;
-  return terms;
-}
-
 double polynomial(const double* c, int terms, double theta) {
   double value = c[terms - 1];
   for (int k = terms - 2; k >= 0; --k) value = value * theta + c[k];
@@ -147,99 +159,196 @@ double polynomial(const double* c, int terms, double theta) {
 
 }  // namespace
 
-/// W of one window from the rows at the nodes of the quadrature, then of two, four, … windows.
+/// W of the shortest piece from the rows at the nodes of the quadrature, then of two, four, … of them.
 void ClosedForm::list_forms() {
   const int size = linear_.size();
   forms_.clear();
-  of_reaction_.assign(rows_.size(), 0);
-  for (const ReactionRow& reaction : reaction_rows_) of_reaction_[reaction.row] = 1;
-  levels_ = std::isinf(window_) || products_.empty() || size > kLargest ? 0 : kLevels;
-  while (levels_ > 0 && !exponentials.finite(exponentials.natural_exponent() + levels_ - 1)) --levels_;
+  impulses_.clear();
+  levels_ = std::isinf(window_) || rows_.empty() || size > kLargest ? 0 : kLevels;
+  while (levels_ > 0 && !exponentials.finite(last_piece())) --levels_;
   if (levels_ == 0) return;
+  const double shortest = std::ldexp(1.0, first_piece());
   const auto square = static_cast<std::size_t>(size * size);
   std::vector<double> first(size), second(size);
   const auto at_node = [&](int row, double theta, std::vector<double>& out) {
-    for (int j = 0; j < size; ++j) {
-      const double* c = taylor_.data() + (row * size + j) * kTerms;
-      out[j] = polynomial(c, kTerms, theta * window_);
-    }
+    std::fill(out.begin(), out.end(), 0.0);
+    for (int e = first_entry_[row]; e < first_entry_[row + 1]; ++e)
+      out[entry_state_[e]] = polynomial(taylor_.data() + e * kTerms, kTerms, theta * shortest);
   };
+  std::vector<std::vector<double>> whole;  // by form, the present level row by row
   for (const Product& product : products_) {
     auto form = std::find_if(forms_.begin(), forms_.end(),
                              [&](const Form& f) { return f.component == product.component; });
-    if (form == forms_.end())
-      form = forms_.insert(forms_.end(), {product.component, std::vector<double>(square * levels_)});
+    if (form == forms_.end()) {
+      form = forms_.insert(forms_.end(), {product.component, {}});
+      form->matrix.resize(numeric::packed_size(size) * levels_);
+      whole.emplace_back(square);
+    }
+    std::vector<double>& matrix = whole[form - forms_.begin()];
     for (std::size_t g = 0; g < 8; ++g) {
       at_node(product.first, kNode[g], first);
       at_node(product.second, kNode[g], second);
-      const double weight = product.factor * window_ * kWeight[g];
+      const double weight = product.factor * shortest * kWeight[g];
       for (int i = 0; i < size; ++i) {
-        for (int j = 0; j < size; ++j) form->matrix[i * size + j] += weight * first[i] * second[j];
+        for (int j = 0; j < size; ++j) matrix[i * size + j] += weight * first[i] * second[j];
       }
     }
   }
-  std::vector<double> half(square);
-  for (Form& form : forms_) {
-    for (int level = 1; level < levels_; ++level) {
-      const double* before = form.matrix.data() + (level - 1) * square;
-      double* now = form.matrix.data() + level * square;
-      const double* e = exponentials.at(exponentials.natural_exponent() + level - 1);
+  std::vector<double> half(square), next(square);
+  for (std::size_t f = 0; f < forms_.size(); ++f) {
+    std::vector<double>& now = whole[f];
+    for (int level = 0; level < levels_; ++level) {
+      numeric::pack(size, now.data(), forms_[f].matrix.data() + level * numeric::packed_size(size));
+      const double* e = exponentials.at(first_piece() + level);
       for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j) {
           double sum = 0;
-          for (int k = 0; k < size; ++k) sum += before[i * size + k] * e[k * size + j];
+          for (int k = 0; k < size; ++k) sum += now[i * size + k] * e[k * size + j];
           half[i * size + j] = sum;
         }
       }
       for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j) {
-          double sum = before[i * size + j];
+          double sum = now[i * size + j];
           for (int k = 0; k < size; ++k) sum += e[k * size + i] * half[k * size + j];
-          now[i * size + j] = sum;
+          next[i * size + j] = sum;
         }
       }
+      std::swap(now, next);
     }
+  }
+  list_impulses();
+}
+
+void ClosedForm::list_impulses() {
+  const int size = linear_.size();
+  const double shortest = std::ldexp(1.0, first_piece());
+  const std::vector<double> growth = numeric::absolute_exponential(size, linear_.matrix(), window_);
+  for (const ReactionRow& reaction : reaction_rows_) {
+    Impulse impulse;
+    impulse.rows.resize(size * levels_);
+    impulse.slope.resize(size);
+    impulse.bend.resize(size);
+    for (int e = first_entry_[reaction.row]; e < first_entry_[reaction.row + 1]; ++e) {
+      const int j = entry_state_[e];
+      const double* c = taylor_.data() + e * kTerms;
+      double sum = 0;
+      for (int k = kTerms - 1; k >= 0; --k) sum = sum * shortest + c[k] / (k + 1);
+      impulse.rows[j] = sum * shortest;
+      impulse.slope[j] = c[1];
+      for (int i = 0; i < size; ++i) impulse.bend[i] += 6 * std::abs(c[3]) * growth[j * size + i];
+    }
+    for (int level = 1; level < levels_; ++level) {
+      const double* before = impulse.rows.data() + (level - 1) * size;
+      const double* e = exponentials.at(first_piece() + level - 1);
+      for (int j = 0; j < size; ++j) {
+        double sum = before[j];
+        for (int i = 0; i < size; ++i) sum += before[i] * e[i * size + j];
+        impulse.rows[level * size + j] = sum;
+      }
+    }
+    impulses_.push_back(std::move(impulse));
   }
 }
 
-void ClosedForm::add_work(const double* x, int level, double* work) const {
-  const int size = linear_.size();
-  for (const Form& form : forms_) {
-    const double* w = form.matrix.data() + level * size * size;
-    double sum = 0;
-    for (int i = 0; i < size; ++i) {
-      double row = 0;
-      for (int j = 0; j < size; ++j) row += w[i * size + j] * x[j];
-      sum += x[i] * row;
-    }
-    work[form.component] += sum;
-  }
+/// Terms that matter on a window of this width.
+int ClosedForm::terms_needed(double width) const {
+  if (std::isinf(window_)) return kTerms;
+  const double share = width / window_;
+  int terms = 2;
+  while (terms < kTerms && kShare[static_cast<std::size_t>(terms)] < share) ++terms;
+  return terms;
 }
 
-void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions,
-                           bool products) {
+/// A row on a window from x: its polynomial in θ ∈ [0, 1], and its values at the nodes.
+int ClosedForm::expand(int row, const double* x, double width) {
+  constexpr std::size_t kPairs = kTerms / 2;
+  static_assert(kTerms % 2 == 0);
+  const int terms = std::min(terms_needed(width), row_terms_[row]);
+  const std::size_t pairs = static_cast<std::size_t>(terms + 1) / 2;
+  std::array<numeric::Pair, kPairs> sum{};
+  for (int e = first_entry_[row]; e < first_entry_[row + 1]; ++e) {
+    const double* column = taylor_.data() + e * kTerms;
+    const numeric::Pair factor = numeric::both(x[entry_state_[e]]);
+    for (std::size_t k = 0; k < pairs; ++k) sum[k] += numeric::load_pair(column + 2 * k) * factor;
+  }
+  double* c = terms_.data() + row * kTerms;
+  for (std::size_t k = 0; k < pairs; ++k) numeric::store_pair(sum[k], c + 2 * k);
+  double power = width;
+  for (int k = 1; k < terms; ++k, power *= width) c[k] *= power;
+  std::array<numeric::Pair, 4> value, node;
+  for (std::size_t g = 0; g < 4; ++g) {
+    value[g] = numeric::both(c[terms - 1]);
+    node[g] = numeric::load_pair(kNode.data() + 2 * g);
+  }
+  for (int k = terms - 2; k >= 0; --k) {
+    const numeric::Pair next = numeric::both(c[k]);
+    for (std::size_t g = 0; g < 4; ++g) value[g] = value[g] * node[g] + next;
+  }
+  for (std::size_t g = 0; g < 4; ++g) numeric::store_pair(value[g], nodes_.data() + row * 8 + 2 * g);
+  return terms;
+}
+
+/// The largest value of an expanded row on its window.
+double ClosedForm::peak(int row, int terms) const {
+  const double* values = nodes_.data() + row * 8;
+  const double* c = terms_.data() + row * kTerms;
+  std::size_t best = 0;
+  for (std::size_t g = 1; g < 8; ++g) {
+    if (values[g] > values[best]) best = g;
+  }
+  const double end = polynomial(c, terms, 1);
+  const double largest = std::max({values[best], c[0], end});
+  if (!(largest > c[0] && largest > end)) return largest;
+  // A maximum inside: Newton on the slope between the neighbouring nodes.
+  const double low = best == 0 ? 0 : kNode[best - 1];
+  const double high = best == 7 ? 1 : kNode[best + 1];
+  double theta = kNode[best];
+  for (int round = 0; round < 6; ++round) {
+    double slope = 0;
+    double curve = 0;
+    for (int k = terms - 1; k >= 1; --k) slope = slope * theta + k * c[k];
+    for (int k = terms - 1; k >= 2; --k) curve = curve * theta + k * (k - 1) * c[k];
+    if (curve == 0) break;
+    theta = std::clamp(theta - slope / curve, low, high);
+  }
+  return std::max(largest, polynomial(c, terms, theta));
+}
+
+void ClosedForm::integrate_piece(int p, const double* x, const double* next, double* work,
+                                 std::vector<Reaction>& reactions) {
   const int size = linear_.size();
-  const int count = static_cast<int>(rows_.size());
-  const int terms = std::isinf(window_) ? kTerms : terms_needed(width / window_, kTerms);
-  for (int i = 0; i < count; ++i) {
-    if (!products && of_reaction_[i] == 0) continue;
-    double* c = terms_.data() + i * kTerms;
-    std::fill_n(c, terms, 0.0);
+  const auto level = static_cast<std::size_t>(p - first_piece());
+  for (const Form& form : forms_)
+    work[form.component] +=
+        numeric::quadratic_form(size, form.matrix.data() + level * numeric::packed_size(size), x);
+  reactions.clear();
+  const double width = numeric::power_of_two(p);
+  for (std::size_t i = 0; i < reaction_rows_.size(); ++i) {
+    const Impulse& impulse = impulses_[i];
+    const double* weights = impulse.rows.data() + level * size;
+    const double* row = rows_[reaction_rows_[i].row].data();
+    double sum = 0, start = 0, end = 0, slope = 0, last_slope = 0, bend = 0;
     for (int j = 0; j < size; ++j) {
-      const double* column = taylor_.data() + (i * size + j) * kTerms;
-      const double xj = x[j];
-      for (int k = 0; k < terms; ++k) c[k] += column[k] * xj;
+      sum += weights[j] * x[j];
+      start += row[j] * x[j];
+      end += row[j] * next[j];
+      slope += impulse.slope[j] * x[j];
+      last_slope += impulse.slope[j] * next[j];
+      bend += impulse.bend[j] * std::abs(x[j]);
     }
-    double power = 1;
-    for (int k = 0; k < terms; ++k, power *= width) c[k] *= power;
-    double* values = nodes_.data() + i * 8;
-    std::fill_n(values, 8, c[terms - 1]);
-    for (int k = terms - 2; k >= 0; --k) {
-      for (std::size_t g = 0; g < 8; ++g) values[g] = values[g] * kNode[g] + c[k];
-    }
+    double largest = std::max(start, end);
+    // The slope is that of the line between its ends but for bend·h²/8: one sign leaves the largest value at an end.
+    if (!(slope * last_slope >= 0 &&
+          std::min(std::abs(slope), std::abs(last_slope)) >= 0.125 * bend * width * width))
+      largest = std::max(largest, peak(reaction_rows_[i].row, expand(reaction_rows_[i].row, x, width)));
+    reactions.push_back({reaction_rows_[i].relation, sum, largest});
   }
+}
+
+void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) static_cast<void>(expand(static_cast<int>(i), x, width));
   for (const Product& product : products_) {
-    if (!products) break;
     const double* first = nodes_.data() + product.first * 8;
     const double* second = nodes_.data() + product.second * 8;
     double sum = 0;
@@ -249,31 +358,10 @@ void ClosedForm::integrate(const double* x, double width, double* work, std::vec
   reactions.clear();
   for (const ReactionRow& reaction : reaction_rows_) {
     const double* values = nodes_.data() + reaction.row * 8;
-    const double* c = terms_.data() + reaction.row * kTerms;
     double sum = 0;
-    std::size_t best = 0;
-    for (std::size_t g = 0; g < 8; ++g) {
-      sum += kWeight[g] * values[g];
-      if (values[g] > values[best]) best = g;
-    }
-    const double end = polynomial(c, terms, 1);
-    double peak = std::max({values[best], c[0], end});
-    if (peak > c[0] && peak > end) {
-      // A maximum inside: Newton on the slope between the neighbouring nodes.
-      const double low = best == 0 ? 0 : kNode[best - 1];
-      const double high = best == 7 ? 1 : kNode[best + 1];
-      double theta = kNode[best];
-      for (int round = 0; round < 6; ++round) {
-        double slope = 0;
-        double curve = 0;
-        for (int k = terms - 1; k >= 1; --k) slope = slope * theta + k * c[k];
-        for (int k = terms - 1; k >= 2; --k) curve = curve * theta + k * (k - 1) * c[k];
-        if (curve == 0) break;
-        theta = std::clamp(theta - slope / curve, low, high);
-      }
-      peak = std::max(peak, polynomial(c, terms, theta));
-    }
-    reactions.push_back({reaction.relation, width * sum, peak});
+    for (std::size_t g = 0; g < 8; ++g) sum += kWeight[g] * values[g];
+    const int terms = std::min(terms_needed(width), row_terms_[reaction.row]);
+    reactions.push_back({reaction.relation, width * sum, peak(reaction.row, terms)});
   }
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engines/numeric/power_of_two.hpp"
+
 namespace judder::engines {
 namespace {
 
@@ -37,7 +39,7 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
   problem = form->build(system, work, motion, guards);
   if (!problem.empty()) return nullptr;
   const auto width = static_cast<std::size_t>(form->size());
-  const std::size_t bytes = 1600 * width * width + 1000 * (1 + form->functions().size()) * width;
+  const std::size_t bytes = 2200 * width * width + 1000 * (1 + form->functions().size()) * width;
   const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMost);
   while (kept_.size() >= most) {
     kept_.erase(std::min_element(kept_.begin(), kept_.end(),
@@ -209,7 +211,7 @@ void ExactEngine::Run::emit_rows(double until) {
   }
 }
 
-/// Work and impulses from integrated_ to `time`, window by window.
+/// Work and impulses from integrated_ to `time`, piece by piece.
 void ExactEngine::Run::integrate_to(double time) {
   const double from = integrated_;
   integrated_ = time;
@@ -217,28 +219,40 @@ void ExactEngine::Run::integrate_to(double time) {
   if (!form_->has_integrals()) return;
   double rest = time - from;
   double* work = y_.data() + layout_.integrated();
-  const auto window = [&](double width, bool products) {
-    form_->integrate(window_start_.data(), width, work, reactions_, products);
+  const auto note = [&] {
     for (const ClosedForm::Reaction& reaction : reactions_) {
       Interval& interval = open_intervals_[reaction.relation];
       interval.impulse += reaction.impulse;
       interval.peak = std::max(interval.peak, reaction.peak);
     }
   };
-  // Whole windows, several at once where no reaction is to be followed.
-  while (rest >= form_->window()) {
-    const int most = form_->has_reactions() ? 0 : form_->levels() - 1;
-    const int level = most > 0 ? std::min(std::ilogb(rest / form_->window()), most) : 0;
-    if (form_->levels() > 0) form_->add_work(window_start_.data(), level, work);
-    if (form_->levels() == 0 || form_->has_reactions()) window(form_->window(), form_->levels() == 0);
-    form_->exponentials.apply(form_->exponentials.natural_exponent() + level, window_start_.data(),
-                              window_next_.data());
-    std::swap(window_start_, window_next_);
-    rest -= std::ldexp(form_->window(), level);
+  const auto go_on = [&](int p) {
+    form_->exponentials.apply(p, window_start_.data(), window_next_.data());
+    rest -= numeric::power_of_two(p);
+  };
+  if (form_->has_pieces()) {
+    // Within the natural time where the peak of a reaction is to be followed.
+    const int natural = form_->exponentials.natural_exponent();
+    const int longest = form_->has_reactions() ? std::min(natural, form_->last_piece()) : form_->last_piece();
+    while (rest >= numeric::power_of_two(form_->first_piece())) {
+      const int p = std::min(numeric::exponent_of(rest), longest);
+      go_on(p);
+      form_->integrate_piece(p, window_start_.data(), window_next_.data(), work, reactions_);
+      note();
+      std::swap(window_start_, window_next_);
+    }
+  } else {
+    while (rest >= form_->window()) {
+      form_->integrate(window_start_.data(), form_->window(), work, reactions_);
+      note();
+      go_on(form_->exponentials.natural_exponent());
+      std::swap(window_start_, window_next_);
+    }
   }
   if (!(rest > 0)) return;
-  window(rest, true);
-  // The next window starts from here, unless the phase is over.
+  form_->integrate(window_start_.data(), rest, work, reactions_);
+  note();
+  // The next piece starts from here, unless the phase is over.
   if (time >= phase_end_) return;
   form_->exponentials.advance(window_start_.data(), rest, window_next_.data());
   std::swap(window_start_, window_next_);

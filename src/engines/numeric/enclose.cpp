@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engines/numeric/pair.hpp"
+#include "engines/numeric/power_of_two.hpp"
 #include "engines/numeric/roots.hpp"
 
 namespace judder::engines::numeric {
@@ -17,9 +19,9 @@ constexpr double kRounding = 8 * kEpsilon;
 std::size_t offset(int i) { return static_cast<std::size_t>(i); }
 
 constexpr auto kInverseFactorial = [] {
-  std::array<double, 18> table{};
+  std::array<double, 21> table{};
   double factorial = 1;
-  for (int k = 0; k < 18; ++k) {
+  for (int k = 0; k < 21; ++k) {
     if (k > 0) factorial *= k;
     table[static_cast<std::size_t>(k)] = 1 / factorial;
   }
@@ -40,30 +42,6 @@ constexpr auto kInverseBinomial = [] {
 }();
 
 int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
-
-/// e^{|A|h} for nonnegative |A|h of moderate radius: no cancellation, plain series.
-std::vector<double> absolute_exponential(int n, const double* a, double h) {
-  const auto size = offset(n * n);
-  std::vector<double> b(size), sum(size, 0.0), term(size, 0.0), next(size);
-  for (std::size_t i = 0; i < size; ++i) b[i] = std::abs(a[i]) * h;
-  for (int i = 0; i < n; ++i) sum[offset(i * n + i)] = term[offset(i * n + i)] = 1;
-  for (int k = 1; k < 200; ++k) {
-    bool matters = false;
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) {
-        double entry = 0;
-        for (int m = 0; m < n; ++m) entry += term[offset(i * n + m)] * b[offset(m * n + j)];
-        entry /= k;
-        next[offset(i * n + j)] = entry;
-        sum[offset(i * n + j)] += entry;
-        matters = matters || entry > 1e-3 * kEpsilon * sum[offset(i * n + j)];
-      }
-    }
-    std::swap(term, next);
-    if (!matters) break;
-  }
-  return sum;
-}
 
 }  // namespace
 
@@ -99,24 +77,43 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   if (terms_ > kMaxTerms) return false;
   stride_ = terms_ <= 8 ? 8 : 16;
 
-  table_.assign(offset(functions * n_ * stride_), 0.0);
-  remainder_.assign(offset(functions * n_), 0.0);
   const std::vector<double> growth =
       exponentials.nilpotent()
           ? std::vector<double>()
           : absolute_exponential(n_, a, std::ldexp(1.0, exponentials.natural_exponent()));
+  const int most = growth.empty() ? terms_ : kFineTerms;
+  const auto remainder_of_row = [&](int j) {
+    double sum = 0;
+    for (int i = 0; i < n_; ++i) sum += std::abs(row[offset(i)].high) * growth[offset(i * n_ + j)];
+    return 1.001 * sum;  // for the roundings on the way
+  };
+  for (std::vector<double>* list : {&table_, &remainder_, &fine_, &fine_remainder_}) list->clear();
+  first_.assign(1, 0);
+  column_.clear();
+  std::vector<double> terms(offset(n_ * most)), rest(offset(2 * n_));
   for (int f = 0; f < functions; ++f) {
     for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
-    for (int k = 0; k < terms_; ++k) {
-      for (int j = 0; j < n_; ++j) table_[offset((f * n_ + j) * stride_ + k)] = row[offset(j)].high;
+    for (int k = 0; k < most; ++k) {
+      for (int j = 0; j < n_; ++j) {
+        if (k == terms_) rest[offset(j)] = remainder_of_row(j);
+        terms[offset(j * most + k)] = row[offset(j)].high;
+      }
       advance_row();
     }
-    if (growth.empty()) continue;
     for (int j = 0; j < n_; ++j) {
-      double sum = 0;
-      for (int i = 0; i < n_; ++i) sum += std::abs(row[offset(i)].high) * growth[offset(i * n_ + j)];
-      remainder_[offset(f * n_ + j)] = 1.001 * sum;  // for the roundings on the way
+      if (!growth.empty()) rest[offset(n_ + j)] = remainder_of_row(j);
+      const double* entry = terms.data() + j * most;
+      if (rest[offset(j)] == 0 && rest[offset(n_ + j)] == 0 &&
+          std::all_of(entry, entry + most, [](double x) { return x == 0; }))
+        continue;
+      column_.push_back(j);
+      table_.insert(table_.end(), entry, entry + terms_);
+      table_.resize(column_.size() * offset(stride_), 0.0);
+      remainder_.push_back(rest[offset(j)]);
+      fine_remainder_.push_back(rest[offset(n_ + j)]);
+      if (!growth.empty()) fine_.insert(fine_.end(), entry, entry + most);
     }
+    first_.push_back(static_cast<int>(column_.size()));
   }
 
   tracks_.assign(offset(functions), {});
@@ -137,25 +134,29 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
 
 double CrossingSearch::value(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * stride_)] * x[j];
+  for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e)
+    sum += table_[offset(e * stride_)] * x[column_[offset(e)]];
   return sum;
 }
 
 double CrossingSearch::rounding(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += std::abs(table_[offset((function * n_ + j) * stride_)] * x[j]);
+  for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e)
+    sum += std::abs(table_[offset(e * stride_)] * x[column_[offset(e)]]);
   return kRounding * sum;
 }
 
 double CrossingSearch::slope(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += table_[offset((function * n_ + j) * stride_ + 1)] * x[j];
+  for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e)
+    sum += table_[offset(e * stride_ + 1)] * x[column_[offset(e)]];
   return sum;
 }
 
 double CrossingSearch::slope_rounding(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += std::abs(table_[offset((function * n_ + j) * stride_ + 1)] * x[j]);
+  for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e)
+    sum += std::abs(table_[offset(e * stride_ + 1)] * x[column_[offset(e)]]);
   return kRounding * sum;
 }
 
@@ -163,8 +164,8 @@ int CrossingSearch::order_of_zero(int function, const double* x, int least) cons
   for (int k = least; k < 3; ++k) {
     double sum = 0;
     double terms = 0;
-    for (int j = 0; j < n_; ++j) {
-      const double term = table_[offset((function * n_ + j) * stride_ + k)] * x[j];
+    for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e) {
+      const double term = table_[offset(e * stride_ + k)] * x[column_[offset(e)]];
       sum += term;
       terms += std::abs(term);
     }
@@ -173,16 +174,18 @@ int CrossingSearch::order_of_zero(int function, const double* x, int least) cons
   return 3;
 }
 
+/// Rounding of f at x, and what x has inherited.
 double CrossingSearch::uncertainty(int function, const double* x) const {
   double sum = 0;
-  for (int j = 0; j < n_; ++j) {
-    sum += std::abs(table_[offset((function * n_ + j) * stride_)]) * (kRounding * std::abs(x[j]) + x[n_ + j]);
+  for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e) {
+    const int j = column_[offset(e)];
+    sum += std::abs(table_[offset(e * stride_)]) * (kRounding * std::abs(x[j]) + x[n_ + j]);
   }
   return sum;
 }
 
 CrossingSearch::Window::Window(int exponent_of_width)
-    : exponent(exponent_of_width), width(std::ldexp(1.0, exponent)) {
+    : exponent(exponent_of_width), width(power_of_two(exponent)) {
   double power = 1;
   for (std::size_t k = 0; k < factor.size(); ++k) {
     factor[k] = power * kInverseFactorial[k];
@@ -193,28 +196,61 @@ CrossingSearch::Window::Window(int exponent_of_width)
 template <int Stride>
 void CrossingSearch::enclose_fixed(int function, const double* x, const Window& window, int zeros,
                                    Enclosure& out) const {
-  std::array<double, Stride> alpha{};
-  std::array<double, Stride> size{};
+  constexpr std::size_t kPairs = Stride / 2;
+  std::array<Pair, kPairs> alpha{};
+  std::array<Pair, kPairs> size{};
   double rho = 0;
-  for (int j = 0; j < n_; ++j) {
-    const double* column = table_.data() + (function * n_ + j) * Stride;
+  const int last = first_[offset(function + 1)];
+  for (int e = first_[offset(function)]; e < last; ++e) {
+    const double* column = table_.data() + e * Stride;
+    const int j = column_[offset(e)];
     const double xj = x[j];
-    const double weight = kRounding * std::abs(xj) + x[n_ + j];
-    for (int k = 0; k < Stride; ++k) {
-      alpha[offset(k)] += column[k] * xj;
-      size[offset(k)] += std::abs(column[k]) * weight;
+    const Pair factor = both(xj);
+    const Pair weight = both(kRounding * std::abs(xj) + x[n_ + j]);
+    for (std::size_t k = 0; k < kPairs; ++k) {
+      const Pair entry = load_pair(column + 2 * k);
+      alpha[k] += entry * factor;
+      size[k] += magnitude(entry) * weight;
     }
-    rho += remainder_[offset(function * n_ + j)] * std::abs(xj);
+    rho += remainder_[offset(e)] * std::abs(xj);
+  }
+  std::array<double, Stride> terms;
+  std::array<double, Stride> roundings;
+  for (std::size_t k = 0; k < kPairs; ++k) {
+    const Pair factor = load_pair(window.factor.data() + 2 * k);
+    store_pair(alpha[k] * factor, terms.data() + 2 * k);
+    store_pair(size[k] * factor, roundings.data() + 2 * k);
   }
   double sigma = 0;
   for (int k = zeros; k < terms_; ++k) {
-    sigma += size[offset(k)] * window.factor[offset(k)];
-    out.power[offset(k - zeros)] = alpha[offset(k)] * window.factor[offset(k)];
+    sigma += roundings[offset(k)];
+    out.power[offset(k - zeros)] = terms[offset(k)];
   }
   out.degree = terms_ - 1 - zeros;
   out.zeros = zeros;
   out.sigma = sigma;
   out.rho = rho * window.factor[offset(terms_)];
+}
+
+void CrossingSearch::expand(int function, const double* x, const Window& window, int zeros,
+                            FinePolynomial& out) const {
+  constexpr std::size_t kPairs = kFineTerms / 2;
+  std::array<Pair, kPairs> alpha{};
+  double rho = 0;
+  const int last = first_[offset(function + 1)];
+  for (int e = first_[offset(function)]; e < last; ++e) {
+    const double* column = fine_.data() + e * kFineTerms;
+    const double xj = x[column_[offset(e)]];
+    const Pair factor = both(xj);
+    for (std::size_t k = 0; k < kPairs; ++k) alpha[k] += load_pair(column + 2 * k) * factor;
+    rho += fine_remainder_[offset(e)] * std::abs(xj);
+  }
+  std::array<double, kFineTerms> terms;
+  for (std::size_t k = 0; k < kPairs; ++k)
+    store_pair(alpha[k] * load_pair(window.factor.data() + 2 * k), terms.data() + 2 * k);
+  std::copy(terms.begin() + zeros, terms.end(), out.power.begin());
+  out.degree = kFineTerms - 1 - zeros;
+  out.rho = rho * window.factor[kFineTerms];
 }
 
 void CrossingSearch::enclose(int function, const double* x, const Window& window, int zeros,
@@ -315,7 +351,7 @@ void CrossingSearch::end_zone(int function, int sign, double time, double slope_
 void CrossingSearch::commit(DyadicExponentials& exponentials, int function, Verdict verdict,
                             const Enclosure& enclosure, const double* x, const Frame& frame) {
   Track& track = tracks_[offset(function)];
-  const double h = std::ldexp(1.0, frame.exponent);
+  const double h = power_of_two(frame.exponent);
   const auto enter_zone = [&](double begin) {
     if (!track.in_zone) {
       track.zone_begin = begin;
@@ -365,13 +401,19 @@ void CrossingSearch::commit(DyadicExponentials& exponentials, int function, Verd
 
 namespace {
 
-/// The zero in [0, 1] of a polynomial with one sign change there: Newton kept inside the shrinking bracket.
-double polynomial_zero(const double* power, int degree, int start_sign, double& slope) {
-  double lower = 0;
-  double upper = 1;
+/// Where the line through both ends vanishes.
+double first_guess(const double* power, int degree) {
   double end = 0;
   for (int k = degree; k >= 0; --k) end += power[k];
-  double theta = std::clamp(power[0] / (power[0] - end), 0.0, 1.0);
+  return std::clamp(power[0] / (power[0] - end), 0.0, 1.0);
+}
+
+/// The zero in [0, 1] of a polynomial with one sign change there, by Newton from `theta`, kept inside the shrinking bracket, until a step is
+/// shorter than `share` of θ.
+double polynomial_zero(const double* power, int degree, int start_sign, double theta, double share,
+                       double& slope) {
+  double lower = 0;
+  double upper = 1;
   for (int iteration = 0; iteration < 60; ++iteration) {
     double value = power[degree];
     slope = 0;
@@ -385,7 +427,7 @@ double polynomial_zero(const double* power, int degree, int start_sign, double& 
     if (!(next >= lower && next <= upper)) next = 0.5 * (lower + upper);
     const double step = std::abs(next - theta);
     theta = next;
-    if (step <= 1e-14 * theta) break;
+    if (step <= share * theta) break;
   }
   return theta;
 }
@@ -397,16 +439,39 @@ double polynomial_zero(const double* power, int degree, int start_sign, double& 
 bool CrossingSearch::land(DyadicExponentials& exponentials, int function, const Enclosure& enclosure,
                           const Window& window, const double* x, double begin, int sign) {
   double polynomial_slope = 0;
-  const double theta = polynomial_zero(enclosure.power.data(), enclosure.degree, sign, polynomial_slope);
+  double theta = polynomial_zero(enclosure.power.data(), enclosure.degree, sign,
+                                 first_guess(enclosure.power.data(), enclosure.degree),
+                                 fine_.empty() ? 1e-12 : 1e-4, polynomial_slope);
+  double left_out = enclosure.rho;
+  if (!fine_.empty()) {
+    FinePolynomial fine;
+    expand(function, x, window, enclosure.zeros, fine);
+    theta = polynomial_zero(fine.power.data(), fine.degree, sign, theta, 1e-12, polynomial_slope);
+    left_out = fine.rho;
+  }
   double tau = theta * window.width;
+  // ∂time of the zero by an error of the polynomial, and that error.
+  double sensitivity = window.width / std::abs(polynomial_slope);
+  double sigma = enclosure.sigma;
+  if (enclosure.zeros > 0 && theta > 0 && theta < 0.5) {
+    // From a known zero the expansion sees more the nearer the root is: its rounding in the window that just holds it.
+    const Window shorter(exponent_of(tau) + 1);
+    Enclosure inside;
+    enclose(function, x, shorter, enclosure.zeros, inside);
+    sigma = inside.sigma;
+    for (int k = 0; k < enclosure.zeros; ++k) {
+      sensitivity *= window.width / shorter.width;
+      left_out *= shorter.width / window.width;
+    }
+  }
   exponentials.advance(x, tau, landing_.data());
   double slope_there = slope(function, landing_.data());
   if (sign_of(slope_there) != -sign && enclosure.zeros == 0) return false;
   double inherited = 0;
-  for (int j = 0; j < n_; ++j)
-    inherited += std::abs(table_[offset((function * n_ + j) * stride_)]) * x[n_ + j];
+  for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e)
+    inherited += std::abs(table_[offset(e * stride_)]) * x[n_ + column_[offset(e)]];
   double least = (rounding(function, landing_.data()) + inherited) / std::abs(slope_there);
-  const double by_polynomial = window.width * (enclosure.rho + enclosure.sigma) / std::abs(polynomial_slope);
+  const double by_polynomial = sensitivity * (left_out + sigma);
   double error = by_polynomial;
   if (by_polynomial > 2 * (least + kRounding * (begin + tau))) {
     bool converged = false;
@@ -440,23 +505,6 @@ void CrossingSearch::refine(DyadicExponentials& exponentials, int function, cons
   Window window(frame.exponent);
   double begin = frame.begin;
   const int sign = sign_of(enclosure.power[0]);
-  // From a known zero the expansion sees more than a fresh start: shorten its window as far as the root lies
-  // inside.
-  while (tight.zeros > 0) {
-    double polynomial_slope = 0;
-    const double theta = polynomial_zero(tight.power.data(), tight.degree, sign, polynomial_slope);
-    const double least = kRounding * theta * std::abs(polynomial_slope);
-    const int shorter = theta > 0 ? std::ilogb(theta * window.width) + 1 : window.exponent - 1;
-    if ((tight.rho <= least && tight.sigma <= 2 * least) || shorter >= window.exponent) break;
-    const Window candidate(shorter);
-    Enclosure inside;
-    enclose(function, refine_from_.data(), candidate, tight.zeros, inside);
-    double end = 0;
-    for (int k = inside.degree; k >= 0; --k) end += inside.power[offset(k)];
-    if (sign_of(end) != -sign) break;
-    window = candidate;
-    tight = inside;
-  }
   for (int round = 0; round < 60; ++round) {
     if (land(exponentials, function, tight, window, refine_from_.data(), begin, sign)) return;
     const Window half(window.exponent - 1);
@@ -484,7 +532,7 @@ void CrossingSearch::refine(DyadicExponentials& exponentials, int function, cons
 /// So close after a known zero that a fresh start could not see f: all zeros come from the expansion at the
 /// start.
 void CrossingSearch::isolate_start(int function, const Enclosure& enclosure, const Frame& frame) {
-  const double h = std::ldexp(1.0, frame.exponent);
+  const double h = power_of_two(frame.exponent);
   RootList roots;
   if (!isolate(enclosure.bernstein.data(), enclosure.degree, 0, roots)) return;
   Track& track = tracks_[offset(function)];
@@ -532,8 +580,9 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
       best_ = {SearchOutcome::undecided, -1, frame.begin, 0, 0, 0};
       return true;
     }
-    const bool last_resort = top_ >= kMaxDepth || std::ldexp(1.0, frame.exponent) <= kEpsilon * frame.begin;
-    const Window window(frame.exponent);
+    const bool last_resort = top_ >= kMaxDepth || power_of_two(frame.exponent) <= kEpsilon * frame.begin;
+    if (frame.exponent != window_.exponent) window_ = Window(frame.exponent);
+    const Window& window = window_;
     int open = 0;
     bool halve = false;
     for (int i = 0; i < count; ++i) {
@@ -543,7 +592,11 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
       enclose(f, current_.data(), window, order, enclosure);
       Verdict verdict = judge(enclosure);
       if (verdict == Verdict::positive || verdict == Verdict::negative) {
-        commit(exponentials, f, verdict, enclosure, current_.data(), frame);
+        if (tracks_[offset(f)].in_zone) {
+          commit(exponentials, f, verdict, enclosure, current_.data(), frame);
+        } else {
+          tracks_[offset(f)].sign = verdict == Verdict::positive ? 1 : -1;
+        }
         continue;
       }
       if (verdict == Verdict::undecided && order > 0 && enclosure.rho <= enclosure.sigma) {
@@ -564,7 +617,7 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
       // Right half below, left half on top.
       const int half = frame.exponent - 1;
       --top_;
-      push({frame.begin + std::ldexp(1.0, half), half, true}, current_.data());
+      push({frame.begin + power_of_two(half), half, true}, current_.data());
       push({frame.begin, half, false}, current_.data());
       std::copy(active, active + stride, active + stride);
       continue;
@@ -574,7 +627,7 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
       commit(exponentials, f, verdicts_[offset(f)], enclosures_[offset(f)], current_.data(), frame);
     }
     // Another function may still cross before a zero found beyond this window.
-    const double end = frame.begin + std::ldexp(1.0, frame.exponent);
+    const double end = frame.begin + power_of_two(frame.exponent);
     if (best_.outcome == SearchOutcome::crossing && best_.time <= end) return true;
     --top_;
   }
@@ -605,9 +658,9 @@ Crossing CrossingSearch::find(DyadicExponentials& exponentials, const double* st
   have_state_ = false;
   for (Track& track : tracks_) track = {};
   if (!(horizon > 0) || functions_ == 0) return best_;
-  int exponent = std::ilogb(horizon) + 1;
+  int exponent = exponent_of(horizon) + 1;
   if (!exponentials.nilpotent()) exponent = std::min(exponent, exponentials.natural_exponent());
-  const double width = std::ldexp(1.0, exponent);
+  const double width = power_of_two(exponent);
   double* first =
       tree_.data() + kTreeLevels * 2 * n_;  // window 0, from which every power of two may be reached
   std::copy(start, start + n_, first);

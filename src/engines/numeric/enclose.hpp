@@ -26,12 +26,14 @@
 // zero to rounding and no order is given, the zero is taken as known but the sign after it is the one found
 // first.
 //
+// Landing. A zero that is alone in its window is solved on a longer polynomial, of 20 terms: over a natural time it is as exact as f itself,
+// and only where its rounding is larger than that of f at the zero does Newton's method on the motion correct it.
+//
 // Long phases. The state at the m-th window comes from the one 2^k windows before, 2^k the largest power that
 // divides m, so it has passed through at most log₂ m products; times are multiples of powers of two and
 // exact.
 //
-// Cost: 16 N products per function and window of one natural time 1/ρ(|A|); for stiff systems that is the
-// fast time. build() allocates, find() does not (but the exponentials compute a matrix at first use).
+// Cost: 16 products per function, state that it depends on, and window of one natural time 1/ρ(|A|); for stiff systems that is the fast time. build() allocates, find() does not (but the exponentials compute a matrix at first use).
 #pragma once
 
 #include <array>
@@ -105,6 +107,7 @@ class CrossingSearch {
 
  private:
   static constexpr int kMaxTerms = 16;
+  static constexpr int kFineTerms = 20;  ///< of the polynomial to land by
   static constexpr int kMaxDepth = 100;
   static constexpr int kTreeLevels = 40;
 
@@ -115,7 +118,14 @@ class CrossingSearch {
     explicit Window(int exponent);
     int exponent;
     double width;
-    std::array<double, kMaxTerms + 1> factor;
+    std::array<double, kFineTerms + 1> factor;
+  };
+
+  /// f/θ^zeros on a window by all terms that matter: Σ power_k θ^k ± ρ, and its rounding.
+  struct FinePolynomial {
+    std::array<double, kFineTerms> power;
+    int degree = 0;
+    double rho = 0;
   };
 
   /// f/θ^zeros on a window: Σ power_k θ^k ± (ρ + σ).
@@ -147,6 +157,7 @@ class CrossingSearch {
   template <int Stride>
   void enclose_fixed(int function, const double* x, const Window& window, int zeros, Enclosure& out) const;
   void enclose(int function, const double* x, const Window& window, int zeros, Enclosure& out) const;
+  void expand(int function, const double* x, const Window& window, int zeros, FinePolynomial& out) const;
   [[nodiscard]] static Verdict judge(Enclosure& enclosure);
   bool offer(const Crossing& candidate);
   void end_zone(int function, int sign, double time, double slope_there, double value_there);
@@ -165,12 +176,17 @@ class CrossingSearch {
 
   int n_ = 0;
   int functions_ = 0;
-  int stride_ = 8;                 ///< 8 or 16: terms kept in the table
-  int terms_ = 8;                  ///< terms used; fewer for polynomial motion
-  std::vector<double> table_;      ///< function × state × term: cᵀAᵏ
-  std::vector<double> remainder_;  ///< function × state: |cᵀA⁸| e^{|A|h}
+  int stride_ = 8;  ///< 8 or 16: terms kept in the table
+  int terms_ = 8;   ///< terms used; fewer for polynomial motion
+  // What a function depends on: entries first_[f] … first_[f + 1] of the following.
+  std::vector<int> first_, column_;
+  std::vector<double> table_;      ///< entry × term: cᵀAᵏ
+  std::vector<double> remainder_;  ///< by entry: |cᵀA⁸| e^{|A|h}
+  std::vector<double> fine_;       ///< entry × term; empty for polynomial motion
+  std::vector<double> fine_remainder_;
 
   CrossingOptions options_;
+  Window window_{0};  ///< the last one looked at
   double horizon_ = 0;
   long long windows_ = 0;
   std::vector<Track> tracks_;

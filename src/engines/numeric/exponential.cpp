@@ -1,10 +1,14 @@
 #include "engines/numeric/exponential.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+
+#include "engines/numeric/packed_matrix.hpp"
+#include "engines/numeric/power_of_two.hpp"
 
 namespace judder::engines::numeric {
 
@@ -69,7 +73,76 @@ double log2_radius(int n, const Matrix& a) {
   return exponent + (std::isfinite(fine) ? fine : rough - shift);
 }
 
+/// Steps of the longest of the shortest ways from one state to another through the entries of A.
+int longest_shortest_way(int n, const Matrix& a) {
+  int longest = 0;
+  std::vector<int> distance(offset(n)), queue;
+  for (int from = 0; from < n; ++from) {
+    std::fill(distance.begin(), distance.end(), -1);
+    distance[offset(from)] = 0;
+    queue.assign(1, from);
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      for (int to = 0; to < n; ++to) {
+        if (distance[offset(to)] >= 0 || a[offset(to * n + queue[at])] == 0) continue;
+        distance[offset(to)] = distance[offset(queue[at])] + 1;
+        longest = std::max(longest, distance[offset(to)]);
+        queue.push_back(to);
+      }
+    }
+  }
+  return longest;
+}
+
+/// Steps of the longest way: the last power of a nilpotent A that is not zero.
+int longest_way(int n, const Matrix& a) {
+  std::vector<int> length(offset(n), 0);
+  for (int round = 0; round < n; ++round) {
+    for (int to = 0; to < n; ++to) {
+      for (int from = 0; from < n; ++from) {
+        if (a[offset(to * n + from)] != 0)
+          length[offset(to)] = std::max(length[offset(to)], length[offset(from)] + 1);
+      }
+    }
+  }
+  return *std::max_element(length.begin(), length.end());
+}
+
+/// By number of terms: the share of the natural time up to which the next, share^k/k!, is below rounding.
+const std::array<double, 32> kShare = [] {
+  std::array<double, 32> table{};
+  double factorial = 1;
+  for (std::size_t k = 1; k < table.size(); ++k) {
+    factorial *= static_cast<double>(k);
+    table[k] = std::pow(0x1p-57 * factorial, 1 / static_cast<double>(k));
+  }
+  return table;
+}();
+
 }  // namespace
+
+// No cancellation: a plain series.
+std::vector<double> absolute_exponential(int n, const double* a, double h) {
+  const auto size = offset(n * n);
+  std::vector<double> b(size), sum(size, 0.0), term(size, 0.0), next(size);
+  for (std::size_t i = 0; i < size; ++i) b[i] = std::abs(a[i]) * h;
+  for (int i = 0; i < n; ++i) sum[offset(i * n + i)] = term[offset(i * n + i)] = 1;
+  for (int k = 1; k < 200; ++k) {
+    bool matters = false;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        double entry = 0;
+        for (int m = 0; m < n; ++m) entry += term[offset(i * n + m)] * b[offset(m * n + j)];
+        entry /= k;
+        next[offset(i * n + j)] = entry;
+        sum[offset(i * n + j)] += entry;
+        matters = matters || entry > 1e-3 * std::numeric_limits<double>::epsilon() * sum[offset(i * n + j)];
+      }
+    }
+    std::swap(term, next);
+    if (!matters) break;
+  }
+  return sum;
+}
 
 void DyadicExponentials::build(int n, const double* a) {
   n_ = n;
@@ -77,10 +150,14 @@ void DyadicExponentials::build(int n, const double* a) {
   const double radius = log2_radius(n, a_);
   nilpotent_ = std::isinf(radius);
   natural_exponent_ = nilpotent_ ? 0 : static_cast<int>(std::floor(-radius));
+  longest_ = n == 0 ? 0 : nilpotent_ ? longest_way(n, a_) : longest_shortest_way(n, a_);
   slot_of_.fill(-1);
   used_ = 0;
   exact_.assign(offset(kSlots * n * n), {});
   rounded_.assign(offset(kSlots * n * n), 0.0);
+  packed_.assign(kSlots * packed_size(n), 0.0);
+  packed_a_.assign(packed_size(n), 0.0);
+  pack(n, a, packed_a_.data());
   term_.assign(offset(n * n), {});
   next_.assign(offset(n * n), {});
   work_.assign(offset(2 * n), 0.0);
@@ -109,7 +186,7 @@ void DyadicExponentials::square(const DoubleDouble* in, DoubleDouble* out) const
 }
 
 void DyadicExponentials::taylor(int p, DoubleDouble* out) {
-  const double negligible = std::ldexp(1.0, -112);
+  const double negligible = 0x1p-112;
   for (int i = 0; i < n_ * n_; ++i) {
     term_[offset(i)] = {std::ldexp(a_[offset(i)], p), 0};
     out[i] = term_[offset(i)];
@@ -144,6 +221,7 @@ void DyadicExponentials::round_slot(int slot) {
     finite = finite && std::isfinite(rounded_[offset(i)]);
   }
   finite_[offset(slot)] = finite;
+  pack(n_, rounded_.data() + slot * n_ * n_, packed_.data() + offset(slot) * packed_size(n_));
 }
 
 const double* DyadicExponentials::at(int p) {
@@ -174,12 +252,9 @@ const double* DyadicExponentials::at(int p) {
   return rounded_.data() + slot_of_[offset(p + kOffset)] * size;
 }
 
-void DyadicExponentials::multiply(const double* matrix, const double* x, double* out) const {
-  for (int i = 0; i < n_; ++i) {
-    double sum = 0;
-    for (int j = 0; j < n_; ++j) sum += matrix[i * n_ + j] * x[j];
-    out[i] = sum;
-  }
+const double* DyadicExponentials::packed_at(int p) {
+  if (slot_of_[offset(p + kOffset)] < 0) (void)at(p);
+  return packed_.data() + offset(slot_of_[offset(p + kOffset)]) * packed_size(n_);
 }
 
 bool DyadicExponentials::finite(int p) {
@@ -190,9 +265,9 @@ bool DyadicExponentials::finite(int p) {
 
 void DyadicExponentials::apply(int p, const double* x, double* out) {
   if (nilpotent_ || p < natural_exponent_ - kFinest) {
-    series(x, std::ldexp(1.0, p), out);
+    series(x, power_of_two(p), out);
   } else {
-    multiply(at(p), x, out);
+    multiply(n_, packed_at(p), x, out);
   }
 }
 
@@ -201,20 +276,10 @@ void DyadicExponentials::apply_bounded(int p, const double* x, double* out) {
   for (int i = 0; i < n_; ++i) weight_[offset(i)] = x[n_ + i] + rounding * std::abs(x[i]);
   double* bound = out + n_;
   if (!nilpotent_ && p >= natural_exponent_ - kFinest) {
-    const double* matrix = at(p);
-    for (int i = 0; i < n_; ++i) {
-      double sum = 0;
-      double error = 0;
-      for (int j = 0; j < n_; ++j) {
-        sum += matrix[i * n_ + j] * x[j];
-        error += std::abs(matrix[i * n_ + j]) * weight_[offset(j)];
-      }
-      out[i] = sum;
-      bound[i] = error;
-    }
+    multiply_bounded(n_, packed_at(p), x, weight_.data(), out, bound);
     return;
   }
-  const double tau = std::ldexp(1.0, p);
+  const double tau = power_of_two(p);
   series(x, tau, out);
   for (int i = 0; i < n_; ++i) bound[i] = term_vector_[offset(i)] = weight_[offset(i)];
   for (int k = 1; k <= 60; ++k) {
@@ -232,24 +297,18 @@ void DyadicExponentials::apply_bounded(int p, const double* x, double* out) {
   }
 }
 
+/// A state that acts on another by m steps at least does so from the m-th term on: m more terms than the share of time asks for keep what it
+/// adds, however small, right to the last bit.
+int DyadicExponentials::terms_for(double tau) const {
+  if (nilpotent_) return longest_;
+  const double share = std::abs(tau) * power_of_two(-natural_exponent_);
+  std::size_t terms = 1;
+  while (terms + 1 < kShare.size() && kShare[terms] < share) ++terms;
+  return static_cast<int>(terms) + longest_;
+}
+
 void DyadicExponentials::series(const double* x, double tau, double* out) {
-  const double negligible = std::ldexp(1.0, -57);
-  for (int i = 0; i < n_; ++i) {
-    out[i] = x[i];
-    term_vector_[offset(i)] = x[i];
-  }
-  for (int k = 1; k <= 60; ++k) {
-    multiply(a_.data(), term_vector_.data(), next_vector_.data());
-    const double factor = tau / k;
-    bool matters = false;
-    for (int i = 0; i < n_; ++i) {
-      const double term = next_vector_[offset(i)] * factor;
-      term_vector_[offset(i)] = term;
-      out[i] += term;
-      matters = matters || std::abs(term) > negligible * std::abs(out[i]);
-    }
-    if (!matters) break;
-  }
+  exponential_series(n_, packed_a_.data(), x, tau, terms_for(tau), out, next_vector_.data());
 }
 
 void DyadicExponentials::advance(const double* x, double tau, double* out) {
@@ -258,11 +317,11 @@ void DyadicExponentials::advance(const double* x, double tau, double* out) {
   for (int i = 0; i < n_; ++i) state[i] = x[i];
   const int finest = natural_exponent_ - 4;
   while (tau > 0 && !nilpotent_) {
-    const int p = std::ilogb(tau);
+    const int p = exponent_of(tau);
     if (p < finest) break;
-    multiply(at(p), state, next);
+    multiply(n_, packed_at(p), state, next);
     std::swap(state, next);
-    tau -= std::ldexp(1.0, p);
+    tau -= power_of_two(p);
   }
   series(state, tau, out);
 }

@@ -23,9 +23,12 @@
 
 namespace judder::engines::numeric {
 
+/// e^{|A|h}, n × n, which bounds |e^{As}| for 0 ≤ s ≤ h; for |A|h of moderate radius. Allocates.
+std::vector<double> absolute_exponential(int n, const double* a, double h);
+
 class DyadicExponentials {
  public:
-  /// a: n × n, row-major. Allocates 64 matrices, 1.5 kB · n².
+  /// a: n × n, row-major. Allocates 64 matrices, 2 kB · n².
   void build(int n, const double* a);
 
   [[nodiscard]] int size() const { return n_; }
@@ -56,12 +59,12 @@ class DyadicExponentials {
   /// is |exp(A 2^p)| (e + 2 ε |x|).
   void apply_bounded(int p, const double* x, double* out);
 
-  /// out = Σ_k (A τ)^k x/k!, until the terms are nothing; for τ well within the natural scale, or nilpotent
-  /// A.
+  /// out = Σ_k (A τ)^k x/k!, by as many terms as matter; for |τ| within the natural scale, or nilpotent A.
   void series(const double* x, double tau, double* out);
 
  private:
-  void multiply(const double* matrix, const double* x, double* out) const;
+  const double* packed_at(int p);
+  [[nodiscard]] int terms_for(double tau) const;
   int new_slot(int p);
   void square(const DoubleDouble* in, DoubleDouble* out) const;
   void taylor(int p, DoubleDouble* out);
@@ -76,11 +79,14 @@ class DyadicExponentials {
   int n_ = 0;
   bool nilpotent_ = false;
   int natural_exponent_ = 0;
+  int longest_ =
+      0;  ///< steps of the longest of the shortest ways by which one state acts on another; for nilpotent A of all ways
   int used_ = 0;
   std::array<short, kExponents> slot_of_{};  ///< −1: not computed
   std::vector<double> a_;
   std::vector<DoubleDouble> exact_;  ///< one matrix per slot
   std::vector<double> rounded_;
+  std::vector<double> packed_, packed_a_;  ///< the same for products, and A
   std::array<bool, kSlots> finite_{};
   std::vector<DoubleDouble> term_, next_;
   std::vector<double> work_, term_vector_, next_vector_, weight_;
