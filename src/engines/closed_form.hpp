@@ -132,14 +132,15 @@ class ClosedForm {
   std::vector<int> row_terms_;  ///< by row: terms that are not zero
   std::vector<Product> products_;
   std::vector<ReactionRow> reaction_rows_;
-  std::vector<double> terms_, nodes_;
+  std::vector<double> terms_, nodes_, chosen_;
   int terms_used_ = kTerms;            ///< in any row; fewer for polynomial motion
   static constexpr int kFiner = 4;     ///< powers of two between the natural time and the shortest piece
   static constexpr int kLevels = 10;   ///< lengths of pieces
   static constexpr int kLargest = 64;  ///< size of x̂ up to which forms are cheaper than rows
   struct Form {
     int component = 0;
-    std::vector<double> matrix;  ///< level × packed matrix
+    std::vector<int> states;     ///< that it depends on
+    std::vector<double> matrix;  ///< level × packed matrix over these
   };
   int levels_ = 0;
   std::vector<Form> forms_;

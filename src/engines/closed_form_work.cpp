@@ -128,6 +128,7 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
   }
   terms_.assign(rows_.size() * kTerms, 0.0);
   nodes_.assign(rows_.size() * 8, 0.0);
+  chosen_.assign(size, 0.0);
 }
 
 namespace {
@@ -180,8 +181,7 @@ void ClosedForm::list_forms() {
     auto form = std::find_if(forms_.begin(), forms_.end(),
                              [&](const Form& f) { return f.component == product.component; });
     if (form == forms_.end()) {
-      form = forms_.insert(forms_.end(), {product.component, {}});
-      form->matrix.resize(numeric::packed_size(size) * levels_);
+      form = forms_.insert(forms_.end(), {product.component, {}, {}});
       whole.emplace_back(square);
     }
     std::vector<double>& matrix = whole[form - forms_.begin()];
@@ -194,11 +194,28 @@ void ClosedForm::list_forms() {
       }
     }
   }
-  std::vector<double> half(square), next(square);
+  for (const Product& product : products_) {
+    Form& form = *std::find_if(forms_.begin(), forms_.end(),
+                               [&](const Form& f) { return f.component == product.component; });
+    for (const int row : {product.first, product.second}) {
+      for (int e = first_entry_[row]; e < first_entry_[row + 1]; ++e) {
+        if (std::find(form.states.begin(), form.states.end(), entry_state_[e]) == form.states.end())
+          form.states.push_back(entry_state_[e]);
+      }
+    }
+  }
+  std::vector<double> half(square), next(square), part(square);
   for (std::size_t f = 0; f < forms_.size(); ++f) {
     std::vector<double>& now = whole[f];
+    Form& form = forms_[f];
+    std::sort(form.states.begin(), form.states.end());
+    const auto width = static_cast<int>(form.states.size());
+    form.matrix.resize(numeric::packed_size(width) * levels_);
     for (int level = 0; level < levels_; ++level) {
-      numeric::pack(size, now.data(), forms_[f].matrix.data() + level * numeric::packed_size(size));
+      for (int i = 0; i < width; ++i) {
+        for (int j = 0; j < width; ++j) part[i * width + j] = now[form.states[i] * size + form.states[j]];
+      }
+      numeric::pack(width, part.data(), form.matrix.data() + level * numeric::packed_size(width));
       const double* e = exponentials.at(first_piece() + level);
       for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j) {
@@ -319,9 +336,12 @@ void ClosedForm::integrate_piece(int p, const double* x, const double* next, dou
                                  std::vector<Reaction>& reactions) {
   const int size = linear_.size();
   const auto level = static_cast<std::size_t>(p - first_piece());
-  for (const Form& form : forms_)
-    work[form.component] +=
-        numeric::quadratic_form(size, form.matrix.data() + level * numeric::packed_size(size), x);
+  for (const Form& form : forms_) {
+    const auto count = static_cast<int>(form.states.size());
+    for (int i = 0; i < count; ++i) chosen_[i] = x[form.states[i]];
+    work[form.component] += numeric::quadratic_form(
+        count, form.matrix.data() + level * numeric::packed_size(count), chosen_.data());
+  }
   reactions.clear();
   const double width = numeric::power_of_two(p);
   for (std::size_t i = 0; i < reaction_rows_.size(); ++i) {
