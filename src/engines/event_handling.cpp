@@ -15,8 +15,8 @@ constexpr int kMostTangentialImpacts = 100;   ///< at one instant
 
 }  // namespace
 
-// The end of a step on a guard: find out what happened, do what it asks for, decide the next mode.
-bool EventEngine::Run::handle_guards() {
+// Nothing is known yet of what an instant brings: no event, no status that is new, no row.
+void EventEngine::Run::begin_instant() {
   reference_ = mode_;
   exclusions_.clear();
   pending_.clear();
@@ -27,6 +27,11 @@ bool EventEngine::Run::handle_guards() {
   std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
   std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
   quiet_rows_ = true;
+}
+
+// The end of a step on a guard: find out what happened, do what it asks for, decide the next mode.
+bool EventEngine::Run::handle_guards() {
+  begin_instant();
   for (const int index : together_) {
     const Guard& guard = guards_.list()[index];
     const bool silent =
@@ -223,16 +228,7 @@ bool EventEngine::Run::handle_timetable(double t) {
     have_f0_ = false;  // a knot: the formula changes, nothing else
     return true;
   }
-  reference_ = mode_;
-  exclusions_.clear();
-  pending_.clear();
-  at_surface_.clear();
-  std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
-  std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{0});
-  std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
-  std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
-  std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
-  quiet_rows_ = true;
+  begin_instant();
   for (const int k : changed_) {
     if (system_.switches()[k].kind == expr::SwitchKind::jump && options_.list_switches) quiet_rows_ = false;
   }

@@ -96,6 +96,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool watch_direction_matches(int watch, bool rising);
 
   // --- event_handling.cpp: from what happened to the next mode ---
+  void begin_instant();
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
   [[nodiscard]] bool settle();
