@@ -29,6 +29,15 @@ void EventEngine::Run::begin_instant() {
   quiet_rows_ = true;
 }
 
+// An event that leaves the velocities as they are, at the state in work_.
+Event EventEngine::Run::event_here(EventKind kind, int place) {
+  Event event;
+  event.kind = kind;
+  event.place = place;
+  event.energy_before = event.energy_after = total_energy();
+  return event;
+}
+
 // The end of a step on a guard: find out what happened, do what it asks for, decide the next mode.
 bool EventEngine::Run::handle_guards() {
   begin_instant();
@@ -85,11 +94,8 @@ bool EventEngine::Run::handle_guards() {
         const int number = system_.relations()[place].first_tangent + guard.tangent;
         if (slip_returns(guard)) {
           fresh_tangent_[number] = 1;
-          Event event;
-          event.kind = EventKind::graze;
-          event.place = place;
+          Event event = event_here(EventKind::graze, place);
           event.numbers[0] = std::abs(guards_.value(guard));
-          event.energy_before = event.energy_after = total_energy();
           pending_.push_back(event);
           break;
         }
@@ -122,12 +128,10 @@ bool EventEngine::Run::handle_guards() {
       case GuardKind::level_above: {
         mode_.side[place] += guard.kind == GuardKind::level_above ? 1 : -1;
         fresh_switch_[place] = 1;
-        Event event;
-        event.kind = EventKind::switch_side;
-        event.place = place;
+        if (system_.switches()[place].kind != expr::SwitchKind::jump || !options_.list_switches) break;
+        Event event = event_here(EventKind::switch_side, place);
         event.numbers[0] = mode_.side[place];
-        if (system_.switches()[place].kind == expr::SwitchKind::jump && options_.list_switches)
-          pending_.push_back(event);
+        pending_.push_back(event);
         break;
       }
       case GuardKind::slide_above:
@@ -136,18 +140,14 @@ bool EventEngine::Run::handle_guards() {
         mode_.sliding[place] = 0;
         mode_.side[place] = above ? 1 : 0;
         fresh_switch_[place] = 1;
-        Event event;
-        event.kind = EventKind::slide_end;
-        event.place = place;
+        Event event = event_here(EventKind::slide_end, place);
         event.words[0] = above ? Word::above : Word::below;
         pending_.push_back(event);
         break;
       }
       case GuardKind::watch: {
         fresh_watch_[place] = 1;
-        Event event;
-        event.kind = EventKind::watch;
-        event.place = place;
+        Event event = event_here(EventKind::watch, place);
         event.words[0] = watch_rising_[place] != 0 ? Word::up : Word::down;
         pending_.push_back(event);
         watch_side_[place] = watch_rising_[place] != 0 ? 1 : -1;
@@ -342,11 +342,8 @@ bool EventEngine::Run::paradox(Status status) {
     quiet_rows_ = false;
     rows_before_event();
   }
-  Event event;
-  event.kind = EventKind::painleve;
-  event.place = relation;
+  Event event = event_here(EventKind::painleve, relation);
   event.words[0] = inconsistent ? Word::inconsistent : Word::indeterminate;
-  event.energy_before = event.energy_after = total_energy();
   pending_.push_back(event);
 
   if (!inconsistent && options_.on_painleve != OnPainleve::stop &&

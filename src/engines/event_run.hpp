@@ -97,6 +97,7 @@ struct EventEngine::Run {
 
   // --- event_handling.cpp: from what happened to the next mode ---
   void begin_instant();
+  [[nodiscard]] Event event_here(EventKind kind, int place);
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
   [[nodiscard]] bool settle();
