@@ -168,11 +168,12 @@ bool EventEngine::Run::handle_guards() {
   }
   find_resting();
   motion_.release_pins();
-  // An impact elsewhere, before the time of a tail is over, may open its contacts again.
-  if (touched && !std::isnan(accumulation_end_) && !end_tail()) return false;
+  // An impact elsewhere, before the time of a tail is over, may open its contacts again. If the run is to stop at the tail, the instant is
+  // still handled to its end.
+  const bool goes_on = !touched || std::isnan(accumulation_end_) || end_tail();
   if (touched && !touch()) return false;
-  if (!at_surface_.empty() && finish_switching()) return true;
-  return settle();
+  if (!at_surface_.empty() && finish_switching()) return goes_on;
+  return settle() && goes_on;
 }
 
 // A slip that is zero and grows in the direction of its mode has only been touched: the dip was shallower than what the landing resolves.
@@ -303,16 +304,15 @@ bool EventEngine::Run::settle() {
     if (mode_.tangent[j] != reference_.tangent[j]) fresh_tangent_[j] = 1;
   }
   if (!restart()) return false;
-  if (accumulation_end_ == t_ && !end_tail()) return false;
-  const bool listed = !quiet_;
-  if (listed) {
+  const bool goes_on = accumulation_end_ != t_ || end_tail();
+  if (!quiet_) {
     list_changes();
     for (Event& event : pending_) report(event);
     if (!pending_.empty() && quiet_rows_) quiet_rows_ = false;
     if (!quiet_rows_) rows_after_event();
   }
   pending_.clear();
-  return true;
+  return goes_on;
 }
 
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {

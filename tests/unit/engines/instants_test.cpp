@@ -11,8 +11,9 @@ namespace judder {
 namespace {
 
 /// Every event has the total energies of the two rows of its instant; `energy` is a column.
-void expect_energies(const TestModel& model, const std::vector<engines::EventKind>& kinds) {
-  for (const char* engine : {"event", "exact"}) {
+void expect_energies(const TestModel& model, const std::vector<std::string>& engines,
+                     const std::vector<engines::EventKind>& kinds) {
+  for (const std::string& engine : engines) {
     const simulate::Result result = simulate::simulate(model.system, model.options, engine);
     ASSERT_TRUE(result.end.status.ok()) << engine << ": " << result.end.status.message;
     const int column = result.data.column("energy");
@@ -25,7 +26,8 @@ void expect_energies(const TestModel& model, const std::vector<engines::EventKin
     for (const engines::Event& event : result.data.events) {
       int rows = 0;
       for (std::size_t i = 0; i < result.data.rows(); ++i) {
-        if (result.data.cell(i, 0) != event.time || result.data.kinds[i] == engines::RowKind::sample) continue;
+        if (result.data.cell(i, 0) != event.time || result.data.kinds[i] == engines::RowKind::sample)
+          continue;
         ++rows;
         const double energy = result.data.cell(i, static_cast<std::size_t>(column));
         const double listed =
@@ -56,7 +58,7 @@ until = 5
 [output]
 columns = { energy = "x'^2/2 + x^2/2 + 10" }
 )toml"),
-                  {engines::EventKind::watch, engines::EventKind::switch_side});
+                  {"event", "exact"}, {engines::EventKind::watch, engines::EventKind::switch_side});
 }
 
 TEST(Instants, TheEndOfSlidingCarriesTheTotalEnergy) {
@@ -74,7 +76,86 @@ until = 5
 [output]
 columns = { energy = "x'^2/2 + x/4 + 10" }
 )toml"),
-                  {engines::EventKind::slide_begin, engines::EventKind::slide_end});
+                  {"event"}, {engines::EventKind::slide_begin, engines::EventKind::slide_end});
+}
+
+/// A run that stops where impacts accumulate has the accumulation, whatever else happened then, and both rows of that instant.
+simulate::Result expect_stop_with_its_rows(const TestModel& model, const char* engine) {
+  engines::EngineOptions options = model.options;
+  options.on_accumulation = engines::OnAccumulation::stop;
+  simulate::Result result = simulate::simulate(model.system, options, engine);
+  EXPECT_EQ(result.end.status.reason, Reason::accumulation) << engine << ": " << result.end.status.message;
+  EXPECT_FALSE(result.data.events.empty());
+  EXPECT_EQ(result.end.events, static_cast<long>(result.data.events.size()));
+  if (result.data.events.empty() || result.data.rows() < 2) return result;
+  const double stop = result.end.status.time;
+  EXPECT_EQ(result.data.events.back().time, stop) << engine;
+  const std::size_t rows = result.data.rows();
+  EXPECT_EQ(result.data.cell(rows - 1, 0), stop) << engine;
+  EXPECT_EQ(result.data.kinds[rows - 1], engines::RowKind::after) << engine;
+  EXPECT_EQ(result.data.cell(rows - 2, 0), stop) << engine;
+  EXPECT_EQ(result.data.kinds[rows - 2], engines::RowKind::before) << engine;
+  return result;
+}
+
+// Hops of equal length shrink by e each: the tail has no length, the accumulation is part of the instant of an impact.
+TEST(Instants, AStopWhereHopsOfEqualLengthEndHasItsRowAfter) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 1 }
+[energy]
+kinetic   = "x'^2/2"
+potential = "x^2/2"
+[[contact]]
+name   = "stop"
+gap    = "x"
+impact = { restitution = 0.5 }
+[run]
+until     = 200
+tolerance = 1e-6
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    const simulate::Result result = expect_stop_with_its_rows(model, engine);
+    EXPECT_EQ(result.data.events.back().kind, engines::EventKind::accumulation) << engine;
+    EXPECT_EQ(last(result, "x'"), 0) << engine << ": at rest in the row after";
+  }
+}
+
+// A ball comes to rest at 3 s of its first fall; another one lands within the tail that replaces the last hops of the first.
+TEST(Instants, AnImpactThatCutsATailIsListedWhereTheRunStops) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0.5
+y = { start = 4.4253125 }
+[energy]
+kinetic   = "x'^2/2 + y'^2/2"
+potential = "x + y"
+[[contact]]
+name   = "first"
+gap    = "x"
+impact = { restitution = 0.5 }
+[[contact]]
+name   = "second"
+gap    = "y"
+impact = { restitution = 0.5 }
+[[watch]]
+name = "landing"
+zero = "y"
+[run]
+until     = 10
+tolerance = 1e-3
+)toml");
+  const double landing = std::sqrt(2 * 4.4253125);
+  for (const char* engine : {"event", "exact"}) {
+    const simulate::Result result = expect_stop_with_its_rows(model, engine);
+    EXPECT_NEAR(result.end.status.time, landing, 1e-3) << engine;
+    ASSERT_EQ(event_times(model.system, result.data.events, "accumulation first").size(), 1u)
+        << engine << "\n"
+        << event_list(model.system, result.data.events);
+    EXPECT_EQ(event_times(model.system, result.data.events, "impact second").size(), 1u) << engine;
+    EXPECT_EQ(event_times(model.system, result.data.events, "watch landing").size(), 1u) << engine;
+    EXPECT_NEAR(last(result, "y'"), 0.5 * landing, 1e-3) << engine << ": it has bounced";
+  }
 }
 
 }  // namespace
