@@ -58,13 +58,13 @@ void Builder::collect_switches() {
     }
     return found;
   };
-  append(accounts, related);
-  const std::vector<bool> in_motion = closure(motion), in_relations = closure(accounts);
+  const std::vector<bool> in_motion = closure(motion), in_relations = closure(related),
+                          in_accounts = closure(accounts);
   System::Data& d = *system.data_;
   append(motion, related);
   find_time_and_cyclic(motion);
   for (std::size_t id = 0; id < graph.switches().size(); ++id) {
-    if (!in_motion[id] && !in_relations[id]) continue;
+    if (!in_motion[id] && !in_relations[id] && !in_accounts[id]) continue;
     used_switches.push_back(static_cast<expr::SwitchId>(id));
     const expr::Switch& from = graph.switches()[id];
     SwitchInfo info;

@@ -242,6 +242,42 @@ until = 2
   EXPECT_FALSE(std::isnan(start));
 }
 
+// A force written with sign(x') in its work too, which is no contact and no law: x' = 0 from t = 1/2 until the pull t exceeds 2 + 1/4. Then
+// x'' = t − 9/4, and friction has taken 2 ∫|x'| dt.
+TEST(ExactEngine, SlidesOnAForceOfAMechanicalSystem) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 1 }
+[energy]
+kinetic   = "x'^2/2"
+potential = "x/4"
+[[force]]
+name  = "pull"
+along = "x'"
+value = "t"
+[[force]]
+name  = "drag"
+along = "x'"
+value = "-2*sign(x')"
+[run]
+until = 5
+[output]
+columns = { taken = "-supplied(drag)" }
+)toml");
+  ASSERT_EQ(engines::ExactEngine::unsupported(model.system), "");
+  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+  ASSERT_TRUE(exact.end.status.ok()) << exact.end.status.message;
+  ASSERT_EQ(exact.data.events.size(), 2u) << event_list(model.system, exact.data.events);
+  // x' = 1 − 9/4 t + t²/2 vanishes at t = 1/2.
+  EXPECT_NEAR(exact.data.events[0].time, 0.5, 1e-15);
+  EXPECT_NEAR(exact.data.events[1].time, 2.25, 1e-15);
+  const auto first = [](double t) { return t - 9 * t * t / 8 + t * t * t / 6; };
+  const double way = std::pow(2.75, 3) / 6;
+  EXPECT_NEAR(last(exact, "x"), first(0.5) + way, 1e-13);
+  EXPECT_NEAR(last(exact, "x'"), 2.75 * 2.75 / 2, 1e-13);
+  EXPECT_NEAR(last(exact, "taken"), 2 * (first(0.5) + way), 1e-12);
+}
+
 // Random systems with contacts, impacts, friction and harmonic loads. Events agree up to the horizon on which the event-driven engine agrees with
 // itself at a tenth of the tolerance.
 TEST(ExactEngine, AgreesOnRandomSystems) {

@@ -139,13 +139,13 @@ struct SwitchInfo {
   expr::SwitchKind kind = expr::SwitchKind::jump;
   bool whole = false;
   std::vector<double> levels;
-  bool time_only = false;  ///< a timetable: met exactly
-  bool in_motion = false;  ///< enters h, M or a rate (otherwise only relations, laws)
-  bool in_relations = false;
-  std::string place;         ///< "force.limiter.value"
-  std::string above, below;  ///< the sides in words
-  expr::Program surface;     ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
-  expr::Program value;       ///< s
+  bool time_only = false;     ///< a timetable: met exactly
+  bool in_motion = false;     ///< enters h, M or a rate (otherwise only relations, laws, energies)
+  bool in_relations = false;  ///< enters a gap, a slip or a law
+  std::string place;          ///< "force.limiter.value"
+  std::string above, below;   ///< the sides in words
+  expr::Program surface;  ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
+  expr::Program value;    ///< s
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
 };
 

@@ -76,7 +76,7 @@ until = 5
 [output]
 columns = { energy = "x'^2/2 + x/4 + 10" }
 )toml"),
-                  {"event"}, {engines::EventKind::slide_begin, engines::EventKind::slide_end});
+                  {"event", "exact"}, {engines::EventKind::slide_begin, engines::EventKind::slide_end});
 }
 
 /// A run that stops where impacts accumulate has the accumulation, whatever else happened then, and both rows of that instant.
