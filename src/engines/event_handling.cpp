@@ -51,6 +51,7 @@ bool EventEngine::Run::handle_guards() {
   }
   if (!quiet_rows_) rows_before_event();
   motion_.load(t_, y_.data());
+  note_closed_gaps();
 
   bool only_watches = true;
   bool touched = false;

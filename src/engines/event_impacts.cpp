@@ -23,6 +23,7 @@ void EventEngine::Run::close_gap(int relation) {
     const model::RelationRows& rows = system_.relations()[relation].rows_constant
                                           ? work_.relation[relation]
                                           : system_.rows(work_, relation);
+    if (iteration == 0) note_gap(relation, gap, 0);
     std::copy_n(rows.w, n, node_y_.begin());
     if (!system_.motion(work_)) return;
     system_.solve_mass(work_, node_y_.data());

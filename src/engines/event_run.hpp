@@ -89,6 +89,9 @@ struct EventEngine::Run {
   void list_graze(double h);
   void carry_watches();
   void arm_slips(double h);
+  void note_gap(int relation, double gap, double seen);
+  void note_open_gaps();
+  void note_closed_gaps();
   void choose_method(double limit);
   void change_method();
   void watch_stability();

@@ -355,6 +355,7 @@ void EventEngine::Run::watch_stability() {
 void EventEngine::Run::commit_step(double t1) {
   const double before = t_;
   if (graze_guard_ >= 0) list_graze(t1 - t_);
+  note_open_gaps();
   emit_samples(t1);
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const int width = motion_.components();
@@ -372,6 +373,40 @@ void EventEngine::Run::commit_step(double t1) {
   arm_slips(t1 - before);
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   finish_step();
+}
+
+// A gap below zero: how deep, relative to what the gap has been (`seen`: in this step) or its coordinates have moved, whichever is more.
+// Contacts that never open by more than rounding have no other scale.
+void EventEngine::Run::note_gap(int relation, double gap, double seen) {
+  seen = std::max(seen, guards_.gap_scale(relation));
+  if (!(gap < 0) || -gap <= result_.worst_gap * seen) return;
+  const model::RelationRows& rows =
+      system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
+  double moved = 0;
+  for (int i = 0; i < layout_.coordinates; ++i) moved += std::abs(rows.w[i]) * scale_[i];
+  const double scale = std::max(seen, moved);
+  if (scale > 0) result_.worst_gap = std::max(result_.worst_gap, -gap / scale);
+}
+
+// Gaps of open contacts at the samples of the step.
+void EventEngine::Run::note_open_gaps() {
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].kind != GuardKind::gap) continue;
+    const double* sample = samples_.data() + i * (degree_ + 2);
+    const auto [lowest, highest] = std::minmax_element(sample, sample + degree_ + 2);
+    if (*lowest < 0) note_gap(list[i].place, *lowest, *highest);
+  }
+}
+
+void EventEngine::Run::note_closed_gaps() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] != NormalStatus::closed) continue;
+    double gap = 0;
+    double rate = 0;
+    system_.gap(work_, r, gap, rate);
+    note_gap(r, gap, 0);
+  }
 }
 
 // A slip that started from rest is armed once it is more than rounding.
@@ -428,6 +463,7 @@ void EventEngine::Run::list_graze(double h) {
 // The end of a step that is no event: scales of the guards and of the energy.
 void EventEngine::Run::finish_step() {
   motion_.load(t_, y_.data());
+  note_closed_gaps();
   if (guards_.needs_motion() || needs_reactions_) {
     if (!motion_.evaluate()) return;
   }

@@ -158,5 +158,82 @@ tolerance = 1e-3
   }
 }
 
+// x = cos t against a stop at −1 + d: a dip is met however shallow it is, and whatever the tolerance, so that nothing but rounding is below zero.
+TEST(Residuals, ADipLeavesNoGap) {
+  for (const double depth : {1e-6, 1e-4, 1e-2}) {
+    for (const double tolerance : {1e-3, 1e-6, 1e-10}) {
+      TestModel model = text_model(R"toml(
+[parameters]
+d = 0
+[coordinates]
+x = 1
+[energy]
+kinetic   = "x'^2/2"
+potential = "x^2/2"
+[[contact]]
+name = "stop"
+gap  = "x + 1 - d"
+[run]
+until    = 5
+max_step = 0.02
+)toml",
+                                   {{"d", depth}});
+      model.options.tolerance = tolerance;
+      const engines::EngineResult result = run_to_end(model);
+      EXPECT_GE(result.impacts, 1) << depth << ", " << tolerance;
+      EXPECT_LE(result.worst_gap, 1e-14) << depth << ", " << tolerance;
+    }
+  }
+}
+
+// With a fixed step nothing refuses a step that is too long for its events: the floor x = 0.2 sin(40 t) passes the body at rest at 0.1 unseen.
+// The samples of the step tell how deep.
+TEST(Residuals, AStepThatIsTooLongShowsInTheGap) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0.1
+[energy]
+kinetic = "x'^2/2"
+[[contact]]
+name = "floor"
+gap  = "x - 0.2*sin(40*t)"
+[run]
+until = 6
+)toml");
+  model.options.step = 3;
+  const double coarse = run_to_end(model).worst_gap;
+  EXPECT_GT(coarse, 0.1) << "of a gap that goes from −0.1 to 0.3";
+  EXPECT_LE(coarse, 0.1 / 0.3 * 1.1);
+  model.options.step = 0.01;
+  EXPECT_LE(run_to_end(model).worst_gap, 1e-12);
+}
+
+// Contacts that stay closed are kept at zero by projection, however loose the tolerance; every bundled run keeps its tolerance.
+TEST(Residuals, ClosedContactsPenetrateByRoundingOnly) {
+  TestModel bowl = text_model(R"toml(
+[coordinates]
+x = { start = 1, velocity = 0 }
+y = 0.5
+[energy]
+kinetic   = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contact]]
+name = "bowl"
+gap  = "y - x^2/2"
+[run]
+until     = 10
+tolerance = 1e-4
+)toml");
+  const engines::EngineResult result = run_to_end(bowl);
+  ASSERT_TRUE(result.status.ok()) << result.status.message;
+  EXPECT_GT(result.worst_gap, 0) << "rounding of a curved gap";
+  EXPECT_LE(result.worst_gap, 1e-14);
+  for (const char* name :
+       {"press", "bouncing-ball", "two-feet", "rocking-block", "newton-cradle", "klarbring"}) {
+    const TestModel model = gallery_model(name);
+    EXPECT_LE(run_to_end(model).worst_gap, model.options.tolerance) << name;
+  }
+}
+
 }  // namespace
 }  // namespace judder
