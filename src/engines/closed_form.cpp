@@ -205,8 +205,9 @@ ClosedForm::Row ClosedForm::augmented(const Row& row) const {
   return out;
 }
 
-/// Reactions are admissible if all rows are ≥ 0 for some choice of their undetermined parts; those are eliminated one after the other.
-void ClosedForm::list_margins(Context& c, const Stack& stack, int guard, std::vector<Row>& rows) {
+/// Reactions are admissible if all rows are ≥ 0 for some choice of their undetermined parts; those are eliminated one after the other. No row
+/// may be left: bodies that are wedged hold whatever pushes them. False: there are too many rows on the way.
+bool ClosedForm::list_margins(Context& c, const Stack& stack, int guard, std::vector<Row>& rows) {
   struct Condition {
     Row row;
     std::vector<double> free;  ///< coefficients of the undetermined parts
@@ -273,12 +274,13 @@ void ClosedForm::list_margins(Context& c, const Stack& stack, int guard, std::ve
       }
     }
     conditions = std::move(next);
-    if (conditions.size() > kMostMargins) return;  // reported by the caller: no row for the guard
+    if (conditions.size() > kMostMargins) return false;
   }
   for (Condition& condition : conditions) {
     functions_.push_back({guard, false});
     rows.push_back(std::move(condition.row));
   }
+  return true;
 }
 
 std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
@@ -333,12 +335,9 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
         break;
       case GuardKind::jam:
         break;  // constant in a linear system
-      case GuardKind::margin: {
-        const std::size_t before = rows.size();
-        list_margins(c, stack, index, rows);
-        if (rows.size() == before && c.motion.nullity() > 1) return "too many contacts share their reactions";
+      case GuardKind::margin:
+        if (!list_margins(c, stack, index, rows)) return "too many contacts share their reactions";
         break;
-      }
       case GuardKind::side:
         take(index, scaled(row(s.surface[place]), guard.sign));
         break;

@@ -94,7 +94,7 @@ class ClosedForm {
   [[nodiscard]] std::string slide(Context& context, Stack& out);
   void assemble(const Stack& stack);
   [[nodiscard]] std::string list_functions(Context& context, const Stack& stack);
-  void list_margins(Context& context, const Stack& stack, int guard, std::vector<Row>& rows);
+  [[nodiscard]] bool list_margins(Context& context, const Stack& stack, int guard, std::vector<Row>& rows);
   void list_work(Context& context, const Stack& stack);
   void list_forms();
   void list_impulses();

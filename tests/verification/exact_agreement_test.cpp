@@ -218,6 +218,72 @@ until = 4
 }
 
 // u' = w − 3 s, w' = −u − s with s = sign(u + w) comes to the surface and slides on it, where the motion is known.
+// Two coordinates, each wedged between two walls: two undetermined reactions, and no push that any choice of them could not hold.
+TEST(ExactEngine, WedgedBodiesHoldWhateverPushesThem) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[force]]
+along = "x' - 2*y'"
+value = "10*sin(t)"
+[[contact]]
+name = "left"
+gap  = "x"
+[[contact]]
+name = "right"
+gap  = "-x"
+[[contact]]
+name = "below"
+gap  = "y"
+[[contact]]
+name = "above"
+gap  = "-y"
+[run]
+until = 20
+)toml");
+  const simulate::Result result = simulate::simulate(model.system, model.options, "exact");
+  ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+  EXPECT_TRUE(result.data.events.empty()) << event_list(model.system, result.data.events);
+  EXPECT_EQ(last(result, "x"), 0);
+  EXPECT_EQ(last(result, "y"), 0);
+}
+
+// One undetermined reaction among 51 contacts: 25 of them lose by it what 26 gain, which makes 650 conditions. More than 512 are refused, not
+// forgotten: the pull on the first body would lift nothing.
+TEST(ExactEngine, TooManyConditionsAreRefused) {
+  const auto model = [](int half) {
+    std::string coordinates;
+    std::string kinetic;
+    std::string potential;
+    std::string contacts;
+    std::string sum = "0";
+    for (int i = 0; i < 2 * half; ++i) {
+      const std::string x = "x" + std::to_string(i);
+      coordinates += x + " = 0\n";
+      kinetic += (i == 0 ? "" : " + ") + x + "'^2/2";
+      potential += (i == 0 ? "" : " + ") + x;
+      sum += (i < half ? " + " : " - ") + x;
+      contacts += "[[contact]]\nname = \"c" + std::to_string(i) + "\"\ngap = \"" + x + "\"\n";
+    }
+    return text_model("[coordinates]\n" + coordinates + "[energy]\nkinetic = \"" + kinetic +
+                      "\"\npotential = \"" + potential + "\"\n[[force]]\nalong = \"x0'\"\nvalue = \"2*t\"\n" +
+                      contacts + "[[contact]]\nname = \"all\"\ngap = \"" + sum +
+                      "\"\n[run]\nuntil = 2\nsamples = 2\n");
+  };
+  const TestModel few = model(2);
+  const simulate::Result lifted = simulate::simulate(few.system, few.options, "exact");
+  ASSERT_TRUE(lifted.end.status.ok()) << lifted.end.status.message;
+  EXPECT_FALSE(lifted.data.events.empty());
+  const TestModel many = model(25);
+  const simulate::Result refused = simulate::simulate(many.system, many.options, "exact");
+  EXPECT_EQ(refused.end.status.reason, Reason::unsupported);
+  EXPECT_NE(refused.end.status.message.find("too many contacts share their reactions"), std::string::npos)
+      << refused.end.status.message;
+}
+
 TEST(ExactEngine, SlidesInClosedForm) {
   const TestModel model = text_model(R"toml(
 [state]
