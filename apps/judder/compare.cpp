@@ -1,10 +1,10 @@
 #include "judder/io/compare.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "judder/core/number.hpp"
+#include "judder/io/files.hpp"
 #include "judder/simulate/simulate.hpp"
 #include "verbs.hpp"
 
@@ -63,11 +63,9 @@ int run_compare(const Arguments& arguments) {
   const int model_code = report(comparison.model);
   if (!comparison.done) return model_code == kDone ? kModelInvalid : model_code;
   if (const std::string file = arguments.text("--output"); !file.empty()) {
-    std::ofstream out(file, std::ios::binary);
-    out << io::compare_csv(comparison);
-    out.close();
-    if (!out) {
-      print_message("judder: " + file + ": cannot be written\n");
+    const io::FileStatus status = io::write_text_file(file, io::compare_csv(comparison));
+    if (!status.ok()) {
+      print_message("judder: " + status.text() + "\n");
       return kInputOutput;
     }
   }

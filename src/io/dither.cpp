@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "io/text_table.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/csv.hpp"
+#include "judder/io/files.hpp"
 
 namespace judder::io {
 namespace {
@@ -378,16 +378,10 @@ std::string dither_json(const DitherReport& report) {
 FileStatus write_dither(const DitherReport& report, const std::filesystem::path& folder,
                         std::vector<std::filesystem::path>& files) {
   FileStatus status;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
   const auto write = [&](const char* name, const std::string& text) {
     if (!status.ok()) return;
     const std::filesystem::path file = folder / name;
-    status.file = file.string();
-    std::ofstream out(file, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) status.message = "cannot be written";
+    status = write_text_file(file, text);
     if (status.ok()) files.push_back(file);
   };
   std::string text;

@@ -79,6 +79,19 @@ TEST_F(Program, EveryHelpFitsAScreenAndShowsTwoExamples) {
   }
 }
 
+// A folder in the place of the temporary file stops the writing before its end: what was there stays.
+TEST_F(Program, AComparisonThatCannotBeWrittenLeavesTheLastOne) {
+  const std::string ball = JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml";
+  ASSERT_EQ(run("compare '" + ball + "' --until 1 -o table.csv").code, 0);
+  const std::string before = contents(folder_ / "table.csv");
+  EXPECT_EQ(before.rfind("engine,tolerance,", 0), 0u) << before;
+  fs::create_directories(folder_ / "table.csv.tmp" / "in the way");
+  const Outcome refused = run("compare '" + ball + "' --until 0.5 -o table.csv");
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("table.csv: cannot be written"), std::string::npos) << refused.err;
+  EXPECT_EQ(contents(folder_ / "table.csv"), before);
+}
+
 TEST_F(Program, VerbsThatAreNotThereYetSaySo) {
   const std::string general = run("--help").out;
   for (const std::string& verb : kVerbs) {
