@@ -248,7 +248,7 @@ void summarise(const model::System& system, const engines::EngineResult& result,
                   sum(result.end.dissipated), result.energy_imbalance};
   }
   if (result.reactions_not_unique)
-    out.notes.emplace_back("some reactions were not unique (redundant contacts); the least ones were taken");
+    out.notes.emplace_back("some reactions were not unique (redundant contacts); those with the largest margin are shown");
   if (result.uniqueness_unchecked)
     out.notes.emplace_back("some decisions had too many candidate modes to check that the motion is unique");
   if (sink.intervals() > out.intervals.size()) {

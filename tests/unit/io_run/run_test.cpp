@@ -71,6 +71,24 @@ TEST_F(Run, TheFolderHoldsWhatTheRunGaveInMemory) {
   EXPECT_EQ(report.row_count, result.data.rows());
 }
 
+// Where reactions are not unique those with the largest margin are shown: the feet of a block in the middle share its weight equally, though any
+// division between neighbours would hold it.
+TEST_F(Run, SaysWhichReactionsAreShownWhereTheyAreNotUnique) {
+  RunRequest wanted = request("two-feet");
+  wanted.model.file = fs::path(JUDDER_SOURCE_DIR "/gallery/two-feet/model-four.toml");
+  const RunReport report = run_model(wanted);
+  ASSERT_EQ(report.stage, RunStage::ended) << report.files.text();
+  const auto notes = [](const RunReport& from) {
+    std::string out;
+    for (const std::string& note : from.summary.notes) out += note + "\n";
+    return out;
+  };
+  EXPECT_NE(notes(report).find("not unique (redundant contacts); those with the largest margin are shown"),
+            std::string::npos)
+      << notes(report);
+  EXPECT_EQ(notes(run_model(request("press"))).find("not unique"), std::string::npos);
+}
+
 TEST_F(Run, RunJsonSaysWhatWasRunAndHowItEnded) {
   RunRequest wanted = request("press");
   wanted.model.variants = {"high"};
