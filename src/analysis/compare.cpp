@@ -54,62 +54,50 @@ CompareRow run_row(const model::System& system, const engines::EngineOptions& op
   return row;
 }
 
-/// Engines that take a tolerance for every step.
-bool controls_error(const std::string& engine) { return engine == "event" || engine == "auto"; }
-
 }  // namespace
 
 Comparison compare(const model::System& system, const engines::EngineOptions& run,
                    const CompareOptions& options) {
   Comparison out;
   engines::EngineOptions best = run;
-  const bool exact = engines::ExactEngine::unsupported(system).empty();
+  const std::string engine = simulate::engine_used(system, "auto");
+  const bool exact = engine == "exact";
   if (!exact) {
     for (const double tolerance : options.tolerances) best.tolerance = std::min(best.tolerance, tolerance);
     best.tolerance = std::max(best.tolerance / 10, 1e-14);
   }
   best.step = 0;
-  out.reference = exact ? "exact" : "event, tolerance " + to_text(best.tolerance);
+  out.reference = exact ? engine : engine + ", tolerance " + to_text(best.tolerance);
   MemorySink reference(system);
-  out.reference_status = simulate::run(system, exact ? "exact" : "event", best, reference).status;
+  out.reference_status = simulate::run(system, engine, best, reference).status;
   drop_grazes(reference);
   out.reference_events = reference.events.size();
 
-  for (const std::string& engine : options.engines) {
-    engines::EngineOptions own = run;
-    if (!controls_error(engine) && options.steps.empty()) {
-      out.rows.push_back(run_row(system, own, options.repeats, reference, {engine}));
-      continue;
-    }
-    if (controls_error(engine)) {
-      const bool exact_chosen = simulate::engine_used(system, engine) == "exact";
-      std::vector<double> tolerances = options.tolerances;
-      if (tolerances.empty() && options.steps.empty()) tolerances.push_back(run.tolerance);
-      if (exact_chosen) tolerances.resize(std::min<std::size_t>(tolerances.size(), 1));
-      own.step = 0;
-      for (const double tolerance : tolerances) {
-        own.tolerance = tolerance;
-        CompareRow row{engine};
-        if (!exact_chosen) row.tolerance = tolerance;
-        out.rows.push_back(run_row(system, own, options.repeats, reference, std::move(row)));
-      }
-    }
-    if (engine == "exact") {
-      out.rows.push_back(run_row(system, run, options.repeats, reference, {engine}));
-      continue;
-    }
-    const CompareRow* before = nullptr;
-    const std::size_t first = out.rows.size();
-    for (const double step : options.steps) {
-      own = run;
-      own.step = step;
-      CompareRow row{engine};
-      row.step = step;
+  for (const std::string& asked : options.engines) {
+    const auto add = [&](const engines::EngineOptions& own, CompareRow row) -> const CompareRow& {
       out.rows.push_back(run_row(system, own, options.repeats, reference, std::move(row)));
-      CompareRow& made = out.rows.back();
-      before = out.rows.size() > first + 1 ? &out.rows[out.rows.size() - 2] : nullptr;
-      if (before != nullptr && before->error > 0 && made.error > 0 && *before->step != step)
-        made.order = std::log(before->error / made.error) / std::log(*before->step / step);
+      return out.rows.back();
+    };
+    if (simulate::engine_used(system, asked) == "exact") {  // without tolerance and step
+      add(run, {asked});
+      continue;
+    }
+    engines::EngineOptions own = run;
+    own.step = 0;
+    std::vector<double> tolerances = options.tolerances;
+    if (tolerances.empty() && options.steps.empty()) tolerances.push_back(run.tolerance);
+    for (const double tolerance : tolerances) {
+      own.tolerance = tolerance;
+      add(own, {.engine = asked, .tolerance = tolerance});
+    }
+    own.tolerance = run.tolerance;
+    std::optional<std::pair<double, double>> before;  // step and error
+    for (const double step : options.steps) {
+      own.step = step;
+      const double error = add(own, {.engine = asked, .step = step}).error;
+      if (before && before->second > 0 && error > 0 && before->first != step)
+        out.rows.back().order = std::log(before->second / error) / std::log(before->first / step);
+      before = {step, error};
     }
   }
   return out;

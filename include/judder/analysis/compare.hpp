@@ -1,7 +1,7 @@
 // The same model by several engines: how far each is from the reference, and what it costs.
 //
-// The reference is the exact engine where it applies, otherwise the event-driven engine with a tenth of the tightest tolerance asked for. Every
-// engine that controls its error runs once per tolerance, or once per step where steps are given; an engine without either runs once.
+// The reference is the exact engine where it applies, otherwise the event-driven engine with a tenth of the tightest tolerance asked for. The
+// exact engine runs once: it has neither tolerance nor step. Others run once per tolerance and once per step.
 //
 //     error        largest |x − x_ref| of a coordinate, velocity or state at a sample, divided by the range of that column
 //     time error   largest |t − t_ref| of an event, over the events that agree in kind and place with those of the reference

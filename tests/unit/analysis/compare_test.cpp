@@ -1,0 +1,68 @@
+// Which rows a comparison of engines has.
+#include "judder/analysis/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_model.hpp"
+
+namespace judder::analysis {
+namespace {
+
+std::string oscillator(const std::string& spring) {
+  return "[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" +
+         spring +
+         "\"\n[[contact]]\nname = \"stop\"\ngap = \"x + 0.5\"\nimpact = { restitution = 0.8 }\n[run]\nuntil "
+         "= 10\n";
+}
+
+/// "event 0.0001", "exact", "event step 0.1", …
+std::vector<std::string> rows(const Comparison& comparison) {
+  std::vector<std::string> out;
+  for (const CompareRow& row : comparison.rows) {
+    out.push_back(row.engine + (row.tolerance ? " " + to_text(*row.tolerance) : "") +
+                  (row.step ? " step " + to_text(*row.step) : ""));
+  }
+  return out;
+}
+
+TEST(Compare, TheExactEngineHasOneRowAlsoWhenItWasChosenByAuto) {
+  const TestModel model = text_model(oscillator("-x"));
+  CompareOptions options;
+  options.repeats = 1;
+  options.engines = {"event", "exact", "auto"};
+  options.tolerances = {1e-4, 1e-6};
+  const Comparison by_tolerance = compare(model.system, model.options, options);
+  EXPECT_EQ(by_tolerance.reference, "exact");
+  EXPECT_EQ(rows(by_tolerance),
+            (std::vector<std::string>{"event 1e-04", "event 1e-06", "exact", "auto: exact"}));
+  for (const CompareRow& row : by_tolerance.rows) EXPECT_TRUE(row.events_agree) << row.engine;
+  EXPECT_EQ(by_tolerance.rows[2].error, 0);
+  EXPECT_GT(by_tolerance.rows[0].error, by_tolerance.rows[1].error);
+
+  options.tolerances.clear();
+  options.steps = {0.2, 0.1};
+  const Comparison by_step = compare(model.system, model.options, options);
+  EXPECT_EQ(rows(by_step),
+            (std::vector<std::string>{"event step 0.2", "event step 0.1", "exact", "auto: exact"}));
+  EXPECT_FALSE(by_step.rows[0].order);
+  ASSERT_TRUE(by_step.rows[1].order);
+  EXPECT_NEAR(*by_step.rows[1].order, std::log2(by_step.rows[0].error / by_step.rows[1].error), 1e-12);
+}
+
+TEST(Compare, WhereTheExactEngineDoesNotApplyAutoIsComparedAsTheEventEngine) {
+  const TestModel model = text_model(oscillator("-x^3"));
+  CompareOptions options;
+  options.repeats = 1;
+  options.engines = {"auto", "exact"};
+  const Comparison comparison = compare(model.system, model.options, options);
+  EXPECT_EQ(comparison.reference, "event, tolerance 1e-10");
+  EXPECT_EQ(rows(comparison), (std::vector<std::string>{"auto: event 1e-09", "exact"}));
+  EXPECT_TRUE(comparison.rows[0].ran);
+  EXPECT_FALSE(comparison.rows[1].ran);
+  EXPECT_NE(comparison.rows[1].problem.find("not linear"), std::string::npos) << comparison.rows[1].problem;
+}
+
+}  // namespace
+}  // namespace judder::analysis
