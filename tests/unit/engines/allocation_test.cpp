@@ -1,4 +1,4 @@
-// Nothing is allocated inside a step, and nothing at an event of a kind that has been seen before.
+// Nothing is allocated inside a step, and nothing at an event of a kind that has been seen before; so memory does not grow with time.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -40,8 +40,9 @@ class CountingSink : public engines::Sink {
 };
 
 /// Runs twice; the second time everything is warm.
+template <class Engine = engines::EventEngine>
 void expect_no_allocation(const std::string& name, const TestModel& model) {
-  engines::EventEngine engine(model.system);
+  Engine engine(model.system);
   simulate::NullSink warm;
   const engines::EngineResult first = engine.run(model.options, warm);
   ASSERT_TRUE(first.status.ok()) << name << ": " << first.status.message;
@@ -64,6 +65,50 @@ TEST(EngineMemory, StepsOfTheStiffMethodAllocateNothing) {
   TestModel model = gallery_model("zabuga-oscillator");
   model.options.integrator = engines::Integrator::stiff;
   expect_no_allocation("zabuga-oscillator, stiff", model);
+}
+
+TEST(EngineMemory, PhasesOfTheExactEngineAllocateNothing) {
+  for (const char* name : {"press", "sdnd106", "zabuga-oscillator", "bouncing-ball", "impact-oscillator",
+                           "klarbring", "two-stops", "incline"}) {
+    const TestModel model = gallery_model(name);
+    ASSERT_EQ(engines::ExactEngine::unsupported(model.system), "") << name;
+    expect_no_allocation<engines::ExactEngine>(name, model);
+  }
+}
+
+// Closed forms are kept by mode, not by time: a run of a hundred impacts takes as many allocations as one of eight hundred.
+TEST(EngineMemory, OfTheExactEngineDoesNotGrowWithTime) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic   = "x'^2/2"
+potential = "x^2/2"
+[[force]]
+along = "x'"
+value = "cos(2.8*t)"
+[[contact]]
+name   = "stop"
+gap    = "x + 0.05"
+impact = { restitution = 0.8 }
+[run]
+until   = 2000
+samples = 2
+)toml");
+  engines::ExactEngine engine(model.system);
+  simulate::NullSink sink;
+  const engines::EngineResult first = engine.run(model.options, sink);
+  ASSERT_TRUE(first.status.ok()) << first.status.message;
+  ASSERT_GT(first.impacts, 400);
+  const auto allocated = [&](double until) {
+    model.options.until = until;
+    const long before = allocations;
+    const engines::EngineResult result = engine.run(model.options, sink);
+    EXPECT_TRUE(result.status.ok()) << result.status.message;
+    return allocations - before;
+  };
+  const long brief = allocated(250);
+  EXPECT_EQ(allocated(2000), brief);
 }
 
 // The count is alive: it sees what a vector takes.
