@@ -1,29 +1,27 @@
 #include "judder/io/compare.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
+#include "judder/io/ranges.hpp"
 #include "judder/simulate/simulate.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
 namespace {
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) {
-    if (!part.empty()) out.push_back(part);
-  }
+/// "a,b": the parts that are not empty.
+std::vector<std::string> list(const std::string& text) {
+  std::vector<std::string> out = io::split(text, ',');
+  std::erase(out, "");
   return out;
 }
 
 /// False after a usage error, which has been printed.
 bool read_numbers(const Arguments& arguments, const std::string& option, double least, double most,
                   std::vector<double>& target) {
-  for (const std::string& part : split(arguments.text(option))) {
+  for (const std::string& part : list(arguments.text(option))) {
     const auto number = parse_number(part);
     if (!number || !(*number >= least && *number <= most)) {
       usage_error(option + " needs numbers between " + to_text(least) + " and " + to_text(most) + ", not '" +
@@ -42,7 +40,7 @@ int run_compare(const Arguments& arguments) {
   if (!model) return kUsage;
   io::CompareRequest request;
   request.model = *model;
-  if (arguments.has("--engines")) request.options.engines = split(arguments.text("--engines"));
+  if (arguments.has("--engines")) request.options.engines = list(arguments.text("--engines"));
   const std::vector<std::string>& known = simulate::engine_names();
   for (const std::string& engine : request.options.engines) {
     if (std::find(known.begin(), known.end(), engine) != known.end()) continue;

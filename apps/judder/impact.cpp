@@ -38,10 +38,8 @@ int no_collision(const std::string& file, const std::string& reason) {
 
 int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const io::LoadedModel& loaded,
               const std::vector<analysis::Sweep>& parameters) {
-  model::CompileOptions options;
-  options.variants = request.variants;
-  options.set = request.set;
-  const analysis::ImpactSweep sweep = analysis::sweep_impacts(loaded.file.spec, options, parameters);
+  const analysis::ImpactSweep sweep =
+      analysis::sweep_impacts(loaded.file.spec, io::compile_options(request), parameters);
   for (const analysis::SweepPoint& point : sweep.points) {
     if (point.problem.empty()) continue;
     print_message("judder: at " + parameters.back().name + " = " + to_text(point.values.back(), 9) + ": " +

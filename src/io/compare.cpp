@@ -1,9 +1,8 @@
 #include "judder/io/compare.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <cmath>
 
+#include "io/json_values.hpp"
 #include "io/text_table.hpp"
 #include "judder/core/number.hpp"
 
@@ -89,33 +88,29 @@ std::string compare_csv(const CompareReport& report) {
 }
 
 std::string compare_json(const CompareReport& report) {
-  const auto number = [](const std::optional<double>& x) {
-    return x && std::isfinite(*x) ? Json(*x) : Json(nullptr);
-  };
   Json rows = Json::array();
   for (const CompareRow& row : report.comparison.rows) {
-    Json item{{"engine", row.engine}, {"tolerance", number(row.tolerance)}, {"step", number(row.step)}};
+    Json item{
+        {"engine", row.engine}, {"tolerance", json_number(row.tolerance)}, {"step", json_number(row.step)}};
     if (row.ran) {
       item.update({{"events", row.events},
                    {"agreeing_events", row.agreeing},
                    {"events_agree", row.events_agree},
-                   {"error", number(row.error)},
-                   {"time_error", number(row.time_error)},
-                   {"order", number(row.order)},
+                   {"error", json_number(row.error)},
+                   {"time_error", json_number(row.time_error)},
+                   {"order", json_number(row.order)},
                    {"steps", row.steps},
                    {"evaluations", row.evaluations},
                    {"windows", row.windows},
-                   {"seconds", number(row.seconds)}});
+                   {"seconds", json_number(row.seconds)}});
     }
     if (!row.problem.empty()) item["problem"] = row.problem;
     rows.push_back(std::move(item));
   }
-  return Json{{"model", report.model.file.name},
-              {"reference", report.comparison.reference},
-              {"reference_events", report.comparison.reference_events},
-              {"rows", rows}}
-             .dump(2, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+  return json_text({{"model", report.model.file.name},
+                    {"reference", report.comparison.reference},
+                    {"reference_events", report.comparison.reference_events},
+                    {"rows", rows}});
 }
 
 }  // namespace judder::io

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "io/json_values.hpp"
 #include "io/text_table.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/csv.hpp"
 #include "judder/io/files.hpp"
+#include "judder/io/ranges.hpp"
 
 namespace judder::io {
 namespace {
@@ -16,27 +17,8 @@ using analysis::Averaged;
 using analysis::DitherStudy;
 using Json = nlohmann::ordered_json;
 
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> out{""};
-  for (const char c : text) {
-    if (c == at)
-      out.emplace_back();
-    else
-      out.back() += c;
-  }
-  return out;
-}
-
 double value(const DitherAxis& axis, int i) {
   return *axis.from + (*axis.to - *axis.from) * i / (axis.count - 1);
-}
-
-model::CompileOptions compile_options(const ModelRequest& request) {
-  model::CompileOptions options;
-  options.variants = request.variants;
-  options.set = request.set;
-  options.engine = request.engine;
-  return options;
 }
 
 void set_parameter(model::CompileOptions& options, const std::string& name, double number) {
@@ -121,17 +103,12 @@ std::string range_list(const std::vector<std::pair<double, double>>& ranges) {
 }  // namespace
 
 std::optional<DitherAxis> parse_dither_range(const std::string& text) {
-  const std::vector<std::string> parts = split(text, ':');
+  const auto range = parse_range(text, 100'000);
+  if (!range) return std::nullopt;
   DitherAxis axis;
-  if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
-  axis.from = parse_number(parts[0]);
-  axis.to = parse_number(parts[1]);
-  if (!axis.from || !axis.to) return std::nullopt;
-  if (parts.size() == 3) {
-    const auto count = parse_number(parts[2]);
-    if (!count || *count < 2 || *count > 100000 || *count != std::floor(*count)) return std::nullopt;
-    axis.count = static_cast<int>(*count);
-  }
+  axis.from = range->from;
+  axis.to = range->to;
+  if (range->count) axis.count = *range->count;
   return axis;
 }
 
@@ -299,56 +276,55 @@ std::string dither_text(const DitherReport& report) {
 }
 
 std::string dither_json(const DitherReport& report) {
-  const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
   const auto ranges = [&](const std::vector<std::pair<double, double>>& from) {
     Json out = Json::array();
-    for (const auto& [a, b] : from) out.push_back({number(a), number(b)});
+    for (const auto& [a, b] : from) out.push_back({json_number(a), json_number(b)});
     return out;
   };
   Json curve = Json::array();
   for (const DitherReport::Row& row : report.curve) {
-    curve.push_back({{"slip", number(row.slip)},
-                     {"resistance", number(row.resistance)},
-                     {"slope", number(row.slope)},
-                     {"bristle", number(row.bristle)},
-                     {"undithered", number(row.undithered)},
-                     {"static", number(row.still)},
-                     {"held", number(row.held)}});
+    curve.push_back({{"slip", json_number(row.slip)},
+                     {"resistance", json_number(row.resistance)},
+                     {"slope", json_number(row.slope)},
+                     {"bristle", json_number(row.bristle)},
+                     {"undithered", json_number(row.undithered)},
+                     {"static", json_number(row.still)},
+                     {"held", json_number(row.held)}});
   }
   Json out{{"model", report.model.file.name},
            {"law", report.law},
            {"friction", report.friction},
            {"dither",
             {{"wave", analysis::name(report.dither.wave)},
-             {"amplitude", number(report.dither.amplitude)},
-             {"frequency", number(report.dither.frequency)}}},
+             {"amplitude", json_number(report.dither.amplitude)},
+             {"frequency", json_number(report.dither.frequency)}}},
            {"dissipation",
-            {{"ratio", number(report.dissipation.ratio)},
-             {"reachable_below", number(report.dissipation.reachable_below)},
+            {{"ratio", json_number(report.dissipation.ratio)},
+             {"reachable_below", json_number(report.dissipation.reachable_below)},
              {"ok", report.dissipation.ok()}}},
-           {"slope_at_rest", number(report.slope_at_rest)},
+           {"slope_at_rest", json_number(report.slope_at_rest)},
            {"falling", ranges(report.falling)},
            {"unstable", ranges(report.unstable)},
            {"curve", curve}};
   if (report.speed) {
     Json values = Json::array();
     for (const auto& lambda : report.eigenvalues)
-      values.push_back({number(lambda.real()), number(lambda.imag())});
-    out["speed"] = number(*report.speed);
+      values.push_back({json_number(lambda.real()), json_number(lambda.imag())});
+    out["speed"] = json_number(*report.speed);
     out["eigenvalues"] = values;
   }
   if (report.harmonics) {
     out["harmonics"] = {{"cosine", report.harmonics->cosine},
                         {"sine", report.harmonics->sine},
-                        {"mean", number(report.harmonics->mean)},
-                        {"integrated", number(report.held_at_speed)}};
+                        {"mean", json_number(report.harmonics->mean)},
+                        {"integrated", json_number(report.held_at_speed)}};
   }
   if (report.map) {
     Json rows = Json::array();
     for (std::size_t i = 0; i < report.map->xs.size(); ++i) {
       Json row = Json::array();
       for (std::size_t j = 0; j < report.map->ys.size(); ++j)
-        row.push_back(number(report.map->growth[i * report.map->ys.size() + j]));
+        row.push_back(json_number(report.map->growth[i * report.map->ys.size() + j]));
       rows.push_back(row);
     }
     out["map"] = {{"x", report.map->x.name},
@@ -360,19 +336,19 @@ std::string dither_json(const DitherReport& report) {
   if (report.run) {
     const analysis::FilteredRun& run = *report.run;
     out["simulated"] = {{"end", judder::name(run.status.reason)},
-                        {"largest_deviation", number(run.largest_deviation)},
-                        {"at_slip", number(run.deviation_slip)},
-                        {"rms_deviation", number(run.rms_deviation)},
-                        {"slip", {number(run.least_slip), number(run.most_slip)}},
+                        {"largest_deviation", json_number(run.largest_deviation)},
+                        {"at_slip", json_number(run.deviation_slip)},
+                        {"rms_deviation", json_number(run.rms_deviation)},
+                        {"slip", {json_number(run.least_slip), json_number(run.most_slip)}},
                         {"shares",
                          {{"stick", run.shares.stick},
                           {"presliding", run.shares.presliding},
                           {"slip", run.shares.slip},
                           {"alpha", run.shares.alpha},
                           {"sticks", run.shares.sticks},
-                          {"longest_stick", number(run.shares.longest_stick)}}}};
+                          {"longest_stick", json_number(run.shares.longest_stick)}}}};
   }
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out);
 }
 
 FileStatus write_dither(const DitherReport& report, const std::filesystem::path& folder,

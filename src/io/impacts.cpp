@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "io/json_values.hpp"
 #include "io/text_table.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/csv.hpp"
+#include "judder/io/ranges.hpp"
 
 namespace judder::io {
 namespace {
@@ -31,15 +32,9 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return out;
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json json_of(const std::vector<double>& values) {
+Json json_numbers(const std::vector<double>& values) {
   Json out = Json::array();
-  for (const double value : values) out.push_back(json_of(value));
+  for (const double value : values) out.push_back(json_number(value));
   return out;
 }
 
@@ -77,24 +72,24 @@ std::string before_words(const Impacts& impacts) {
   return out;
 }
 
-Json json_of(const Impacts& impacts) {
+Json json_impacts(const Impacts& impacts) {
   Json out = Json::object();
   out["outcome"] = word(impacts.outcome);
   if (impacts.outcome == ImpactsOutcome::no_collision) out["reason"] = impacts.reason;
   if (impacts.outcome == ImpactsOutcome::failed) out["reason"] = impacts.status.message;
-  out["time"] = json_of(impacts.time);
+  out["time"] = json_number(impacts.time);
   out["coordinates"] = impacts.coordinates;
-  out["velocity_before"] = json_of(impacts.velocity_before);
-  out["energy_before"] = json_of(impacts.energy_before);
+  out["velocity_before"] = json_numbers(impacts.velocity_before);
+  out["energy_before"] = json_number(impacts.energy_before);
   Json contacts = Json::array();
   for (const CollidingContact& c : impacts.contacts) {
     contacts.push_back({{"name", c.name},
                         {"kind", c.constraint ? "constraint" : "contact"},
                         {"approaches", c.approaches},
-                        {"normal_before", json_of(c.normal_before)},
-                        {"slip_before", json_of(c.slip_before)},
-                        {"restitution", json_of(c.restitution)},
-                        {"mu", json_of(c.mu)}});
+                        {"normal_before", json_number(c.normal_before)},
+                        {"slip_before", json_numbers(c.slip_before)},
+                        {"restitution", json_number(c.restitution)},
+                        {"mu", json_number(c.mu)}});
   }
   out["contacts"] = std::move(contacts);
   Json laws = Json::array();
@@ -104,20 +99,20 @@ Json json_of(const Impacts& impacts) {
                {"status", contact::name(law.status)},
                {"several_velocities", law.several_velocities},
                {"impulses_unique", law.impulses_unique},
-               {"energy_after", json_of(law.energy_after)},
-               {"energy_change", json_of(law.energy_change)},
-               {"energy_gain", json_of(law.energy_gain)},
-               {"velocity", json_of(law.velocity)}};
+               {"energy_after", json_number(law.energy_after)},
+               {"energy_change", json_number(law.energy_change)},
+               {"energy_gain", json_number(law.energy_gain)},
+               {"velocity", json_numbers(law.velocity)}};
     Json impulses = Json::array();
     for (std::size_t c = 0; c < law.contacts.size(); ++c) {
       const ContactImpulse& i = law.contacts[c];
       impulses.push_back({{"contact", impacts.contacts[c].name},
-                          {"normal_impulse", json_of(i.normal_impulse)},
-                          {"tangential_impulse", json_of(i.tangential_impulse)},
-                          {"normal_after", json_of(i.normal_after)},
-                          {"slip_after", json_of(i.slip_after)},
-                          {"normal_work", json_of(i.normal_work)},
-                          {"tangential_work", json_of(i.tangential_work)}});
+                          {"normal_impulse", json_number(i.normal_impulse)},
+                          {"tangential_impulse", json_numbers(i.tangential_impulse)},
+                          {"normal_after", json_number(i.normal_after)},
+                          {"slip_after", json_numbers(i.slip_after)},
+                          {"normal_work", json_number(i.normal_work)},
+                          {"tangential_work", json_number(i.tangential_work)}});
     }
     entry["impulses"] = std::move(impulses);
     if (law.form == contact::ImpactForm::path) {
@@ -125,13 +120,13 @@ Json json_of(const Impacts& impacts) {
       for (const contact::PathPiece& piece : law.path) {
         path.push_back({{"status", contact::name(piece.status)},
                         {"phase", piece.compression ? "compression" : "expansion"},
-                        {"normal_impulse", json_of(piece.normal_impulse)},
-                        {"tangential_impulse", json_of(piece.tangential_impulse)},
-                        {"normal_velocity", json_of(piece.normal_velocity)},
-                        {"slip", json_of(piece.tangential_velocity)}});
+                        {"normal_impulse", json_number(piece.normal_impulse)},
+                        {"tangential_impulse", json_number(piece.tangential_impulse)},
+                        {"normal_velocity", json_number(piece.normal_velocity)},
+                        {"slip", json_number(piece.tangential_velocity)}});
       }
       entry["path"] = std::move(path);
-      entry["compression_impulse"] = json_of(law.compression_impulse);
+      entry["compression_impulse"] = json_number(law.compression_impulse);
     }
     laws.push_back(std::move(entry));
   }
@@ -142,11 +137,11 @@ Json json_of(const Impacts& impacts) {
         {{"contact", s.name},
          {"kind", s.contact.kind == contact::NormalKind::bilateral ? "bilateral" : "unilateral"},
          {"direction", s.contact.direction},
-         {"k", json_of(s.contact.k)},
-         {"a", json_of(s.contact.b_N)},
-         {"mu", json_of(s.contact.mu)},
-         {"A_NN", json_of(s.contact.A_NN)},
-         {"A_NT", json_of(s.contact.A_NT)},
+         {"k", json_number(s.contact.k)},
+         {"a", json_number(s.contact.b_N)},
+         {"mu", json_number(s.contact.mu)},
+         {"A_NN", json_number(s.contact.A_NN)},
+         {"A_NT", json_number(s.contact.A_NT)},
          {"class", name(s.contact.sliding)},
          {"opened", s.opened}});
   }
@@ -248,25 +243,20 @@ std::string impacts_text(const Impacts& impacts, const std::string& title) {
 
 std::string impacts_json(const Impacts& impacts, const std::string& title) {
   Json out{{"title", title}};
-  out.update(json_of(impacts));
-  return text_of(out);
+  out.update(json_impacts(impacts));
+  return json_text(out);
 }
 
 std::optional<analysis::Sweep> parse_sweep(const std::string& text) {
   const std::size_t equals = text.find('=');
-  const std::size_t first = text.find(':', equals == std::string::npos ? 0 : equals);
-  const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
-  if (equals == std::string::npos || equals == 0 || second == std::string::npos) return std::nullopt;
-  const auto from = parse_number(text.substr(equals + 1, first - equals - 1));
-  const auto to = parse_number(text.substr(first + 1, second - first - 1));
-  const auto count = parse_number(text.substr(second + 1));
-  if (!from || !to || !count || !(*count >= 2 && *count <= 1'000'000) || *count != std::floor(*count))
-    return std::nullopt;
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const auto range = parse_range(text.substr(equals + 1), 1'000'000);
+  if (!range || !range->count) return std::nullopt;
   analysis::Sweep sweep;
   sweep.name = text.substr(0, equals);
-  sweep.from = *from;
-  sweep.to = *to;
-  sweep.count = static_cast<int>(*count);
+  sweep.from = range->from;
+  sweep.to = range->to;
+  sweep.count = *range->count;
   return sweep;
 }
 
@@ -398,12 +388,12 @@ std::string impact_sweep_json(const ImpactSweep& sweep, const std::string& title
   Json parameters = Json::array();
   for (const analysis::Sweep& p : sweep.parameters)
     parameters.push_back(
-        {{"name", p.name}, {"from", json_of(p.from)}, {"to", json_of(p.to)}, {"count", p.count}});
+        {{"name", p.name}, {"from", json_number(p.from)}, {"to", json_number(p.to)}, {"count", p.count}});
   Json points = Json::array();
   for (const SweepPoint& point : sweep.points) {
-    Json entry{{"values", json_of(point.values)}};
+    Json entry{{"values", json_numbers(point.values)}};
     if (point.problem.empty())
-      entry.update(json_of(point.impacts));
+      entry.update(json_impacts(point.impacts));
     else
       entry["problem"] = point.problem;
     points.push_back(std::move(entry));
@@ -411,20 +401,21 @@ std::string impact_sweep_json(const ImpactSweep& sweep, const std::string& title
   Json changes = Json::array();
   for (const analysis::ClassChange& c : sweep.changes) {
     Json entry{{"contact", c.contact},
-               {"value", json_of(c.value)},
+               {"value", json_number(c.value)},
                {"below", name(c.below)},
                {"above", name(c.above)}};
-    if (sweep.parameters.size() > 1) entry["outer"] = json_of(c.outer);
+    if (sweep.parameters.size() > 1) entry["outer"] = json_number(c.outer);
     changes.push_back(std::move(entry));
   }
   Json thresholds = Json::array();
   for (const analysis::PainleveThreshold& t : sweep.thresholds)
-    thresholds.push_back({{"contact", t.contact}, {"outer", json_of(t.outer)}, {"inner", json_of(t.inner)}});
-  return text_of(Json{{"title", title},
-                      {"parameters", std::move(parameters)},
-                      {"points", std::move(points)},
-                      {"changes", std::move(changes)},
-                      {"thresholds", std::move(thresholds)}});
+    thresholds.push_back(
+        {{"contact", t.contact}, {"outer", json_number(t.outer)}, {"inner", json_number(t.inner)}});
+  return json_text(Json{{"title", title},
+                        {"parameters", std::move(parameters)},
+                        {"points", std::move(points)},
+                        {"changes", std::move(changes)},
+                        {"thresholds", std::move(thresholds)}});
 }
 
 }  // namespace judder::io

@@ -1,24 +1,15 @@
 #include "judder/io/json.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
+#include "io/json_values.hpp"
 #include "judder/io/version.hpp"
 
 namespace judder::io {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Invalid UTF-8 (a file name, say) must not be an exception.
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 const char* word(Severity severity) {
   return severity == Severity::error ? "error" : severity == Severity::warning ? "warning" : "note";
@@ -29,7 +20,7 @@ Json table(const std::vector<std::pair<std::string, Value>>& pairs) {
   Json out = Json::object();
   for (const auto& [name, value] : pairs) {
     if constexpr (std::is_same_v<Value, double>)
-      out[name] = number(value);
+      out[name] = json_number(value);
     else
       out[name] = value;
   }
@@ -120,10 +111,10 @@ std::string diagnostics_json(const Diagnostics& diagnostics, std::string_view fi
     warnings += message->severity == Severity::warning ? 1 : 0;
     problems.push_back(std::move(problem));
   }
-  return text_of({{"file", std::string(file)},
-                  {"errors", diagnostics.errors()},
-                  {"warnings", warnings},
-                  {"problems", problems}});
+  return json_text({{"file", std::string(file)},
+                    {"errors", diagnostics.errors()},
+                    {"warnings", warnings},
+                    {"problems", problems}});
 }
 
 std::string explain_json(const model::Compiled& compiled) {
@@ -135,16 +126,17 @@ std::string explain_json(const model::Compiled& compiled) {
 
   Json coordinates = Json::array();
   for (std::size_t i = 0; i < n; ++i) {
-    coordinates.push_back({{"name", system.coordinate_names()[i]},
-                           {"start", number(system.start()[static_cast<std::size_t>(layout.q()) + i])},
-                           {"velocity", number(system.start()[static_cast<std::size_t>(layout.v()) + i])},
-                           {"massless", static_cast<bool>(system.massless()[i])},
-                           {"force", graph.text(symbols.force[i])}});
+    coordinates.push_back(
+        {{"name", system.coordinate_names()[i]},
+         {"start", json_number(system.start()[static_cast<std::size_t>(layout.q()) + i])},
+         {"velocity", json_number(system.start()[static_cast<std::size_t>(layout.v()) + i])},
+         {"massless", static_cast<bool>(system.massless()[i])},
+         {"force", graph.text(symbols.force[i])}});
   }
   Json states = Json::array();
   for (std::size_t i = 0; i < static_cast<std::size_t>(layout.states); ++i) {
     states.push_back({{"name", system.state_names()[i]},
-                      {"start", number(system.start()[static_cast<std::size_t>(layout.z()) + i])},
+                      {"start", json_number(system.start()[static_cast<std::size_t>(layout.z()) + i])},
                       {"rate", graph.text(symbols.rate[i])}});
   }
   Json mass = Json::array();
@@ -164,15 +156,15 @@ std::string explain_json(const model::Compiled& compiled) {
                         {"below", info.below},
                         {"timetable", info.time_only}});
   }
-  return text_of({{"title", compiled.title},
-                  {"parameters", table(compiled.parameters)},
-                  {"coordinates", coordinates},
-                  {"states", states},
-                  {"mass_matrix", mass},
-                  {"kinetic", graph.text(symbols.kinetic)},
-                  {"potential", graph.text(symbols.potential)},
-                  {"relations", relations},
-                  {"switches", switches}});
+  return json_text({{"title", compiled.title},
+                    {"parameters", table(compiled.parameters)},
+                    {"coordinates", coordinates},
+                    {"states", states},
+                    {"mass_matrix", mass},
+                    {"kinetic", graph.text(symbols.kinetic)},
+                    {"potential", graph.text(symbols.potential)},
+                    {"relations", relations},
+                    {"switches", switches}});
 }
 
 std::string gallery_json(const std::vector<GalleryModel>& models) {
@@ -181,24 +173,25 @@ std::string gallery_json(const std::vector<GalleryModel>& models) {
     out.push_back(
         {{"name", model.name}, {"title", model.title}, {"source", model.source}, {"models", model.models}});
   }
-  return text_of({{"models", out}});
+  return json_text({{"models", out}});
 }
 
 namespace {
 
 Json periodic_json(const analysis::PeriodicMotion& motion) {
   Json ranges = Json::object(), shares = Json::array(), drifts = Json::object();
-  for (const auto& range : motion.ranges) ranges[range.name] = {number(range.least), number(range.most)};
+  for (const auto& range : motion.ranges)
+    ranges[range.name] = {json_number(range.least), json_number(range.most)};
   for (const auto& share : motion.shares)
-    shares.push_back({{"element", share.element}, {"mode", share.mode}, {"share", number(share.share)}});
-  for (const auto& drift : motion.drifts) drifts[drift.name] = number(drift.change);
+    shares.push_back({{"element", share.element}, {"mode", share.mode}, {"share", json_number(share.share)}});
+  for (const auto& drift : motion.drifts) drifts[drift.name] = json_number(drift.change);
   return {{"equilibrium", motion.equilibrium},
-          {"period", number(motion.period)},
-          {"forcing_period", motion.forcing_period > 0 ? number(motion.forcing_period) : Json(nullptr)},
-          {"from", number(motion.from)},
-          {"to", number(motion.to)},
-          {"distance", number(motion.distance)},
-          {"contraction", number(motion.contraction)},
+          {"period", json_number(motion.period)},
+          {"forcing_period", motion.forcing_period > 0 ? json_number(motion.forcing_period) : Json(nullptr)},
+          {"from", json_number(motion.from)},
+          {"to", json_number(motion.to)},
+          {"distance", json_number(motion.distance)},
+          {"contraction", json_number(motion.contraction)},
           {"ranges", ranges},
           {"shares", shares},
           {"events", motion.events},
@@ -208,32 +201,32 @@ Json periodic_json(const analysis::PeriodicMotion& motion) {
 
 Json run_document(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
-  Json options{{"from", number(used.from)},
-               {"until", number(used.until)},
-               {"tolerance", number(used.tolerance)},
-               {"step", number(used.step)},
-               {"max_step", number(used.max_step)},
+  Json options{{"from", json_number(used.from)},
+               {"until", json_number(used.until)},
+               {"tolerance", json_number(used.tolerance)},
+               {"step", json_number(used.step)},
+               {"max_step", json_number(used.max_step)},
                {"method", used.method},
                {"max_events", used.max_events},
                {"on_accumulation", used.on_accumulation},
                {"on_painleve", used.on_painleve},
                {"on_indeterminate", used.on_indeterminate},
                {"solver", used.solver},
-               {"solver_tolerance", number(used.solver_tolerance)},
+               {"solver_tolerance", json_number(used.solver_tolerance)},
                {"plots", used.plots}};
   for (const model::RunOptions::EngineOption& option : used.engine_options) {
     if (option.engine != summary.engine) continue;
-    options[option.engine][option.key] = option.text.empty() ? number(option.number) : Json(option.text);
+    options[option.engine][option.key] = option.text.empty() ? json_number(option.number) : Json(option.text);
   }
   Json counts = Json::object();
   for (const auto& [name, value] : summary.counts) counts[name] = std::llround(value);
   Json intervals = Json::array();
   for (const RunSummary::Interval& interval : summary.intervals) {
     intervals.push_back({{"contact", interval.contact},
-                         {"from", number(interval.from)},
-                         {"to", number(interval.to)},
-                         {"peak", number(interval.peak)},
-                         {"impulse", number(interval.impulse)}});
+                         {"from", json_number(interval.from)},
+                         {"to", json_number(interval.to)},
+                         {"peak", json_number(interval.peak)},
+                         {"impulse", json_number(interval.impulse)}});
   }
   Json out{{"program", {{"name", "judder"}, {"version", version()}}},
            {"model",
@@ -248,48 +241,48 @@ Json run_document(const RunSummary& summary) {
            {"modes_at_start", table(summary.modes)},
            {"end",
             {{"reason", name(summary.status.reason)},
-             {"time", number(summary.status.time)},
+             {"time", json_number(summary.status.time)},
              {"where", summary.status.where},
              {"message", summary.status.message}}},
            {"counts", counts},
            {"residuals", table(summary.residuals)},
            {"energy",
-            {{"initial", number(summary.energy.initial)},
-             {"final", number(summary.energy.final)},
-             {"supplied", number(summary.energy.supplied)},
-             {"dissipated", number(summary.energy.dissipated)},
-             {"balance", number(summary.energy.balance)}}},
+            {{"initial", json_number(summary.energy.initial)},
+             {"final", json_number(summary.energy.final)},
+             {"supplied", json_number(summary.energy.supplied)},
+             {"dissipated", json_number(summary.energy.dissipated)},
+             {"balance", json_number(summary.energy.balance)}}},
            {"intervals", intervals},
            {"notes", summary.notes},
-           {"wall_seconds", number(summary.wall_seconds)}};
+           {"wall_seconds", json_number(summary.wall_seconds)}};
   if (summary.periodic) out["periodic"] = periodic_json(*summary.periodic);
   return out;
 }
 
 }  // namespace
 
-std::string run_json(const RunSummary& summary) { return text_of(run_document(summary)); }
+std::string run_json(const RunSummary& summary) { return json_text(run_document(summary)); }
 
 std::string run_json(const RunSummary& summary, const std::vector<Event>& events) {
   Json out = run_document(summary);
   Json list = Json::array();
   for (const Event& event : events) {
-    Json item{{"time", number(event.time)}};
-    if (event.bound > 0) item["time_bound"] = number(event.bound);
+    Json item{{"time", json_number(event.time)}};
+    if (event.bound > 0) item["time_bound"] = json_number(event.bound);
     item["kind"] = event.kind;
     item["where"] = event.where;
     item["detail"] = event.detail;
-    item["normal_impulse"] = number(event.normal_impulse);
-    item["tangential_impulse"] = number(event.tangential_impulse[0]);
-    item["energy_before"] = number(event.energy_before);
-    item["energy_after"] = number(event.energy_after);
+    item["normal_impulse"] = json_number(event.normal_impulse);
+    item["tangential_impulse"] = json_number(event.tangential_impulse[0]);
+    item["energy_before"] = json_number(event.energy_before);
+    item["energy_after"] = json_number(event.energy_after);
     char mode[17];
     std::snprintf(mode, sizeof mode, "%016llx", static_cast<unsigned long long>(event.mode));
     item["mode"] = mode;
     list.push_back(std::move(item));
   }
   out["events"] = std::move(list);
-  return text_of(out);
+  return json_text(out);
 }
 
 }  // namespace judder::io

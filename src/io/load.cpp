@@ -96,6 +96,15 @@ std::optional<model::Named> parse_setting(const std::string& text) {
   return named;
 }
 
+model::CompileOptions compile_options(const ModelRequest& request) {
+  model::CompileOptions options;
+  options.variants = request.variants;
+  options.set = request.set;
+  options.free = request.free;
+  options.engine = request.engine;
+  return options;
+}
+
 LoadedModel load_model(const ModelRequest& request) {
   LoadedModel loaded;
   loaded.file = read_model(request.file);
@@ -103,11 +112,7 @@ LoadedModel load_model(const ModelRequest& request) {
   if (!loaded.file.parsed) return loaded;
 
   if (!request.engine.empty()) loaded.file.spec.run.engine = request.engine;
-  model::CompileOptions options;
-  options.variants = request.variants;
-  options.set = request.set;
-  options.free = request.free;
-  loaded.compiled = model::compile(loaded.file.spec, options);
+  loaded.compiled = model::compile(loaded.file.spec, compile_options(request));
   for (const Diagnostic& message : loaded.compiled.diagnostics.all()) {
     if (!echoes(message, loaded.file)) loaded.diagnostics.add(message);
   }
@@ -119,9 +124,8 @@ LoadedModel check_model(const ModelRequest& request) {
   LoadedModel loaded = load_model(request);
   if (!loaded.ok() || !request.variants.empty()) return loaded;
   for (const model::Variant& variant : loaded.file.spec.variants) {
-    model::CompileOptions options;
+    model::CompileOptions options = compile_options(request);
     options.variants = {variant.name.text};
-    options.set = request.set;
     const model::Compiled compiled = model::compile(loaded.file.spec, options);
     for (Diagnostic message : compiled.diagnostics.all()) {
       if (message.severity != Severity::error) continue;

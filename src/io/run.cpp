@@ -248,7 +248,8 @@ void summarise(const model::System& system, const engines::EngineResult& result,
                   sum(result.end.dissipated), result.energy_imbalance};
   }
   if (result.reactions_not_unique)
-    out.notes.emplace_back("some reactions were not unique (redundant contacts); those with the largest margin are shown");
+    out.notes.emplace_back(
+        "some reactions were not unique (redundant contacts); those with the largest margin are shown");
   if (result.uniqueness_unchecked)
     out.notes.emplace_back("some decisions had too many candidate modes to check that the motion is unique");
   if (sink.intervals() > out.intervals.size()) {
@@ -316,13 +317,9 @@ std::optional<model::System> with_sections(const RunRequest& request, LoadedMode
     return std::nullopt;
   }
   forcing_period = *period;
-  model::CompileOptions options;
-  options.variants = request.model.variants;
-  options.set = request.model.set;
-  options.engine = request.model.engine;
-  options.free = request.model.free;
   model::Compiled compiled =
-      model::compile(analysis::with_sections(model.file.spec, *model.compiled.system, *period), options);
+      model::compile(analysis::with_sections(model.file.spec, *model.compiled.system, *period),
+                     compile_options(request.model));
   if (!compiled.system) {
     model.diagnostics.error(
         {}, "run", "the model does not compile with the sections at which its period is looked for",

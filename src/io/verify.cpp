@@ -1,11 +1,10 @@
 #include "judder/io/verify.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "io/json_values.hpp"
 #include "io/text_table.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/reader.hpp"
@@ -55,8 +54,6 @@ Row row_of(const Outcome& outcome) {
   }
   return row;
 }
-
-Json json_of(const std::optional<double>& x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
 
 }  // namespace
 
@@ -158,10 +155,10 @@ std::string verification_json(const std::vector<ModelVerification>& models) {
         row["expected"] = *value.text;
         row["computed"] = outcome.computed_text;
       } else {
-        row["published"] = json_of(value.published);
-        row["exact"] = json_of(outcome.exact);
-        row["computed"] = json_of(outcome.computed);
-        row["deviation"] = json_of(outcome.deviation());
+        row["published"] = json_number(value.published);
+        row["exact"] = json_number(outcome.exact);
+        row["computed"] = json_number(outcome.computed);
+        row["deviation"] = json_number(outcome.deviation());
       }
       row["verdict"] = name(outcome.verdict);
       if (!outcome.why.empty()) row["why"] = outcome.why;
@@ -181,9 +178,7 @@ std::string verification_json(const std::vector<ModelVerification>& models) {
     if (!model.problem.empty()) entry["problem"] = model.problem;
     list.push_back(std::move(entry));
   }
-  return Json{{"passed", passed}, {"failed", failed}, {"models", list}}.dump(2, ' ', false,
-                                                                             Json::error_handler_t::replace) +
-         "\n";
+  return json_text({{"passed", passed}, {"failed", failed}, {"models", list}});
 }
 
 }  // namespace judder::io

@@ -24,6 +24,9 @@ struct ModelRequest {
   std::vector<std::string> free{};      ///< parameters that stay inputs of the System
 };
 
+/// What the compiler is told of it.
+[[nodiscard]] model::CompileOptions compile_options(const ModelRequest& request);
+
 /// "name=value" of --set; nothing if there is no name or no value.
 [[nodiscard]] std::optional<model::Named> parse_setting(const std::string& text);
 

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all.
+// Files that appear whole or not at all, and lists and ranges as they are typed.
 #include "judder/io/files.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "judder/io/dither.hpp"
+#include "judder/io/impacts.hpp"
+#include "judder/io/ranges.hpp"
 
 namespace judder::io {
 namespace {
@@ -41,6 +43,38 @@ TEST(WholeFiles, ADitherStudyThatCannotBeWrittenLeavesTheLastOne) {
   EXPECT_TRUE(files.empty());
   EXPECT_EQ(contents(folder / "curve.csv"), before);
   fs::remove_all(folder);
+}
+
+TEST(Ranges, SplitKeepsEmptyParts) {
+  EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_EQ(split("", ','), std::vector<std::string>{""});
+  EXPECT_EQ(split("a,", ','), (std::vector<std::string>{"a", ""}));
+}
+
+TEST(Ranges, HaveTwoEndsAndPerhapsACount) {
+  const auto plain = parse_range("-1:2.5e-3", 10);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->from, -1);
+  EXPECT_EQ(plain->to, 2.5e-3);
+  EXPECT_FALSE(plain->count);
+  EXPECT_EQ(parse_range("0:1:10", 10)->count, 10);
+  for (const char* bad :
+       {"", "1", ":", "0:", ":1", "0:x", "0:1:", "0:1:1", "0:1:11", "0:1:2.5", "0:1:2:3", "a=0:1"})
+    EXPECT_FALSE(parse_range(bad, 10)) << bad;
+}
+
+TEST(Ranges, ASweepNamesItsParameterAndItsCount) {
+  const auto sweep = parse_sweep("mu=0:0.5:11");
+  ASSERT_TRUE(sweep);
+  EXPECT_EQ(sweep->name, "mu");
+  EXPECT_EQ(sweep->to, 0.5);
+  EXPECT_EQ(sweep->count, 11);
+  EXPECT_TRUE(parse_sweep("mu=0:1:1000000"));
+  for (const char* bad : {"mu", "mu=0:1", "=0:1:5", "mu=0:1:1000001", "0:1:5"})
+    EXPECT_FALSE(parse_sweep(bad)) << bad;
+  EXPECT_EQ(parse_dither_range("0:1")->count, DitherAxis().count);
+  EXPECT_EQ(parse_dither_range("0:1:100000")->count, 100000);
+  EXPECT_FALSE(parse_dither_range("0:1:100001"));
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// Lists and ranges as they are written on the command line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace judder::io {
+
+/// The parts between `separator`, empty ones too: "a,,b" has three.
+[[nodiscard]] std::vector<std::string> split(const std::string& text, char separator);
+
+struct Range {
+  double from = 0, to = 0;
+  std::optional<int> count{};  ///< values, both ends included; ≥ 2
+};
+
+/// "a:b" or "a:b:n" with a whole n from 2 to `most`, or nothing.
+[[nodiscard]] std::optional<Range> parse_range(const std::string& text, int most);
+
+}  // namespace judder::io
