@@ -150,6 +150,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   accumulation_.clear();
   switching_.clear();
   timetable_.restart();
+  motion_.release_pins();  // where the last run ended is not where this one starts
   phase_ = {};
   accumulation_end_ = kNone;
   stop_by_watch_ = false;

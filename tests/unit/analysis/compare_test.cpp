@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "judder/core/number.hpp"
 #include "run_model.hpp"
 
 namespace judder::analysis {

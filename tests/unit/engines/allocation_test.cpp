@@ -39,7 +39,7 @@ class CountingSink : public engines::Sink {
   long last_ = 0;
 };
 
-/// Runs twice; the second time everything is warm.
+/// Runs twice; the second time everything is warm, and nothing that was left behind changes a bit of the result.
 template <class Engine = engines::EventEngine>
 void expect_no_allocation(const std::string& name, const TestModel& model) {
   Engine engine(model.system);
@@ -48,6 +48,8 @@ void expect_no_allocation(const std::string& name, const TestModel& model) {
   ASSERT_TRUE(first.status.ok()) << name << ": " << first.status.message;
   CountingSink sink;
   const engines::EngineResult second = engine.run(model.options, sink);
+  EXPECT_EQ(second.events, first.events) << name;
+  EXPECT_EQ(second.end.y, first.end.y) << name;
   EXPECT_GT(sink.steps, 2) << name;
   EXPECT_EQ(sink.in_steps, 0) << name << " in " << second.steps << " steps";
   EXPECT_EQ(sink.in_events, 0) << name << " at " << second.events << " events";
@@ -69,7 +71,7 @@ TEST(EngineMemory, StepsOfTheStiffMethodAllocateNothing) {
 
 TEST(EngineMemory, PhasesOfTheExactEngineAllocateNothing) {
   for (const char* name : {"press", "sdnd106", "zabuga-oscillator", "bouncing-ball", "impact-oscillator",
-                           "klarbring", "two-stops", "incline"}) {
+                           "klarbring", "two-stops"}) {
     const TestModel model = gallery_model(name);
     ASSERT_EQ(engines::ExactEngine::unsupported(model.system), "") << name;
     expect_no_allocation<engines::ExactEngine>(name, model);
@@ -92,9 +94,9 @@ name   = "stop"
 gap    = "x + 0.05"
 impact = { restitution = 0.8 }
 [run]
-until   = 2000
-samples = 2
+until = 2000
 )toml");
+  model.options.samples = 2;
   engines::ExactEngine engine(model.system);
   simulate::NullSink sink;
   const engines::EngineResult first = engine.run(model.options, sink);
