@@ -158,6 +158,35 @@ tolerance = 1e-3
   }
 }
 
+// A ball of mass 1 under gravity 1, from rest to rest: the floor has given it the impulse of its weight. What the last hops give, which are not
+// followed, is listed with their accumulation.
+TEST(Instants, AnAccumulationHasTheImpulseOfTheHopsThatItReplaces) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0.5
+[energy]
+kinetic   = "x'^2/2"
+potential = "x"
+[[contact]]
+name   = "floor"
+gap    = "x"
+impact = { restitution = 0.8 }
+[run]
+until     = 20
+tolerance = 1e-3
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    ASSERT_FALSE(result.data.events.empty());
+    const engines::Event& end = result.data.events.back();
+    ASSERT_EQ(end.kind, engines::EventKind::accumulation) << engine;
+    EXPECT_GT(end.normal_impulse, 1e-2) << engine << ": it is worth listing";
+    double impulse = 0;
+    for (const engines::Event& event : result.data.events) impulse += event.normal_impulse;
+    EXPECT_NEAR(impulse, end.time, 1e-6) << engine;
+  }
+}
+
 // x = cos t against a stop at −1 + d: a dip is met however shallow it is, and whatever the tolerance, so that nothing but rounding is below zero.
 TEST(Residuals, ADipLeavesNoGap) {
   for (const double depth : {1e-6, 1e-4, 1e-2}) {
