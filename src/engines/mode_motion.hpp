@@ -20,6 +20,7 @@
 
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
+#include "mode_setting.hpp"
 
 namespace judder::engines {
 
@@ -30,12 +31,12 @@ class ModeMotion {
   /// Takes over the mode at the state in work.in: writes sides and directions into it, pins coordinates, factorises.
   /// False: the equations cannot be evaluated here.
   [[nodiscard]] bool set_mode(const Mode& mode);
-  [[nodiscard]] const Mode& mode() const { return mode_; }
+  [[nodiscard]] const Mode& mode() const { return set_->mode; }
 
   /// Length of the integrated vector: q, v, z, then dissipated and supplied work by audit element; the latter are left out in a mode in
   /// which no element does work.
   [[nodiscard]] int components() const {
-    return works_ || always_audit_ ? components_ : layout_.integrated();
+    return set_->works || always_audit_ ? components_ : layout_.integrated();
   }
   [[nodiscard]] int all_components() const { return components_; }
   /// Work is integrated in every mode: for the implicit method, whose number of components is fixed.
@@ -43,17 +44,39 @@ class ModeMotion {
   /// Right-hand side for the steppers. False: not finite.
   [[nodiscard]] bool operator()(double t, const double* y, double* rate);
   /// Accelerations, reactions and rates at the state in work.in.
-  [[nodiscard]] bool evaluate();
+  [[nodiscard]] bool evaluate() {
+    ++evaluations;
+    if (!set_->table.ready()) return evaluate_equations();
+    if (!set_->table.evaluate(work_.in.data(), work_.registers.data(), outcome_.data())) return false;
+    for (int i = at_.rate; i < at_.size; ++i) work_.rate[i - at_.rate] = outcome_[i];
+    return true;
+  }
   /// Puts t and y into work.in (pinned coordinates exactly).
-  void load(double t, const double* y);
+  void load(double t, const double* y) {
+    double* in = work_.in.data();
+    in[0] = t;
+    for (int i = 0; i < n_; ++i) {
+      in[1 + i] = y[i];
+      in[1 + n_ + i] = y[n_ + i];
+    }
+    for (int i = 2 * n_; i < integrated_; ++i) in[1 + i] = y[i];
+    for (const Pin& pin : pins_) {
+      in[1 + pin.coordinate] = pin.at(t);
+      in[1 + n_ + pin.coordinate] = pin.velocity;
+    }
+  }
   /// Replaces the pinned entries of y at time t by their exact values.
   void pin(double t, double* y) const;
   /// The mode has ended: what was pinned may be moved by an impact.
   void release_pins() { pins_.clear(); }
 
-  [[nodiscard]] std::span<const double> acceleration() const { return acceleration_; }
-  [[nodiscard]] std::span<const double> normal() const { return normal_; }    ///< λ_N by relation
-  [[nodiscard]] std::span<const double> tangent() const { return tangent_; }  ///< λ_T by tangential row
+  [[nodiscard]] std::span<const double> acceleration() const { return part(0, n_); }
+  [[nodiscard]] std::span<const double> normal() const {
+    return part(at_.normal, layout_.relations);
+  }  ///< λ_N by relation
+  [[nodiscard]] std::span<const double> tangent() const {
+    return part(at_.tangent, layout_.tangents);
+  }  ///< λ_T by tangential row
   /// Writes accelerations and reactions to the places that output columns read.
   void publish();
 
@@ -68,21 +91,23 @@ class ModeMotion {
   /// The size that a reaction of this relation would have if the terms of its row did not cancel.
   [[nodiscard]] double natural_force(int relation) const;
 
-  [[nodiscard]] int active() const { return static_cast<int>(active_.size()); }
-  [[nodiscard]] bool redundant() const { return rank_ < active(); }
-  [[nodiscard]] bool structure_constant() const { return constant_; }
+  [[nodiscard]] int active() const { return set_->rows.count(); }
+  [[nodiscard]] bool redundant() const { return set_->rows.rank() < active(); }
+  [[nodiscard]] bool structure_constant() const { return set_->constant; }
+  /// evaluate() is the product with a table (mode_table.hpp).
+  [[nodiscard]] bool tabled() const { return set_->table.ready(); }
   /// Every active row pins a coordinate: there is no drift.
-  [[nodiscard]] bool all_pinned() const { return pins_.size() >= active_.size(); }
+  [[nodiscard]] bool all_pinned() const { return static_cast<int>(pins_.size()) >= active(); }
   /// Constant accelerations, and no element that does work: the state moves on a parabola.
-  [[nodiscard]] bool uniform() const { return uniform_ && !works_; }
-  [[nodiscard]] bool slides() const { return !sliding_.empty(); }  ///< on the surface of a switch
+  [[nodiscard]] bool uniform() const { return set_->uniform && !set_->works; }
+  [[nodiscard]] bool slides() const { return !set_->sliding.empty(); }  ///< on the surface of a switch
   [[nodiscard]] bool pinned() const { return !pins_.empty(); }
-  [[nodiscard]] bool everything_pinned() const { return everything_pinned_; }
+  [[nodiscard]] bool everything_pinned() const { return set_->everything_pinned; }
   /// For the reactions of redundant rows, found elsewhere (reaction_sharing.hpp).
-  [[nodiscard]] std::span<double> normal() { return normal_; }
-  [[nodiscard]] std::span<double> tangent() { return tangent_; }
+  [[nodiscard]] std::span<double> normal() { return part(at_.normal, layout_.relations); }
+  [[nodiscard]] std::span<double> tangent() { return part(at_.tangent, layout_.tangents); }
   /// det(G M⁻¹ C) over the product of the diagonal of its scale: falls to zero where a slipping contact jams (Painlevé).
-  [[nodiscard]] double determinant() const;
+  [[nodiscard]] double determinant() const { return set_->rows.determinant(); }
 
   /// Removes drift: positions of closed and held rows, then velocities of all active rows. Returns false if the positions do not converge.
   bool project(double t, double* y, bool positions);
@@ -91,13 +116,13 @@ class ModeMotion {
   /// and terms ζ (by active row) give, to the last bits. Sums that
   /// cancel to rounding are zero. For tables made once per mode: it allocates.
   void respond(const double* force, const double* zeta, double* acceleration, double* lambda);
-  [[nodiscard]] int active_relation(int k) const { return active_[k].relation; }
+  [[nodiscard]] int active_relation(int k) const { return set_->rows[k].relation; }
   [[nodiscard]] int active_tangent(int k) const {
-    return active_[k].tangent;
+    return set_->rows[k].tangent;
   }  ///< within the relation; −1: the normal row
   /// Number of ways to change the reactions of a redundant mode without changing the motion, and one of them, by active row.
-  [[nodiscard]] int nullity() const { return active() - rank_; }
-  void null_reactions(int number, double* lambda);
+  [[nodiscard]] int nullity() const { return active() - set_->rows.rank(); }
+  void null_reactions(int number, double* lambda) { set_->rows.null_reactions(number, lambda); }
 
   /// d/dt of the surface of switch k along the present motion (after evaluate), and on its two sides while it slides.
   double surface_rate(int k);
@@ -109,58 +134,52 @@ class ModeMotion {
   long evaluations = 0;  ///< of the right-hand side
 
  private:
-  struct Active {
-    int relation = 0;
-    int tangent = -1;  ///< tangential row within the relation, −1: the normal row
-  };
   struct Pin {
     int coordinate = 0;
     double position = 0;
     double velocity = 0;
     double time = 0;
+    [[nodiscard]] double at(double t) const { return position + velocity * (t - time); }
   };
 
+  void take_up();
+  bool prepare(const Mode& mode);
+  void find_pins();
+  void pin_if_immobile();
+  void find_work();
+  bool evaluate_equations();
   bool evaluate_plain();
   bool evaluate_sliding();
   [[nodiscard]] double parallel_coefficient(int k, int corners, int width) const;
-  bool refresh_rows();
-  void pin_if_immobile();
-  void build_columns();
-  void find_order();
-  bool factorise(bool find_rank);
-  void solve_active(double* x);
-  [[nodiscard]] const double* row(const Active& a) const;
-  [[nodiscard]] double zeta(const Active& a) const;
+  void refresh_rows();
   void audit(double* rate);
+  [[nodiscard]] int place(const ActiveRows::Row& row) const;  ///< of its reaction in the outcome
+  [[nodiscard]] std::span<double> part(int from, int count) {
+    return std::span(outcome_).subspan(from, count);
+  }
+  [[nodiscard]] std::span<const double> part(int from, int count) const {
+    return std::span(outcome_).subspan(from, count);
+  }
 
   const model::System& system_;
   model::Workspace& work_;
   const model::Layout& layout_;
+  const OutcomeLayout at_;
   int n_ = 0;
+  int integrated_ = 0;  ///< length of y
   int components_ = 0;
-  Mode mode_;
-
-  std::vector<Active> active_;
-  std::vector<int> touched_;  ///< relations with an active or slipping row
-  std::vector<Pin> pins_;
-  std::vector<int> sliding_;  ///< switches that slide
-  bool constant_ = false;     ///< columns and factor are those of set_mode
-  bool everything_pinned_ = false;
-  bool works_ = true;  ///< some element does work in this mode
   bool always_audit_ = false;
-  bool uniform_ = false;        ///< accelerations and reactions are constant in this mode
-  bool uniform_known_ = false;  ///< and have been evaluated
-  int rank_ = 0;
 
-  std::vector<double> columns_;   ///< C, active × n
-  std::vector<double> response_;  ///< M⁻¹ C, active × n
-  std::vector<double> matrix_;    ///< G M⁻¹ C, then its LU
-  std::vector<int> row_order_, column_order_;
-  std::vector<int> first_rows_;  ///< row order found with the rank: where every pivoting starts
-  std::vector<double> trial_matrix_, row_size_;
-  std::vector<double> residual_, forward_;
-  double determinant_scale_ = 1;
-  std::vector<double> acceleration_, normal_, tangent_, lambda_;
+  KeptModes kept_;
+  ModeSetting* set_ = nullptr;  ///< of the present mode
+  std::vector<Pin> pins_;
+  std::vector<int> pinned_;
+  numeric::RankedLu ranking_;
+  bool uniform_known_ =
+      false;  ///< accelerations and reactions are constant in this mode and have been evaluated
+
+  std::vector<double> outcome_;  ///< accelerations, reactions, rates
+  std::vector<double> residual_;
   std::vector<double> powers_;
   std::vector<double> terms_, rest_, drag_response_;
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;

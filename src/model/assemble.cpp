@@ -319,14 +319,16 @@ void Builder::assemble() {
   }
   find_instants();
   build_massless();
-  recognise_linear();  // last: it makes formulas that nothing else needs
+  recognise_linear();  // these two last: they make formulas that nothing else needs
+  link_forces();
 
   const auto enlarge = [&d](const expr::Program& p) {
     d.registers = std::max(d.registers, p.registers());
     d.outputs = std::max(d.outputs, p.outputs());
   };
   for (const expr::Program* p : {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program,
-                                 &d.follow.balance, &d.follow.velocity_balance, &d.linear.coefficients}) {
+                                 &d.follow.balance, &d.follow.velocity_balance, &d.linear.coefficients,
+                                 &d.linked.coefficients, &d.linked.varying}) {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {

@@ -398,6 +398,7 @@ struct Builder {
   void find_instants();
   void build_massless();
   void recognise_linear();  ///< linear.cpp
+  void link_forces();       ///< linked.cpp
   void start_inputs();
   expr::Program program(std::span<const Node> outputs, expr::Sides sides = expr::Sides::given) const;
   bool quasi_static() const;

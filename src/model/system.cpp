@@ -138,6 +138,7 @@ const std::vector<double>& System::start() const { return data_->start; }
 const std::vector<double>& System::instants() const { return data_->instants; }
 const Symbols& System::symbols() const { return data_->symbols; }
 const LinearStructure& System::linear() const { return data_->linear; }
+const LinkedForces& System::linked() const { return data_->linked; }
 const expr::Graph& System::graph() const { return data_->graph; }
 const expr::Program& System::motion_program() const { return data_->motion; }
 

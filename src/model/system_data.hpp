@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "judder/model/linear.hpp"
+#include "judder/model/linked.hpp"
 #include "judder/model/system.hpp"
 
 namespace judder::model {
@@ -49,6 +50,7 @@ struct System::Data {
   expr::Program column_program;
   MasslessSystem follow;
   LinearStructure linear;
+  LinkedForces linked;
   int registers = 0, outputs = 0;
 };
 

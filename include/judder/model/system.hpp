@@ -33,6 +33,7 @@
 #include "judder/expr/graph.hpp"
 #include "judder/expr/program.hpp"
 #include "judder/model/linear.hpp"
+#include "judder/model/linked.hpp"
 
 namespace judder::model {
 
@@ -236,6 +237,8 @@ class System {
   [[nodiscard]] const Symbols& symbols() const;
   /// Whether the model is linear in each mode, with the coefficients, or the reason why it is not.
   [[nodiscard]] const LinearStructure& linear() const;
+  /// h and rates taken apart: what is constant in a mode, what is a difference of the state, what is neither.
+  [[nodiscard]] const LinkedForces& linked() const;
   [[nodiscard]] const expr::Graph& graph() const;
   /// Loads the sides that depend on values (switches) from `in` into `in`; used at the start and by checks.
   void sides_by_value(std::span<double> in, Workspace& work) const;

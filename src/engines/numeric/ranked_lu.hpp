@@ -19,6 +19,9 @@ class RankedLu {
   /// False: not finite.
   bool factor(const double* size);
   [[nodiscard]] int rank() const { return rank_; }
+  /// Row and column of pivot p; beyond the rank the dependent ones.
+  [[nodiscard]] int row(int p) const { return row_[static_cast<std::size_t>(p)]; }
+  [[nodiscard]] int column(int p) const { return column_[static_cast<std::size_t>(p)]; }
   [[nodiscard]] bool unique(int unknown) const { return unique_[static_cast<std::size_t>(unknown)] != 0; }
   /// x ← the solution with free unknowns zero. Equations beyond the rank are not looked at.
   void solve(double* x);

@@ -1,0 +1,235 @@
+#include "active_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engines/numeric/double_double.hpp"
+
+namespace judder::engines {
+namespace {
+
+double dot(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+}  // namespace
+
+ActiveRows::ActiveRows(const model::System& system, model::Workspace& work)
+    : system_(system), work_(work), n_(system.layout().coordinates) {}
+
+const double* ActiveRows::row(int k) const {
+  const model::RelationRows& rows = work_.relation[rows_[k].relation];
+  return rows_[k].tangent < 0 ? rows.w : rows.tangent[rows_[k].tangent].w;
+}
+
+double ActiveRows::zeta(int k) const {
+  const model::RelationRows& rows = work_.relation[rows_[k].relation];
+  return rows_[k].tangent < 0 ? rows.zeta_n : rows.tangent[rows_[k].tangent].zeta;
+}
+
+double ActiveRows::drive(int k) const {
+  const model::RelationRows& rows = work_.relation[rows_[k].relation];
+  return rows_[k].tangent < 0 ? rows.gap_time : rows.tangent[rows_[k].tangent].drive;
+}
+
+void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
+  const int many = count();
+  columns_.resize(many * n_);
+  response_.resize(many * n_);
+  for (int k = 0; k < many; ++k) {
+    const Row& a = rows_[k];
+    const model::RelationRows& rows = work_.relation[a.relation];
+    std::copy_n(a.tangent < 0 ? rows.push : rows.tangent[a.tangent].drag, n_, columns_.begin() + k * n_);
+  }
+  for (const int r : touched) {
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = work_.relation[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const TangentStatus status = mode.tangent[relation.first_tangent + j];
+      if (status == TangentStatus::stick || status == TangentStatus::free) continue;
+      const double coefficient =
+          status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
+      for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
+        const int fed = relation.feeds[f];
+        for (int k = 0; k < many; ++k) {
+          const Row& a = rows_[k];
+          if (a.relation != fed || a.tangent >= 0) continue;
+          const int pressed = mode.pressed[fed];
+          const double factor = coefficient * rows.factors[f] * (pressed == 0 ? 1 : pressed);
+          double* column = columns_.data() + k * n_;
+          for (int i = 0; i < n_; ++i) column[i] -= factor * rows.tangent[j].drag[i];
+        }
+      }
+    }
+  }
+  std::copy(columns_.begin(), columns_.end(), response_.begin());
+  for (int k = 0; k < many; ++k) system_.solve_mass(work_, response_.data() + k * n_);
+}
+
+// Entries are compared relative to the diagonal of G M⁻¹ Gᵀ, so units do not matter.
+void ActiveRows::find_order(numeric::RankedLu& ranking) {
+  const int many = count();
+  ranking.resize(many);
+  std::copy_n(matrix_.begin(), many * many, ranking.matrix());
+  forward_.resize(std::max(many, n_));
+  sizes_.resize(many);
+  double* size = sizes_.data();
+  determinant_scale_ = 1;
+  for (int a = 0; a < many; ++a) {
+    const double* g = row(a);
+    std::copy_n(g, n_, forward_.begin());
+    system_.solve_mass(work_, forward_.data());
+    size[a] = std::abs(dot(g, forward_.data(), n_));
+    if (size[a] == 0) size[a] = 1;
+    determinant_scale_ *= size[a];
+  }
+  rank_ = ranking.factor(size) ? ranking.rank() : -1;
+  for (int p = 0; p < many; ++p) {
+    first_rows_[p] = row_order_[p] = ranking.row(p);
+    column_order_[p] = ranking.column(p);
+  }
+}
+
+bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
+  const int many = count();
+  if (many == 0) {
+    rank_ = 0;
+    return true;
+  }
+  matrix_.resize(many * many);
+  row_order_.resize(many);
+  column_order_.resize(many);
+  first_rows_.resize(many);
+  for (int a = 0; a < many; ++a) {
+    const double* g = row(a);
+    for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(g, response(k), n_);
+  }
+  if (find_rank) {
+    find_order(ranking);
+    if (rank_ < 0) return false;
+  } else {
+    std::copy_n(first_rows_.begin(), many, row_order_.begin());
+  }
+  // In-place LU in the order found, on the leading rank rows and columns.
+  for (int p = 0; p < rank_; ++p) {
+    int best = p;
+    const int pc = column_order_[p];
+    for (int a = p + 1; a < rank_; ++a) {
+      if (std::abs(matrix_[row_order_[a] * many + pc]) > std::abs(matrix_[row_order_[best] * many + pc])) {
+        best = a;
+      }
+    }
+    std::swap(row_order_[p], row_order_[best]);
+    const int pr = row_order_[p];
+    const double pivot = matrix_[pr * many + pc];
+    if (pivot == 0 || !std::isfinite(pivot)) return false;
+    for (int a = p + 1; a < rank_; ++a) {
+      const int ar = row_order_[a];
+      const double ratio = matrix_[ar * many + pc] / pivot;
+      matrix_[ar * many + pc] = ratio;
+      for (int k = p + 1; k < rank_; ++k) {
+        const int kc = column_order_[k];
+        matrix_[ar * many + kc] -= ratio * matrix_[pr * many + kc];
+      }
+    }
+  }
+  return true;
+}
+
+double ActiveRows::determinant() const {
+  const int many = count();
+  double value = 1 / determinant_scale_;
+  for (int p = 0; p < rank_; ++p) value *= matrix_[row_order_[p] * many + column_order_[p]];
+  // Each exchange of two rows or columns changes the sign; count inversions of both orders.
+  int inversions = 0;
+  for (int a = 0; a < rank_; ++a) {
+    for (int b = a + 1; b < rank_; ++b) {
+      inversions += (row_order_[a] > row_order_[b] ? 1 : 0) + (column_order_[a] > column_order_[b] ? 1 : 0);
+    }
+  }
+  return inversions % 2 == 0 ? value : -value;
+}
+
+void ActiveRows::solve(double* x) {
+  const int many = count();
+  double* y = forward_.data();
+  for (int p = 0; p < rank_; ++p) {
+    const int pr = row_order_[p];
+    double value = x[pr];
+    for (int k = 0; k < p; ++k) value -= matrix_[pr * many + column_order_[k]] * y[k];
+    y[p] = value;
+  }
+  std::fill_n(x, many, 0.0);
+  for (int p = rank_ - 1; p >= 0; --p) {
+    const int pr = row_order_[p];
+    double value = y[p];
+    for (int k = p + 1; k < rank_; ++k) {
+      const int kc = column_order_[k];
+      value -= matrix_[pr * many + kc] * x[kc];
+    }
+    const int pc = column_order_[p];
+    x[pc] = value / matrix_[pr * many + pc];
+  }
+}
+
+// A solution in 53 bits, corrected twice with residuals in 106: forces that large internal forces are taken away from keep their last bits.
+void ActiveRows::respond(const double* force, const double* zeta, double* acceleration, double* lambda) {
+  using numeric::DoubleDouble;
+  const int many = count();
+  std::vector<DoubleDouble> a(n_), l(many);
+  std::vector<double> terms(n_), row_terms(many), change(n_), residual(many);
+  // Products with zero are left out: most entries are.
+  const auto add = [](DoubleDouble& sum, const DoubleDouble& x, double factor) {
+    if (factor != 0 && x.high != 0) sum = sum + x * DoubleDouble{factor, 0};
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < n_; ++i) {
+      DoubleDouble rest{force[i], 0};
+      for (int k = 0; k < many; ++k) add(rest, l[k], columns_[k * n_ + i]);
+      for (int j = 0; j < n_; ++j) add(rest, a[j], -work_.mass[i * n_ + j]);
+      change[i] = rest.high;
+    }
+    system_.solve_mass(work_, change.data());
+    for (int k = 0; k < many; ++k) {
+      const double* g = row(k);
+      DoubleDouble rest{zeta[k], 0};
+      for (int i = 0; i < n_; ++i) add(rest, a[i] + DoubleDouble{change[i], 0}, g[i]);
+      residual[k] = -rest.high;
+      if (round > 0) continue;
+      row_terms[k] = std::abs(zeta[k]);
+      for (int i = 0; i < n_; ++i) row_terms[k] += std::abs(g[i] * change[i]);
+    }
+    solve(residual.data());
+    for (int i = 0; i < n_; ++i) {
+      double sum = change[i];
+      if (round == 0) terms[i] = std::abs(sum);
+      for (int k = 0; k < many; ++k) {
+        const double term = residual[k] * response_[k * n_ + i];
+        sum += term;
+        if (round == 0) terms[i] += std::abs(term);
+      }
+      a[i] = a[i] + DoubleDouble{sum, 0};
+    }
+    for (int k = 0; k < many; ++k) l[k] = l[k] + DoubleDouble{residual[k], 0};
+  }
+  for (int k = 0; k < many; ++k) {
+    const double* g = row(k);
+    for (int j = 0; j < many; ++j) {
+      if (j != k) row_terms[k] += std::abs(l[j].high * dot(g, response(j), n_));
+    }
+    const double own = std::abs(l[k].high * dot(g, response(k), n_));
+    lambda[k] = own <= kCancelled * row_terms[k] ? 0 : l[k].high;
+  }
+  for (int i = 0; i < n_; ++i) acceleration[i] = std::abs(a[i].high) <= kCancelled * terms[i] ? 0 : a[i].high;
+}
+
+void ActiveRows::null_reactions(int number, double* lambda) {
+  const int dependent = column_order_[rank_ + number];
+  for (int k = 0; k < count(); ++k) lambda[k] = -dot(row(k), response(dependent), n_);
+  solve(lambda);
+  lambda[dependent] += 1;
+}
+
+}  // namespace judder::engines

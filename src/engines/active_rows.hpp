@@ -1,0 +1,77 @@
+// The rows of a mode that hold: closed and held normals, sticking slips.
+//
+//     M v̇ = h + Σ_k C_k λ_k ,    G_k v̇ + ζ_k = 0    for the active rows k
+//
+// C_k is the direction in which the reaction λ_k pushes. Slipping rows are eliminated: λ_T = −σ μ L with L = base + Σ factor |λ_N| puts
+// −σ μ factor · drag into the column C of the normal row. The reactions follow from the small system G M⁻¹ C λ = −(G M⁻¹ h + ζ).
+//
+// Dependent rows: the rank is found once when the mode is set and kept; the reactions of dependent rows are zero here.
+// Memory is that of the mode; it grows when a larger mode is set and is kept.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engines/numeric/ranked_lu.hpp"
+#include "judder/engines/mode.hpp"
+#include "judder/model/system.hpp"
+
+namespace judder::engines {
+
+class ActiveRows {
+ public:
+  struct Row {
+    int relation = 0;
+    int tangent = -1;  ///< tangential row within the relation, −1: the normal row
+  };
+
+  ActiveRows(const model::System& system, model::Workspace& work);
+
+  void clear() { rows_.clear(); }
+  void add(Row row) { rows_.push_back(row); }
+  [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
+  [[nodiscard]] const Row& operator[](int k) const { return rows_[k]; }
+  [[nodiscard]] const double* row(int k) const;  ///< G_k
+  [[nodiscard]] double zeta(int k) const;
+  /// The velocity that the row has at v = 0.
+  [[nodiscard]] double drive(int k) const;
+  [[nodiscard]] const double* response(int k) const { return response_.data() + k * n_; }  ///< M⁻¹ C_k
+
+  /// Columns from the rows of the workspace, with the friction that the slipping rows of the `touched` relations draw from λ_N.
+  void build_columns(const Mode& mode, std::span<const int> touched);
+  /// LU of G M⁻¹ C by partial pivoting within the independent rows. With `find_rank` the rank and the order of rows are found first and
+  /// kept for the mode. False: singular or not finite.
+  [[nodiscard]] bool factorise(bool find_rank, numeric::RankedLu& ranking);
+  [[nodiscard]] int rank() const { return rank_; }
+  /// det(G M⁻¹ C) over the product of the diagonal of its scale: falls to zero where a slipping contact jams (Painlevé).
+  [[nodiscard]] double determinant() const;
+  /// x (by active row) → solution (by active column); dependent columns get zero.
+  void solve(double* x);
+
+  /// Accelerations and reactions that a force (n entries) and terms ζ (by active row) give, to the last bits. Sums that cancel to rounding
+  /// are zero. For tables made once per mode.
+  void respond(const double* force, const double* zeta, double* acceleration, double* lambda);
+  /// One of the ways, 0 … count − rank − 1, to change the reactions without changing the motion.
+  void null_reactions(int number, double* lambda);
+
+ private:
+  void find_order(numeric::RankedLu& ranking);
+
+  const model::System& system_;
+  model::Workspace& work_;
+  int n_ = 0;
+  std::vector<Row> rows_;
+  int rank_ = 0;
+  double determinant_scale_ = 1;
+  std::vector<double> columns_;   ///< C, count × n
+  std::vector<double> response_;  ///< M⁻¹ C, count × n
+  std::vector<double> matrix_;    ///< G M⁻¹ C, then its LU
+  std::vector<int> row_order_, column_order_;
+  std::vector<int> first_rows_;  ///< row order found with the rank: where every pivoting starts
+  std::vector<double> forward_, sizes_;
+};
+
+/// What is left of a sum when its terms cancel up to rounding, relative to the sum of their sizes, is zero: held coordinates do not creep.
+inline constexpr double kCancelled = 8 * 2.220446049250313e-16;
+
+}  // namespace judder::engines
