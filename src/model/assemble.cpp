@@ -326,9 +326,9 @@ void Builder::assemble() {
     d.registers = std::max(d.registers, p.registers());
     d.outputs = std::max(d.outputs, p.outputs());
   };
-  for (const expr::Program* p : {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program,
-                                 &d.follow.balance, &d.follow.velocity_balance, &d.linear.coefficients,
-                                 &d.linked.coefficients, &d.linked.varying}) {
+  for (const expr::Program* p :
+       {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program, &d.follow.balance,
+        &d.follow.velocity_balance, &d.linear.coefficients, &d.linked.coefficients, &d.linked.varying}) {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {
