@@ -39,6 +39,9 @@ struct EventEngine::Run {
   virtual StepEnd advance(double limit);
   /// Relative error that the state at an event may have.
   [[nodiscard]] virtual double state_tolerance() const { return options_.tolerance; }
+  /// Whether a guard that vanishes to order `order` at the start of the coming phase certainly has a derivative of the next order. False: not
+  /// known; the Taylor series tells.
+  [[nodiscard]] virtual bool next_derivative_clear(const Guard& /*guard*/, int /*order*/) { return false; }
 
   // --- event_engine.cpp: the loop, rows, bookkeeping ---
   void begin(const Moment* resume);

@@ -14,16 +14,20 @@ constexpr int kUnknownOrder = -1;  ///< of a watch: found from its samples
 
 }  // namespace
 
-// Guards that start at zero because of the event just handled, with the order of that zero.
+// Guards that start at zero because of the event just handled, with the order of that zero. Derivatives beyond the accelerations are those of
+// the Taylor series, unless a cheaper way sees the next one clearly.
 void EventEngine::Run::set_guard_zeros() {
   bool have_series = false;
-  const auto order_of = [&](const auto& series_of, int from, double scale) {
-    if (!have_series) have_series = series_.compute(mode_, expr::kTaylorOrder);
+  // The first coefficient from `from` on that is more than rounding; `scale` is the size of that of order `from`.
+  const auto order_of = [&](const Guard& guard, const auto& series_of, int from, double scale) {
+    if (!have_series) {
+      if (next_derivative_clear(guard, from)) return from + 1;
+      have_series = series_.compute(mode_, expr::kTaylorOrder);
+    }
     if (!have_series) return from;
     const expr::Series s = series_of();
-    const double tau = series_.time_scale();
-    double power = std::pow(tau, from);
-    for (int k = from; k <= series_.order(); ++k, power *= tau) {
+    double power = 1;
+    for (int k = from; k <= series_.order(); ++k, power *= series_.time_scale()) {
       if (std::abs(s.c[k]) * power > kSmall * scale) return k;
     }
     return from;
@@ -55,8 +59,8 @@ void EventEngine::Run::set_guard_zeros() {
         } else if (normal_acceleration > kSmall * acceleration) {
           guard.zeros = 2;
         } else {
-          guard.zeros = order_of([&] { return series_.gap(place); }, 2,
-                                 acceleration * series_.time_scale() * series_.time_scale());
+          guard.zeros = order_of(
+              guard, [&] { return series_.gap(place); }, 2, acceleration);
         }
         break;
       }
@@ -77,8 +81,8 @@ void EventEngine::Run::set_guard_zeros() {
         if (std::abs(slip) > std::max(64 * kEpsilon * speed, 1e-13 * guard.scale)) break;
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
-                          : order_of([&] { return series_.slip(place, guard.tangent); }, 1,
-                                     terms * series_.time_scale());
+                          : order_of(
+                                guard, [&] { return series_.slip(place, guard.tangent); }, 1, terms);
         guard.noise_rate = 8 * kEpsilon * terms;
         break;
       }
@@ -87,8 +91,9 @@ void EventEngine::Run::set_guard_zeros() {
         if (fresh_relation_[place] == 0) break;
         if (std::abs(motion_.normal()[place]) > kSmall * guard.scale && guard.scale > 0) break;
         if (motion_.normal()[place] * guard.sign > 0 && guard.scale == 0) break;
-        guard.zeros = order_of([&] { return series_.normal(place); }, 0,
-                               guard.scale > 0 ? guard.scale : reaction_scale(place));
+        guard.zeros = order_of(
+            guard, [&] { return series_.normal(place); }, 0,
+            guard.scale > 0 ? guard.scale : reaction_scale(place));
         break;
       }
       case GuardKind::cone_plus:
@@ -100,6 +105,7 @@ void EventEngine::Run::set_guard_zeros() {
         if (std::abs(value) > kSmall * scale && scale > 0) break;
         if (value > 0 && scale == 0) break;
         guard.zeros = order_of(
+            guard,
             [&] { return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1); },
             0, scale > 0 ? scale : reaction_scale(place));
         break;
@@ -115,7 +121,8 @@ void EventEngine::Run::set_guard_zeros() {
         const double terms = surface_rate_scale(place);
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
-                          : order_of([&] { return series_.surface(place); }, 1, terms * series_.time_scale());
+                          : order_of(
+                                guard, [&] { return series_.surface(place); }, 1, terms);
         break;
       }
       case GuardKind::watch:

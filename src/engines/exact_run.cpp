@@ -52,7 +52,8 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
 /// Closed forms carry nothing but rounding from event to event.
 double ExactEngine::Run::state_tolerance() const { return 64 * kEpsilon; }
 
-bool ExactEngine::Run::begin_phase() {
+/// The closed form of the mode, and x̂ at the present state.
+bool ExactEngine::Run::take_form() {
   motion_.load(t_, y_.data());
   std::string problem;
   form_ = forms_.of(system_, work_, motion_, guards_.list(), problem);
@@ -63,9 +64,23 @@ bool ExactEngine::Run::begin_phase() {
     for (std::vector<double>* memory : {&start_, &end_, &sample_, &window_start_, &window_next_})
       memory->resize(size);
   }
-  phase_time_ = integrated_ = t_;
   form_->start(t_, y_.data(), start_.data());
-  std::copy_n(start_.begin(), size, window_start_.begin());
+  return true;
+}
+
+bool ExactEngine::Run::next_derivative_clear(const Guard& guard, int order) {
+  if (!take_form()) return false;
+  for (std::size_t i = 0; i < form_->functions().size(); ++i) {
+    if (&guards_.list()[form_->functions()[i].guard] == &guard)
+      return form_->search.derivative_clear(static_cast<int>(i), start_.data(), order + 1);
+  }
+  return false;
+}
+
+bool ExactEngine::Run::begin_phase() {
+  if (!take_form()) return false;
+  phase_time_ = integrated_ = t_;
+  std::copy_n(start_.begin(), form_->size(), window_start_.begin());
   zeros_.clear();
   for (const ClosedForm::Function& function : form_->functions()) {
     const int order = guards_.list()[function.guard].zeros;

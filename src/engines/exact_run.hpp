@@ -38,6 +38,8 @@ struct ExactEngine::Run final : EventEngine::Run {
  private:
   StepEnd advance(double limit) override;
   [[nodiscard]] double state_tolerance() const override;
+  [[nodiscard]] bool next_derivative_clear(const Guard& guard, int order) override;
+  bool take_form();
   bool begin_phase();
   void emit_grazes(double until);
   void emit_rows(double until);

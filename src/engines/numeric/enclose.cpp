@@ -174,6 +174,18 @@ int CrossingSearch::order_of_zero(int function, const double* x, int least) cons
   return 3;
 }
 
+bool CrossingSearch::derivative_clear(int function, const double* x, int order) const {
+  constexpr double kClear = 1e-6;
+  double sum = 0;
+  double terms = 0;
+  for (int e = first_[offset(function)]; e < first_[offset(function + 1)]; ++e) {
+    const double term = table_[offset(e * stride_ + order)] * x[column_[offset(e)]];
+    sum += term;
+    terms += std::abs(term);
+  }
+  return std::abs(sum) > kClear * terms;
+}
+
 /// Rounding of f at x, and what x has inherited.
 double CrossingSearch::uncertainty(int function, const double* x) const {
   double sum = 0;

@@ -104,6 +104,8 @@ class CrossingSearch {
   /// Order of the zero of f_i at an x that it is known to vanish at: the first derivative, from `least` on, that is more than rounding;
   /// at most 3.
   [[nodiscard]] int order_of_zero(int function, const double* x, int least) const;
+  /// The derivative of f_i of this order, 0 to 7, is far more than rounding and what events leave behind: a millionth of its terms.
+  [[nodiscard]] bool derivative_clear(int function, const double* x, int order) const;
 
  private:
   static constexpr int kMaxTerms = 16;
