@@ -38,7 +38,7 @@ void Decider::Exclusions::clear() {
 }
 
 Decider::Decider(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), assembly_(system, work), series_(system, work) {
+    : system_(system), work_(work), assembly_(system, work), known_(system, work), series_(system, work) {
   const model::Layout& layout = system.layout();
   workspace_.expect(layout.relations, layout.tangents);
   part_.resize(layout.relations);
@@ -52,28 +52,29 @@ Decider::Exclusions Decider::no_exclusions() const {
           std::vector<std::uint16_t>(system_.layout().tangents, 0)};
 }
 
-void Decider::apply(std::span<const RowStatus> rows, Mode& mode) const {
-  for (int i = 0; i < assembly_.size(); ++i) {
-    const RowAssembly::Row& row = assembly_[i];
+void Decider::apply(std::span<const RowAssembly::Row> rows, std::span<const RowStatus> statuses,
+                    Mode& mode) const {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const RowAssembly::Row& row = rows[i];
     if (row.tangent >= 0) {
       // Without normal force a row is free to move; its slip is kept, unless its own contact opens (below).
-      if (rows[i] != RowStatus::free) mode.tangent[row.number] = tangent_status(rows[i]);
+      if (statuses[i] != RowStatus::free) mode.tangent[row.number] = tangent_status(statuses[i]);
       continue;
     }
     const model::Relation& relation = system_.relations()[row.relation];
-    mode.pressed[row.relation] = rows[i] == RowStatus::held_plus    ? 1
-                                 : rows[i] == RowStatus::held_minus ? -1
-                                                                    : 0;
-    mode.normal[row.relation] = rows[i] == RowStatus::open     ? NormalStatus::open
-                                : rows[i] == RowStatus::closed ? NormalStatus::closed
-                                                               : NormalStatus::held;
-    if (rows[i] == RowStatus::open) {
+    mode.pressed[row.relation] = statuses[i] == RowStatus::held_plus    ? 1
+                                 : statuses[i] == RowStatus::held_minus ? -1
+                                                                        : 0;
+    mode.normal[row.relation] = statuses[i] == RowStatus::open     ? NormalStatus::open
+                                : statuses[i] == RowStatus::closed ? NormalStatus::closed
+                                                                   : NormalStatus::held;
+    if (statuses[i] == RowStatus::open) {
       for (int j = 0; j < relation.tangents; ++j)
         mode.tangent[relation.first_tangent + j] = TangentStatus::free;
     }
   }
-  for (int i = assembly_.normals(); i < assembly_.size(); ++i) {
-    const RowAssembly::Row& row = assembly_[i];
+  for (const RowAssembly::Row& row : rows) {
+    if (row.tangent < 0) continue;
     const model::Relation& relation = system_.relations()[row.relation];
     if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open)
       mode.tangent[row.number] = TangentStatus::free;
@@ -185,6 +186,16 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     return status;
   }
 
+  const bool constant = tolerance == contact::DecisionOptions{}.tolerance &&
+                        known_.look_up(part_, mode.tangent, exclusions.normal, exclusions.tangent);
+  if (constant) {
+    const std::span<const RowStatus> statuses = known_.find(force_floor);
+    if (!statuses.empty()) {
+      apply(known_.rows(), statuses, mode);
+      return status;
+    }
+  }
+
   Exclusions& excluded = excluding_;
   excluded.normal.assign(exclusions.normal.begin(), exclusions.normal.end());
   excluded.tangent.assign(exclusions.tangent.begin(), exclusions.tangent.end());
@@ -228,6 +239,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     problem.acceleration_scale = assembly_.acceleration_scale.data();
     contact::DecisionOptions options;
     options.tolerance = tolerance;
+    if (constant && round == 0) known_.learn(problem, options, assembly_, workspace_);
     const contact::Decision decision = contact::decide(problem, options, workspace_);
     reactions_unique_ = decision.reactions_unique;
     unchecked_ = decision.verdict == contact::Verdict::found_unchecked;
@@ -247,7 +259,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
       return status;
     }
     if (decision.candidates <= 1) {
-      apply(decision.mode, mode);
+      apply(assembly_.rows(), decision.mode, mode);
       return status;
     }
 
@@ -261,7 +273,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     for (int c = 0; c < decision.candidates && !found; ++c) {
       Mode& trial = trial_;
       trial = mode;
-      apply(std::span(candidates_).subspan(c * size, size), trial);
+      apply(assembly_.rows(), std::span(candidates_).subspan(c * size, size), trial);
       const Sign sign = judge(trial);
       if (sign == Sign::positive || (sign == Sign::undecided && !undecided)) {
         chosen = trial;
@@ -272,7 +284,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     }
     if (!found) {
       ++undecided_;
-      if (!undecided) apply(std::span(candidates_).first(size), chosen);
+      if (!undecided) apply(assembly_.rows(), std::span(candidates_).first(size), chosen);
     }
     // A row that the tie releases from rest slips with its own coefficient: decide the others again.
     bool again = false;

@@ -13,6 +13,7 @@
 #include "judder/contact/decision.hpp"
 #include "judder/core/status.hpp"
 #include "judder/engines/mode.hpp"
+#include "known_decisions.hpp"
 #include "motion_series.hpp"
 #include "row_assembly.hpp"
 
@@ -47,13 +48,15 @@ class Decider {
 
  private:
   enum class Sign { positive, undecided, negative };
-  void apply(std::span<const contact::RowStatus> rows, Mode& mode) const;
+  void apply(std::span<const RowAssembly::Row> rows, std::span<const contact::RowStatus> statuses,
+             Mode& mode) const;
   [[nodiscard]] Sign judge(const Mode& mode);
   [[nodiscard]] std::string paradox_words(const contact::DecisionProblem& problem, const Mode& mode);
 
   const model::System& system_;
   model::Workspace& work_;
   RowAssembly assembly_;
+  KnownDecisions known_;
   MotionSeries series_;
   contact::DecisionWorkspace workspace_;
   std::vector<std::uint8_t> part_;

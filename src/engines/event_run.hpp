@@ -170,6 +170,8 @@ struct EventEngine::Run {
   EngineResult result_;
 
   double t_ = 0;
+  std::vector<double> energy_state_;  ///< time, state and sides that energy_ belongs to
+  double energy_ = 0;
   double time_bound_ = 0;       ///< of the error of the present event's time; 0: not known
   double h_ = 0;                ///< next step to try
   std::vector<double> y_, f0_;  ///< components of ModeMotion

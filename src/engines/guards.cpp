@@ -21,6 +21,25 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
     : sharing(system, work), system_(system), work_(work), motion_(motion) {
   const model::Layout& layout = system.layout();
   memory_.resize(3 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size());
+  const int slips = 2 * layout.relations;
+  const int limits = slips + layout.tangents;
+  const int surfaces = limits + layout.tangents;
+  const int rates = surfaces + layout.switches;
+  const int watches = rates + layout.switches;
+  const auto place = [this](GuardKind kind, int first, bool by_row = false) {
+    slots_[static_cast<std::size_t>(kind)] = {first, by_row};
+  };
+  place(GuardKind::gap, 0);
+  for (const GuardKind kind :
+       {GuardKind::reaction, GuardKind::joint_normal, GuardKind::margin, GuardKind::pressed})
+    place(kind, layout.relations);
+  place(GuardKind::slip, slips, true);
+  for (const GuardKind kind : {GuardKind::cone_plus, GuardKind::cone_minus}) place(kind, limits, true);
+  for (const GuardKind kind : {GuardKind::side, GuardKind::level_below, GuardKind::level_above})
+    place(kind, surfaces);
+  for (const GuardKind kind : {GuardKind::slide_above, GuardKind::slide_below}) place(kind, rates);
+  place(GuardKind::watch, watches);
+  place(GuardKind::jam, watches + static_cast<int>(system.watches().size()));
   if (!system.watches().empty()) interval_in_.resize(work.in.size());
   for (const model::WatchInfo& watch : system.watches()) {
     interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), watch.value.registers()));
@@ -38,7 +57,10 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
   } else if (kind == GuardKind::watch) {
     list_.back().noise = watch_noise(place);
   }
-  list_.back().scale = scale_slot(list_.back());
+  const Slots& slots = slots_[static_cast<std::size_t>(kind)];
+  list_.back().slot =
+      slots.first + (slots.by_row ? system_.relations()[place].first_tangent + tangent : place);
+  list_.back().scale = memory_[list_.back().slot];
   only_gaps_ = only_gaps_ && kind == GuardKind::gap;
   // With constant rows a gap is affine in q and t, a slip in v; a reaction is constant with the accelerations.
   switch (kind) {
@@ -132,44 +154,6 @@ void Guards::build() {
     }
   }
   for (std::size_t w = 0; w < system_.watches().size(); ++w) add(GuardKind::watch, static_cast<int>(w));
-}
-
-double& Guards::scale_slot(const Guard& guard) {
-  const model::Layout& layout = system_.layout();
-  const int forces = layout.relations;
-  const int slips = 2 * layout.relations;
-  const int limits = slips + layout.tangents;
-  const int surfaces = limits + layout.tangents;
-  const int rates = surfaces + layout.switches;
-  const int watches = rates + layout.switches;
-  const int jams = watches + static_cast<int>(system_.watches().size());
-  const auto row = [this](const Guard& g) { return system_.relations()[g.place].first_tangent + g.tangent; };
-  switch (guard.kind) {
-    case GuardKind::gap:
-      return memory_[guard.place];
-    case GuardKind::reaction:
-    case GuardKind::joint_normal:
-    case GuardKind::margin:
-    case GuardKind::pressed:
-      return memory_[forces + guard.place];
-    case GuardKind::jam:
-      return memory_[jams + guard.place];
-    case GuardKind::slip:
-      return memory_[slips + row(guard)];
-    case GuardKind::cone_plus:
-    case GuardKind::cone_minus:
-      return memory_[limits + row(guard)];
-    case GuardKind::side:
-    case GuardKind::level_below:
-    case GuardKind::level_above:
-      return memory_[surfaces + guard.place];
-    case GuardKind::slide_above:
-    case GuardKind::slide_below:
-      return memory_[rates + guard.place];
-    case GuardKind::watch:
-      return memory_[watches + guard.place];
-  }
-  return memory_[0];
 }
 
 double Guards::value(const Guard& guard) {
@@ -303,7 +287,7 @@ bool Guards::renew_noise(Guard& guard) {
 
 void Guards::note_scales() {
   for (Guard& guard : list_) {
-    double& scale = scale_slot(guard);
+    double& scale = memory_[guard.slot];
     if (guard.kind == GuardKind::margin) {
       scale = std::max(scale, sharing.force_scale());
       note_shared_forces();
@@ -328,7 +312,7 @@ void Guards::note_shared_forces() {
 }
 
 void Guards::note_scale(Guard& guard, double value) {
-  double& scale = scale_slot(guard);
+  double& scale = memory_[guard.slot];
   scale = std::max(scale, std::abs(value));
   guard.scale = scale;
 }
@@ -338,7 +322,7 @@ void Guards::load_scales(const std::vector<double>& memory) {
     memory_ = memory;
   else
     std::fill(memory_.begin(), memory_.end(), 0.0);
-  for (Guard& guard : list_) guard.scale = scale_slot(guard);
+  for (Guard& guard : list_) guard.scale = memory_[guard.slot];
 }
 
 }  // namespace judder::engines

@@ -13,6 +13,7 @@
 // the event there has `zeros` = the order of that zero, which the root finder divides out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,6 +46,7 @@ struct Guard {
   int place = 0;     ///< relation, switch or watch
   int tangent = 0;   ///< tangential row within the relation
   double sign = 1;   ///< orientation of switches and watches
+  int slot = 0;      ///< of its running scale
   int zeros = 0;     ///< order of the zero at the start of the coming step; −1: some zero of unknown order
   double scale = 0;  ///< largest size seen of this function
   double noise_rate =
@@ -106,13 +108,17 @@ class Guards {
  private:
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
   [[nodiscard]] double watch_noise(int watch);
-  [[nodiscard]] double& scale_slot(const Guard& guard);
+  struct Slots {  ///< of running scales, by kind
+    int first = 0;
+    bool by_row = false;  ///< then by tangential row, otherwise by place
+  };
   void note_shared_forces();
 
   const model::System& system_;
   model::Workspace& work_;
   ModeMotion& motion_;
   std::vector<Guard> list_;
+  std::array<Slots, 15> slots_;
   std::vector<double>
       memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
   std::vector<expr::Interval> interval_in_, interval_registers_;

@@ -14,6 +14,7 @@ void RowAssembly::provide() {
   const std::size_t relations = system_.layout().relations;
   const std::size_t rows = relations + tangents;
   rows_.reserve(rows);
+  part_.resize(relations);
   A.resize(rows * rows);
   b.resize(rows);
   velocity.resize(rows);
@@ -30,21 +31,37 @@ void RowAssembly::provide() {
   free_.resize(n_);
 }
 
+// What never changes is found once, as long as the same relations take part.
 void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
   provide();
+  if (!kept_ || impulsive != impulsive_ || !std::equal(part.begin(), part.end(), part_.begin())) {
+    list_rows(part, impulsive);
+    find_responses();
+  }
+  const auto& relations = system_.relations();
+  for (int k = 0; k < normals_; ++k) {
+    kind[k] = relations[rows_[k].relation].kind == model::RelationKind::constraint
+                  ? contact::NormalKind::bilateral
+                  : contact::NormalKind::unilateral;
+  }
+  find_motion();
+}
+
+// The rows, with the numbers of their laws.
+void RowAssembly::list_rows(std::span<const std::uint8_t> part, bool impulsive) {
   const auto& relations = system_.relations();
   const int count = static_cast<int>(relations.size());
+  std::copy(part.begin(), part.end(), part_.begin());
+  impulsive_ = impulsive;
+  kept_ = system_.mass_constant();
   rows_.clear();
   for (int r = 0; r < count; ++r) {
     if (part[r] == 0) continue;
+    kept_ = kept_ && relations[r].rows_constant && relations[r].law_constant;
     // A frictionless row that is constant has nothing to evaluate but its gap, which is not asked for here.
     if (!relations[r].rows_constant || !relations[r].law_constant || relations[r].tangents > 0)
       static_cast<void>(system_.rows(work_, r));
-    if (!relations[r].has_normal) continue;
-    kind[rows_.size()] = relations[r].kind == model::RelationKind::constraint
-                             ? contact::NormalKind::bilateral
-                             : contact::NormalKind::unilateral;
-    rows_.push_back({r, -1, -1});
+    if (relations[r].has_normal) rows_.push_back({r, -1, -1});
   }
   normals_ = static_cast<int>(rows_.size());
   const auto normal_row = [this](int relation) {
@@ -74,20 +91,38 @@ void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
       }
     }
   }
+}
 
+const double* RowAssembly::row_of(const Row& row) const {
+  const model::RelationRows& rows = work_.relation[row.relation];
+  return row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
+}
+
+// M⁻¹ column_i, and A.
+void RowAssembly::find_responses() {
   const int size = static_cast<int>(rows_.size());
-  const auto row_of = [this](const Row& row) {
-    const model::RelationRows& rows = work_.relation[row.relation];
-    return row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
-  };
-  std::copy_n(work_.force.begin(), n_, free_.begin());
-  system_.solve_mass(work_, free_.data());
   for (int i = 0; i < size; ++i) {
     const model::RelationRows& rows = work_.relation[rows_[i].relation];
     const double* column = rows_[i].tangent < 0 ? rows.push : rows.tangent[rows_[i].tangent].drag;
     std::copy_n(column, n_, response_.begin() + i * n_);
     system_.solve_mass(work_, response_.data() + i * n_);
   }
+  for (int i = 0; i < size; ++i) {
+    const double* row = row_of(rows_[i]);
+    for (int j = 0; j < size; ++j) {
+      double value = 0;
+      const double* response = response_.data() + j * n_;
+      for (int k = 0; k < n_; ++k) value += row[k] * response[k];
+      A[i * size + j] = value;
+    }
+  }
+}
+
+// What depends on the state: b, γ, and their scales.
+void RowAssembly::find_motion() {
+  const int size = static_cast<int>(rows_.size());
+  std::copy_n(work_.force.begin(), n_, free_.begin());
+  system_.solve_mass(work_, free_.data());
   const double* v = work_.in.data() + system_.layout().v();
   for (int i = 0; i < size; ++i) {
     const model::RelationRows& rows = work_.relation[rows_[i].relation];
@@ -103,12 +138,6 @@ void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
     }
     b[i] = acceleration;
     velocity[i] = rate;
-    for (int j = 0; j < size; ++j) {
-      double value = 0;
-      const double* response = response_.data() + j * n_;
-      for (int k = 0; k < n_; ++k) value += row[k] * response[k];
-      A[i * size + j] = value;
-    }
     acceleration_scale[i] = terms;
     force_scale[i] = A[i * size + i] > 0 ? terms / A[i * size + i] : 0;
   }

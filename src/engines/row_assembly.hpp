@@ -33,6 +33,7 @@ class RowAssembly {
   [[nodiscard]] int tangents() const { return static_cast<int>(rows_.size()) - normals_; }
   [[nodiscard]] int size() const { return static_cast<int>(rows_.size()); }
   [[nodiscard]] const Row& operator[](int i) const { return rows_[i]; }
+  [[nodiscard]] std::span<const Row> rows() const { return rows_; }
   [[nodiscard]] const double* response(int i) const { return response_.data() + i * n_; }  ///< M⁻¹ column_i
 
   std::vector<double> A, b, velocity, drive;               ///< by row
@@ -48,12 +49,19 @@ class RowAssembly {
 
  private:
   void provide();  ///< memory, at the first use
+  void list_rows(std::span<const std::uint8_t> part, bool impulsive);
+  void find_responses();
+  void find_motion();
+  [[nodiscard]] const double* row_of(const Row& row) const;
 
   const model::System& system_;
   model::Workspace& work_;
   int n_ = 0;
   int normals_ = 0;
   std::vector<Row> rows_;
+  std::vector<std::uint8_t> part_;  ///< relations whose rows are listed
+  bool impulsive_ = false;
+  bool kept_ = false;  ///< masses, rows and laws of what is listed never change
   std::vector<double> response_;
   std::vector<double> free_;
 };
