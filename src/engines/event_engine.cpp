@@ -332,7 +332,7 @@ void EventEngine::Run::advance_sample() {
 }
 
 void EventEngine::Run::emit_row(RowKind kind) {
-  if (needs_reactions_ || has_massless_) {
+  if (needs_reactions_ || has_massless_ || motion_.slides()) {
     if (motion_.evaluate()) {
       if (motion_.redundant()) guards_.sharing.share(motion_);
       motion_.publish();

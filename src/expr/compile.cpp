@@ -84,7 +84,7 @@ class Compiler {
           if (value_of_[terms[k].node.index] == kNone) stack.push_back(terms[k].node);
         }
         const Entry& e = d_.at(a);
-        if (sides_ == Sides::by_value && (e.kind == NodeKind::side || e.kind == NodeKind::sign)) {
+        if ((e.kind == NodeKind::side || e.kind == NodeKind::sign) && side_by_value(e.first)) {
           const Node surface = d_.switches[e.first].surface;
           if (value_of_[surface.index] == kNone) stack.push_back(surface);
         }
@@ -104,6 +104,9 @@ class Compiler {
   std::vector<double> tables;
 
  private:
+  [[nodiscard]] bool side_by_value(std::uint32_t id) const {
+    return sides_ == Sides::by_value || (sides_ == Sides::where_given && map_.side[id] < 0);
+  }
   std::uint32_t add_value(Value v) {
     values_.push_back(v);
     return static_cast<std::uint32_t>(values_.size() - 1);
@@ -260,7 +263,7 @@ std::uint32_t Compiler::emit_sum(Node a) {
 
 std::uint32_t Compiler::emit_side(const Entry& e) {
   const Switch& s = d_.switches[e.first];
-  if (sides_ == Sides::given) {
+  if (!side_by_value(e.first)) {
     const std::uint32_t side = input(map_.side, e.first);
     return e.kind == NodeKind::sign ? result(Operation::side_to_sign, side) : side;
   }

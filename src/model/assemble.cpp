@@ -312,7 +312,7 @@ void Builder::assemble() {
     d.switches[k].value = program(std::span<const Node>(&s, 1));
   }
   d.columns = column_infos;
-  d.column_program = program(column_nodes, expr::Sides::by_value);
+  d.column_program = program(column_nodes, expr::Sides::where_given);
   for (const WatchDraft& w : watches) {
     d.watches.push_back(w.info);
     d.watches.back().value = program(std::span<const Node>(&w.value, 1), expr::Sides::by_value);

@@ -30,8 +30,9 @@ struct Interval {
 };
 
 enum class Sides : std::uint8_t {
-  given,    ///< sides are inputs: inside a run
-  by_value  ///< sides follow from the surfaces: output columns, watches, checks
+  given,        ///< sides are inputs: inside a run
+  by_value,     ///< sides follow from the surfaces: watches, checks
+  where_given,  ///< sides that are inputs are given, others follow from their surfaces: output columns
 };
 
 /// Where a variable or a side is found in the array of inputs; −1: not an input (using it is a programming error).

@@ -263,7 +263,8 @@ class System {
   void energies(Workspace& work, double& kinetic, double& potential, double& total) const;
   /// dE/dt by audit element with a power program, written to out[AuditInfo::power].
   void powers(Workspace& work, double* out) const;
-  void column_values(Workspace& work, double* out) const;  ///< by ColumnInfo::value
+  /// By ColumnInfo::value. Switches of the motion stand on the sides in work.in, those of columns alone where their surfaces put them.
+  void column_values(Workspace& work, double* out) const;
 
   /// h (n), rates (m), then the lower triangle of M by rows. The programs of relations and this one are
   /// complete even where parts are constant, so that `evaluate_series` along a motion gives the Taylor

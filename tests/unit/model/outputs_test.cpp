@@ -7,6 +7,7 @@ namespace {
 
 double column(const System& system, Workspace& work, const std::string& name) {
   std::vector<double> values(system.columns().size() + 1);
+  system.sides_by_value(work.in, work);
   system.column_values(work, values.data());
   for (const ColumnInfo& c : system.columns()) {
     if (c.name == name) return values[static_cast<std::size_t>(c.value)];
