@@ -1,48 +1,19 @@
 // dither, plot --law and run --until-periodic from outside: exit codes, files, JSON.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <string>
 
+#include "program.hpp"
+
+namespace judder {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string contents(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-class FrictionVerbs : public ::testing::Test {
- protected:
-  struct Outcome {
-    int code = -1;
-    std::string out, err;
-  };
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("judder-cli-friction-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  [[nodiscard]] Outcome run(const std::string& arguments) const {
-    const std::string command =
-        "cd '" + folder_.string() + "' && '" JUDDER_PROGRAM "' " + arguments + " > out 2> err < /dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
-            contents(folder_ / "err")};
-  }
-  fs::path folder_;
-  const std::string gallery_ = JUDDER_SOURCE_DIR "/gallery/";
-};
+class FrictionVerbs : public ProgramTest {};
 
 TEST_F(FrictionVerbs, ARunEndsWhenItsMotionIsPeriodicAndSaysWithWhichPeriod) {
   const Outcome outcome = run("run " + gallery_ + "belt/model.toml --until-periodic -o belt --json");
@@ -64,9 +35,9 @@ TEST_F(FrictionVerbs, ARunEndsWhenItsMotionIsPeriodicAndSaysWithWhichPeriod) {
 }
 
 TEST_F(FrictionVerbs, AForceWithoutPeriodIsRefusedWithTheReason) {
-  std::ofstream(folder_ / "ramp.toml")
-      << "format = 1\n[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n"
-         "[[force]]\nalong = \"x'\"\nvalue = \"0.1*t\"\n[run]\nuntil = 5\n";
+  write("ramp.toml",
+        "format = 1\n[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n"
+        "[[force]]\nalong = \"x'\"\nvalue = \"0.1*t\"\n[run]\nuntil = 5\n");
   const Outcome ramp = run("run ramp.toml --until-periodic");
   EXPECT_EQ(ramp.code, 3);
   EXPECT_NE(ramp.err.find("without a period"), std::string::npos) << ramp.err;
@@ -125,3 +96,4 @@ TEST_F(FrictionVerbs, PlotDrawsALaw) {
 }
 
 }  // namespace
+}  // namespace judder

@@ -1,51 +1,25 @@
 // judder impact from outside: what it prints, writes and refuses.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
+#include "program.hpp"
+
+namespace judder {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string contents(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-class ImpactVerb : public ::testing::Test {
+class ImpactVerb : public ProgramTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("judder-cli-impact-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   [[nodiscard]] Outcome run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" JUDDER_PROGRAM "' impact " + arguments +
-                                " > '" + (folder_ / "out").string() + "' 2> '" + (folder_ / "err").string() +
-                                "' < /dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
-            contents(folder_ / "err")};
+    return ProgramTest::run("impact " + arguments);
   }
 
-  fs::path folder_;
   const std::string rod_ = JUDDER_SOURCE_DIR "/gallery/rod-impact/model.toml --variant T22 --set e=1";
   const std::string painleve_ = JUDDER_SOURCE_DIR "/gallery/painleve-rod/model.toml";
 };
@@ -150,3 +124,4 @@ TEST_F(ImpactVerb, RefusesBadSweeps) {
 }
 
 }  // namespace
+}  // namespace judder

@@ -1,56 +1,26 @@
 // The program from outside: exit codes, what goes where, help that fits a screen, completion scripts that shells accept.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
+#include "program.hpp"
+
+namespace judder {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string contents(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-class Program : public ::testing::Test {
+class Program : public ProgramTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("judder-cli-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  /// Runs a command line of the shell; `judder` in it is the program.
-  [[nodiscard]] Outcome run(const std::string& arguments, const std::string& before = {}) const {
-    const std::string command = "cd '" + folder_.string() + "' && " + before + " '" JUDDER_PROGRAM "' " +
-                                arguments + " > '" + (folder_ / "out").string() + "' 2> '" +
-                                (folder_ / "err").string() + "' < /dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
-            contents(folder_ / "err")};
-  }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
-
-  fs::path folder_;
-  const std::string press_ = JUDDER_SOURCE_DIR "/gallery/press/model.toml";
+  const std::string press_ = gallery_ + "press/model.toml";
   const std::string bad_ = JUDDER_SOURCE_DIR "/tests/cli/bad/";
 };
 
@@ -255,3 +225,4 @@ TEST_F(Program, AFullDiskIsNotSuccess) {
 }
 
 }  // namespace
+}  // namespace judder

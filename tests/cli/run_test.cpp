@@ -4,54 +4,25 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 #include <thread>
 
+#include "program.hpp"
+
+namespace judder {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string contents(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-class RunVerbs : public ::testing::Test {
+class RunVerbs : public ProgramTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("judder-cli-run-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] Outcome run(const std::string& arguments, const std::string& before = {}) const {
-    const std::string command = "cd '" + folder_.string() + "' && " + before + " '" JUDDER_PROGRAM "' " +
-                                arguments + " > '" + (folder_ / "out").string() + "' 2> '" +
-                                (folder_ / "err").string() + "' < /dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"),
-            contents(folder_ / "err")};
-  }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
-
   void expect_complete(const fs::path& folder) const {
     for (const char* file : {"run.json", "state.json", "trajectory.csv", "events.csv"})
       EXPECT_TRUE(fs::exists(folder_ / folder / file)) << file;
@@ -62,8 +33,6 @@ class RunVerbs : public ::testing::Test {
     EXPECT_EQ(contents(folder_ / folder / "trajectory.csv").back(), '\n');
   }
 
-  fs::path folder_;
-  const std::string gallery_ = JUDDER_SOURCE_DIR "/gallery/";
   const std::string press_ = gallery_ + "press/model.toml";
   const std::string ball_ = gallery_ + "bouncing-ball/model.toml";
 };
@@ -265,3 +234,4 @@ TEST_F(RunVerbs, PlotsAreListedAsTheyAreWritten) {
 }
 
 }  // namespace
+}  // namespace judder
