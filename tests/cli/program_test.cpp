@@ -220,7 +220,8 @@ TEST_F(Program, CompletionScriptsAreAccepted) {
 }
 
 TEST_F(Program, AFullDiskIsNotSuccess) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  if (!fs::exists("/dev/full"))
+    GTEST_SKIP() << "This system has no /dev/full, so a full disk cannot be tried.";
   EXPECT_EQ(WEXITSTATUS(std::system("'" JUDDER_PROGRAM "' schema > /dev/full")), 5);
 }
 

@@ -34,7 +34,9 @@ LcpData load(const char* file) {
 }
 
 TEST_P(LcpProblems, AreSolvedToRounding) {
-  if (!std::filesystem::exists(folder())) GTEST_SKIP() << "problem files not found, skipped";
+  if (!std::filesystem::exists(folder()))
+    GTEST_SKIP() << "The problem files are not part of the repository, and there is no folder " << folder()
+                 << ".";
   const LcpData data = load(GetParam().file);
   ASSERT_EQ(data.error, "");
   LcpWorkspace workspace;
