@@ -8,7 +8,6 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace judder::engines {
 
 ReactionSharing::ReactionSharing(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), assembly_(system, work) {
+    : system_(system), assembly_(system, work) {
   const model::Layout& layout = system.layout();
   workspace_.expect(layout.relations, layout.tangents);
   factor_.resize(layout.relations + layout.tangents);

@@ -26,7 +26,6 @@ class ReactionSharing {
   contact::DecisionProblem problem();
 
   const model::System& system_;
-  model::Workspace& work_;
   RowAssembly assembly_;
   contact::DecisionWorkspace workspace_;
   contact::ModeFactor factor_;
