@@ -1,8 +1,10 @@
 // Several evaluations at once, one per lane of a vector.
 //
-// Results do not depend on the number of lanes or on the processor: every lane goes through the same operations, and the wide
-// instructions are used without fused multiplication.
-#include "expr/batch_math.hpp"
+// A lane has the bits of the plain evaluator, whatever the number of lanes and the processor: every lane goes through the same
+// operations, the functions are those of kernels.hpp, and the wide instructions are used without fused multiplication.
+#include <span>
+
+#include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
 
@@ -11,6 +13,7 @@ namespace judder::expr {
 namespace {
 
 #define JUDDER_LANES [[gnu::always_inline]] static inline
+#define JUDDER_INLINE __attribute__((always_inline))
 
 // `Stored` is unaligned and allowed to alias, so that a caller's plain array is read in place.
 template <int Width>
@@ -28,29 +31,19 @@ struct Vector<8> {
   typedef double Stored __attribute__((vector_size(64), aligned(8), may_alias));
 };
 
+/// The way out of a kernel's range, and of all functions that have no kernel.
+[[gnu::noinline]] void apply_to_lanes(Function f, double* x, int lanes) {
+  for (int i = 0; i < lanes; ++i) x[i] = apply(f, x[i]);
+}
+
 /// As many lanes as the machine has in one register: wider vectors would be taken apart lane by lane.
 template <int Width>
 struct Block {
   using V = typename Vector<Width>::Real;
   using W = typename Vector<Width>::Whole;
 
-  JUDDER_LANES V all(double c) {
-    if constexpr (Width == 8) {
-      return V{c, c, c, c, c, c, c, c};
-    } else {
-      return V{c, c, c, c};
-    }
-  }
-  template <class F>
-  JUDDER_LANES V each(V a, const F& f) {
-    for (int i = 0; i < Width; ++i) a[i] = f(a[i]);
-    return a;
-  }
-  template <class F>
-  JUDDER_LANES V each(V a, V b, const F& f) {
-    for (int i = 0; i < Width; ++i) a[i] = f(a[i], b[i]);
-    return a;
-  }
+  /// c in all lanes. As a difference: a list of equal numbers is put together one by one.
+  JUDDER_LANES V all(double c) { return c - V{}; }
   /// Whether all lanes of a mask are true, by halves.
   JUDDER_LANES bool every(W mask) {
     if constexpr (Width == 8) {
@@ -61,51 +54,16 @@ struct Block {
       return (pair[0] & pair[1]) != 0;
     }
   }
-  /// Lanes outside the range of a kernel are computed by the library.
-  template <class F>
-  JUDDER_LANES V mend(V fast, V x, W good, const F& f) {
-    if (!every(good)) {
-      for (int i = 0; i < Width; ++i) {
-        if (good[i] == 0) fast[i] = f(x[i]);
-      }
-    }
-    return fast;
-  }
-  JUDDER_LANES V absolute(V a) { return a < 0.0 ? -a : a; }
+  JUDDER_LANES V absolute(V a) { return (V)((W)a & 0x7fffffffffffffffLL); }
   JUDDER_LANES V root(V a) {
-    return each(a, [](double x) { return std::sqrt(x); });
-  }
-  JUDDER_LANES V hypot(V a, V b) {
-    const V p = absolute(a), q = absolute(b);
-    const V large = p > q ? p : q, small = p > q ? q : p;
-    const V ratio = large == 0.0 ? all(0.0) : small / large;
-    return large * root(1.0 + ratio * ratio);
+    for (int i = 0; i < Width; ++i) a[i] = std::sqrt(a[i]);
+    return a;
   }
   JUDDER_LANES V select(V c, V a, V b) { return c == 1.0 ? a : c == 0.0 ? b : c * a + (1.0 - c) * b; }
   JUDDER_LANES V side(V s, double at_zero) {
     return s > 0.0 ? all(1.0) : s < 0.0 ? all(0.0) : s == 0.0 ? all(at_zero) : s;
   }
   JUDDER_LANES V sign(V s) { return s > 0.0 ? all(1.0) : s < 0.0 ? all(-1.0) : s; }
-  JUDDER_LANES V function(Function f, V x) {
-    switch (f) {
-      case Function::sin:
-        return mend(batch::sine<V, W>(x, 0), x, batch::trigonometric_range<V, W>(x),
-                    [](double a) { return std::sin(a); });
-      case Function::cos:
-        return mend(batch::sine<V, W>(x, 1), x, batch::trigonometric_range<V, W>(x),
-                    [](double a) { return std::cos(a); });
-      case Function::exp:
-        return mend(batch::exponential<V, W>(x), x, batch::exponential_range<V, W>(x),
-                    [](double a) { return std::exp(a); });
-      case Function::log:
-        return mend(batch::logarithm<V, W>(x), x, batch::logarithm_range<V, W>(x),
-                    [](double a) { return std::log(a); });
-      case Function::sqrt:
-        return root(x);
-      default:
-        return each(x, [f](double a) { return apply(f, a); });
-    }
-  }
 };
 
 template <int Lanes, int Width>
@@ -113,7 +71,13 @@ struct BatchAlgebra {
   static constexpr int kParts = Lanes / Width;
   using Lane = Block<Width>;
   using V = typename Lane::V;
+  using W = typename Lane::W;
   using Stored = typename Vector<Width>::Stored;
+  /// A result that is written where it belongs: what goes lane by lane has no vector to return.
+  template <class F>
+  struct Late {
+    F write;
+  };
   // Copied part by part: the copy of a plain struct goes in pieces that the next wide load has to wait for.
   struct Value {
     Stored part[kParts];
@@ -123,6 +87,13 @@ struct BatchAlgebra {
       for (int k = 0; k < kParts; ++k) part[k] = other.part[k];
       return *this;
     }
+    template <class F>
+    [[gnu::always_inline]] Value& operator=(const Late<F>& late) {
+      late.write(*this);
+      return *this;
+    }
+    [[gnu::always_inline]] double* lanes() { return reinterpret_cast<double*>(part); }
+    [[gnu::always_inline]] const double* lanes() const { return reinterpret_cast<const double*>(part); }
   };
 
   template <class F>
@@ -137,7 +108,20 @@ struct BatchAlgebra {
     for (int k = 0; k < kParts; ++k) r.part[k] = f(a.part[k], b.part[k]);
     return r;
   }
-#define JUDDER_INLINE __attribute__((always_inline))
+  template <class F>
+  JUDDER_LANES auto each_lane(const Value& a, const F& f) {
+    const auto write = [&a, f](Value& to) JUDDER_INLINE {
+      for (int i = 0; i < Lanes; ++i) to.lanes()[i] = f(a.lanes()[i]);
+    };
+    return Late<decltype(write)>{write};
+  }
+  template <class F>
+  JUDDER_LANES auto each_lane(const Value& a, const Value& b, const F& f) {
+    const auto write = [&a, &b, f](Value& to) JUDDER_INLINE {
+      for (int i = 0; i < Lanes; ++i) to.lanes()[i] = f(a.lanes()[i], b.lanes()[i]);
+    };
+    return Late<decltype(write)>{write};
+  }
   JUDDER_LANES void set(Value& to, double c) {
     for (int k = 0; k < kParts; ++k) to.part[k] = Lane::all(c);
   }
@@ -153,6 +137,12 @@ struct BatchAlgebra {
   JUDDER_LANES Value divide(const Value& a, const Value& b) {
     return each(a, b, [](V x, V y) JUDDER_INLINE { return x / y; });
   }
+  JUDDER_LANES Value scale(double c, const Value& a) {
+    return each(a, [c](V x) JUDDER_INLINE { return c * x; });
+  }
+  JUDDER_LANES Value shift(double c, const Value& a) {
+    return each(a, [c](V x) JUDDER_INLINE { return x + c; });
+  }
   JUDDER_LANES Value negate(const Value& a) {
     return each(a, [](V x) JUDDER_INLINE { return -x; });
   }
@@ -167,26 +157,29 @@ struct BatchAlgebra {
   }
   JUDDER_LANES Value power_whole(const Value& a, std::uint32_t n) {
     return each(a, [n](V x) JUDDER_INLINE {
-      V result = Lane::all(1);
-      for (std::uint32_t m = n; m != 0; m >>= 1) {
-        if ((m & 1) != 0) result = result * x;
-        x = x * x;
+      return power_by_squaring(x, n, [](V p, V q) JUDDER_INLINE { return p * q; });
+    });
+  }
+  JUDDER_LANES auto power(const Value& a, const Value& b) {
+    return each_lane(a, b, [](double x, double y) { return std::pow(x, y); });
+  }
+  JUDDER_LANES auto atan2(const Value& a, const Value& b) {
+    return each_lane(a, b, [](double y, double x) { return std::atan2(y, x); });
+  }
+  JUDDER_LANES auto hypot(const Value& a, const Value& b) {
+    const auto write = [&](Value& to) JUDDER_INLINE {
+      for (int k = 0; k < kParts; ++k) {
+        const V x = a.part[k], y = b.part[k];
+        const V sum = x * x + y * y;
+        if (Lane::every(kernel::squares_range<V, W>(sum))) {
+          to.part[k] = Lane::root(sum);
+        } else {
+          for (int i = k * Width; i < (k + 1) * Width; ++i)
+            to.lanes()[i] = hypotenuse(a.lanes()[i], b.lanes()[i]);
+        }
       }
-      return result;
-    });
-  }
-  JUDDER_LANES Value power(const Value& a, const Value& b) {
-    return each(a, b, [](V x, V y) JUDDER_INLINE {
-      return Lane::each(x, y, [](double p, double q) { return std::pow(p, q); });
-    });
-  }
-  JUDDER_LANES Value atan2(const Value& a, const Value& b) {
-    return each(a, b, [](V x, V y) JUDDER_INLINE {
-      return Lane::each(x, y, [](double p, double q) { return std::atan2(p, q); });
-    });
-  }
-  JUDDER_LANES Value hypot(const Value& a, const Value& b) {
-    return each(a, b, [](V x, V y) JUDDER_INLINE { return Lane::hypot(x, y); });
+    };
+    return Late<decltype(write)>{write};
   }
   JUDDER_LANES Value absolute(const Value& a) {
     return each(a, [](V x) JUDDER_INLINE { return Lane::absolute(x); });
@@ -205,28 +198,42 @@ struct BatchAlgebra {
   JUDDER_LANES Value sign(const Value& a) {
     return each(a, [](V s) JUDDER_INLINE { return Lane::sign(s); });
   }
-  JUDDER_LANES Value floor(const Value& a) {
-    return each(a, [](V x) JUDDER_INLINE { return Lane::each(x, [](double u) { return std::floor(u); }); });
+  JUDDER_LANES auto floor(const Value& a) {
+    return each_lane(a, [](double x) { return std::floor(x); });
   }
-  JUDDER_LANES Value level(std::span<const double> levels, const Value& a) {
-    return each(
-        a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return level_of(levels, u); }); });
+  JUDDER_LANES auto level(std::span<const double> levels, const Value& a) {
+    return each_lane(a, [levels](double x) { return level_of(levels, x); });
   }
-  JUDDER_LANES Value lookup(std::span<const double> list, const Value& a) {
-    return each(
-        a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return lookup_value(list, u); }); });
+  JUDDER_LANES auto lookup(std::span<const double> list, const Value& a) {
+    return each_lane(a, [list](double x) { return lookup_value(list, x); });
   }
-  JUDDER_LANES Value turn(const Value& a, const Value& b) {
-    return each(a, b, [](V x, V y) JUDDER_INLINE {
-      return Lane::each(x, y, [](double s, double angle) { return turn_value(s, angle); });
-    });
+  JUDDER_LANES auto turn(const Value& a, const Value& b) {
+    return each_lane(a, b, [](double s, double angle) { return turn_value(s, angle); });
   }
-  JUDDER_LANES Value flat(const Value& a, std::uint32_t order) {
-    return each(
-        a, [&](V x) JUDDER_INLINE { return Lane::each(x, [&](double u) { return flat_value(u, order); }); });
+  JUDDER_LANES auto flat(const Value& a, std::uint32_t order) {
+    return each_lane(a, [order](double u) { return flat_value(u, order); });
   }
-  JUDDER_LANES Value function(Function f, const Value& a) {
-    return each(a, [f](V x) JUDDER_INLINE { return Lane::function(f, x); });
+  JUDDER_LANES auto function(Function f, const Value& a) {
+    const auto write = [f, &a](Value& to) JUDDER_INLINE {
+      for (int k = 0; k < kParts; ++k) {
+        const V x = a.part[k];
+        if (f == Function::sin && Lane::every(kernel::trigonometric_range<V, W>(x))) {
+          to.part[k] = kernel::sine<V, W>(x, 0);
+        } else if (f == Function::cos && Lane::every(kernel::trigonometric_range<V, W>(x))) {
+          to.part[k] = kernel::sine<V, W>(x, 1);
+        } else if (f == Function::exp && Lane::every(kernel::exponential_range<V, W>(x))) {
+          to.part[k] = kernel::exponential<V, W>(x);
+        } else if (f == Function::log && Lane::every(kernel::logarithm_range<V, W>(x))) {
+          to.part[k] = kernel::logarithm<V, W>(x);
+        } else if (f == Function::sqrt) {
+          to.part[k] = Lane::root(x);
+        } else {
+          to.part[k] = x;
+          apply_to_lanes(f, to.lanes() + k * Width, Width);
+        }
+      }
+    };
+    return Late<decltype(write)>{write};
   }
 };
 #undef JUDDER_INLINE
@@ -235,25 +242,37 @@ struct BatchAlgebra {
 }  // namespace
 
 // Vectors never cross the boundary of a compiled function: everything is inlined into the three below.
+#define JUDDER_ROWS(lanes, width)                          \
+  using Algebra = BatchAlgebra<lanes, width>;              \
+  using Row = typename Algebra::Value;                     \
+  constexpr Algebra algebra;                               \
+  const auto* in = reinterpret_cast<const Row*>(in_lanes); \
+  auto* out = reinterpret_cast<Row*>(out_lanes);           \
+  auto* registers = reinterpret_cast<Row*>(register_lanes)
+
 #if defined(__x86_64__)
 template <int Lanes>
-[[gnu::target("avx512f,avx512dq")]] void Program::evaluate_batch_widest(const double* in, double* out,
-                                                                        double* registers) const {
-  using Algebra = BatchAlgebra<Lanes, Lanes>;
-  using Row = typename Algebra::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
-      Algebra{});
+[[gnu::target("avx512f,avx512dq")]] void Program::evaluate_batch_widest(const double* in_lanes,
+                                                                        double* out_lanes,
+                                                                        double* register_lanes) const {
+  JUDDER_ROWS(Lanes, Lanes);
+#include "expr/loop.inc"
 }
 
 template <int Lanes>
-[[gnu::target("avx2")]] void Program::evaluate_batch_wide(const double* in, double* out,
-                                                          double* registers) const {
-  using Algebra = BatchAlgebra<Lanes, 4>;
-  using Row = typename Algebra::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
-      Algebra{});
+[[gnu::target("avx2")]] void Program::evaluate_batch_wide(const double* in_lanes, double* out_lanes,
+                                                          double* register_lanes) const {
+  JUDDER_ROWS(Lanes, 4);
+#include "expr/loop.inc"
 }
 #endif
+
+template <int Lanes>
+void Program::evaluate_batch_narrow(const double* in_lanes, double* out_lanes, double* register_lanes) const {
+  JUDDER_ROWS(Lanes, 4);
+#include "expr/loop.inc"
+}
+#undef JUDDER_ROWS
 
 template <int Lanes>
 void Program::evaluate_batch(const double* in, double* out, double* registers) const {
@@ -263,10 +282,7 @@ void Program::evaluate_batch(const double* in, double* out, double* registers) c
   }
   if (__builtin_cpu_supports("avx2")) return evaluate_batch_wide<Lanes>(in, out, registers);
 #endif
-  using Algebra = BatchAlgebra<Lanes, 4>;
-  using Row = typename Algebra::Value;
-  run(reinterpret_cast<const Row*>(in), reinterpret_cast<Row*>(out), reinterpret_cast<Row*>(registers),
-      Algebra{});
+  evaluate_batch_narrow<Lanes>(in, out, registers);
 }
 
 template void Program::evaluate_batch<4>(const double*, double*, double*) const;

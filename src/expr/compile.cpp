@@ -3,7 +3,9 @@
 // 1. Nodes are visited operands first, from the outputs; each becomes a few instructions on values that are written once. Equal
 //    instructions are one value, so squares and prefixes of products are shared.
 // 2. A product that is used once, in a sum, becomes one instruction with the sum (two roundings, as before).
-// 3. Instructions are put in an order in which values die early, and values get registers; a register is free again after the last
+// 3. Constants that multiply or are added become part of the instruction: they need no register and nobody copies them. So do a multiple
+//    that such a multiple is added to, a product that it is a multiple of, and the angle ω t + φ of a sine.
+// 4. Instructions are put in an order in which values die early, and values get registers; a register is free again after the last
 //    use of its value.
 #include <algorithm>
 #include <bit>
@@ -45,6 +47,7 @@ bool uses_second(Operation o) {
     case Operation::multiply_add:
     case Operation::multiply_subtract:
     case Operation::subtract_multiple:
+    case Operation::scale_product_add:
     case Operation::power:
     case Operation::atan2:
     case Operation::hypot:
@@ -57,8 +60,18 @@ bool uses_second(Operation o) {
 }
 
 bool uses_third(Operation o) {
-  return o == Operation::multiply_add || o == Operation::multiply_subtract ||
-         o == Operation::subtract_multiple || o == Operation::select;
+  switch (o) {
+    case Operation::multiply_add:
+    case Operation::multiply_subtract:
+    case Operation::subtract_multiple:
+    case Operation::scale_add:
+    case Operation::scale_both:
+    case Operation::scale_product_add:
+    case Operation::select:
+      return true;
+    default:
+      return false;
+  }
 }
 
 class Compiler {
@@ -96,12 +109,18 @@ class Compiler {
     }
   }
 
+  /// A product that is used once goes into the sum that uses it.
   void fuse();
+  /// Constants that multiply or are added go into the instruction.
+  void take_in_constants();
+  /// What a multiple is added to, or a multiple of, and the angle ω t + φ of a sine go into the instruction if they are used once.
+  void fuse_multiples();
   /// Instructions in the order in which values die early: a sum takes up each term as soon as it is known.
   [[nodiscard]] std::vector<std::uint32_t> schedule() const;
   void finish(std::vector<Instruction>& code, std::vector<double>& constants,
               std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs, int& registers) const;
   std::vector<double> tables;
+  std::vector<double> literals;
 
  private:
   [[nodiscard]] bool side_by_value(std::uint32_t id) const {
@@ -151,6 +170,15 @@ class Compiler {
     return begin;
   }
 
+  /// How often each value is an operand or an output.
+  [[nodiscard]] std::vector<int> uses() const;
+  std::uint32_t literal(double c) {
+    const auto [it, added] =
+        literals_.emplace(std::bit_cast<std::uint64_t>(c), static_cast<std::uint32_t>(literals.size()));
+    if (added) literals.push_back(c);
+    return it->second;
+  }
+
   std::uint32_t emit(Node a);
   std::uint32_t emit_sum(Node a);
   std::uint32_t multiply_all(std::span<const std::pair<std::uint32_t, std::uint32_t>> factors);
@@ -166,7 +194,7 @@ class Compiler {
   std::vector<Value> values_;
   std::vector<std::uint32_t> value_of_;
   std::vector<std::uint32_t> outputs_;
-  std::map<std::uint64_t, std::uint32_t> constants_;
+  std::map<std::uint64_t, std::uint32_t> constants_, literals_;
   std::map<std::uint32_t, std::uint32_t> inputs_;
   std::map<Draft, std::uint32_t> results_;
   std::map<std::uint32_t, std::uint32_t> list_at_, levels_at_;
@@ -320,15 +348,20 @@ std::uint32_t Compiler::emit(Node a) {
   return kNone;
 }
 
-void Compiler::fuse() {
-  std::vector<int> uses(values_.size());
-  for (const Value& v : values_) {
-    if (v.kind != Value::Kind::result) continue;
-    ++uses[v.draft.first];
-    if (uses_second(v.draft.operation)) ++uses[v.draft.second];
-    if (uses_third(v.draft.operation)) ++uses[v.draft.third];
+std::vector<int> Compiler::uses() const {
+  std::vector<int> count(values_.size());
+  for (const std::uint32_t v : schedule()) {
+    const Draft& draft = values_[v].draft;
+    ++count[draft.first];
+    if (uses_second(draft.operation)) ++count[draft.second];
+    if (uses_third(draft.operation)) ++count[draft.third];
   }
-  for (const std::uint32_t o : outputs_) ++uses[o];
+  for (const std::uint32_t o : outputs_) ++count[o];
+  return count;
+}
+
+void Compiler::fuse() {
+  std::vector<int> uses = this->uses();
   const auto is_lone_product = [&](std::uint32_t v) {
     return values_[v].kind == Value::Kind::result && values_[v].draft.operation == Operation::multiply &&
            uses[v] == 1;
@@ -349,6 +382,63 @@ void Compiler::fuse() {
       draft = {plus ? Operation::multiply_add : Operation::multiply_subtract, 0, factors.first,
                factors.second, right};
       uses[left] = 0;
+    }
+  }
+}
+
+void Compiler::take_in_constants() {
+  const auto is_constant = [&](std::uint32_t v) { return values_[v].kind == Value::Kind::constant; };
+  for (const std::uint32_t v : schedule()) {
+    Draft& d = values_[v].draft;
+    if (d.operation == Operation::add || d.operation == Operation::subtract) {
+      // a − c is a + (−c), to the bit.
+      const double sign = d.operation == Operation::add ? 1 : -1;
+      if (d.operation == Operation::add && is_constant(d.first)) std::swap(d.first, d.second);
+      if (!is_constant(d.second)) continue;
+      d = {Operation::shift, 0, d.first, literal(sign * values_[d.second].constant), kNone};
+      continue;
+    }
+    const bool product = d.operation == Operation::multiply;
+    const bool plus = d.operation == Operation::multiply_add,
+               minus = d.operation == Operation::multiply_subtract,
+               from = d.operation == Operation::subtract_multiple;
+    if (!product && !plus && !minus && !from) continue;
+    if (is_constant(d.first)) std::swap(d.first, d.second);
+    if (!is_constant(d.second)) continue;
+    // c − k a is (−k) a + c, to the bit.
+    const double k = (from ? -1 : 1) * values_[d.second].constant;
+    if (product) {
+      d = {Operation::scale, 0, d.first, literal(k), kNone};
+    } else if (is_constant(d.third)) {
+      d = {Operation::scale_shift, 0, d.first, literal(k),
+           literal((minus ? -1 : 1) * values_[d.third].constant)};
+    } else if (!minus) {
+      d = {Operation::scale_add, 0, d.first, literal(k), d.third};
+    }
+  }
+}
+
+void Compiler::fuse_multiples() {
+  const std::vector<int> count = uses();
+  const auto is_lone = [&](std::uint32_t v, Operation o) {
+    return values_[v].kind == Value::Kind::result && values_[v].draft.operation == o && count[v] == 1;
+  };
+  constexpr std::uint32_t kMostLiterals = std::numeric_limits<std::uint16_t>::max();
+  for (const std::uint32_t v : schedule()) {
+    Draft& d = values_[v].draft;
+    if ((d.operation == Operation::sin || d.operation == Operation::cos) &&
+        is_lone(d.first, Operation::scale_shift)) {
+      const Draft& angle = values_[d.first].draft;
+      d = {d.operation == Operation::sin ? Operation::sin_linear : Operation::cos_linear, 0, angle.first,
+           angle.second, angle.third};
+    }
+    if (d.operation != Operation::scale_add) continue;
+    const Draft& onto = values_[d.third].draft;
+    const Draft& of = values_[d.first].draft;
+    if (is_lone(d.third, Operation::scale) && onto.second <= kMostLiterals) {
+      d = {Operation::scale_both, static_cast<std::uint16_t>(onto.second), d.first, d.second, onto.first};
+    } else if (is_lone(d.first, Operation::multiply) && d.second <= kMostLiterals) {
+      d = {Operation::scale_product_add, static_cast<std::uint16_t>(d.second), of.first, of.second, d.third};
     }
   }
 }
@@ -426,9 +516,11 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& const
     Instruction i;
     i.operation = static_cast<std::uint16_t>(draft.operation);
     i.extra = draft.extra;
-    i.first = place[draft.first];
-    i.second = uses_second(draft.operation) ? place[draft.second] : draft.second == kNone ? 0 : draft.second;
-    i.third = uses_third(draft.operation) ? place[draft.third] : draft.third == kNone ? 0 : draft.third;
+    i.first = register_name(place[draft.first]);
+    if (draft.second != kNone)
+      i.second = uses_second(draft.operation) ? register_name(place[draft.second]) : draft.second;
+    if (draft.third != kNone)
+      i.third = uses_third(draft.operation) ? register_name(place[draft.third]) : draft.third;
     each_operand(draft, [&](std::uint32_t o) {
       if (values_[o].kind == Value::Kind::result && last_use[o] == k) {
         free_places.push_back(place[o]);
@@ -441,13 +533,13 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& const
       place[v] = free_places.back();
       free_places.pop_back();
     }
-    i.target = place[v];
+    i.target = register_name(place[v]);
     code.push_back(i);
   }
   Instruction stop;
   stop.operation = static_cast<std::uint16_t>(Operation::stop);
   code.push_back(stop);
-  for (const std::uint32_t o : outputs_) outputs.push_back(place[o]);
+  for (const std::uint32_t o : outputs_) outputs.push_back(register_name(place[o]));
   registers = static_cast<int>(next);
 }
 
@@ -458,10 +550,13 @@ Program compile(const Graph& graph, std::span<const Node> outputs, const InputMa
   Compiler compiler(graph.data(), map, sides);
   compiler.visit(outputs);
   compiler.fuse();
+  compiler.take_in_constants();
+  compiler.fuse_multiples();
   Program p;
   p.inputs_ = inputs;
   compiler.finish(p.code_, p.constants_, p.loads_, p.outputs_, p.registers_);
   p.tables_ = std::move(compiler.tables);
+  p.literals_ = std::move(compiler.literals);
   return p;
 }
 

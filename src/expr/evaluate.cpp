@@ -2,120 +2,73 @@
 #include <cmath>
 #include <span>
 
+#include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
 
 namespace judder::expr {
 
-// One loop of its own for doubles: they are the numbers of every step, and with an algebra this cheap the way from one instruction to the
-// next is most of the work. Each instruction jumps straight to the next (labels as values: g++ and clang), so that the processor
-// learns what follows what.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-void Program::evaluate(const double* in, double* out, double* registers) const {
-  static const void* const labels[] = {&&add,
-                                       &&subtract,
-                                       &&multiply,
-                                       &&divide,
-                                       &&multiply_add,
-                                       &&multiply_subtract,
-                                       &&subtract_multiple,
-                                       &&negate,
-                                       &&reciprocal,
-                                       &&square,
-                                       &&cube,
-                                       &&power_whole,
-                                       &&power,
-                                       &&atan2,
-                                       &&hypot,
-                                       &&absolute,
-                                       &&select,
-                                       &&side_to_sign,
-                                       &&side_open,
-                                       &&side_closed,
-                                       &&sign,
-                                       &&floor,
-                                       &&level,
-                                       &&lookup,
-                                       &&turn,
-                                       &&flat,
-                                       &&sin,
-                                       &&cos,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&function,
-                                       &&exp,
-                                       &&log,
-                                       &&sqrt,
-                                       &&function,
-                                       &&stop};
-  static_assert(sizeof labels / sizeof labels[0] == static_cast<std::size_t>(Operation::stop) + 1);
-  static_assert(Operation::sin == static_cast<Operation>(26) && Operation::exp == static_cast<Operation>(38));
-  if (code_.empty()) return;  // a program that was never compiled
-  double* const r = registers;
-  {
-    double* to = r;
-    for (const double c : constants_) *to++ = c;
-    for (const std::uint32_t input : loads_) *to++ = in[input];
+namespace {
+
+#define JUDDER_PLAIN [[gnu::always_inline]] static inline
+struct Plain {
+  JUDDER_PLAIN void set(double& to, double c) { to = c; }
+  JUDDER_PLAIN double add(double a, double b) { return a + b; }
+  JUDDER_PLAIN double subtract(double a, double b) { return a - b; }
+  JUDDER_PLAIN double multiply(double a, double b) { return a * b; }
+  JUDDER_PLAIN double divide(double a, double b) { return a / b; }
+  JUDDER_PLAIN double scale(double c, double a) { return c * a; }
+  JUDDER_PLAIN double shift(double c, double a) { return a + c; }
+  JUDDER_PLAIN double negate(double a) { return -a; }
+  JUDDER_PLAIN double reciprocal(double a) { return 1 / a; }
+  JUDDER_PLAIN double square(double a) { return a * a; }
+  JUDDER_PLAIN double cube(double a) { return a * a * a; }
+  JUDDER_PLAIN double power_whole(double a, std::uint32_t n) {
+    return power_by_squaring(a, n, [](double x, double y) { return x * y; });
   }
-  const Instruction* i = code_.data();
-#define JUDDER_NEXT goto* labels[i->operation]
-#define JUDDER_DO(label, value) \
-  label:                        \
-  r[i->target] = (value);       \
-  ++i;                          \
-  JUDDER_NEXT
-#define JUDDER_A r[i->first]
-#define JUDDER_B r[i->second]
-#define JUDDER_C r[i->third]
-  JUDDER_NEXT;
-  JUDDER_DO(add, JUDDER_A + JUDDER_B);
-  JUDDER_DO(subtract, JUDDER_A - JUDDER_B);
-  JUDDER_DO(multiply, JUDDER_A * JUDDER_B);
-  JUDDER_DO(divide, JUDDER_A / JUDDER_B);
-  JUDDER_DO(multiply_add, JUDDER_A * JUDDER_B + JUDDER_C);
-  JUDDER_DO(multiply_subtract, JUDDER_A * JUDDER_B - JUDDER_C);
-  JUDDER_DO(subtract_multiple, JUDDER_C - JUDDER_A * JUDDER_B);
-  JUDDER_DO(negate, -JUDDER_A);
-  JUDDER_DO(reciprocal, 1 / JUDDER_A);
-  JUDDER_DO(square, JUDDER_A * JUDDER_A);
-  JUDDER_DO(cube, JUDDER_A * JUDDER_A * JUDDER_A);
-  JUDDER_DO(power_whole, power_by_squaring(JUDDER_A, i->extra, [](double x, double y) { return x * y; }));
-  JUDDER_DO(power, std::pow(JUDDER_A, JUDDER_B));
-  JUDDER_DO(atan2, std::atan2(JUDDER_A, JUDDER_B));
-  JUDDER_DO(hypot, std::hypot(JUDDER_A, JUDDER_B));
-  JUDDER_DO(absolute, std::abs(JUDDER_A));
-  JUDDER_DO(select, select_value(JUDDER_A, JUDDER_B, JUDDER_C));
-  JUDDER_DO(side_to_sign, 2 * JUDDER_A - 1);
-  JUDDER_DO(side_open, side_value(JUDDER_A, 0));
-  JUDDER_DO(side_closed, side_value(JUDDER_A, 1));
-  JUDDER_DO(sign, sign_value(JUDDER_A));
-  JUDDER_DO(floor, std::floor(JUDDER_A));
-  JUDDER_DO(level, level_of(std::span(tables_).subspan(i->second, i->third), JUDDER_A));
-  JUDDER_DO(lookup, lookup_value(std::span(tables_).subspan(i->second, i->third), JUDDER_A));
-  JUDDER_DO(turn, turn_value(JUDDER_A, JUDDER_B));
-  JUDDER_DO(flat, flat_value(JUDDER_A, i->extra));
-  JUDDER_DO(sin, std::sin(JUDDER_A));
-  JUDDER_DO(cos, std::cos(JUDDER_A));
-  JUDDER_DO(exp, std::exp(JUDDER_A));
-  JUDDER_DO(log, std::log(JUDDER_A));
-  JUDDER_DO(sqrt, std::sqrt(JUDDER_A));
-  JUDDER_DO(function, apply(function_of(i->operation), JUDDER_A));
-stop:
-  for (const std::uint32_t o : outputs_) *out++ = r[o];
-#undef JUDDER_C
-#undef JUDDER_B
-#undef JUDDER_A
-#undef JUDDER_DO
-#undef JUDDER_NEXT
+  JUDDER_PLAIN double power(double a, double b) { return std::pow(a, b); }
+  JUDDER_PLAIN double atan2(double a, double b) { return std::atan2(a, b); }
+  JUDDER_PLAIN double hypot(double a, double b) { return hypotenuse(a, b); }
+  JUDDER_PLAIN double absolute(double a) { return std::abs(a); }
+  JUDDER_PLAIN double select(double c, double a, double b) { return select_value(c, a, b); }
+  JUDDER_PLAIN double side_to_sign(double s) { return 2 * s - 1; }
+  JUDDER_PLAIN double side(double s, double at_zero) { return side_value(s, at_zero); }
+  JUDDER_PLAIN double sign(double s) { return sign_value(s); }
+  JUDDER_PLAIN double floor(double a) { return std::floor(a); }
+  JUDDER_PLAIN double level(std::span<const double> levels, double a) { return level_of(levels, a); }
+  JUDDER_PLAIN double lookup(std::span<const double> list, double a) { return lookup_value(list, a); }
+  JUDDER_PLAIN double turn(double side, double angle) { return turn_value(side, angle); }
+  JUDDER_PLAIN double flat(double u, std::uint32_t order) { return flat_value(u, order); }
+  JUDDER_PLAIN double function(Function f, double a) { return apply(f, a); }
+};
+
+/// Without what calls another function.
+struct Leaf : Plain {
+  JUDDER_PLAIN bool reaches(Function f, double a) { return within_kernel(f, a); }
+  JUDDER_PLAIN double function(Function f, double a) { return kernel_value(f, a); }
+  JUDDER_PLAIN bool reaches(double a, double b) {
+    return kernel::squares_range<double, std::int64_t>(a * a + b * b) != 0;
+  }
+  JUDDER_PLAIN double hypot(double a, double b) { return std::sqrt(a * a + b * b); }
+};
+#undef JUDDER_PLAIN
+
+}  // namespace
+
+// Plain numbers are those of every step, and their programs are short: a loop that calls nothing has no registers to save when it begins
+// and ends. Where it meets what needs a call, the second loop goes on.
+void Program::evaluate(const double* in, double* out, double* registers) const {
+  constexpr Leaf algebra;
+#define JUDDER_LEAVE evaluate_from(i, out, registers)
+#include "expr/loop.inc"
+#undef JUDDER_LEAVE
 }
-#pragma GCC diagnostic pop
+
+void Program::evaluate_from(const Instruction* i, double* out, double* registers) const {
+  constexpr Plain algebra;
+#define JUDDER_RESUME
+#include "expr/loop.inc"
+#undef JUDDER_RESUME
+}
 
 }  // namespace judder::expr

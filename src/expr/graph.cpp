@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 
 namespace judder::expr {
@@ -95,7 +96,7 @@ double flat_value(double u, std::uint32_t order) {
   // Below 1/800 the exponential is zero, and so is its product with any power that occurs.
   if (u < 1.0 / 800) return 0;
   const double r = 1 / u;
-  return std::exp(-r) * whole_power(r, static_cast<long>(order));
+  return apply(Function::exp, -r) * whole_power(r, static_cast<long>(order));
 }
 
 double turn_value(double side, double angle) {
@@ -118,10 +119,6 @@ double lookup_value(std::span<const double> list, double side) {
 double level_of(std::span<const double> levels, double x) {
   if (!(x == x)) return x;
   return static_cast<double>(std::upper_bound(levels.begin(), levels.end(), x) - levels.begin()) - 1;
-}
-
-double select_value(double condition, double then, double otherwise) {
-  return condition == 1 ? then : condition == 0 ? otherwise : condition * then + (1 - condition) * otherwise;
 }
 
 Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
@@ -316,7 +313,7 @@ Node Graph::Data::call(Function function, std::span<const Node> arguments) {
       result = std::atan2(result, at(operands[1].node).value);
     } else if (function == Function::hypot) {
       for (std::size_t i = 1; i < operands.size(); ++i)
-        result = std::hypot(result, at(operands[i].node).value);
+        result = hypotenuse(result, at(operands[i].node).value);
       result = std::abs(result);
     } else {
       result = apply(function, result);
@@ -528,7 +525,7 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
           r = std::atan2(operand(0), operand(1));
         } else if (e.function == Function::hypot) {
           r = std::abs(operand(0));
-          for (std::size_t k = 1; k < terms.size(); ++k) r = std::hypot(r, operand(k));
+          for (std::size_t k = 1; k < terms.size(); ++k) r = hypotenuse(r, operand(k));
         } else {
           r = apply(e.function, operand(0));
         }

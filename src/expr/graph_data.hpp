@@ -147,52 +147,14 @@ struct Graph::Data {
 /// x^n by repeated squaring: the same bits everywhere.
 [[nodiscard]] double whole_power(double x, long n);
 [[nodiscard]] double constant_power(double base, double exponent);
-[[nodiscard]] inline double apply(Function function, double x) {
-  switch (function) {
-    case Function::sin:
-      return std::sin(x);
-    case Function::cos:
-      return std::cos(x);
-    case Function::tan:
-      return std::tan(x);
-    case Function::asin:
-      return std::asin(x);
-    case Function::acos:
-      return std::acos(x);
-    case Function::atan:
-      return std::atan(x);
-    case Function::sinh:
-      return std::sinh(x);
-    case Function::cosh:
-      return std::cosh(x);
-    case Function::tanh:
-      return std::tanh(x);
-    case Function::asinh:
-      return std::asinh(x);
-    case Function::acosh:
-      return std::acosh(x);
-    case Function::atanh:
-      return std::atanh(x);
-    case Function::exp:
-      return std::exp(x);
-    case Function::log:
-      return std::log(x);
-    case Function::sqrt:
-      return std::sqrt(x);
-    case Function::cbrt:
-      return std::cbrt(x);
-    case Function::atan2:
-    case Function::hypot:
-      break;
-  }
-  return x;
-}
 
 [[nodiscard]] double flat_value(double u, std::uint32_t order);
 [[nodiscard]] double turn_value(double side, double angle);
 [[nodiscard]] double lookup_value(std::span<const double> list, double side);
 [[nodiscard]] double level_of(std::span<const double> levels, double x);
-[[nodiscard]] double select_value(double condition, double then, double otherwise);
+[[nodiscard]] inline double select_value(double condition, double then, double otherwise) {
+  return condition == 1 ? then : condition == 0 ? otherwise : condition * then + (1 - condition) * otherwise;
+}
 /// 1 above, 0 below, `at_zero` on the surface; NaN stays NaN.
 [[nodiscard]] inline double side_value(double surface, double at_zero) {
   return surface > 0 ? 1.0 : surface < 0 ? 0.0 : surface == 0 ? at_zero : surface;

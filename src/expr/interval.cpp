@@ -1,10 +1,13 @@
 // Intervals with outward rounding.
 //
 // Every operation returns an interval that contains all results for arguments in the given intervals, whatever the rounding: ends are
-// moved outwards by one unit in the last place after arithmetic and by four after a library function (glibc is within two). Where a
+// moved outwards by one unit in the last place after arithmetic and by four after a function (functions.hpp is within two). Where a
 // function has no value for part of its argument the answer is the whole line, so no end is ever NaN.
+#include <algorithm>
 #include <limits>
+#include <span>
 
+#include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
 
@@ -56,6 +59,11 @@ struct IntervalAlgebra {
     const double r = end_product(a.high, b.low), s = end_product(a.high, b.high);
     return outward(std::min(std::min(p, q), std::min(r, s)), std::max(std::max(p, q), std::max(r, s)));
   }
+  static Interval scale(double c, Interval a) {
+    const double p = end_product(c, a.low), q = end_product(c, a.high);
+    return c < 0 ? outward(q, p) : outward(p, q);
+  }
+  static Interval shift(double c, Interval a) { return outward(a.low + c, a.high + c); }
   static Interval reciprocal(Interval a) {
     if (a.low <= 0 && a.high >= 0) return kLine;
     return outward(1 / a.high, 1 / a.low);
@@ -105,7 +113,7 @@ struct IntervalAlgebra {
   }
   static Interval hypot(Interval a, Interval b) {
     const Interval p = absolute(a), q = absolute(b);
-    const Interval r = outward_library(std::hypot(p.low, q.low), std::hypot(p.high, q.high));
+    const Interval r = outward_library(hypotenuse(p.low, q.low), hypotenuse(p.high, q.high));
     return {std::max(r.low, 0.0), r.high};
   }
   static Interval atan2(Interval y, Interval x) {
@@ -129,9 +137,9 @@ struct IntervalAlgebra {
     Interval range = kLine;
     switch (f) {
       case Function::sin:
-        return wave(x, kPi / 2, std::sin(x.low), std::sin(x.high));
+        return wave(x, kPi / 2, apply(f, x.low), apply(f, x.high));
       case Function::cos:
-        return wave(x, 0, std::cos(x.low), std::cos(x.high));
+        return wave(x, 0, apply(f, x.low), apply(f, x.high));
       case Function::tan:
         if (!(x.high - x.low < 3.2) || std::abs(x.low) > 1e8 || std::abs(x.high) > 1e8) return kLine;
         if (meets(x, kPi / 2, kPi)) return kLine;
@@ -224,7 +232,8 @@ struct IntervalAlgebra {
 }  // namespace
 
 void Program::evaluate_interval(const Interval* in, Interval* out, Interval* registers) const {
-  run(in, out, registers, IntervalAlgebra{});
+  constexpr IntervalAlgebra algebra;
+#include "expr/loop.inc"
 }
 
 }  // namespace judder::expr

@@ -2,6 +2,10 @@
 //
 // Every elementary function solves a small differential equation, which gives its coefficients in turn (R. E. Moore, Methods and
 // Applications of Interval Analysis, SIAM 1979, chapter 3; A. Griewank and A. Walther, Evaluating Derivatives, SIAM 2008, chapter 13).
+#include <algorithm>
+#include <span>
+
+#include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
 
@@ -35,6 +39,12 @@ struct SeriesAlgebra {
   [[nodiscard]] Series scale(double f, const Series& a) const {
     Series s;
     for (int k = 0; k <= order; ++k) s.c[k] = f * a.c[k];
+    return s;
+  }
+  [[nodiscard]] Series shift(double c, const Series& a) const {
+    Series s;
+    s.c[0] = a.c[0] + c;
+    for (int k = 1; k <= order; ++k) s.c[k] = a.c[k];
     return s;
   }
   [[nodiscard]] Series multiply(const Series& a, const Series& b) const {
@@ -107,7 +117,7 @@ struct SeriesAlgebra {
   }
   [[nodiscard]] Series exponential(const Series& a) const {
     Series s;
-    s.c[0] = std::exp(a.c[0]);
+    s.c[0] = apply(Function::exp, a.c[0]);
     for (int k = 1; k <= order; ++k) {
       double total = 0;
       for (int i = 1; i <= k; ++i) total += i * a.c[i] * s.c[k - i];
@@ -117,7 +127,7 @@ struct SeriesAlgebra {
   }
   [[nodiscard]] Series logarithm(const Series& a) const {
     Series s;
-    s.c[0] = std::log(a.c[0]);
+    s.c[0] = apply(Function::log, a.c[0]);
     for (int k = 1; k <= order; ++k) {
       double total = 0;
       for (int i = 1; i < k; ++i) total += i * s.c[i] * a.c[k - i];
@@ -167,10 +177,10 @@ struct SeriesAlgebra {
     Series s, c;
     switch (f) {
       case Function::sin:
-        sine_and_cosine(a, start, std::cos(a.c[0]), -1, s, c);
+        sine_and_cosine(a, start, apply(Function::cos, a.c[0]), -1, s, c);
         return s;
       case Function::cos:
-        sine_and_cosine(a, std::sin(a.c[0]), start, -1, s, c);
+        sine_and_cosine(a, apply(Function::sin, a.c[0]), start, -1, s, c);
         return c;
       case Function::sinh:
         sine_and_cosine(a, start, std::cosh(a.c[0]), 1, s, c);
@@ -223,7 +233,7 @@ struct SeriesAlgebra {
   }
   [[nodiscard]] Series hypot(const Series& a, const Series& b) const {
     // h h' = a a' + b b', scaled by h₀ so that no square overflows.
-    const double start = std::hypot(a.c[0], b.c[0]);
+    const double start = hypotenuse(a.c[0], b.c[0]);
     if (start == 0) return constant_power(0, add(multiply(a, a), multiply(b, b)), 0.5);
     const Series u = scale(1 / start, a), v = scale(1 / start, b);
     Series s = constant_power(1, add(multiply(u, u), multiply(v, v)), 0.5);
@@ -264,7 +274,8 @@ struct SeriesAlgebra {
 }  // namespace
 
 void Program::evaluate_series(const Series* in, Series* out, Series* registers, int order) const {
-  run(in, out, registers, SeriesAlgebra{std::clamp(order, 0, kTaylorOrder)});
+  const SeriesAlgebra algebra{std::clamp(order, 0, kTaylorOrder)};
+#include "expr/loop.inc"
 }
 
 }  // namespace judder::expr

@@ -43,7 +43,7 @@ struct InputMap {
 
 struct Instruction {
   std::uint16_t operation = 0;
-  std::uint16_t extra = 0;  ///< a whole exponent
+  std::uint16_t extra = 0;  ///< a whole exponent, or the number of a literal
   std::uint32_t target = 0;
   std::uint32_t first = 0;
   std::uint32_t second = 0;
@@ -70,19 +70,20 @@ class Program {
   void evaluate_interval(const Interval* in, Interval* out, Interval* registers) const;
 
  private:
-  template <class Algebra>
-  void run(const typename Algebra::Value* in, typename Algebra::Value* out,
-           typename Algebra::Value* registers, const Algebra& algebra) const;
+  void evaluate_from(const Instruction* i, double* out, double* registers) const;
+  template <int Lanes>
+  void evaluate_batch_narrow(const double* in, double* out, double* registers) const;
   template <int Lanes>
   void evaluate_batch_wide(const double* in, double* out, double* registers) const;
   template <int Lanes>
   void evaluate_batch_widest(const double* in, double* out, double* registers) const;
   friend Program compile(const Graph&, std::span<const Node>, const InputMap&, int, Sides);
   std::vector<Instruction> code_;  ///< ends with a stop
-  std::vector<double> constants_;  ///< registers 0 … constants−1
+  std::vector<double> literals_;   ///< constants that instructions read in place
+  std::vector<double> constants_;  ///< the others: registers 0 … constants−1
   std::vector<std::uint32_t>
       loads_;  ///< inputs copied to the registers that follow, before the first instruction
-  std::vector<std::uint32_t> outputs_;  ///< register of each output
+  std::vector<std::uint32_t> outputs_;  ///< register of each output, named as in instructions
   std::vector<double> tables_;          ///< levels, and coefficients looked up by level sides
   int inputs_ = 0;
   int registers_ = 0;
