@@ -569,6 +569,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       const bool watch = guard.kind == GuardKind::watch;
       if (!watch && least > 2 * fit.error && least > band) continue;
+      bool rounded = false;  // the polynomial is no better than the rounding of its samples
       if (fit.error > std::max(band, 64 * kEpsilon * fit.magnitude)) {
         if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
         // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
@@ -576,8 +577,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           good = false;
           break;
         }
+        rounded = true;
       }
-      if (!numeric::isolate(coefficients, degree_, band, roots_)) {
+      if (!numeric::isolate(coefficients, degree_, rounded ? fit.error : band, roots_)) {
         good = false;
         break;
       }
@@ -586,7 +588,14 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
                              : coefficients[0] < 0           ? -1
                                                              : 1;
       numeric::close_at_end(sample[points], start_sign, roots_);
-      for (const numeric::Root& root : roots_) {
+      for (int r = 0; r < roots_.size(); ++r) {
+        const numeric::Root& root = roots_[r];
+        if (rounded && r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
+            roots_[r + 1].kind == numeric::RootKind::graze &&
+            roots_[r + 2].kind != numeric::RootKind::graze) {
+          r += 2;  // there and back within that rounding
+          continue;
+        }
         if (root.kind == numeric::RootKind::graze) {
           // A touch deeper than the band would have been two zeros; report the first of this step, without consequence.
           if (graze_guard_ < 0 && reports_graze(guard) && !(guard.zeros > 0)) {
