@@ -135,12 +135,7 @@ bool ModeMotion::prepare(const Mode& mode) {
   s.rows.build_columns(mode, s.touched);
   if (!s.rows.factorise(true, ranking_)) return false;
   pin_if_immobile();
-  // Tables only where every mode without sliding switches can have one: otherwise neighbouring modes would round differently, and a reaction
-  // that vanishes in one would not quite do so in the other.
-  const bool everywhere = std::all_of(relations.begin(), relations.end(), [](const model::Relation& r) {
-    return r.rows_constant && r.law_constant;
-  });
-  if (!s.constant || !everywhere) return true;
+  if (!s.constant) return true;
   pinned_.clear();
   for (const ModeSetting::Pin& pin : s.pins) pinned_.push_back(pin.coordinate);
   static_cast<void>(s.table.build(system_, work_, mode, s.touched, pinned_, s.rows));
