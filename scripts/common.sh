@@ -7,6 +7,8 @@ CMAKE_BUILD_PARALLEL_LEVEL=$(nproc)
 CTEST_PARALLEL_LEVEL=$CMAKE_BUILD_PARALLEL_LEVEL
 export CMAKE_BUILD_PARALLEL_LEVEL CTEST_PARALLEL_LEVEL
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+# What ccache asks for before it keeps objects made with a precompiled header; __DATE__ and __TIME__ are used nowhere.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # step LOG WORDS… -- COMMAND…: runs the command with its output in LOG; prints WORDS and the seconds it took, and on failure
 # the end of the log.
