@@ -15,6 +15,7 @@ using engines::RowKind;
 
 constexpr std::string_view kPrefix = "judder_section_";
 constexpr std::size_t kMostSections = 8;
+constexpr std::size_t kWords = 8;  ///< numbers of simulate::mode_word
 constexpr std::size_t kMostKinds = 256;
 constexpr std::uint64_t kBase = 0x100000001b3ULL;  // odd, so that powers do not vanish
 
@@ -329,7 +330,6 @@ void PeriodMonitor::begin_measuring(std::uint64_t key, std::size_t returns) {
     motion_.ranges.push_back({names[c], state ? first_.y[c - 1] : std::numeric_limits<double>::infinity(),
                               state ? first_.y[c - 1] : -std::numeric_limits<double>::infinity()});
   }
-  constexpr std::size_t kWords = 8;
   shares_.assign(system_.relations().size() * kWords + system_.switches().size(), 0.0);
   modes_.clear();
 }
@@ -345,9 +345,9 @@ void PeriodMonitor::credit(double time) {
   if (modes_.empty()) return;
   const std::size_t relations = system_.relations().size();
   for (std::size_t r = 0; r < relations; ++r)
-    shares_[r * 8 + static_cast<std::size_t>(modes_[r])] += time - credited_;
+    shares_[r * kWords + static_cast<std::size_t>(modes_[r])] += time - credited_;
   for (std::size_t k = 0; k < system_.switches().size(); ++k) {
-    if (modes_[relations + k] != 0) shares_[relations * 8 + k] += time - credited_;
+    if (modes_[relations + k] != 0) shares_[relations * kWords + k] += time - credited_;
   }
   credited_ = time;
 }
@@ -390,15 +390,16 @@ void PeriodMonitor::finish(const Return& last) {
   }
   motion_.equilibrium = still && motion_.events.empty();
   for (std::size_t r = 0; r < system_.relations().size(); ++r) {
-    for (int word = 0; word < 8; ++word) {
-      const double time = shares_[r * 8 + static_cast<std::size_t>(word)];
+    for (std::size_t word = 0; word < kWords; ++word) {
+      const double time = shares_[r * kWords + word];
       if (time > 0)
-        motion_.shares.push_back(
-            {system_.relations()[r].name, std::string(simulate::mode_word(word)), time / motion_.period});
+        motion_.shares.push_back({system_.relations()[r].name,
+                                  std::string(simulate::mode_word(static_cast<int>(word))),
+                                  time / motion_.period});
     }
   }
   for (std::size_t k = 0; k < system_.switches().size(); ++k) {
-    const double time = shares_[system_.relations().size() * 8 + k];
+    const double time = shares_[system_.relations().size() * kWords + k];
     if (time > 0) motion_.shares.push_back({system_.switches()[k].place, "slide", time / motion_.period});
   }
   found_ = std::move(motion_);
