@@ -14,8 +14,7 @@ namespace {
 /// Follows the largest |value| of a column while a switch slides.
 class SurfaceSink : public engines::Sink {
  public:
-  SurfaceSink(const model::System& system, std::vector<double> row, double offset)
-      : system_(system), row_(std::move(row)), offset_(offset) {}
+  SurfaceSink(std::vector<double> row, double offset) : row_(std::move(row)), offset_(offset) {}
   void row(engines::RowKind, const engines::Mode& mode, model::Workspace& work) override {
     for (const std::uint8_t slides : mode.sliding) {
       if (slides == 0) continue;
@@ -31,7 +30,6 @@ class SurfaceSink : public engines::Sink {
   long rows = 0;
 
  private:
-  const model::System& system_;
   std::vector<double> row_;
   double offset_;
 };
@@ -48,7 +46,7 @@ until = 10
 )toml");
     model.options.until = until;
     model.options.samples = static_cast<long>(std::min(until, 2000.0) * 10) + 1;
-    SurfaceSink sink(model.system, {1, 2}, 0);
+    SurfaceSink sink({1, 2}, 0);
     const engines::EngineResult result = simulate::run(model.system, "event", model.options, sink);
     ASSERT_TRUE(result.status.ok()) << result.status.message;
     ASSERT_GT(sink.rows, 90) << "it slides from the start";
@@ -61,7 +59,7 @@ TEST(Sliding, AMechanicalSwitchKeepsItsSurfaceOverAThousandCycles) {
   TestModel model = gallery_model("belt/model-sign.toml");
   model.options.until = 12001;
   model.options.samples = 120001;
-  SurfaceSink sink(model.system, {0, 1}, -0.2);
+  SurfaceSink sink({0, 1}, -0.2);
   const engines::EngineResult result = simulate::run(model.system, "event", model.options, sink);
   ASSERT_TRUE(result.status.ok()) << result.status.message;
   EXPECT_GT(sink.rows, 60000);
