@@ -187,6 +187,61 @@ tolerance = 1e-3
   }
 }
 
+// x = cos t reaches the stop at −1 with no speed, and leaves it again.
+TEST(Instants, ATouchWithoutSpeedIsAGrazeAndNoImpact) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic   = "x'^2/2"
+potential = "x^2/2"
+[[contact]]
+name   = "stop"
+gap    = "x + 1"
+impact = 0.5
+[run]
+until = 5
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      ASSERT_EQ(event_words(model.system, result.data.events), std::vector<std::string>{"graze stop"})
+          << engine << ", tolerance " << tolerance;
+      const engines::Event& graze = result.data.events.front();
+      EXPECT_NEAR(graze.time, 3.14159265358979, 2 * std::sqrt(tolerance)) << engine;
+      EXPECT_LE(std::abs(graze.numbers[0]), 2 * tolerance) << engine;  // its depth; gaps are up to 2
+    }
+  }
+}
+
+// Each hop has a thousandth of the speed of the one before: the third impact is below the tolerance and ends the hopping, although two hops show no rhythm yet.
+TEST(Instants, HopsThatShrinkAThousandfoldEndAtTheThird) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic   = "x'^2/2"
+potential = "9.81*x"
+[[contact]]
+name   = "floor"
+gap    = "x"
+impact = 0.001
+[run]
+until = 2
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    EXPECT_EQ(event_words(model.system, result.data.events),
+              (std::vector<std::string>{"impact floor", "impact floor", "accumulation floor"}))
+        << engine;
+    // Fall from 1 m, then hops of 2 e v/g, 2 e² v/g, …
+    const double fall = std::sqrt(2 / 9.81);
+    EXPECT_NEAR(result.data.events.back().time, fall * (1 + 2 * 0.001 / (1 - 0.001)), 2e-9) << engine;
+    EXPECT_EQ(last(result, "x"), 0) << engine;
+  }
+}
+
 // x = cos t against a stop at −1 + d: a dip is met however shallow it is, and whatever the tolerance, so that nothing but rounding is below zero.
 TEST(Residuals, ADipLeavesNoGap) {
   for (const double depth : {1e-6, 1e-4, 1e-2}) {
