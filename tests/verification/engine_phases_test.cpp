@@ -280,5 +280,61 @@ until = 1.3
   }
 }
 
+// The belt turns round at t = 1 under a block that rides on it: the block slips, slows down by μ N/m = 1 and is taken along again at t = 3.
+TEST(EnginePhases, ADriveThatJumpsLeavesWhatStuckToIt) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name   = "belt"
+slip   = "x' - if(t < 1, 1, -1)"
+normal = 2
+law    = 0.5
+[run]
+until = 4
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    ASSERT_TRUE(result.end.status.ok()) << engine << ": " << result.end.status.message;
+    EXPECT_EQ(event_words(model.system, result.data.events),
+              (std::vector<std::string>{"switch friction.belt.slip", "slip belt", "stick belt"}))
+        << engine;
+    EXPECT_NEAR(result.data.events.back().time, 3, 1e-12) << engine;
+    EXPECT_NEAR(last(result, "x"), 0, 1e-12) << engine;  // 1 + 0 − 1
+    EXPECT_EQ(last(result, "x'"), -1) << engine;
+  }
+}
+
+// At rest the drag x'|x'| stands on the surface of its own switch; the push at t = 1 is to the left: ẍ = −2 + x'²/2, x' = −2 tanh(t − 1).
+TEST(EnginePhases, ABodyAtRestLeavesASurfaceToTheSideItMovesTo) {
+  for (const double push : {-3.0, 3.0}) {
+    const TestModel model = text_model(R"toml(
+[parameters]
+push = 0
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "if(t < 1, 0, push) - 0.5*x'*abs(x')"
+[[friction]]
+name   = "ground"
+slip   = "x'"
+normal = 1
+law    = 1
+[run]
+until = 3
+)toml",
+                                       {{"push", push}});
+    const simulate::Result result = run(model);
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+    EXPECT_NEAR(last(result, "x'"), std::copysign(2 * std::tanh(2.0), push), 1e-8) << push;
+    EXPECT_LT(std::abs(result.end.energy_imbalance), 1e-8) << push;
+  }
+}
+
 }  // namespace
 }  // namespace judder
