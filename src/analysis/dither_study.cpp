@@ -87,30 +87,13 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   }
   DitherStudy study;
   study.system = std::move(*compiled.system);
-  std::vector<std::string> names;
-  int found = -1;
-  for (std::size_t k = 0; k < study.system.relations().size(); ++k) {
-    const model::Relation& relation = study.system.relations()[k];
-    if (relation.friction == model::FrictionType::none) continue;
-    names.push_back(relation.name);
-    if (law.empty() || relation.name == law) found = found < 0 || !law.empty() ? static_cast<int>(k) : found;
-  }
-  std::string listed;
-  for (const std::string& each : names) listed += (listed.empty() ? "" : ", ") + each;
-  if (names.empty()) {
-    problem = {"the model has no friction law", ""};
+  const model::ChosenLaw chosen = model::choose_law(study.system, law);
+  if (chosen.relation < 0) {
+    problem = {chosen.problem, chosen.help};
     return std::nullopt;
   }
-  if (law.empty() && names.size() > 1) {
-    problem = {"the model has several friction laws", "name one with --law: " + listed};
-    return std::nullopt;
-  }
-  if (found < 0) {
-    problem = {"there is no friction law '" + law + "'", "there are: " + listed};
-    return std::nullopt;
-  }
-  study.relation = found;
-  const model::Relation& relation = study.system.relations()[static_cast<std::size_t>(found)];
+  study.relation = chosen.relation;
+  const model::Relation& relation = study.system.relations()[static_cast<std::size_t>(chosen.relation)];
   study.law = relation.name;
 
   model::CompileOptions bare_options = options;

@@ -287,7 +287,11 @@ class Lowering {
   std::optional<Result> prime(const Tree& tree, Scope& scope) {
     const std::optional<Node> inside = value(tree.children[0], scope);
     if (!inside) return std::nullopt;
+    const std::size_t before = graph_.size();
     const std::variant<Node, Forbidden> rate = environment_.prime(*inside);
+    expanded_ +=
+        static_cast<int>(graph_.size() - before);  // a derivative may be much longer than what it is of
+    if (!enter(tree, scope)) return std::nullopt;
     if (const Forbidden* no = std::get_if<Forbidden>(&rate))
       return report(tree, scope, no->message, no->help);
     return checked(tree, scope, std::get<Node>(rate));

@@ -35,6 +35,30 @@ double border(double a, double b, const Wrong& wrong) {
 
 }  // namespace
 
+ChosenLaw choose_law(const System& system, const std::string& name) {
+  ChosenLaw out;
+  std::string known;
+  int laws = 0;
+  for (std::size_t k = 0; k < system.relations().size(); ++k) {
+    const Relation& relation = system.relations()[k];
+    if (relation.friction == FrictionType::none) continue;
+    ++laws;
+    known += (known.empty() ? "" : ", ") + relation.name;
+    if (name.empty() || relation.name == name) out.relation = static_cast<int>(k);
+  }
+  if (laws == 0) {
+    out.problem = "the model has no friction law";
+  } else if (name.empty() && laws > 1) {
+    out.problem = "the model has several friction laws";
+    out.help = "name one: " + known;
+  } else if (out.relation < 0) {
+    out.problem = "there is no friction law '" + name + "'";
+    out.help = "there are: " + known;
+  }
+  if (!out.problem.empty()) out.relation = -1;
+  return out;
+}
+
 FrictionCurve::FrictionCurve(const System& system, int relation)
     : type_(system.relations()[static_cast<std::size_t>(relation)].friction),
       load_known_(system.relations()[static_cast<std::size_t>(relation)].load_known),

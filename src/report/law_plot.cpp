@@ -135,32 +135,18 @@ PlottedLaw plot_law(const LawPlotRequest& request) {
   out.model = io::load_model(request.model);
   if (!out.model.ok()) return out;
   const model::System& system = *out.model.compiled.system;
-  std::string known;
-  int found = -1;
-  int laws = 0;
-  for (std::size_t k = 0; k < system.relations().size(); ++k) {
-    const model::Relation& relation = system.relations()[k];
-    if (relation.friction == FrictionType::none) continue;
-    ++laws;
-    known += (known.empty() ? "" : ", ") + relation.name;
-    if (relation.name == request.law || request.law.empty()) found = static_cast<int>(k);
-  }
-  if (laws == 0) {
-    out.problem = "the model has no friction law";
-  } else if (found < 0 || (request.law.empty() && laws > 1)) {
-    out.problem = request.law.empty() ? "the model has several friction laws"
-                                      : "there is no friction law '" + request.law + "'";
-    out.help = "name one: " + known;
-  }
-  if (!out.problem.empty()) return out;
+  const model::ChosenLaw chosen = model::choose_law(system, request.law);
+  out.problem = chosen.problem;
+  out.help = chosen.help;
+  if (chosen.relation < 0) return out;
   std::string file = "law-";
-  for (const char c : system.relations()[static_cast<std::size_t>(found)].name)
+  for (const char c : system.relations()[static_cast<std::size_t>(chosen.relation)].name)
     file += std::string_view("[],.").find(c) == std::string_view::npos ? c : '-';
   out.file = request.output / (file + ".svg");
   std::error_code error;
   if (!request.output.empty()) std::filesystem::create_directories(request.output, error);
-  out.status = io::write_text_file(out.file,
-                                   to_svg(law_figure(system, found, {out.model.compiled.title, request.to})));
+  out.status = io::write_text_file(
+      out.file, to_svg(law_figure(system, chosen.relation, {out.model.compiled.title, request.to})));
   return out;
 }
 

@@ -41,6 +41,14 @@ struct LawNumbers {
   double damping_slope = 0;  ///< dσ1/d|γ|
 };
 
+/// The friction law that a user means: the one of this name, or the only one if the name is empty.
+struct ChosenLaw {
+  int relation = -1;    ///< −1: `problem` says why
+  std::string problem;  ///< one line
+  std::string help;     ///< the names there are
+};
+[[nodiscard]] ChosenLaw choose_law(const System& system, const std::string& name);
+
 /// A law of a system. Not for several threads: it has a Workspace.
 class FrictionCurve {
  public:

@@ -39,6 +39,14 @@ TEST(Limits, LargeExpansionsAreRefusedOnce) {
   EXPECT_NE(problems[0].message.find("200 000"), std::string::npos);
 }
 
+// Each derivative of a root is longer than the one before by a factor.
+TEST(Limits, DerivativesThatGrowAreRefused) {
+  Room r;
+  const auto problems = r.refuse("hypot(x, y, t)" + repeat("'", 60));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_NE(problems[0].message.find("200 000"), std::string::npos);
+}
+
 TEST(Limits, ASumOfManyTermsIsQuick) {
   Room r;
   EXPECT_EQ(r.value("sum(i = 1 to 40000, i)"), 800020000.0);
