@@ -188,6 +188,41 @@ columns = { N = "normal(floor)", F = "tangent(floor)" }
   }
 }
 
+// A bristle that bends under the push is straight again once the contact has opened: it lands as it was made.
+TEST(SmoothLaws, BristlesStraightenWhenTheirContactOpens) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic   = "x'^2/2 + y'^2/2"
+potential = "9.81*y"
+[[force]]
+along = "x'"
+value = "if(t < 1, 1, 0)"
+[[force]]
+along = "y'"
+value = "if(t < 1, 0, 20)"
+[[contact]]
+name     = "floor"
+gap      = "y"
+slip     = "x'"
+friction = { type = "lugre", mu = 0.5, stiffness = 100, damping = 1 }
+[run]
+until = 0.99
+)toml");
+  const std::size_t bristle = 4;  // behind q and v
+  const engines::EngineResult bent = run_to_end(model);
+  ASSERT_TRUE(bent.status.ok()) << bent.status.message;
+  ASSERT_EQ(bent.end.y.size(), bristle + 1);
+  EXPECT_NEAR(bent.end.y[bristle], 1 / (9.81 * 100), 0.5 / (9.81 * 100));  // L σ0 z carries the push
+  model.options.until = 1.5;
+  const engines::EngineResult open = run_to_end(model);
+  ASSERT_TRUE(open.status.ok()) << open.status.message;
+  EXPECT_GT(open.end.y[1], 0.1);
+  EXPECT_EQ(open.end.y[bristle], 0);
+}
+
 TEST(SmoothLaws, PenaltyOnARigidContactIsRefusedWithTheWayOut) {
   io::ModelFile file = io::read_model_text(R"toml(
 format = 1
