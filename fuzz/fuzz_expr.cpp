@@ -72,8 +72,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_problems();
     return 0;
   }
+  // Printed text has brackets that the original did without: only the limits of the language may stand in its way.
+  const auto only_limits = [](const std::vector<Problem>& found) {
+    const std::string& why = found.at(0).message;
+    return why.find("200 levels") != std::string::npos || why.find("1000 operations") != std::string::npos ||
+           why.find("64 KiB") != std::string::npos;
+  };
   std::vector<Problem> again;
-  require(parse(to_text(*tree), again).has_value());
+  require(parse(to_text(*tree), again).has_value() || only_limits(again));
 
   Graph graph;
   Names names(graph);
@@ -87,14 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string printed = graph.text(*node);
   (void)graph.latex(outputs[1]);
   again.clear();
-  if (!parse(printed, again)) {
-    // Only the limits of the language may stand in the way.
-    const std::string& why = again.at(0).message;
-    const bool limit = why.find("200 levels") != std::string::npos ||
-                       why.find("1000 operations") != std::string::npos ||
-                       why.find("64 KiB") != std::string::npos;
-    require(limit || printed.find("…") != std::string::npos);
-  }
+  if (!parse(printed, again)) require(only_limits(again) || printed.find("…") != std::string::npos);
 
   InputMap map;
   map.variable = {0, 1, 2};
