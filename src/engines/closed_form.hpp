@@ -98,9 +98,8 @@ class ClosedForm {
   void list_work(Context& context, const Stack& stack);
   void list_forms();
   void list_impulses();
-  /// Returns the number of terms.
-  int expand(int row, const double* x, double width);
-  [[nodiscard]] double peak(int row, int terms) const;
+  void expand(int row, const double* x, double width, int most);
+  [[nodiscard]] double peak(int row) const;
   [[nodiscard]] int terms_needed(double width) const;
   int integral_row(const Row& row);
   [[nodiscard]] Row augmented(const Row& row) const;
@@ -133,6 +132,7 @@ class ClosedForm {
   std::vector<Product> products_;
   std::vector<ReactionRow> reaction_rows_;
   std::vector<double> terms_, nodes_, chosen_;
+  std::vector<int> expanded_;          ///< by row: terms of its present expansion
   int terms_used_ = kTerms;            ///< in any row; fewer for polynomial motion
   static constexpr int kFiner = 4;     ///< powers of two between the natural time and the shortest piece
   static constexpr int kLevels = 10;   ///< lengths of pieces

@@ -129,6 +129,7 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
   terms_.assign(rows_.size() * kTerms, 0.0);
   nodes_.assign(rows_.size() * 8, 0.0);
   chosen_.assign(size, 0.0);
+  expanded_.assign(rows_.size(), 0);
 }
 
 namespace {
@@ -140,17 +141,6 @@ constexpr std::array<double, 8> kNode = {0.01985507175123188, 0.1016667612931866
 constexpr std::array<double, 8> kWeight = {0.050614268145188129, 0.11119051722668724, 0.15685332293894363,
                                            0.18134189168918099,  0.18134189168918099, 0.15685332293894363,
                                            0.11119051722668724,  0.050614268145188129};
-
-/// By number of terms: the share of the natural time up to which the next, share^k/k!, is below rounding.
-const std::array<double, 24> kShare = [] {
-  std::array<double, 24> table{};
-  double factorial = 1;
-  for (std::size_t k = 1; k < table.size(); ++k) {
-    factorial *= static_cast<double>(k);
-    table[k] = std::pow(2e-18 * factorial, 1 / static_cast<double>(k));
-  }
-  return table;
-}();
 
 double polynomial(const double* c, int terms, double theta) {
   double value = c[terms - 1];
@@ -271,17 +261,15 @@ void ClosedForm::list_impulses() {
 /// Terms that matter on a window of this width.
 int ClosedForm::terms_needed(double width) const {
   if (std::isinf(window_)) return kTerms;
-  const double share = width / window_;
-  int terms = 2;
-  while (terms < kTerms && kShare[static_cast<std::size_t>(terms)] < share) ++terms;
-  return terms;
+  return numeric::exponential_terms(width / window_, kTerms);
 }
 
 /// A row on a window from x: its polynomial in θ ∈ [0, 1], and its values at the nodes.
-int ClosedForm::expand(int row, const double* x, double width) {
+void ClosedForm::expand(int row, const double* x, double width, int most) {
   constexpr std::size_t kPairs = kTerms / 2;
   static_assert(kTerms % 2 == 0);
-  const int terms = std::min(terms_needed(width), row_terms_[row]);
+  const int terms = std::min(most, row_terms_[row]);
+  expanded_[row] = terms;
   const std::size_t pairs = static_cast<std::size_t>(terms + 1) / 2;
   std::array<numeric::Pair, kPairs> sum{};
   for (int e = first_entry_[row]; e < first_entry_[row + 1]; ++e) {
@@ -303,11 +291,11 @@ int ClosedForm::expand(int row, const double* x, double width) {
     for (std::size_t g = 0; g < 4; ++g) value[g] = value[g] * node[g] + next;
   }
   for (std::size_t g = 0; g < 4; ++g) numeric::store_pair(value[g], nodes_.data() + row * 8 + 2 * g);
-  return terms;
 }
 
 /// The largest value of an expanded row on its window.
-double ClosedForm::peak(int row, int terms) const {
+double ClosedForm::peak(int row) const {
+  const int terms = expanded_[row];
   const double* values = nodes_.data() + row * 8;
   const double* c = terms_.data() + row * kTerms;
   std::size_t best = 0;
@@ -360,14 +348,17 @@ void ClosedForm::integrate_piece(int p, const double* x, const double* next, dou
     double largest = std::max(start, end);
     // The slope is that of the line between its ends but for bend·h²/8: one sign leaves the largest value at an end.
     if (!(slope * last_slope >= 0 &&
-          std::min(std::abs(slope), std::abs(last_slope)) >= 0.125 * bend * width * width))
-      largest = std::max(largest, peak(reaction_rows_[i].row, expand(reaction_rows_[i].row, x, width)));
+          std::min(std::abs(slope), std::abs(last_slope)) >= 0.125 * bend * width * width)) {
+      expand(reaction_rows_[i].row, x, width, terms_needed(width));
+      largest = std::max(largest, peak(reaction_rows_[i].row));
+    }
     reactions.push_back({reaction_rows_[i].relation, sum, largest});
   }
 }
 
 void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions) {
-  for (std::size_t i = 0; i < rows_.size(); ++i) static_cast<void>(expand(static_cast<int>(i), x, width));
+  const int terms = terms_needed(width);
+  for (std::size_t i = 0; i < rows_.size(); ++i) expand(static_cast<int>(i), x, width, terms);
   for (const Product& product : products_) {
     const double* first = nodes_.data() + product.first * 8;
     const double* second = nodes_.data() + product.second * 8;
@@ -380,8 +371,7 @@ void ClosedForm::integrate(const double* x, double width, double* work, std::vec
     const double* values = nodes_.data() + reaction.row * 8;
     double sum = 0;
     for (std::size_t g = 0; g < 8; ++g) sum += kWeight[g] * values[g];
-    const int terms = std::min(terms_needed(width), row_terms_[reaction.row]);
-    reactions.push_back({reaction.relation, width * sum, peak(reaction.row, terms)});
+    reactions.push_back({reaction.relation, width * sum, peak(reaction.row)});
   }
 }
 

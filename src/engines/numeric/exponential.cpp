@@ -107,18 +107,23 @@ int longest_way(int n, const Matrix& a) {
   return *std::max_element(length.begin(), length.end());
 }
 
-/// By number of terms: the share of the natural time up to which the next, share^k/k!, is below rounding.
-const std::array<double, 32> kShare = [] {
-  std::array<double, 32> table{};
-  double factorial = 1;
-  for (std::size_t k = 1; k < table.size(); ++k) {
-    factorial *= static_cast<double>(k);
-    table[k] = std::pow(0x1p-57 * factorial, 1 / static_cast<double>(k));
-  }
-  return table;
-}();
-
 }  // namespace
+
+int exponential_terms(double share, int most) {
+  // By number of terms: the share up to which the next, share^k/k!, is below rounding.
+  static const std::array<double, 32> reach = [] {
+    std::array<double, 32> table{};
+    double factorial = 1;
+    for (std::size_t k = 1; k < table.size(); ++k) {
+      factorial *= static_cast<double>(k);
+      table[k] = std::pow(0x1p-58 * factorial, 1 / static_cast<double>(k));
+    }
+    return table;
+  }();
+  int terms = 1;
+  while (terms < most && reach[offset(terms)] < share) ++terms;
+  return terms;
+}
 
 // No cancellation: a plain series.
 std::vector<double> absolute_exponential(int n, const double* a, double h) {
@@ -301,10 +306,7 @@ void DyadicExponentials::apply_bounded(int p, const double* x, double* out) {
 /// adds, however small, right to the last bit.
 int DyadicExponentials::terms_for(double tau) const {
   if (nilpotent_) return longest_;
-  const double share = std::abs(tau) * power_of_two(-natural_exponent_);
-  std::size_t terms = 1;
-  while (terms + 1 < kShare.size() && kShare[terms] < share) ++terms;
-  return static_cast<int>(terms) + longest_;
+  return exponential_terms(std::abs(tau) * power_of_two(-natural_exponent_), 31) + longest_;
 }
 
 void DyadicExponentials::series(const double* x, double tau, double* out) {

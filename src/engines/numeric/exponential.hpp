@@ -23,6 +23,9 @@
 
 namespace judder::engines::numeric {
 
+/// Terms of an exponential series that matter over this share of the natural time, 1 … most; most ≤ 31.
+[[nodiscard]] int exponential_terms(double share, int most);
+
 /// e^{|A|h}, n × n, which bounds |e^{As}| for 0 ≤ s ≤ h; for |A|h of moderate radius. Allocates.
 std::vector<double> absolute_exponential(int n, const double* a, double h);
 
