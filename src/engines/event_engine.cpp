@@ -436,6 +436,21 @@ void EventEngine::Run::report(Event event) {
   ++result_.events;
 }
 
+// A touch without consequence at the state in work_, before the end of the phase: its event, and two equal rows instead of a sample.
+void EventEngine::Run::report_graze(double time, int place, double depth, double bound) {
+  Event event = event_here(EventKind::graze, place);
+  event.time = time;
+  event.bound = bound;
+  event.numbers[0] = depth;
+  event.mode = mode_.key();
+  if (options_.event_rows) emit_row(RowKind::before);
+  sink_->event(event);
+  ++result_.events;
+  if (!options_.event_rows) return;
+  emit_row(RowKind::after);
+  while (next_sample_ <= time) advance_sample();
+}
+
 // --- contact intervals ---
 
 // Peak and impulse of the reactions over a step, from the polynomials of the guards where they are at hand.

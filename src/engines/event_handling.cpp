@@ -238,17 +238,10 @@ bool EventEngine::Run::handle_timetable(double t) {
   motion_.load(t_, y_.data());
   if (!evaluate_coefficients())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
-  const double energy = total_energy();
   for (const int k : changed_) {
     mode_.side[k] = next_side_[k];
     if (system_.switches()[k].kind != expr::SwitchKind::jump || !options_.list_switches) continue;
-    Event event;
-    event.kind = EventKind::switch_side;
-    event.place = k;
-    event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
-    event.numbers[0] = mode_.side[k];
-    event.energy_before = event.energy_after = energy;
-    pending_.push_back(event);
+    pending_.push_back(switched(k));
   }
   motion_.load(t_, y_.data());
   recheck_sides();

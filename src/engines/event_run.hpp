@@ -56,6 +56,7 @@ struct EventEngine::Run {
   void load_audits(const double* y);
   void emit_row(RowKind kind);
   void report(Event event);
+  void report_graze(double time, int place, double depth, double bound);
   void rows_before_event();
   void rows_after_event();
   void close_interval(int relation);
@@ -142,6 +143,7 @@ struct EventEngine::Run {
   bool turns_at_kink();
   void recheck_slips();
   void recheck_sides();
+  [[nodiscard]] Event switched(int k);
 
   // --- event_zeros.cpp: guards that start at zero ---
   void set_guard_zeros();

@@ -444,20 +444,7 @@ void EventEngine::Run::list_graze(double h) {
   dense(graze_theta_, node_y_.data());
   motion_.load(time, node_y_.data());
   load_audits(node_y_.data());
-  Event event;
-  event.time = time;
-  event.kind = EventKind::graze;
-  event.place = guard.place;
-  event.numbers[0] = graze_depth_;
-  event.energy_before = event.energy_after = total_energy();
-  event.mode = mode_.key();
-  if (options_.event_rows) emit_row(RowKind::before);
-  sink_->event(event);
-  ++result_.events;
-  if (options_.event_rows) {
-    emit_row(RowKind::after);
-    while (next_sample_ <= time) advance_sample();
-  }
+  report_graze(time, guard.place, graze_depth_, 0);
 }
 
 // The end of a step that is no event: scales of the guards and of the energy.

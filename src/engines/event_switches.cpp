@@ -194,6 +194,14 @@ bool EventEngine::Run::turns_at_kink() {
   return found;
 }
 
+// Switch k is on another side now.
+Event EventEngine::Run::switched(int k) {
+  Event event = event_here(EventKind::switch_side, k);
+  event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
+  event.numbers[0] = mode_.side[k];
+  return event;
+}
+
 // A switch of time may make the surface of another switch jump: its side is known anew by its value.
 void EventEngine::Run::recheck_sides() {
   for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
@@ -217,13 +225,7 @@ void EventEngine::Run::recheck_sides() {
     mode_.side[k] = side;
     work_.in[layout_.side() + k] = side;
     if (info.kind != expr::SwitchKind::jump || !options_.list_switches) continue;
-    Event event;
-    event.kind = EventKind::switch_side;
-    event.place = k;
-    event.words[0] = side > 0.5 ? Word::above : Word::below;
-    event.numbers[0] = side;
-    event.energy_before = event.energy_after = total_energy();
-    pending_.push_back(event);
+    pending_.push_back(switched(k));
   }
 }
 
@@ -433,12 +435,7 @@ bool EventEngine::Run::leave_surfaces(const std::vector<int>& at_surface) {
       fresh_switch_[k] = 1;
       changed = true;
       if (!quiet_ && info.kind == expr::SwitchKind::jump && options_.list_switches) {
-        Event event;
-        event.kind = EventKind::switch_side;
-        event.place = k;
-        event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
-        event.energy_before = event.energy_after = total_energy();
-        pending_.push_back(event);
+        pending_.push_back(switched(k));
       }
     }
     if (!changed) return true;

@@ -199,20 +199,7 @@ void ExactEngine::Run::emit_grazes(double until) {
     emit_rows(time);
     integrate_to(time);
     load_at(time);
-    Event event;
-    event.time = time;
-    event.kind = EventKind::graze;
-    event.place = guard.place;
-    event.numbers[0] = graze.bound;
-    event.bound = kRounding * std::abs(time) + graze.error;
-    event.energy_before = event.energy_after = total_energy();
-    event.mode = mode_.key();
-    if (options_.event_rows) emit_row(RowKind::before);
-    sink_->event(event);
-    ++result_.events;
-    if (!options_.event_rows) continue;
-    emit_row(RowKind::after);
-    while (next_sample_ <= time) advance_sample();
+    report_graze(time, guard.place, graze.bound, kRounding * std::abs(time) + graze.error);
   }
 }
 
