@@ -137,7 +137,7 @@ bool DecisionTable::build(const DecisionProblem& problem, const DecisionOptions&
 }
 
 std::span<const RowStatus> DecisionTable::find(const double* b, const double* force_scale,
-                                               const double* acceleration_scale) {
+                                               const double* acceleration_scale) const {
   const int n = n_;
   std::array<double, kMostRows> right;
   std::array<double, 2 * kMostRows> scales;  // tolerance times the scales of accelerations, then of reactions

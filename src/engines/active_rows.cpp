@@ -6,16 +6,6 @@
 #include "engines/numeric/double_double.hpp"
 
 namespace judder::engines {
-namespace {
-
-double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-}  // namespace
-
 ActiveRows::ActiveRows(const model::System& system, model::Workspace& work)
     : system_(system), work_(work), n_(system.layout().coordinates) {}
 

@@ -71,6 +71,12 @@ class ActiveRows {
   std::vector<double> forward_, sizes_;
 };
 
+inline double dot(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 /// What is left of a sum when its terms cancel up to rounding, relative to the sum of their sizes, is zero: held coordinates do not creep.
 inline constexpr double kCancelled = 8 * 2.220446049250313e-16;
 

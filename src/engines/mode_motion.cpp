@@ -8,12 +8,6 @@
 namespace judder::engines {
 namespace {
 
-double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 /// The only non-zero entry of a row, or −1.
 int single_entry(const double* row, int n) {
   int found = -1;

@@ -30,7 +30,7 @@ class DecisionTable {
   /// The only admissible mode at this b (n entries), with the floors of scales as in DecisionProblem (n entries each or null): the statuses of
   /// its rows. Empty: ask `decide`.
   [[nodiscard]] std::span<const RowStatus> find(const double* b, const double* force_scale,
-                                                const double* acceleration_scale);
+                                                const double* acceleration_scale) const;
 
   static constexpr int kMostRows = 8;
   static constexpr int kMostModes = 16;
