@@ -36,7 +36,7 @@ class Collector {
     work_.in = system.start();
     const model::Layout& layout = system.layout();
     mode_.side.assign(work_.in.begin() + layout.side(), work_.in.begin() + layout.side() + layout.switches);
-    mode_.sliding.assign(layout.switches, 0);
+    mode_.surface.assign(layout.switches, engines::AtSurface::away);
     out_.time = work_.in[0];
     out_.coordinates = system.coordinate_names();
     out_.velocity_before.assign(work_.in.begin() + layout.v(),

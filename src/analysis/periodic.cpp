@@ -338,7 +338,7 @@ void PeriodMonitor::take_modes(const engines::Mode& mode) {
   modes_.clear();
   for (int r = 0; r < system_.layout().relations; ++r)
     modes_.push_back(simulate::mode_number(system_, mode, r));
-  for (const std::uint8_t slides : mode.sliding) modes_.push_back(slides);
+  for (std::size_t k = 0; k < mode.surface.size(); ++k) modes_.push_back(mode.slides(k) ? 1 : 0);
 }
 
 void PeriodMonitor::credit(double time) {

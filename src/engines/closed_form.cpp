@@ -352,11 +352,14 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
         take(index, std::move(distance));
         break;
       }
+      case GuardKind::held_above:
+      case GuardKind::held_below:
+        break;  // what a linear motion holds to order eight it holds
       case GuardKind::slide_above:
-        take(index, scaled(c.above[place], -1));
+        take(index, scaled(c.above[place], -guard.sign));
         break;
       case GuardKind::slide_below:
-        take(index, c.below[place]);
+        take(index, scaled(c.below[place], guard.sign));
         break;
       case GuardKind::watch: {
         const AffineFunction& f = s.watch[place];
@@ -402,8 +405,8 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
   y_ = layout.integrated();
   kinds_.clear();
   Stack stack;
-  const bool sliding =
-      std::any_of(mode.sliding.begin(), mode.sliding.end(), [](std::uint8_t k) { return k != 0; });
+  bool sliding = false;
+  for (int k = 0; k < layout.switches; ++k) sliding = sliding || mode.slides(k);
   if (sliding) {
     const std::string problem = slide(context, stack);
     for (int k = 0; k < layout.switches; ++k) work.in[layout.side() + k] = mode.side[k];

@@ -17,12 +17,19 @@ constexpr double kConstantDirection = 1e-10;  ///< of a jump of the field: relat
 /// Filippov's motion on the surfaces of the sliding switches.
 std::string ClosedForm::slide(Context& c, Stack& out) {
   std::vector<int> sliding;
+  const auto& infos = c.system.switches();
+  const bool sticks =
+      std::find(c.mode.tangent.begin(), c.mode.tangent.end(), TangentStatus::stick) != c.mode.tangent.end();
   for (int k = 0; k < c.layout.switches; ++k) {
-    if (c.mode.sliding[k] != 0) sliding.push_back(k);
+    if (!c.mode.slides(k)) continue;
+    // A surface that others hold, without friction, keeps its coefficient.
+    if (c.motion.parallel(k) && !sticks) continue;
+    sliding.push_back(k);
   }
   const int count = static_cast<int>(sliding.size());
-  const auto& infos = c.system.switches();
   for (const int k : sliding) {
+    if (c.mode.surface[k] == AtSurface::rests || !infos[k].two_sided() || !infos[k].inner.empty())
+      return "the motion rests on the surface of " + infos[k].place;
     if (infos[k].in_relations)
       return "the motion slides on " + infos[k].place + ", which a contact or its law depends on";
     if (c.motion.parallel(k))

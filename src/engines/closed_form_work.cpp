@@ -34,8 +34,8 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
   rows_.clear();
   products_.clear();
   reaction_rows_.clear();
-  work_by_products_ =
-      std::all_of(c.mode.sliding.begin(), c.mode.sliding.end(), [](std::uint8_t k) { return k == 0; });
+  work_by_products_ = true;
+  for (int k = 0; k < c.layout.switches; ++k) work_by_products_ = work_by_products_ && !c.mode.slides(k);
   const int basis = y_ + 2 * static_cast<int>(kinds_.size());
   const auto product = [&](int component, const Row& first, const Row& second, double factor) {
     if (all_zero(first) || all_zero(second) || factor == 0) return;

@@ -62,7 +62,8 @@ EventEngine::Run::Run(const model::System& system)
       decider_(system, work_),
       collider_(system, work_),
       timetable_(system, work_),
-      series_(system, work_) {
+      series_(system, work_),
+      coupling_(system) {
   const int components = motion_.all_components();
   y_.resize(components);
   f0_.resize(components);
@@ -71,7 +72,16 @@ EventEngine::Run::Run(const model::System& system)
   energy_state_.assign(layout_.direction(), kNone);
   scale_.resize(layout_.integrated());
   trial_scale_.resize(layout_.integrated());
-  resting_.resize(layout_.switches);
+  landed_.resize(layout_.switches);
+  carried_.resize(layout_.switches);
+  exit_side_.resize(layout_.switches);
+  surface_before_.resize(layout_.switches);
+  lower_.resize(layout_.switches);
+  listed_side_.resize(layout_.switches);
+  speed_before_.resize(layout_.coordinates);
+  watch_before_.resize(system.watches().size());
+  nested_ = std::any_of(system.switches().begin(), system.switches().end(),
+                        [](const model::SwitchInfo& info) { return !info.inner.empty(); });
   weight_.resize(components);
   start_y_.resize(layout_.integrated());
   typical_.resize(layout_.integrated());
@@ -101,7 +111,8 @@ EventEngine::Run::Run(const model::System& system)
                                  [](const model::ColumnInfo& column) { return column.needs_reactions; });
   pending_.reserve(16);
   together_.reserve(16);
-  changed_.reserve(layout_.switches);
+  changed_.reserve(2 * layout_.switches);
+  open_.reserve(layout_.switches);
   at_surface_.reserve(layout_.switches);
 }
 
@@ -119,6 +130,7 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
       }
       double limit = timetable_.next(t_, options_.until);
       if (accumulation_end_ > t_) limit = std::min(limit, accumulation_end_);
+      limit_ = limit;
       const StepEnd end = advance(limit);
       if (end == StepEnd::failed) break;
       if (end == StepEnd::guard && !handle_guards()) break;
@@ -163,7 +175,6 @@ void EventEngine::Run::begin(const Moment* resume) {
   grow_allowed_ = true;
   stiffness_.restart();
   std::fill(trial_scale_.begin(), trial_scale_.end(), 0.0);
-  std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
   since_trial_ = trial_every_ = 0;
   unstable_ = false;
   radau_.restart();
@@ -199,22 +210,24 @@ void EventEngine::Run::start_from_model() {
   mode_.pressed.assign(layout_.relations, 0);
   mode_.tangent.assign(layout_.tangents, TangentStatus::free);
   mode_.side.assign(layout_.switches, 0);
-  mode_.sliding.assign(layout_.switches, 0);
-  system_.sides_by_value(work_.in, work_);
-  at_surface_.clear();
-  for (int k = 0; k < layout_.switches; ++k) {
-    mode_.side[k] = work_.in[layout_.side() + k];
-    const model::SwitchInfo& info = system_.switches()[k];
-    if (info.time_only || !info.two_sided()) continue;
-    double s = 0;
-    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
-    if (s == 0) {
-      mode_.side[k] = 1;
-      at_surface_.push_back(k);
+  mode_.surface.assign(layout_.switches, AtSurface::away);
+  begin_instant();
+  // Sides, and the directions of slips that they may read or move, until they agree. What touches at the start: gaps that are zero to
+  // rounding. Slips that are zero are at rest.
+  bool closing = false;
+  for (int round = 0; round <= layout_.switches; ++round) {
+    timetable_.sides_after(t_, mode_.side);
+    load_statuses();
+    for (int k = 0; k < layout_.switches; ++k) {
+      if (!system_.switches()[k].time_only) mode_.side[k] = system_.side_of_value(work_, k);
+      work_.in[layout_.side() + k] = mode_.side[k];
     }
+    const Mode before = mode_;
+    closing = observe(system_, work_, mode_, touching_);
+    if (mode_ == before && round > 0) break;
   }
-  timetable_.sides_after(t_, mode_.side);
-  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
+  load_statuses();
+  note_instant();
 
   double kinetic = 0;
   double potential = 0;
@@ -229,18 +242,17 @@ void EventEngine::Run::start_from_model() {
   system_.energies(work_, kinetic, potential, total);
   work_.in[layout_.initial_energy()] = total;
 
-  // What touches at the start: gaps that are zero to rounding. Slips that are zero are at rest.
   std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{1});
   std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{1});
   std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{1});
-  const bool closing = observe(system_, work_, mode_, touching_);
-  exclusions_.clear();
-  pending_.clear();
+  listed_side_ = mode_.side;
+  reference_ = mode_;
   if (closing) {
+    quiet_rows_ = false;
     rows_before_event();
     result_.start_mode = mode_;
-    reference_ = mode_;
-    if (touch()) static_cast<void>(settle());
+    strikes_ = true;
+    static_cast<void>(settle());
     return;
   }
   // The modes at the start are no events.

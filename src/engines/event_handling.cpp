@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this times the scale of their row
 constexpr int kMostTangentialImpacts = 100;   ///< at one instant
+constexpr int kMostRounds = 50;               ///< of sides, impacts and decisions at one instant
 
 }  // namespace
 
@@ -26,6 +27,10 @@ void EventEngine::Run::begin_instant() {
   std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
   std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
   std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
+  std::fill(landed_.begin(), landed_.end(), std::uint8_t{0});
+  std::fill(carried_.begin(), carried_.end(), std::uint8_t{0});
+  std::fill(exit_side_.begin(), exit_side_.end(), std::int8_t{0});
+  strikes_ = false;
   quiet_rows_ = true;
 }
 
@@ -43,10 +48,11 @@ bool EventEngine::Run::handle_guards() {
   begin_instant();
   for (const int index : together_) {
     const Guard& guard = guards_.list()[index];
+    const bool held = guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below;
     const bool silent =
-        (guard.kind == GuardKind::side || guard.kind == GuardKind::level_above ||
-         guard.kind == GuardKind::level_below) &&
-        (system_.switches()[guard.place].kind != expr::SwitchKind::jump || !options_.list_switches);
+        held || ((guard.kind == GuardKind::side || guard.kind == GuardKind::level_above ||
+                  guard.kind == GuardKind::level_below) &&
+                 (system_.switches()[guard.place].kind != expr::SwitchKind::jump || !options_.list_switches));
     if (!silent) quiet_rows_ = false;
   }
   if (!quiet_rows_) rows_before_event();
@@ -55,8 +61,10 @@ bool EventEngine::Run::handle_guards() {
 
   bool only_watches = true;
   bool touched = false;
-  if (!evaluate_coefficients())
+  if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  note_instant();
+  take_timetable();
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
     if (guard.kind != GuardKind::watch) only_watches = false;
@@ -112,40 +120,28 @@ bool EventEngine::Run::handle_guards() {
                         "the slipping contact jams: its reaction grows without bound (w_N M⁻¹ (w_N − μ s "
                         "w_T) falls to zero)"});
       case GuardKind::joint_normal:
-        if (turns_at_kink()) break;  // abs() turns it around here
-        return fail({Reason::negative_normal, t_, system_.relations()[place].place,
-                     "the normal force of the joint becomes negative; write abs() or max() where its sign "
-                     "may change"});
+        fresh_relation_[place] = 1;  // what it does behind its zero is seen when the next mode is set
+        break;
       case GuardKind::pressed:
         exclusions_.normal[place] |=
             contact::bit(guard.sign > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
         fresh_relation_[place] = 1;
         break;
-      case GuardKind::side:
-        if (std::find(at_surface_.begin(), at_surface_.end(), place) == at_surface_.end())
-          at_surface_.push_back(place);
-        break;
-      case GuardKind::level_below:
-      case GuardKind::level_above: {
-        mode_.side[place] += guard.kind == GuardKind::level_above ? 1 : -1;
-        fresh_switch_[place] = 1;
-        if (system_.switches()[place].kind != expr::SwitchKind::jump || !options_.list_switches) break;
-        Event event = event_here(EventKind::switch_side, place);
-        event.numbers[0] = mode_.side[place];
-        pending_.push_back(event);
-        break;
-      }
       case GuardKind::slide_above:
-      case GuardKind::slide_below: {
-        const bool above = guard.kind == GuardKind::slide_above;
-        mode_.sliding[place] = 0;
-        mode_.side[place] = above ? 1 : 0;
+      case GuardKind::slide_below:
+        exit_side_[place] = guard.kind == GuardKind::slide_above ? 1 : -1;
         fresh_switch_[place] = 1;
-        Event event = event_here(EventKind::slide_end, place);
-        event.words[0] = above ? Word::above : Word::below;
-        pending_.push_back(event);
         break;
-      }
+      case GuardKind::side:
+      case GuardKind::level_below:
+      case GuardKind::level_above:
+        if (landed_[place] == 0) at_surface_.push_back(place);
+        landed_[place] = carried_[place] = 1;
+        fresh_switch_[place] = 1;
+        break;
+      case GuardKind::held_above:
+      case GuardKind::held_below:
+        break;  // its value tells where it has gone
       case GuardKind::watch: {
         fresh_watch_[place] = 1;
         Event event = event_here(EventKind::watch, place);
@@ -158,7 +154,7 @@ bool EventEngine::Run::handle_guards() {
       }
     }
   }
-  if (only_watches) {
+  if (only_watches && changed_.empty()) {
     for (Event& event : pending_) report(event);
     pending_.clear();
     for (Guard& guard : guards_.list())
@@ -167,13 +163,12 @@ bool EventEngine::Run::handle_guards() {
     end_phase();
     return true;
   }
-  find_resting();
   motion_.release_pins();
   // An impact elsewhere, before the time of a tail is over, may open its contacts again. If the run is to stop at the tail, the instant is
   // still handled to its end.
   const bool goes_on = !touched || std::isnan(accumulation_end_) || end_tail();
-  if (touched && !touch()) return false;
-  if (!at_surface_.empty() && finish_switching()) return goes_on;
+  strikes_ = touched;
+  if (!touched && !at_surface_.empty()) finish_switching();
   return settle() && goes_on;
 }
 
@@ -221,31 +216,41 @@ void EventEngine::Run::exclude_exhausted_rows() {
   }
 }
 
+// An instant of the timetable that rounding cannot tell from the present one belongs to it.
+void EventEngine::Run::take_timetable() {
+  changed_.clear();
+  if (limit_ - t_ > 64 * std::numeric_limits<double>::epsilon() * std::abs(t_)) return;
+  t_ = limit_;
+  timetable_.pass(t_, mode_.side, changed_);
+  for (const int k : changed_) fresh_switch_[k] = 1;
+}
+
 // Switches of time alone change their side at an instant of the timetable.
 bool EventEngine::Run::handle_timetable(double t) {
-  std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
-  next_side_ = mode_.side;
-  timetable_.pass(t, next_side_, changed_);
+  begin_instant();
+  timetable_.pass(t, mode_.side, changed_);
   if (changed_.empty()) {
     have_f0_ = false;  // a knot: the formula changes, nothing else
     return true;
   }
-  begin_instant();
+  std::swap(mode_.side, reference_.side);  // until the rows before the instant are out
   for (const int k : changed_) {
     if (system_.switches()[k].kind == expr::SwitchKind::jump && options_.list_switches) quiet_rows_ = false;
   }
-  if (!quiet_rows_) rows_before_event();
-  motion_.load(t_, y_.data());
-  if (!evaluate_coefficients())
-    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
-  for (const int k : changed_) {
-    mode_.side[k] = next_side_[k];
-    if (system_.switches()[k].kind != expr::SwitchKind::jump || !options_.list_switches) continue;
-    pending_.push_back(switched(k));
+  // Another surface may jump with these, and so may a watch: that is known only behind the instant.
+  if (nested_ || !system_.watches().empty() || !quiet_rows_) {
+    quiet_rows_ = false;
+    rows_before_event();
   }
   motion_.load(t_, y_.data());
-  recheck_sides();
-  recheck_slips();
+  if (!evaluate_coefficients() || !note_watches())
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  note_instant();
+  std::swap(mode_.side, reference_.side);
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (mode_.slides(k)) mode_.side[k] = reference_.side[k];
+  }
+  for (const int k : changed_) fresh_switch_[k] = 1;
   return settle();
 }
 
@@ -259,11 +264,13 @@ bool EventEngine::Run::gaps_continue() {
     double before = 0;
     double after = 0;
     double rate = 0;
+    double slack = options_.tolerance * guards_.gap_scale(r);
     for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = reference_.side[k];
     system_.gap(work_, r, before, rate);
+    slack += 8 * rounding_of(relation.gap);
     for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
     system_.gap(work_, r, after, rate);
-    const double slack = options_.tolerance * guards_.gap_scale(r) + 8 * guards_.gap_noise(r);
+    slack += 8 * rounding_of(relation.gap);
     const bool open = mode_.normal[r] == NormalStatus::open;
     if (open ? after >= -slack : std::abs(after - before) <= slack) continue;
     return fail({Reason::discontinuous, t_, relation.place,
@@ -273,23 +280,43 @@ bool EventEngine::Run::gaps_continue() {
   return true;
 }
 
-// Decides the mode, lists what changed, and starts the next phase.
+// Decides the mode, lists what changed, and starts the next phase: sides and directions by value, impacts, then what the motion decides, until
+// nothing changes any more (mechanics: docs/theory.md, "An instant").
 bool EventEngine::Run::settle() {
   tangential_impacts_ = 0;
-  motion_.load(t_, y_.data());
-  if (!decide_sides(at_surface_)) return false;
-  if (!leave_surfaces(at_surface_)) return false;
-  if (!quiet_ && !gaps_continue()) return false;
-  // A contact that opened or was open with a gap of zero may approach now: that is an impact of the same instant.
-  for (int round = 0; round < 100; ++round) {
-    std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
+  bool decided = false;
+  bool settled = false;
+  for (int round = 0; round < kMostRounds && !settled; ++round) {
     motion_.load(t_, y_.data());
-    if (!mark_touching()) break;
-    exclusions_.clear();
-    if (!touch()) return false;
-    motion_.load(t_, y_.data());
-    Status status;
-    if (!decide_with(mode_, status)) return paradox(status);
+    const bool sides = sides_by_value();
+    const bool jumped = sides || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
+    if (jumped && rates_by_value()) strikes_ = true;
+    list_switch_changes();
+    if (!quiet_ && !gaps_continue()) return false;
+    // A contact that opened or was open with a gap of zero may approach now: that is an impact of the same instant.
+    if (!strikes_) {
+      std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
+      strikes_ = mark_touching();
+      if (strikes_ && decided) exclusions_.clear();
+    }
+    if (strikes_) {
+      strikes_ = false;
+      decided = false;
+      if (!touch()) return false;
+      if (round > 0) exclusions_.clear();
+      continue;
+    }
+    settled = decided && !sides;
+    if (settled) break;
+    if (!decide_surfaces()) return false;
+    list_switch_changes();
+    decided = true;
+  }
+  if (!settled) {
+    std::string names;
+    for (const int k : open_) names += (names.empty() ? "" : ", ") + system_.switches()[k].place;
+    return fail({Reason::indeterminate, t_, names,
+                 "switches and contacts change each other's sides in a circle at this instant"});
   }
   for (int r = 0; r < layout_.relations; ++r) {
     if (mode_.normal[r] != reference_.normal[r]) fresh_relation_[r] = 1;
@@ -301,12 +328,46 @@ bool EventEngine::Run::settle() {
   const bool goes_on = accumulation_end_ != t_ || end_tail();
   if (!quiet_) {
     list_changes();
+    list_watch_jumps();
     for (Event& event : pending_) report(event);
     if (!pending_.empty() && quiet_rows_) quiet_rows_ = false;
     if (!quiet_rows_) rows_after_event();
   }
   pending_.clear();
   return goes_on;
+}
+
+// Values of the watches before the instant.
+bool EventEngine::Run::note_watches() {
+  if (watch_before_.empty()) return true;
+  if (!motion_.evaluate()) return false;
+  motion_.publish();
+  for (std::size_t w = 0; w < watch_before_.size(); ++w) {
+    system_.watches()[w].value.evaluate(work_.in.data(), &watch_before_[w], work_.registers.data());
+  }
+  return true;
+}
+
+// Watches whose expression jumped through zero at this instant.
+void EventEngine::Run::list_watch_jumps() {
+  if (watch_before_.empty()) return;
+  motion_.load(t_, y_.data());
+  load_audits(y_.data());
+  if (!motion_.evaluate()) return;
+  motion_.publish();
+  for (const Guard& guard : guards_.list()) {
+    if (guard.kind != GuardKind::watch || fresh_watch_[guard.place] != 0) continue;
+    const double before = watch_before_[guard.place];
+    const double after = guards_.value(guard);
+    if (std::abs(after) > guard.noise) watch_side_[guard.place] = after > 0 ? 1 : -1;
+    if (!(before * after < 0) || std::abs(after) <= guard.noise || std::abs(before) <= guard.noise) continue;
+    if (!watch_direction_matches(guard.place, after > 0)) continue;
+    Event event = event_here(EventKind::watch, guard.place);
+    event.words[0] = after > 0 ? Word::up : Word::down;
+    pending_.push_back(event);
+    const model::WatchInfo& watch = system_.watches()[guard.place];
+    if (watch.stop > 0 && ++watch_counts_[guard.place] >= watch.stop) stop_by_watch_ = true;
+  }
 }
 
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
@@ -396,6 +457,11 @@ bool EventEngine::Run::restart() {
   if (motion_.redundant()) guards_.sharing.set_mode(mode_);
   guards_.build();
   set_guard_zeros();
+  if (negative_joint_ >= 0) {
+    return fail({Reason::negative_normal, t_, system_.relations()[negative_joint_].place,
+                 "the normal force of the joint becomes negative; write abs() or max() where its sign "
+                 "may change"});
+  }
   for (int r = 0; r < layout_.relations; ++r) {
     if (mode_.normal[r] == NormalStatus::open) {
       close_interval(r);
@@ -413,7 +479,12 @@ void EventEngine::Run::end_phase() {
   phase_start_ = t_;
   if (noise_measured_) std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
   noise_measured_ = false;
-  if (last_flight_ > 0 && h_ > 1.05 * last_flight_) h_ = 1.05 * last_flight_;
+  if (last_flight_ > 0 && h_ > 1.05 * last_flight_) {
+    // A phase that rounding made short says nothing about the next one.
+    const double shortest =
+        1e3 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t_), std::abs(limit_));
+    h_ = std::max(1.05 * last_flight_, shortest);
+  }
   have_f0_ = false;
 }
 

@@ -37,6 +37,7 @@ void EventEngine::Run::save(Moment& out) const {
   phase.start = phase_start_;
   phase.last_flight = last_flight_;
   phase.side = motion_.mode().side;
+  phase.listed_sides = listed_side_;
   for (const Guard& guard : guards_.list())
     phase.guards.insert(phase.guards.end(),
                         {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
@@ -109,6 +110,10 @@ bool EventEngine::Run::take_up(const Moment& from) {
   std::copy_n(from.dissipated.begin(), layout_.audits, y_.begin() + layout_.integrated());
   std::copy_n(from.supplied.begin(), layout_.audits, y_.begin() + layout_.integrated() + layout_.audits);
   guards_.load_scales({from.scales.begin() + layout_.integrated(), from.scales.end()});
+  listed_side_ = mode_.side;
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (mode_.slides(k)) listed_side_[k] = kNone;
+  }
   if (whole) recall(phase);
   motion_.load(t_, y_.data());
   while (next_sample_ <= t_) advance_sample();
@@ -129,6 +134,7 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   for (std::size_t w = 0; w < std::min(watch_side_.size(), phase.watch_sides.size()); ++w) {
     watch_side_[w] = static_cast<std::int8_t>(phase.watch_sides[w]);
   }
+  if (phase.listed_sides.size() == listed_side_.size()) listed_side_ = phase.listed_sides;
   have_f0_ = phase.rate.size() == f0_.size();
   if (have_f0_) f0_ = phase.rate;
   noise_measured_ = phase.noise.size() == rate_noise_.size();

@@ -13,6 +13,7 @@
 
 #include "accumulation.hpp"
 #include "collider.hpp"
+#include "coupling.hpp"
 #include "decider.hpp"
 #include "engines/numeric/explicit_rk.hpp"
 #include "engines/numeric/radau.hpp"
@@ -107,16 +108,18 @@ struct EventEngine::Run {
   [[nodiscard]] Event event_here(EventKind kind, int place);
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
+  void take_timetable();
   [[nodiscard]] bool settle();
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool restart();
-  [[nodiscard]] bool at_start() const { return t_ <= options_.from; }
   void exclude_exhausted_rows();
   [[nodiscard]] bool slip_returns(const Guard& guard);
   void reset_bristles();
   void list_changes();
+  [[nodiscard]] bool note_watches();
+  void list_watch_jumps();
   void end_phase();
 
   // --- event_impacts.cpp: contacts that close ---
@@ -131,19 +134,33 @@ struct EventEngine::Run {
   [[nodiscard]] bool finish_accumulation();
   [[nodiscard]] bool end_tail();
 
-  // --- event_switches.cpp: switches at their surfaces ---
-  [[nodiscard]] bool decide_sides(const std::vector<int>& at_surface);
-  [[nodiscard]] bool leave_surfaces(const std::vector<int>& at_surface);
-  [[nodiscard]] bool finish_switching();
+  // --- event_switches.cpp: switches at an instant ---
+  struct Leaving {
+    int sign = 0;   ///< 0: stays
+    int order = 0;  ///< of the derivative that tells
+  };
+  void note_instant();
+  void load_statuses();
+  [[nodiscard]] bool sides_by_value();
+  [[nodiscard]] bool rates_by_value();
+  [[nodiscard]] bool contains_sliding(int k) const;
+  [[nodiscard]] double surface_rounding(int k);
+  [[nodiscard]] double rounding_of(const expr::Program& program);
+  [[nodiscard]] bool try_sides(Mode& trial, Status& status);
+  [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
+  [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
+  void take_side(Mode& trial, int k, int upper);
+  [[nodiscard]] bool decide_surfaces();
+  [[nodiscard]] bool decide_surface(int k);
+  [[nodiscard]] bool decide_several(const std::vector<int>& members);
+  [[nodiscard]] bool decide_many(const std::vector<int>& members);
+  [[nodiscard]] bool not_unique(const std::vector<int>& members);
+  void list_switch_changes();
+  void finish_switching();
   [[nodiscard]] bool evaluate_coefficients();
-  [[nodiscard]] bool moved_by_released_row(const double* gradient) const;
   [[nodiscard]] double surface_rate_scale(int k);
   void project_sliding();
-  void find_resting();
-  bool turns_at_kink();
-  void recheck_slips();
-  void recheck_sides();
-  [[nodiscard]] Event switched(int k);
+  void project_onto(std::vector<int>& sliding);
 
   // --- event_zeros.cpp: guards that start at zero ---
   void set_guard_zeros();
@@ -158,6 +175,7 @@ struct EventEngine::Run {
   Collider collider_;
   Timetable timetable_;
   MotionSeries series_;
+  Coupling coupling_;
   Accumulation accumulation_;  ///< of impacts
   Accumulation switching_;     ///< of switchings
   numeric::ExplicitStepper explicit_;
@@ -172,6 +190,7 @@ struct EventEngine::Run {
   EngineResult result_;
 
   double t_ = 0;
+  double limit_ = 0;                  ///< the known instant that the present phase leads to
   std::vector<double> energy_state_;  ///< time, state and sides that energy_ belongs to
   double energy_ = 0;
   double time_bound_ = 0;       ///< of the error of the present event's time; 0: not known
@@ -182,7 +201,6 @@ struct EventEngine::Run {
   Mode reference_;  ///< what changes of the present instant are compared with
   Mode before_impact_;
   int tangential_impacts_ = 0;  ///< at the present instant
-  std::vector<double> next_side_;
   numeric::Method method_ = numeric::Method::order8;
   bool stiff_ = false;
   bool grow_allowed_ = true;
@@ -219,16 +237,30 @@ struct EventEngine::Run {
   Decider::Exclusions exclusions_;
   Decider::Exclusions no_exclusions_;
   std::vector<Event> pending_;  ///< events of the present instant
-  std::vector<int> changed_, at_surface_;
-  std::vector<std::uint8_t> resting_;  ///< by switch: the state rested on its surface until the present event
-  bool quiet_ = false;                 ///< the modes at the start are no events
-  bool quiet_rows_ = false;            ///< nothing listed happens at this instant: no rows for it
+  std::vector<int> changed_;
+  std::vector<int> at_surface_;       ///< switches whose own zero brought us here
+  std::vector<std::uint8_t> landed_;  ///< the same by switch
+  std::vector<std::uint8_t>
+      carried_;  ///< by switch: in E at this instant, until a jump moves the surface away
+  std::vector<std::int8_t>
+      exit_side_;  ///< by switch: where it has just ceased to slide, the side that it leaves to
+  std::vector<double> surface_before_;  ///< by switch: its surface when the present instant began
+  std::vector<double> speed_before_;    ///< |v| by coordinate, then
+  std::vector<double> watch_before_;    ///< values of the watches, then
+  std::vector<double> lower_;           ///< by switch: the side below the level that it is nearest to
+  std::vector<double> listed_side_;     ///< by switch: listed last; NaN while it slides
+  std::vector<int> open_;               ///< E: surfaces that this instant decides
+  int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
+  bool nested_ = false;                 ///< some surface contains the side of a switch
+  bool strikes_ = false;                ///< contacts of touching_ approach, or a constraint has got a rate
+  bool quiet_ = false;                  ///< the modes at the start are no events
+  bool quiet_rows_ = false;             ///< nothing listed happens at this instant: no rows for it
   std::vector<double> surface_memory_, projection_;
-  struct SideSearch {       ///< memory of decide_sides and finish_switching
-    std::vector<int> open;  ///< switches to be decided
-    std::vector<int> leaves,
-        chosen_leaves;  ///< direction in which each surface is left; rest on a surface confirms any side
-    Mode before, trial, chosen, kept;
+  std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
+  struct SideSearch {  ///< memory of the decisions about surfaces
+    std::vector<int> members, block, zero, rows, leaves, chosen_leaves;
+    Mode before, trial, chosen, guess, known;
+    std::array<Mode, 2> on_side;
   } search_;
 
   long sample_index_ = 0;

@@ -174,13 +174,12 @@ bool EventEngine::Run::mass_nearly_singular() {
 
 // Everything rests and nothing can change before the limit: go there at once.
 bool EventEngine::Run::hold(double limit) {
-  if (!motion_.everything_pinned() || !system_.autonomous_forces() || !system_.watches().empty())
-    return false;
+  if (!motion_.everything_pinned() || !system_.steady() || !system_.watches().empty()) return false;
   for (int i = 0; i < layout_.coordinates; ++i) {
     if (y_[layout_.coordinates + i] != 0) return false;
   }
   for (int k = 0; k < layout_.switches; ++k) {
-    if (mode_.sliding[k] != 0) return false;
+    if (mode_.slides(k)) return false;
   }
   while (next_sample_ < limit) {
     motion_.load(next_sample_, y_.data());

@@ -1,6 +1,10 @@
-// Switches at their surfaces: crossing, sliding, resting, and switchings that accumulate.
+// Switches at an instant: sides by value, surfaces that the motion decides, sliding, and switchings that accumulate.
+//
+// mechanics: docs/theory.md, "An instant". E is the set of surfaces whose status is carried or decided, never read from a value: those whose zero
+// brought us here, those that the motion slides or rests on, and those that are zero to rounding. All others have the side of their value.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "event_run.hpp"
 
@@ -8,74 +12,639 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr double kSmall =
-    1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSmall = 1e-9;       ///< a derivative below this share of its terms is a zero of some order
+constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
+constexpr std::size_t kMostEnumerated = 7;  ///< surfaces of one block: 3⁷ combinations
+constexpr double kNothing = 1e-20;          ///< share of its running scale below which a component is zero
+constexpr int kMostFlips = 50;              ///< rounds of the iteration for larger blocks
+
+/// s minus the level nearest to it, and the side below that level.
+double distance_from_level(const model::SwitchInfo& info, double s, double& lower) {
+  if (info.two_sided()) {
+    lower = 0;
+    return s;
+  }
+  if (info.whole) {
+    const double level = std::round(s);
+    lower = level - 1;
+    return s - level;
+  }
+  const auto above = std::lower_bound(info.levels.begin(), info.levels.end(), s);
+  auto nearest = above;
+  if (above == info.levels.end() || (above != info.levels.begin() && s - *(above - 1) < *above - s))
+    --nearest;
+  lower = static_cast<double>(nearest - info.levels.begin()) - 1;
+  return s - *nearest;
+}
 
 }  // namespace
-
-// Switches whose surface is the slip of a row that stops sticking: those that acted in parallel with it, and those that the state rested on.
-// Their sides, or their share in holding the row, are decided with it.
-void EventEngine::Run::find_resting() {
-  std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
-  const bool any = std::any_of(exclusions_.tangent.begin(), exclusions_.tangent.end(),
-                               [](std::uint16_t bits) { return bits != 0; });
-  for (int k = 0; any && k < layout_.switches; ++k) {
-    const model::SwitchInfo& info = system_.switches()[k];
-    if (info.time_only || !info.two_sided() ||
-        std::find(at_surface_.begin(), at_surface_.end(), k) != at_surface_.end())
-      continue;
-    if (mode_.sliding[k] != 0) {
-      if (motion_.parallel(k)) at_surface_.push_back(k);
-      continue;
-    }
-    if (info.kind != expr::SwitchKind::jump) continue;
-    surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
-    info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
-    if (surface_memory_[0] != 0 || !moved_by_released_row(surface_memory_.data() + 2 + layout_.coordinates))
-      continue;
-    resting_[k] = 1;
-    at_surface_.push_back(k);
-  }
-}
-
-// Whether a gradient with respect to the velocities sees the slip of a row that stops sticking.
-bool EventEngine::Run::moved_by_released_row(const double* gradient) const {
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    for (int j = 0; j < relation.tangents; ++j) {
-      if ((exclusions_.tangent[relation.first_tangent + j] & contact::bit(contact::RowStatus::stick)) == 0)
-        continue;
-      const double* w = work_.relation[r].tangent[j].w;
-      double along = 0;
-      for (int i = 0; i < layout_.coordinates; ++i) along += gradient[i] * w[i];
-      if (along != 0) return true;
-    }
-  }
-  return false;
-}
 
 // Evaluates the motion in the mode that ends, as far as its guards need it, and takes over the coefficients with which it slides now: a
 // decision about something else must not see those of the beginning.
 bool EventEngine::Run::evaluate_coefficients() {
-  const bool slides = std::any_of(mode_.sliding.begin(), mode_.sliding.end(),
-                                  [](std::uint8_t sliding) { return sliding != 0; });
+  bool slides = false;
+  for (int k = 0; k < layout_.switches; ++k) slides = slides || mode_.slides(k);
   if (!slides && !guards_.needs_motion()) return true;
   if (!motion_.evaluate()) return false;
   for (int k = 0; k < layout_.switches; ++k) {
-    if (mode_.sliding[k] != 0) mode_.side[k] = motion_.mode().side[k];
+    if (mode_.slides(k)) mode_.side[k] = motion_.mode().side[k];
   }
   return true;
 }
 
-// Moves the state onto the surfaces that it slides on; steps leave them by their error only. Several surfaces at once: the smallest change
-// relative to the running scales.
+// What the present instant starts from: a jump is seen against it.
+void EventEngine::Run::note_instant() {
+  for (int i = 0; i < layout_.coordinates; ++i) speed_before_[i] = std::abs(work_.in[layout_.v() + i]);
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (!info.time_only) info.value.evaluate(work_.in.data(), &surface_before_[k], work_.registers.data());
+  }
+}
+
+// Rounding of the surface of switch k: interval arithmetic with every number known to its last bit. What has moved is known to the last bit of
+// its running scale only, and velocities to that of what they have been at this instant.
+double EventEngine::Run::surface_rounding(int k) { return rounding_of(system_.switches()[k].value); }
+
+// The same for the first output of any program, at the state and sides in work_.in.
+double EventEngine::Run::rounding_of(const expr::Program& program) {
+  interval_in_.resize(work_.in.size());
+  interval_out_.resize(std::max<std::size_t>(interval_out_.size(), program.outputs()));
+  interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), program.registers()));
+  const int state_end = 1 + layout_.integrated();
+  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
+    const double x = work_.in[i];
+    double size = static_cast<int>(i) < state_end ? std::abs(x) : 0;
+    if (i > 0 && static_cast<int>(i) < state_end) size = std::max(size, scale_[i - 1]);
+    const int v = static_cast<int>(i) - layout_.v();
+    if (v >= 0 && v < layout_.coordinates) size = std::max(size, speed_before_[v]);
+    interval_in_[i] = {x - kEpsilon * size, x + kEpsilon * size};
+  }
+  program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
+  const double width = interval_out_[0].high - interval_out_[0].low;
+  return std::isfinite(width) ? 0.5 * width : 0;
+}
+
+// Whether the surface contains the side of a switch that slides: it is judged on each side of that one (ModeMotion).
+bool EventEngine::Run::contains_sliding(int k) const {
+  for (const int inner : system_.switches()[k].inner) {
+    if (mode_.slides(inner) || contains_sliding(inner)) return true;
+  }
+  return false;
+}
+
+void EventEngine::Run::load_statuses() {
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
+  for (int j = 0; j < layout_.tangents; ++j) work_.in[layout_.direction() + j] = direction(mode_.tangent[j]);
+  for (int r = 0; r < layout_.relations; ++r)
+    work_.in[layout_.closed() + r] = mode_.normal[r] == NormalStatus::open ? 0 : 1;
+}
+
+// Every switch that is not in E takes the side of its value, inner ones before those that contain them. Collects E in open_. True: a side has
+// changed.
+bool EventEngine::Run::sides_by_value() {
+  load_statuses();
+  open_.clear();
+  bool changed = false;
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (info.time_only || contains_sliding(k)) continue;
+    double s = 0;
+    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+    const double distance = distance_from_level(info, s, lower_[k]);
+    const bool carried = carried_[k] != 0 || mode_.surface[k] != AtSurface::away;
+    const double bound = kRoundingUnits * surface_rounding(k);
+    if (std::abs(distance) <= bound || (carried && std::abs(s - surface_before_[k]) <= bound)) {
+      open_.push_back(k);
+      continue;
+    }
+    landed_[k] = carried_[k] = 0;
+    const double side = info.two_sided() ? (s > 0 ? 1 : 0) : distance > 0 ? lower_[k] + 1 : lower_[k];
+    if (mode_.surface[k] == AtSurface::away && side == mode_.side[k]) continue;
+    mode_.surface[k] = AtSurface::away;
+    mode_.side[k] = side;
+    work_.in[layout_.side() + k] = side;
+    fresh_switch_[k] = 1;
+    changed = true;
+  }
+  return changed;
+}
+
+// A side that changed may make the drive of a slip jump: rows whose slip is no longer what their status says are known anew. So are closed
+// contacts and constraints whose rate has jumped: one that opens is opened here, one that approaches strikes (true).
+bool EventEngine::Run::rates_by_value() {
+  load_statuses();
+  bool strikes = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.rows_constant || mode_.normal[r] == NormalStatus::open) continue;
+    const model::RelationRows& rows = system_.rows(work_, r);
+    const auto size_of = [this](const double* w, double own) {
+      double terms = std::abs(own);
+      for (int i = 0; i < layout_.coordinates; ++i)
+        terms += std::abs(w[i]) * std::max(speed_before_[i], std::abs(work_.in[layout_.v() + i]));
+      return terms;
+    };
+    if (relation.has_normal) {
+      const double bound = 1e3 * kEpsilon * size_of(rows.w, rows.gap_time);
+      if (mode_.normal[r] == NormalStatus::held) {
+        if (std::abs(rows.gap_rate) > bound) strikes = true;
+      } else if (rows.gap_rate < -bound) {
+        touching_[r] = 1;
+        strikes = true;
+      } else if (rows.gap_rate > bound) {
+        mode_.normal[r] = NormalStatus::open;
+        for (int j = 0; j < relation.tangents; ++j)
+          mode_.tangent[relation.first_tangent + j] = TangentStatus::free;
+        fresh_relation_[r] = 1;
+        continue;
+      }
+    }
+    if (relation.smooth_friction) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      const double slip = rows.tangent[j].slip;
+      const bool zero = std::abs(slip) <= 1e3 * kEpsilon * size_of(rows.tangent[j].w, rows.tangent[j].drive);
+      const int now = zero ? 0 : slip > 0 ? 1 : -1;
+      if (now == direction(mode_.tangent[number])) continue;
+      mode_.tangent[number] = now == 0  ? TangentStatus::stick
+                              : now > 0 ? TangentStatus::slip_plus
+                                        : TangentStatus::slip_minus;
+      fresh_tangent_[number] = 1;
+    }
+  }
+  return strikes;
+}
+
+// Contacts and motion with the sides of `trial`. Switches that contain those of E follow them by value; one that is zero itself takes the side
+// that it is left to.
+bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
+  for (const int k : open_) {
+    if (trial.slides(k)) return try_sliding(trial, status);
+  }
+  // Other sides, other forces: what has just stopped sticking may stick again with them.
+  bool other = false;
+  for (const int k : open_) other = other || trial.side[k] != reference_.side[k];
+  for (int round = 0; round < 3; ++round) {
+    motion_.load(t_, y_.data());
+    for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
+    std::vector<int>& zero = search_.zero;
+    zero.clear();
+    if (nested_) {
+      for (int k = 0; k < layout_.switches; ++k) {
+        const model::SwitchInfo& info = system_.switches()[k];
+        if (info.inner.empty() || info.time_only || trial.surface[k] != AtSurface::away ||
+            std::find(open_.begin(), open_.end(), k) != open_.end())
+          continue;
+        double s = 0;
+        info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+        double lower = 0;
+        const double distance = distance_from_level(info, s, lower);
+        if (std::abs(distance) <= kRoundingUnits * surface_rounding(k)) {
+          zero.push_back(k);
+          continue;
+        }
+        trial.side[k] = distance > 0 ? lower + 1 : lower;
+        work_.in[layout_.side() + k] = trial.side[k];
+      }
+    }
+    if (other) std::swap(exclusions_, no_exclusions_);
+    const bool decided = decide_with(trial, status);
+    if (other) std::swap(exclusions_, no_exclusions_);
+    if (!decided) return false;
+    motion_.load(t_, y_.data());
+    if (!motion_.set_mode(trial) || !motion_.evaluate()) {
+      status = {Reason::not_finite,
+                t_,
+                {},
+                "the equations of motion give no finite number on one side of a switch"};
+      return false;
+    }
+    bool again = false;
+    for (const int k : zero) {
+      const int leaves = leaving_direction(k, trial).sign;
+      double s = 0;
+      double lower = 0;
+      system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
+      static_cast<void>(distance_from_level(system_.switches()[k], s, lower));
+      const double side = leaves > 0 ? lower + 1 : leaves < 0 ? lower : lower + system_.switches()[k].at_zero;
+      if (side == trial.side[k]) continue;
+      trial.side[k] = side;
+      again = true;
+    }
+    if (!again) return true;
+  }
+  return true;
+}
+
+// The same while some surfaces are slid on. The coefficients of the combination and the statuses of the rows at rest depend on each other: every
+// guess of these statuses gives coefficients, and must come out of the decision that is made with them.
+bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
+  constexpr std::size_t kMostRows = 4;
+  static constexpr TangentStatus kGuess[] = {TangentStatus::stick, TangentStatus::slip_plus,
+                                             TangentStatus::slip_minus};
+  std::vector<int>& rows = search_.rows;
+  rows.clear();
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if (trial.tangent[j] == TangentStatus::stick && rows.size() < kMostRows) rows.push_back(j);
+  }
+  int guesses = 1;
+  for (std::size_t i = 0; i < rows.size(); ++i) guesses *= 3;
+  Mode& known = search_.known;
+  known = trial;
+  status = {};
+  for (int code = 0; code < guesses; ++code) {
+    Mode& guess = search_.guess;
+    guess = known;
+    int rest = code;
+    for (const int j : rows) {
+      guess.tangent[j] = kGuess[rest % 3];
+      rest /= 3;
+    }
+    // Statuses of contacts that the coefficients change are taken over until they agree.
+    for (int round = 0; round < 4; ++round) {
+      motion_.load(t_, y_.data());
+      if (!motion_.set_mode(guess) || !motion_.evaluate()) break;
+      trial = known;
+      bool within = true;
+      for (int k = 0; k < layout_.switches; ++k) {
+        if (!known.slides(k)) continue;
+        trial.side[k] = motion_.mode().side[k];
+        const double coefficient = trial.side[k] - std::floor(known.side[k]);
+        within = within && coefficient >= 0 && coefficient <= 1;
+      }
+      if (!within && options_.on_indeterminate != OnIndeterminate::stay) break;
+      motion_.load(t_, y_.data());
+      std::swap(exclusions_, no_exclusions_);
+      Status decided;
+      const bool found = decide_with(trial, decided);
+      std::swap(exclusions_, no_exclusions_);
+      if (!found) {
+        status = decided;
+        break;
+      }
+      if (trial.tangent == guess.tangent && trial.normal == guess.normal && trial.pressed == guess.pressed) {
+        motion_.load(t_, y_.data());
+        if (!motion_.set_mode(trial) || !motion_.evaluate()) break;
+        // What neither side moves must be held by something else.
+        bool holds = true;
+        for (int k = 0; k < layout_.switches; ++k) {
+          if (trial.slides(k) && motion_.parallel(k))
+            holds = holds && std::abs(motion_.surface_rate(k)) <= kSmall * surface_rate_scale(k);
+        }
+        if (holds) return true;
+        break;
+      }
+      bool same_rows = true;
+      for (const int j : rows) same_rows = same_rows && trial.tangent[j] == guess.tangent[j];
+      if (!same_rows) break;
+      guess.tangent = trial.tangent;
+      guess.normal = trial.normal;
+      guess.pressed = trial.pressed;
+    }
+  }
+  if (status.ok()) {
+    status = {Reason::inconsistent,
+              t_,
+              {},
+              "no combination of the two sides of a switch holds the motion on its surface"};
+  }
+  trial = known;
+  return false;
+}
+
+// In which direction the motion of the mode that is set leaves the surface of switch k: the sign of the first derivative that is not zero, and its
+// order. Zero: the motion stays on it, as far as order 8 tells.
+EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
+  const double rate = motion_.surface_rate(k);
+  const double scale = surface_rate_scale(k);
+  if (std::abs(rate) > kSmall * scale) return {rate > 0 ? 1 : -1, 1};
+  if (!series_.compute(trial, expr::kTaylorOrder)) return {0, 0};
+  const expr::Series s = series_.surface(k);
+  double power = series_.time_scale();
+  for (int o = 1; o <= series_.order(); ++o, power *= series_.time_scale()) {
+    if (std::abs(s.c[o] * power) > kSmall * scale * series_.time_scale()) return {s.c[o] > 0 ? 1 : -1, o};
+  }
+  return {0, 0};
+}
+
+// Decides the surfaces of E and, with their sides, which contacts open, stick and slip; block by block.
+bool EventEngine::Run::decide_surfaces() {
+  Status status;
+  for (const int k : open_) carried_[k] = 1;  // decided once, it is not read from its value again
+  if (open_.empty()) return decide_with(mode_, status) || paradox(status);
+  const int blocks = open_.size() == 1 ? 1 : static_cast<int>(coupling_.group(mode_, open_));
+  search_.block.assign(open_.size(), 0);
+  if (blocks > 1) std::copy(coupling_.block().begin(), coupling_.block().end(), search_.block.begin());
+  for (int b = 0; b < blocks; ++b) {
+    std::vector<int>& members = search_.members;
+    members.clear();
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      if (search_.block[i] == b) members.push_back(open_[i]);
+    }
+    const bool decided = members.size() == 1                 ? decide_surface(members.front())
+                         : members.size() <= kMostEnumerated ? decide_several(members)
+                                                             : decide_many(members);
+    if (!decided) return false;
+  }
+  if (blocks == 1) return true;
+  motion_.load(t_, y_.data());
+  return decide_with(mode_, status) || paradox(status);
+}
+
+void EventEngine::Run::take_side(Mode& trial, int k, int upper) {
+  trial.surface[k] = AtSurface::away;
+  trial.side[k] = lower_[k] + upper;
+}
+
+// No side, or two, of a surface that the motion is on.
+bool EventEngine::Run::not_unique(const std::vector<int>& members) {
+  if (options_.on_indeterminate == OnIndeterminate::stay) {
+    Mode& trial = search_.trial;
+    trial = mode_;
+    for (const int k : members) {
+      trial.surface[k] = AtSurface::slides;
+      trial.side[k] = lower_[k] + 0.5;
+    }
+    Status status;
+    if (try_sides(trial, status)) {
+      mode_ = trial;
+      return true;
+    }
+  }
+  return fail({Reason::indeterminate, t_, system_.switches()[members.front()].place,
+               "the two sides of a switch push away from its surface: the motion is not unique"});
+}
+
+// One surface alone. Both sides point to it: it is slid on, or rested on where its rate does not see the forces. One points away: it is left to
+// that side. Neither moves it: it is held, with the side that the language gives at equality.
+bool EventEngine::Run::decide_surface(int k) {
+  Mode& before = search_.before;
+  before = mode_;
+  fresh_switch_[k] = 1;
+  const model::SwitchInfo& info = system_.switches()[k];
+  const bool was_upper = before.surface[k] == AtSurface::away ? before.side[k] > lower_[k] : false;
+  const bool crossing = landed_[k] != 0 && before.surface[k] == AtSurface::away;
+  Status status[2];
+  bool possible[2] = {false, false};
+  Leaving leaves[2];
+  const int first = crossing ? (was_upper ? 0 : 1) : 1;
+  for (const int upper : {first, 1 - first}) {
+    Mode& trial = search_.on_side[upper];
+    trial = before;
+    take_side(trial, k, upper);
+    possible[upper] = try_sides(trial, status[upper]);
+    if (possible[upper]) leaves[upper] = leaving_direction(k, trial);
+    // It came from the other side, and goes on.
+    if (upper == first && crossing && possible[upper] && leaves[upper].sign == (upper != 0 ? 1 : -1)) {
+      mode_ = trial;
+      return true;
+    }
+  }
+  const bool up = possible[1] && leaves[1].sign > 0;
+  const bool down = possible[0] && leaves[0].sign < 0;
+  const bool stays[2] = {possible[0] && leaves[0].sign == 0, possible[1] && leaves[1].sign == 0};
+  if (up && down) {
+    if (exit_side_[k] != 0) {
+      mode_ = search_.on_side[exit_side_[k] > 0 ? 1 : 0];
+      return true;
+    }
+    mode_ = before;
+    search_.members.assign(1, k);
+    return not_unique(search_.members);
+  }
+  if (up || down) {
+    mode_ = search_.on_side[up ? 1 : 0];
+    return true;
+  }
+  if (stays[0] || stays[1]) {
+    Mode& held = search_.trial;
+    held = search_.on_side[stays[1] ? 1 : 0];
+    held.surface[k] = AtSurface::held;
+    if (stays[0] && stays[1]) {
+      held.side[k] = lower_[k] + info.at_zero;
+      Status next;
+      Mode& equal = search_.chosen;
+      equal = before;
+      equal.surface[k] = AtSurface::held;
+      equal.side[k] = held.side[k];
+      if (try_sides(equal, next)) held = equal;
+    }
+    mode_ = held;
+    return true;
+  }
+  if (exit_side_[k] != 0 && possible[exit_side_[k] > 0 ? 1 : 0]) {  // it has just stopped to slide
+    mode_ = search_.on_side[exit_side_[k] > 0 ? 1 : 0];
+    return true;
+  }
+  Mode& trial = search_.trial;
+  trial = before;
+  const bool second = std::max(leaves[0].order, leaves[1].order) > 1;
+  if (second && (info.rate.outputs() == 0 || std::max(leaves[0].order, leaves[1].order) > 2)) {
+    return fail(
+        {Reason::indeterminate, t_, info.place,
+         "the motion meets the surface of this switch to an order above two, and both sides push back"});
+  }
+  trial.surface[k] = second ? AtSurface::rests : AtSurface::slides;
+  trial.side[k] = lower_[k] + 0.5;
+  Status sliding;
+  if (try_sides(trial, sliding) &&
+      (motion_.parallel(k) || (motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0))) {
+    mode_ = trial;
+    return true;
+  }
+  mode_ = before;
+  motion_.load(t_, y_.data());
+  for (const int upper : {0, 1}) {
+    if (!possible[upper] && !status[upper].ok()) return paradox(status[upper]);
+  }
+  search_.members.assign(1, k);
+  return not_unique(search_.members);
+}
+
+// Several coupled surfaces: all assignments of sides are tried; each must be confirmed by the motion that it gives. Of those that leave as many
+// surfaces as possible the first is taken, crossings before others; only if there is none some of them are slid on.
+bool EventEngine::Run::decide_several(const std::vector<int>& members) {
+  Mode& before = search_.before;
+  before = mode_;
+  const int count = static_cast<int>(members.size());
+  for (const int k : members) fresh_switch_[k] = 1;
+  Mode& chosen = search_.chosen;
+  std::vector<int>& leaves = search_.leaves;
+  std::vector<int>& chosen_leaves = search_.chosen_leaves;
+  int best = -1;
+  bool ambiguous = false;
+  Status last;
+  bool by_crossing = true;
+  for (const int k : members)
+    by_crossing = by_crossing && landed_[k] != 0 && before.surface[k] == AtSurface::away;
+  const auto attempt = [&](long code, int base) {
+    Mode& trial = search_.trial;
+    trial = before;
+    bool slides = false;
+    for (const int k : members) {
+      const int choice = static_cast<int>(code % base);
+      code /= base;
+      const bool was_upper = before.surface[k] == AtSurface::away && before.side[k] > lower_[k];
+      // First the natural continuation: what was met is crossed, what was not keeps its side.
+      const bool natural = landed_[k] != 0 ? !was_upper : was_upper || before.surface[k] != AtSurface::away;
+      if (choice == 2) {
+        trial.surface[k] = AtSurface::slides;
+        trial.side[k] = lower_[k] + 0.5;
+        slides = true;
+      } else {
+        take_side(trial, k, (choice == 0) == natural ? 1 : 0);
+      }
+    }
+    if (base == 3 && !slides) return;
+    Status status;
+    if (!try_sides(trial, status)) {
+      last = status;
+      return;
+    }
+    leaves.assign(members.size(), 0);
+    int left = 0;
+    for (int i = 0; i < count; ++i) {
+      const int k = members[i];
+      if (trial.slides(k)) {
+        if (motion_.parallel(k)) continue;
+        if (!(motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0 &&
+              motion_.sliding_rate(k, 0) > motion_.sliding_rate(k, 1)))
+          return;
+        continue;
+      }
+      leaves[i] = leaving_direction(k, trial).sign;
+      if (leaves[i] == 0) continue;
+      if ((leaves[i] > 0) != (trial.side[k] > lower_[k])) return;
+      ++left;
+    }
+    if (left == best) {
+      for (int i = 0; i < count; ++i) ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
+    }
+    if (left <= best) return;
+    best = left;
+    ambiguous = false;
+    chosen = trial;
+    chosen_leaves = leaves;
+  };
+  long combinations = 1;
+  for (int i = 0; i < count; ++i) combinations *= 2;
+  for (long code = 0; code < combinations; ++code) {
+    attempt(code, 2);
+    if (best == count && by_crossing) break;  // all of them are crossed
+  }
+  if (best < 0) {
+    combinations = 1;
+    for (int i = 0; i < count; ++i) combinations *= 3;
+    for (long code = 0; code < combinations && best < 0; ++code) attempt(code, 3);
+  }
+  motion_.load(t_, y_.data());
+  if (best < 0 || (ambiguous && !by_crossing)) {
+    if (best < 0 && !last.ok()) return paradox(last);
+    return not_unique(members);
+  }
+  mode_ = chosen;
+  // What nothing moves is held.
+  for (int i = 0; i < count; ++i) {
+    const int k = members[i];
+    if (mode_.surface[k] != AtSurface::away || chosen_leaves[i] != 0) continue;
+    mode_.surface[k] = AtSurface::held;
+    Mode& trial = search_.trial;
+    trial = mode_;
+    take_side(trial, k, mode_.side[k] > lower_[k] ? 0 : 1);
+    Status status;
+    if (!try_sides(trial, status) || leaving_direction(k, trial).sign != 0) continue;
+    trial = mode_;
+    trial.side[k] = lower_[k] + system_.switches()[k].at_zero;
+    if (try_sides(trial, status)) mode_ = trial;
+  }
+  motion_.load(t_, y_.data());
+  return true;
+}
+
+// More surfaces than can be enumerated: sides that the motion contradicts are changed, all at once; a surface that goes back and forth is slid on.
+bool EventEngine::Run::decide_many(const std::vector<int>& members) {
+  Mode trial = mode_;
+  std::vector<int> flips(members.size(), 0);
+  for (const int k : members) {
+    fresh_switch_[k] = 1;
+    const bool was_upper = mode_.surface[k] == AtSurface::away && mode_.side[k] > lower_[k];
+    take_side(trial, k, landed_[k] != 0 ? !was_upper : was_upper);
+  }
+  Status status;
+  for (int round = 0; round < kMostFlips; ++round) {
+    if (!try_sides(trial, status)) return paradox(status);
+    bool consistent = true;
+    Mode next = trial;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const int k = members[i];
+      if (trial.slides(k)) {
+        if (motion_.parallel(k) || (motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0))
+          continue;
+        take_side(next, k, motion_.sliding_rate(k, 1) > 0 ? 1 : 0);
+        consistent = false;
+        continue;
+      }
+      const int leaves = leaving_direction(k, trial).sign;
+      const bool upper = trial.side[k] > lower_[k];
+      if (leaves == 0 || (leaves > 0) == upper) continue;
+      consistent = false;
+      if (++flips[i] > 2) {
+        next.surface[k] = AtSurface::slides;
+        next.side[k] = lower_[k] + 0.5;
+      } else {
+        take_side(next, k, upper ? 0 : 1);
+      }
+    }
+    if (consistent) {
+      mode_ = trial;
+      return true;
+    }
+    trial = next;
+  }
+  return not_unique(members);
+}
+
+// Switches that have another side than the one listed last, or have begun or ceased to slide. Kinks are never listed.
+void EventEngine::Run::list_switch_changes() {
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    const bool slid = std::isnan(listed_side_[k]);
+    const bool slides = mode_.slides(k);
+    if (slides ? slid : mode_.side[k] == listed_side_[k]) continue;
+    if (!slides && info.two_sided() && mode_.side[k] == 0.5) {
+      if (!slid) continue;  // held where sign is 0: neither side
+    }
+    listed_side_[k] = slides ? kNone : mode_.side[k];
+    if (quiet_ || info.kind != expr::SwitchKind::jump) continue;
+    const EventKind kind = slides ? EventKind::slide_begin
+                           : slid ? EventKind::slide_end
+                                  : EventKind::switch_side;
+    if (kind == EventKind::switch_side && (!options_.list_switches || contains_sliding(k))) continue;
+    Event event = event_here(kind, k);
+    event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
+    event.numbers[0] = mode_.side[k];
+    pending_.push_back(event);
+  }
+}
+
+// Moves the state onto the surfaces that it slides on; steps leave them by their error only.
 void EventEngine::Run::project_sliding() {
   std::vector<int>& sliding = changed_;
   sliding.clear();
   for (int k = 0; k < layout_.switches; ++k) {
-    if (mode_.sliding[k] != 0) sliding.push_back(k);
+    if (mode_.slides(k)) sliding.push_back(k);
   }
-  if (sliding.empty()) return;
+  if (!sliding.empty()) project_onto(sliding);
+}
+
+// Several surfaces at once: the smallest change relative to the running scales.
+void EventEngine::Run::project_onto(std::vector<int>& sliding) {
+  // A surface that is rested on has two conditions: s = 0 and ṡ = 0.
+  const int surfaces = static_cast<int>(sliding.size());
+  for (int a = 0; a < surfaces; ++a) {
+    if (mode_.surface[sliding[a]] == AtSurface::rests) sliding.push_back(sliding[a]);
+  }
   const int count = static_cast<int>(sliding.size());
   const int width = layout_.integrated();
   projection_.resize(count * (width + count + 2));
@@ -86,9 +655,14 @@ void EventEngine::Run::project_sliding() {
     motion_.load(t_, y_.data());
     for (int a = 0; a < count; ++a) {
       const model::SwitchInfo& info = system_.switches()[sliding[a]];
-      surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
-      info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+      const expr::Program& program = a < surfaces ? info.surface : info.rate;
+      surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
+      program.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
       right[a] = surface_memory_[0];
+      if (a < surfaces && !info.two_sided()) {
+        double lower = 0;
+        right[a] = distance_from_level(info, surface_memory_[0], lower);
+      }
       for (int i = 0; i < width; ++i)
         gradient[a * width + i] = surface_memory_[2 + i] * (scale_[i] > 0 ? scale_[i] : 1);
     }
@@ -117,333 +691,52 @@ void EventEngine::Run::project_sliding() {
       if (change != 0) y_[i] -= change * (scale_[i] > 0 ? scale_[i] : 1);
     }
   }
+  // What is left of a component that the surfaces hold at zero is less than rounding of anything it has been.
+  for (int i = 0; i < width; ++i) {
+    if (std::abs(y_[i]) < kNothing * scale_[i]) y_[i] = 0;
+  }
   motion_.pin(t_, y_.data());
   motion_.load(t_, y_.data());
   have_f0_ = false;
 }
 
-// Switchings that accumulate: when the state cannot move any more in the remaining time, it slides on all surfaces of the pattern.
-bool EventEngine::Run::finish_switching() {
+// Switchings that accumulate: when the state cannot move any more in the remaining time, it is on all surfaces of the pattern, and the instant
+// decides how it goes on.
+void EventEngine::Run::finish_switching() {
   Accumulation::Entry entry;
   entry.time = t_;
   for (const int k : at_surface_) {
     if (system_.switches()[k].kind == expr::SwitchKind::jump) entry.members |= member_bit(k);
   }
-  if (entry.members == 0) return false;
+  if (entry.members == 0) return;
   switching_.push(entry);
   const Accumulation::Pattern pattern = switching_.pattern();
-  if (pattern.length == 0 || pattern.equal_time) return false;
-  if (!have_f0_ && !motion_(t_, y_.data(), f0_.data())) return false;
+  if (pattern.length == 0 || pattern.equal_time) return;
+  if (!have_f0_ && !motion_(t_, y_.data(), f0_.data())) return;
   for (int i = 0; i < layout_.integrated(); ++i) {
-    if (std::abs(f0_[i]) * pattern.remaining > options_.tolerance * scale_[i]) return false;
+    if (std::abs(f0_[i]) * pattern.remaining > options_.tolerance * scale_[i]) return;
   }
-  search_.kept = mode_;
-  std::vector<int>& members = search_.open;
+  std::vector<int>& members = search_.members;
   members.clear();
   for (int k = 0; k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
-    if ((pattern.members & member_bit(k)) == 0 || !info.two_sided() || info.time_only ||
-        info.kind != expr::SwitchKind::jump)
-      continue;
-    mode_.sliding[k] = 1;
-    mode_.side[k] = 0.5;
-    members.push_back(k);
+    if ((pattern.members & member_bit(k)) != 0 && info.two_sided() && !info.time_only &&
+        info.kind == expr::SwitchKind::jump)
+      members.push_back(k);
   }
-  project_sliding();
-  Status status;
-  bool slides = decide_with(mode_, status) && motion_.set_mode(mode_) && motion_.evaluate();
-  for (const int k : members) {
-    slides = slides && motion_.mode().side[k] >= 0 && motion_.mode().side[k] <= 1;
-    fresh_switch_[k] = 1;
-  }
-  if (!slides) {
-    mode_ = search_.kept;
-    motion_.load(t_, y_.data());
-    return false;
-  }
+  // The list is consumed: project_onto appends to it.
+  search_.rows.assign(members.begin(), members.end());
+  project_onto(search_.rows);
   switching_.clear();
-  if (!restart()) return true;
-  const double energy = total_energy();
   for (const int k : members) {
-    Event event;
-    event.kind = EventKind::accumulation;
-    event.place = k;
+    landed_[k] = 0;
+    carried_[k] = 1;
+    Event event = event_here(EventKind::accumulation, k);
     event.on_switch = true;
     event.numbers = {static_cast<double>(pattern.count), pattern.remaining};
-    event.energy_before = event.energy_after = energy;
-    report(event);
-  }
-  list_changes();
-  for (Event& event : pending_) report(event);
-  pending_.clear();
-  rows_after_event();
-  return true;
-}
-
-// Whether a continuous switch (abs, min, max) has its surface here: it is met at this instant too, whatever rounding says.
-bool EventEngine::Run::turns_at_kink() {
-  bool found = false;
-  for (const Guard& guard : guards_.list()) {
-    if (guard.kind != GuardKind::side || system_.switches()[guard.place].kind == expr::SwitchKind::jump)
-      continue;
-    if (std::abs(guards_.value(guard)) > kSmall * guard.scale) continue;
-    found = true;
-    if (std::find(at_surface_.begin(), at_surface_.end(), guard.place) == at_surface_.end())
-      at_surface_.push_back(guard.place);
-  }
-  return found;
-}
-
-// Switch k is on another side now.
-Event EventEngine::Run::switched(int k) {
-  Event event = event_here(EventKind::switch_side, k);
-  event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
-  event.numbers[0] = mode_.side[k];
-  return event;
-}
-
-// A switch of time may make the surface of another switch jump: its side is known anew by its value.
-void EventEngine::Run::recheck_sides() {
-  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
-  for (int k = 0; k < layout_.switches; ++k) {
-    const model::SwitchInfo& info = system_.switches()[k];
-    if (info.time_only || mode_.sliding[k] != 0) continue;
-    double s = 0;
-    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
-    double side = 0;
-    if (info.two_sided()) {
-      if (std::abs(s) <= 1e-12 * guards_.surface_scale(k)) continue;
-      side = s > 0 ? 1 : 0;
-    } else if (info.whole) {
-      side = std::floor(s);
-    } else {
-      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) -
-                                 info.levels.begin()) -
-             1;
-    }
-    if (side == mode_.side[k]) continue;
-    mode_.side[k] = side;
-    work_.in[layout_.side() + k] = side;
-    if (info.kind != expr::SwitchKind::jump || !options_.list_switches) continue;
-    pending_.push_back(switched(k));
-  }
-}
-
-// A switch of time may make the drive of a slip jump: rows whose slip is no longer what their status says are known anew.
-void EventEngine::Run::recheck_slips() {
-  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    if (relation.tangents == 0 || relation.rows_constant || mode_.normal[r] == NormalStatus::open ||
-        relation.smooth_friction)
-      continue;
-    const model::RelationRows& rows = system_.rows(work_, r);
-    for (int j = 0; j < relation.tangents; ++j) {
-      const int number = relation.first_tangent + j;
-      double slip = rows.tangent[j].drive;
-      double terms = std::abs(slip);
-      for (int i = 0; i < layout_.coordinates; ++i) {
-        slip += rows.tangent[j].w[i] * work_.in[layout_.v() + i];
-        terms += std::abs(rows.tangent[j].w[i] * work_.in[layout_.v() + i]);
-      }
-      const int now = std::abs(slip) <= 1e3 * kEpsilon * terms ? 0 : slip > 0 ? 1 : -1;
-      if (now == direction(mode_.tangent[number])) continue;
-      mode_.tangent[number] = now == 0  ? TangentStatus::stick
-                              : now > 0 ? TangentStatus::slip_plus
-                                        : TangentStatus::slip_minus;
-      fresh_tangent_[number] = 1;
-    }
-  }
-}
-
-// Switches whose surface is met: cross, or slide if both sides push towards it. All assignments of sides to the switches that are at their
-// surface are tried; each must be confirmed by the motion that it gives.
-bool EventEngine::Run::decide_sides(const std::vector<int>& at_surface) {
-  Status status;
-  std::vector<int>& open = search_.open;
-  open.clear();
-  for (const int k : at_surface) {
-    fresh_switch_[k] = 1;
-    if (system_.switches()[k].kind != expr::SwitchKind::jump && mode_.sliding[k] == 0 && t_ > options_.from) {
-      mode_.side[k] = mode_.side[k] > 0.5 ? 0 : 1;  // continuous: it crosses
-    } else {
-      open.push_back(k);
-    }
-  }
-  if (open.empty()) {
-    if (!decide_with(mode_, status)) return paradox(status);
-    return true;
-  }
-  for (int k = 0; k < layout_.switches; ++k) {
-    if (mode_.sliding[k] != 0 && std::find(open.begin(), open.end(), k) == open.end()) open.push_back(k);
-  }
-  search_.before = mode_;
-  const Mode& before = search_.before;
-  const int count = static_cast<int>(open.size());
-  long combinations = 1;
-  for (int i = 0; i < count; ++i) combinations *= 3;
-  Mode& chosen = search_.chosen;
-  int found = 0;
-  bool ambiguous = false;  // two assignments leave a surface to different sides
-  std::vector<int>& chosen_leaves = search_.chosen_leaves;
-  bool chosen_slides = false;
-  Status last;
-  for (long c = 0; c < combinations; ++c) {
-    Mode& trial = search_.trial;
-    trial = before;
-    long code = c;
-    bool slides = false;
-    for (const int k : open) {
-      // First the natural continuation: cross; then stay; then slide.
-      const int choice = static_cast<int>(code % 3);
-      code /= 3;
-      // What rested on the surface stays on its side first.
-      const double old_side = before.sliding[k] != 0 ? 1
-                              : resting_[k] != 0     ? 1 - before.side[k]
-                                                     : before.side[k];
-      trial.sliding[k] = choice == 2 ? 1 : 0;
-      trial.side[k] = choice == 2 ? 0.5 : choice == 0 ? 1 - old_side : old_side;
-      slides = slides || choice == 2;
-    }
-    if (slides && found > 0 && !chosen_slides) continue;  // a crossing that works needs no sliding
-    if (slides) {
-      // In parallel with sticking friction the coefficient is part of the decision.
-      motion_.load(t_, y_.data());
-      if (motion_.set_mode(trial) && motion_.evaluate()) {
-        for (const int k : open) {
-          if (trial.sliding[k] != 0 && motion_.parallel(k)) trial.side[k] = motion_.mode().side[k];
-        }
-      }
-      motion_.load(t_, y_.data());
-    }
-    // Other sides, other forces: what has just stopped sticking may stick again with them.
-    bool other = false;
-    for (const int k : open)
-      other = other || (resting_[k] != 0 && (trial.sliding[k] != 0 || trial.side[k] != before.side[k]));
-    if (other) std::swap(exclusions_, no_exclusions_);
-    const bool decided = decide_with(trial, status);
-    if (other) std::swap(exclusions_, no_exclusions_);
-    if (!decided) {
-      last = status;
-      continue;
-    }
-    motion_.load(t_, y_.data());
-    if (!motion_.set_mode(trial) || !motion_.evaluate()) continue;
-    bool consistent = true;
-    std::vector<int>& leaves = search_.leaves;
-    leaves.assign(open.size(), 0);
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      const int k = open[i];
-      if (trial.sliding[k] != 0) {
-        if (motion_.parallel(k)) continue;
-        consistent = consistent && motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0 &&
-                     motion_.sliding_rate(k, 0) > motion_.sliding_rate(k, 1);
-        continue;
-      }
-      double rate = motion_.surface_rate(k);
-      if (std::abs(rate) <= kSmall * surface_rate_scale(k)) {
-        rate = 0;
-        if (series_.compute(trial, expr::kTaylorOrder)) {
-          const expr::Series s = series_.surface(k);
-          double power = series_.time_scale();
-          for (int o = 1; o <= series_.order() && rate == 0; ++o, power *= series_.time_scale()) {
-            if (std::abs(s.c[o] * power) > kSmall * surface_rate_scale(k) * series_.time_scale())
-              rate = s.c[o];
-          }
-        }
-      }
-      consistent = consistent && (rate == 0 || (rate > 0) == (trial.side[k] > 0.5));
-      leaves[i] = rate > 0 ? 1 : rate < 0 ? -1 : 0;
-    }
-    if (!consistent) continue;
-    ++found;
-    if (found == 1) {
-      chosen = trial;
-      chosen_slides = slides;
-      chosen_leaves = leaves;
-    }
-    for (std::size_t i = 0; i < open.size(); ++i) ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
-    if (ambiguous && at_start()) break;
-  }
-  motion_.load(t_, y_.data());
-  if (found == 0 || (ambiguous && at_start())) {
-    if (found == 0 && !last.ok()) return paradox(last);
-    if (options_.on_indeterminate == OnIndeterminate::stay && !open.empty()) {
-      chosen = before;
-      for (const int k : open) {
-        chosen.sliding[k] = 1;
-        chosen.side[k] = 0.5;
-      }
-      if (!decide_with(chosen, status)) return paradox(status);
-    } else {
-      const model::SwitchInfo& info = system_.switches()[open.front()];
-      return fail({Reason::indeterminate, t_, info.place,
-                   "the two sides of a switch push away from its surface: the motion is not unique"});
-    }
-  }
-  mode_ = chosen;
-  for (const int k : open) {
-    fresh_switch_[k] = 1;
-    if (quiet_) continue;
-    Event event;
-    event.place = k;
-    if (mode_.sliding[k] != 0 && before.sliding[k] == 0) {
-      event.kind = EventKind::slide_begin;
-    } else if (mode_.sliding[k] == 0 && before.sliding[k] != 0) {
-      event.kind = EventKind::slide_end;
-      event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
-    } else if (mode_.sliding[k] == 0 && mode_.side[k] != before.side[k]) {
-      if (!options_.list_switches) continue;
-      event.kind = EventKind::switch_side;
-      event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
-    } else {
-      continue;
-    }
-    event.energy_before = event.energy_after = total_energy();
     pending_.push_back(event);
   }
-  return true;
-}
-
-// Switches that stood on their surface without being met there (x' of a body at rest) and are left now: they take the side that the motion
-// goes to. While the motion stays on the surface the side means nothing and is kept.
-bool EventEngine::Run::leave_surfaces(const std::vector<int>& at_surface) {
-  for (int round = 0; round <= layout_.switches; ++round) {
-    bool changed = false;
-    for (int k = 0; k < layout_.switches && !changed; ++k) {
-      const model::SwitchInfo& info = system_.switches()[k];
-      if (info.time_only || !info.two_sided() || mode_.sliding[k] != 0) continue;
-      if (std::find(at_surface.begin(), at_surface.end(), k) != at_surface.end()) continue;
-      motion_.load(t_, y_.data());
-      double s = 0;
-      info.value.evaluate(work_.in.data(), &s, work_.registers.data());
-      if (s != 0) continue;
-      if (!motion_.set_mode(mode_) || !motion_.evaluate()) return true;
-      double rate = motion_.surface_rate(k);
-      const double scale = surface_rate_scale(k);
-      if (std::abs(rate) <= kSmall * scale) {
-        rate = 0;
-        if (!series_.compute(mode_, expr::kTaylorOrder)) continue;
-        const expr::Series surface = series_.surface(k);
-        double power = series_.time_scale();
-        for (int o = 1; o <= series_.order() && rate == 0; ++o, power *= series_.time_scale()) {
-          if (std::abs(surface.c[o] * power) > kSmall * scale * series_.time_scale()) rate = surface.c[o];
-        }
-      }
-      if (rate == 0 || (rate > 0) == (mode_.side[k] > 0.5)) continue;
-      mode_.side[k] = rate > 0 ? 1 : 0;
-      fresh_switch_[k] = 1;
-      changed = true;
-      if (!quiet_ && info.kind == expr::SwitchKind::jump && options_.list_switches) {
-        pending_.push_back(switched(k));
-      }
-    }
-    if (!changed) return true;
-    motion_.load(t_, y_.data());
-    Status status;
-    if (!decide_with(mode_, status)) return paradox(status);
-  }
-  return true;
+  note_instant();
 }
 
 // Sum of the absolute terms of ds/dt: what "zero" means for it.

@@ -33,6 +33,7 @@ void EventEngine::Run::set_guard_zeros() {
     return from;
   };
   const int n = layout_.coordinates;
+  negative_joint_ = -1;
   for (Guard& guard : guards_.list()) {
     guard.zeros = 0;
     const int place = guard.place;
@@ -108,6 +109,21 @@ void EventEngine::Run::set_guard_zeros() {
             guard,
             [&] { return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1); },
             0, scale > 0 ? scale : reaction_scale(place));
+        break;
+      }
+      case GuardKind::joint_normal: {
+        const double value = guards_.value(guard);
+        if (std::abs(value) > kSmall * guard.scale || (value > 0 && guard.scale == 0)) break;
+        if (!have_series) have_series = series_.compute(mode_, expr::kTaylorOrder);
+        if (!have_series) break;
+        const expr::Series load = series_.limit(place);
+        double power = series_.time_scale();
+        for (int k = 1; k < series_.order() && guard.zeros == 0; ++k, power *= series_.time_scale()) {
+          if (!(std::abs(load.c[k]) * power > kSmall * std::max(guard.scale, std::abs(value)))) continue;
+          guard.zeros = k;
+          if (load.c[k] < 0) negative_joint_ = place;
+        }
+        if (guard.zeros == 0 && value < 0 && value < -kSmall * guard.scale) negative_joint_ = place;
         break;
       }
       case GuardKind::side:

@@ -17,10 +17,10 @@ constexpr double kWindowsPerAdvance =
 }  // namespace
 
 bool ClosedForms::same(const Mode& a, const Mode& b) {
-  if (a.normal != b.normal || a.pressed != b.pressed || a.tangent != b.tangent || a.sliding != b.sliding)
+  if (a.normal != b.normal || a.pressed != b.pressed || a.tangent != b.tangent || a.surface != b.surface)
     return false;
   for (std::size_t k = 0; k < a.side.size(); ++k) {
-    if (a.sliding[k] == 0 && a.side[k] != b.side[k]) return false;
+    if (!a.slides(k) && a.side[k] != b.side[k]) return false;
   }
   return true;
 }

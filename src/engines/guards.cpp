@@ -35,7 +35,8 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
     place(kind, layout.relations);
   place(GuardKind::slip, slips, true);
   for (const GuardKind kind : {GuardKind::cone_plus, GuardKind::cone_minus}) place(kind, limits, true);
-  for (const GuardKind kind : {GuardKind::side, GuardKind::level_below, GuardKind::level_above})
+  for (const GuardKind kind : {GuardKind::side, GuardKind::level_below, GuardKind::level_above,
+                               GuardKind::held_above, GuardKind::held_below})
     place(kind, surfaces);
   for (const GuardKind kind : {GuardKind::slide_above, GuardKind::slide_below}) place(kind, rates);
   place(GuardKind::watch, watches);
@@ -56,6 +57,10 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     list_.back().noise = gap_noise(place);
   } else if (kind == GuardKind::watch) {
     list_.back().noise = watch_noise(place);
+  } else if (kind == GuardKind::held_above || kind == GuardKind::held_below) {
+    // Where the surface is exactly zero whatever the state, anything else is more than rounding.
+    list_.back().band = std::max(64 * surface_noise(place), std::numeric_limits<double>::min());
+    list_.back().level = surface_value(place);
   }
   const Slots& slots = slots_[static_cast<std::size_t>(kind)];
   list_.back().slot =
@@ -83,6 +88,8 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     case GuardKind::side:
     case GuardKind::level_above:
     case GuardKind::level_below:
+    case GuardKind::held_above:
+    case GuardKind::held_below:
       break;
     case GuardKind::watch:
       needs_motion_ = needs_motion_ || system_.watches()[place].needs_reactions;
@@ -139,10 +146,20 @@ void Guards::build() {
   if (margin) add(GuardKind::margin, 0);
   for (int k = 0; k < system_.layout().switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
-    if (mode.sliding[k] != 0) {
+    const auto contains_sliding = [&](int inner) { return mode.slides(inner); };
+    if (std::any_of(info.inner.begin(), info.inner.end(), contains_sliding))
+      continue;  // judged on each side of the inner one
+    if (mode.surface[k] == AtSurface::held) {
+      add(GuardKind::held_above, k, 0, 1);
+      add(GuardKind::held_below, k, 0, -1);
+      continue;
+    }
+    if (mode.slides(k)) {
       if (motion_.parallel(k)) continue;  // friction's guards end it
-      add(GuardKind::slide_above, k);
-      add(GuardKind::slide_below, k);
+      // A surface that repels is stayed on where the run is told to; then the rates have the other signs.
+      const bool repels = motion_.sliding_rate(k, 0) < 0 && motion_.sliding_rate(k, 1) > 0;
+      add(GuardKind::slide_above, k, 0, repels ? -1 : 1);
+      add(GuardKind::slide_below, k, 0, repels ? -1 : 1);
     } else if (info.time_only) {
       continue;  // on the timetable
     } else if (info.two_sided()) {
@@ -209,10 +226,13 @@ double Guards::value(const Guard& guard) {
         return s - (info.whole ? static_cast<double>(level) : info.levels[level]);
       return (info.whole ? static_cast<double>(level + 1) : info.levels[level + 1]) - s;
     }
+    case GuardKind::held_above:
+    case GuardKind::held_below:
+      return guard.band - guard.sign * (surface_value(guard.place) - guard.level);
     case GuardKind::slide_above:
-      return -motion_.sliding_rate(guard.place, 1);
+      return -guard.sign * motion_.sliding_rate(guard.place, 1);
     case GuardKind::slide_below:
-      return motion_.sliding_rate(guard.place, 0);
+      return guard.sign * motion_.sliding_rate(guard.place, 0);
     case GuardKind::watch: {
       double value = 0;
       system_.watches()[guard.place].value.evaluate(work_.in.data(), &value, work_.registers.data());
@@ -265,6 +285,12 @@ double Guards::surface_noise(int k) {
   double terms = std::abs(surface_[1] * work_.in[0]);
   for (int i = 0; i < layout.integrated(); ++i) terms += std::abs(gradient[i] * y[i]);
   return kNoise * terms;
+}
+
+double Guards::surface_value(int k) {
+  double s = 0;
+  system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
+  return s;
 }
 
 double Guards::gap_rate(const Guard& guard) {

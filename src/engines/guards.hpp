@@ -6,7 +6,8 @@
 //     slip σ                  σ γ_T ;  det(G M⁻¹ C) where friction can jam the contact
 //     joint                   its given normal force
 //     constraint with friction   ± λ on its pressed side
-//     switch on a side        ± s, distance to the levels next to it; while it slides −ds/dt on the upper and ds/dt on the lower side
+//     switch on a side        ± s, distance to the levels next to it; while it slides −ds/dt on the upper and ds/dt on the lower side;
+//                             while it is held at zero the distance of ± s from the width of its rounding
 //     watch                   its expression, zeros of both directions
 //
 // Absolute values are split in two, so every function is smooth along a step. A function that is zero at the start of a step because of
@@ -38,6 +39,8 @@ enum class GuardKind : std::uint8_t {
   level_above,
   slide_above,
   slide_below,
+  held_above,
+  held_below,
   watch
 };
 
@@ -49,6 +52,8 @@ struct Guard {
   int slot = 0;      ///< of its running scale
   int zeros = 0;     ///< order of the zero at the start of the coming step; −1: some zero of unknown order
   double scale = 0;  ///< largest size seen of this function
+  double band = 0;   ///< of a surface that is held: how far it may be from `level` by rounding
+  double level = 0;
   double noise_rate =
       0;  ///< of a slip that starts from rest: what rounding of the accelerations adds to its noise per unit of time, until it is armed
   double noise =
@@ -108,6 +113,7 @@ class Guards {
  private:
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
   [[nodiscard]] double watch_noise(int watch);
+  [[nodiscard]] double surface_value(int k);
   struct Slots {  ///< of running scales, by kind
     int first = 0;
     bool by_row = false;  ///< then by tangential row, otherwise by place
@@ -118,7 +124,7 @@ class Guards {
   model::Workspace& work_;
   ModeMotion& motion_;
   std::vector<Guard> list_;
-  std::array<Slots, 15> slots_;
+  std::array<Slots, 17> slots_;
   std::vector<double>
       memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
   std::vector<expr::Interval> interval_in_, interval_registers_;

@@ -14,7 +14,9 @@ std::uint64_t Mode::key() const {
   for (const std::int8_t side_pressed : pressed) mix(static_cast<std::uint64_t>(side_pressed + 2));
   for (const TangentStatus status : tangent) mix(static_cast<std::uint64_t>(status) + 1);
   for (std::size_t k = 0; k < side.size(); ++k)
-    mix(sliding[k] != 0 ? 0x51 : std::bit_cast<std::uint64_t>(side[k]));
+    mix(surface[k] == AtSurface::slides  ? 0x51
+        : surface[k] == AtSurface::rests ? 0x52
+                                         : std::bit_cast<std::uint64_t>(side[k]));
   return hash;
 }
 

@@ -29,7 +29,8 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
       n_(layout_.coordinates),
       integrated_(layout_.integrated()),
       kept_(system, work),
-      set_(&kept_.fresh()) {
+      set_(&kept_.fresh()),
+      coupling_(system) {
   const auto n = n_;
   const auto switches = layout_.switches;
   components_ = layout_.integrated() + 2 * layout_.audits;
@@ -85,7 +86,7 @@ bool ModeMotion::prepare(const Mode& mode) {
   s.sliding.clear();
   for (int k = 0; k < layout_.switches; ++k) {
     work_.in[layout_.side() + k] = mode.side[k];
-    if (mode.sliding[k] != 0) s.sliding.push_back(k);
+    if (mode.slides(k)) s.sliding.push_back(k);
   }
   for (int j = 0; j < layout_.tangents; ++j) {
     work_.in[layout_.direction() + j] = direction(mode.tangent[j]);
@@ -118,13 +119,7 @@ bool ModeMotion::prepare(const Mode& mode) {
   find_work();
   // Constant forces and rows: constant accelerations, computed once.
   s.uniform = s.constant && system_.motion_program().constant() && layout_.states == 0;
-  if (!s.sliding.empty()) {
-    const std::size_t corners = std::size_t{1} << s.sliding.size();
-    corner_.resize(std::max(corner_.size(), corners * at_.size));
-    corner_rate_.resize(std::max(corner_rate_.size(), corners * s.sliding.size()));
-    alpha_.assign(s.sliding.size(), 0.5);
-    newton_.resize(std::max(newton_.size(), s.sliding.size() * (s.sliding.size() + 1)));
-  }
+  if (!s.sliding.empty()) group_sliding();
   if (!system_.mass_constant() && !system_.motion(work_)) return false;
   s.rows.build_columns(mode, s.touched);
   if (!s.rows.factorise(true, ranking_)) return false;
@@ -175,8 +170,9 @@ void ModeMotion::pin_if_immobile() {
       std::find(system_.massless().begin(), system_.massless().end(), true) != system_.massless().end();
   if (s.rows.rank() < n_ || massless || s.everything_pinned || n_ == 0) return;
   for (int k = 0; k < s.rows.count(); ++k) {
-    if (s.rows.drive(k) != 0) return;
-    if (s.rows[k].tangent < 0 && !system_.relations()[s.rows[k].relation].holonomic) return;
+    const model::Relation& relation = system_.relations()[s.rows[k].relation];
+    if (relation.driven || s.rows.drive(k) != 0) return;
+    if (s.rows[k].tangent < 0 && !relation.holonomic) return;
   }
   s.pins.clear();
   for (int i = 0; i < n_; ++i) s.pins.push_back({i, 0});
@@ -253,8 +249,8 @@ double ModeMotion::natural_force(int relation) const {
 void ModeMotion::recall(std::span<const double> terms, std::span<const double> side) {
   std::copy(terms.begin(), terms.end(), terms_.begin());
   for (std::size_t k = 0; k < set_->sliding.size(); ++k) {
-    alpha_[k] = side[set_->sliding[k]];
-    set_->mode.side[set_->sliding[k]] = alpha_[k];
+    alpha_[k] = side[set_->sliding[k]] - lower_[k];
+    set_->mode.side[set_->sliding[k]] = side[set_->sliding[k]];
   }
 }
 
@@ -329,127 +325,230 @@ bool ModeMotion::evaluate_plain() {
   return true;
 }
 
-// Every combination of sides gives a vector field; the coefficients α keep all sliding surfaces at zero. The surface rates are
-// multilinear in α: solved by Newton from the last α.
-bool ModeMotion::evaluate_sliding() {
+// Blocks of the sliding switches, and what is needed to evaluate them.
+void ModeMotion::group_sliding() {
+  constexpr double kLevelMargin = 0x1p-30;
+  const std::vector<int>& sliding = set_->sliding;
+  const auto count = sliding.size();
+  for (Block& block : blocks_) block.members.clear();
+  block_count_ = coupling_.group(set_->mode, sliding);
+  blocks_.resize(std::max(blocks_.size(), block_count_));
+  for (std::size_t k = 0; k < count; ++k)
+    blocks_[coupling_.block()[k]].members.push_back(static_cast<int>(k));
+  block_of_.assign(at_.size, -1);
+  for (int i = 0; i < n_; ++i) block_of_[i] = coupling_.block_of_coordinate(i);
+  for (int i = 0; i < layout_.states; ++i) block_of_[at_.rate + i] = coupling_.block_of_state(i);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.touches.empty()) continue;
+    block_of_[at_.normal + r] = block_of_[relation.touches.front()];
+    for (int j = 0; j < relation.tangents; ++j)
+      block_of_[at_.tangent + relation.first_tangent + j] = block_of_[relation.touches.front()];
+  }
+  lower_.resize(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool two_sided = system_.switches()[sliding[k]].two_sided();
+    lower_[k] = two_sided ? 0 : std::floor(set_->mode.side[sliding[k]] - kLevelMargin);
+  }
+  outer_.clear();
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (set_->mode.slides(k)) continue;
+    const bool contains = std::any_of(info.inner.begin(), info.inner.end(), [this](int inner) {
+      return set_->mode.slides(inner) || std::find(outer_.begin(), outer_.end(), inner) != outer_.end();
+    });
+    if (contains) outer_.push_back(k);
+  }
+  std::size_t corners = 0;
+  for (const Block& block : blocks()) corners = std::max<std::size_t>(corners, block.corners());
+  corner_.resize(std::max(corner_.size(), corners * at_.size));
+  corner_rate_.resize(std::max(corner_rate_.size(), corners * count));
+  alpha_.assign(count, 0.5);
+  newton_.resize(std::max(newton_.size(), count * (count + 1)));
+}
+
+// Switches whose surfaces contain a sliding one, by their values with the sides in work.in.
+void ModeMotion::judge_outer() {
+  for (const int k : outer_) work_.in[layout_.side() + k] = system_.side_of_value(work_, k);
+}
+
+// The vector field for every combination of sides within a block, for all blocks at once.
+bool ModeMotion::evaluate_corners() {
   const std::vector<int>& sliding = set_->sliding;
   const int count = static_cast<int>(sliding.size());
-  const int corners = 1 << count;
-  const int width = at_.size;
+  int corners = 0;
+  for (const Block& block : blocks()) corners = std::max(corners, block.corners());
   for (int c = 0; c < corners; ++c) {
-    for (int k = 0; k < count; ++k) {
-      work_.in[layout_.side() + sliding[k]] = (c >> k) & 1;
+    for (const Block& block : blocks()) {
+      for (std::size_t bit = 0; bit < block.members.size(); ++bit) {
+        const int k = block.members[bit];
+        work_.in[layout_.side() + sliding[k]] = lower_[k] + ((c >> bit) & 1);
+      }
     }
+    judge_outer();
     if (!evaluate_plain()) return false;
     for (int k = 0; k < count; ++k) {
-      corner_rate_[c * count + k] = surface_rate(sliding[k]);
+      corner_rate_[c * count + k] = set_->mode.surface[sliding[k]] == AtSurface::rests
+                                        ? surface_acceleration(sliding[k])
+                                        : surface_rate(sliding[k]);
     }
-    double* out = corner_.data() + c * width;
+    double* out = corner_.data() + static_cast<std::size_t>(c) * at_.size;
     std::copy_n(outcome_.data(), at_.rate, out);
     std::copy_n(work_.rate.data(), layout_.states, out + at_.rate);
   }
-  const auto weight = [this, count](int c, int without) {
-    double w = 1;
-    for (int k = 0; k < count; ++k) {
-      if (k == without) continue;
-      w *= ((c >> k) & 1) != 0 ? alpha_[k] : 1 - alpha_[k];
-    }
-    return w;
-  };
-  const auto rate = [this, count](int c, int k) { return corner_rate_[c * count + k]; };
+  return true;
+}
+
+// Share of a corner in the motion of a block; `without`: a member that is left out, −1: none.
+double ModeMotion::weight(int block, int corner, int without) const {
+  double w = 1;
+  const std::vector<int>& members = blocks_[block].members;
+  for (std::size_t bit = 0; bit < members.size(); ++bit) {
+    if (static_cast<int>(bit) == without) continue;
+    w *= ((corner >> bit) & 1) != 0 ? alpha_[members[bit]] : 1 - alpha_[members[bit]];
+  }
+  return w;
+}
+
+double ModeMotion::block_rate(int corner, int k) const {
+  return corner_rate_[corner * static_cast<int>(set_->sliding.size()) + k];
+}
+
+// The coefficients that keep all surfaces of a block at zero. The rates are multilinear in them: solved by Newton from the last ones.
+bool ModeMotion::find_coefficients(int block) {
+  const std::vector<int>& members = blocks_[block].members;
+  const int count = static_cast<int>(members.size());
+  const int corners = blocks_[block].corners();
   int free = 0;  // coefficients that the surfaces determine
-  for (int k = 0; k < count; ++k) {
-    bool still = true;
-    for (int c = 0; c < corners; ++c) still = still && rate(c, k) == 0;
-    parallel_[sliding[k]] = still ? 1 : 0;
+  for (const int k : members) {
+    const int id = set_->sliding[k];
+    bool still = set_->mode.surface[id] == AtSurface::slides;
+    for (int c = 0; c < corners; ++c) still = still && block_rate(c, k) == block_rate(0, k);
+    parallel_[id] = still ? 1 : 0;
     if (still) {
-      alpha_[k] = parallel_coefficient(k, corners, width);
+      alpha_[k] = parallel_coefficient(k);
     } else {
       ++free;
     }
   }
+  if (free == 0) return true;
   if (count == 1) {
-    const double difference = rate(0, 0) - rate(1, 0);
-    if (free == 1) {
-      if (difference == 0) return false;
-      alpha_[0] = rate(0, 0) / difference;
-    }
-  } else if (free > 0) {
-    const int stride = count + 1;
-    for (int iteration = 0; iteration < 50; ++iteration) {
-      double worst = 0;
-      double scale = 0;
-      for (int k = 0; k < count; ++k) {
-        double value = 0;
-        for (int c = 0; c < corners; ++c) {
-          value += weight(c, -1) * rate(c, k);
-          scale = std::max(scale, std::abs(rate(c, k)));
-        }
-        newton_[k * stride + count] = -value;
-        worst = std::max(worst, std::abs(value));
-        const bool fixed = parallel_[sliding[k]] != 0;
-        for (int l = 0; l < count; ++l) {
-          double slope = 0;
-          for (int c = 0; c < corners; ++c) slope += ((c >> l) & 1 ? 1.0 : -1.0) * weight(c, l) * rate(c, k);
-          newton_[k * stride + l] = fixed ? (k == l ? 1 : 0) : slope;
-        }
-      }
-      if (worst <= 4e-16 * scale) break;
-      // Gauss-Jordan with row pivoting on the small system.
-      for (int p = 0; p < count; ++p) {
-        int best = p;
-        for (int r = p + 1; r < count; ++r) {
-          if (std::abs(newton_[r * stride + p]) > std::abs(newton_[best * stride + p])) best = r;
-        }
-        for (int c = 0; c <= count; ++c) {
-          std::swap(newton_[p * stride + c], newton_[best * stride + c]);
-        }
-        const double pivot = newton_[p * stride + p];
-        if (pivot == 0 || !std::isfinite(pivot)) return false;
-        for (int r = 0; r < count; ++r) {
-          if (r == p) continue;
-          const double ratio = newton_[r * stride + p] / pivot;
-          for (int c = p; c <= count; ++c) {
-            newton_[r * stride + c] -= ratio * newton_[p * stride + c];
-          }
-        }
-      }
-      for (int k = 0; k < count; ++k) {
-        alpha_[k] += newton_[k * stride + count] / newton_[k * stride + k];
-      }
-      if (iteration == 49) return false;
-    }
+    const int k = members.front();
+    const double difference = block_rate(0, k) - block_rate(1, k);
+    if (difference == 0) return false;
+    alpha_[k] = block_rate(0, k) / difference;
+    return true;
   }
-  std::fill(outcome_.begin(), outcome_.end(), 0.0);
-  for (int c = 0; c < corners; ++c) {
-    const double w = weight(c, -1);
-    const double* in = corner_.data() + c * width;
-    for (int i = 0; i < width; ++i) outcome_[i] += w * in[i];
+  const int stride = count + 1;
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    double worst = 0;
+    double scale = 0;
+    for (int a = 0; a < count; ++a) {
+      double value = 0;
+      for (int c = 0; c < corners; ++c) {
+        value += weight(block, c, -1) * block_rate(c, members[a]);
+        scale = std::max(scale, std::abs(block_rate(c, members[a])));
+      }
+      const bool fixed = parallel_[set_->sliding[members[a]]] != 0;
+      newton_[a * stride + count] = fixed ? 0 : -value;
+      if (!fixed) worst = std::max(worst, std::abs(value));
+      for (int b = 0; b < count; ++b) {
+        double slope = 0;
+        for (int c = 0; c < corners; ++c)
+          slope += ((c >> b) & 1 ? 1.0 : -1.0) * weight(block, c, b) * block_rate(c, members[a]);
+        newton_[a * stride + b] = fixed ? (a == b ? 1 : 0) : slope;
+      }
+    }
+    if (worst <= 4e-16 * scale) return true;
+    // Gauss-Jordan with row pivoting on the small system.
+    for (int p = 0; p < count; ++p) {
+      int best = p;
+      for (int r = p + 1; r < count; ++r) {
+        if (std::abs(newton_[r * stride + p]) > std::abs(newton_[best * stride + p])) best = r;
+      }
+      for (int c = 0; c <= count; ++c) {
+        std::swap(newton_[p * stride + c], newton_[best * stride + c]);
+      }
+      const double pivot = newton_[p * stride + p];
+      if (pivot == 0 || !std::isfinite(pivot)) return false;
+      for (int r = 0; r < count; ++r) {
+        if (r == p) continue;
+        const double ratio = newton_[r * stride + p] / pivot;
+        for (int c = p; c <= count; ++c) {
+          newton_[r * stride + c] -= ratio * newton_[p * stride + c];
+        }
+      }
+    }
+    for (int a = 0; a < count; ++a)
+      alpha_[members[a]] += newton_[a * stride + count] / newton_[a * stride + a];
+  }
+  return false;
+}
+
+bool ModeMotion::evaluate_sliding() {
+  constexpr std::size_t kMostCoupled = 10;
+  constexpr double kLevelMargin =
+      0x1p-30;  // the stored side of a level tells its lower side, whatever the coefficient
+  const std::vector<int>& sliding = set_->sliding;
+  for (const Block& block : blocks()) {
+    if (block.members.size() > kMostCoupled) return false;
+  }
+  if (!evaluate_corners()) return false;
+  for (std::size_t b = 0; b < block_count_; ++b) {
+    if (!find_coefficients(static_cast<int>(b))) return false;
+  }
+  for (int i = 0; i < at_.size; ++i) {
+    const int block = block_of_[i];
+    if (block < 0) {
+      outcome_[i] = corner_[i];
+      continue;
+    }
+    double sum = 0;
+    double terms = 0;
+    for (int c = 0; c < blocks_[block].corners(); ++c) {
+      const double term = weight(block, c, -1) * corner_[static_cast<std::size_t>(c) * at_.size + i];
+      sum += term;
+      terms += std::abs(term);
+    }
+    // What the surfaces hold at zero has no motion of rounding either.
+    outcome_[i] = std::abs(sum) <= kCancelled * terms ? 0 : sum;
   }
   std::copy_n(outcome_.begin() + at_.rate, layout_.states, work_.rate.begin());
   // The rate towards the surface from each side, with the other sliding switches at their coefficients.
-  for (int k = 0; k < count; ++k) {
-    const int id = sliding[k];
-    double side_rate[2] = {0, 0};
-    for (int c = 0; c < corners; ++c) side_rate[(c >> k) & 1] += weight(c, k) * rate(c, k);
-    sliding_rates_[2 * id] = side_rate[0];
-    sliding_rates_[2 * id + 1] = side_rate[1];
-    set_->mode.side[id] = alpha_[k];
-    work_.in[layout_.side() + id] = alpha_[k];
+  for (std::size_t b = 0; b < block_count_; ++b) {
+    const std::vector<int>& members = blocks_[b].members;
+    for (std::size_t bit = 0; bit < members.size(); ++bit) {
+      const int k = members[bit];
+      const int id = sliding[k];
+      double side_rate[2] = {0, 0};
+      for (int c = 0; c < blocks_[b].corners(); ++c)
+        side_rate[(c >> bit) & 1] += weight(static_cast<int>(b), c, static_cast<int>(bit)) * block_rate(c, k);
+      sliding_rates_[2 * id] = side_rate[0];
+      sliding_rates_[2 * id + 1] = side_rate[1];
+      work_.in[layout_.side() + id] = lower_[k] + alpha_[k];
+      set_->mode.side[id] = system_.switches()[id].two_sided()
+                                ? alpha_[k]
+                                : lower_[k] + std::clamp(alpha_[k], 2 * kLevelMargin, 1 - 2 * kLevelMargin);
+    }
   }
+  judge_outer();
   return true;
 }
 
 // The coefficient of a switch that acts in parallel with sticking friction: the friction force that changes most with it is brought as
 // near to zero as the coefficient allows.
-double ModeMotion::parallel_coefficient(int k, int corners, int width) const {
+double ModeMotion::parallel_coefficient(int k) const {
+  const Block& block = blocks_[coupling_.block()[k]];
+  const auto bit = std::find(block.members.begin(), block.members.end(), k) - block.members.begin();
+  const int corners = block.corners();
   double best = 0.5;
   double largest = 0;
   for (int j = 0; j < layout_.tangents; ++j) {
     if (set_->mode.tangent[j] != TangentStatus::stick) continue;
     double force[2] = {0, 0};
     for (int c = 0; c < corners; ++c) {
-      force[(c >> k) & 1] += corner_[c * width + at_.tangent + j] * 2 / corners;
+      force[(c >> bit) & 1] +=
+          corner_[static_cast<std::size_t>(c) * at_.size + at_.tangent + j] * 2 / corners;
     }
     const double change = force[1] - force[0];
     if (std::abs(change) <= largest) continue;
@@ -474,9 +573,13 @@ void ModeMotion::respond(const double* force, const double* zeta, double* accele
   for (const Pin& pin : pins_) acceleration[pin.coordinate] = 0;
 }
 
-double ModeMotion::surface_rate(int k) {
-  const model::SwitchInfo& info = system_.switches()[k];
-  info.surface.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
+double ModeMotion::surface_rate(int k) { return rate_of(system_.switches()[k].surface); }
+
+double ModeMotion::surface_acceleration(int k) { return rate_of(system_.switches()[k].rate); }
+
+// d/dt along the present motion of a function of the state that is given with its derivatives.
+double ModeMotion::rate_of(const expr::Program& program) {
+  program.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
   const double* gradient = surface_.data() + 2;
   double rate = surface_[1];
   rate += dot(gradient, work_.in.data() + layout_.v(), n_);

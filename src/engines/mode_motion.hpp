@@ -6,7 +6,9 @@
 // −σ μ base · drag into h. What is constant in the mode (mass matrix, rows, laws) is factorised once when the mode is set.
 //
 // While switches slide, the motion is Filippov's convex combination of the vector fields on their two sides, with coefficients such that
-// every sliding surface stays at zero: one coefficient α_k per switch, products of them for several.
+// every sliding surface stays at zero: one coefficient α_k per switch, products of them for several that are coupled (coupling.hpp). Surfaces
+// that are not coupled share their evaluations, so that m of them cost two, not 2ᵐ. On each side of a sliding switch the switches whose
+// surfaces contain it are judged by value.
 //
 // A sticking or closed row with a single, constant entry pins its coordinate: its velocity is exactly that of the drive and its position
 // exactly start + drive · time, to the last bit.
@@ -18,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "coupling.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
 #include "mode_setting.hpp"
@@ -126,8 +129,10 @@ class ModeMotion {
 
   /// d/dt of the surface of switch k along the present motion (after evaluate), and on its two sides while it slides.
   double surface_rate(int k);
-  /// Switch k stands on the slip velocity of a row that sticks: friction and switch act in parallel, only their sum is defined, and the
-  /// coefficient is the one that leaves least to friction.
+  /// The same of the second order, for surfaces that do not see velocities.
+  double surface_acceleration(int k);
+  /// The side of switch k does not act on the rate of its surface: it stands on the slip velocity of a row that sticks, or other surfaces hold it.
+  /// Friction and switch act in parallel, only their sum is defined, and the coefficient is the one that leaves least to friction.
   [[nodiscard]] bool parallel(int k) const { return parallel_[k] != 0; }
   [[nodiscard]] double sliding_rate(int k, int side) const { return sliding_rates_[2 * k + side]; }
 
@@ -150,7 +155,14 @@ class ModeMotion {
   bool evaluate_equations();
   bool evaluate_plain();
   bool evaluate_sliding();
-  [[nodiscard]] double parallel_coefficient(int k, int corners, int width) const;
+  void group_sliding();
+  [[nodiscard]] bool evaluate_corners();
+  [[nodiscard]] bool find_coefficients(int block);
+  [[nodiscard]] double weight(int block, int corner, int without) const;
+  [[nodiscard]] double block_rate(int corner, int k) const;
+  void judge_outer();
+  [[nodiscard]] double rate_of(const expr::Program& program);
+  [[nodiscard]] double parallel_coefficient(int k) const;
   void refresh_rows();
   void audit(double* rate);
   [[nodiscard]] int place(const ActiveRows::Row& row) const;  ///< of its reaction in the outcome
@@ -185,8 +197,20 @@ class ModeMotion {
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
 
   // sliding
-  std::vector<double> corner_;       ///< per combination of sides: v̇, ż, λ_N, λ_T
-  std::vector<double> corner_rate_;  ///< per combination: ds/dt of each sliding switch
+  Coupling coupling_;
+  struct Block {
+    std::vector<int> members;  ///< positions in the list of sliding switches
+    [[nodiscard]] int corners() const { return 1 << members.size(); }
+  };
+  [[nodiscard]] std::span<const Block> blocks() const { return std::span(blocks_).first(block_count_); }
+  std::vector<Block> blocks_;  ///< memory of those of modes before is kept
+  std::size_t block_count_ = 0;
+  std::vector<int> block_of_;   ///< by entry of the outcome; −1: no sliding switch acts on it
+  std::vector<double> lower_;   ///< by sliding switch: its lower side
+  std::vector<int> outer_;      ///< switches whose surfaces contain a sliding one, inner before outer
+  std::vector<double> corner_;  ///< per combination of sides: v̇, λ_N, λ_T, ż
+  std::vector<double>
+      corner_rate_;  ///< per combination: ds/dt of each sliding switch, or its second derivative
   std::vector<double> alpha_, newton_;
   std::vector<double> sliding_rates_;  ///< by switch: ds/dt on the lower and on the upper side
   std::vector<double> surface_;

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "engines/numeric/time_roots.hpp"
-
 namespace judder::engines {
 namespace {
 
@@ -34,6 +32,7 @@ Timetable::Timetable(const model::System& system, model::Workspace& work) : syst
 void Timetable::restart() {
   next_.assign(switches_.size(), -kNever);
   known_until_.assign(switches_.size(), -kNever);
+  sides_known_ = false;
 }
 
 std::vector<double> Timetable::save() const {
@@ -44,6 +43,7 @@ std::vector<double> Timetable::save() const {
 
 void Timetable::load(const std::vector<double>& memory) {
   if (memory.size() != 2 * switches_.size()) return restart();
+  sides_known_ = false;
   std::copy_n(memory.begin(), switches_.size(), next_.begin());
   std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(switches_.size()), switches_.size(),
               known_until_.begin());
@@ -56,17 +56,30 @@ double Timetable::surface(int k, double t) {
   return value;
 }
 
-// The side just after t: by the value, or, at a zero, by the first derivative that tells (a simple zero: the rate).
+numeric::TimeEnclosure Timetable::enclose(int k, double t0, double t1) {
+  for (std::size_t i = 0; i < interval_in_.size(); ++i) interval_in_[i] = {in_[i], in_[i]};
+  interval_in_[0] = {t0, t1};
+  system_.switches()[k].surface.evaluate_interval(interval_in_.data(), interval_out_.data(),
+                                                  interval_registers_.data());
+  return {{interval_out_[0].low, interval_out_[0].high}, {interval_out_[1].low, interval_out_[1].high}};
+}
+
+// Sides of all switches of time just after t, inner ones before those whose surfaces contain them.
+void Timetable::take_sides(double t) {
+  for (const int k : switches_) in_[system_.layout().side() + k] = side_after(k, t);
+  sides_known_ = true;
+}
+
+// The side just after t: by the value where it is more than rounding; otherwise by the first derivative that tells (a simple zero: the rate).
 double Timetable::side_after(int k, double t) {
   const model::SwitchInfo& info = system_.switches()[k];
   in_[0] = t;
   info.surface.evaluate(in_.data(), out_.data(), work_.registers.data());
-  double value = out_[0];
+  const double value = out_[0];
   const double rate = out_[1];
   if (info.whole) {
-    double level = std::floor(value);
-    if (value == level && rate < 0) level -= 1;
-    return level;
+    const double level = std::floor(value);
+    return value == level && rate < 0 ? level - 1 : level;
   }
   if (!info.levels.empty()) {
     const auto above = std::upper_bound(info.levels.begin(), info.levels.end(), value);
@@ -74,30 +87,29 @@ double Timetable::side_after(int k, double t) {
     if (level >= 0 && value == info.levels[level] && rate < 0) --level;
     return static_cast<double>(level);
   }
-  if (value == 0) value = rate;
-  if (value == 0) {
-    // A zero of higher order: a short time later the function has left zero.
-    const double later = t + std::max(std::abs(t), 1.0) * 1e-8;
-    value = surface(k, later);
-  }
-  return value > 0 ? 1 : 0;
+  const numeric::TimeEnclosure near = enclose(k, t, t);
+  if (near.value.lower > 0) return 1;
+  if (near.value.upper < 0) return 0;
+  if (near.rate.lower > 0) return 1;
+  if (near.rate.upper < 0) return 0;
+  if (value != 0) return value > 0 ? 1 : 0;
+  // A zero of higher order: a short time later the function has left zero.
+  const double later = t + std::max(std::abs(t), 1.0) * 1e-8;
+  return surface(k, later) > 0 ? 1 : 0;
 }
 
 double Timetable::next_of(int k, double t, double until) {
   const model::SwitchInfo& info = system_.switches()[k];
   const auto search = [&](double offset) {
     const auto f = [&](double time) { return surface(k, time) - offset; };
-    const auto enclose = [&](double t0, double t1) {
-      for (std::size_t i = 0; i < interval_in_.size(); ++i) interval_in_[i] = {in_[i], in_[i]};
-      interval_in_[0] = {t0, t1};
-      info.surface.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
-      numeric::TimeEnclosure out;
-      out.value = {interval_out_[0].low - offset, interval_out_[0].high - offset};
-      out.rate = {interval_out_[1].low, interval_out_[1].high};
+    const auto shifted = [&](double t0, double t1) {
+      numeric::TimeEnclosure out = enclose(k, t0, t1);
+      out.value.lower -= offset;
+      out.value.upper -= offset;
       return out;
     };
     for (double from = t;;) {
-      const numeric::TimeRoot root = numeric::next_time_root(f, enclose, from, until);
+      const numeric::TimeRoot root = numeric::next_time_root(f, shifted, from, until);
       if (root.kind == numeric::TimeRootKind::none) return kNever;
       if (root.kind != numeric::TimeRootKind::touch) return root.time;
       if (root.time >= until) return kNever;
@@ -116,7 +128,8 @@ double Timetable::next_of(int k, double t, double until) {
 }
 
 void Timetable::sides_after(double t, std::vector<double>& side) {
-  for (const int k : switches_) side[k] = side_after(k, t);
+  take_sides(t);
+  for (const int k : switches_) side[k] = in_[system_.layout().side() + k];
 }
 
 double Timetable::next(double t, double until) {
@@ -124,10 +137,18 @@ double Timetable::next(double t, double until) {
   const std::vector<double>& instants = system_.instants();
   const auto knot = std::upper_bound(instants.begin(), instants.end(), t);
   if (knot != instants.end()) first = std::min(first, *knot);
+  if (!sides_known_) take_sides(t);
   for (std::size_t i = 0; i < switches_.size(); ++i) {
     if (!(next_[i] > t) || (next_[i] == kNever && known_until_[i] < until)) {
-      next_[i] = next_of(switches_[i], t, until);
-      known_until_[i] = until;
+      // The piece ends where an inner switch changes its side; then the search goes on from there.
+      double end = until;
+      for (const int inner : system_.switches()[switches_[i]].inner) {
+        const auto place = std::lower_bound(switches_.begin(), switches_.end(), inner) - switches_.begin();
+        end = std::min(end, next_[static_cast<std::size_t>(place)]);
+      }
+      next_[i] = next_of(switches_[i], t, end);
+      if (next_[i] == kNever && end < until) next_[i] = end;
+      known_until_[i] = end;
     }
     first = std::min(first, next_[i]);
   }
@@ -136,8 +157,9 @@ double Timetable::next(double t, double until) {
 
 void Timetable::pass(double t, std::vector<double>& side, std::vector<int>& changed) {
   changed.clear();
+  take_sides(t);
   for (const int k : switches_) {
-    const double after = side_after(k, t);
+    const double after = in_[system_.layout().side() + k];
     if (after == side[k]) continue;
     side[k] = after;
     changed.push_back(k);

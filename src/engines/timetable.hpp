@@ -1,8 +1,12 @@
 // Instants that are known before they come: zeros of switches of time alone, knots of tables in t, sample times given by the caller.
+//
+// The surface of such a switch may contain sides of others (mod(t, 1) < 0.5): between two instants of those it is one smooth piece, and its
+// zeros are sought piece by piece.
 #pragma once
 
 #include <vector>
 
+#include "engines/numeric/time_roots.hpp"
 #include "judder/model/system.hpp"
 
 namespace judder::engines {
@@ -25,6 +29,8 @@ class Timetable {
 
  private:
   [[nodiscard]] double surface(int k, double t);
+  [[nodiscard]] numeric::TimeEnclosure enclose(int k, double t0, double t1);
+  void take_sides(double t);
   [[nodiscard]] double side_after(int k, double t);
   [[nodiscard]] double next_of(int k, double t, double until);
 
@@ -33,7 +39,8 @@ class Timetable {
   std::vector<int> switches_;        ///< of time alone
   std::vector<double> next_;         ///< cached next instant by position in switches_
   std::vector<double> known_until_;  ///< how far the search for it went
-  std::vector<double> in_;
+  std::vector<double> in_;           ///< with the sides of the present piece
+  bool sides_known_ = false;
   std::vector<expr::Interval> interval_in_, interval_registers_, interval_out_;
   std::vector<double> out_;
 };

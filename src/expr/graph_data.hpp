@@ -123,7 +123,8 @@ struct Graph::Data {
   std::uint32_t add_list(std::vector<double> values);
 
   /// The switch of `surface` and whether it is used with the opposite sign.
-  std::pair<SwitchId, bool> find_switch(Node surface, SwitchKind kind, std::string_view place);
+  std::pair<SwitchId, bool> find_switch(Node surface, SwitchKind kind, std::string_view place,
+                                        double at_zero);
   SwitchId find_levels(Node x, const std::vector<double>& levels, bool every_whole, SwitchKind kind,
                        std::string_view place);
   Node two_sided_side(Node surface, double at_zero, SwitchKind kind, std::string_view place);

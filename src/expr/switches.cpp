@@ -87,20 +87,24 @@ Node Graph::Data::normalised(Node surface, bool& flipped) {
   return surface;
 }
 
-std::pair<SwitchId, bool> Graph::Data::find_switch(Node surface, SwitchKind kind, std::string_view place) {
+std::pair<SwitchId, bool> Graph::Data::find_switch(Node surface, SwitchKind kind, std::string_view place,
+                                                   double at_zero) {
   bool flipped = false;
   const Node key = normalised(surface, flipped);
   const auto found = two_sided.find(key.index);
   if (found != two_sided.end()) {
     Switch& s = switches[found->second.first];
+    const bool opposed = found->second.second == flipped;
+    if (kind == SwitchKind::jump && s.kind != SwitchKind::jump) s.at_zero = opposed ? 1 - at_zero : at_zero;
     s.kind = std::min(s.kind, kind);
-    return {found->second.first, found->second.second == flipped};
+    return {found->second.first, opposed};
   }
   const auto id = static_cast<SwitchId>(switches.size());
   Switch s;
   s.surface = surface;
   s.kind = kind;
   s.place = place;
+  s.at_zero = at_zero;
   switches.push_back(std::move(s));
   two_sided.emplace(key.index, std::pair(id, !flipped));
   return {id, false};
@@ -126,14 +130,14 @@ SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, boo
 
 Node Graph::Data::two_sided_side(Node surface, double at_zero, SwitchKind kind, std::string_view place) {
   if (is_constant(surface)) return constant(side_value(at(surface).value, at_zero));
-  const auto [id, opposed] = find_switch(surface, kind, place);
+  const auto [id, opposed] = find_switch(surface, kind, place, at_zero);
   if (!opposed) return side_node(id, at_zero);
   return sum({{-1, side_node(id, 1 - at_zero)}}, 1);
 }
 
 Node Graph::Data::two_sided_sign(Node surface, SwitchKind kind, std::string_view place) {
   if (is_constant(surface)) return constant(sign_value(at(surface).value));
-  const auto [id, opposed] = find_switch(surface, kind, place);
+  const auto [id, opposed] = find_switch(surface, kind, place, 0.5);
   return scale(opposed ? -1 : 1, sign_node(id));
 }
 
@@ -229,7 +233,7 @@ Node Graph::less(Node a, Node b, bool or_equal, std::string_view place, std::str
   const double at_zero = or_equal ? 1 : 0;
   const Node made = data_->two_sided_side(surface, at_zero, SwitchKind::jump, place);
   if (!data_->is_constant(surface) && !text.empty()) {
-    const auto [id, opposed] = data_->find_switch(surface, SwitchKind::jump, place);
+    const auto [id, opposed] = data_->find_switch(surface, SwitchKind::jump, place, at_zero);
     Switch& s = data_->switches[id];
     if (s.above.empty()) {
       s.above = opposed ? opposite(text) : std::string(text);

@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, std::string>> modes_in_words(const model::Sys
     if (!info.two_sided() || info.kind != expr::SwitchKind::jump) continue;
     const int use = ++uses[info.place];
     const std::string name = use == 1 ? info.place : info.place + " (" + std::to_string(use) + ")";
-    out.emplace_back(name, mode.sliding[k] != 0 ? "slide" : mode.side[k] > 0.5 ? info.above : info.below);
+    out.emplace_back(name, mode.slides(k) ? "slide" : mode.side[k] > 0.5 ? info.above : info.below);
   }
   return out;
 }

@@ -18,6 +18,7 @@ using engines::TangentStatus;
 
 constexpr std::array<const char*, 4> kNormal{"none", "open", "closed", "held"};
 constexpr std::array<const char*, 5> kTangent{"free", "stick", "slip+", "slip-", "smooth"};
+constexpr std::array<const char*, 4> kSurface{"away", "slides", "rests", "held"};
 
 Json number(double x) {
   if (std::isfinite(x)) return x;
@@ -70,7 +71,7 @@ Json mode_json(const engines::Mode& mode) {
           {"pressed", mode.pressed},
           {"tangent", words(mode.tangent, kTangent)},
           {"side", numbers(mode.side)},
-          {"sliding", mode.sliding}};
+          {"surface", words(mode.surface, kSurface)}};
 }
 
 engines::Mode to_mode(const Json& in) {
@@ -79,7 +80,7 @@ engines::Mode to_mode(const Json& in) {
   mode.pressed = in.at("pressed").get<std::vector<std::int8_t>>();
   mode.tangent = to_statuses<TangentStatus>(in.at("tangent"), kTangent);
   mode.side = to_numbers(in.at("side"));
-  mode.sliding = in.at("sliding").get<std::vector<std::uint8_t>>();
+  mode.surface = to_statuses<engines::AtSurface>(in.at("surface"), kSurface);
   return mode;
 }
 
@@ -91,6 +92,7 @@ struct PhaseList {
 using engines::PhaseMemory;
 constexpr PhaseList kPhaseLists[] = {{"y", &PhaseMemory::y},
                                      {"side", &PhaseMemory::side},
+                                     {"listed_sides", &PhaseMemory::listed_sides},
                                      {"guards", &PhaseMemory::guards},
                                      {"watch_sides", &PhaseMemory::watch_sides},
                                      {"rate", &PhaseMemory::rate},
@@ -189,7 +191,7 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     const auto mode_fits = [&](const engines::Mode& mode) {
       return fits(mode.normal.size(), layout.relations) && fits(mode.pressed.size(), layout.relations) &&
              fits(mode.tangent.size(), layout.tangents) && fits(mode.side.size(), layout.switches) &&
-             fits(mode.sliding.size(), layout.switches);
+             fits(mode.surface.size(), layout.switches);
     };
     const bool complete = fits(read.y.size(), layout.integrated()) && mode_fits(read.mode) &&
                           (read.phase.y.empty() ||

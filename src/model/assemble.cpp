@@ -78,8 +78,68 @@ void Builder::collect_switches() {
     info.below = from.below.empty() ? graph.text(from.surface) + " < 0" : from.below;
     const std::vector<Variable> used = all_variables(from.surface);
     info.time_only = used.size() == 1 && used.front() == t;
+    info.at_zero = from.at_zero;
     d.switches.push_back(std::move(info));
     d.symbols.surface.push_back(from.surface);
+  }
+}
+
+/// Which switches, coordinates, states and relations a switch touches: surfaces that are met together are decided together only where
+/// these meet.
+void Builder::link_switches() {
+  System::Data& d = *system.data_;
+  std::vector<int> number(graph.switches().size(), -1);
+  for (std::size_t k = 0; k < used_switches.size(); ++k) number[used_switches[k]] = static_cast<int>(k);
+  const auto note = [&](Node node, std::vector<int> SwitchInfo::*list, std::size_t item) {
+    for (const expr::SwitchId id : graph.switches(node)) {
+      std::vector<int>& items = d.switches[static_cast<std::size_t>(number[id])].*list;
+      if (items.empty() || items.back() != static_cast<int>(item)) items.push_back(static_cast<int>(item));
+    }
+  };
+  for (std::size_t i = 0; i < coordinates.size(); ++i) note(force[i], &SwitchInfo::moves, i);
+  for (std::size_t i = 0; i < states.size(); ++i) note(states[i].rate, &SwitchInfo::feeds, i);
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    const RelationDraft& draft = relations[r];
+    std::vector<Node> nodes{draft.gap, draft.gap_rate, draft.gap_time, draft.zeta, draft.base};
+    append(nodes, draft.w);
+    append(nodes, draft.push);
+    append(nodes, draft.factors);
+    for (const TangentDraft& row : draft.slip) {
+      append(nodes, {row.slip, row.drive, row.zeta, row.mu, row.mu_static, row.added});
+      append(nodes, row.w);
+      append(nodes, row.drag);
+    }
+    for (const Node node : nodes) note(node, &SwitchInfo::relations, r);
+  }
+  for (std::size_t k = 0; k < d.switches.size(); ++k) {
+    SwitchInfo& info = d.switches[k];
+    const Node s = d.symbols.surface[k];
+    for (const expr::SwitchId id : graph.switches(s)) info.inner.push_back(number[id]);
+    for (std::size_t i = 0; i < coordinates.size(); ++i) {
+      if (graph.depends_on(s, coordinates[i].q) || graph.depends_on(s, coordinates[i].v))
+        info.sees.push_back(static_cast<int>(i));
+    }
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      if (graph.depends_on(s, states[i].z)) info.sees_states.push_back(static_cast<int>(i));
+    }
+  }
+}
+
+/// ṡ of the surfaces that do not see velocities, with its derivatives.
+void Builder::build_surface_rates(const std::vector<Variable>& directions) {
+  System::Data& d = *system.data_;
+  const std::size_t width = 2 * coordinates.size() + states.size();
+  for (std::size_t k = 0; k < d.switches.size(); ++k) {
+    SwitchInfo& info = d.switches[k];
+    const Node s = d.symbols.surface[k];
+    const bool sees_velocities =
+        std::any_of(coordinates.begin(), coordinates.end(),
+                    [&](const CoordinateDraft& c) { return graph.depends_on(s, c.v); });
+    if (info.time_only || info.kind != expr::SwitchKind::jump || sees_velocities) continue;
+    const Node rate = partial_time_and_position(s);
+    std::vector<Node> nodes{rate, graph.derivative(rate, t)};
+    for (std::size_t i = 0; i < width; ++i) nodes.push_back(graph.derivative(rate, directions[i]));
+    info.rate = program(nodes);
   }
 }
 
@@ -91,6 +151,22 @@ void Builder::find_time_and_cyclic(const std::vector<Node>& moving) {
     for (const Variable x : all_variables(node)) reads[x] = true;
   }
   d.time_free = !reads[t];
+  // t outside of what stands on a timetable: in the formulas themselves, and in surfaces that see more than t.
+  d.steady = true;
+  std::vector<bool> seen(graph.switches().size(), false);
+  std::vector<Node> open(moving);
+  while (!open.empty() && d.steady) {
+    const Node node = open.back();
+    open.pop_back();
+    d.steady = !graph.depends_on(node, t);
+    for (const expr::SwitchId id : graph.switches(node)) {
+      const Node surface = graph.switches()[id].surface;
+      const std::vector<Variable> used = all_variables(surface);
+      if (seen[id] || (used.size() == 1 && used.front() == t)) continue;
+      seen[id] = true;
+      open.push_back(surface);
+    }
+  }
   d.periods = d.time_free ? std::vector<double>() : graph.periods(moving, t);
   for (const CoordinateDraft& c : coordinates) d.cyclic.push_back(!reads[c.q]);
   for (const StateDraft& s : states) d.cyclic.push_back(!reads[s.z]);
@@ -264,6 +340,24 @@ void Builder::assemble() {
       return std::all_of(nodes.begin(), nodes.end(), [this](Node node) { return graph.is_constant(node); });
     };
     out.rows_constant = constant(fixed);
+    out.driven = r.has_normal && !is_zero(r.gap_time);
+    std::vector<bool> touched(n, false);
+    const auto touch = [&](const std::vector<Node>& entries) {
+      for (std::size_t i = 0; i < entries.size(); ++i) touched[i] = touched[i] || !is_zero(entries[i]);
+    };
+    if (r.has_normal) {
+      touch(r.w);
+      touch(r.push);
+    }
+    for (int j = 0; j < out.tangents; ++j) {
+      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
+      out.driven = out.driven || !is_zero(row.drive);
+      touch(row.w);
+      touch(row.drag);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      if (touched[i]) out.touches.push_back(static_cast<int>(i));
+    }
     out.law_constant = constant(law);
     out.rows = program(rows);
     out.law = program(law);
@@ -319,8 +413,10 @@ void Builder::assemble() {
   }
   find_instants();
   build_massless();
-  recognise_linear();  // these two last: they make formulas that nothing else needs
+  recognise_linear();  // these last: they make formulas that nothing else needs
   link_forces();
+  link_switches();
+  build_surface_rates(directions);
 
   const auto enlarge = [&d](const expr::Program& p) {
     d.registers = std::max(d.registers, p.registers());
@@ -337,6 +433,7 @@ void Builder::assemble() {
   }
   for (const SwitchInfo& s : d.switches) enlarge(s.surface);
   for (const SwitchInfo& s : d.switches) enlarge(s.value);
+  for (const SwitchInfo& s : d.switches) enlarge(s.rate);
   for (const WatchInfo& w : d.watches) enlarge(w.value);
   start_inputs();
 }

@@ -395,6 +395,8 @@ struct Builder {
   void warn_unused();
   void collect_switches();
   void find_time_and_cyclic(const std::vector<Node>& moving);
+  void link_switches();
+  void build_surface_rates(const std::vector<Variable>& directions);
   void find_instants();
   void build_massless();
   void recognise_linear();  ///< linear.cpp

@@ -132,6 +132,7 @@ const std::vector<double>& System::scale_floor() const { return data_->scale_flo
 bool System::mass_constant() const { return data_->mass_constant; }
 bool System::autonomous_forces() const { return data_->autonomous; }
 bool System::autonomous() const { return data_->time_free; }
+bool System::steady() const { return data_->steady; }
 const std::vector<double>& System::periods() const { return data_->periods; }
 const std::vector<bool>& System::cyclic() const { return data_->cyclic; }
 const std::vector<double>& System::start() const { return data_->start; }
@@ -142,21 +143,31 @@ const LinkedForces& System::linked() const { return data_->linked; }
 const expr::Graph& System::graph() const { return data_->graph; }
 const expr::Program& System::motion_program() const { return data_->motion; }
 
+namespace {
+
+double side_of(const SwitchInfo& info, double s) {
+  if (info.whole) return std::floor(s);
+  if (info.levels.empty()) return s >= 0 ? 1 : 0;
+  const auto above = std::upper_bound(info.levels.begin(), info.levels.end(), s);
+  return static_cast<double>(above - info.levels.begin()) - 1;
+}
+
+}  // namespace
+
+double System::side_of_value(Workspace& work, int k) const {
+  const SwitchInfo& info = data_->switches[static_cast<std::size_t>(k)];
+  double s = 0;
+  info.value.evaluate(work.in.data(), &s, work.registers.data());
+  return side_of(info, s);
+}
+
 void System::sides_by_value(std::span<double> in, Workspace& work) const {
   // A surface may use sides of switches before it in the list, never of later ones.
   for (std::size_t k = 0; k < data_->switches.size(); ++k) {
     const SwitchInfo& info = data_->switches[k];
     double s = 0;
     info.value.evaluate(in.data(), &s, work.registers.data());
-    double side = s >= 0 ? 1 : 0;
-    if (info.whole) {
-      side = std::floor(s);
-    } else if (!info.levels.empty()) {
-      side = static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), s) -
-                                 info.levels.begin()) -
-             1;
-    }
-    in[static_cast<std::size_t>(data_->layout.side()) + k] = side;
+    in[static_cast<std::size_t>(data_->layout.side()) + k] = side_of(info, s);
   }
 }
 

@@ -35,7 +35,7 @@ struct System::Data {
   std::vector<int> massive;  ///< coordinates with inertia, ascending
   std::vector<double> scale_floor;
   bool mass_constant = false;
-  bool autonomous = false, time_free = false;
+  bool autonomous = false, time_free = false, steady = false;
   std::vector<double> periods;
   std::vector<bool> cyclic;
   std::vector<double> start;

@@ -49,17 +49,18 @@ struct EngineOptions {
 /// What the engine remembers of the phase it is in, beyond the state of the system. With it a run goes on with the same bits as if it had
 /// not been cut; without it (`y` empty) to its tolerance.
 struct PhaseMemory {
-  double time = 0;                  ///< where the mode was set: motion and guards are prepared there again
-  std::vector<double> y;            ///< q, v, z there
-  Mode mode;                        ///< as it was set
-  double start = 0;                 ///< of the phase
-  double last_flight = 0;           ///< length of the phase before
-  std::vector<double> side;         ///< by switch, with the present coefficients of sliding ones
-  std::vector<double> guards;       ///< order of the zero at the start, noise and its rate of each
-  std::vector<double> watch_sides;  ///< sign of each watch, 0: not known
-  std::vector<double> rate;         ///< ẏ at the present state; empty: not known
-  std::vector<double> noise;        ///< rounding of the accelerations; empty: not measured
-  bool grow = true;                 ///< the next step may be longer than the last
+  double time = 0;                   ///< where the mode was set: motion and guards are prepared there again
+  std::vector<double> y;             ///< q, v, z there
+  Mode mode;                         ///< as it was set
+  double start = 0;                  ///< of the phase
+  double last_flight = 0;            ///< length of the phase before
+  std::vector<double> side;          ///< by switch, with the present coefficients of sliding ones
+  std::vector<double> listed_sides;  ///< by switch: the side that was listed last, NaN while it slides
+  std::vector<double> guards;        ///< order of the zero at the start, noise and its rate of each
+  std::vector<double> watch_sides;   ///< sign of each watch, 0: not known
+  std::vector<double> rate;          ///< ẏ at the present state; empty: not known
+  std::vector<double> noise;         ///< rounding of the accelerations; empty: not measured
+  bool grow = true;                  ///< the next step may be longer than the last
   double largest_energy = 0;
   bool stiff = false;              ///< the implicit method is in use
   std::vector<double> stepper;     ///< what the methods remember

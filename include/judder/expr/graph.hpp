@@ -80,6 +80,9 @@ struct Switch {
   std::string
       above;  ///< the side with surface > 0 in the author's words: "a > phi1*b"; empty: printed from the surface
   std::string below;
+  /// Side at surface = 0 as its first use writes it: 1 for step, >=, <=, floor and tables, 0 for > and <, 0.5 for sign, whose value
+  /// is 0 there. Seen from the side with surface > 0.
+  double at_zero = 1;
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
 };
 

@@ -86,6 +86,8 @@ struct Relation {
   bool rows_constant = false;  ///< w_N, push, W_T, drag constant and ζ_N, ζ_T, ∂g/∂t, b zero or constant
   bool law_constant = false;   ///< μ, μ_s, base, factors constant
   bool own_push = false;       ///< force directions differ from w_N, W_T
+  bool driven = false;       ///< ∂g/∂t or b is not zero by its form: the other side of the contact moves
+  std::vector<int> touches;  ///< coordinates that its rows or force directions have entries for
   /// Relations k whose |λ_N,k| enter L: the own normal row, or what `normal` of a joint names; empty: L = base.
   std::vector<int> feeds;
   int audit = -1;  ///< audit element, or −1 when it never does work
@@ -147,6 +149,13 @@ struct SwitchInfo {
   std::string above, below;   ///< the sides in words
   expr::Program surface;  ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
   expr::Program value;    ///< s
+  /// The same five parts of ṡ, where s does not see velocities; otherwise without outputs. For surfaces that the motion rests on.
+  expr::Program rate;
+  double at_zero = 1;      ///< side that the language gives at equality; 0.5: sign, whose value is 0 there
+  std::vector<int> inner;  ///< switches whose sides stand in the surface, all of them before this one
+  // What its side acts on directly, and what the rates of its surface see: coordinates (accelerations), states, relations.
+  std::vector<int> moves, feeds, relations;
+  std::vector<int> sees, sees_states;
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
 };
 
@@ -225,6 +234,9 @@ class System {
   [[nodiscard]] bool autonomous_forces() const;  ///< h and rates do not depend on t
   /// Nothing that moves the system depends on t: h, M, rates, gaps, slips, laws, surfaces of switches.
   [[nodiscard]] bool autonomous() const;
+  /// Nothing that is evaluated along the motion depends on t otherwise than through a timetable: what rests stays at rest until the next
+  /// known instant.
+  [[nodiscard]] bool steady() const;
   /// Periods that stand in its formulas (expr::Graph::periods), ascending; the forcing repeats with a common multiple of them
   /// unless t enters otherwise (analysis/periodic.hpp).
   [[nodiscard]] const std::vector<double>& periods() const;
@@ -242,6 +254,9 @@ class System {
   [[nodiscard]] const expr::Graph& graph() const;
   /// Loads the sides that depend on values (switches) from `in` into `in`; used at the start and by checks.
   void sides_by_value(std::span<double> in, Workspace& work) const;
+
+  /// The side that the value of its surface gives switch k, with the sides of inner switches as they are in work.in.
+  [[nodiscard]] double side_of_value(Workspace& work, int k) const;
 
   // --- evaluation; `work.in` is the array of inputs ---
 

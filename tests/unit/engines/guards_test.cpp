@@ -75,7 +75,7 @@ Mode mode_of(NormalStatus normal, TangentStatus contact, TangentStatus joint) {
   mode.pressed = {0, 0};
   mode.tangent = {TangentStatus::free, TangentStatus::free};
   mode.side = {0};
-  mode.sliding = {0};
+  mode.surface = {AtSurface::away};
   for (std::size_t r = 0; r < 2; ++r) {
     const model::Relation& relation = block().system.relations()[r];
     mode.normal[r] = relation.kind == model::RelationKind::joint ? NormalStatus::none : normal;

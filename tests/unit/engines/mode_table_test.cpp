@@ -56,7 +56,7 @@ Mode random_mode(const model::System& system, std::mt19937_64& random) {
   mode.pressed.assign(layout.relations, 0);
   mode.tangent.assign(layout.tangents, TangentStatus::free);
   mode.side.assign(layout.switches, 0);
-  mode.sliding.assign(layout.switches, 0);
+  mode.surface.assign(layout.switches, AtSurface::away);
   for (int r = 0; r < layout.relations; ++r) {
     const model::Relation& relation = system.relations()[r];
     if (relation.has_normal) mode.normal[r] = random() % 2 == 0 ? NormalStatus::open : NormalStatus::closed;

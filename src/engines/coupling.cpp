@@ -1,0 +1,77 @@
+#include "coupling.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace judder::engines {
+
+// Items are coordinates, then states, then switches.
+Coupling::Coupling(const model::System& system) : system_(system), coordinates_(system.layout().coordinates) {
+  const model::Layout& layout = system.layout();
+  const int first_switch = coordinates_ + layout.states;
+  parent_.resize(first_switch + layout.switches);
+  std::iota(parent_.begin(), parent_.end(), 0);
+  const expr::Graph& graph = system.graph();
+  const bool massless =
+      std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
+  for (int i = 0; i < coordinates_; ++i) {
+    for (int j = 0; j < i; ++j) {
+      const expr::Node m = system.symbols().mass[i * coordinates_ + j];
+      // The balance of massless coordinates may join any others.
+      if (massless || !graph.is_constant(m) || graph.value(m) != 0) join(i, j);
+    }
+  }
+  for (int k = 0; k < layout.switches; ++k) {
+    for (const int inner : system.switches()[k].inner) join(first_switch + k, first_switch + inner);
+  }
+  inertia_ = parent_;
+  numbers_.resize(parent_.size());
+  block_.reserve(layout.switches);
+}
+
+int Coupling::find(int item) {
+  while (parent_[item] != item) item = parent_[item] = parent_[parent_[item]];
+  return item;
+}
+
+void Coupling::join(int a, int b) {
+  a = find(a);
+  b = find(b);
+  if (a != b) parent_[std::max(a, b)] = std::min(a, b);
+}
+
+std::size_t Coupling::group(const Mode& mode, std::span<const int> switches) {
+  const int first_switch = coordinates_ + system_.layout().states;
+  std::copy(inertia_.begin(), inertia_.end(), parent_.begin());
+  const auto& relations = system_.relations();
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    const model::Relation& relation = relations[r];
+    if (mode.normal[r] == NormalStatus::open || relation.touches.empty()) continue;
+    for (const int i : relation.touches) join(relation.touches.front(), i);
+    for (const int feed : relation.feeds) {
+      if (!relations[feed].touches.empty()) join(relation.touches.front(), relations[feed].touches.front());
+    }
+  }
+  for (const int k : switches) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    const int own = first_switch + k;
+    for (const int i : info.moves) join(own, i);
+    for (const int i : info.sees) join(own, i);
+    for (const int z : info.feeds) join(own, coordinates_ + z);
+    for (const int z : info.sees_states) join(own, coordinates_ + z);
+    for (const int r : info.relations) {
+      if (!relations[r].touches.empty()) join(own, relations[r].touches.front());
+    }
+  }
+  std::fill(numbers_.begin(), numbers_.end(), -1);
+  block_.clear();
+  int count = 0;
+  for (const int k : switches) {
+    int& number = numbers_[find(first_switch + k)];
+    if (number < 0) number = count++;
+    block_.push_back(number);
+  }
+  return static_cast<std::size_t>(count);
+}
+
+}  // namespace judder::engines
