@@ -74,6 +74,7 @@ EventEngine::Run::Run(const model::System& system)
   trial_scale_.resize(layout_.integrated());
   landed_.resize(layout_.switches);
   carried_.resize(layout_.switches);
+  dead_.resize(layout_.switches);
   exit_side_.resize(layout_.switches);
   surface_before_.resize(layout_.switches);
   lower_.resize(layout_.switches);

@@ -240,6 +240,7 @@ struct EventEngine::Run {
   std::vector<int> changed_;
   std::vector<int> at_surface_;       ///< switches whose own zero brought us here
   std::vector<std::uint8_t> landed_;  ///< the same by switch
+  std::vector<std::uint8_t> dead_;    ///< by switch: it stands in a branch that is not taken
   std::vector<std::uint8_t>
       carried_;  ///< by switch: in E at this instant, until a jump moves the surface away
   std::vector<std::int8_t>

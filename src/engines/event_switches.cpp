@@ -109,6 +109,13 @@ bool EventEngine::Run::sides_by_value() {
   for (int k = 0; k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
     if (info.time_only || contains_sliding(k)) continue;
+    if (!system_.live(work_, k)) {  // it stands in a branch that is not taken
+      mode_.surface[k] = AtSurface::away;
+      landed_[k] = carried_[k] = 0;
+      listed_side_[k] = mode_.side[k];
+      dead_[k] = 1;
+      continue;
+    }
     double s = 0;
     info.value.evaluate(work_.in.data(), &s, work_.registers.data());
     const double distance = distance_from_level(info, s, lower_[k]);
@@ -120,12 +127,17 @@ bool EventEngine::Run::sides_by_value() {
     }
     landed_[k] = carried_[k] = 0;
     const double side = info.two_sided() ? (s > 0 ? 1 : 0) : distance > 0 ? lower_[k] + 1 : lower_[k];
-    if (mode_.surface[k] == AtSurface::away && side == mode_.side[k]) continue;
+    if (mode_.surface[k] == AtSurface::away && side == mode_.side[k]) {
+      dead_[k] = 0;
+      continue;
+    }
     mode_.surface[k] = AtSurface::away;
     mode_.side[k] = side;
     work_.in[layout_.side() + k] = side;
     fresh_switch_[k] = 1;
     changed = true;
+    if (dead_[k] != 0) listed_side_[k] = side;  // it had no side before
+    dead_[k] = 0;
   }
   return changed;
 }
@@ -620,7 +632,9 @@ void EventEngine::Run::list_switch_changes() {
     const EventKind kind = slides ? EventKind::slide_begin
                            : slid ? EventKind::slide_end
                                   : EventKind::switch_side;
-    if (kind == EventKind::switch_side && (!options_.list_switches || contains_sliding(k))) continue;
+    if (kind == EventKind::switch_side &&
+        (!options_.list_switches || contains_sliding(k) || !system_.live(work_, k)))
+      continue;
     Event event = event_here(kind, k);
     event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
     event.numbers[0] = mode_.side[k];

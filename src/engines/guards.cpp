@@ -146,6 +146,7 @@ void Guards::build() {
   if (margin) add(GuardKind::margin, 0);
   for (int k = 0; k < system_.layout().switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
+    if (!system_.live(work_, k)) continue;
     const auto contains_sliding = [&](int inner) { return mode.slides(inner); };
     if (std::any_of(info.inner.begin(), info.inner.end(), contains_sliding))
       continue;  // judged on each side of the inner one

@@ -267,6 +267,47 @@ Node Graph::negation(Node a) {
 
 Node Graph::side(SwitchId id) { return data_->side_node(id, 1); }
 
+std::vector<Node> Graph::uses(std::span<const Node> roots) {
+  const Node always = constant(1);
+  const Node never = constant(0);
+  std::vector<Node> used(data_->switches.size(), never);
+  const std::vector<std::uint32_t> parts = data_->parts(roots, true);
+  if (parts.empty()) return used;
+  std::vector<Node> reached(parts.back() + 1, never);
+  for (const Node root : roots) reached[root.index] = always;
+  const std::size_t most = data_->entries.size() + 16 * parts.size();
+  const auto reach = [&](Node& place, Node way) {
+    // Conditions that would make a large formula of their own count as met: then nothing is left out.
+    place = way == never || place == always  ? place
+            : place == never                 ? way
+            : way == always || size() > most ? always
+                                             : either(place, way);
+  };
+  for (std::size_t p = parts.size(); p-- > 0;) {
+    const Node node{parts[p]};
+    const Node way = reached[node.index];
+    if (way == never) continue;
+    const Entry entry = data_->at(node);
+    if (entry.kind == NodeKind::side || entry.kind == NodeKind::sign) {
+      reach(used[entry.first], way);
+      reach(reached[data_->switches[entry.first].surface.index], way);
+      continue;
+    }
+    if (entry.kind == NodeKind::select) {
+      const Node condition = data_->operand(node, 0);
+      const Node then = data_->operand(node, 1);
+      const Node otherwise = data_->operand(node, 2);
+      reach(reached[condition.index], way);
+      reach(reached[then.index], both(way, condition));
+      reach(reached[otherwise.index], both(way, negation(condition)));
+      continue;
+    }
+    for (std::size_t i = 0; i < data_->at(node).count; ++i)
+      reach(reached[data_->operand(node, i).index], way);
+  }
+  return used;
+}
+
 // --- tables ---
 
 namespace {

@@ -63,6 +63,8 @@ void Builder::collect_switches() {
   System::Data& d = *system.data_;
   append(motion, related);
   find_time_and_cyclic(motion);
+  evaluated_nodes = motion;
+  append(evaluated_nodes, accounts);
   for (std::size_t id = 0; id < graph.switches().size(); ++id) {
     if (!in_motion[id] && !in_relations[id] && !in_accounts[id]) continue;
     used_switches.push_back(static_cast<expr::SwitchId>(id));
@@ -125,6 +127,16 @@ void Builder::link_switches() {
   }
 }
 
+/// Where a switch stands only in a branch, the condition under which it is read.
+void Builder::find_live_switches() {
+  System::Data& d = *system.data_;
+  const std::vector<Node> uses = graph.uses(evaluated_nodes);
+  for (std::size_t k = 0; k < used_switches.size(); ++k) {
+    const Node use = uses[used_switches[k]];
+    if (!graph.is_constant(use)) d.switches[k].live = program(std::span<const Node>(&use, 1));
+  }
+}
+
 /// ṡ of the surfaces that do not see velocities, with its derivatives.
 void Builder::build_surface_rates(const std::vector<Variable>& directions) {
   System::Data& d = *system.data_;
@@ -135,7 +147,7 @@ void Builder::build_surface_rates(const std::vector<Variable>& directions) {
     const bool sees_velocities =
         std::any_of(coordinates.begin(), coordinates.end(),
                     [&](const CoordinateDraft& c) { return graph.depends_on(s, c.v); });
-    if (info.time_only || info.kind != expr::SwitchKind::jump || sees_velocities) continue;
+    if (info.time_only || info.kind == expr::SwitchKind::smooth || sees_velocities) continue;
     const Node rate = partial_time_and_position(s);
     std::vector<Node> nodes{rate, graph.derivative(rate, t)};
     for (std::size_t i = 0; i < width; ++i) nodes.push_back(graph.derivative(rate, directions[i]));
@@ -417,6 +429,7 @@ void Builder::assemble() {
   link_forces();
   link_switches();
   build_surface_rates(directions);
+  find_live_switches();
 
   const auto enlarge = [&d](const expr::Program& p) {
     d.registers = std::max(d.registers, p.registers());
@@ -434,6 +447,7 @@ void Builder::assemble() {
   for (const SwitchInfo& s : d.switches) enlarge(s.surface);
   for (const SwitchInfo& s : d.switches) enlarge(s.value);
   for (const SwitchInfo& s : d.switches) enlarge(s.rate);
+  for (const SwitchInfo& s : d.switches) enlarge(s.live);
   for (const WatchInfo& w : d.watches) enlarge(w.value);
   start_inputs();
 }

@@ -396,6 +396,7 @@ struct Builder {
   void collect_switches();
   void find_time_and_cyclic(const std::vector<Node>& moving);
   void link_switches();
+  void find_live_switches();
   void build_surface_rates(const std::vector<Variable>& directions);
   void find_instants();
   void build_massless();
@@ -405,6 +406,7 @@ struct Builder {
   expr::Program program(std::span<const Node> outputs, expr::Sides sides = expr::Sides::given) const;
   bool quasi_static() const;
   std::vector<expr::SwitchId> used_switches;
+  std::vector<Node> evaluated_nodes;  ///< all that a run evaluates, but for outputs
   std::vector<int> tangent_count;
   expr::InputMap map;
   System system;

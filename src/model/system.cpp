@@ -154,6 +154,14 @@ double side_of(const SwitchInfo& info, double s) {
 
 }  // namespace
 
+bool System::live(Workspace& work, int k) const {
+  const SwitchInfo& info = data_->switches[static_cast<std::size_t>(k)];
+  if (info.live.outputs() == 0) return true;
+  double live = 0;
+  info.live.evaluate(work.in.data(), &live, work.registers.data());
+  return live > 0;
+}
+
 double System::side_of_value(Workspace& work, int k) const {
   const SwitchInfo& info = data_->switches[static_cast<std::size_t>(k)];
   double s = 0;

@@ -160,6 +160,10 @@ class Graph {
   /// True if the formula is known to be positive whatever its variables are: exp(x), 1 + x^2, 2 + cos(x). False proves nothing.
   [[nodiscard]] bool is_positive(Node a) const;
 
+  /// By switch: a formula of sides that is above zero where some root reads the side of the switch, not only in a branch of `if` that is
+  /// not taken; constant 1 where it is always read, constant 0 where never. Surfaces are read where the sides are.
+  std::vector<Node> uses(std::span<const Node> roots);
+
   // --- calculus ---
   Node derivative(Node a, Variable x);  ///< sides constant; memoised
   /// Replaces variables by nodes (simultaneously).

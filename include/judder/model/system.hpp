@@ -151,6 +151,9 @@ struct SwitchInfo {
   expr::Program value;    ///< s
   /// The same five parts of ṡ, where s does not see velocities; otherwise without outputs. For surfaces that the motion rests on.
   expr::Program rate;
+  /// Above zero where its side is read at all, with the sides in the inputs: not only in a branch of `if` that is not taken. Without outputs:
+  /// always.
+  expr::Program live;
   double at_zero = 1;      ///< side that the language gives at equality; 0.5: sign, whose value is 0 there
   std::vector<int> inner;  ///< switches whose sides stand in the surface, all of them before this one
   // What its side acts on directly, and what the rates of its surface see: coordinates (accelerations), states, relations.
@@ -255,6 +258,8 @@ class System {
   /// Loads the sides that depend on values (switches) from `in` into `in`; used at the start and by checks.
   void sides_by_value(std::span<double> in, Workspace& work) const;
 
+  /// Whether the side of switch k is read at all, with the sides in work.in: a switch in a branch that is not taken has no say.
+  [[nodiscard]] bool live(Workspace& work, int k) const;
   /// The side that the value of its surface gives switch k, with the sides of inner switches as they are in work.in.
   [[nodiscard]] double side_of_value(Workspace& work, int k) const;
 
