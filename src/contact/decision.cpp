@@ -120,12 +120,14 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
                   &newton_step,
                   &newton_trial,
                   &newton_value,
-                  &side}) {
+                  &side,
+                  &lower,
+                  &upper}) {
     v->resize(n);
   }
   for (auto* v : {&active, &row, &column, &sliding, &choices, &digit, &released, &unknown_of_row})
     v->resize(n);
-  for (auto* v : {&mode, &answer}) v->resize(n);
+  for (auto* v : {&mode, &answer, &alternative}) v->resize(n);
   for (auto* v : {&matrix, &null_space, &newton_matrix}) v->resize(n * n);
   reaction_of_unknowns.resize(n * (unknowns + 1));
   inequality.resize((2 * n + 1) * n);
@@ -142,6 +144,7 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   choice.resize(3 * n);
   free_row.resize(2 * n);
   treatment.resize(n);
+  failing.resize(n);
   candidates.resize(static_cast<std::size_t>(max_candidates) * n);
   factor.resize(rows);
 }
@@ -175,26 +178,43 @@ class Decider {
       : p_(problem), o_(options), m_(memory), n_(problem.rows()) {}
 
   Decision run() {
-    Rules rules = static_rules();
+    const Rules rules = static_rules();
     find_scales(p_, m_);
+    // Rows that are released have fewer statuses: whether a later round could be listed says nothing about all modes.
+    listable_ = Enumerator(p_, rules, m_).count(most_modes()) <= most_modes();
+    bounded_ = !listable_ && is_bounded(p_);
+    Decision decision = rounds();
+    // What the search finds may be another solution than Lemke's, and rule 1 may accept one and not the other.
+    if (decision.verdict == Verdict::not_found && !bounded_) {
+      searching_ = false;
+      decision_ = {};
+      decision = rounds();
+    }
+    return decision;
+  }
+
+ private:
+  Decision rounds() {
+    Rules rules = static_rules();
     for (int round = 0; round <= p_.tangents; ++round) {
       solve_round(rules);
       if (found_ == 0 || several_) break;
       if (!release(rules)) {
         if (!released_as_judged()) break;
-        return answer(rules, listed_ ? Verdict::unique : Verdict::found_unchecked);
+        return answer(rules, listable_ || bounded_ ? Verdict::unique : Verdict::found_unchecked);
       }
       decision_.static_rule = true;
     }
     if (found_ > 0 && several_) return answer(rules, Verdict::indeterminate);
     const bool hysteresis = has_hysteresis();
+    if (bounded_ && hysteresis && least_slipping())
+      return answer(plain_rules(p_, m_), Verdict::found_unchecked);
     rules = plain_rules(p_, m_);
-    if (!listed_) return failure(rules, Verdict::not_found);
+    if (!listable_) return failure(rules, Verdict::not_found);
     if (!hysteresis) return failure(rules, Verdict::inconsistent);
     return most_sticking(rules);
   }
 
- private:
   // Everything at rest is judged with its static coefficient, in stick and in slip.
   Rules static_rules() {
     const Rules rules = plain_rules(p_, m_);
@@ -204,6 +224,8 @@ class Decider {
     }
     return rules;
   }
+
+  [[nodiscard]] int most_modes() const { return std::min(o_.max_modes, m_.max_candidates); }
 
   [[nodiscard]] bool has_hysteresis() const {
     if (p_.mu_static == nullptr) return false;
@@ -266,16 +288,43 @@ class Decider {
     found_ = 0;
     several_ = false;
     Enumerator enumerator(p_, rules, m_);
-    const int limit = std::min(o_.max_modes, m_.max_candidates);
-    listed_ = enumerator.count(limit) <= limit;
+    listed_ = listable_ || (!bounded_ && enumerator.count(most_modes()) <= most_modes());
     if (listed_) {
       ModeSolver solver(p_, rules, m_);
       enumerator.visit([&](const RowStatus* mode) { collect(solver, mode); });
       if (found_ > 0 && best_ != 0) std::swap_ranges(candidate(0), candidate(0) + n_, candidate(best_));
-    } else if (solve_iteratively(p_, rules, o_, m_)) {
+      return;
+    }
+    if (bounded_ ? solve_bounded(p_, rules, o_, m_) : solve_iteratively(p_, rules, o_, searching_, m_)) {
       std::copy_n(m_.mode.begin(), n_, candidate(0));
       found_ = 1;
     }
+  }
+
+  // Too many modes, and what was released does not go the way it was released. Rows at rest have their static bounds until they slip, then the bounds of
+  // slip, and may stick again within these: one convex problem after the other, and the last one is a solution with both coefficients.
+  bool least_slipping() {
+    const Rules rules = static_rules();
+    for (int round = 0; round <= p_.tangents; ++round) {
+      if (!solve_bounded(p_, rules, o_, m_)) return false;
+      bool again = false;
+      for (int j = 0; j < p_.tangents; ++j) {
+        const RowStatus s = m_.mode[p_.normals + j];
+        if (m_.state[j] != TangentState::rest || m_.released[j] != 0 ||
+            (s != RowStatus::slip_plus && s != RowStatus::slip_minus) || p_.mu_slip[j] == m_.stick_mu[j])
+          continue;
+        m_.released[j] = 1;
+        m_.slip_mu[j] = m_.stick_mu[j] = p_.mu_slip[j];
+        again = true;
+      }
+      if (again) continue;
+      std::copy_n(m_.mode.begin(), n_, candidate(0));
+      found_ = 1;
+      listed_ = false;
+      decision_.static_rule = true;
+      return true;
+    }
+    return false;
   }
 
   // Rows at rest that slip in the mode just found get their direction and their slip coefficient, if that
@@ -388,13 +437,58 @@ class Decider {
         }
       }
     }
-    if (verdict != Verdict::found_unchecked) {
+    if (listed_) {
       solver.factor(m_.answer.data(), o_.rank_tolerance);
       solver.solve();
       solver.settle();
       decision_.reactions_unique = solver.rank() == solver.active();
+    } else {
+      solver.factor(m_.answer.data(), o_.rank_tolerance);
+      decision_.reactions_unique = solver.rank() == solver.active();
+      find_ties(rules);
     }
     return publish();
+  }
+
+  // Of a mode that was found without trying all: rows that could as well have another status.
+  void find_ties(const Rules& rules) {
+    double size = 1;
+    for (int i = 0; i < n_; ++i) size = std::max(size, std::abs(m_.force[i]) * m_.inverse_force_scale[i]);
+    for (int i = 0; i < n_; ++i) {
+      RowStatus other = m_.answer[i];
+      const bool force_ends = [&] {
+        const double slack = o_.tolerance * size * m_.force_scale[i];
+        if (i < p_.normals) return m_.force[i] <= slack;
+        const int j = i - p_.normals;
+        double limit = p_.base != nullptr ? p_.base[j] : 0;
+        for (int k = 0; k < p_.normals && p_.coupling != nullptr; ++k)
+          limit += p_.coupling[j * p_.normals + k] * std::abs(m_.force[k]);
+        return rules.stick_mu[j] * limit - std::abs(m_.force[i]) <= slack;
+      }();
+      const bool stands = std::abs(m_.acceleration[i]) <= o_.tolerance * size * m_.acceleration_scale[i];
+      if (i < p_.normals) {
+        const bool alone = !has_friction(p_, rules, i);
+        if (alone && other == RowStatus::closed && force_ends) {
+          other = RowStatus::open;
+        } else if (alone && other == RowStatus::open && stands) {
+          other = RowStatus::closed;
+        }
+      } else if (rules.state[i - p_.normals] == TangentState::rest) {
+        const bool slips = other == RowStatus::slip_plus || other == RowStatus::slip_minus;
+        if (other == RowStatus::stick && force_ends) {
+          other = m_.force[i] < 0 ? RowStatus::slip_plus : RowStatus::slip_minus;
+        } else if (slips && stands) {
+          other = RowStatus::stick;
+        }
+      }
+      continue_with(i, other);
+    }
+    decision_.alternative = {m_.alternative.data(), static_cast<std::size_t>(n_)};
+  }
+
+  void continue_with(int i, RowStatus other) {
+    const bool allowed = p_.excluded == nullptr || (p_.excluded[i] & bit(other)) == 0;
+    m_.alternative[i] = allowed ? other : m_.answer[i];
   }
 
   // The least bad mode, for the message.
@@ -453,7 +547,10 @@ class Decider {
   int best_ = 0;
   int best_score_ = 0;
   bool several_ = false;
-  bool listed_ = true;
+  bool listable_ = true;   // all modes can be tried
+  bool listed_ = true;     // those of the present round are
+  bool searching_ = true;  // before Lemke's method
+  bool bounded_ = false;   // convex: solved without a list, and unique all the same
   double first_size_ = 1;
 };
 

@@ -1,5 +1,5 @@
-// Decision problems with too many modes: Lemke's method on the complementarity form, then a semismooth
-// Newton method.
+// Decision problems with too many modes: a search from the first mode, Lemke's method on the complementarity
+// form, then a semismooth Newton method.
 //
 // Complementarity form: every row at rest has λ_j = ξ_j − μ L_j with ξ_j ≥ 0 complementary to the positive
 // part of a_j, and 2 μ L_j − ξ_j ≥ 0 complementary to its negative part. So λ = P z + r, z = (normal
@@ -7,6 +7,7 @@
 // the side it presses to: guessed, solved, corrected.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "mode_solver.hpp"
 
@@ -38,7 +39,8 @@ class IterativeSolver {
     }
   }
 
-  bool run() {
+  bool run(bool searching) {
+    if (searching && search()) return true;
     // Sides of pressed bilateral rows settle in a few rounds or not at all.
     for (int round = 0; round < 4; ++round) {
       if (!lemke()) break;
@@ -55,6 +57,112 @@ class IterativeSolver {
   }
 
  private:
+  [[nodiscard]] bool excluded(int i, RowStatus status) const {
+    return p_.excluded != nullptr && (p_.excluded[i] & bit(status)) != 0;
+  }
+
+  // What a row turns to when its inequality fails, its reaction being λ.
+  [[nodiscard]] static RowStatus turned(RowStatus status, double force) {
+    switch (status) {
+      case RowStatus::open:
+        return RowStatus::closed;
+      case RowStatus::closed:
+        return RowStatus::open;
+      case RowStatus::held_plus:
+        return RowStatus::held_minus;
+      case RowStatus::held_minus:
+        return RowStatus::held_plus;
+      case RowStatus::stick:
+        return force < 0 ? RowStatus::slip_plus : RowStatus::slip_minus;
+      case RowStatus::slip_plus:
+      case RowStatus::slip_minus:
+        return RowStatus::stick;
+      default:
+        return status;
+    }
+  }
+
+  // Tangential rows follow their normal rows: free without them, at rest where they carry again.
+  void follow_normals(RowStatus* mode) const {
+    for (int j = 0; j < nT_; ++j) {
+      RowStatus& status = mode[nN_ + j];
+      if (!can_carry(p_, rules_, mode, j)) {
+        status = RowStatus::free;
+      } else if (rules_.state[j] == TangentState::slip_plus) {
+        status = RowStatus::slip_plus;
+      } else if (rules_.state[j] == TangentState::slip_minus) {
+        status = RowStatus::slip_minus;
+      } else if (rules_.state[j] == TangentState::follows) {
+        status = RowStatus::follows;
+      } else if (status == RowStatus::free || rules_.state[j] == TangentState::tied) {
+        status = RowStatus::stick;
+      }
+    }
+  }
+
+  // From everything closed and at rest: rows whose inequalities fail turn, first all of them, then the worst alone. At most events few rows
+  // turn, and this finds them at once.
+  bool search() {
+    RowStatus* const mode = m_.mode.data();
+    for (int k = 0; k < nN_; ++k) {
+      mode[k] = !is_bilateral(k)               ? RowStatus::closed
+                : !has_friction(p_, rules_, k) ? RowStatus::held
+                                               : RowStatus::held_plus;
+    }
+    for (int j = 0; j < nT_; ++j) mode[nN_ + j] = RowStatus::free;
+    follow_normals(mode);
+    ModeSolver solver(p_, rules_, m_);
+    int fewest = n_ + 1;
+    int patience = 4;
+    for (int round = 0; round < 20 + 2 * n_; ++round) {
+      solver.factor(mode, o_.rank_tolerance);
+      solver.solve();
+      solver.settle();
+      const double tolerance = o_.tolerance * solver.size();
+      int count = 0;
+      int worst = -1;
+      double least = 0;
+      for (int i = 0; i < n_; ++i) {
+        const double scale = is_active(mode[i]) ? m_.force_scale[i] : m_.acceleration_scale[i];
+        const double margin = solver.margin(i);
+        const bool out = excluded(i, mode[i]);
+        m_.failing[i] = out || margin < -tolerance * scale ? 1 : 0;
+        if (m_.failing[i] == 0) continue;
+        if (excluded(i, turned(mode[i], m_.force[i])) || turned(mode[i], m_.force[i]) == mode[i]) {
+          m_.failing[i] = 0;
+          continue;
+        }
+        ++count;
+        const double relative =
+            out ? -std::numeric_limits<double>::infinity() : margin / (scale > 0 ? scale : 1);
+        if (worst < 0 || relative < least) {
+          least = relative;
+          worst = i;
+        }
+      }
+      if (count == 0) {
+        for (int i = 0; i < n_; ++i) {
+          if (excluded(i, mode[i])) return false;
+        }
+        if (!solver.admissible(mode, o_)) return false;
+        solver.settle();
+        return true;
+      }
+      if (count < fewest) {
+        fewest = count;
+        patience = 4;
+      } else if (--patience < -2 * n_) {
+        return false;
+      }
+      for (int i = 0; i < n_; ++i) {
+        if (m_.failing[i] == 0 || (patience <= 0 && i != worst)) continue;
+        mode[i] = turned(mode[i], m_.force[i]);
+      }
+      follow_normals(mode);
+    }
+    return false;
+  }
+
   [[nodiscard]] bool is_bilateral(int k) const {
     return p_.kind != nullptr && p_.kind[k] == NormalKind::bilateral;
   }
@@ -308,6 +416,7 @@ class IterativeSolver {
     }
     if (!(natural_map(m_.force.data(), m_.newton_value.data()) <= kAccepted * size)) return false;
     RowStatus* mode = m_.mode.data();
+    bool turned = false;
     for (int i = 0; i < n_; ++i) {
       double a = p_.b[i];
       for (int k = 0; k < n_; ++k) a += p_.A[i * n_ + k] * m_.force[k];
@@ -338,6 +447,13 @@ class IterativeSolver {
           mode[i] = std::abs(pull) <= bound ? RowStatus::stick
                     : pull < 0              ? RowStatus::slip_plus
                                             : RowStatus::slip_minus;
+          // On the edge of the cone a row has two statuses; the one that is excluded leaves the other.
+          if (excluded(i, mode[i])) {
+            mode[i] = mode[i] != RowStatus::stick ? RowStatus::stick
+                      : m_.force[i] < 0           ? RowStatus::slip_plus
+                                                  : RowStatus::slip_minus;
+            turned = true;
+          }
           break;
         }
         case TangentState::slip_plus:
@@ -354,10 +470,8 @@ class IterativeSolver {
           break;
       }
     }
-    if (p_.excluded != nullptr) {
-      for (int i = 0; i < n_; ++i) {
-        if ((p_.excluded[i] & bit(mode[i])) != 0) return false;
-      }
+    for (int i = 0; i < n_; ++i) {
+      if (excluded(i, mode[i])) return false;
     }
     std::copy_n(m_.force.begin(), n_, m_.newton_trial.begin());
     std::copy_n(m_.acceleration.begin(), n_, m_.newton_value.begin());
@@ -366,6 +480,7 @@ class IterativeSolver {
       solver.settle();
       return true;
     }
+    if (turned) return false;
     std::copy_n(m_.newton_trial.begin(), n_, m_.force.begin());
     for (int i = 0; i < n_; ++i) m_.acceleration[i] = is_active(mode[i]) ? 0 : m_.newton_value[i];
     return true;
@@ -381,8 +496,8 @@ class IterativeSolver {
 }  // namespace
 
 bool solve_iteratively(const DecisionProblem& problem, const Rules& rules, const DecisionOptions& options,
-                       DecisionWorkspace::Memory& memory) {
-  return IterativeSolver(problem, rules, options, memory).run();
+                       bool search, DecisionWorkspace::Memory& memory) {
+  return IterativeSolver(problem, rules, options, memory).run(search);
 }
 
 }  // namespace judder::contact

@@ -52,9 +52,10 @@ struct DecisionWorkspace::Memory {
 
   // iterative solution
   std::vector<double> reaction_of_unknowns, newton_matrix, newton_step, newton_trial, newton_value;
-  std::vector<std::uint8_t> free_row, treatment;
-  std::vector<double> side;
+  std::vector<std::uint8_t> free_row, treatment, failing;
+  std::vector<double> side, lower, upper;
   std::vector<int> unknown_of_row;
+  std::vector<RowStatus> alternative;
 
   void resize(int normal_rows, int tangent_rows);
 };
@@ -84,10 +85,18 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
 [[nodiscard]] bool can_carry(const DecisionProblem& problem, const Rules& rules, const RowStatus* mode,
                              int j);
 
-/// One solution by Lemke's method or a semismooth Newton method, for problems with too many modes. Leaves
+/// Every reaction has bounds of its own, and A is symmetric: such a problem is convex (bounded_solver.cpp).
+[[nodiscard]] bool is_bounded(const DecisionProblem& problem);
+/// The solution of such a problem, of any size. False: there is none (contradicting held rows, excluded statuses). Leaves the mode in
+/// `memory.mode`, λ and a in `memory.force` and `memory.acceleration`.
+[[nodiscard]] bool solve_bounded(const DecisionProblem& problem, const Rules& rules,
+                                 const DecisionOptions& options, DecisionWorkspace::Memory& memory);
+
+/// One solution by a search from the first mode, by Lemke's method or a semismooth Newton method, for problems with too many modes. Leaves
 /// the mode in `memory.mode`, λ and a in `memory.force` and `memory.acceleration`.
 [[nodiscard]] bool solve_iteratively(const DecisionProblem& problem, const Rules& rules,
-                                     const DecisionOptions& options, DecisionWorkspace::Memory& memory);
+                                     const DecisionOptions& options, bool search,
+                                     DecisionWorkspace::Memory& memory);
 
 class ModeSolver {
  public:

@@ -5,14 +5,49 @@
 
 namespace judder::engines {
 
+namespace {
+
+// Both are ascending.
+void unite(Members& into, const Members& others) {
+  for (const int member : others) {
+    const auto place = std::lower_bound(into.begin(), into.end(), member);
+    if (place == into.end() || *place != member) into.insert(place, member);
+  }
+}
+
+// Saved members: how many, then each. Every number is exact as a decimal.
+void append(std::vector<double>& out, const Members& members) {
+  out.push_back(static_cast<double>(members.size()));
+  for (const int member : members) out.push_back(member);
+}
+
+}  // namespace
+
+bool contains(const Members& members, int member) {
+  return std::binary_search(members.begin(), members.end(), member);
+}
+
+void Accumulation::Pattern::clear() {
+  length = 0;
+  ratio = remaining = jerk = height = size = 0;
+  equal_time = false;
+  members.clear();
+  count = 0;
+}
+
+void Accumulation::Recent::push(const Entry& entry) {
+  if (size_ == most_) {
+    std::rotate(slots_.begin(), slots_.begin() + 1, slots_.end());
+  } else {
+    ++size_;
+    if (slots_.size() < size_) slots_.emplace_back();
+  }
+  slots_[size_ - 1] = entry;
+}
+
 void Accumulation::push(const Entry& entry) {
-  const auto keep = [&entry](std::vector<Entry>& list, std::size_t most) {
-    if (list.capacity() == 0) list.reserve(most);
-    if (list.size() == most) list.erase(list.begin());
-    list.push_back(entry);
-  };
-  keep(entries_, kLongest * kTimes + 1);
-  keep(recent_, 2 * kHalf);
+  entries_.push(entry);
+  recent_.push(entry);
   ++count_;
 }
 
@@ -26,7 +61,8 @@ void Accumulation::finish_pattern() {
   count_ = 0;
 }
 
-Accumulation::Pattern Accumulation::pattern() const {
+bool Accumulation::pattern(Pattern& out) const {
+  out.clear();
   const std::size_t size = entries_.size();
   for (std::size_t p = 1; p <= kLongest && p * kTimes + 1 <= size; ++p) {
     bool repeats = true;
@@ -49,31 +85,33 @@ Accumulation::Pattern Accumulation::pattern() const {
       }
       return true;
     };
-    Pattern out;
     double ratio = 0;
     if (!steady(duration, 0.01, ratio)) continue;
     out.length = static_cast<int>(p);
     out.ratio = ratio;
     out.count = count_;
-    for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
+    for (std::size_t i = size - p; i < size; ++i) unite(out.members, entries_[i].members);
     out.jerk = std::abs(entries_[size - 1].acceleration - entries_[size - 1 - p].acceleration) /
                duration[kTimes - 1];
-    out.height = entries_[size - 1].size * duration[kTimes - 1] / 4;
+    out.size = entries_[size - 1].size;
+    out.height = out.size * duration[kTimes - 1] / 4;
     if (ratio < 1 - 1e-3) {
       out.remaining = duration[kTimes - 1] * ratio / (1 - ratio);
-      return out;
+      return true;
     }
     double shrink = 0;
     if (std::abs(ratio - 1) < 0.01 && steady(measure, 0.2, shrink) && shrink < 0.9) {
       out.equal_time = true;
       out.ratio = shrink;
-      return out;
+      return true;
     }
+    out.clear();
   }
-  return {};
+  return false;
 }
 
-Accumulation::Pattern Accumulation::early_pattern() const {
+bool Accumulation::early_pattern(Pattern& out) const {
+  out.clear();
   const std::size_t size = entries_.size();
   for (std::size_t p = 1; p <= kLongest && 2 * p <= size; ++p) {
     bool repeats = true;
@@ -83,64 +121,161 @@ Accumulation::Pattern Accumulation::early_pattern() const {
     const Entry& now = entries_[size - 1];
     const Entry& before = entries_[size - 1 - p];
     const double ratio = now.size / before.size;
-    if (!(ratio < 0.99)) return {};
-    Pattern out;
+    if (!(ratio < 0.99)) return false;
     out.length = static_cast<int>(p);
     out.ratio = ratio;
     out.count = count_;
     out.remaining = (now.time - before.time) * ratio / (1 - ratio);
-    for (std::size_t i = size - p; i < size; ++i) out.members |= entries_[i].members;
+    for (std::size_t i = size - p; i < size; ++i) unite(out.members, entries_[i].members);
     out.jerk = std::abs(now.acceleration - before.acceleration) / (now.time - before.time);
     out.height = now.size * (now.time - before.time) / 4;
-    return out;
+    out.size = now.size;
+    return true;
   }
-  return {};
+  return false;
 }
 
-Accumulation::Pattern Accumulation::cluster() const {
-  if (recent_.size() < 2 * kHalf) return {};
-  const Entry* entry = recent_.data();
+bool Accumulation::cluster(Pattern& out) const {
+  out.clear();
+  if (recent_.size() < 2 * kHalf) return false;
   double earlier = 0;
   double later = 0;
-  Pattern out;
   for (std::size_t i = 0; i < 2 * kHalf; ++i) {
     double& half = i < kHalf ? earlier : later;
-    half = std::max(half, entry[i].size);
-    out.members |= entry[i].members;
+    half = std::max(half, recent_[i].size);
+    unite(out.members, recent_[i].members);
   }
-  if (!(later < 0.7 * earlier)) return {};
+  if (!(later < 0.7 * earlier)) {
+    out.clear();
+    return false;
+  }
   out.length = static_cast<int>(2 * kHalf);
   out.ratio = later / earlier;
   out.count = count_;
-  out.height = earlier * (entry[2 * kHalf - 1].time - entry[0].time) / 4;
-  return out;
+  out.size = recent_[2 * kHalf - 1].size;
+  out.height = earlier * (recent_[2 * kHalf - 1].time - recent_[0].time) / 4;
+  return true;
 }
 
-// Every number is exact as a decimal: the members in two halves of 32 bits.
+// Count, number of entries of the pattern; then each entry: time, size, acceleration, members.
 std::vector<double> Accumulation::save() const {
   std::vector<double> out{static_cast<double>(count_), static_cast<double>(entries_.size())};
-  for (const std::vector<Entry>* list : {&entries_, &recent_}) {
-    for (const Entry& entry : *list) {
-      out.push_back(entry.time);
-      out.push_back(static_cast<double>(entry.members >> 32U));
-      out.push_back(static_cast<double>(entry.members & 0xFFFFFFFFULL));
-      out.push_back(entry.size);
-      out.push_back(entry.acceleration);
+  for (const Recent* list : {&entries_, &recent_}) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Entry& entry = (*list)[i];
+      out.insert(out.end(), {entry.time, entry.size, entry.acceleration});
+      append(out, entry.members);
     }
   }
   return out;
 }
 
-void Accumulation::load(const std::vector<double>& memory) {
+void Accumulation::load(std::span<const double> memory) {
   clear();
   if (memory.size() < 2) return;
   count_ = static_cast<long>(memory[0]);
   const auto first = static_cast<std::size_t>(memory[1]);
-  for (std::size_t i = 2; i + 4 < memory.size(); i += 5) {
-    const auto members =
-        (static_cast<std::uint64_t>(memory[i + 1]) << 32U) | static_cast<std::uint64_t>(memory[i + 2]);
-    (entries_.size() < first ? entries_ : recent_)
-        .push_back({memory[i], members, memory[i + 3], memory[i + 4]});
+  Entry entry;
+  for (std::size_t i = 2; i + 3 < memory.size();) {
+    entry.time = memory[i];
+    entry.size = memory[i + 1];
+    entry.acceleration = memory[i + 2];
+    const auto members = static_cast<std::size_t>(memory[i + 3]);
+    i += 4;
+    if (members > memory.size() - i) return;
+    entry.members.clear();
+    for (std::size_t k = 0; k < members; ++k) entry.members.push_back(static_cast<int>(memory[i + k]));
+    i += members;
+    (entries_.size() < first ? entries_ : recent_).push(entry);
+  }
+}
+
+Accumulations::Accumulations(int blocks, std::span<const int> block_of)
+    : block_of_(block_of.begin(), block_of.end()),
+      block_(static_cast<std::size_t>(blocks)),
+      entry_(static_cast<std::size_t>(blocks)) {
+  present_.reserve(static_cast<std::size_t>(blocks));
+}
+
+void Accumulations::clear() {
+  for (Accumulation& block : block_) block.clear();
+  present_.clear();
+}
+
+void Accumulations::begin(double time) {
+  time_ = time;
+  present_.clear();
+}
+
+void Accumulations::add(int relation, double speed, double acceleration) {
+  const int block = block_of_[relation];
+  Accumulation::Entry& entry = entry_[block];
+  if (std::find(present_.begin(), present_.end(), block) == present_.end()) {
+    present_.push_back(block);
+    entry.time = time_;
+    entry.size = 0;
+    entry.members.clear();
+  }
+  entry.members.push_back(relation);
+  entry.size = std::max(entry.size, speed);
+  entry.acceleration = acceleration;
+}
+
+void Accumulations::end() {
+  for (const int block : present_) block_[block].push(entry_[block]);
+}
+
+bool Accumulations::pattern(Accumulation::Pattern& out) {
+  out.clear();
+  for (const int number : present_) {
+    const Accumulation& block = block_[number];
+    if (!block.pattern(one_) && !block.early_pattern(one_) && !block.cluster(one_)) {
+      out.clear();
+      return false;
+    }
+    if (out.length > 0 && out.equal_time != one_.equal_time) {
+      out.clear();
+      return false;
+    }
+    out.length = std::max(out.length, one_.length);
+    out.ratio = std::max(out.ratio, one_.ratio);
+    out.remaining = std::max(out.remaining, one_.remaining);
+    out.equal_time = one_.equal_time;
+    unite(out.members, one_.members);
+    out.jerk = std::max(out.jerk, one_.jerk);
+    out.count = std::max(out.count, one_.count);
+    out.height = std::max(out.height, one_.height);
+    out.size = std::max(out.size, one_.size);
+  }
+  return out.length > 0;
+}
+
+void Accumulations::finish_pattern() {
+  for (const int block : present_) block_[block].finish_pattern();
+}
+
+// For each block with a memory: its number, how many numbers follow, and these.
+std::vector<double> Accumulations::save() const {
+  std::vector<double> out;
+  for (std::size_t block = 0; block < block_.size(); ++block) {
+    if (block_[block].empty()) continue;
+    const std::vector<double> memory = block_[block].save();
+    out.push_back(static_cast<double>(block));
+    out.push_back(static_cast<double>(memory.size()));
+    out.insert(out.end(), memory.begin(), memory.end());
+  }
+  return out;
+}
+
+void Accumulations::load(std::span<const double> memory) {
+  clear();
+  while (memory.size() >= 2) {
+    const auto block = static_cast<std::size_t>(memory[0]);
+    const auto length = static_cast<std::size_t>(memory[1]);
+    memory = memory.subspan(2);
+    if (block >= block_.size() || length > memory.size()) return;
+    block_[block].load(memory.first(length));
+    memory = memory.subspan(length);
   }
 }
 

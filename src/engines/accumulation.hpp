@@ -7,58 +7,111 @@
 // mechanics: docs/theory.md, "Accumulation".
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace judder::engines {
 
-/// The bit of a relation or switch in a set of members.
-[[nodiscard]] inline std::uint64_t member_bit(int index) {
-  return std::uint64_t{1} << (static_cast<unsigned>(index) % 64U);
-}
+/// Relations or switches, ascending, each once: of any number.
+using Members = std::vector<int>;
 
+/// Whether `member` is one of them.
+[[nodiscard]] bool contains(const Members& members, int member);
+
+/// Impacts or switchings of one block, in the order of time.
 class Accumulation {
  public:
   struct Entry {
     double time = 0;
-    std::uint64_t members = 0;  ///< bit per relation or switch (modulo 64) that took part at this instant
-    double size = 0;            ///< largest approach speed, or 0
-    double acceleration = 0;    ///< normal acceleration of a contact that touches, just before
+    Members members;          ///< that took part at this instant
+    double size = 0;          ///< largest approach speed, or 0
+    double acceleration = 0;  ///< normal acceleration of a contact that touches, just before
   };
   struct Pattern {
     int length = 0;           ///< 0: none
     double ratio = 0;         ///< r
     double remaining = 0;     ///< R
     bool equal_time = false;  ///< durations are equal, sizes shrink
-    std::uint64_t members = 0;
+    Members members;
     double jerk = 0;    ///< rate at which the normal acceleration changes from one occurrence to the next
     long count = 0;     ///< impacts seen in the pattern so far
     double height = 0;  ///< largest gap that its last occurrence can have reached
+    double size = 0;    ///< of the last impact
+
+    /// No pattern; the memory is kept.
+    void clear();
   };
 
   void clear();
   /// The pattern is over; what comes next may form another one.
   void finish_pattern();
   void push(const Entry& entry);
-  /// The pattern that the recent entries form, if any.
-  [[nodiscard]] Pattern pattern() const;
+  /// The pattern that the recent entries form; false: none.
+  bool pattern(Pattern& out) const;
   /// The pattern that has occurred twice, its last impact weaker than the one before: for hops so small that their rounding is no longer
   /// steady.
-  [[nodiscard]] Pattern early_pattern() const;
+  bool early_pattern(Pattern& out) const;
   /// Sixteen impacts in any order, the later eight weaker than the earlier: contacts that hand each other ever smaller motions. Nothing remains
   /// of it (R = 0) where its height is below notice.
-  [[nodiscard]] Pattern cluster() const;
+  bool cluster(Pattern& out) const;
 
+  [[nodiscard]] bool empty() const { return entries_.size() == 0 && recent_.size() == 0; }
   [[nodiscard]] std::vector<double> save() const;
-  void load(const std::vector<double>& memory);
+  void load(std::span<const double> memory);
 
  private:
   static constexpr std::size_t kLongest = 8;  ///< pattern length
   static constexpr std::size_t kTimes = 4;    ///< occurrences asked for
   static constexpr std::size_t kHalf = 8;     ///< of a cluster
-  std::vector<Entry> entries_;                ///< at most kLongest · kTimes + 1, oldest first
-  std::vector<Entry> recent_;  ///< at most 2 kHalf, oldest first, whatever patterns they belong to
+
+  /// The last entries, oldest first. Their memory is used again.
+  class Recent {
+   public:
+    explicit Recent(std::size_t most) : most_(most) {}
+    void push(const Entry& entry);
+    void clear() { size_ = 0; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const Entry& operator[](std::size_t i) const { return slots_[i]; }
+
+   private:
+    std::size_t most_;
+    std::size_t size_ = 0;
+    std::vector<Entry> slots_;
+  };
+  Recent entries_{kLongest * kTimes + 1};
+  Recent recent_{2 * kHalf};  ///< whatever patterns they belong to
   long count_ = 0;
+};
+
+/// Impacts of a whole system. Blocks that are not connected accumulate each by itself, whatever the others do in between.
+class Accumulations {
+ public:
+  /// `blocks` of them; block_of[r] is the block of relation r.
+  Accumulations(int blocks, std::span<const int> block_of);
+
+  void clear();
+  /// An instant with impacts: its time, the contacts that approach, in the order of their numbers, and its end.
+  void begin(double time);
+  void add(int relation, double speed, double acceleration);
+  void end();
+  /// The pattern of the blocks that took part in the last instant: false unless each of them has one, of the same kind.
+  bool pattern(Accumulation::Pattern& out);
+  /// The patterns of these blocks are over.
+  void finish_pattern();
+  /// Whether two relations belong to the same block.
+  [[nodiscard]] bool connected(int a, int b) const { return block_of_[a] == block_of_[b]; }
+
+  [[nodiscard]] std::vector<double> save() const;
+  void load(std::span<const double> memory);
+
+ private:
+  std::vector<int> block_of_;
+  std::vector<Accumulation> block_;
+  std::vector<Accumulation::Entry> entry_;  ///< of the present instant, by block
+  std::vector<int> present_;                ///< blocks that take part in it
+  double time_ = 0;
+  Accumulation::Pattern one_;
 };
 
 }  // namespace judder::engines

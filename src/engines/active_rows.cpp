@@ -94,7 +94,11 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   first_rows_.resize(many);
   for (int a = 0; a < many; ++a) {
     const double* g = row(a);
-    for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(g, response(k), n_);
+    int first = 0;  // most rows stand on few coordinates
+    int end = n_;
+    while (first < end && g[first] == 0) ++first;
+    while (end > first && g[end - 1] == 0) --end;
+    for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(g + first, response(k) + first, end - first);
   }
   if (find_rank) {
     find_order(ranking);
@@ -119,6 +123,7 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
       const int ar = row_order_[a];
       const double ratio = matrix_[ar * many + pc] / pivot;
       matrix_[ar * many + pc] = ratio;
+      if (ratio == 0) continue;
       for (int k = p + 1; k < rank_; ++k) {
         const int kc = column_order_[k];
         matrix_[ar * many + kc] -= ratio * matrix_[pr * many + kc];

@@ -14,6 +14,7 @@ using contact::RowStatus;
 constexpr double kTieTolerance =
     1e-9;  ///< a Taylor coefficient below this share of its row's scale counts as zero
 constexpr int kTieOrder = expr::kTaylorOrder;
+constexpr int kNoOrder = 1000;  ///< later than any order
 
 TangentStatus tangent_status(RowStatus status) {
   switch (status) {
@@ -38,13 +39,24 @@ void Decider::Exclusions::clear() {
 }
 
 Decider::Decider(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), assembly_(system, work), known_(system, work), series_(system, work) {
+    : system_(system),
+      work_(work),
+      coupling_(system),
+      assembly_(system, work),
+      known_(system, work, coupling_),
+      series_(system, work) {
   const model::Layout& layout = system.layout();
-  workspace_.expect(layout.relations, layout.tangents);
+  const int rows = layout.relations + layout.tangents;
+  assembly_.leave_out_zeros(coupling_);
+  workspace_.expect(coupling_.most_normals(), coupling_.most_tangents());
   part_.resize(layout.relations);
+  listed_.resize(layout.relations);
+  open_.resize(layout.relations);
+  known_of_.resize(layout.relations);
+  free_.resize(layout.coordinates);
   state_.resize(layout.tangents);
-  excluded_.resize(layout.relations + layout.tangents);
-  force_floor.resize(layout.relations + layout.tangents);
+  excluded_.resize(rows);
+  force_floor.resize(rows);
 }
 
 Decider::Exclusions Decider::no_exclusions() const {
@@ -52,10 +64,14 @@ Decider::Exclusions Decider::no_exclusions() const {
           std::vector<std::uint16_t>(system_.layout().tangents, 0)};
 }
 
-void Decider::apply(std::span<const RowAssembly::Row> rows, std::span<const RowStatus> statuses,
-                    Mode& mode) const {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const RowAssembly::Row& row = rows[i];
+void Decider::take_block_rows(std::span<const int> rows) {
+  block_rows_.clear();
+  for (const int i : rows) block_rows_.push_back(assembly_[i]);
+}
+
+void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) const {
+  for (std::size_t i = 0; i < block_rows_.size(); ++i) {
+    const RowAssembly::Row& row = block_rows_[i];
     if (row.tangent >= 0) {
       // Without normal force a row is free to move; its slip is kept, unless its own contact opens (below).
       if (statuses[i] != RowStatus::free) mode.tangent[row.number] = tangent_status(statuses[i]);
@@ -73,7 +89,7 @@ void Decider::apply(std::span<const RowAssembly::Row> rows, std::span<const RowS
         mode.tangent[relation.first_tangent + j] = TangentStatus::free;
     }
   }
-  for (const RowAssembly::Row& row : rows) {
+  for (const RowAssembly::Row& row : block_rows_) {
     if (row.tangent < 0) continue;
     const model::Relation& relation = system_.relations()[row.relation];
     if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open)
@@ -81,54 +97,56 @@ void Decider::apply(std::span<const RowAssembly::Row> rows, std::span<const RowS
   }
 }
 
-Decider::Sign Decider::judge(const Mode& mode) {
-  if (!series_.compute(mode, kTieOrder)) return Sign::undecided;
+// The guards of these rows, in the series last computed.
+Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
+  negative_.clear();
   const double tau = series_.time_scale();
+  Judgement worst;
+  int at = 0;
   // First coefficient from `from` on that is not zero relative to `scale`.
-  const auto first = [tau](const expr::Series& s, int from, int to, double scale, double sign) {
+  const auto take = [&](const expr::Series& s, int from, int to, double scale, double sign) {
     double power = std::pow(tau, from);
     for (int k = from; k <= to; ++k, power *= tau) {
       const double value = sign * s.c[k] * power;
-      if (std::abs(value) > kTieTolerance * scale) return value > 0 ? Sign::positive : Sign::negative;
+      if (!(std::abs(value) > kTieTolerance * scale)) continue;
+      if (value > 0) return;
+      if (worst.sign != Sign::negative || k - from < worst.order) negative_.clear();
+      if (worst.sign == Sign::negative && k - from > worst.order) return;
+      worst = {Sign::negative, k - from};
+      if (negative_.empty() || negative_.back() != at) negative_.push_back(at);
+      return;
     }
-    return Sign::undecided;
-  };
-  Sign worst = Sign::positive;
-  const auto take = [&worst](Sign sign) {
-    if (sign == Sign::negative || worst == Sign::negative) {
-      worst = Sign::negative;
-    } else if (sign == Sign::undecided) {
-      worst = Sign::undecided;
-    }
+    if (worst.sign != Sign::negative) worst = {Sign::undecided, kNoOrder};
   };
   const int order = series_.order();
-  for (int i = 0; i < assembly_.size() && worst != Sign::negative; ++i) {
+  for (const int i : rows) {
+    at = i;
     const RowAssembly::Row& row = assembly_[i];
     const double force = assembly_.force_scale[i];
     const double acceleration = assembly_.acceleration_scale[i];
     if (row.tangent < 0) {
       if (mode.normal[row.relation] == NormalStatus::open) {
-        take(first(series_.gap(row.relation), 2, order, acceleration * tau * tau, 1));
+        take(series_.gap(row.relation), 2, order, acceleration * tau * tau, 1);
       } else if (!series_.unique(row.relation, -1)) {
         continue;  // some reaction will do: the margin of all of them guards it
       } else if (mode.normal[row.relation] == NormalStatus::closed) {
-        take(first(series_.normal(row.relation), 0, order - 1, force, 1));
+        take(series_.normal(row.relation), 0, order - 1, force, 1);
       } else if (mode.pressed[row.relation] != 0) {
-        take(first(series_.normal(row.relation), 0, order - 1, force, mode.pressed[row.relation]));
+        take(series_.normal(row.relation), 0, order - 1, force, mode.pressed[row.relation]);
       }
       continue;
     }
     switch (mode.tangent[row.number]) {
       case TangentStatus::stick:
         if (!series_.unique(row.relation, row.tangent)) break;
-        take(first(series_.cone(row.relation, row.tangent, 1), 0, order - 1, force, 1));
-        take(first(series_.cone(row.relation, row.tangent, -1), 0, order - 1, force, 1));
+        take(series_.cone(row.relation, row.tangent, 1), 0, order - 1, force, 1);
+        take(series_.cone(row.relation, row.tangent, -1), 0, order - 1, force, 1);
         break;
       case TangentStatus::slip_plus:
       case TangentStatus::slip_minus:
         if (state_[i - assembly_.normals()] != contact::TangentState::rest) break;
-        take(first(series_.slip(row.relation, row.tangent), 1, order, acceleration * tau,
-                   direction(mode.tangent[row.number])));
+        take(series_.slip(row.relation, row.tangent), 1, order, acceleration * tau,
+             direction(mode.tangent[row.number]));
         break;
       default:
         break;
@@ -138,7 +156,7 @@ Decider::Sign Decider::judge(const Mode& mode) {
 }
 
 // k and a of the contact that failed, seen alone, where it slips: ": k = -0.85, a = -9.8".
-std::string Decider::paradox_words(const contact::DecisionProblem& problem, const Mode& mode) {
+std::string Decider::paradox_words(const Mode& mode) {
   int normal = -1;
   int tangent = -1;
   for (int i = 0; i < assembly_.size(); ++i) {
@@ -151,7 +169,7 @@ std::string Decider::paradox_words(const contact::DecisionProblem& problem, cons
   std::vector<RowStatus> statuses;
   assembly_.statuses(mode, statuses);
   const contact::SlidingContact alone =
-      contact::sliding_contact(problem, statuses, normal, tangent - assembly_.normals());
+      contact::sliding_contact(problem_, statuses, normal, tangent - assembly_.normals());
   if (contact::regular(alone.sliding)) return {};
   std::string words =
       alone.kind == contact::NormalKind::bilateral
@@ -159,6 +177,238 @@ std::string Decider::paradox_words(const contact::DecisionProblem& problem, cons
                 " >= k = " + to_text(alone.A_NN, 6)
           : ": k = " + to_text(alone.k, 6);
   return words + ", a = " + to_text(alone.b_N, 6);
+}
+
+// The rows of all relations that take part, in the order of an assembly, and their blocks.
+void Decider::list_rows() {
+  const std::vector<model::Relation>& relations = system_.relations();
+  if (!rows_.empty() && listed_ == part_) return;
+  listed_ = part_;
+  rows_.clear();
+  const int count = static_cast<int>(part_.size());
+  for (int r = 0; r < count; ++r) {
+    if (part_[r] != 0 && relations[r].has_normal) rows_.push_back({r, -1, -1});
+  }
+  for (int r = 0; r < count; ++r) {
+    for (int j = 0; part_[r] != 0 && j < relations[r].tangents; ++j)
+      rows_.push_back({r, j, relations[r].first_tangent + j});
+  }
+  all_blocks_.resize(static_cast<int>(part_.size() + state_.size()));
+  coupling_.find_blocks(rows_, all_blocks_);
+}
+
+// Blocks that a table decides; open_ tells the others.
+bool Decider::decide_known(const Mode& mode, const Exclusions& exclusions, bool constant) {
+  std::fill(open_.begin(), open_.end(), std::uint8_t{0});
+  std::fill(known_of_.begin(), known_of_.end(), -1);
+  if (constant) {
+    std::copy_n(work_.force.begin(), free_.size(), free_.begin());
+    system_.solve_mass(work_, free_.data());
+  }
+  bool all = true;
+  for (int b = 0; b < all_blocks_.count(); ++b) {
+    block_rows_.clear();
+    for (const int i : all_blocks_.rows(b)) block_rows_.push_back(rows_[i]);
+    const int number =
+        constant ? known_.look_up(block_rows_, mode.tangent, exclusions.normal, exclusions.tangent) : -1;
+    if (number >= 0) {
+      const std::span<const RowStatus> statuses = known_.find(number, force_floor, free_);
+      if (!statuses.empty()) {
+        apply(statuses, next_);
+        continue;
+      }
+    }
+    all = false;
+    for (const RowAssembly::Row& row : block_rows_) {
+      open_[row.relation] = 1;
+      known_of_[row.relation] = number;
+    }
+  }
+  return all;
+}
+
+// The numbers of all open rows at once.
+void Decider::set_problem(const Mode& mode) {
+  assembly_.assemble(open_, false);
+  const int size = assembly_.size();
+  const int normals = assembly_.normals();
+  blocks_.resize(static_cast<int>(part_.size() + state_.size()));
+  coupling_.find_blocks(assembly_.rows(), blocks_);
+  for (int b = 0; b < blocks_.count(); ++b) {
+    const std::span<const int> rows = blocks_.rows(b);
+    for (const int i : rows) {
+      const RowAssembly::Row& row = assembly_[i];
+      const double floor =
+          force_floor[row.tangent < 0 ? row.relation : system_.layout().relations + row.number];
+      assembly_.force_scale[i] = std::max(assembly_.force_scale[i], floor);
+      // A force of its usual size moves every row: what it leaves behind when it vanishes is rounding of that size.
+      for (const int k : rows) {
+        const double moved = floor * std::abs(assembly_.A[k * size + i]);
+        assembly_.acceleration_scale[k] = std::max(assembly_.acceleration_scale[k], moved);
+      }
+    }
+  }
+  for (int i = 0; i < size; ++i) {
+    const RowAssembly::Row& row = assembly_[i];
+    if (row.tangent < 0) {
+      excluded_[i] = excluding_.normal[row.relation];
+      continue;
+    }
+    excluded_[i] = excluding_.tangent[row.number];
+    const model::Relation& relation = system_.relations()[row.relation];
+    const TangentStatus known = mode.tangent[row.number];
+    state_[i - normals] = relation.smooth_friction             ? contact::TangentState::follows
+                          : known == TangentStatus::slip_plus  ? contact::TangentState::slip_plus
+                          : known == TangentStatus::slip_minus ? contact::TangentState::slip_minus
+                                                               : contact::TangentState::rest;
+  }
+  problem_ = {};
+  problem_.normals = normals;
+  problem_.tangents = assembly_.tangents();
+  problem_.A = assembly_.A.data();
+  problem_.b = assembly_.b.data();
+  problem_.kind = assembly_.kind.data();
+  problem_.state = state_.data();
+  problem_.mu_static = assembly_.mu_static.data();
+  problem_.mu_slip = assembly_.mu_slip.data();
+  problem_.base = assembly_.base.data();
+  problem_.coupling = assembly_.coupling.data();
+  problem_.excluded = excluded_.data();
+  problem_.force_scale = assembly_.force_scale.data();
+  problem_.acceleration_scale = assembly_.acceleration_scale.data();
+}
+
+Status Decider::failure(const contact::Decision& decision, std::span<const int> rows, const Mode& mode) {
+  Status status;
+  status.time = work_.in[0];
+  failed_ = assembly_[rows[decision.row >= 0 ? decision.row : 0]].relation;
+  status.reason =
+      decision.verdict == contact::Verdict::indeterminate ? Reason::indeterminate : Reason::inconsistent;
+  status.where = system_.relations()[failed_].place;
+  status.message = decision.verdict == contact::Verdict::indeterminate
+                       ? "several motions satisfy contact and friction here (" +
+                             std::to_string(decision.candidates) + " modes)"
+                   : decision.verdict == contact::Verdict::inconsistent
+                       ? "no finite reaction satisfies contact and friction here (all " +
+                             std::to_string(decision.modes_tried) + " modes tried)"
+                       : "no reaction was found; absence is not proved";
+  if (decision.verdict != contact::Verdict::not_found) status.message += paradox_words(mode);
+  return status;
+}
+
+// A block whose accelerations leave several modes is added to the ties; otherwise next_ gets its statuses.
+Status Decider::decide_block(int block, Mode& mode, const contact::DecisionOptions& options) {
+  const std::span<const int> rows = blocks_.rows(block);
+  block_problem_.resize(coupling_.most_normals(), coupling_.most_tangents());
+  const contact::DecisionProblem problem = block_problem_.take(problem_, rows);
+  take_block_rows(rows);
+  const int number = known_of_[block_rows_[0].relation];
+  if (number >= 0) known_.learn(number, block_rows_, problem, options, workspace_);
+  const contact::Decision decision = contact::decide(problem, options, workspace_);
+  reactions_unique_ = reactions_unique_ && decision.reactions_unique;
+  unchecked_ = unchecked_ || decision.verdict == contact::Verdict::found_unchecked;
+  if (!decision.found()) return failure(decision, rows, mode);
+  const bool turns = !decision.alternative.empty() &&
+                     !std::equal(decision.mode.begin(), decision.mode.end(), decision.alternative.begin());
+  if (decision.candidates <= 1 && !turns) {
+    apply(decision.mode, next_);
+    return {};
+  }
+  Tie tie;
+  tie.block = block;
+  tie.first = static_cast<int>(candidates_.size());
+  tie.count = turns ? 0 : decision.candidates;
+  if (turns) {
+    candidates_.insert(candidates_.end(), decision.mode.begin(), decision.mode.end());
+    candidates_.insert(candidates_.end(), decision.alternative.begin(), decision.alternative.end());
+  } else {
+    candidates_.insert(candidates_.end(), decision.candidate_modes.begin(), decision.candidate_modes.end());
+  }
+  ties_.push_back(tie);
+  return {};
+}
+
+std::span<const RowStatus> Decider::choice(const Tie& tie) const {
+  const std::size_t size = blocks_.rows(tie.block).size();
+  const std::size_t number = tie.count > 0 ? tie.at : 0;
+  return std::span(candidates_).subspan(tie.first + number * size, size);
+}
+
+// The next candidate, or, of a block with too many of them, its rows with the negative signs turned.
+void Decider::turn(Tie& tie) {
+  const std::span<const int> rows = blocks_.rows(tie.block);
+  const int size = static_cast<int>(rows.size());
+  if (tie.count > 0) {
+    if (tie.judgement.sign == Sign::undecided && tie.fallback < 0) tie.fallback = tie.at;
+    if (++tie.at < tie.count) return;
+    tie.at = std::max(tie.fallback, 0);
+    tie.final = true;
+    return;
+  }
+  // All at once, and one at a time if that does not come to an end.
+  RowStatus* const now = candidates_.data() + tie.first;
+  RowStatus* const other = now + size;
+  int ties = 0;
+  bool turned = false;
+  for (int i = size - 1; i >= 0; --i) {
+    if (now[i] == other[i]) continue;
+    ++ties;
+    if (std::find(negative_.begin(), negative_.end(), rows[i]) == negative_.end()) continue;
+    if (turned && tie.at > 8) continue;
+    std::swap(now[i], other[i]);
+    turned = true;
+  }
+  tie.final = !turned || ++tie.at > 16 + 4 * ties;
+}
+
+// The first Taylor coefficient of each guard that is not zero decides. A choice in one block acts on another through springs, two orders later than
+// on itself: the lowest order goes first, and what fails there together is changed together.
+void Decider::break_ties() {
+  while (true) {
+    trial_ = next_;
+    for (const Tie& tie : ties_) {
+      take_block_rows(blocks_.rows(tie.block));
+      apply(choice(tie), trial_);
+    }
+    const bool known = series_.compute(trial_, kTieOrder);
+    int lowest = kNoOrder + 1;
+    for (Tie& tie : ties_) {
+      tie.judgement = known ? judge(trial_, blocks_.rows(tie.block)) : Judgement{Sign::undecided, kNoOrder};
+      if (tie.judgement.sign == Sign::positive || tie.final) continue;
+      lowest = std::min(lowest, tie.judgement.order);
+    }
+    if (lowest > kNoOrder) break;
+    for (Tie& tie : ties_) {
+      if (tie.final || tie.judgement.sign == Sign::positive || tie.judgement.order != lowest) continue;
+      if (tie.count == 0 && tie.judgement.sign == Sign::undecided) {
+        tie.final = true;
+        continue;
+      }
+      if (tie.count == 0) static_cast<void>(judge(trial_, blocks_.rows(tie.block)));  // its rows
+      turn(tie);
+    }
+  }
+  for (const Tie& tie : ties_) undecided_ += tie.judgement.sign != Sign::positive ? 1 : 0;
+}
+
+// A row that the tie releases from rest slips with its own coefficient: the others are to be decided again.
+bool Decider::released(const Tie& tie) {
+  const std::span<const int> rows = blocks_.rows(tie.block);
+  const std::span<const RowStatus> statuses = choice(tie);
+  bool any = false;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const int j = rows[k] - assembly_.normals();
+    if (j < 0 || state_[j] != contact::TangentState::rest ||
+        (statuses[k] != RowStatus::slip_plus && statuses[k] != RowStatus::slip_minus) ||
+        assembly_.mu_static[j] == assembly_.mu_slip[j])
+      continue;
+    std::uint16_t& excluded = excluding_.tangent[assembly_[rows[k]].number];
+    if ((excluded & contact::bit(RowStatus::stick)) != 0) continue;
+    excluded |= contact::bit(RowStatus::stick);
+    excluded_[rows[k]] = excluded;
+    any = true;
+  }
+  return any;
 }
 
 Status Decider::decide(Mode& mode, const Exclusions& exclusions, double tolerance) {
@@ -186,120 +436,40 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     return status;
   }
 
-  const bool constant = tolerance == contact::DecisionOptions{}.tolerance &&
-                        known_.look_up(part_, mode.tangent, exclusions.normal, exclusions.tangent);
-  if (constant) {
-    const std::span<const RowStatus> statuses = known_.find(force_floor);
-    if (!statuses.empty()) {
-      apply(known_.rows(), statuses, mode);
-      return status;
-    }
+  next_ = mode;
+  list_rows();
+  contact::DecisionOptions options;
+  if (decide_known(mode, exclusions, tolerance == options.tolerance && system_.mass_constant())) {
+    mode = next_;
+    return status;
   }
-
-  Exclusions& excluded = excluding_;
-  excluded.normal.assign(exclusions.normal.begin(), exclusions.normal.end());
-  excluded.tangent.assign(exclusions.tangent.begin(), exclusions.tangent.end());
+  options.tolerance = tolerance;
+  excluding_.normal.assign(exclusions.normal.begin(), exclusions.normal.end());
+  excluding_.tangent.assign(exclusions.tangent.begin(), exclusions.tangent.end());
+  set_problem(mode);
+  again_.assign(blocks_.count(), 1);
   for (int round = 0; round <= layout.tangents + 1; ++round) {
-    assembly_.assemble(part_, false);
-    const int normals = assembly_.normals();
-    for (int i = 0; i < assembly_.size(); ++i) {
-      const RowAssembly::Row& row = assembly_[i];
-      const double floor = force_floor[row.tangent < 0 ? row.relation : layout.relations + row.number];
-      assembly_.force_scale[i] = std::max(assembly_.force_scale[i], floor);
-      // A force of its usual size moves every row: what it leaves behind when it vanishes is rounding of that size.
-      for (int k = 0; k < assembly_.size(); ++k) {
-        const double moved = floor * std::abs(assembly_.A[k * assembly_.size() + i]);
-        assembly_.acceleration_scale[k] = std::max(assembly_.acceleration_scale[k], moved);
-      }
-      if (row.tangent < 0) {
-        excluded_[i] = excluded.normal[row.relation];
-        continue;
-      }
-      excluded_[i] = excluded.tangent[row.number];
-      const model::Relation& relation = system_.relations()[row.relation];
-      const TangentStatus known = mode.tangent[row.number];
-      state_[i - normals] = relation.smooth_friction             ? contact::TangentState::follows
-                            : known == TangentStatus::slip_plus  ? contact::TangentState::slip_plus
-                            : known == TangentStatus::slip_minus ? contact::TangentState::slip_minus
-                                                                 : contact::TangentState::rest;
+    ties_.clear();
+    candidates_.clear();
+    for (int b = 0; b < blocks_.count(); ++b) {
+      if (again_[b] == 0) continue;
+      again_[b] = 0;
+      const Status failed = decide_block(b, mode, options);
+      if (!failed.ok()) return failed;
     }
-    contact::DecisionProblem problem;
-    problem.normals = normals;
-    problem.tangents = assembly_.tangents();
-    problem.A = assembly_.A.data();
-    problem.b = assembly_.b.data();
-    problem.kind = assembly_.kind.data();
-    problem.state = state_.data();
-    problem.mu_static = assembly_.mu_static.data();
-    problem.mu_slip = assembly_.mu_slip.data();
-    problem.base = assembly_.base.data();
-    problem.coupling = assembly_.coupling.data();
-    problem.excluded = excluded_.data();
-    problem.force_scale = assembly_.force_scale.data();
-    problem.acceleration_scale = assembly_.acceleration_scale.data();
-    contact::DecisionOptions options;
-    options.tolerance = tolerance;
-    if (constant && round == 0) known_.learn(problem, options, assembly_, workspace_);
-    const contact::Decision decision = contact::decide(problem, options, workspace_);
-    reactions_unique_ = decision.reactions_unique;
-    unchecked_ = decision.verdict == contact::Verdict::found_unchecked;
-    if (!decision.found()) {
-      failed_ = decision.row >= 0 ? assembly_[decision.row].relation : assembly_[0].relation;
-      status.reason =
-          decision.verdict == contact::Verdict::indeterminate ? Reason::indeterminate : Reason::inconsistent;
-      status.where = system_.relations()[failed_].place;
-      status.message = decision.verdict == contact::Verdict::indeterminate
-                           ? "several motions satisfy contact and friction here (" +
-                                 std::to_string(decision.candidates) + " modes)"
-                       : decision.verdict == contact::Verdict::inconsistent
-                           ? "no finite reaction satisfies contact and friction here (all " +
-                                 std::to_string(decision.modes_tried) + " modes tried)"
-                           : "no reaction was found; absence is not proved";
-      if (decision.verdict != contact::Verdict::not_found) status.message += paradox_words(problem, mode);
-      return status;
-    }
-    if (decision.candidates <= 1) {
-      apply(assembly_.rows(), decision.mode, mode);
-      return status;
-    }
-
-    candidates_.assign(decision.candidate_modes.begin(), decision.candidate_modes.end());
-    const int size = assembly_.size();
-    Mode& chosen = chosen_;
-    chosen = mode;
-    bool found = false;
-    bool undecided = false;
-    int pick = 0;
-    for (int c = 0; c < decision.candidates && !found; ++c) {
-      Mode& trial = trial_;
-      trial = mode;
-      apply(assembly_.rows(), std::span(candidates_).subspan(c * size, size), trial);
-      const Sign sign = judge(trial);
-      if (sign == Sign::positive || (sign == Sign::undecided && !undecided)) {
-        chosen = trial;
-        pick = c;
-        found = sign == Sign::positive;
-        undecided = true;
-      }
-    }
-    if (!found) {
-      ++undecided_;
-      if (!undecided) apply(assembly_.rows(), std::span(candidates_).first(size), chosen);
-    }
-    // A row that the tie releases from rest slips with its own coefficient: decide the others again.
+    if (!ties_.empty()) break_ties();
     bool again = false;
-    for (int i = normals; i < size; ++i) {
-      const RowStatus row_status = candidates_[pick * size + i];
-      const bool released = state_[i - normals] == contact::TangentState::rest &&
-                            (row_status == RowStatus::slip_plus || row_status == RowStatus::slip_minus) &&
-                            assembly_.mu_static[i - normals] != assembly_.mu_slip[i - normals] &&
-                            (excluded.tangent[assembly_[i].number] & contact::bit(RowStatus::stick)) == 0;
-      if (!released) continue;
-      excluded.tangent[assembly_[i].number] |= contact::bit(RowStatus::stick);
-      again = true;
+    for (const Tie& tie : ties_) {
+      if (released(tie)) {
+        again_[tie.block] = 1;
+        again = true;
+      } else {
+        take_block_rows(blocks_.rows(tie.block));
+        apply(choice(tie), next_);
+      }
     }
     if (!again) {
-      mode = chosen;
+      mode = next_;
       return status;
     }
   }

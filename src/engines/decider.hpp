@@ -1,5 +1,7 @@
 // The next mode: which contacts open, stay closed, stick or slip at the present instant.
 //
+// Rows that are coupled form blocks (row_coupling.hpp), and each block is decided by itself: what is not connected costs nothing.
+//
 // Known are the closed contacts (gap and its rate zero) and, for every closed contact and joint, whether it slips and in which direction or is at
 // rest. The contact layer finds the modes that satisfy the laws at the level of accelerations; where several share the accelerations
 // (a tie) the first non-zero Taylor coefficient of their guards decides. mechanics: docs/theory.md, "Deciding the mode".
@@ -10,12 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "judder/contact/blocks.hpp"
 #include "judder/contact/decision.hpp"
 #include "judder/core/status.hpp"
 #include "judder/engines/mode.hpp"
 #include "known_decisions.hpp"
 #include "motion_series.hpp"
 #include "row_assembly.hpp"
+#include "row_coupling.hpp"
 
 namespace judder::engines {
 
@@ -39,6 +43,8 @@ class Decider {
   /// Sizes that reactions have had, by relation and then by tangential row: floors for what counts as zero.
   std::vector<double> force_floor;
 
+  [[nodiscard]] const RowCoupling& coupling() const { return coupling_; }
+
   /// Of the last decision.
   [[nodiscard]] bool reactions_unique() const { return reactions_unique_; }
   [[nodiscard]] bool unchecked() const { return unchecked_; }
@@ -48,23 +54,60 @@ class Decider {
 
  private:
   enum class Sign { positive, undecided, negative };
-  void apply(std::span<const RowAssembly::Row> rows, std::span<const contact::RowStatus> statuses,
-             Mode& mode) const;
-  [[nodiscard]] Sign judge(const Mode& mode);
-  [[nodiscard]] std::string paradox_words(const contact::DecisionProblem& problem, const Mode& mode);
+  struct Judgement {
+    Sign sign = Sign::positive;
+    int order = 0;  ///< at which a negative sign was found, counted from the order of accelerations
+  };
+  /// A block for which accelerations leave several modes.
+  struct Tie {
+    int block = 0;
+    int first = 0;  ///< place of its candidates in candidates_
+    int count = 0;  ///< of candidates; 0: `first` is a mode and the next place an alternative for each row
+    int at = 0;     ///< the candidate being judged, or the number of turns
+    int fallback = -1;   ///< the first candidate that was undecided
+    bool final = false;  ///< nothing left to try
+    Judgement judgement;
+  };
+
+  void list_rows();
+  [[nodiscard]] bool decide_known(const Mode& mode, const Exclusions& exclusions, bool constant);
+  void set_problem(const Mode& mode);
+  [[nodiscard]] Status decide_block(int block, Mode& mode, const contact::DecisionOptions& options);
+  [[nodiscard]] Status failure(const contact::Decision& decision, std::span<const int> rows,
+                               const Mode& mode);
+  void break_ties();
+  void turn(Tie& tie);
+  [[nodiscard]] std::span<const contact::RowStatus> choice(const Tie& tie) const;
+  [[nodiscard]] bool released(const Tie& tie);
+  void apply(std::span<const contact::RowStatus> statuses, Mode& mode) const;  ///< of block_rows_
+  void take_block_rows(std::span<const int> rows);
+  [[nodiscard]] Judgement judge(const Mode& mode, std::span<const int> rows);
+  [[nodiscard]] std::string paradox_words(const Mode& mode);
 
   const model::System& system_;
   model::Workspace& work_;
+  RowCoupling coupling_;
   RowAssembly assembly_;
   KnownDecisions known_;
   MotionSeries series_;
   contact::DecisionWorkspace workspace_;
-  std::vector<std::uint8_t> part_;
+  contact::BlockProblem block_problem_;
+  contact::DecisionProblem problem_;                ///< of all rows that are assembled
+  std::vector<std::uint8_t> part_, listed_, open_;  ///< by relation: takes part; is in rows_; is not known
+  std::vector<RowAssembly::Row> rows_;              ///< of all relations that take part
+  contact::Blocks all_blocks_;                      ///< of rows_
+  contact::Blocks blocks_;                          ///< of the rows that are assembled
+  std::vector<int> known_of_;                       ///< by relation: number of its block in known_, or −1
+  std::vector<RowAssembly::Row> block_rows_;
+  std::vector<double> free_;  ///< M⁻¹ h
   std::vector<contact::TangentState> state_;
   std::vector<std::uint16_t> excluded_;
   Exclusions excluding_;
   std::vector<contact::RowStatus> candidates_;
-  Mode chosen_, trial_;  ///< of a tie
+  std::vector<Tie> ties_;
+  std::vector<int> negative_;        ///< rows with the negative sign of lowest order, of the last judgement
+  std::vector<std::uint8_t> again_;  ///< by block: to be decided once more
+  Mode next_, trial_;
   bool reactions_unique_ = true;
   bool unchecked_ = false;
   int undecided_ = 0;

@@ -63,7 +63,8 @@ EventEngine::Run::Run(const model::System& system)
       collider_(system, work_),
       timetable_(system, work_),
       series_(system, work_),
-      coupling_(system) {
+      coupling_(system),
+      accumulation_(decider_.coupling().blocks(), decider_.coupling().block_of()) {
   const int components = motion_.all_components();
   y_.resize(components);
   f0_.resize(components);
@@ -102,7 +103,7 @@ EventEngine::Run::Run(const model::System& system)
   watch_counts_.resize(system.watches().size());
   watch_rising_.resize(system.watches().size());
   watch_side_.resize(system.watches().size());
-  tail_impulse_.resize(layout_.relations);
+  tails_.resize(layout_.relations);
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());
   reads_audits_ = !system.columns().empty() ||
@@ -166,6 +167,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   motion_.release_pins();  // where the last run ended is not where this one starts
   phase_ = {};
   accumulation_end_ = kNone;
+  for (Tail& tail : tails_) tail.end = kNone;
   stop_by_watch_ = false;
   time_bound_ = 0;
   have_f0_ = false;

@@ -164,9 +164,9 @@ bool EventEngine::Run::handle_guards() {
     return true;
   }
   motion_.release_pins();
-  // An impact elsewhere, before the time of a tail is over, may open its contacts again. If the run is to stop at the tail, the instant is
+  // An impact of the same block, before the time of a tail is over, may open its contacts again. If the run is to stop at the tail, the instant is
   // still handled to its end.
-  const bool goes_on = !touched || std::isnan(accumulation_end_) || end_tail();
+  const bool goes_on = !touched || std::isnan(accumulation_end_) || strike_tails();
   strikes_ = touched;
   if (!touched && !at_surface_.empty()) finish_switching();
   return settle() && goes_on;

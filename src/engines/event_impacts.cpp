@@ -41,8 +41,7 @@ bool EventEngine::Run::touch() {
   if (!motion_.evaluate())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
   bool approaching = false;
-  Accumulation::Entry entry;
-  entry.time = t_;
+  accumulation_.begin(t_);
   mark_touching();
   for (int r = 0; r < layout_.relations; ++r) {
     if (touching_[r] == 0) continue;
@@ -54,10 +53,9 @@ bool EventEngine::Run::touch() {
     fresh_relation_[r] = 1;
     if (rate < -16 * kEpsilon * terms) {
       approaching = true;
-      entry.members |= member_bit(r);
-      entry.size = std::max(entry.size, -rate);
-      entry.acceleration = rows.zeta_n;
-      for (int i = 0; i < n; ++i) entry.acceleration += rows.w[i] * motion_.acceleration()[i];
+      double acceleration = rows.zeta_n;
+      for (int i = 0; i < n; ++i) acceleration += rows.w[i] * motion_.acceleration()[i];
+      accumulation_.add(r, -rate, acceleration);
       continue;
     }
     // Touches with zero approach velocity.
@@ -86,8 +84,8 @@ bool EventEngine::Run::touch() {
     settle_reference();
     return true;
   }
-  accumulation_.push(entry);
-  const bool tail = begin_tail(entry);
+  accumulation_.end();
+  const bool tail = begin_tail();
   if (!impact(tail)) return false;
   settle_reference();
   return true;
@@ -164,7 +162,7 @@ bool EventEngine::Run::impact(bool inelastic) {
     // The tail's impulse is listed with its accumulation, not as an impact.
     // What stops a contact of the pattern on its way out is below the tolerance, and no impulse of a contact.
     for (std::size_t i = first; i < pending_.size(); ++i)
-      tail_impulse_[pending_[i].place] += std::max(0.0, pending_[i].normal_impulse);
+      tails_[pending_[i].place].impulse += std::max(0.0, pending_[i].normal_impulse);
     pending_.resize(first);
   }
   return true;
@@ -196,20 +194,23 @@ void EventEngine::Run::add_impact_work() {
 }
 
 // Whether the impacts have become the tail of an accumulation. If so all contacts of the pattern touch now, and the tail's end is on the timetable.
-bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
-  if (!std::isnan(accumulation_end_)) return false;
-  Accumulation::Pattern pattern = accumulation_.pattern();
-  if (pattern.length == 0) pattern = accumulation_.early_pattern();
-  if (pattern.length == 0) pattern = accumulation_.cluster();
-  if (pattern.length == 0) return false;
+bool EventEngine::Run::begin_tail() {
+  Accumulation::Pattern& pattern = pattern_;
+  if (!accumulation_.pattern(pattern)) return false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (std::isnan(tails_[r].end)) continue;
+    for (const int member : pattern.members) {
+      if (accumulation_.connected(r, member)) return false;
+    }
+  }
   double speed_scale = 0;
   for (int i = 0; i < layout_.coordinates; ++i)
     speed_scale = std::max(speed_scale, scale_[layout_.coordinates + i]);
   for (int r = 0; r < layout_.relations; ++r) {
-    if ((pattern.members & member_bit(r)) == 0 || !system_.relations()[r].has_normal) continue;
+    if (!contains(pattern.members, r) || !system_.relations()[r].has_normal) continue;
     const double gap_scale = guards_.gap_scale(r);
     if (pattern.equal_time) {
-      if (entry.size > 10 * options_.tolerance * speed_scale)
+      if (pattern.size > 10 * options_.tolerance * speed_scale)
         return false;  // smaller hops drown in the error of the steps
     } else if (pattern.height > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) {
       return false;
@@ -219,18 +220,41 @@ bool EventEngine::Run::begin_tail(const Accumulation::Entry& entry) {
     // The acceleration must not change noticeably within the remaining time.
     if (pattern.jerk * pattern.remaining * pattern.remaining > options_.tolerance * speed_scale) return false;
   }
-  std::fill(tail_impulse_.begin(), tail_impulse_.end(), 0.0);
-  for (int r = 0; r < layout_.relations; ++r) {
-    if ((pattern.members & member_bit(r)) == 0 || mode_.normal[r] != NormalStatus::open) continue;
+  double end = pattern.equal_time ? t_ : t_ + pattern.remaining;
+  if (end > options_.until) end = std::nextafter(options_.until, t_);
+  for (const int r : pattern.members) {
+    if (system_.relations()[r].has_normal)
+      tails_[r] = {end, static_cast<double>(pattern.count), pattern.remaining, 0};
+    if (mode_.normal[r] != NormalStatus::open) continue;
     touching_[r] = 1;
     fresh_relation_[r] = 1;
     close_gap(r);
   }
-  tail_ = pattern;
-  accumulation_end_ = pattern.equal_time ? t_ : t_ + pattern.remaining;
-  if (accumulation_end_ > options_.until) accumulation_end_ = std::nextafter(options_.until, t_);
+  find_accumulation_end();
   accumulation_.finish_pattern();
   return true;
+}
+
+void EventEngine::Run::find_accumulation_end() {
+  accumulation_end_ = std::numeric_limits<double>::quiet_NaN();
+  for (const Tail& tail : tails_) {
+    if (!(accumulation_end_ <= tail.end) && !std::isnan(tail.end)) accumulation_end_ = tail.end;
+  }
+}
+
+// A contact that touches now may open the contacts of a tail of the same block again: that tail ends here. False: the run is to stop at it.
+bool EventEngine::Run::strike_tails() {
+  bool struck = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (std::isnan(tails_[r].end)) continue;
+    for (int k = 0; k < layout_.relations; ++k) {
+      if (touching_[k] == 0 || !accumulation_.connected(r, k)) continue;
+      tails_[r].end = t_;
+      struck = true;
+      break;
+    }
+  }
+  return !struck || end_tail();
 }
 
 bool EventEngine::Run::finish_accumulation() {
@@ -246,20 +270,22 @@ bool EventEngine::Run::finish_accumulation() {
   return true;
 }
 
-// Lists the accumulation whose tail ends here. False: the run is to stop at it.
+// Lists the accumulations whose tails end here. False: the run is to stop at them.
 bool EventEngine::Run::end_tail() {
   const double energy = total_energy();
   for (int r = 0; r < layout_.relations; ++r) {
-    if ((tail_.members & member_bit(r)) == 0 || !system_.relations()[r].has_normal) continue;
+    Tail& tail = tails_[r];
+    if (!(tail.end <= t_)) continue;
+    tail.end = std::numeric_limits<double>::quiet_NaN();
     Event event;
     event.kind = EventKind::accumulation;
     event.place = r;
-    event.numbers = {static_cast<double>(tail_.count), tail_.remaining};
-    event.normal_impulse = tail_impulse_[r] + std::max(0.0, motion_.normal()[r]) * tail_.remaining;
+    event.numbers = {tail.count, tail.remaining};
+    event.normal_impulse = tail.impulse + std::max(0.0, motion_.normal()[r]) * tail.remaining;
     event.energy_before = event.energy_after = energy;
     report(event);
   }
-  accumulation_end_ = std::numeric_limits<double>::quiet_NaN();
+  find_accumulation_end();
   if (options_.on_accumulation == OnAccumulation::stop) {
     return fail({Reason::accumulation, t_, {}, "impacts accumulate here"});
   }

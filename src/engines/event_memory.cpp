@@ -11,7 +11,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kGuardNumbers = 3;     ///< saved of each guard
 constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
-constexpr std::size_t kTailNumbers = 8;      ///< saved of an accumulation, before the impulses
+constexpr std::size_t kTailNumbers = 4;      ///< saved of each relation in a tail
 constexpr std::size_t kMethodNumbers = 5;    ///< saved of the choice between the methods
 
 }  // namespace
@@ -56,15 +56,8 @@ void EventEngine::Run::save(Moment& out) const {
   phase.switchings = switching_.save();
   phase.tail_end = accumulation_end_;
   if (!std::isnan(accumulation_end_)) {
-    phase.tail = {static_cast<double>(tail_.length),
-                  tail_.ratio,
-                  tail_.remaining,
-                  tail_.equal_time ? 1.0 : 0.0,
-                  static_cast<double>(tail_.members >> 32U),
-                  static_cast<double>(tail_.members & 0xFFFFFFFFULL),
-                  tail_.jerk,
-                  static_cast<double>(tail_.count)};
-    phase.tail.insert(phase.tail.end(), tail_impulse_.begin(), tail_impulse_.end());
+    for (const Tail& tail : tails_)
+      phase.tail.insert(phase.tail.end(), {tail.end, tail.count, tail.remaining, tail.impulse});
   }
   for (int r = 0; r < layout_.relations; ++r) {
     const Interval& open = open_intervals_[r];
@@ -153,17 +146,13 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   }
   switching_.load(phase.switchings);
   accumulation_end_ = kNone;
-  if (phase.tail.size() == kTailNumbers + tail_impulse_.size()) {
-    accumulation_end_ = phase.tail_end;
-    const double* tail = phase.tail.data();
-    tail_.length = static_cast<int>(tail[0]);
-    tail_.ratio = tail[1];
-    tail_.remaining = tail[2];
-    tail_.equal_time = tail[3] != 0;
-    tail_.members = (static_cast<std::uint64_t>(tail[4]) << 32U) | static_cast<std::uint64_t>(tail[5]);
-    tail_.jerk = tail[6];
-    tail_.count = static_cast<long>(tail[7]);
-    std::copy(phase.tail.begin() + kTailNumbers, phase.tail.end(), tail_impulse_.begin());
+  for (Tail& tail : tails_) tail.end = kNone;
+  if (phase.tail.size() == kTailNumbers * tails_.size()) {
+    for (std::size_t r = 0; r < tails_.size(); ++r) {
+      const double* saved = phase.tail.data() + kTailNumbers * r;
+      tails_[r] = {saved[0], saved[1], saved[2], saved[3]};
+    }
+    find_accumulation_end();
   }
   if (phase.intervals.size() == kIntervalNumbers * open_intervals_.size()) {
     for (int r = 0; r < layout_.relations; ++r) {

@@ -130,9 +130,11 @@ struct EventEngine::Run {
   void rest_by_rounding();
   void add_impact_work();
   void settle_reference();
-  [[nodiscard]] bool begin_tail(const Accumulation::Entry& entry);
+  [[nodiscard]] bool begin_tail();
   [[nodiscard]] bool finish_accumulation();
   [[nodiscard]] bool end_tail();
+  [[nodiscard]] bool strike_tails();
+  void find_accumulation_end();
 
   // --- event_switches.cpp: switches at an instant ---
   struct Leaving {
@@ -176,8 +178,10 @@ struct EventEngine::Run {
   Timetable timetable_;
   MotionSeries series_;
   Coupling coupling_;
-  Accumulation accumulation_;  ///< of impacts
-  Accumulation switching_;     ///< of switchings
+  Accumulations accumulation_;  ///< of impacts
+  Accumulation switching_;      ///< of switchings
+  Accumulation::Entry switched_now_;
+  Accumulation::Pattern switching_pattern_;
   numeric::ExplicitStepper explicit_;
   numeric::RadauStepper radau_;
   numeric::StiffnessMonitor stiffness_;
@@ -279,9 +283,15 @@ struct EventEngine::Run {
   std::vector<Interval> open_intervals_;  ///< by relation; from = NaN: none
   std::vector<double> last_reaction_;
 
-  double accumulation_end_ = 0;  ///< end of the tail that is being replaced; NaN: none
-  Accumulation::Pattern tail_;
-  std::vector<double> tail_impulse_;
+  double accumulation_end_ = 0;  ///< first end of a tail that is being replaced; NaN: none
+  struct Tail {
+    double end = 0;  ///< NaN: none
+    double count = 0;
+    double remaining = 0;
+    double impulse = 0;
+  };
+  std::vector<Tail> tails_;        ///< by relation
+  Accumulation::Pattern pattern_;  ///< that the last impacts form
 };
 
 }  // namespace judder::engines

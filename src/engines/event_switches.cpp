@@ -717,15 +717,18 @@ void EventEngine::Run::project_onto(std::vector<int>& sliding) {
 // Switchings that accumulate: when the state cannot move any more in the remaining time, it is on all surfaces of the pattern, and the instant
 // decides how it goes on.
 void EventEngine::Run::finish_switching() {
-  Accumulation::Entry entry;
+  Accumulation::Entry& entry = switched_now_;
   entry.time = t_;
+  entry.members.clear();
   for (const int k : at_surface_) {
-    if (system_.switches()[k].kind == expr::SwitchKind::jump) entry.members |= member_bit(k);
+    if (system_.switches()[k].kind == expr::SwitchKind::jump) entry.members.push_back(k);
   }
-  if (entry.members == 0) return;
+  if (entry.members.empty()) return;
+  std::sort(entry.members.begin(), entry.members.end());
+  entry.members.erase(std::unique(entry.members.begin(), entry.members.end()), entry.members.end());
   switching_.push(entry);
-  const Accumulation::Pattern pattern = switching_.pattern();
-  if (pattern.length == 0 || pattern.equal_time) return;
+  Accumulation::Pattern& pattern = switching_pattern_;
+  if (!switching_.pattern(pattern) || pattern.equal_time) return;
   if (!have_f0_ && !motion_(t_, y_.data(), f0_.data())) return;
   for (int i = 0; i < layout_.integrated(); ++i) {
     if (std::abs(f0_[i]) * pattern.remaining > options_.tolerance * scale_[i]) return;
@@ -734,7 +737,7 @@ void EventEngine::Run::finish_switching() {
   members.clear();
   for (int k = 0; k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
-    if ((pattern.members & member_bit(k)) != 0 && info.two_sided() && !info.time_only &&
+    if (contains(pattern.members, k) && info.two_sided() && !info.time_only &&
         info.kind == expr::SwitchKind::jump)
       members.push_back(k);
   }

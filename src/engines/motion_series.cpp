@@ -8,6 +8,8 @@ namespace {
 
 using expr::Series;
 
+constexpr double kRounding = 1e-14;  ///< of a sum, relative to its terms
+
 double product(const Series& a, const Series& b, int k) {
   double sum = 0;
   for (int j = 0; j <= k; ++j) sum += a.c[j] * b.c[k - j];
@@ -93,9 +95,13 @@ bool MotionSeries::factorise() {
   }
   for (int a = 0; a < count; ++a) {
     const Series* g = row(active_[a]);
+    int first = 0;  // most rows stand on few coordinates
+    int end = n_;
+    while (first < end && g[first].c[0] == 0) ++first;
+    while (end > first && g[end - 1].c[0] == 0) --end;
     for (int b = 0; b < count; ++b) {
       double sum = 0;
-      for (int i = 0; i < n_; ++i) sum += g[i].c[0] * response_[b * n_ + i];
+      for (int i = first; i < end; ++i) sum += g[i].c[0] * response_[b * n_ + i];
       solver_.matrix()[a * count + b] = sum;
     }
   }
@@ -146,6 +152,22 @@ bool MotionSeries::compute(const Mode& mode, int order) {
   response_.resize(count * n_);
   size_.resize(count);
   load_.resize(count);
+  // Columns that keep their numbers: constant rows whose reaction feeds no friction that slips.
+  constant_.resize(count);
+  for (int a = 0; a < count; ++a)
+    constant_[a] = system_.relations()[active_[a].relation].rows_constant ? 1 : 0;
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const TangentStatus status = mode.tangent[relation.first_tangent + j];
+      if (status == TangentStatus::stick || status == TangentStatus::free) continue;
+      for (const int fed : relation.feeds) {
+        for (int a = 0; a < count; ++a) {
+          if (active_[a].relation == fed && active_[a].tangent < 0) constant_[a] = 0;
+        }
+      }
+    }
+  }
 
   for (int k = 0; k < order; ++k) {
     system_.motion_program().evaluate_series(in_.data(), motion_.data(), registers_.data(), k);
@@ -157,6 +179,7 @@ bool MotionSeries::compute(const Mode& mode, int order) {
     };
     // Columns of the active rows with the friction of slipping rows, and the known friction of given normal forces.
     for (int a = 0; a < count; ++a) {
+      if (k > 0 && constant_[a] != 0) continue;
       const Series* c = column(active_[a]);
       for (int i = 0; i < n_; ++i) columns_[a * n_ + i] = c[i];
     }
@@ -192,10 +215,11 @@ bool MotionSeries::compute(const Mode& mode, int order) {
     }
     for (int i = 0; i < n_; ++i) {
       right_[i] += motion_[i].c[k];
-      for (int j = 0; j < n_; ++j) {
+      for (int j = 0; j < n_ && !system_.mass_constant(); ++j) {
         for (int l = 1; l <= k; ++l) right_[i] -= mass(i, j).c[l] * acceleration_[j].c[k - l];
       }
       for (int a = 0; a < count; ++a) {
+        if (constant_[a] != 0) continue;
         for (int l = 1; l <= k; ++l) right_[i] += columns_[a * n_ + i].c[l] * lambda_[a].c[k - l];
       }
     }
@@ -205,16 +229,23 @@ bool MotionSeries::compute(const Mode& mode, int order) {
     for (int a = 0; a < count; ++a) {
       const Series* g = row(active_[a]);
       double value = -zeta(active_[a]).c[k];
+      const bool varies = !system_.relations()[active_[a].relation].rows_constant;
       for (int j = 0; j < n_; ++j) {
-        for (int l = 1; l <= k; ++l) value -= g[j].c[l] * acceleration_[j].c[k - l];
+        for (int l = 1; l <= k && varies; ++l) value -= g[j].c[l] * acceleration_[j].c[k - l];
         value -= g[j].c[0] * right_[j];
       }
       load_[a] = value;
     }
     solver_.solve(load_.data());
+    rounding_[k] = 0;
     for (int i = 0; i < n_; ++i) {
       double sum = right_[i];
-      for (int a = 0; a < count; ++a) sum += response_[a * n_ + i] * load_[a];
+      double terms = std::abs(sum);
+      for (int a = 0; a < count; ++a) {
+        sum += response_[a * n_ + i] * load_[a];
+        terms += std::abs(response_[a * n_ + i] * load_[a]);
+      }
+      rounding_[k] = std::max(rounding_[k], kRounding * terms);
       acceleration_[i].c[k] = sum;
       if (!std::isfinite(sum)) return false;
     }
@@ -252,7 +283,8 @@ bool MotionSeries::compute(const Mode& mode, int order) {
     double norm = 0;
     for (int i = 0; i < n_; ++i) norm = std::max(norm, std::abs(acceleration_[i].c[k]));
     for (int i = 0; i < m_; ++i) norm = std::max(norm, std::abs(in_[layout.z() + i].c[k + 1]));
-    if (norm == 0) continue;
+    // Loads that balance leave rounding, and its size tells nothing about time.
+    if (norm <= rounding_[k]) continue;
     if (lowest < 0) {
       lowest = k;
       reference = norm;

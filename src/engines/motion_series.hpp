@@ -13,6 +13,8 @@
 // Sides of sliding switches are taken as constants here.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "engines/numeric/ranked_lu.hpp"
@@ -63,6 +65,7 @@ class MotionSeries {
   int n_, m_;
   int order_ = 0;
   double time_scale_ = 1;
+  std::array<double, expr::kTaylorOrder + 1> rounding_{};  ///< of the accelerations, by order
   Mode mode_;
   std::vector<Active> active_;
   std::vector<int> touched_;
@@ -71,7 +74,8 @@ class MotionSeries {
   std::vector<expr::Series> columns_;                   ///< active × n
   std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_;
   std::vector<double> right_, load_, response_, size_;
-  numeric::RankedLu solver_;  ///< G M⁻¹ C of order zero
+  std::vector<std::uint8_t> constant_;  ///< by active row: its column has no higher coefficients
+  numeric::RankedLu solver_;            ///< G M⁻¹ C of order zero
 };
 
 }  // namespace judder::engines

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace judder::engines {
 
 ReactionSharing::ReactionSharing(const model::System& system, model::Workspace& work)
     : system_(system), assembly_(system, work) {
   const model::Layout& layout = system.layout();
-  workspace_.expect(layout.relations, layout.tangents);
-  factor_.resize(layout.relations + layout.tangents);
   part_.resize(layout.relations);
   state_.resize(layout.tangents);
   force_.resize(layout.relations + layout.tangents);
@@ -31,7 +30,19 @@ contact::DecisionProblem ReactionSharing::problem() {
   return problem;
 }
 
+contact::DecisionProblem ReactionSharing::problem(std::span<const int> rows) {
+  block_statuses_.clear();
+  for (const int i : rows) block_statuses_.push_back(statuses_[i]);
+  return block_problem_.take(problem(), rows);
+}
+
 void ReactionSharing::set_mode(const Mode& mode) {
+  if (!coupling_.has_value()) {
+    coupling_.emplace(system_);
+    workspace_.expect(coupling_->most_normals(), coupling_->most_tangents());
+    block_problem_.resize(coupling_->most_normals(), coupling_->most_tangents());
+    blocks_.resize(system_.layout().relations + system_.layout().tangents);
+  }
   mode_ = mode;
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
@@ -47,29 +58,44 @@ void ReactionSharing::set_mode(const Mode& mode) {
                                       : status == TangentStatus::smooth ? contact::TangentState::follows
                                                                         : contact::TangentState::rest;
   }
-  contact::factor_mode(problem(), statuses_, contact::DecisionOptions{}.rank_tolerance, factor_, workspace_);
+  coupling_->find_blocks(assembly_.rows(), blocks_);
+  if (static_cast<int>(factors_.size()) < blocks_.count()) factors_.resize(blocks_.count());
+  for (int b = 0; b < blocks_.count(); ++b) {
+    const std::span<const int> rows = blocks_.rows(b);
+    factors_[b].resize(static_cast<int>(rows.size()));
+    const contact::DecisionProblem block = problem(rows);
+    contact::factor_mode(block, block_statuses_, contact::DecisionOptions{}.rank_tolerance, factors_[b],
+                         workspace_);
+  }
 }
 
 double ReactionSharing::share(ModeMotion& motion) {
   assembly_.assemble(part_, false);
   scale_ = 0;
   for (int i = 0; i < assembly_.normals(); ++i) scale_ = std::max(scale_, assembly_.force_scale[i]);
-  const contact::MarginResult result = contact::largest_margin(
-      problem(), statuses_, factor_, workspace_, std::span(force_).first(assembly_.size()),
-      std::span(acceleration_).first(assembly_.size()));
-  for (int i = 0; i < assembly_.size(); ++i) {
-    const RowAssembly::Row& row = assembly_[i];
-    (row.tangent < 0 ? motion.normal()[row.relation] : motion.tangent()[row.number]) = force_[i];
+  double least = std::numeric_limits<double>::infinity();
+  for (int b = 0; b < blocks_.count(); ++b) {
+    const std::span<const int> rows = blocks_.rows(b);
+    const contact::DecisionProblem block = problem(rows);
+    const contact::MarginResult result = contact::largest_margin(
+        block, block_statuses_, factors_[b], workspace_, std::span(force_).first(rows.size()),
+        std::span(acceleration_).first(rows.size()));
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const RowAssembly::Row& row = assembly_[rows[k]];
+      (row.tangent < 0 ? motion.normal()[row.relation] : motion.tangent()[row.number]) = force_[k];
+    }
+    switch (result.status) {
+      case contact::MarginStatus::unbounded:
+        break;
+      case contact::MarginStatus::infeasible:
+        least = std::min(least, -scale_);
+        break;
+      case contact::MarginStatus::bounded:
+        least = std::min(least, result.margin);
+        break;
+    }
   }
-  switch (result.status) {
-    case contact::MarginStatus::unbounded:
-      return scale_;
-    case contact::MarginStatus::infeasible:
-      return -scale_;
-    case contact::MarginStatus::bounded:
-      break;
-  }
-  return result.margin;
+  return least < std::numeric_limits<double>::infinity() ? least : scale_;
 }
 
 }  // namespace judder::engines

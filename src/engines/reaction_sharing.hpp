@@ -1,14 +1,18 @@
 // Reactions of redundant contacts.
 //
 // When the rows of a mode are dependent, the motion is unique and the reactions are not. Rest persists as long as some reaction of the affine
-// solution set is admissible; the reaction of largest margin is reported, and its margin is the guard of the mode.
+// solution set is admissible; the reaction of largest margin is reported, and its margin is the guard of the mode. Blocks that are not connected share
+// nothing: each has its own reaction of largest margin, and the smallest of these margins is the guard.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "judder/contact/blocks.hpp"
 #include "judder/contact/decision.hpp"
 #include "mode_motion.hpp"
 #include "row_assembly.hpp"
+#include "row_coupling.hpp"
 
 namespace judder::engines {
 
@@ -24,11 +28,17 @@ class ReactionSharing {
 
  private:
   contact::DecisionProblem problem();
+  /// The problem of a block; its statuses are in block_statuses_.
+  contact::DecisionProblem problem(std::span<const int> rows);
 
   const model::System& system_;
   RowAssembly assembly_;
   contact::DecisionWorkspace workspace_;
-  contact::ModeFactor factor_;
+  std::optional<RowCoupling> coupling_;  ///< from the first use on
+  contact::Blocks blocks_;
+  contact::BlockProblem block_problem_;
+  std::vector<contact::ModeFactor> factors_;  ///< by block
+  std::vector<contact::RowStatus> block_statuses_;
   Mode mode_;
   std::vector<std::uint8_t> part_;
   std::vector<contact::RowStatus> statuses_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "row_coupling.hpp"
 
 namespace judder::engines {
 
@@ -29,6 +32,8 @@ void RowAssembly::provide() {
   contact_of.resize(tangents);
   response_.resize(rows * n_);
   free_.resize(n_);
+  all_.resize(n_);
+  std::iota(all_.begin(), all_.end(), 0);
 }
 
 // What never changes is found once, as long as the same relations take part.
@@ -98,6 +103,11 @@ const double* RowAssembly::row_of(const Row& row) const {
   return row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
 }
 
+std::span<const int> RowAssembly::coordinates_of(const Row& row) const {
+  return coupling_ != nullptr ? coupling_->coordinates(row.relation, row.tangent < 0 ? -1 : row.number)
+                              : std::span<const int>(all_);
+}
+
 // M⁻¹ column_i, and A.
 void RowAssembly::find_responses() {
   const int size = static_cast<int>(rows_.size());
@@ -109,10 +119,11 @@ void RowAssembly::find_responses() {
   }
   for (int i = 0; i < size; ++i) {
     const double* row = row_of(rows_[i]);
+    const std::span<const int> coordinates = coordinates_of(rows_[i]);
     for (int j = 0; j < size; ++j) {
       double value = 0;
       const double* response = response_.data() + j * n_;
-      for (int k = 0; k < n_; ++k) value += row[k] * response[k];
+      for (const int k : coordinates) value += row[k] * response[k];
       A[i * size + j] = value;
     }
   }
@@ -131,7 +142,7 @@ void RowAssembly::find_motion() {
     double acceleration = rows_[i].tangent < 0 ? rows.zeta_n : rows.tangent[rows_[i].tangent].zeta;
     double rate = drive[i];
     double terms = std::abs(acceleration);
-    for (int k = 0; k < n_; ++k) {
+    for (const int k : coordinates_of(rows_[i])) {
       acceleration += row[k] * free_[k];
       terms += std::abs(row[k] * free_[k]);
       rate += row[k] * v[k];

@@ -15,6 +15,8 @@
 
 namespace judder::engines {
 
+class RowCoupling;
+
 class RowAssembly {
  public:
   RowAssembly(const model::System& system, model::Workspace& work);
@@ -24,6 +26,9 @@ class RowAssembly {
     int tangent = -1;  ///< tangential row within the relation; −1: normal row
     int number = -1;   ///< number of the tangential row in the model; −1: normal row
   };
+
+  /// Sums leave out what is identically zero; `form` must outlive this.
+  void leave_out_zeros(const RowCoupling& form) { coupling_ = &form; }
 
   /// Takes the relations with part[r] != 0: their normal row, and their tangential rows. Expects work.in to be loaded and
   /// System::motion to have been called there. `impulsive`: only tangential rows that can carry an impulse (coupled to a normal row).
@@ -53,9 +58,12 @@ class RowAssembly {
   void find_responses();
   void find_motion();
   [[nodiscard]] const double* row_of(const Row& row) const;
+  [[nodiscard]] std::span<const int> coordinates_of(const Row& row) const;
 
   const model::System& system_;
   model::Workspace& work_;
+  const RowCoupling* coupling_ = nullptr;
+  std::vector<int> all_;  ///< coordinates
   int n_ = 0;
   int normals_ = 0;
   std::vector<Row> rows_;

@@ -25,8 +25,10 @@
 // 2. Up to `max_modes` candidate modes all of them are tried. None admissible: `inconsistent`; two with
 //    different *accelerations*: `indeterminate`. Painlevé's paradoxes are these two verdicts. Different
 //    reactions with the same accelerations are no indeterminacy; `reactions_unique` tells. Above `max_modes`:
-//    Lemke's method, then a semismooth Newton method, and the verdicts `found_unchecked` and `not_found`
-//    promise nothing about other solutions.
+//    where no friction depends on an unknown normal force the problem is convex; it always has a solution,
+//    which is found at any size and unique. Otherwise a search from the first mode, Lemke's method, then a
+//    semismooth Newton method, and the verdicts `found_unchecked` and `not_found` promise nothing about other
+//    solutions. Problems that fall apart are decided block by block (blocks.hpp).
 // 3. When the rows with a = 0 are dependent, a mode is admissible as long as *some* reaction of the affine
 //    solution set satisfies all inequalities (a small linear program, `largest_margin`).
 //
@@ -116,7 +118,7 @@ struct DecisionOptions {
 };
 
 enum class Verdict : std::uint8_t {
-  unique,           ///< all modes tried, one set of accelerations
+  unique,           ///< one set of accelerations: all modes tried, or the problem is convex
   inconsistent,     ///< all modes tried, none admissible
   indeterminate,    ///< admissible modes with different accelerations; all of them are listed
   found_unchecked,  ///< too many modes to try them all; one solution found
@@ -183,6 +185,9 @@ struct Decision {
   std::span<const double> force;         ///< λ of `mode`; of largest margin where it is not unique
   std::span<const double> acceleration;  ///< a of `mode`
   std::span<const RowStatus> candidate_modes;  ///< candidates × n; the first is `mode`
+  /// Where the modes were too many to try them all: n, what each row could as well be (cone reached, λ = a = 0), or
+  /// its status in `mode`. Empty otherwise.
+  std::span<const RowStatus> alternative;
 
   [[nodiscard]] bool found() const {
     return verdict == Verdict::unique || verdict == Verdict::found_unchecked;

@@ -65,8 +65,8 @@ struct PhaseMemory {
   bool stiff = false;              ///< the implicit method is in use
   std::vector<double> stepper;     ///< what the methods remember
   std::vector<double> switchings;  ///< recent switchings, for accumulation
-  double tail_end = 0;             ///< end of the tail of an accumulation; NaN: none
-  std::vector<double> tail;        ///< its pattern and its impulses by relation
+  double tail_end = 0;             ///< first end of the tail of an accumulation; NaN: none
+  std::vector<double> tail;        ///< by relation: end, impacts, length and impulse of its tail
   std::vector<double> intervals;   ///< closed phases so far: from, peak, impulse, last reaction by relation
   std::vector<double> timetable;   ///< instants found ahead
 };

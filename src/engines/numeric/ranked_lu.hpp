@@ -27,6 +27,8 @@ class RankedLu {
   void solve(double* x);
 
  private:
+  bool find_largest(int i, int p, const double* size);
+
   static constexpr double kRankTolerance = 1e-10;
   static constexpr double kUniqueTolerance = 1e-8;  ///< of a free unknown of the same size
 
@@ -34,6 +36,8 @@ class RankedLu {
   int rank_ = 0;
   std::vector<double> a_, work_;
   std::vector<int> row_, column_;
+  std::vector<double> largest_;  ///< by row: its largest entry that is left, as compared
+  std::vector<int> largest_at_;  ///< its column
   std::vector<std::uint8_t> unique_;
 };
 

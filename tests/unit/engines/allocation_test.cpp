@@ -63,6 +63,48 @@ TEST(EngineMemory, StepsAndEventsAllocateNothing) {
   }
 }
 
+// Patterns of impacts in several blocks, and decisions block by block, of more contacts and joints than a word has bits.
+TEST(EngineMemory, ManyContactsAndJointsAllocateNothing) {
+  TestModel balls = text_model(R"toml(
+[coordinates]
+x = { each = "i = 1 to 70", start = "if(i == 1, 1, if(i == 65, 1.07, 1000 + i))" }
+[energy]
+kinetic = "sum(i = 1 to 70, x[i]'^2/2)"
+potential = "sum(i = 1 to 70, 9.81*x[i])"
+[[contact]]
+name = "floor"
+each = "i = 1 to 70"
+gap = "x[i]"
+impact = 0.5
+[run]
+until = 2
+[output]
+samples = 3
+)toml");
+  expect_no_allocation("balls", balls);
+  TestModel chain = text_model(R"toml(
+[coordinates]
+x = { each = "i = 1 to 12", start = "i" }
+[energy]
+kinetic = "sum(i = 1 to 12, x[i]'^2/2)"
+potential = "sum(i = 1 to 11, 5*(x[i+1] - x[i] - 1)^2)"
+[[force]]
+along = "x[1]'"
+value = "3*sin(2*t)"
+[[friction]]
+name = "f"
+each = "i = 1 to 11"
+slip = "x[i+1]' - x[i]'"
+normal = "1 + i/8"
+law = 0.3
+[run]
+until = 3
+[output]
+samples = 3
+)toml");
+  expect_no_allocation("chain", chain);
+}
+
 TEST(EngineMemory, StepsOfTheStiffMethodAllocateNothing) {
   TestModel model = gallery_model("zabuga-oscillator");
   model.options.integrator = engines::Integrator::stiff;

@@ -121,7 +121,7 @@ tolerance = 1e-6
   }
 }
 
-// A ball comes to rest at 3 s of its first fall; another one lands within the tail that replaces the last hops of the first.
+// A ball comes to rest at 3 s of its first fall; another one lands on it within the tail that replaces the last hops of the first.
 TEST(Instants, AnImpactThatCutsATailIsListedWhereTheRunStops) {
   const TestModel model = text_model(R"toml(
 [coordinates]
@@ -136,7 +136,7 @@ gap    = "x"
 impact = { restitution = 0.5 }
 [[contact]]
 name   = "second"
-gap    = "y"
+gap    = "y - x"
 impact = { restitution = 0.5 }
 [[watch]]
 name = "landing"
