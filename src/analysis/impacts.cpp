@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "judder/core/number.hpp"
 #include "judder/engines/collision.hpp"
@@ -104,6 +105,7 @@ class Collector {
 
   std::vector<Rows> list_contacts(const contact::ImpactProblem& problem) {
     std::vector<Rows> rows;
+    const std::size_t first = out_.contacts.size();
     for (int i = 0; i < collision_.size(); ++i) {
       const engines::Collision::Row row = collision_.row(i);
       const model::Relation& relation = system_.relations()[row.relation];
@@ -112,7 +114,8 @@ class Collector {
         contact.relation = row.relation;
         contact.name = relation.name;
         contact.constraint = relation.kind == model::RelationKind::constraint;
-        contact.approaches = touching_[row.relation] != 0;
+        contact.approaches = touching_[row.relation] == engines::strikes;
+        contact.separates = touching_[row.relation] == engines::separates;
         contact.normal_before = problem.before[i];
         contact.restitution = problem.law[i].restitution;
         out_.contacts.push_back(std::move(contact));
@@ -120,7 +123,7 @@ class Collector {
         continue;
       }
       // A joint fed by a normal force stands for itself.
-      std::size_t at = 0;
+      std::size_t at = first;
       while (at < out_.contacts.size() && out_.contacts[at].relation != row.relation) ++at;
       if (at == out_.contacts.size()) {
         CollidingContact joint;
@@ -130,9 +133,12 @@ class Collector {
         rows.emplace_back();
       }
       CollidingContact& contact = out_.contacts[at];
-      if (contact.slip_before.empty()) contact.mu = problem.mu[i - problem.normals];
+      if (contact.slip_before.empty()) {
+        contact.mu = problem.mu[i - problem.normals];
+        contact.mu_static = problem.mu_static[i - problem.normals];
+      }
       contact.slip_before.push_back(problem.before[i]);
-      rows[at].tangents.push_back(i);
+      rows[at - first].tangents.push_back(i);
     }
     return rows;
   }
@@ -140,36 +146,56 @@ class Collector {
   void collide() {
     out_.outcome = ImpactsOutcome::collision;
     work_.in = system_.start();
-    out_.status = collision_.assemble(mode_, touching_);
+    out_.status = collision_.begin(mode_, touching_);
     if (!out_.status.ok()) {
       out_.outcome = ImpactsOutcome::failed;
       return;
     }
+    for (const NamedLaw& named : kLaws) {
+      out_.laws.emplace_back();
+      out_.laws.back().law = named.name;
+      out_.laws.back().velocity = out_.velocity_before;
+    }
+    for (int block = 0; block < collision_.blocks(); ++block) collide_block(block, collision_.blocks() == 1);
+    const model::Layout& layout = system_.layout();
+    for (LawImpact& law : out_.laws) {
+      std::copy(law.velocity.begin(), law.velocity.end(), work_.in.begin() + layout.v());
+      law.energy_after = kinetic_energy(system_, work_);
+    }
+    std::copy(out_.velocity_before.begin(), out_.velocity_before.end(), work_.in.begin() + layout.v());
+  }
+
+  // Contacts that nothing connects are struck at the same instant: each block is an impact of its own.
+  void collide_block(int block, bool alone) {
+    collision_.take(block);
     contact::ImpactProblem problem = collision_.problem();
+    const std::size_t first = out_.contacts.size();
     const std::vector<Rows> rows = list_contacts(problem);
     std::vector<contact::ImpactLaw> laws(problem.law, problem.law + problem.normals);
     problem.law = laws.data();
     contact::ImpactWorkspace workspace(problem.normals, problem.tangents);
     const auto single = contact::single_contact(problem, workspace);
-    if (single) {
+    if (single && alone) {
       out_.path = single->path;
       for (std::size_t c = 0; c < rows.size(); ++c) {
-        if (rows[c].normal == single->contact) out_.path_contact = static_cast<int>(c);
+        if (rows[c].normal == single->contact) out_.path_contact = static_cast<int>(first + c);
       }
     }
-    for (const NamedLaw& named : kLaws) {
-      for (contact::ImpactLaw& law : laws) law.type = named.type;
+    for (std::size_t l = 0; l < kLaws.size(); ++l) {
+      for (contact::ImpactLaw& law : laws) law.type = kLaws[l].type;
       const contact::ImpactResult result = contact::impact(problem, {}, workspace);
-      LawImpact law;
-      law.law = named.name;
+      LawImpact& law = out_.laws[l];
+      const LawImpact before = block == 0 ? LawImpact{} : law;
+      if (block == 0 || !result.ok()) law.status = result.status;
+      if (before.status == contact::ImpactStatus::solved_unchecked && result.ok()) law.status = before.status;
       law.form = result.form;
-      law.status = result.status;
-      law.several_velocities = result.several_velocities;
-      law.impulses_unique = result.impulses_unique;
-      law.energy_change = result.energy_change;
-      law.energy_gain = result.energy_gain;
+      law.several_velocities = law.several_velocities || result.several_velocities;
+      law.impulses_unique = law.impulses_unique && result.impulses_unique;
+      law.energy_change += result.energy_change;
+      law.energy_gain += result.energy_gain;
       for (const Rows& own : rows) {
         ContactImpulse impulse;
+        impulse.form = result.form;
         if (own.normal >= 0) {
           impulse.normal_impulse = result.impulse[own.normal];
           impulse.normal_after = result.after[own.normal];
@@ -182,25 +208,26 @@ class Collector {
         }
         law.contacts.push_back(std::move(impulse));
       }
-      if (result.form == contact::ImpactForm::path && single) {
-        const contact::PathResult path = contact::path_impact(single->path, laws[single->contact]);
-        law.path.assign(path.piece.begin(), path.piece.begin() + path.pieces);
-        law.compression_impulse = path.compression_impulse;
+      if (result.path != nullptr && alone) {
+        law.path.assign(result.path->piece.begin(), result.path->piece.begin() + result.path->pieces);
+        law.compression_impulse = result.path->compression_impulse;
       }
-      std::vector<double> impulses(result.impulse.begin(), result.impulse.end());
-      set_velocities(impulses, law);
-      out_.laws.push_back(std::move(law));
+      add_velocities(result.impulse, law);
+    }
+  }
+
+  void add_velocities(std::span<const double> impulses, LawImpact& law) {
+    for (int i = 0; i < collision_.size(); ++i) {
+      if (impulses[i] == 0) continue;
+      const double* response = collision_.response(i);
+      for (int k = 0; k < system_.layout().coordinates; ++k) law.velocity[k] += impulses[i] * response[k];
     }
   }
 
   void set_velocities(const std::vector<double>& impulses, LawImpact& law) {
     const model::Layout& layout = system_.layout();
     law.velocity = out_.velocity_before;
-    for (int i = 0; i < collision_.size(); ++i) {
-      if (impulses[i] == 0) continue;
-      const double* response = collision_.response(i);
-      for (int k = 0; k < layout.coordinates; ++k) law.velocity[k] += impulses[i] * response[k];
-    }
+    add_velocities(impulses, law);
     std::copy(law.velocity.begin(), law.velocity.end(), work_.in.begin() + layout.v());
     law.energy_after = kinetic_energy(system_, work_);
     std::copy(out_.velocity_before.begin(), out_.velocity_before.end(), work_.in.begin() + layout.v());
@@ -210,7 +237,9 @@ class Collector {
   bool tangential() {
     for (const SlidingClass& sliding : out_.sliding) {
       if (!sliding.opened.empty() || sliding.contact.kind != contact::NormalKind::unilateral) continue;
-      if (sliding.contact.sliding != contact::SlidingCase::inconsistent) continue;
+      if (sliding.contact.sliding != contact::SlidingCase::inconsistent &&
+          sliding.contact.sliding != contact::SlidingCase::jam)
+        continue;
       work_.in = system_.start();
       const auto alone = collision_.sliding(mode_, sliding.relation, true);
       if (!alone) continue;
@@ -223,7 +252,8 @@ class Collector {
       const int tangent = rows[at].tangents.front();
       for (CollidingContact& contact : out_.contacts) contact.normal_before = 0;
       const contact::PathProblem path = alone->path(0, problem.before[tangent]);
-      const contact::PathResult result = contact::tangential_impact(path);
+      const contact::PathResult result = collision_.tangential_impact(
+          *alone, normal, tangent, sliding.contact.sliding == contact::SlidingCase::jam);
       if (result.status != contact::ImpactStatus::solved || !(result.normal_impulse > 0)) continue;
       std::vector<double> impulses(static_cast<std::size_t>(collision_.size()));
       for (int i = 0; i < collision_.size(); ++i) {
@@ -238,6 +268,7 @@ class Collector {
       law.energy_change = result.energy_change;
       for (std::size_t c = 0; c < rows.size(); ++c) {
         ContactImpulse impulse;
+        impulse.form = contact::ImpactForm::path;
         const auto after = [&](int i) {
           double velocity = problem.before[i];
           for (int k = 0; k < collision_.size(); ++k)

@@ -86,6 +86,8 @@ const char* name(ImpactStatus status) {
       return "none found, absence not proved";
     case ImpactStatus::not_finished:
       return "impulse path not finished";
+    case ImpactStatus::no_form:
+      return "no form of the law for several slip components";
   }
   return "";
 }
@@ -110,7 +112,8 @@ void ImpactWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   factor.resize(normals + tangents);
   const auto n = static_cast<std::size_t>(normals + tangents);
   coupling.resize(n * n);
-  for (auto* v : {&mu, &free_velocity, &tangential, &impulse, &after, &work, &trial_impulse, &trial_after})
+  for (auto* v : {&mu, &mu_slip, &mu_static, &free_velocity, &tangential, &impulse, &after, &work,
+                  &trial_impulse, &trial_after})
     v->resize(n);
   kind.resize(n);
   state.resize(n);
@@ -124,9 +127,9 @@ void ImpactWorkspace::Memory::provide_phases() {
   if (phase_rows == n) return;
   phase_rows = n;
   sub_mode.resize(n);
-  for (auto* v :
-       {&compression, &velocity, &deformation, &total, &sub_base, &sub_right, &sub_force, &sub_acceleration,
-        &sub_limit, &sub_margin, &normal_force, &velocity_scale, &deformation_scale}) {
+  for (auto* v : {&compression, &normal_share, &slip_share, &velocity, &deformation, &total, &sub_base,
+                  &sub_right, &sub_force, &sub_acceleration, &sub_limit, &sub_margin, &normal_force,
+                  &velocity_scale, &deformation_scale}) {
     v->resize(n);
   }
   for (auto* v : {&sub_matrix, &sub_coupling, &share, &limit_share, &response}) v->resize(n * n);
@@ -142,6 +145,15 @@ void ImpactWorkspace::Memory::provide_phases() {
   sub_state.resize(n);
   excluded.resize(n);
   contact_state.resize(n);
+}
+
+void ImpactWorkspace::Memory::provide_cones() {
+  const auto n = static_cast<std::size_t>(normals + tangents);
+  if (weight.size() == n) return;
+  for (auto* v : {&weight, &cone_step, &cone_trial}) v->resize(n);
+  cone_matrix.resize(n * n);
+  cone_row.resize(n);
+  cone_column.resize(n);
 }
 
 void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
@@ -163,7 +175,9 @@ void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
       memory.coupling[j * nN + k] = problem.law != nullptr && !problem.law[k].friction ? 0 : c;
     }
     if (problem.contact != nullptr) memory.owner[j] = problem.contact[j];
-    memory.mu[j] = problem.mu != nullptr ? problem.mu[j] : 0;
+    memory.mu_slip[j] = problem.mu != nullptr ? problem.mu[j] : 0;
+    memory.mu_static[j] = problem.mu_static != nullptr ? problem.mu_static[j] : memory.mu_slip[j];
+    memory.mu[j] = at_rest(problem, j) ? memory.mu_static[j] : memory.mu_slip[j];
     const int k = memory.owner[j];
     memory.tangential[j] = k >= 0 && problem.law != nullptr && is_unilateral(problem, k)
                                ? problem.law[k].tangential
@@ -209,6 +223,7 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
     d.force_scale = memory.impulse_scale.data();
   }
   MoreauOutcome outcome;
+  if (has_cones(problem)) return solve_cones(problem, memory);
   if (problem.normals > kFewContacts && is_convex(d) && solve_convex(d, options, memory)) {
     outcome.status = ImpactStatus::solved;
     return outcome;
@@ -319,7 +334,7 @@ ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& op
     double f = problem.before[i];
     if (i < nN) {
       if (is_unilateral(problem, i) && problem.law != nullptr)
-        f += problem.law[i].restitution * problem.before[i];
+        f += problem.law[i].restitution * std::min(problem.before[i], 0.0);
     } else if (memory.state[i - nN] == TangentState::tied) {
       f -= memory.tangential[i - nN] * problem.before[i];
     }
@@ -337,7 +352,7 @@ ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& op
   for (int i = 0; i < n; ++i) {
     double after = 0;
     if (memory.mode[i] == RowStatus::closed) {
-      after = problem.law != nullptr ? -problem.law[i].restitution * problem.before[i] : 0;
+      after = problem.law != nullptr ? -problem.law[i].restitution * std::min(problem.before[i], 0.0) : 0;
     } else if (memory.mode[i] == RowStatus::stick) {
       after = memory.state[i - nN] == TangentState::tied ? memory.tangential[i - nN] * problem.before[i] : 0;
     } else if (i >= nN || is_unilateral(problem, i)) {

@@ -181,7 +181,8 @@ class EnergeticImpact {
     d.b = m_.sub_right.data();
     d.kind = m_.sub_kind.data();
     d.state = m_.sub_state.data();
-    d.mu_slip = m_.mu.data();
+    d.mu_static = m_.mu_static.data();
+    d.mu_slip = m_.mu_slip.data();
     d.base = m_.sub_base.data();
     d.coupling = m_.sub_coupling.data();
     d.excluded = m_.excluded.data();
@@ -233,7 +234,7 @@ class EnergeticImpact {
   bool likely_mode_holds() {
     for (int j = 0; j < nT_; ++j) {
       if (m_.excluded[j] != 0) return false;
-      const bool carries = m_.sub_base[j] > 0 && m_.mu[j] > 0;
+      const bool carries = m_.sub_base[j] > 0 && (m_.mu_slip[j] > 0 || m_.mu_static[j] > 0);
       m_.trial_mode[j] = !carries                                      ? RowStatus::free
                          : m_.sub_state[j] == TangentState::slip_plus  ? RowStatus::slip_plus
                          : m_.sub_state[j] == TangentState::slip_minus ? RowStatus::slip_minus
@@ -422,7 +423,7 @@ class EnergeticImpact {
           }
           double limit = 0;
           for (int v = 0; v < nU_; ++v) limit += m_.limit_share[(r - nB_) * nU_ + v] * m_.normal_force[v];
-          if (size > 0) value = (m_.mu[r - nB_] * limit - std::abs(push)) / size;
+          if (size > 0) value = (m_.mu_static[r - nB_] * limit - std::abs(push)) / size;
           break;
         }
         default:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "judder/contact/impact.hpp"
+#include "judder/contact/impact_path.hpp"
 
 namespace judder::contact {
 
@@ -19,7 +20,9 @@ struct ImpactWorkspace::Memory {
   int tangents = 0;
 
   // the problem as the solvers see it
-  std::vector<double> coupling, mu, free_velocity, impulse_scale;
+  std::vector<double> coupling, free_velocity, impulse_scale;
+  std::vector<double> mu;                  // for the whole impact: at the slip before, static at rest
+  std::vector<double> mu_slip, mu_static;  // for laws that follow the path
   std::vector<NormalKind> kind;
   std::vector<TangentState> state;
   std::vector<int> owner;
@@ -31,6 +34,9 @@ struct ImpactWorkspace::Memory {
 
   // compression and expansion
   std::vector<double> base, compression;
+
+  // impulse path: impulses of all rows per unit of P and of Q
+  std::vector<double> normal_share, slip_share;
 
   // energetic impact: the contacts that carry energy, the rows that follow them, one phase
   std::vector<int> contacts, others;                 // unilateral rows; bilateral rows, then slips
@@ -47,11 +53,18 @@ struct ImpactWorkspace::Memory {
   std::vector<double> y, trial, table, slope, midpoint, midpoint_old;  // integration
   std::vector<std::uint8_t> contact_state, armed;
 
+  // circular cones
+  std::vector<double> weight, cone_matrix, cone_step, cone_trial;
+  std::vector<int> cone_row, cone_column;
+
+  PathResult path;
+
   std::size_t phase_rows = 0;  // size of what the laws other than Moreau's need
 
   void resize(int normal_rows, int tangent_rows);
   /// Memory of the laws that follow an impact through its phases, taken at their first use.
   void provide_phases();
+  void provide_cones();
 };
 
 /// Fills coupling (without contacts whose law has no friction), owner, tangential, kind and mu.
@@ -59,6 +72,24 @@ void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory);
 
 [[nodiscard]] inline bool is_unilateral(const ImpactProblem& problem, int k) {
   return problem.kind == nullptr || problem.kind[k] == NormalKind::unilateral;
+}
+
+/// Rows of the cone that starts at tangential row j; 1 where it is no cone of several.
+[[nodiscard]] inline int cone_size(const ImpactProblem& problem, int j) {
+  if (problem.cone == nullptr) return 1;
+  int size = 1;
+  while (j + size < problem.tangents && problem.cone[j + size] == j) ++size;
+  return size;
+}
+
+/// Exactly zero in every component of its cone: the status of the slip, not a small number.
+[[nodiscard]] inline bool at_rest(const ImpactProblem& problem, int j) {
+  const int first = problem.cone != nullptr ? problem.cone[j] : j;
+  const int size = cone_size(problem, first);
+  for (int c = 0; c < size; ++c) {
+    if (problem.before[problem.normals + first + c] != 0) return false;
+  }
+  return true;
 }
 
 /// Λᵀ(γ⁻ − drive) + ½ ΛᵀAΛ.
@@ -76,6 +107,11 @@ struct MoreauOutcome {
 };
 MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& options,
                            ImpactWorkspace::Memory& memory);
+
+/// Whether some slip has several components.
+[[nodiscard]] bool has_cones(const ImpactProblem& problem);
+/// The same problem where slips have several components. Uniqueness is not looked at, unless friction moves no normal row.
+MoreauOutcome solve_cones(const ImpactProblem& problem, ImpactWorkspace::Memory& memory);
 
 /// Work per row as the mean of velocities before and after, energy change and gain; sets all views.
 void publish(const ImpactProblem& problem, const ImpactOptions& options, bool work_known,

@@ -120,7 +120,9 @@ bool isolate_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memo
     path.A_TN = a[t * n + contact];
     path.A_TT = a[t * n + t];
     path.tangent_before = memory.velocity[t];
-    path.mu = memory.mu[slip] * problem.coupling[slip * problem.normals + contact];
+    const double coupling = problem.coupling[slip * problem.normals + contact];
+    path.mu = memory.mu_slip[slip] * coupling;
+    path.mu_static = memory.mu_static[slip] * coupling;
   }
   return path.A_NN > 0 && path.A_TT > 0;
 }
@@ -156,12 +158,56 @@ void support(const ImpactProblem& problem, ImpactWorkspace::Memory& memory, int 
   for (int r = 0; r < bilateral; ++r) memory.impulse[memory.others[r]] = memory.sub_force[r];
 }
 
-ImpactResult follow_path(const ImpactProblem& problem, const PathProblem& path, int contact, int slip,
+// The coefficient of the slip along the path. Bilateral rows follow P and Q linearly.
+class FollowedFriction : public PathFriction {
+ public:
+  FollowedFriction(const ImpactProblem& problem, int contact, int slip, const ImpactOptions& options,
+                   ImpactWorkspace::Memory& memory)
+      : problem_(problem),
+        memory_(memory),
+        slip_(slip),
+        coupling_(problem.coupling[slip * problem.normals + contact]) {
+    const int n = problem.rows();
+    ImpactProblem unit = problem;
+    std::fill_n(memory.trial_after.begin(), n, 0.0);
+    unit.before = memory.trial_after.data();
+    const auto respond = [&](double P, double Q, std::vector<double>& share) {
+      std::fill_n(memory.impulse.begin(), n, 0.0);
+      memory.impulse[contact] = P;
+      memory.impulse[problem.normals + slip] = Q;
+      support(unit, memory, contact, slip, options);
+      std::copy_n(memory.impulse.begin(), n, share.begin());
+    };
+    respond(1, 0, memory.normal_share);
+    respond(0, 1, memory.slip_share);
+  }
+
+  double coefficient(double speed, int direction, double P, double Q) override {
+    for (int i = 0; i < problem_.rows(); ++i)
+      memory_.trial_impulse[i] = memory_.normal_share[i] * P + memory_.slip_share[i] * Q;
+    return coupling_ * problem_.friction->coefficient(slip_, speed, direction, memory_.trial_impulse.data());
+  }
+
+ private:
+  const ImpactProblem& problem_;
+  ImpactWorkspace::Memory& memory_;
+  int slip_;
+  double coupling_;
+};
+
+ImpactResult follow_path(const ImpactProblem& problem, PathProblem path, int contact, int slip,
                          const ImpactOptions& options, ImpactWorkspace::Memory& memory) {
   const int n = problem.rows();
-  const PathResult r = path_impact(path, problem.law != nullptr ? problem.law[contact] : ImpactLaw{});
+  std::optional<FollowedFriction> followed;
+  if (slip >= 0 && problem.friction != nullptr) {
+    followed.emplace(problem, contact, slip, options, memory);
+    path.friction = &*followed;
+  }
+  memory.path = path_impact(path, problem.law != nullptr ? problem.law[contact] : ImpactLaw{});
+  const PathResult& r = memory.path;
   ImpactResult result;
   result.form = ImpactForm::path;
+  result.path = &memory.path;
   result.status = r.status;
   for (int i = 0; i < n; ++i) {
     memory.impulse[i] = 0;
@@ -195,6 +241,24 @@ std::optional<SingleContact> single_contact(const ImpactProblem& problem, Impact
   return single;
 }
 
+namespace {
+
+ImpactResult no_form(const ImpactProblem& problem, const ImpactOptions& options, ImpactWorkspace& workspace) {
+  ImpactWorkspace::Memory& memory = workspace.memory();
+  for (int i = 0; i < problem.rows(); ++i) {
+    memory.impulse[i] = memory.work[i] = 0;
+    memory.after[i] = problem.before[i];
+    memory.mode[i] = i < problem.normals ? RowStatus::open : RowStatus::free;
+  }
+  ImpactResult result;
+  result.form = ImpactForm::energetic;
+  result.status = ImpactStatus::no_form;
+  publish(problem, options, true, memory, result);
+  return result;
+}
+
+}  // namespace
+
 ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, ImpactWorkspace& workspace) {
   bool stronge = false, poisson = false, newton = false, tangential = false;
   for (int k = 0; k < problem.normals; ++k) {
@@ -213,6 +277,7 @@ ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, 
       return follow_path(problem, single.path, single.contact, single.slip, options, memory);
     }
   }
+  if (!tangential && stronge && has_cones(problem)) return no_form(problem, options, workspace);
   if (!tangential && stronge) return stronge_impact(problem, options, workspace);
   if (!tangential && poisson) return poisson_impact(problem, options, workspace);
   return moreau_impact(problem, options, workspace);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "curved_path.hpp"
+
 namespace judder::contact {
 
 namespace {
@@ -18,12 +20,16 @@ struct Leg {
   RowStatus status = RowStatus::free;
 };
 
+double static_coefficient(const PathProblem& problem, double mu) {
+  return std::isnan(problem.mu_static) ? mu : std::max(mu, problem.mu_static);
+}
+
 class Path {
  public:
   Path(const PathProblem& problem, double mu)
       : p_(problem), gamma_N_(problem.normal_before), gamma_T_(problem.tangent_before) {
     const double s = p_.tangent_before > 0 ? 1 : p_.tangent_before < 0 ? -1 : 0;
-    if (mu == 0) {
+    if (mu == 0 && static_coefficient(p_, mu) == 0) {
       leg_[0] = {0, kInfinity, RowStatus::free};
       legs_ = 1;
       return;
@@ -35,7 +41,7 @@ class Path {
                        s > 0 ? RowStatus::slip_plus : RowStatus::slip_minus};
       if (!stops) return;
     }
-    if (std::abs(p_.A_TN) <= mu * p_.A_TT) {
+    if (std::abs(p_.A_TN) <= static_coefficient(p_, mu) * p_.A_TT) {
       leg_[legs_++] = {-p_.A_TN / p_.A_TT, kInfinity, RowStatus::stick};
     } else {
       const double direction = p_.A_TN > 0 ? 1 : -1;
@@ -70,6 +76,7 @@ class Path {
     work_T_ += 0.5 * (gamma_T_ + tangent) * leg.tau * step;
     gamma_N_ = normal;
     gamma_T_ = tangent;
+    area_ += (Q_ + 0.5 * leg.tau * step) * step;
     P_ += step;
     Q_ += leg.tau * step;
     used_ += step;
@@ -146,6 +153,7 @@ class Path {
     r.normal_work = work_N_;
     r.tangential_work = work_T_;
     r.energy_change = work_N_ + work_T_;
+    r.area = area_;
     r.slip = r.pieces > 0 ? r.piece[r.pieces - 1].status : RowStatus::free;
     // Slip that stops with the last bit of impulse has stopped.
     if (r.pieces > 0 && gamma_T_ == 0 && leg_[0].status != RowStatus::free && at_ < legs_)
@@ -161,6 +169,7 @@ class Path {
   double used_ = 0;
   double P_ = 0, Q_ = 0;
   double work_N_ = 0, work_T_ = 0;
+  double area_ = 0;
 };
 
 PathResult nothing(const PathProblem& problem) {
@@ -198,7 +207,11 @@ PathResult path_impact(const PathProblem& problem, const ImpactLaw& law) {
   PathResult r;
   if (!(problem.normal_before < 0)) return nothing(problem);
   if (std::isnan(law.tangential)) {
-    Path path(problem, law.friction ? problem.mu : 0);
+    if (law.friction && problem.friction != nullptr)
+      return follow_curved_path(problem, law.type, law.restitution);
+    PathProblem smooth = problem;
+    if (!law.friction) smooth.mu = smooth.mu_static = 0;
+    Path path(smooth, smooth.mu);
     run(path, problem, law.type, law.restitution, r);
     return r;
   }
@@ -226,9 +239,31 @@ PathResult path_impact(const PathProblem& problem, const ImpactLaw& law) {
   return r;
 }
 
+PathResult jam_impact(const PathProblem& problem) {
+  PathResult r = nothing(problem);
+  const double determinant = problem.A_NN * problem.A_TT - problem.A_NT * problem.A_TN;
+  const double P = problem.A_NT * problem.tangent_before / determinant;
+  if (!(determinant > 0) || !(P > 0)) return r;
+  r.normal_impulse = P;
+  r.tangential_impulse = -problem.A_NN * problem.tangent_before / determinant;
+  r.normal_after = r.tangent_after = 0;
+  r.tangential_work = r.energy_change = 0.5 * problem.tangent_before * r.tangential_impulse;
+  r.area = 0.5 * r.normal_impulse * r.tangential_impulse;
+  r.slip = RowStatus::stick;
+  r.pieces = 1;
+  r.piece[0] = {problem.tangent_before > 0 ? RowStatus::slip_plus : RowStatus::slip_minus,
+                P,
+                r.tangential_impulse,
+                0,
+                0,
+                true};
+  return r;
+}
+
 PathResult tangential_impact(const PathProblem& problem) {
   Path path(problem, problem.mu);
   if (!(path.slope() < 0)) return nothing(problem);
+  if (problem.friction != nullptr) return follow_curved_path(problem, ImpactType::newton, 0);
   PathResult r;
   run(path, problem, ImpactType::newton, 0, r);
   return r;

@@ -32,20 +32,49 @@ Collider::Collider(const model::System& system, model::Workspace& work)
   settled_.resize(layout.relations);
   dissipated_.resize(layout.relations);
   supplied_.resize(layout.relations);
+  jump_.resize(layout.coordinates);
+  jump_terms_.resize(layout.coordinates);
 }
 
 Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail,
                          std::vector<Event>& events) {
   const model::Layout& layout = system_.layout();
   const int n = layout.coordinates;
-  double* in = work_.in.data();
-  double* v = in + layout.v();
+  double* v = work_.in.data() + layout.v();
   double kinetic = 0;
   double potential = 0;
   double energy_before = 0;
   system_.energies(work_, kinetic, potential, energy_before);
-  Status status = collision_.assemble(mode, touching, tail);
+  Status status = collision_.begin(mode, touching, tail);
   if (!status.ok()) return status;
+  std::fill(dissipated_.begin(), dissipated_.end(), 0.0);
+  std::fill(supplied_.begin(), supplied_.end(), 0.0);
+  std::fill(settled_.begin(), settled_.end(), std::uint8_t{0});
+  std::fill(jump_.begin(), jump_.end(), 0.0);
+  std::fill(jump_terms_.begin(), jump_terms_.end(), 0.0);
+  const std::size_t first = events.size();
+  for (int block = 0; block < collision_.blocks(); ++block) {
+    status = collide_block(block, mode, touching, events);
+    if (!status.ok()) return status;
+  }
+  for (int k = 0; k < n; ++k) v[k] += jump_[k];
+  release_joints(mode);
+  double energy_after = 0;
+  system_.energies(work_, kinetic, potential, energy_after);
+  for (std::size_t i = first; i < events.size(); ++i) {
+    events[i].energy_before = energy_before;
+    events[i].energy_after = energy_after;
+  }
+  return status;
+}
+
+// Velocities jump once all blocks are done: none sees what another has done at the same instant.
+Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching,
+                               std::vector<Event>& events) {
+  const int n = system_.layout().coordinates;
+  Status status;
+  status.time = work_.in[0];
+  collision_.take(block);
   const int size = collision_.size();
   const int normals = collision_.normals();
   const contact::ImpactProblem problem = collision_.problem();
@@ -61,12 +90,11 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
     const double impulse = result.impulse[i];
     if (impulse == 0) continue;
     const double* response = collision_.response(i);
-    for (int k = 0; k < n; ++k) v[k] += impulse * response[k];
+    for (int k = 0; k < n; ++k) {
+      jump_[k] += impulse * response[k];
+      jump_terms_[k] += std::abs(impulse * response[k]);
+    }
   }
-
-  std::fill(dissipated_.begin(), dissipated_.end(), 0.0);
-  std::fill(supplied_.begin(), supplied_.end(), 0.0);
-  std::fill(settled_.begin(), settled_.end(), std::uint8_t{0});
   for (int i = 0; i < size; ++i) {
     const Collision::Row row = collision_.row(i);
     const int r = row.relation;
@@ -90,49 +118,19 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
       }
     }
   }
-  // Joints without impulse: released or reversed if the impact moved them.
-  for (int r = 0; r < layout.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    if (settled_[r] != 0 || relation.has_normal || relation.smooth_friction) continue;
-    const model::RelationRows& rows = work_.relation[r];
-    for (int j = 0; j < relation.tangents; ++j) {
-      const int number = relation.first_tangent + j;
-      double change = 0;
-      double terms = std::abs(collision_.slip_before()[number]);
-      for (int i = 0; i < size; ++i) {
-        if (result.impulse[i] == 0) continue;
-        const double* response = collision_.response(i);
-        for (int k = 0; k < n; ++k) {
-          const double term = rows.tangent[j].w[k] * response[k] * result.impulse[i];
-          change += term;
-          terms += std::abs(term);
-        }
-      }
-      if (std::abs(change) <= kRounding * terms) continue;
-      const double slip = collision_.slip_before()[number] + change;
-      mode.tangent[number] = std::abs(slip) <= kRounding * terms ? TangentStatus::stick
-                             : slip > 0                          ? TangentStatus::slip_plus
-                                                                 : TangentStatus::slip_minus;
-    }
-  }
-
-  double energy_after = 0;
-  system_.energies(work_, kinetic, potential, energy_after);
   for (int i = 0; i < normals; ++i) {
     const int r = collision_.row(i).relation;
-    if (result.impulse[i] == 0 && !(touching[r] != 0 && problem.before[i] < 0)) continue;
+    if (result.impulse[i] == 0 && touching[r] != strikes) continue;
     const model::Relation& relation = system_.relations()[r];
+    if (relation.kind == model::RelationKind::constraint)
+      continue;  // constraints pass the impulse on; no event of theirs
     Event event;
-    event.time = in[0];
+    event.time = work_.in[0];
     event.kind = EventKind::impact;
     event.place = r;
     event.normal_impulse = result.impulse[i];
-    event.energy_before = energy_before;
-    event.energy_after = energy_after;
     event.energy_gain = result.energy_gain;
-    if (relation.kind == model::RelationKind::contact) {
-      event.words[0] = mode.normal[r] == NormalStatus::open ? Word::rebound : Word::rest;
-    }
+    event.words[0] = mode.normal[r] == NormalStatus::open ? Word::rebound : Word::rest;
     for (int j = normals; j < size; ++j) {
       if (collision_.row(j).relation != r) continue;
       event.tangential_impulse[collision_.row(j).tangent] = result.impulse[j];
@@ -142,14 +140,36 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
       event.words[1] = relation.tangents > 1 ? (after == TangentStatus::stick ? Word::stick : Word::slip)
                                              : slip_word(after);
     }
-    if (relation.kind == model::RelationKind::constraint)
-      continue;  // constraints pass the impulse on; no event of theirs
     events.push_back(event);
   }
   return status;
 }
 
-bool Collider::tangential_impact(Mode& mode, int relation, std::vector<Event>& events) {
+// Joints without impulse: released or reversed if the impact moved them.
+void Collider::release_joints(Mode& mode) {
+  const model::Layout& layout = system_.layout();
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (settled_[r] != 0 || relation.has_normal || relation.smooth_friction) continue;
+    const model::RelationRows& rows = work_.relation[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      double change = 0;
+      double terms = std::abs(collision_.slip_before()[number]);
+      for (int k = 0; k < layout.coordinates; ++k) {
+        change += rows.tangent[j].w[k] * jump_[k];
+        terms += std::abs(rows.tangent[j].w[k]) * jump_terms_[k];
+      }
+      if (std::abs(change) <= kRounding * terms) continue;
+      const double slip = collision_.slip_before()[number] + change;
+      mode.tangent[number] = std::abs(slip) <= kRounding * terms ? TangentStatus::stick
+                             : slip > 0                          ? TangentStatus::slip_plus
+                                                                 : TangentStatus::slip_minus;
+    }
+  }
+}
+
+bool Collider::tangential_impact(Mode& mode, int relation, bool at_jam, std::vector<Event>& events) {
   const model::Layout& layout = system_.layout();
   const model::Relation& own = system_.relations()[relation];
   const int n = layout.coordinates;
@@ -163,7 +183,7 @@ bool Collider::tangential_impact(Mode& mode, int relation, std::vector<Event>& e
   for (int i = 0; i < size; ++i) {
     if (collision_.row(i).relation == relation) (collision_.row(i).tangent < 0 ? normal : tangent) = i;
   }
-  const contact::PathResult result = contact::tangential_impact(alone->path(0, problem.before[tangent]));
+  const contact::PathResult result = collision_.tangential_impact(*alone, normal, tangent, at_jam);
   if (result.status != contact::ImpactStatus::solved || !(result.normal_impulse > 0)) return false;
 
   double kinetic = 0;
@@ -172,36 +192,38 @@ bool Collider::tangential_impact(Mode& mode, int relation, std::vector<Event>& e
   system_.energies(work_, kinetic, potential, event.energy_before);
   std::fill(dissipated_.begin(), dissipated_.end(), 0.0);
   std::fill(supplied_.begin(), supplied_.end(), 0.0);
-  // Along a piece of the path impulses and velocities of all rows are linear, so the mean velocity gives the work exactly.
-  double P = 0;
-  double Q = 0;
-  for (int piece = 0; piece < result.pieces; ++piece) {
-    const double dP = result.piece[piece].normal_impulse - P;
-    const double dQ = result.piece[piece].tangential_impulse - Q;
-    const auto impulse = [&](int i) {
-      return i == normal ? dP : i == tangent ? dQ : alone->share[2 * i] * dP + alone->share[2 * i + 1] * dQ;
-    };
-    for (int i = 0; i < size; ++i) {
-      const Collision::Row row = collision_.row(i);
-      const double push = impulse(i);
-      if (push == 0) continue;
-      const model::RelationRows& rows = work_.relation[row.relation];
-      const double* w = row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
-      double velocity = problem.drive[i];
-      for (int k = 0; k < n; ++k) velocity += w[k] * v[k];
-      for (int j = 0; j < size; ++j) velocity += 0.5 * problem.A[i * size + j] * impulse(j);
-      dissipated_[row.relation] -= push * velocity;
-      supplied_[row.relation] -= push * problem.drive[i];
+  // Impulses and velocities of all rows follow P and Q linearly: their work needs ∫ Q dP, and nothing else of the path.
+  const double P = result.normal_impulse, Q = result.tangential_impulse;
+  const auto share = [&](int i, int of) {
+    if (i == normal || i == tangent) return (i == normal) == (of == 0) ? 1.0 : 0.0;
+    return alone->share[2 * i + of];
+  };
+  for (int i = 0; i < size; ++i) {
+    const Collision::Row row = collision_.row(i);
+    const double by_P = share(i, 0), by_Q = share(i, 1);
+    if (by_P == 0 && by_Q == 0) continue;
+    const model::RelationRows& rows = work_.relation[row.relation];
+    const double* w = row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
+    double velocity = problem.drive[i];
+    for (int k = 0; k < n; ++k) velocity += w[k] * v[k];
+    double rate_P = 0, rate_Q = 0;
+    for (int j = 0; j < size; ++j) {
+      rate_P += problem.A[i * size + j] * share(j, 0);
+      rate_Q += problem.A[i * size + j] * share(j, 1);
     }
-    for (int i = 0; i < size; ++i) {
-      const double push = impulse(i);
-      if (push == 0) continue;
-      const double* response = collision_.response(i);
-      for (int k = 0; k < n; ++k) v[k] += push * response[k];
-    }
-    P += dP;
-    Q += dQ;
+    const double work = by_P * (velocity * P + 0.5 * rate_P * P * P + rate_Q * result.area) +
+                        by_Q * (velocity * Q + rate_P * (P * Q - result.area) + 0.5 * rate_Q * Q * Q);
+    dissipated_[row.relation] -= work;
+    supplied_[row.relation] -= (by_P * P + by_Q * Q) * problem.drive[i];
   }
+  std::fill(jump_.begin(), jump_.end(), 0.0);
+  for (int i = 0; i < size; ++i) {
+    const double push = share(i, 0) * P + share(i, 1) * Q;
+    if (push == 0) continue;
+    const double* response = collision_.response(i);
+    for (int k = 0; k < n; ++k) jump_[k] += push * response[k];
+  }
+  for (int k = 0; k < n; ++k) v[k] += jump_[k];
   system_.energies(work_, kinetic, potential, event.energy_after);
   mode.normal[relation] = result.normal_after > 0 ? NormalStatus::open : NormalStatus::closed;
   mode.tangent[own.first_tangent] = result.normal_after > 0    ? TangentStatus::free

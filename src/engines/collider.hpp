@@ -19,7 +19,7 @@ class Collider {
  public:
   Collider(const model::System& system, model::Workspace& work);
 
-  /// `touching[r]` marks the open contacts whose gap is zero. Velocities in work.in jump; `mode` gets the statuses after the impact: closed
+  /// `touching[r]` marks the open contacts whose gap is zero (strikes, separates: collision.hpp). Velocities in work.in jump; `mode` gets the statuses after the impact: closed
   /// where a contact stays, open where it rebounds, stick or slip by the law. Appends one event per contact with an impulse.
   /// `tail`: the contacts that take part are all brought to rest, as the infinitely many impacts of an accumulation do.
   /// Relations that got no impulse keep their status unless their slip changed.
@@ -28,20 +28,25 @@ class Collider {
 
   /// Resolution of Painlevé's paradox at a slipping contact that no finite reaction can hold: the inelastic impulse path from γ_N = 0 stops
   /// its slip. Other closed contacts, constraints and sticking rows keep their velocities; closed contacts that slip go on slipping. False: the
-  /// contact does not jam.
-  [[nodiscard]] bool tangential_impact(Mode& mode, int relation, std::vector<Event>& events);
+  /// contact does not jam. `at_jam`: the state is where k falls to zero.
+  [[nodiscard]] bool tangential_impact(Mode& mode, int relation, bool at_jam, std::vector<Event>& events);
 
   /// Work of the impulses of the last impact by relation: dissipated and supplied (drives).
   [[nodiscard]] std::span<const double> dissipated() const { return dissipated_; }
   [[nodiscard]] std::span<const double> supplied() const { return supplied_; }
 
  private:
+  [[nodiscard]] Status collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching,
+                                     std::vector<Event>& events);
+  void release_joints(Mode& mode);
+
   const model::System& system_;
   model::Workspace& work_;
   Collision collision_;
   contact::ImpactWorkspace workspace_;
   std::vector<std::uint8_t> settled_;  ///< by relation: its slips were part of the impact
   std::vector<double> dissipated_, supplied_;
+  std::vector<double> jump_, jump_terms_;  ///< of the velocities, and the sum of its absolute terms
 };
 
 }  // namespace judder::engines

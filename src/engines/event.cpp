@@ -29,6 +29,8 @@ const char* text(Word word) {
       return "up";
     case Word::down:
       return "down";
+    case Word::jam:
+      return "dynamic-jam";
     case Word::inconsistent:
       return "inconsistent";
     case Word::indeterminate:

@@ -503,8 +503,10 @@ bool EventEngine::Run::add_polynomial(int relation, double h, double theta) {
     Interval& interval = open_intervals_[relation];
     for (int g = 0; g < 4; ++g) {
       for (const double sign : {-1.0, 1.0}) {
-        const double value =
-            numeric::bernstein_value(coefficients, degree_, 0.5 * theta * (1 + sign * kNode[g]));
+        const double at = 0.5 * theta * (1 + sign * kNode[g]);
+        double value = numeric::bernstein_value(coefficients, degree_, at);
+        // The guard after a reduced one is its determinant.
+        if (list[i].reduced) value /= numeric::bernstein_value(coefficients + degree_ + 1, degree_, at);
         sum += kWeight[g] * value;
         interval.peak = std::max(interval.peak, value);
       }

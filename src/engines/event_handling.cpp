@@ -116,9 +116,8 @@ bool EventEngine::Run::handle_guards() {
         break;
       }
       case GuardKind::jam:
-        return paradox({Reason::inconsistent, t_, system_.relations()[place].place,
-                        "the slipping contact jams: its reaction grows without bound (w_N M⁻¹ (w_N − μ s "
-                        "w_T) falls to zero)"});
+        if (!jam(place)) return false;
+        break;
       case GuardKind::joint_normal:
         fresh_relation_[place] = 1;  // what it does behind its zero is seen when the next mode is set
         break;
@@ -415,7 +414,7 @@ bool EventEngine::Run::paradox(Status status) {
     motion_.load(t_, y_.data());
     for (int j = 0; j < layout_.tangents; ++j)
       work_.in[layout_.direction() + j] = direction(mode_.tangent[j]);
-    if (collider_.tangential_impact(mode_, relation, pending_)) {
+    if (collider_.tangential_impact(mode_, relation, false, pending_)) {
       std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
       add_impact_work();
       settle_reference();

@@ -9,6 +9,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
+constexpr double kNothingLeft = 1e-6;  // of the time that a phase has lasted: a jam is reached
 
 }  // namespace
 
@@ -44,7 +45,7 @@ bool EventEngine::Run::touch() {
   accumulation_.begin(t_);
   mark_touching();
   for (int r = 0; r < layout_.relations; ++r) {
-    if (touching_[r] == 0) continue;
+    if (touching_[r] != strikes) continue;
     close_gap(r);
     const model::RelationRows& rows = system_.rows(work_, r);
     const double rate = rows.gap_rate;
@@ -100,7 +101,7 @@ bool EventEngine::Run::mark_touching() {
         mode_.normal[r] != NormalStatus::open)
       continue;
     // A contact that was closed until now, or that the last impact left at rest, has no approach velocity.
-    if (reference_.normal[r] == NormalStatus::closed) continue;
+    const bool rested = reference_.normal[r] == NormalStatus::closed;
     const model::RelationRows& rows = system_.rows(work_, r);
     const double gap = rows.gap;
     const double rate = rows.gap_rate;
@@ -110,8 +111,12 @@ bool EventEngine::Run::mark_touching() {
       terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
       speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
     }
-    if (gap > 256 * kEpsilon * terms || rate > 64 * kEpsilon * speed) continue;
-    touching_[r] = 1;
+    if (gap > 256 * kEpsilon * terms) continue;
+    if (rested || rate > 64 * kEpsilon * speed) {
+      touching_[r] = separates;  // the impact of another may bring it back
+      continue;
+    }
+    touching_[r] = strikes;
     any = any || rate < -64 * kEpsilon * speed;
   }
   return any;
@@ -161,8 +166,12 @@ bool EventEngine::Run::impact(bool inelastic) {
   if (inelastic) {
     // The tail's impulse is listed with its accumulation, not as an impact.
     // What stops a contact of the pattern on its way out is below the tolerance, and no impulse of a contact.
-    for (std::size_t i = first; i < pending_.size(); ++i)
-      tails_[pending_[i].place].impulse += std::max(0.0, pending_[i].normal_impulse);
+    for (std::size_t i = first; i < pending_.size(); ++i) {
+      Tail& tail = tails_[pending_[i].place];
+      tail.impulse += std::max(0.0, pending_[i].normal_impulse);
+      for (std::size_t j = 0; j < tail.tangential.size(); ++j)
+        tail.tangential[j] += pending_[i].tangential_impulse[j];
+    }
     pending_.resize(first);
   }
   return true;
@@ -191,6 +200,54 @@ void EventEngine::Run::add_impact_work() {
     y_[layout_.integrated() + static_cast<int>(e)] += collider_.dissipated()[r];
     y_[layout_.integrated() + layout_.audits + static_cast<int>(e)] += collider_.supplied()[r];
   }
+}
+
+// The guard of a slipping contact whose reaction grows without bound from here: k falls to zero while the contact is pressed together, and the
+// time that is left is nothing against the time that the phase has lasted. −1: none, the steps are short for another reason.
+int EventEngine::Run::jamming() {
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate()) return -1;
+  for (std::size_t i = 0; i < guards_.list().size(); ++i) {
+    const Guard& guard = guards_.list()[i];
+    if (guard.kind != GuardKind::jam || !(motion_.normal()[guard.place] > 0)) continue;
+    const double now = guards_.value(guard);
+    const double ahead = 1e-9 * (t_ - phase_start_);
+    std::copy_n(y_.begin(), layout_.integrated(), node_y_.begin());
+    for (int k = 0; k < layout_.coordinates; ++k) node_y_[k] -= ahead * y_[layout_.coordinates + k];
+    motion_.load(t_ - ahead, node_y_.data());
+    if (!motion_.evaluate()) return -1;
+    const double before = guards_.value(guard);
+    const double left = before > now ? ahead * now / (before - now) : -1;
+    motion_.load(t_, y_.data());
+    if (!motion_.evaluate()) return -1;
+    if (left >= 0 && left <= kNothingLeft * (t_ - phase_start_)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// A dynamic jam: no finite reaction keeps the contact closed a moment longer. Its velocities may go on after an impulse that stops the slip.
+bool EventEngine::Run::jam(int relation) {
+  Event event = event_here(EventKind::painleve, relation);
+  event.words[0] = Word::jam;
+  pending_.push_back(event);
+  if (options_.on_painleve == OnPainleve::tangential_impact) {
+    motion_.load(t_, y_.data());
+    if (collider_.tangential_impact(mode_, relation, true, pending_)) {
+      std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
+      add_impact_work();
+      settle_reference();
+      fresh_relation_[relation] = 1;
+      fresh_tangent_[system_.relations()[relation].first_tangent] = 1;
+      ++result_.impacts;
+      return true;
+    }
+  }
+  for (Event& listed : pending_) report(listed);
+  pending_.clear();
+  return fail(
+      {Reason::inconsistent, t_, system_.relations()[relation].place,
+       "dynamic jam: the reaction of the slipping contact grows without bound (w_N M⁻¹ (w_N − μ s w_T) falls "
+       "to zero)"});
 }
 
 // Whether the impacts have become the tail of an accumulation. If so all contacts of the pattern touch now, and the tail's end is on the timetable.
@@ -224,7 +281,7 @@ bool EventEngine::Run::begin_tail() {
   if (end > options_.until) end = std::nextafter(options_.until, t_);
   for (const int r : pattern.members) {
     if (system_.relations()[r].has_normal)
-      tails_[r] = {end, static_cast<double>(pattern.count), pattern.remaining, 0};
+      tails_[r] = {end, static_cast<double>(pattern.count), pattern.remaining, 0, {}};
     if (mode_.normal[r] != NormalStatus::open) continue;
     touching_[r] = 1;
     fresh_relation_[r] = 1;
@@ -282,6 +339,11 @@ bool EventEngine::Run::end_tail() {
     event.place = r;
     event.numbers = {tail.count, tail.remaining};
     event.normal_impulse = tail.impulse + std::max(0.0, motion_.normal()[r]) * tail.remaining;
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      event.tangential_impulse[j] =
+          tail.tangential[j] + motion_.tangent()[relation.first_tangent + j] * tail.remaining;
+    }
     event.energy_before = event.energy_after = energy;
     report(event);
   }

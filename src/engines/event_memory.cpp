@@ -11,7 +11,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kGuardNumbers = 3;     ///< saved of each guard
 constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
-constexpr std::size_t kTailNumbers = 4;      ///< saved of each relation in a tail
+constexpr std::size_t kTailNumbers = 7;      ///< saved of each relation in a tail
 constexpr std::size_t kMethodNumbers = 5;    ///< saved of the choice between the methods
 
 }  // namespace
@@ -57,7 +57,8 @@ void EventEngine::Run::save(Moment& out) const {
   phase.tail_end = accumulation_end_;
   if (!std::isnan(accumulation_end_)) {
     for (const Tail& tail : tails_)
-      phase.tail.insert(phase.tail.end(), {tail.end, tail.count, tail.remaining, tail.impulse});
+      phase.tail.insert(phase.tail.end(), {tail.end, tail.count, tail.remaining, tail.impulse, tail.tangential[0],
+                         tail.tangential[1], tail.tangential[2]});
   }
   for (int r = 0; r < layout_.relations; ++r) {
     const Interval& open = open_intervals_[r];
@@ -150,7 +151,7 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   if (phase.tail.size() == kTailNumbers * tails_.size()) {
     for (std::size_t r = 0; r < tails_.size(); ++r) {
       const double* saved = phase.tail.data() + kTailNumbers * r;
-      tails_[r] = {saved[0], saved[1], saved[2], saved[3]};
+      tails_[r] = {saved[0], saved[1], saved[2], saved[3], {saved[4], saved[5], saved[6]}};
     }
     find_accumulation_end();
   }

@@ -135,6 +135,8 @@ struct EventEngine::Run {
   [[nodiscard]] bool end_tail();
   [[nodiscard]] bool strike_tails();
   void find_accumulation_end();
+  [[nodiscard]] int jamming();
+  [[nodiscard]] bool jam(int relation);
 
   // --- event_switches.cpp: switches at an instant ---
   struct Leaving {
@@ -288,7 +290,8 @@ struct EventEngine::Run {
     double end = 0;  ///< NaN: none
     double count = 0;
     double remaining = 0;
-    double impulse = 0;
+    double impulse = 0;                   ///< normal
+    std::array<double, 3> tangential{};  ///< by slip component
   };
   std::vector<Tail> tails_;        ///< by relation
   Accumulation::Pattern pattern_;  ///< that the last impacts form

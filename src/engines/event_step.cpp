@@ -231,6 +231,10 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
+      if (const int jammed = singular ? -1 : jamming(); jammed >= 0) {
+        together_.assign(1, jammed);
+        return StepEnd::guard;
+      }
       const Reason reason = singular ? Reason::singular_mass
                             : finite ? Reason::step_too_small
                                      : Reason::not_finite;

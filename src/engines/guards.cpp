@@ -130,12 +130,14 @@ void Guards::build() {
       }
     }
     if (status == NormalStatus::closed) {
+      const bool may_jam = slips && !motion_.structure_constant() && !redundant;
       if (redundant) {
         margin = true;
       } else {
         add(GuardKind::reaction, r);
+        list_.back().reduced = may_jam;
       }
-      if (slips && !motion_.structure_constant() && !redundant) add(GuardKind::jam, r);
+      if (may_jam) add(GuardKind::jam, r);
     } else if (status == NormalStatus::held && mode.pressed[r] != 0) {
       add(GuardKind::pressed, r, 0, mode.pressed[r]);
     }
@@ -191,7 +193,8 @@ double Guards::value(const Guard& guard) {
       return gap;
     }
     case GuardKind::reaction:
-      return motion_.normal()[guard.place];
+      return guard.reduced ? motion_.normal()[guard.place] * motion_.determinant()
+                           : motion_.normal()[guard.place];
     case GuardKind::margin:
       return margin_;
     case GuardKind::cone_plus:

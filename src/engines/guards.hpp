@@ -54,6 +54,8 @@ struct Guard {
   double scale = 0;  ///< largest size seen of this function
   double band = 0;   ///< of a surface that is held: how far it may be from `level` by rounding
   double level = 0;
+  /// Of a reaction that can jam: λ_N times the determinant, which has no pole where the determinant, the guard after it, is zero.
+  bool reduced = false;
   double noise_rate =
       0;  ///< of a slip that starts from rest: what rounding of the accelerations adds to its noise per unit of time, until it is armed
   double noise =

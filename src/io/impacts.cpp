@@ -58,6 +58,8 @@ std::string before_words(const Impacts& impacts) {
     out += "  '" + c.name + "'";
     if (c.approaches) {
       out += " approaches with " + number(-c.normal_before);
+    } else if (c.separates) {
+      out += " touches and separates with " + number(c.normal_before);
     } else {
       out += c.constraint ? " is held" : " is closed";
     }
@@ -65,11 +67,22 @@ std::string before_words(const Impacts& impacts) {
       std::vector<std::string> slips;
       for (const double slip : c.slip_before) slips.push_back(number(slip));
       out += ", slip " + joined(slips, ", ") + ", mu " + number(c.mu);
+      if (c.mu_static != c.mu) out += " (static " + number(c.mu_static) + ")";
     }
     if (c.approaches) out += ", restitution " + number(c.restitution);
     out += "\n";
   }
   return out;
+}
+
+// Blocks that nothing connects may take different forms of one law.
+std::string form_words(const LawImpact& law) {
+  std::vector<std::string> forms;
+  for (const ContactImpulse& i : law.contacts) {
+    const std::string form = contact::name(i.form);
+    if (std::find(forms.begin(), forms.end(), form) == forms.end()) forms.push_back(form);
+  }
+  return joined(forms, "; ");
 }
 
 Json json_impacts(const Impacts& impacts) {
@@ -86,16 +99,18 @@ Json json_impacts(const Impacts& impacts) {
     contacts.push_back({{"name", c.name},
                         {"kind", c.constraint ? "constraint" : "contact"},
                         {"approaches", c.approaches},
+                        {"separates", c.separates},
                         {"normal_before", json_number(c.normal_before)},
                         {"slip_before", json_numbers(c.slip_before)},
                         {"restitution", json_number(c.restitution)},
-                        {"mu", json_number(c.mu)}});
+                        {"mu", json_number(c.mu)},
+                        {"mu_static", json_number(c.mu_static)}});
   }
   out["contacts"] = std::move(contacts);
   Json laws = Json::array();
   for (const LawImpact& law : impacts.laws) {
     Json entry{{"law", law.law},
-               {"form", contact::name(law.form)},
+               {"form", form_words(law)},
                {"status", contact::name(law.status)},
                {"several_velocities", law.several_velocities},
                {"impulses_unique", law.impulses_unique},
@@ -107,6 +122,7 @@ Json json_impacts(const Impacts& impacts) {
     for (std::size_t c = 0; c < law.contacts.size(); ++c) {
       const ContactImpulse& i = law.contacts[c];
       impulses.push_back({{"contact", impacts.contacts[c].name},
+                          {"form", contact::name(i.form)},
                           {"normal_impulse", json_number(i.normal_impulse)},
                           {"tangential_impulse", json_numbers(i.tangential_impulse)},
                           {"normal_after", json_number(i.normal_after)},
@@ -210,7 +226,7 @@ std::string impacts_text(const Impacts& impacts, const std::string& title) {
     if (law.several_velocities)
       note += std::string(note.empty() ? "" : "; ") + "several answers, least energy taken";
     if (!law.impulses_unique) note += std::string(note.empty() ? "" : "; ") + "impulses not unique";
-    energy.add({law.law, contact::name(law.form), number(impacts.energy_before), number(law.energy_after),
+    energy.add({law.law, form_words(law), number(impacts.energy_before), number(law.energy_after),
                 number(law.energy_change), note, path_words(law)});
   }
   energy.drop_empty_columns();
@@ -231,7 +247,9 @@ std::string impacts_text(const Impacts& impacts, const std::string& title) {
   out += velocities.text();
   if (impacts.contacts.size() > 1) {
     const bool several = std::any_of(impacts.laws.begin(), impacts.laws.end(), [](const LawImpact& law) {
-      return law.form == contact::ImpactForm::two_phases || law.form == contact::ImpactForm::energetic;
+      return std::any_of(law.contacts.begin(), law.contacts.end(), [](const ContactImpulse& i) {
+        return i.form == contact::ImpactForm::two_phases || i.form == contact::ImpactForm::energetic;
+      });
     });
     if (several)
       out +=
@@ -317,7 +335,7 @@ std::string impact_sweep_csv(const ImpactSweep& sweep) {
         const ContactImpulse& after = law.contacts[c];
         start(before.name);
         csv.text(law.law)
-            .text(contact::name(law.form))
+            .text(contact::name(after.form))
             .text(contact::name(law.status))
             .number(before.normal_before);
         list(before.slip_before);

@@ -9,6 +9,15 @@
 namespace judder::model {
 namespace {
 
+constexpr int kCurveOutputs = 11;  // the load, then LawNumbers in their order
+
+/// What steady sliding at this speed needs per unit of load, from the outputs of Relation::curve.
+double steady_coefficient(FrictionType type, const double* curve, double speed) {
+  constexpr double kPi = 3.141592653589793;
+  const double mu = curve[1], beta = curve[7];
+  return type == FrictionType::arctan ? mu * (2 / kPi) * std::atan(beta * speed) : mu;
+}
+
 /// A pivot this small against its diagonal entry is rounding: the coordinate has no inertia of its own.
 double pivot_floor(std::size_t n, double diagonal) {
   return 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::abs(diagonal);
@@ -277,6 +286,27 @@ void System::restitution(Workspace& work, int relation, double approach_speed, d
   if (r.restitution.outputs() == 2) r.restitution.evaluate(work.in.data(), out, work.registers.data());
   e = out[0];
   tangential = out[1];
+}
+
+double System::impulse_coefficient(Workspace& work, int relation, double speed) const {
+  const Relation& r = data_->relations[static_cast<std::size_t>(relation)];
+  if (r.friction == FrictionType::none) return 0;
+  double out[kCurveOutputs];
+  work.in[static_cast<std::size_t>(data_->layout.approach_speed())] = speed;
+  r.curve.evaluate(work.in.data(), out, work.registers.data());
+  return std::max(0.0, steady_coefficient(r.friction, out, speed));
+}
+
+System::ImpulseFriction System::impulse_friction(Workspace& work, int relation, double speed) const {
+  const Relation& r = data_->relations[static_cast<std::size_t>(relation)];
+  if (r.friction == FrictionType::none) return {};
+  ImpulseFriction found;
+  found.slipping = impulse_coefficient(work, relation, speed);
+  double out[kCurveOutputs];
+  work.in[static_cast<std::size_t>(data_->layout.approach_speed())] = 0;
+  r.curve.evaluate(work.in.data(), out, work.registers.data());
+  found.resting = std::max(0.0, r.smooth_friction ? steady_coefficient(r.friction, out, 0) : out[2]);
+  return found;
 }
 
 void System::energies(Workspace& work, double& kinetic, double& potential, double& total) const {

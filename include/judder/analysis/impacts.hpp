@@ -1,7 +1,8 @@
 // The collision of the start state by every impact law, side by side.
 //
-// Contacts whose gap is zero and shrinks collide; closed contacts and constraints take part (engines/collision.hpp). The
-// same problem is solved four times, with `moreau`, `newton`, `poisson` and `stronge` for all contacts and everything else
+// Contacts whose gap is zero and shrinks collide; closed contacts, contacts that touch and separate, and constraints take part
+// (engines/collision.hpp). Contacts that nothing connects are impacts of their own (blocks); those in whose block nothing is struck are left out. Each
+// problem is solved four times, with `moreau`, `newton`, `poisson` and `stronge` for all contacts and everything else
 // (restitution, tangential restitution, friction, stiffness) as the model says. For one planar contact the last three are
 // the impulse path, and the path itself is part of the result.
 //
@@ -34,11 +35,13 @@ struct CollidingContact {
   int relation = 0;
   std::string name;
   bool constraint = false;
-  bool approaches = false;          ///< false: closed already
+  bool approaches = false;
+  bool separates = false;           ///< touches and moves away; neither: closed already
   double normal_before = 0;         ///< γ_N⁻
   std::vector<double> slip_before;  ///< γ_T⁻ by component; empty without friction
   double restitution = 0;
-  double mu = 0;  ///< coefficient for impulses, of the first component
+  double mu = 0;         ///< coefficient for impulses, at the slip before
+  double mu_static = 0;  ///< coefficient that holds a slip at rest
 };
 
 /// What one law gives one contact.
@@ -49,11 +52,12 @@ struct ContactImpulse {
   std::vector<double> slip_after;
   double normal_work = 0;
   double tangential_work = 0;
+  contact::ImpactForm form = contact::ImpactForm::moreau;  ///< of its block
 };
 
 struct LawImpact {
   std::string law;  ///< "moreau", "newton", "poisson", "stronge", "tangential impact"
-  contact::ImpactForm form = contact::ImpactForm::moreau;
+  contact::ImpactForm form = contact::ImpactForm::moreau;  ///< of the last block
   contact::ImpactStatus status = contact::ImpactStatus::solved;
   bool several_velocities = false;
   bool impulses_unique = true;

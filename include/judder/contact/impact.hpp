@@ -6,7 +6,7 @@
 // law:
 //
 //     γ⁺ = A Λ + γ⁻
-//     γ_N⁺ + e γ_N⁻ ≥ 0   ⟂   Λ_N ≥ 0                 (unilateral rows)
+//     γ_N⁺ + e min(γ_N⁻, 0) ≥ 0   ⟂   Λ_N ≥ 0         (unilateral rows)
 //     γ_N⁺ = 0                                        (bilateral rows, Λ_N of any sign)
 //     −Λ_T ∈ μ L ∂|γ_T⁺|,  L = Σ_k coupling_k |Λ_k|   (Coulomb, with the slip velocity after)
 //
@@ -31,6 +31,18 @@
 #include "judder/contact/decision.hpp"
 
 namespace judder::contact {
+
+/// Friction coefficients that change while the impact goes on. Laws that follow the impulse path ask for them.
+class VaryingFriction {
+ public:
+  VaryingFriction() = default;
+  VaryingFriction(const VaryingFriction&) = delete;
+  VaryingFriction& operator=(const VaryingFriction&) = delete;
+  virtual ~VaryingFriction() = default;
+  /// μ of tangential row `tangent` (from 0) that slips with `speed` ≥ 0 in the direction ±1 after the impulses of all rows.
+  [[nodiscard]] virtual double coefficient(int tangent, double speed, int direction,
+                                           const double* impulse) = 0;
+};
 
 enum class ImpactType : std::uint8_t {
   moreau,   ///< Coulomb with the slip velocity after the impact, all contacts at once
@@ -59,7 +71,13 @@ struct ImpactProblem {
   const double* before = nullptr;    ///< n, γ⁻
   const NormalKind* kind = nullptr;  ///< nN; null: all unilateral
   const ImpactLaw* law = nullptr;    ///< nN; null: `moreau`, e = 0. Of bilateral rows only `friction` is read
-  const double* mu = nullptr;        ///< nT, coefficient for impulses, ≥ 0
+  const double* mu = nullptr;        ///< nT, coefficient for impulses at the slip before, ≥ 0
+  /// nT, coefficient that holds a slip at rest; a slip whose γ⁻ is exactly zero is at rest. Null: as mu.
+  const double* mu_static = nullptr;
+  VaryingFriction* friction = nullptr;  ///< null: mu does not change along the path
+  /// nT: the first row of the circular cone that this row is a component of; rows of one cone follow each other and share mu, mu_static
+  /// and coupling. Null: every row is a cone of its own.
+  const int* cone = nullptr;
   const double* coupling = nullptr;  ///< nT × nN by rows, ≥ 0
   const int* contact = nullptr;      ///< nT: normal row of this slip, −1: joint; null: the largest coupling
   const double* drive = nullptr;     ///< n, part of γ⁻ that is not from v (belt, moving wall); null: zero
@@ -77,6 +95,7 @@ enum class ImpactStatus : std::uint8_t {
   solved_unchecked,  ///< too many modes to look for other solutions
   no_solution,       ///< all modes tried, none satisfies the law
   not_found,         ///< too many modes to try them all; none found
+  no_form,           ///< the law has no form for slips of several components
   not_finished,  ///< an impulse path was cut after `max_phases`; the rest of it was finished inelastically
 };
 [[nodiscard]] const char* name(ImpactStatus status);
@@ -87,6 +106,8 @@ struct ImpactOptions {
   int max_phases = 2000;        ///< of an impulse path with several contacts; ≥ 1
 };
 
+struct PathResult;  // impact_path.hpp
+
 /// Views into the workspace, valid until its next use.
 struct ImpactResult {
   ImpactStatus status = ImpactStatus::not_found;
@@ -95,11 +116,12 @@ struct ImpactResult {
   bool impulses_unique = true;      ///< false: dependent rows share their impulse in more than one way
   int row = -1;                     ///< for a message, where there is no solution
   double energy_change = 0;
-  double energy_gain = 0;           ///< > 0: the law created this much energy
-  std::span<const RowStatus> mode;  ///< n; status of the rows at the end of the impact
-  std::span<const double> impulse;  ///< n, Λ
-  std::span<const double> after;    ///< n, γ⁺; exactly 0 where the law says so
-  std::span<const double> work;     ///< n, work of each row's impulse on its own velocity
+  double energy_gain = 0;            ///< > 0: the law created this much energy
+  std::span<const RowStatus> mode;   ///< n; status of the rows at the end of the impact
+  std::span<const double> impulse;   ///< n, Λ
+  std::span<const double> after;     ///< n, γ⁺; exactly 0 where the law says so
+  std::span<const double> work;      ///< n, work of each row's impulse on its own velocity
+  const PathResult* path = nullptr;  ///< only of form `path`
 
   [[nodiscard]] bool ok() const {
     return status == ImpactStatus::solved || status == ImpactStatus::solved_unchecked;
@@ -134,7 +156,8 @@ class ImpactWorkspace {
 /// slip, all other rows bilateral and without friction, of type newton, poisson or stronge: the impulse
 /// path. Otherwise all rows at once: the energetic form if some contact is `stronge`, else compression and
 /// expansion if some contact is `poisson`, else Moreau's. Several contacts of which one has a tangential
-/// restitution: Moreau's.
+/// restitution: Moreau's. Slips of several components have circular cones under Moreau's law and in compression and expansion; the
+/// energetic form knows none (`no_form`).
 [[nodiscard]] ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options,
                                   ImpactWorkspace& workspace);
 

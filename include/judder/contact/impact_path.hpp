@@ -4,9 +4,11 @@
 //     γ_N(P) = γ_N⁻ + A_NN P + A_NT Q(P)        γ_T(P) = γ_T⁻ + A_TN P + A_TT Q(P)
 //
 // Coulomb's law holds at every instant: while the contact slips in direction s, dQ/dP = −μ s; when the slip
-// velocity comes to zero it stays there with dQ/dP = −A_TN/A_TT if that is at most μ, otherwise it
-// reverses. So the path in the (P, Q) plane has at most two straight pieces. Along a piece γ_N and γ_T are
-// linear in P. A piece on which γ_N falls although the contact is pressed (a jam, the impact form of
+// velocity comes to zero it stays there with dQ/dP = −A_TN/A_TT if the static coefficient allows that much,
+// otherwise it reverses. With a constant μ the path in the (P, Q) plane has at most two straight pieces, and γ_N
+// and γ_T are linear in P along each. With a μ that follows the slip, dQ/dP = −s μ(|γ_T|) is integrated (extrapolated
+// linearly implicit Euler steps, which a steep arctan law needs; local error 1e-12) and its events are located by
+// repeating the step. Where μ jumps across the slip that both sides push to, the slip stays on the jump. A piece on which γ_N falls although the contact is pressed (a jam, the impact form of
 // Painlevé's paradox) ends because the slip stops; compression ends at the root of γ_N after it. The impact
 // ends
 //
@@ -21,7 +23,7 @@
 // `tangential_impact` resolves Painlevé's paradox: a slipping contact with γ_N = 0 that no finite reaction
 // can hold receives the inelastic impulse that stops its slip; the root at zero impulse is skipped.
 //
-// Costs tens of nanoseconds, allocates nothing. `moreau` is not a path law (impact.hpp) and is treated as
+// With a constant μ it costs tens of nanoseconds; nothing is allocated. `moreau` is not a path law (impact.hpp) and is treated as
 // `newton`.
 //
 // E. J. Routh, Dynamics of a System of Rigid Bodies (1905); W. J. Stronge, Rigid body collisions with
@@ -30,11 +32,23 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "judder/contact/impact.hpp"
 
 namespace judder::contact {
+
+/// The coefficient of one contact along its path.
+class PathFriction {
+ public:
+  PathFriction() = default;
+  PathFriction(const PathFriction&) = delete;
+  PathFriction& operator=(const PathFriction&) = delete;
+  virtual ~PathFriction() = default;
+  /// μ of the slip with `speed` ≥ 0 in the direction ±1, after the impulses P and Q.
+  [[nodiscard]] virtual double coefficient(double speed, int direction, double P, double Q) = 0;
+};
 
 /// One contact with one slip. A need not be symmetric.
 struct PathProblem {
@@ -45,9 +59,11 @@ struct PathProblem {
   double normal_before = 0;   ///< γ_N⁻; a contact that separates gets no impulse
   double tangent_before = 0;  ///< γ_T⁻
   double mu = 0;              ///< ≥ 0
+  double mu_static = std::numeric_limits<double>::quiet_NaN();  ///< while stuck; NaN: as mu
+  PathFriction* friction = nullptr;                             ///< null: mu is constant
 };
 
-/// A straight piece of the path, by its end.
+/// A piece of the path by its end; straight where μ is constant.
 struct PathPiece {
   RowStatus status = RowStatus::stick;  ///< slip_plus, slip_minus, stick; free without friction
   double normal_impulse = 0;            ///< P at the end
@@ -65,6 +81,7 @@ struct PathResult {
   double tangent_after = 0;    ///< exactly 0 after stick
   double normal_work = 0;      ///< ∫ γ_N dP
   double tangential_work = 0;  ///< ∫ γ_T dQ ≤ 0 under Coulomb's law
+  double area = 0;             ///< ∫ Q dP: with it the work of every row that follows P and Q linearly
   double compression_impulse = 0;
   double energy_change = 0;          ///< the sum of both works
   RowStatus slip = RowStatus::free;  ///< at the end of the impact
@@ -86,5 +103,9 @@ struct SingleContact {
 
 /// The inelastic path from γ_N = 0 with slip. Zero impulse where the contact does not jam.
 [[nodiscard]] PathResult tangential_impact(const PathProblem& problem);
+
+/// The same where k = A_NN − μ s A_NT is zero but for the error of the state: along the slip no impulse moves the normal, so the impulse that
+/// stops the slip is the one that leaves both velocities at zero.
+[[nodiscard]] PathResult jam_impact(const PathProblem& problem);
 
 }  // namespace judder::contact

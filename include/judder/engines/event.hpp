@@ -42,7 +42,8 @@ enum class Word : std::uint8_t {
   indeterminate,
   below,
   above,
-  level
+  level,
+  jam
 };
 
 struct Event {

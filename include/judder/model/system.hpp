@@ -280,6 +280,16 @@ class System {
   /// e and tangential restitution of a contact at an approach speed.
   void restitution(Workspace& work, int relation, double approach_speed, double& e, double& tangential) const;
 
+  /// What a friction law is to an impulse: Coulomb's law with the coefficient that steady sliding at this speed has, ≥ 0 and the same for
+  /// both directions (arctan: μ (2/π) atan(β |γ|); bristles: μ), and with the coefficient that holds at rest (smooth laws: their value at
+  /// speed zero). Other velocities are those in work.in, switches stand by value.
+  struct ImpulseFriction {
+    double slipping = 0;
+    double resting = 0;
+  };
+  [[nodiscard]] double impulse_coefficient(Workspace& work, int relation, double speed) const;
+  [[nodiscard]] ImpulseFriction impulse_friction(Workspace& work, int relation, double speed) const;
+
   void energies(Workspace& work, double& kinetic, double& potential, double& total) const;
   /// dE/dt by audit element with a power program, written to out[AuditInfo::power].
   void powers(Workspace& work, double* out) const;

@@ -223,7 +223,7 @@ gap = "d"
   Mode mode;
   std::vector<std::uint8_t> touching;
   EXPECT_TRUE(observe(model.system, work, mode, touching));
-  EXPECT_EQ(touching, (std::vector<std::uint8_t>{1, 0, 0, 0}));
+  EXPECT_EQ(touching, (std::vector<std::uint8_t>{strikes, 0, 0, separates}));
   EXPECT_EQ(mode.normal, (std::vector<NormalStatus>{NormalStatus::open, NormalStatus::closed,
                                                     NormalStatus::open, NormalStatus::open}));
 }
