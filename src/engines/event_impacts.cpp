@@ -9,7 +9,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr double kNothingLeft = 1e-6;  // of the time that a phase has lasted: a jam is reached
+constexpr double kNearJam = 0.1;  // of its scale: k is looked at more closely from here on
 
 }  // namespace
 
@@ -202,27 +202,38 @@ void EventEngine::Run::add_impact_work() {
   }
 }
 
-// The guard of a slipping contact whose reaction grows without bound from here: k falls to zero while the contact is pressed together, and the
-// time that is left is nothing against the time that the phase has lasted. −1: none, the steps are short for another reason.
-int EventEngine::Run::jamming() {
-  motion_.load(t_, y_.data());
-  if (!motion_.evaluate()) return -1;
+// The time in which a slipping contact jams if it goes on as it moves now: k falls to zero while the contact is pressed together, and its reaction
+// grows without bound. Infinite where nothing comes near to that; `jammed` is the guard of the first.
+double EventEngine::Run::time_to_jam(int& jammed) {
+  double least = std::numeric_limits<double>::infinity();
+  const double back = 1e-9 * (t_ - phase_start_);
+  bool moved = false;
   for (std::size_t i = 0; i < guards_.list().size(); ++i) {
     const Guard& guard = guards_.list()[i];
-    if (guard.kind != GuardKind::jam || !(motion_.normal()[guard.place] > 0)) continue;
+    if (guard.kind != GuardKind::jam || !(back > 0)) continue;
+    if (moved || least == std::numeric_limits<double>::infinity()) {
+      motion_.load(t_, y_.data());
+      if (!motion_.evaluate()) break;
+      moved = false;
+    }
     const double now = guards_.value(guard);
-    const double ahead = 1e-9 * (t_ - phase_start_);
+    if (!(now < kNearJam * guard.scale) || !(motion_.normal()[guard.place] > 0)) continue;
     std::copy_n(y_.begin(), layout_.integrated(), node_y_.begin());
-    for (int k = 0; k < layout_.coordinates; ++k) node_y_[k] -= ahead * y_[layout_.coordinates + k];
-    motion_.load(t_ - ahead, node_y_.data());
-    if (!motion_.evaluate()) return -1;
-    const double before = guards_.value(guard);
-    const double left = before > now ? ahead * now / (before - now) : -1;
-    motion_.load(t_, y_.data());
-    if (!motion_.evaluate()) return -1;
-    if (left >= 0 && left <= kNothingLeft * (t_ - phase_start_)) return static_cast<int>(i);
+    for (int k = 0; k < layout_.coordinates; ++k) node_y_[k] -= back * y_[layout_.coordinates + k];
+    motion_.load(t_ - back, node_y_.data());
+    moved = true;
+    if (!motion_.evaluate()) break;
+    const double fall = guards_.value(guard) - now;
+    const double left = fall > 0 ? back * std::max(now, 0.0) / fall : std::numeric_limits<double>::infinity();
+    if (!(left < least)) continue;
+    least = left;
+    jammed = static_cast<int>(i);
   }
-  return -1;
+  if (moved) {
+    motion_.load(t_, y_.data());
+    static_cast<void>(motion_.evaluate());
+  }
+  return least;
 }
 
 // A dynamic jam: no finite reaction keeps the contact closed a moment longer. Its velocities may go on after an impulse that stops the slip.

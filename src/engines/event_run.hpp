@@ -135,7 +135,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool end_tail();
   [[nodiscard]] bool strike_tails();
   void find_accumulation_end();
-  [[nodiscard]] int jamming();
+  [[nodiscard]] double time_to_jam(int& jammed);
   [[nodiscard]] bool jam(int relation);
 
   // --- event_switches.cpp: switches at an instant ---

@@ -7,6 +7,7 @@
 namespace judder::engines {
 namespace {
 
+constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr int kTrialsUntilNoise = 6;  ///< trial steps in a row before rounding is suspected
 
@@ -212,7 +213,17 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     finish_step();
     return StepEnd::limit;
   }
-  choose_method(limit);
+  // No step goes over the pole that a reaction has at a jam.
+  int jammed = -1;
+  const double to_jam = time_to_jam(jammed);
+  if (to_jam <= kNothingLeft * (t_ - phase_start_)) {
+    together_.assign(1, jammed);
+    return StepEnd::guard;
+  }
+  if (jammed >= 0 && h_ > 0)
+    h_ = std::min(h_, 0.125 * to_jam);  // so far from the pole a method keeps its order
+  // Near a pole explicit steps are short, but not for stability.
+  if (jammed < 0 || stiff_) choose_method(limit);
   if (!(h_ > 0)) h_ = first_step();
   double h = options_.step > 0 ? options_.step : h_;
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
@@ -231,10 +242,6 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
-      if (const int jammed = singular ? -1 : jamming(); jammed >= 0) {
-        together_.assign(1, jammed);
-        return StepEnd::guard;
-      }
       const Reason reason = singular ? Reason::singular_mass
                             : finite ? Reason::step_too_small
                                      : Reason::not_finite;

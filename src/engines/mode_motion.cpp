@@ -652,6 +652,7 @@ bool ModeMotion::project(double t, double* y, bool positions) {
   pin(t, y);
   const int count = active();
   if (count == 0 || all_pinned()) return true;
+  // Corrections act along the rows alone: with their friction they would be magnified without bound where a contact is about to jam.
   const auto rows_of = [this](int r) { static_cast<void>(system_.rows(work_, r)); };
   if (positions) {
     for (int iteration = 0; iteration < 8; ++iteration) {
@@ -659,7 +660,7 @@ bool ModeMotion::project(double t, double* y, bool positions) {
       if (!set_->constant && !system_.motion(work_)) return false;
       for (const int r : set_->touched) rows_of(r);
       if (!set_->constant) {
-        set_->rows.build_columns(set_->mode, set_->touched);
+        set_->rows.build_columns(set_->mode, {});
         if (!set_->rows.factorise(false, ranking_)) return false;
       }
       // Correct with the impulses of closed and held rows only; sticking rows keep their slip position.
@@ -695,7 +696,7 @@ bool ModeMotion::project(double t, double* y, bool positions) {
     if (!set_->constant && !system_.motion(work_)) return false;
     for (const int r : set_->touched) rows_of(r);
     if (!set_->constant) {
-      set_->rows.build_columns(set_->mode, set_->touched);
+      set_->rows.build_columns(set_->mode, {});
       if (!set_->rows.factorise(false, ranking_)) return false;
     }
     bool done = true;
