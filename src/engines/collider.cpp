@@ -118,6 +118,7 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
       }
     }
   }
+  bool first = true;
   for (int i = 0; i < normals; ++i) {
     const int r = collision_.row(i).relation;
     if (result.impulse[i] == 0 && touching[r] != strikes) continue;
@@ -129,7 +130,8 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
     event.kind = EventKind::impact;
     event.place = r;
     event.normal_impulse = result.impulse[i];
-    event.energy_gain = result.energy_gain;
+    event.energy_gain = first ? result.energy_gain : 0;  // of the block, listed once
+    first = false;
     event.words[0] = mode.normal[r] == NormalStatus::open ? Word::rebound : Word::rest;
     for (int j = normals; j < size; ++j) {
       if (collision_.row(j).relation != r) continue;

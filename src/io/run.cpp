@@ -89,6 +89,10 @@ class FolderSink : public engines::Sink {
   void event(const engines::Event& event) override {
     const std::string where = engines::where(system_, event);
     const std::string detail = engines::detail(system_, event);
+    if (event.energy_gain > 0) {
+      if (gains_++ == 0) first_gain_ = "'" + where + "' at t = " + to_text(event.time, 9);
+      gained_ += event.energy_gain;
+    }
     writer_.event({event.time, engines::name(event.kind), where, detail, event.normal_impulse,
                    event.tangential_impulse, event.energy_before, event.energy_after, event.mode});
     if (report_.events.size() < kMostEventsShown) {
@@ -121,6 +125,13 @@ class FolderSink : public engines::Sink {
   [[nodiscard]] RunWriter& writer() { return writer_; }
   [[nodiscard]] const simulate::MemorySink& memory() const { return memory_; }
   [[nodiscard]] std::size_t intervals() const { return intervals_; }
+  /// Energy that impact laws created, in one line; empty: none.
+  [[nodiscard]] std::string gains() const {
+    if (gains_ == 0) return {};
+    return "an impact law created energy in " + std::to_string(gains_) +
+           (gains_ == 1 ? " impact, " : " impacts, ") + to_text(gained_, 9) +
+           (gains_ == 1 ? ": " : " in all, first ") + first_gain_;
+  }
 
   /// Names for modes; before the run.
   void use_structures(std::vector<analysis::Structure> structures) { structures_ = std::move(structures); }
@@ -150,6 +161,9 @@ class FolderSink : public engines::Sink {
   std::vector<double> cells_, numbers_;
   std::vector<std::string_view> words_;
   std::size_t intervals_ = 0;
+  long gains_ = 0;
+  double gained_ = 0;
+  std::string first_gain_;
   std::size_t steps_ = 0;
   Clock::time_point shown_ = Clock::now();
 };
@@ -252,6 +266,7 @@ void summarise(const model::System& system, const engines::EngineResult& result,
         "some reactions were not unique (redundant contacts); those with the largest margin are shown");
   if (result.uniqueness_unchecked)
     out.notes.emplace_back("some decisions had too many candidate modes to check that the motion is unique");
+  if (const std::string gains = sink.gains(); !gains.empty()) out.notes.push_back(gains);
   if (sink.intervals() > out.intervals.size()) {
     out.notes.push_back("of " + std::to_string(sink.intervals()) + " intervals of contacts only the first " +
                         std::to_string(out.intervals.size()) + " are listed");
