@@ -30,11 +30,11 @@ enum class Goal { normal_velocity, impulse, work };
 class CurvedPath {
  public:
   explicit CurvedPath(const PathProblem& problem) : p_(problem) {
-    const double normal = std::abs(p_.normal_before) / std::sqrt(p_.A_NN);
-    const double tangent = std::abs(p_.tangent_before) / std::sqrt(p_.A_TT);
-    const double size = std::max(normal, tangent);
-    P_scale_ = size / std::sqrt(p_.A_NN);
-    Q_scale_ = size / std::sqrt(p_.A_TT);
+    // Roots of products and not of single numbers: a change of units by a power of two keeps all bits.
+    const double normal = std::abs(p_.normal_before), tangent = std::abs(p_.tangent_before);
+    const double both = std::sqrt(p_.A_NN * p_.A_TT);
+    P_scale_ = std::max(normal / p_.A_NN, tangent / both);
+    Q_scale_ = std::max(normal / both, tangent / p_.A_TT);
     direction_ = p_.tangent_before > 0 ? 1 : p_.tangent_before < 0 ? -1 : 0;
     step_ = (normal > 0 ? 0.25 : 0.01) * P_scale_;
     if (direction_ == 0) come_to_rest();

@@ -150,7 +150,7 @@ void ImpactWorkspace::Memory::provide_phases() {
 void ImpactWorkspace::Memory::provide_cones() {
   const auto n = static_cast<std::size_t>(normals + tangents);
   if (weight.size() == n) return;
-  for (auto* v : {&weight, &cone_step, &cone_trial}) v->resize(n);
+  for (auto* v : {&weight, &cone_scale, &cone_step, &cone_trial}) v->resize(n);
   cone_matrix.resize(n * n);
   cone_row.resize(n);
   cone_column.resize(n);

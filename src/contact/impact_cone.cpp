@@ -74,7 +74,6 @@ class ConeProblem {
   }
 
   void find_scales() {
-    double beta = 0;
     for (int j = 0; j < n_; ++j) m_.weight[j] = entry(j, j);
     for (int j = 0; j < p_.tangents; j += cone_size(p_, j)) {
       const int size = cone_size(p_, j);
@@ -82,10 +81,15 @@ class ConeProblem {
       for (int c = 0; c < size; ++c) sum += entry(nN_ + j + c, nN_ + j + c);
       for (int c = 0; c < size; ++c) m_.weight[nN_ + j + c] = sum;
     }
+    // Velocities in the unit of each row, by ratios only: a change of units by a power of two keeps all bits.
     for (int i = 0; i < n_; ++i) {
-      if (m_.weight[i] > 0) beta = std::max(beta, std::abs(m_.free_velocity[i]) / std::sqrt(m_.weight[i]));
+      double size = 0;
+      for (int k = 0; k < n_; ++k) {
+        if (m_.weight[k] > 0 && m_.weight[i] > 0)
+          size = std::max(size, std::abs(m_.free_velocity[k]) * std::sqrt(m_.weight[i] / m_.weight[k]));
+      }
+      m_.cone_scale[i] = size > 0 ? size : 1;
     }
-    size_ = beta > 0 ? beta : 1;
   }
 
   void sweep() {
@@ -176,7 +180,7 @@ class ConeProblem {
       j += size;
     }
     for (int i = 0; i < n_; ++i)
-      worst = std::max(worst, std::abs(value[i]) * std::sqrt(std::max(m_.weight[i], 0.0)) / size_);
+      worst = std::max(worst, std::abs(value[i]) * m_.weight[i] / m_.cone_scale[i]);
     return worst;
   }
 
@@ -273,7 +277,7 @@ class ConeProblem {
       const double limit = radius(j, x);
       const bool acts = tied(j) ? pressed(j, x) : limit > 0;
       // Stuck: the slip is what rounding leaves of its terms.
-      const bool stuck = acts && slip <= kEnough * size_ * std::sqrt(m_.weight[first]);
+      const bool stuck = acts && slip <= kEnough * m_.cone_scale[first];
       for (int c = 0; c < size; ++c) {
         const int i = first + c;
         m_.mode[i] = !acts              ? RowStatus::free
@@ -289,7 +293,6 @@ class ConeProblem {
   const ImpactProblem& p_;
   ImpactWorkspace::Memory& m_;
   const int n_, nN_;
-  double size_ = 1;
 };
 
 }  // namespace

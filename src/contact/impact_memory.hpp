@@ -54,7 +54,7 @@ struct ImpactWorkspace::Memory {
   std::vector<std::uint8_t> contact_state, armed;
 
   // circular cones
-  std::vector<double> weight, cone_matrix, cone_step, cone_trial;
+  std::vector<double> weight, cone_scale, cone_matrix, cone_step, cone_trial;
   std::vector<int> cone_row, cone_column;
 
   PathResult path;

@@ -488,6 +488,35 @@ TEST(CircularCone, DoesNotKnowItsAxes) {
   }
 }
 
+// Masses in another unit, a power of two: the same bits.
+TEST(CircularCone, KeepsItsBitsInOtherUnits) {
+  std::mt19937_64 random(8);
+  for (int draw = 0; draw < 200; ++draw) {
+    const Cones x = random_cones(random, 2, 2, 0.4, 0.5);
+    Cones y = x;
+    for (double& a : y.c.A) a *= 8;
+    ImpactWorkspace one(2, 4), other(2, 4);
+    const ImpactResult r = impact(x.problem(), {}, one), s = impact(y.problem(), {}, other);
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(r.impulse[i], 8 * s.impulse[i]) << draw;
+  }
+}
+
+TEST(CurvedPath, KeepsItsBitsInOtherUnits) {
+  Curve followed([](double speed, int, double, double) { return stribeck(speed); });
+  Curve faster([](double speed, int, double, double) { return stribeck(speed / 4); });
+  for (const double slip : {0.3, -0.7, 1.4}) {
+    PathProblem p = path(1.3, -0.4, 0.9, 1, slip), q = path(1.3 / 2, -0.4 / 2, 0.9 / 2, 4, 4 * slip);
+    p.mu_static = q.mu_static = 0.8;
+    p.friction = &followed;
+    q.friction = &faster;
+    const PathResult r = path_impact(p, law(ImpactType::stronge, 0.6)),
+                     s = path_impact(q, law(ImpactType::stronge, 0.6));
+    EXPECT_EQ(8 * r.normal_impulse, s.normal_impulse);
+    EXPECT_EQ(8 * r.tangential_impulse, s.tangential_impulse);
+    EXPECT_EQ(4 * r.tangent_after, s.tangent_after);
+  }
+}
+
 // A plate on four feet: impulses are not unique, velocities are.
 TEST(CircularCone, TakesDependentContacts) {
   // Plate of unit mass and inertia about both axes, feet at (±1, ±1), rows by (z, a, b, x, y).
