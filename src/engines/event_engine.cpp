@@ -180,6 +180,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   std::fill(trial_scale_.begin(), trial_scale_.end(), 0.0);
   since_trial_ = trial_every_ = 0;
   unstable_ = false;
+  leaving_rest_ = false;
   radau_.restart();
   for (Interval& interval : open_intervals_) interval.from = kNone;
   std::fill(last_reaction_.begin(), last_reaction_.end(), 0.0);

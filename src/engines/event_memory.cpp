@@ -12,7 +12,8 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kGuardNumbers = 3;     ///< saved of each guard
 constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
 constexpr std::size_t kTailNumbers = 7;      ///< saved of each relation in a tail
-constexpr std::size_t kMethodNumbers = 5;    ///< saved of the choice between the methods
+constexpr std::size_t kMethodNumbers =
+    6;  ///< saved of the choice between the methods and of the step out of rest
 
 }  // namespace
 
@@ -49,7 +50,7 @@ void EventEngine::Run::save(Moment& out) const {
   phase.stiff = stiff_;
   phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm()),
                         static_cast<double>(since_trial_), static_cast<double>(trial_every_),
-                        unstable_ ? 1.0 : 0.0});
+                        unstable_ ? 1.0 : 0.0, leaving_rest_ ? 1.0 : 0.0});
   phase.stepper.insert(phase.stepper.end(), motion_.acceleration_terms().begin(),
                        motion_.acceleration_terms().end());
   if (stiff_) radau_.save(phase.stepper);
@@ -141,6 +142,7 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
     since_trial_ = static_cast<long>(phase.stepper[2]);
     trial_every_ = static_cast<long>(phase.stepper[3]);
     unstable_ = phase.stepper[4] != 0;
+    leaving_rest_ = phase.stepper[5] != 0;
     const std::span<const double> memory(phase.stepper);
     motion_.recall(memory.subspan(kMethodNumbers, terms), phase.side);
     if (stiff_) static_cast<void>(radau_.load(memory.subspan(kMethodNumbers + terms)));

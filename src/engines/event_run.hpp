@@ -87,7 +87,14 @@ struct EventEngine::Run {
   void measure_noise();
   void update_scales(double h);
   void note_trial();
-  [[nodiscard]] double first_step() const;
+  [[nodiscard]] double characteristic_time();
+  [[nodiscard]] double first_step();
+  [[nodiscard]] bool rests() const;
+  [[nodiscard]] double step_from_rest(double limit);
+  [[nodiscard]] bool look_ahead(double length, bool& finite);
+  void fail_small(bool singular, bool finite);
+  [[nodiscard]] std::string guard_name(const Guard& guard) const;
+  [[nodiscard]] std::string worst_component() const;
   [[nodiscard]] bool hold(double limit);
   void commit_step(double t1);
   void finish_step();
@@ -217,6 +224,9 @@ struct EventEngine::Run {
   std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
   bool noise_measured_ = false;
+  bool leaving_rest_ = false;     ///< the last step began at rest
+  int blamed_guard_ = -1;         ///< guard that shortened the last trial; −1: the error did
+  std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
   int first_guard_ = -1;  ///< guard whose zero ends the step
   double first_theta_ = 0;

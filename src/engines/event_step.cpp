@@ -9,7 +9,15 @@ namespace {
 
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr int kTrialsUntilNoise = 6;  ///< trial steps in a row before rounding is suspected
+constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
+constexpr double kShareOfTime = 0.01;  ///< of a characteristic time: the first step to try
+constexpr double kShareOfRest = 1e-3;  ///< of a characteristic time: the step out of rest
+constexpr double kShareOfRun = 1e-6;   ///< of the run, where nothing has a length
+constexpr double kAhead = 33;          ///< steps that are looked ahead at rest
+constexpr double kLateRoot =
+    1.0 / 64;  ///< a zero nearer than this to the start of a step is looked for on a shorter one
+constexpr double kLeastShare =
+    0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
 
 /// The parabola g with g(0), g(1) in sample[0], sample[3] and g'(0) = slope: its values in between, and the Bernstein coefficients of g, or of
 /// g/θ, g/θ² where g(0), g'(0) are known zeros.
@@ -31,50 +39,148 @@ numeric::Interpolation parabola(double* sample, double slope, int zeros, double*
 
 }  // namespace
 
-// A first step without any scale to go by: a share of the run; error control does the rest.
-double EventEngine::Run::first_step() const {
+// The least time in which the linearised equations change the motion: of ‖∂v̇/∂q‖^(−1/2) and ‖∂v̇/∂v‖⁻¹, and of the rates of states; infinite
+// where the motion feeds nothing back. Products of mirrored entries are the same in all units of the coordinates.
+double EventEngine::Run::characteristic_time() {
+  const int n = layout_.coordinates;
+  const int rows = n + layout_.states;
+  const int width = layout_.integrated() + layout_.free_parameters;
+  if (rows == 0) return std::numeric_limits<double>::infinity();
+  jacobian_.resize(static_cast<std::size_t>(rows) * width);
+  motion_.load(t_, y_.data());
+  system_.jacobian(work_, jacobian_.data());
+  const auto inertia = [&](int i) { return i < n ? work_.mass[i * n + i] : 1.0; };
+  double stiffness = 0;
+  double damping = 0;
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      const double masses = inertia(i) * inertia(j);
+      if (!(masses > 0) || (i >= n) != (j >= n)) continue;
+      const auto mirrored = [&](int first) {
+        const double product = (jacobian_[i * width + first + j] * jacobian_[j * width + first + i]) / masses;
+        return std::isfinite(product) ? std::sqrt(std::abs(product)) : 0;
+      };
+      if (i < n) {
+        stiffness = std::max(stiffness, mirrored(0));
+        damping = std::max(damping, mirrored(n));
+      } else {
+        damping =
+            std::max(damping, mirrored(n));  // states stand behind q and v, as their rows behind those of v
+      }
+    }
+  }
+  double shortest = std::numeric_limits<double>::infinity();
+  if (stiffness > 0) shortest = std::min(shortest, 1 / std::sqrt(stiffness));
+  if (damping > 0) shortest = std::min(shortest, 1 / damping);
+  return shortest;
+}
+
+// A first step from what is known at the start; error control does the rest. What happens before t does not depend on `until`: it is asked for
+// a length only where nothing in the model has one.
+double EventEngine::Run::first_step() {
   if (last_flight_ > 0) return last_flight_;
-  return 0.01 * (options_.until - options_.from);
+  double shortest = characteristic_time();
+  const int n = layout_.coordinates;
+  for (int i = 0; i < n; ++i) {
+    const double v = std::abs(y_[n + i]);
+    const double a = std::abs(f0_[n + i]);
+    const double q = std::abs(y_[i]);
+    if (v > 0 && a > 0) shortest = std::min(shortest, v / a);
+    if (v > 0 && q > 0) shortest = std::min(shortest, q / v);
+    if (a > 0 && q > 0) shortest = std::min(shortest, std::sqrt(q / a));
+  }
+  for (int i = 2 * n; i < layout_.integrated(); ++i) {
+    if (y_[i] != 0 && f0_[i] != 0) shortest = std::min(shortest, std::abs(y_[i] / f0_[i]));
+  }
+  if (!(shortest > 0) || !std::isfinite(shortest)) return kShareOfRun * (options_.until - t_);
+  return kShareOfTime * shortest;
+}
+
+// Whether nothing moves and nothing is driven yet, while time may bring a force.
+bool EventEngine::Run::rests() const {
+  if (system_.autonomous_forces() || motion_.everything_pinned() || layout_.integrated() == 0) return false;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (f0_[i] != 0) return false;
+  }
+  return true;
+}
+
+// The first movement out of rest has no size to be compared with but its own, and grows with a power of time that may exceed the order of the
+// error estimate: then no step is short enough. A trial over many such steps tells the size that the motion is about to have.
+double EventEngine::Run::step_from_rest(double limit) {
+  if (!leaving_rest_) {
+    double shortest = characteristic_time();
+    if (limit < options_.until) shortest = std::min(shortest, limit - t_);
+    h_ = std::isfinite(shortest) ? kShareOfRest * shortest : kShareOfRun * (options_.until - t_);
+    leaving_rest_ = true;
+  }
+  return h_;
+}
+
+// The sizes at the end of a trial of `length`. False: a guard vanishes on the way, or the equations give no number there.
+bool EventEngine::Run::look_ahead(double length, bool& finite) {
+  finite = try_step(length) && prepare_dense();
+  if (!finite) return false;
+  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  for (int i = 0; i < layout_.integrated(); ++i) trial_scale_[i] = std::abs(y1[i] - y_[i]);
+  bool accurate = true;
+  const bool ended = find_first_guard(length, accurate);
+  return !ended;
 }
 
 // Running scales, and the weights 1/(tolerance · scale) of a trial step of length h: S_i is the largest of |q_i − q_i(start)|, |v_i| h and |v̇_i| h²
-// seen so far, V_i of |v_i| and |v̇_i| h, states likewise.
+// seen so far, V_i of |v_i| and |v̇_i| h, states likewise. What has hardly moved is measured by the tolerance times the speed that the energy seen
+// would give it: the last mass of a chain need not be exact while only the first one moves, and yet a gram beside a tonne keeps its control.
 void EventEngine::Run::set_weights(double h) {
   const int n = layout_.coordinates;
   const double* v = y_.data() + n;
   const double* a = f0_.data() + n;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  const double* mass = work_.mass.data();
+  const double tolerance = options_.tolerance;
+  double energy = 0;  // twice the largest kinetic energy of one coordinate
   for (int i = 0; i < n; ++i) {
-    const double position = std::max({scale_[i], trial_scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h,
-                                      std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
     const double velocity = std::max(
         {scale_[n + i], trial_scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
+    typical_[n + i] = velocity;
+    energy = std::max(energy, mass[i * n + i] * velocity * velocity);
+  }
+  for (int i = 0; i < n; ++i) {
+    const double inertia = mass[i * n + i];
+    const double floor = inertia > 0 ? tolerance * std::sqrt(energy / inertia) : 0;
+    const double position = std::max({scale_[i], trial_scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h,
+                                      std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i]), floor * h});
+    const double velocity = std::max(typical_[n + i], floor);
     // Below rounding there is nothing to control.
     const double noise = std::max(4 * kEpsilon * motion_.acceleration_terms()[i], rate_noise_[n + i]) * h;
-    const double position_error = std::max(
-        {options_.tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h});
-    const double velocity_error = std::max({options_.tolerance * velocity, noise});
+    const double position_error =
+        std::max({tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h});
+    const double velocity_error = std::max({tolerance * velocity, noise});
     weight_[i] = position_error > 0 ? 1 / position_error : 0;
     weight_[n + i] = velocity_error > 0 ? 1 / velocity_error : 0;
+    // A massless coordinate has no energy to be compared with: it is controlled once it has moved.
+    if (!(inertia > 0) && scale_[i] == 0 && trial_scale_[i] == 0 && f0_[i] == 0)
+      weight_[i] = weight_[n + i] = 0;
   }
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
     const double state = std::max({scale_[i], trial_scale_[i], std::abs(f0_[i]) * h,
                                    std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
-    const double state_error = std::max(options_.tolerance * state, rate_noise_[i] * h);
-    weight_[i] = state_error > 0 ? 1 / state_error : 0;
+    const double state_error =
+        std::max({tolerance * state, 4 * kEpsilon * std::abs(y1[i]), rate_noise_[i] * h});
+    const bool moved = scale_[i] > 0 || trial_scale_[i] > 0 || f0_[i] != 0;  // as above
+    weight_[i] = state_error > 0 && moved ? 1 / state_error : 0;
   }
   // Work is as exact as the motion, relative to the largest energy.
-  double energy = result_.largest_energy;
+  double work = result_.largest_energy;
   for (int i = layout_.integrated(); i < motion_.components(); ++i)
-    energy = std::max({energy, std::abs(y_[i]), std::abs(f0_[i]) * h});
+    work = std::max({work, std::abs(y_[i]), std::abs(f0_[i]) * h, std::abs(y1[i] - y_[i])});
   for (int i = layout_.integrated(); i < motion_.components(); ++i) {
-    const double work_error = std::max(options_.tolerance * energy, rate_noise_[i] * h);
+    const double work_error = std::max(tolerance * work, rate_noise_[i] * h);
     weight_[i] = work_error > 0 ? 1 / work_error : 0;
   }
 }
 
-// The first movement out of rest has no size to be compared with but its own, and grows with a power of time that may exceed the order of the
-// error estimate: then no step is short enough. The size that a rejected implicit step gives to what has never moved counts as seen.
+// The size that a rejected implicit step gives to what has never moved counts as seen.
 void EventEngine::Run::note_trial() {
   for (int i = 0; i < layout_.integrated(); ++i) {
     if (scale_[i] == 0) trial_scale_[i] = std::max(trial_scale_[i], std::abs(radau_.y1()[i] - y_[i]));
@@ -198,7 +304,6 @@ bool EventEngine::Run::hold(double limit) {
 }
 
 EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
-  const double smallest = 16 * kEpsilon * std::max(std::abs(t_), std::abs(limit));
   if (!have_f0_) {
     if (!motion_(t_, y_.data(), f0_.data())) {
       static_cast<void>(fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite,
@@ -220,39 +325,44 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     together_.assign(1, jammed);
     return StepEnd::guard;
   }
+  const bool rest = options_.step == 0 && rests();
+  bool guarded = leaving_rest_;  // a guard within sight of rest shortens its first step only
+  if (!rest) leaving_rest_ = false;
   if (jammed >= 0 && h_ > 0)
     h_ = std::min(h_, 0.125 * to_jam);  // so far from the pole a method keeps its order
   // Near a pole explicit steps are short, but not for stability.
   if (jammed < 0 || stiff_) choose_method(limit);
-  if (!(h_ > 0)) h_ = first_step();
+  if (rest) {
+    h_ = step_from_rest(limit);
+  } else if (!(h_ > 0)) {
+    h_ = first_step();
+  }
   double h = options_.step > 0 ? options_.step : h_;
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
+  // Steps are as short as rounding of the time allows, whatever comes later.
+  const double smallest = std::max(16 * kEpsilon * std::abs(t_), kLeastShare * h);
+  const double crumb = 2 * kEpsilon * std::max(std::abs(t_), std::abs(limit));
   bool to_limit = false;
   bool finite = true;
   bool singular = false;
   int trials = 0;
   for (;;) {
-    to_limit = t_ + h >= limit || limit - (t_ + h) < 0.1 * smallest;
+    to_limit = t_ + h >= limit || limit - (t_ + h) < crumb;
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h)
       h = 0.5 * (limit - t_);  // no crumb of a step before the limit
     if (to_limit) h = limit - t_;
-    if (!noise_measured_ && (stiff_ || h < 1e-4 * (options_.until - options_.from)) && !to_limit)
-      measure_noise();
+    if (stiff_ && !noise_measured_ && !to_limit) measure_noise();
     if (++trials == kTrialsUntilNoise && options_.step == 0)
       measure_noise();  // it may have grown since the phase began
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
-      const Reason reason = singular ? Reason::singular_mass
-                            : finite ? Reason::step_too_small
-                                     : Reason::not_finite;
-      static_cast<void>(
-          fail({reason,
-                t_,
-                {},
-                singular ? "the mass matrix becomes singular here"
-                : finite ? "the error cannot be kept within the tolerance, even with the smallest step"
-                         : "the equations of motion give no finite number beyond this time"}));
+      fail_small(singular, finite);
       return StepEnd::failed;
+    }
+    if (rest && !look_ahead(std::min(kAhead * h, limit - t_), finite) && (!finite || !guarded)) {
+      h *= finite ? 1 / kAhead : 0.25;
+      guarded = guarded || finite;
+      continue;
     }
     if (!try_step(h)) {
       finite = stiff_;  // Newton may fail for other reasons
@@ -264,17 +374,25 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     const bool exact = !stiff_ && motion_.uniform();
     if (!exact) set_weights(h);
+    // The work of the first movement is nothing beside that of the next.
+    if (rest) std::fill(weight_.begin() + layout_.integrated(), weight_.end(), 0.0);
     double error = exact || options_.step > 0 ? 0 : step_error();
     // After an event or a rejection the estimate may be that of a transient which the method damps.
     if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_))
       error = step_error();
+    if (error > 1 && !noise_measured_ && trials > 1) {
+      measure_noise();
+      set_weights(h);
+      error = step_error();
+    }
     if (!(error <= 1)) {
       ++result_.rejected;
-      if (stiff_) note_trial();
+      if (stiff_ && !rest) note_trial();
       const double power = stiff_ ? 4 : power_;
       h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1 / power), 0.1, 0.9) : 0.1;
       grow_allowed_ = false;
       finite = true;
+      blamed_guard_ = -1;
       continue;
     }
     if (!prepare_dense()) {
@@ -288,6 +406,11 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       ++result_.rejected;
       h *= 0.5;
       grow_allowed_ = false;
+      continue;
+    }
+    if (ended && first_theta_ < kLateRoot && options_.step == 0 && first_theta_ * h > smallest) {
+      // Values before the zero are small beside those after it, and so is what rounding leaves of them.
+      h *= 4 * first_theta_;
       continue;
     }
     // Accepted.
@@ -310,6 +433,79 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     commit_step(to_limit ? limit : t_ + h);
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }
+}
+
+// The smallest step has not been short enough: which quantity asks for shorter ones, and what may help.
+void EventEngine::Run::fail_small(bool singular, bool finite) {
+  Status status;
+  status.time = t_;
+  status.reason = singular ? Reason::singular_mass : finite ? Reason::step_too_small : Reason::not_finite;
+  if (singular) {
+    status.message = "the mass matrix becomes singular here";
+  } else if (!finite) {
+    status.message = "the equations of motion give no finite number beyond this time";
+  } else if (blamed_guard_ >= 0 && blamed_guard_ < guards_.size()) {
+    status.where = guard_name(guards_.list()[blamed_guard_]);
+    status.message =
+        "this function, whose zero would be an event, is not smooth enough for the smallest step; look for a "
+        "pole or an endless oscillation in it";
+  } else {
+    status.where = worst_component();
+    status.message =
+        "the error cannot be kept within the tolerance, even with the smallest step; if the motion does not "
+        "end here, look at the forces on it for a pole or an unbounded derivative";
+  }
+  static_cast<void>(fail(std::move(status)));
+}
+
+std::string EventEngine::Run::guard_name(const Guard& guard) const {
+  switch (guard.kind) {
+    case GuardKind::watch:
+      return "watch '" + system_.watches()[guard.place].name + "'";
+    case GuardKind::side:
+    case GuardKind::level_below:
+    case GuardKind::level_above:
+    case GuardKind::slide_above:
+    case GuardKind::slide_below:
+      return "switch in " + system_.switches()[guard.place].place;
+    case GuardKind::margin:
+      return "the shared reactions";
+    default:
+      break;
+  }
+  const std::string& place = system_.relations()[guard.place].place;
+  switch (guard.kind) {
+    case GuardKind::gap:
+      return place + ", gap";
+    case GuardKind::slip:
+      return place + ", slip velocity";
+    case GuardKind::cone_plus:
+    case GuardKind::cone_minus:
+      return place + ", friction limit";
+    case GuardKind::jam:
+      return place + ", jam";
+    default:
+      return place + ", normal force";
+  }
+}
+
+// The component whose error was the largest in the last trial.
+std::string EventEngine::Run::worst_component() const {
+  const int n = layout_.coordinates;
+  int worst = 0;
+  double largest = -1;
+  for (int i = 0; i < motion_.components(); ++i) {
+    const double error =
+        std::abs(stiff_ ? radau_.error_component(i) : explicit_.error_component(i)) * weight_[i];
+    if (error <= largest) continue;
+    largest = error;
+    worst = i;
+  }
+  if (worst < n) return "coordinate '" + system_.coordinate_names()[worst] + "'";
+  if (worst < 2 * n) return "velocity of '" + system_.coordinate_names()[worst - n] + "'";
+  if (worst < layout_.integrated()) return "state '" + system_.state_names()[worst - 2 * n] + "'";
+  const int element = (worst - layout_.integrated()) % std::max(layout_.audits, 1);
+  return "work of '" + system_.audits()[element].name + "'";
 }
 
 // Explicit or implicit is a question of cost: right-hand sides per unit of time. Now and then the other method is given a trial step, as long as
@@ -571,6 +767,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
         // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
         if (fit.error > guard.noise / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
+          blamed_guard_ = i;
           good = false;
           break;
         }
@@ -651,7 +848,7 @@ bool EventEngine::Run::gather_events(double h, double length) {
     landing_values_.resize(std::max<std::size_t>(landing_values_.size(), count));
     guards_.values(landing_values_.data());
   }
-  const double window = 64 * kEpsilon * std::max({std::abs(t_), std::abs(t_ + h), h});
+  const double window = 64 * kEpsilon * std::max({std::abs(t_), std::abs(t_ + length), length});
   for (int i = 0; i < count; ++i) {
     if (i == first_guard_) {
       together_.push_back(i);
