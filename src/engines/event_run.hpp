@@ -80,6 +80,9 @@ struct EventEngine::Run {
   void dense(double theta, double* y);
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
   void start_parabolas(double h);
+  [[nodiscard]] bool note_residues();
+  void scan_watch(const Guard& guard, double h);
+  void take_watch_zero(int i, const double* sample, int points, double noise, double band);
   bool land(double h);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
@@ -228,7 +231,9 @@ struct EventEngine::Run {
   int blamed_guard_ = -1;         ///< guard that shortened the last trial; −1: the error did
   std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
-  int first_guard_ = -1;  ///< guard whose zero ends the step
+  std::vector<double> residues_;  ///< of the guards at the start of a step that begins with a zero
+  std::array<double, numeric::kMaxRootDegree + 1> clean_{};  ///< samples without it
+  int first_guard_ = -1;                                     ///< guard whose zero ends the step
   double first_theta_ = 0;
   double first_slope_ = 0;              ///< per unit of θ
   std::vector<double> root_theta_;      ///< by guard: its first zero in the trial step

@@ -16,6 +16,10 @@ constexpr double kShareOfRun = 1e-6;   ///< of the run, where nothing has a leng
 constexpr double kAhead = 33;          ///< steps that are looked ahead at rest
 constexpr double kLateRoot =
     1.0 / 64;  ///< a zero nearer than this to the start of a step is looked for on a shorter one
+constexpr double kWatchBand = 10;  ///< tolerances of its scale that a watch must pass its zero by
+constexpr double kSteep =
+    100;  ///< errors per step: a watch as steep as this has passed its zero, however near the end of the step
+constexpr double kSampleRounding = 8;  ///< last bits of the time that samples may disagree by
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
 
@@ -625,14 +629,15 @@ void EventEngine::Run::arm_slips(double h) {
   }
 }
 
-// A watch has the sign of its last value that is more than rounding.
+// A watch has the sign of its last value that is more than its error.
 void EventEngine::Run::carry_watches() {
   if (watch_side_.empty()) return;
   const std::vector<Guard>& list = guards_.list();
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i].kind != GuardKind::watch) continue;
     const double value = samples_[i * (degree_ + 2) + (degree_ + 1)];
-    if (std::abs(value) > list[i].noise) watch_side_[list[i].place] = value > 0 ? 1 : -1;
+    const double error = std::max(list[i].noise, kWatchBand * options_.tolerance * list[i].scale);
+    if (std::abs(value) > error) watch_side_[list[i].place] = value > 0 ? 1 : -1;
   }
 }
 
@@ -687,6 +692,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   accurate = true;
   if (count == 0) return false;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  const double time_rounding = kSampleRounding * kEpsilon * std::max(std::abs(t_), std::abs(t_ + h)) / h;
 
   // Parabolas are known by both ends and a slope if they are gaps, otherwise by the five points of the first grid.
   const bool parabolas = !stiff_ && motion_.uniform() && guards_.quadratic();
@@ -718,6 +724,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       accurate = false;
       return false;
     }
+    if (!closed_form && !note_residues()) {
+      accurate = false;
+      return false;
+    }
     degree_ = points - 1;
     first_guard_ = -1;
     first_theta_ = 2;
@@ -729,9 +739,15 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       Guard& guard = list[i];
       double* coefficients = bernstein_.data() + i * points;
       double* sample = samples_.data() + i * (points + 1);
+      const bool watch = guard.kind == GuardKind::watch;
+      const double* clean = sample;
+      if (guard.zeros != 0 && !closed_form && residues_[i] != 0) {
+        for (int j = 0; j < points; ++j) clean_[j] = sample[j] - residues_[i];
+        clean = clean_.data();
+      }
       if (guard.zeros < 0) {
         // A watch that starts at zero: the order of that zero from its first two samples.
-        const double ratio = std::abs(sample[1] / sample[0]);
+        const double ratio = std::abs(clean[1] / clean[0]);
         const double order = std::log(ratio) / std::log(grid.theta(1) / grid.theta(0));
         guard.zeros = std::isfinite(order) ? std::clamp(static_cast<int>(std::lround(order)), 1, 3) : 1;
       }
@@ -741,13 +757,17 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       }
       const numeric::Interpolation fit =
           closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients)
-                      : grid.interpolate(sample, 1, std::min(guard.zeros, 3), coefficients);
+                      : grid.interpolate(clean, 1, std::min(guard.zeros, 3), coefficients);
       double largest = 0;
       double lowest = sample[points];
+      double highest = sample[points];
       for (int j = 0; j <= points; ++j) {
         largest = std::max(largest, std::abs(sample[j]));
         lowest = std::min(lowest, sample[j]);
+        highest = std::max(highest, sample[j]);
       }
+      // The time of a sample is rounded, and so is what is computed from it.
+      const double time_noise = time_rounding * (highest - lowest);
       const double noise = guard.noise + guard.noise_rate * h;
       // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
       // bodies that move together keep their gap of zero. A surface is crossed even so: its side must be that of its value.
@@ -760,13 +780,17 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // Far from zero the polynomial need not be good: an error smaller than half the distance cannot hide a zero.
       double least = std::numeric_limits<double>::infinity();
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
-      const bool watch = guard.kind == GuardKind::watch;
       if (!watch && least > 2 * fit.error && least > band) continue;
       bool rounded = false;  // the polynomial is no better than the rounding of its samples
       if (fit.error > std::max(band, 64 * kEpsilon * fit.magnitude)) {
         if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
         // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
-        if (fit.error > guard.noise / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
+        if (fit.error > (guard.noise + time_noise) / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
+          if (watch && g + 1 == grids_.size()) {
+            scan_watch(guard, h);
+            take_watch_zero(i, sample, points, 0, band);
+            continue;
+          }
           blamed_guard_ = i;
           good = false;
           break;
@@ -777,11 +801,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         good = false;
         break;
       }
-      const int start_sign = !watch                          ? 1
-                             : watch_side_[guard.place] != 0 ? watch_side_[guard.place]
-                             : coefficients[0] < 0           ? -1
-                                                             : 1;
-      numeric::close_at_end(sample[points], start_sign, roots_);
+      if (watch) {
+        take_watch_zero(i, sample, points, noise, band);
+        continue;
+      }
+      numeric::close_at_end(sample[points], 1, roots_);
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
         if (rounded && r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
@@ -799,14 +823,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           }
           continue;
         }
-        if (!watch && root.kind == numeric::RootKind::rising) continue;
+        if (root.kind == numeric::RootKind::rising) continue;
         // Behind a zero that was divided out the first values are rounding, and so is their sign; unless what follows is more than that.
-        const bool returns =
-            watch && watch_side_[guard.place] == (root.kind == numeric::RootKind::rising ? 1 : -1);
-        const bool stays = watch ? guard.zeros > 0 || returns
-                                 : (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
+        const bool stays = (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
         if (stays && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;
-        if (watch && !watch_direction_matches(guard.place, root.kind == numeric::RootKind::rising)) continue;
         if (root.theta < first_theta_) {
           first_guard_ = i;
           first_theta_ = root.theta;
@@ -814,7 +834,6 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         }
         root_theta_[i] = root.theta;
         root_slope_[i] = guard.zeros > 0 ? root.slope * std::pow(root.theta, guard.zeros) : root.slope;
-        if (watch) watch_rising_[guard.place] = root.kind == numeric::RootKind::rising ? 1 : 0;
         break;
       }
     }
@@ -825,6 +844,128 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     }
   }
   return first_guard_ >= 0;
+}
+
+// What is left at the start of a step of the functions that begin with a zero: the last bit of the time of the event just handled. It is
+// taken away before the zero is divided out. False: the equations give no number there.
+bool EventEngine::Run::note_residues() {
+  const std::vector<Guard>& list = guards_.list();
+  if (std::none_of(list.begin(), list.end(), [](const Guard& guard) { return guard.zeros != 0; }))
+    return true;
+  residues_.resize(std::max(residues_.size(), list.size()));
+  motion_.load(t_, y_.data());
+  if (guards_.needs_motion() && !motion_.evaluate()) return false;
+  guards_.values(residues_.data());
+  return true;
+}
+
+// The zeros of a watch that no polynomial follows (a pole, a kink, an oscillation within the step): signs at many places, and bisection. The
+// motion is the same with and without a watch, so its step is not shortened for it.
+void EventEngine::Run::scan_watch(const Guard& guard, double h) {
+  constexpr int kPlaces = 64;
+  constexpr int kHalvings = 48;
+  const auto value_at = [&](double theta) {
+    dense(theta, node_y_.data());
+    motion_.load(t_ + theta * h, node_y_.data());
+    if (system_.watches()[guard.place].needs_reactions) {
+      if (!motion_.evaluate()) return std::numeric_limits<double>::quiet_NaN();
+      motion_.publish();
+    }
+    return guards_.value(guard);
+  };
+  roots_.clear();
+  double left = 0;
+  double before = watch_side_[guard.place];
+  for (int k = 1; k <= kPlaces; ++k) {
+    double right = static_cast<double>(k) / kPlaces;
+    const double after = value_at(right);
+    const double place = right;
+    if (!std::isfinite(after)) continue;
+    if (before * after < 0) {
+      double low = left;
+      double low_value = k > 1 ? before : 0;
+      double high_value = after;
+      for (int halving = 0; halving < kHalvings && right - low > kEpsilon; ++halving) {
+        const double middle = 0.5 * (low + right);
+        const double value = value_at(middle);
+        if (!std::isfinite(value)) break;
+        if (value * after > 0) {
+          right = middle;
+          high_value = value;
+        } else {
+          low = middle;
+          low_value = value;
+        }
+      }
+      // At a pole the values grow towards the change of sign.
+      if (std::abs(high_value) <= std::abs(after) &&
+          std::abs(low_value) <= std::max(std::abs(before), 1.0 * std::abs(after)))
+        roots_.push({.theta = right,
+                     .kind = after > 0 ? numeric::RootKind::rising : numeric::RootKind::falling,
+                     .value = 0,
+                     .slope = (after - before) * kPlaces});
+    }
+    left = place;
+    if (after != 0) before = after;
+  }
+}
+
+// The first of the zeros in roots_ that ends the step: the side that the watch has is left for good, which is by more than its error, and in
+// the direction asked for.
+void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, double noise, double band) {
+  const Guard& guard = guards_.list()[i];
+  const numeric::SamplingGrid& grid = *grids_[points == 5 ? 0 : points == 9 ? 1 : 2];
+  const double error = std::max(kWatchBand * band, noise);
+  int side = watch_side_[guard.place];
+  if (side == 0) {
+    for (int j = 0; j <= points && side == 0; ++j) side = sample[j] > noise ? 1 : sample[j] < -noise ? -1 : 0;
+    if (side == 0) return;
+  }
+  // How far it gets on the other side behind θ.
+  const auto depth_behind = [&](double theta, int from) {
+    double depth = -from * sample[points];
+    for (int j = 0; j < points; ++j) {
+      if (grid.theta(j) > theta) depth = std::max(depth, -from * sample[j]);
+    }
+    return depth;
+  };
+  numeric::Root found;
+  found.theta = 2;
+  for (int r = 0; r < roots_.size() && found.theta > 1; ++r) {
+    const numeric::Root& root = roots_[r];
+    const int to = root.kind == numeric::RootKind::rising ? 1 : -1;
+    if (root.kind == numeric::RootKind::graze || to == side) continue;
+    const double slope = std::abs(root.slope) * std::pow(root.theta, std::max(guard.zeros, 0));
+    // Behind a zero that was divided out the first values are rounding, and so is their sign.
+    if (guard.zeros > 0 && root.theta * slope <= noise) continue;
+    if (slope <= kSteep * error && depth_behind(root.theta, side) <= error) continue;
+    if (watch_direction_matches(guard.place, to > 0)) {
+      found = root;
+    } else {
+      side = to;
+    }
+  }
+  if (found.theta > 1 && side == watch_side_[guard.place] && depth_behind(0, side) > error &&
+      -side * sample[0] > 0) {
+    // It had passed its zero by no more than its error before this step, and now it is clear that it did.
+    bool back = false;
+    for (int r = 0; r < roots_.size(); ++r)
+      back = back || roots_[r].kind == (side > 0 ? numeric::RootKind::rising : numeric::RootKind::falling);
+    if (!back && watch_direction_matches(guard.place, side < 0)) {
+      found.theta = kLateRoot;
+      found.kind = side > 0 ? numeric::RootKind::falling : numeric::RootKind::rising;
+      found.slope = (sample[points] - sample[0]);
+    }
+  }
+  if (found.theta > 1) return;
+  if (found.theta < first_theta_) {
+    first_guard_ = i;
+    first_theta_ = found.theta;
+    first_slope_ = found.slope;
+  }
+  root_theta_[i] = found.theta;
+  root_slope_[i] = guard.zeros > 0 ? found.slope * std::pow(found.theta, guard.zeros) : found.slope;
+  watch_rising_[guard.place] = found.kind == numeric::RootKind::rising ? 1 : 0;
 }
 
 bool EventEngine::Run::reports_graze(const Guard& guard) {
