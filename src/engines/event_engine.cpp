@@ -266,7 +266,7 @@ void EventEngine::Run::start_from_model() {
   quiet_ = false;
   result_.start_mode = mode_;
   if (!settled) return;
-  result_.largest_energy = std::abs(total);
+  note_energy();
   if (next_sample_ <= t_) {
     emit_row(RowKind::sample);
     advance_sample();
@@ -283,9 +283,8 @@ double EventEngine::Run::total_energy() {
   const auto begin = work_.in.begin();
   if (std::equal(energy_state_.begin(), energy_state_.end(), begin)) return energy_;
   std::copy_n(begin, energy_state_.size(), energy_state_.begin());
-  double kinetic = 0;
   double potential = 0;
-  system_.energies(work_, kinetic, potential, energy_);
+  system_.energies(work_, kinetic_energy_, potential, energy_);
   return energy_;
 }
 

@@ -50,7 +50,7 @@ void EventEngine::Run::save(Moment& out) const {
   phase.stiff = stiff_;
   phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm()),
                         static_cast<double>(since_trial_), static_cast<double>(trial_every_),
-                        unstable_ ? 1.0 : 0.0, leaving_rest_ ? 1.0 : 0.0});
+                        unstable_ ? 1.0 : 0.0, leaving_rest_ ? rest_step_ : 0.0});
   phase.stepper.insert(phase.stepper.end(), motion_.acceleration_terms().begin(),
                        motion_.acceleration_terms().end());
   if (stiff_) radau_.save(phase.stepper);
@@ -142,7 +142,8 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
     since_trial_ = static_cast<long>(phase.stepper[2]);
     trial_every_ = static_cast<long>(phase.stepper[3]);
     unstable_ = phase.stepper[4] != 0;
-    leaving_rest_ = phase.stepper[5] != 0;
+    rest_step_ = phase.stepper[5];
+    leaving_rest_ = rest_step_ != 0;
     const std::span<const double> memory(phase.stepper);
     motion_.recall(memory.subspan(kMethodNumbers, terms), phase.side);
     if (stiff_) static_cast<void>(radau_.load(memory.subspan(kMethodNumbers + terms)));

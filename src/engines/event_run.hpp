@@ -94,13 +94,14 @@ struct EventEngine::Run {
   [[nodiscard]] double first_step();
   [[nodiscard]] bool rests() const;
   [[nodiscard]] double step_from_rest(double limit);
-  [[nodiscard]] bool look_ahead(double length, bool& finite);
+  [[nodiscard]] bool look_ahead(double length, bool guarded, bool& finite);
   void fail_small(bool singular, bool finite);
   [[nodiscard]] std::string guard_name(const Guard& guard) const;
   [[nodiscard]] std::string worst_component() const;
   [[nodiscard]] bool hold(double limit);
   void commit_step(double t1);
   void finish_step();
+  void note_energy();
   void list_graze(double h);
   void carry_watches();
   void arm_slips(double h);
@@ -209,6 +210,7 @@ struct EventEngine::Run {
   double limit_ = 0;                  ///< the known instant that the present phase leads to
   std::vector<double> energy_state_;  ///< time, state and sides that energy_ belongs to
   double energy_ = 0;
+  double kinetic_energy_ = 0;   ///< that belongs to energy_
   double time_bound_ = 0;       ///< of the error of the present event's time; 0: not known
   double h_ = 0;                ///< next step to try
   std::vector<double> y_, f0_;  ///< components of ModeMotion
@@ -228,6 +230,7 @@ struct EventEngine::Run {
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
   bool noise_measured_ = false;
   bool leaving_rest_ = false;     ///< the last step began at rest
+  double rest_step_ = 0;          ///< first step of that rest
   int blamed_guard_ = -1;         ///< guard that shortened the last trial; −1: the error did
   std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;

@@ -19,7 +19,8 @@ constexpr double kLateRoot =
 constexpr double kWatchBand = 10;  ///< tolerances of its scale that a watch must pass its zero by
 constexpr double kSteep =
     100;  ///< errors per step: a watch as steep as this has passed its zero, however near the end of the step
-constexpr double kSampleRounding = 8;  ///< last bits of the time that samples may disagree by
+constexpr double kSampleRounding = 8;       ///< last bits of the time that samples may disagree by
+constexpr double kLeastNumber = 0x1p-1000;  ///< errors near the end of the range of numbers are no errors
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
 
@@ -39,6 +40,16 @@ numeric::Interpolation parabola(double* sample, double slope, int zeros, double*
   out.error =
       std::isfinite(out.magnitude) ? 4 * kEpsilon * out.magnitude : std::numeric_limits<double>::infinity();
   return out;
+}
+
+/// How far a function gets to the other side of zero than `side`, behind θ, by its samples and its value at the end of the step.
+double depth_behind(const numeric::SamplingGrid& grid, const double* sample, double theta, int side) {
+  const int points = grid.points();
+  double depth = -side * sample[points];
+  for (int j = 0; j < points; ++j) {
+    if (grid.theta(j) > theta) depth = std::max(depth, -side * sample[j]);
+  }
+  return depth;
 }
 
 }  // namespace
@@ -115,21 +126,29 @@ double EventEngine::Run::step_from_rest(double limit) {
   if (!leaving_rest_) {
     double shortest = characteristic_time();
     if (limit < options_.until) shortest = std::min(shortest, limit - t_);
-    h_ = std::isfinite(shortest) ? kShareOfRest * shortest : kShareOfRun * (options_.until - t_);
+    rest_step_ = std::isfinite(shortest) ? kShareOfRest * shortest : kShareOfRun * (options_.until - t_);
+    h_ = rest_step_;
     leaving_rest_ = true;
   }
   return h_;
 }
 
-// The sizes at the end of a trial of `length`. False: a guard vanishes on the way, or the equations give no number there.
-bool EventEngine::Run::look_ahead(double length, bool& finite) {
+// The sizes at the end of a trial of `length`. False: it is too long, a guard vanishes on the way (unless `guarded`: that has been seen), or the
+// equations give no number there.
+bool EventEngine::Run::look_ahead(double length, bool guarded, bool& finite) {
   finite = try_step(length) && prepare_dense();
   if (!finite) return false;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
-  for (int i = 0; i < layout_.integrated(); ++i) trial_scale_[i] = std::abs(y1[i] - y_[i]);
+  bool moved = false;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    trial_scale_[i] = std::abs(y1[i] - y_[i]);
+    moved = moved || trial_scale_[i] > 0;
+  }
+  // Rest that lasted has lengthened the steps; where it ends they are as short again as at its beginning.
+  if (moved && length > kAhead * rest_step_) return false;
+  if (guarded) return true;
   bool accurate = true;
-  const bool ended = find_first_guard(length, accurate);
-  return !ended;
+  return !find_first_guard(length, accurate);
 }
 
 // Running scales, and the weights 1/(tolerance · scale) of a trial step of length h: S_i is the largest of |q_i − q_i(start)|, |v_i| h and |v̇_i| h²
@@ -157,11 +176,11 @@ void EventEngine::Run::set_weights(double h) {
     const double velocity = std::max(typical_[n + i], floor);
     // Below rounding there is nothing to control.
     const double noise = std::max(4 * kEpsilon * motion_.acceleration_terms()[i], rate_noise_[n + i]) * h;
-    const double position_error =
-        std::max({tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h});
-    const double velocity_error = std::max({tolerance * velocity, noise});
-    weight_[i] = position_error > 0 ? 1 / position_error : 0;
-    weight_[n + i] = velocity_error > 0 ? 1 / velocity_error : 0;
+    const double position_error = std::max(
+        {tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h, kLeastNumber});
+    const double velocity_error = std::max({tolerance * velocity, noise, kLeastNumber});
+    weight_[i] = 1 / position_error;
+    weight_[n + i] = 1 / velocity_error;
     // A massless coordinate has no energy to be compared with: it is controlled once it has moved.
     if (!(inertia > 0) && scale_[i] == 0 && trial_scale_[i] == 0 && f0_[i] == 0)
       weight_[i] = weight_[n + i] = 0;
@@ -170,17 +189,17 @@ void EventEngine::Run::set_weights(double h) {
     const double state = std::max({scale_[i], trial_scale_[i], std::abs(f0_[i]) * h,
                                    std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
     const double state_error =
-        std::max({tolerance * state, 4 * kEpsilon * std::abs(y1[i]), rate_noise_[i] * h});
+        std::max({tolerance * state, 4 * kEpsilon * std::abs(y1[i]), rate_noise_[i] * h, kLeastNumber});
     const bool moved = scale_[i] > 0 || trial_scale_[i] > 0 || f0_[i] != 0;  // as above
-    weight_[i] = state_error > 0 && moved ? 1 / state_error : 0;
+    weight_[i] = moved ? 1 / state_error : 0;
   }
   // Work is as exact as the motion, relative to the largest energy.
   double work = result_.largest_energy;
   for (int i = layout_.integrated(); i < motion_.components(); ++i)
     work = std::max({work, std::abs(y_[i]), std::abs(f0_[i]) * h, std::abs(y1[i] - y_[i])});
   for (int i = layout_.integrated(); i < motion_.components(); ++i) {
-    const double work_error = std::max(tolerance * work, rate_noise_[i] * h);
-    weight_[i] = work_error > 0 ? 1 / work_error : 0;
+    const bool began = y_[i] != 0 || f0_[i] != 0;  // as above
+    weight_[i] = began ? 1 / std::max({tolerance * work, rate_noise_[i] * h, kLeastNumber}) : 0;
   }
 }
 
@@ -225,6 +244,9 @@ void EventEngine::Run::measure_noise() {
     }
     node_y_[j] = y_[j];
   }
+  // What cancels inside the expressions, as in 1 − cos t for small t.
+  motion_.load(t_, y_.data());
+  if (motion_.evaluate()) motion_.note_all_terms();
 }
 
 bool EventEngine::Run::try_step(double h) {
@@ -363,9 +385,9 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       fail_small(singular, finite);
       return StepEnd::failed;
     }
-    if (rest && !look_ahead(std::min(kAhead * h, limit - t_), finite) && (!finite || !guarded)) {
-      h *= finite ? 1 / kAhead : 0.25;
-      guarded = guarded || finite;
+    if (rest && !look_ahead(std::min(kAhead * h, limit - t_), guarded, finite)) {
+      guarded = guarded || (finite && h <= rest_step_);
+      h = !finite ? 0.25 * h : h > rest_step_ ? rest_step_ : h / kAhead;
       continue;
     }
     if (!try_step(h)) {
@@ -435,6 +457,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (!to_limit || factor < 1) h_ = h * factor;
     watch_stability();
     commit_step(to_limit ? limit : t_ + h);
+    if (to_limit) leaving_rest_ = false;  // a force may begin here
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }
 }
@@ -666,8 +689,13 @@ void EventEngine::Run::finish_step() {
     if (!motion_.evaluate()) return;
   }
   guards_.note_scales();
+  note_energy();
+}
+
+// A fall from E = 0 keeps that sum while its parts grow: what is kept is measured by what flows.
+void EventEngine::Run::note_energy() {
   const double energy = std::abs(total_energy());
-  result_.largest_energy = std::max(result_.largest_energy, energy);
+  result_.largest_energy = std::max({result_.largest_energy, energy, std::abs(kinetic_energy_)});
 }
 
 // Gaps that are parabolas in time, at the start of the step: their values and their slopes per step.
@@ -805,7 +833,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         take_watch_zero(i, sample, points, noise, band);
         continue;
       }
+      const bool below = roots_.empty();  // from the start, if at all
       numeric::close_at_end(sample[points], 1, roots_);
+      // At a kink either side will do while its function is rounding; once it is more than that, the side is that of its value.
+      const bool kink = surface && system_.switches()[guard.place].kind == expr::SwitchKind::kink;
+      const bool late = kink && below && sample[0] < 0;
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
         if (rounded && r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
@@ -824,15 +856,17 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           continue;
         }
         if (root.kind == numeric::RootKind::rising) continue;
+        if (kink && depth_behind(grid, sample, root.theta, 1) <= guard.noise) continue;
         // Behind a zero that was divided out the first values are rounding, and so is their sign; unless what follows is more than that.
         const bool stays = (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
         if (stays && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;
-        if (root.theta < first_theta_) {
+        const double theta = late ? std::min(root.theta, kLateRoot) : root.theta;
+        if (theta < first_theta_) {
           first_guard_ = i;
-          first_theta_ = root.theta;
-          first_slope_ = root.slope;
+          first_theta_ = theta;
+          first_slope_ = late ? sample[points] - sample[0] : root.slope;
         }
-        root_theta_[i] = root.theta;
+        root_theta_[i] = theta;
         root_slope_[i] = guard.zeros > 0 ? root.slope * std::pow(root.theta, guard.zeros) : root.slope;
         break;
       }
@@ -921,14 +955,6 @@ void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, 
     for (int j = 0; j <= points && side == 0; ++j) side = sample[j] > noise ? 1 : sample[j] < -noise ? -1 : 0;
     if (side == 0) return;
   }
-  // How far it gets on the other side behind θ.
-  const auto depth_behind = [&](double theta, int from) {
-    double depth = -from * sample[points];
-    for (int j = 0; j < points; ++j) {
-      if (grid.theta(j) > theta) depth = std::max(depth, -from * sample[j]);
-    }
-    return depth;
-  };
   numeric::Root found;
   found.theta = 2;
   for (int r = 0; r < roots_.size() && found.theta > 1; ++r) {
@@ -938,14 +964,14 @@ void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, 
     const double slope = std::abs(root.slope) * std::pow(root.theta, std::max(guard.zeros, 0));
     // Behind a zero that was divided out the first values are rounding, and so is their sign.
     if (guard.zeros > 0 && root.theta * slope <= noise) continue;
-    if (slope <= kSteep * error && depth_behind(root.theta, side) <= error) continue;
+    if (slope <= kSteep * error && depth_behind(grid, sample, root.theta, side) <= error) continue;
     if (watch_direction_matches(guard.place, to > 0)) {
       found = root;
     } else {
       side = to;
     }
   }
-  if (found.theta > 1 && side == watch_side_[guard.place] && depth_behind(0, side) > error &&
+  if (found.theta > 1 && side == watch_side_[guard.place] && depth_behind(grid, sample, 0, side) > error &&
       -side * sample[0] > 0) {
     // It had passed its zero by no more than its error before this step, and now it is clear that it did.
     bool back = false;

@@ -128,7 +128,7 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   time_bound_ = kRounding * std::abs(time) + crossing.error;
   end_phase_at(time, crossing.time);
   motion_.load(t_, y_.data());
-  result_.largest_energy = std::max(result_.largest_energy, std::abs(total_energy()));
+  note_energy();
   return StepEnd::guard;
 }
 

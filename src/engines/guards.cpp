@@ -268,9 +268,12 @@ double Guards::gap_noise(int relation) {
   return kNoise * terms;
 }
 
+double Guards::watch_noise(int watch) { return interval_noise(system_.watches()[watch].value); }
+
 // Interval arithmetic on the state known to its last bit: the width of the result bounds the rounding of the expression.
-double Guards::watch_noise(int watch) {
-  const expr::Program& program = system_.watches()[watch].value;
+double Guards::interval_noise(const expr::Program& program) {
+  interval_in_.resize(work_.in.size());
+  interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), program.registers()));
   for (std::size_t i = 0; i < interval_in_.size(); ++i) {
     const double bit = std::numeric_limits<double>::epsilon() * std::abs(work_.in[i]);
     interval_in_[i] = {work_.in[i] - bit, work_.in[i] + bit};
@@ -306,7 +309,8 @@ double Guards::gap_rate(const Guard& guard) {
 
 bool Guards::renew_noise(Guard& guard) {
   if (guard.kind == GuardKind::side) {
-    guard.noise = std::max(guard.noise, surface_noise(guard.place));
+    guard.noise = std::max(
+        {guard.noise, surface_noise(guard.place), interval_noise(system_.switches()[guard.place].value)});
     return true;
   }
   if (!is_reaction(guard.kind)) return false;

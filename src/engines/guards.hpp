@@ -116,6 +116,7 @@ class Guards {
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
   [[nodiscard]] double watch_noise(int watch);
   [[nodiscard]] double surface_value(int k);
+  [[nodiscard]] double interval_noise(const expr::Program& program);
   struct Slots {  ///< of running scales, by kind
     int first = 0;
     bool by_row = false;  ///< then by tangential row, otherwise by place

@@ -184,6 +184,9 @@ struct BatchAlgebra {
   JUDDER_LANES Value absolute(const Value& a) {
     return each(a, [](V x) JUDDER_INLINE { return Lane::absolute(x); });
   }
+  JUDDER_LANES auto clip(const Value& a) {
+    return each_lane(a, [](double x) { return x < 0 ? 0 : x; });
+  }
   JUDDER_LANES Value select(const Value& c, const Value& a, const Value& b) {
     Value r;
     for (int k = 0; k < kParts; ++k) r.part[k] = Lane::select(c.part[k], a.part[k], b.part[k]);

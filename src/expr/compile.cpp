@@ -184,6 +184,11 @@ class Compiler {
   std::uint32_t multiply_all(std::span<const std::pair<std::uint32_t, std::uint32_t>> factors);
   std::uint32_t emit_product(std::span<const Term> factors, double numerator);
   std::uint32_t emit_power(std::uint32_t base, double exponent);
+  /// The base of a root or of a fractional power. Sides are frozen along a step, and a step may reach beyond the surface before its end is
+  /// found there: |x| is then negative by little. What is never negative on its own sides counts as zero there.
+  std::uint32_t emit_base(Node a) {
+    return d_.sign_of(a) > 0 ? result(Operation::clip, value_of_[a.index]) : value_of_[a.index];
+  }
   std::uint32_t emit_side(const Entry& e);
   /// |c| times the node.
   std::uint32_t emit_multiple(double c, Node node);
@@ -234,7 +239,9 @@ std::uint32_t Compiler::multiply_all(std::span<const std::pair<std::uint32_t, st
 std::uint32_t Compiler::emit_product(std::span<const Term> factors, double numerator) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> over, under;  // number of the node, value of its power
   for (const Term& f : factors) {
-    const std::uint32_t p = emit_power(value_of_[f.node.index], std::abs(f.coefficient));
+    const bool whole = is_whole(f.coefficient);
+    const std::uint32_t base = whole ? value_of_[f.node.index] : emit_base(f.node);
+    const std::uint32_t p = emit_power(base, std::abs(f.coefficient));
     (f.coefficient > 0 ? over : under).emplace_back(f.node.index, p);
   }
   const std::uint32_t above = over.empty() ? kNone : multiply_all(over);
@@ -318,7 +325,7 @@ std::uint32_t Compiler::emit(Node a) {
     case NodeKind::product:
       return emit_product(terms, 1);
     case NodeKind::power:
-      return result(Operation::power, operand(0), operand(1));
+      return result(Operation::power, emit_base(terms[0].node), operand(1));
     case NodeKind::call: {
       if (e.function == Function::atan2) return result(Operation::atan2, operand(0), operand(1));
       if (e.function == Function::hypot) {
@@ -327,6 +334,7 @@ std::uint32_t Compiler::emit(Node a) {
         for (std::size_t k = 1; k < terms.size(); ++k) length = result(Operation::hypot, length, operand(k));
         return length;
       }
+      if (e.function == Function::sqrt) return result(Operation::sqrt, emit_base(terms[0].node));
       return result(operation_of(e.function), operand(0));
     }
     case NodeKind::select:

@@ -30,6 +30,7 @@ struct Plain {
   JUDDER_PLAIN double atan2(double a, double b) { return std::atan2(a, b); }
   JUDDER_PLAIN double hypot(double a, double b) { return hypotenuse(a, b); }
   JUDDER_PLAIN double absolute(double a) { return std::abs(a); }
+  JUDDER_PLAIN double clip(double a) { return a < 0 ? 0 : a; }
   JUDDER_PLAIN double select(double c, double a, double b) { return select_value(c, a, b); }
   JUDDER_PLAIN double side_to_sign(double s) { return 2 * s - 1; }
   JUDDER_PLAIN double side(double s, double at_zero) { return side_value(s, at_zero); }

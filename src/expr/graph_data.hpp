@@ -83,6 +83,7 @@ struct Graph::Data {
   std::map<std::vector<std::uint64_t>, std::uint32_t> list_index;
   std::vector<Table> tables;
   std::unordered_map<std::uint32_t, Alias> aliases;
+  std::vector<std::uint32_t> sizes;  ///< nodes that their maker knows to be never negative
   std::unordered_map<std::uint64_t, Node> derivatives;
 
   [[nodiscard]] const Entry& at(Node a) const { return entries[a.index]; }
@@ -132,6 +133,13 @@ struct Graph::Data {
   /// The surface divided by its leading coefficient, to a precision that forgives rounding; a key, not for evaluation.
   Node normalised(Node surface, bool& flipped);
   void write_as(Node a, std::string name, std::vector<Node> arguments);
+
+  /// 1: never negative, −1: never positive, as long as all switches stand on the sides of their values; 0: not known.
+  [[nodiscard]] int sign_of(Node a) const;
+  [[nodiscard]] int sign_of(Node a, int& budget) const;
+  [[nodiscard]] int sign_of_product(std::span<const Term> factors, int& budget) const;
+  /// Sign of the constant ratio of a product of these factors to the node; 0: they are not proportional.
+  [[nodiscard]] int ratio_sign(std::span<const Term> factors, Node b) const;
 
   /// Nodes that `roots` are made of, ascending; with `surfaces` also what the surfaces of used switches are made of.
   [[nodiscard]] std::vector<std::uint32_t> parts(std::span<const Node> roots, bool surfaces) const;

@@ -80,6 +80,7 @@ struct IntervalAlgebra {
     if (a.high <= 0) return negate(a);
     return {0, std::max(-a.low, a.high)};
   }
+  static Interval clip(Interval a) { return {std::max(a.low, 0.0), std::max(a.high, 0.0)}; }
   static Interval square(Interval a) {
     const Interval m = absolute(a);
     const Interval s = outward(m.low * m.low, m.high * m.high);

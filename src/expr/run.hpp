@@ -34,6 +34,7 @@ namespace judder::expr {
   _(atan2)                                                                              \
   _(hypot)                                                                              \
   _(absolute)                                                                           \
+  _(clip)         /* first, and 0 where it is negative */                               \
   _(select)       /* second where the condition first holds, third where it does not */ \
   _(side_to_sign) /* 2 first − 1 */                                                   \
   _(side_open)    /* of the surface first: 1 above, 0 below and on it */                \

@@ -242,6 +242,7 @@ struct SeriesAlgebra {
     return s;
   }
   [[nodiscard]] Series absolute(const Series& a) const { return a.c[0] < 0 ? negate(a) : a; }
+  [[nodiscard]] Series clip(const Series& a) const { return a.c[0] < 0 ? constant(0) : a; }
   [[nodiscard]] Series select(const Series& condition, const Series& a, const Series& b) const {
     const double c = condition.c[0];
     return c == 1 ? a : c == 0 ? b : add(scale(c, a), scale(1 - c, b));

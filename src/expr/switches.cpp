@@ -168,8 +168,11 @@ Node Graph::absolute(Node s, std::string_view place) {
 Node Graph::maximum(Node a, Node b, std::string_view place) {
   const Node difference = subtract(a, b);
   if (data_->is_constant(difference)) return data_->at(difference).value >= 0 ? a : b;
-  const Node above = data_->two_sided_side(difference, 1, SwitchKind::kink, place);
-  const Node made = add(b, multiply(difference, above));
+  // max(0, b) as b times its side: exactly zero on the other one.
+  const bool zero = data_->is_constant(a, 0);
+  const Node surface = zero ? b : difference;
+  const Node above = data_->two_sided_side(surface, 1, SwitchKind::kink, place);
+  const Node made = add(zero ? a : b, multiply(surface, above));
   data_->write_as(made, "max", {a, b});
   return made;
 }
@@ -177,8 +180,10 @@ Node Graph::maximum(Node a, Node b, std::string_view place) {
 Node Graph::minimum(Node a, Node b, std::string_view place) {
   const Node difference = subtract(a, b);
   if (data_->is_constant(difference)) return data_->at(difference).value <= 0 ? a : b;
-  const Node above = data_->two_sided_side(difference, 1, SwitchKind::kink, place);
-  const Node made = subtract(a, multiply(difference, above));
+  const bool zero = data_->is_constant(b, 0);  // as above
+  const Node surface = zero ? negate(a) : difference;
+  const Node above = data_->two_sided_side(surface, 1, SwitchKind::kink, place);
+  const Node made = subtract(zero ? b : a, multiply(surface, above));
   data_->write_as(made, "min", {a, b});
   return made;
 }

@@ -143,6 +143,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     speed = graph.absolute(gamma, draft.place + ".speed");
   } else if (draft.slip.size() == 1) {
     speed = graph.multiply(graph.variable(draft.slip[0].direction), gamma);
+    graph.assume_size(speed);
   } else {
     std::vector<Node> parts;
     for (const TangentDraft& row : draft.slip) parts.push_back(row.slip);

@@ -335,12 +335,15 @@ void Builder::read_compliance(RelationDraft& draft) {
     draft.stored = graph.multiply(energy_factor, graph.power(pressed, p1));
   } else {
     draft.touching = graph.less(zero, depth, false, place, draft.name + " touches");
-    const Node elastic = graph.multiply(k, graph.power(depth, p));
+    // A fractional power ends at the surface: behind it the depth counts as zero.
+    const Node pressed = std::floor(exponent) == exponent ? depth : graph.maximum(depth, zero, place);
+    const Node elastic = graph.multiply(k, graph.power(pressed, p));
     const Node viscous = graph.multiply(graph.constant(damping), graph.negate(draft.gap_rate));
     draft.normal_force =
         graph.select(draft.touching, graph.maximum(zero, graph.add(elastic, viscous), place), zero);
     draft.stored_force = graph.select(draft.touching, elastic, zero);
-    draft.stored = graph.select(draft.touching, graph.multiply(energy_factor, graph.power(depth, p1)), zero);
+    draft.stored =
+        graph.select(draft.touching, graph.multiply(energy_factor, graph.power(pressed, p1)), zero);
   }
   draft.known_load = true;
   draft.base = draft.normal_force;

@@ -126,6 +126,8 @@ class Graph {
   Node sign(Node s, std::string_view place);
   Node step(Node s, std::string_view place);
   Node absolute(Node s, std::string_view place);
+  /// Says that the value is never negative in a run, whatever its formula looks like: a slip velocity times its direction.
+  void assume_size(Node a);
   Node minimum(Node a, Node b, std::string_view place);
   Node maximum(Node a, Node b, std::string_view place);
   Node floor(Node x, std::string_view place);

@@ -1,0 +1,544 @@
+// Steps that never get stuck: what starts from rest, what has a kink, what runs long, what is only watched.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+using engines::EngineResult;
+using std::numbers::pi;
+
+EngineResult finish(const TestModel& model) {
+  EngineResult result = run_to_end(model);
+  EXPECT_TRUE(result.status.ok()) << result.status.where << ": " << result.status.message
+                                  << " at t = " << result.status.time;
+  return result;
+}
+
+// --- what has not moved yet ---
+
+std::string chain(int masses) {
+  return "[parameters]\nn = " + std::to_string(masses) + R"toml(
+[coordinates]
+x = { each = "i = 1 to n", velocity = "if(i == 1, 1, 0)" }
+[energy]
+kinetic   = "sum(i = 1 to n, x[i]'^2/2)"
+potential = "sum(i = 1 to n - 1, (x[i+1] - x[i])^2/2)"
+[run]
+until = 30
+)toml";
+}
+
+// The modes of a free chain are cosines: x_i = t/n + Σ_j 2/n cos(π j (i − ½)/n) cos(π j/2n) sin(ω_j t)/ω_j, ω_j = 2 sin(π j/2n).
+TEST(StepsFromRest, AChainOfWhichOneMassMovesFollowsItsModes) {
+  for (const int n : {3, 4, 9, 20, 50}) {
+    TestModel model = text_model(chain(n));
+    for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+      model.options.tolerance = tolerance;
+      const EngineResult result = finish(model);
+      EXPECT_LT(result.steps, 3000);
+      for (int i = 0; i < n; ++i) {
+        double x = 30.0 / n;
+        for (int j = 1; j < n; ++j) {
+          const double w = 2 * std::sin(pi * j / (2 * n));
+          x += 2.0 / n * std::cos(pi * j * (i + 0.5) / n) * std::cos(pi * j / (2 * n)) * std::sin(30 * w) / w;
+        }
+        EXPECT_NEAR(result.end.y[i], x, 300 * tolerance) << n << " masses, mass " << i << " at " << tolerance;
+      }
+    }
+  }
+}
+
+// A ball strikes the end of a chain at rest; nothing is lost.
+TEST(StepsFromRest, AChainHitByABallKeepsEnergyAndMomentum) {
+  TestModel model = text_model(R"toml(
+[parameters]
+n = 12
+[coordinates]
+b = { start = -1, velocity = 2 }
+x = { each = "i = 1 to n" }
+[energy]
+kinetic   = "b'^2/2 + sum(i = 1 to n, x[i]'^2/2)"
+potential = "sum(i = 1 to n - 1, 50*(x[i+1] - x[i])^2)"
+[[contact]]
+name = "hit"
+gap  = "x[1] - b"
+impact = 1
+[run]
+until = 4
+)toml");
+  for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+    model.options.tolerance = tolerance;
+    const EngineResult result = finish(model);
+    double momentum = 0;
+    double energy = 0;
+    const std::size_t n = 13;
+    for (std::size_t i = 0; i < n; ++i) {
+      momentum += result.end.y[n + i];
+      energy += result.end.y[n + i] * result.end.y[n + i] / 2;
+      if (i > 1) energy += 50 * std::pow(result.end.y[i] - result.end.y[i - 1], 2);
+    }
+    EXPECT_NEAR(momentum, 2, 300 * tolerance);
+    EXPECT_NEAR(energy, 2, 1000 * tolerance);
+  }
+}
+
+/// ∫₀ᵀ sin(ω(T − s))/ω f(s) ds by the rule of Gauss with three points in 40000 parts; ω = 0: (T − s) f(s).
+double duhamel(const std::function<double(double)>& f, double w, double end) {
+  constexpr int kParts = 40000;
+  const double node = std::sqrt(0.6);
+  double sum = 0;
+  for (int k = 0; k < kParts; ++k) {
+    const double half = end / (2 * kParts);
+    const double middle = (2 * k + 1) * half;
+    for (const auto& [place, weight] :
+         {std::pair{-node, 5.0 / 9}, std::pair{0.0, 8.0 / 9}, std::pair{node, 5.0 / 9}}) {
+      const double s = middle + place * half;
+      sum += weight * half * f(s) * (w > 0 ? std::sin(w * (end - s)) / w : end - s);
+    }
+  }
+  return sum;
+}
+
+double bump(double s) { return s > 0 && s < 1 ? std::exp(1 / (s * (s - 1))) / 0.0070298584066096562392 : 0; }
+
+TEST(StepsFromRest, ForcesThatBeginFlatMoveABodyAtRest) {
+  struct Force {
+    const char* text;
+    std::function<double(double)> value;
+  };
+  const std::vector<Force> forces = {
+      {"t^3", [](double t) { return std::pow(t, 3); }},
+      {"t^4", [](double t) { return std::pow(t, 4); }},
+      {"t^5", [](double t) { return std::pow(t, 5); }},
+      {"t^6", [](double t) { return std::pow(t, 6); }},
+      {"sin(t)^4", [](double t) { return std::pow(std::sin(t), 4); }},
+      {"(1 - cos(t))^2", [](double t) { return std::pow(1 - std::cos(t), 2); }},
+      {"bump(t)", [](double t) { return bump(t); }},
+      {"bump(t/2)", [](double t) { return bump(t / 2); }},
+      {"bump(t - 1)", [](double t) { return bump(t - 1); }},
+      {"max(0, t - 1)^4", [](double t) { return std::pow(std::max(0.0, t - 1), 4); }},
+  };
+  for (const Force& force : forces) {
+    for (const double k : {0.0, 1e-6, 1.0, 100.0}) {
+      TestModel model =
+          text_model(std::string("[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"") +
+                     std::to_string(k) + "*x^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" + force.text +
+                     "\"\n[run]\nuntil = 3\n");
+      for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+        model.options.tolerance = tolerance;
+        const EngineResult result = finish(model);
+        const double x = duhamel(force.value, std::sqrt(k), 3);
+        EXPECT_NEAR(result.end.y[0], x, 100 * tolerance * std::max(1.0, std::abs(x)))
+            << force.text << " on " << k << " at " << tolerance;
+        EXPECT_LT(result.steps, 20000) << force.text << " on " << k << " at " << tolerance;
+      }
+    }
+  }
+}
+
+TEST(StepsFromRest, TheFirstMovementCostsHundredsOfSteps) {
+  const auto model = [](const char* force) {
+    return text_model(std::string("[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = "
+                                  "\"x^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"") +
+                      force + "\"\n[run]\nuntil = 3\n");
+  };
+  const EngineResult power = finish(model("t^4"));
+  EXPECT_NEAR(power.end.y[0], 20.7598199, 5e-8);  // 24 − 12 t² + t⁴ − 24 cos t
+  EXPECT_NEAR(power.end.y[0], 24 - 12 * 9 + 81 - 24 * std::cos(3.0), 1e-7);
+  EXPECT_LT(power.steps, 340);
+  EXPECT_LT(finish(model("bump(t)")).steps, 2000);
+}
+
+// A state at the end of a row of integrators has no energy to be compared with.
+TEST(StepsFromRest, ARowOfIntegratorsStarts) {
+  TestModel model = text_model(R"toml(
+[state]
+a = { start = 0, rate = "1" }
+b = { start = 0, rate = "a" }
+c = { start = 0, rate = "b" }
+d = { start = 0, rate = "c" }
+e = { start = 0, rate = "d" }
+f = { start = 0, rate = "e - f" }
+g = { start = 0, rate = "f - g" }
+h = { start = 0, rate = "g - h" }
+i = { start = 0, rate = "h" }
+[run]
+until = 2
+)toml");
+  for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+    model.options.tolerance = tolerance;
+    const EngineResult result = finish(model);
+    EXPECT_NEAR(result.end.y[4], 32.0 / 120, 100 * tolerance);
+  }
+}
+
+// A gram beside a tonne: the light one has its own size, and its motion is as exact as that of the heavy one.
+TEST(StepsFromRest, ALightMassBesideAHeavyOneKeepsItsErrorControl) {
+  for (const double ratio : {1e-3, 1e-5, 1e-6}) {
+    // (1 + k) and coupling k = 100 ratio: in the limit the light mass swings with ω = 10 about the heavy one, driven by it.
+    const std::string m = std::to_string(ratio * 1e12) + "e-12";
+    TestModel model = text_model("[parameters]\nm = " + m + R"toml(
+[coordinates]
+a = 1
+b = 0
+[energy]
+kinetic   = "a'^2/2 + m*b'^2/2"
+potential = "a^2/2 + 100*m*(a - b)^2/2"
+[run]
+until = 20
+)toml");
+    for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const EngineResult result = finish(model);
+      // Modes of [1 + 100 m, −100 m; −100, 100], by the quadratic equation.
+      const double trace = 101 + 100 * ratio;
+      const double root = std::sqrt(trace * trace / 4 - 100);
+      double a = 0;
+      double b = 0;
+      for (const double w2 : {100 / (trace / 2 + root), trace / 2 + root}) {
+        // shape (1, r), r = 100/(100 − ω²); amplitude from a(0) = 1, b(0) = 0 in the metric (1, m)
+        const double r = 100 / (100 - w2);
+        const double amplitude = 1 / (1 + ratio * r * r);
+        a += amplitude * std::cos(std::sqrt(w2) * 20);
+        b += amplitude * r * std::cos(std::sqrt(w2) * 20);
+      }
+      EXPECT_NEAR(result.end.y[0], a, 300 * tolerance) << ratio;
+      EXPECT_NEAR(result.end.y[1], b, 1000 * tolerance + 1e-9) << ratio;
+    }
+  }
+}
+
+// --- powers with a kink ---
+
+// Hertz: a ball of speed v stays T = 4 √π Γ(2/5)/(5 Γ(9/10)) (5 m v²/(4 k))^(2/5)/v on its spring and leaves with −v.
+TEST(StepsAtKinks, AHertzContactLastsAsLongAsItMust) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0.01, velocity = -2 }
+[energy]
+kinetic = "x'^2/2"
+[[contact]]
+name = "c"
+gap  = "x"
+compliant = { stiffness = 1e4, exponent = 1.5 }
+[run]
+until = 0.2
+)toml");
+  const double depth = std::pow(5 * 4 / (4 * 1e4), 0.4);
+  const double duration = 4 * std::sqrt(pi) * std::tgamma(0.4) / (5 * std::tgamma(0.9)) * depth / 2;
+  for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+    model.options.tolerance = tolerance;
+    const EngineResult result = finish(model);
+    EXPECT_NEAR(result.end.y[1], 2, 1000 * tolerance);
+    EXPECT_NEAR(result.end.y[0], 2 * (0.2 - 0.005 - duration), 1000 * tolerance);
+  }
+}
+
+TEST(StepsAtKinks, DropsOnPowersOfTheDepthKeepTheirEnergyOrAgreeAtTwoTolerances) {
+  std::mt19937 random(7);
+  const auto between = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
+  };
+  for (const double exponent : {1.2, 1.5, 2.5}) {
+    for (int drop = 0; drop < 10; ++drop) {
+      const double k = std::pow(10, between(2, 6));
+      const double start = between(0.1, 2);
+      const double velocity = between(-3, 1);
+      const double damping = drop % 2 == 0 ? 0 : between(0.1, 3);
+      TestModel model =
+          text_model("[coordinates]\nx = { start = " + std::to_string(start) +
+                     ", velocity = " + std::to_string(velocity) +
+                     " }\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"9.81*x\"\n[[contact]]\nname = "
+                     "\"c\"\ngap = \"x\"\ncompliant = { stiffness = " +
+                     std::to_string(k) + ", exponent = " + std::to_string(exponent) +
+                     (damping > 0 ? ", damping = " + std::to_string(damping) : std::string()) +
+                     " }\n[run]\nuntil = 2\n");
+      model.options.tolerance = 1e-10;
+      const EngineResult result = finish(model);
+      if (damping > 0) {
+        model.options.tolerance = 1e-12;
+        const EngineResult finer = finish(model);
+        EXPECT_NEAR(result.end.y[0], finer.end.y[0], 1e-6) << exponent << " drop " << drop;
+        EXPECT_NEAR(result.end.y[1], finer.end.y[1], 1e-5) << exponent << " drop " << drop;
+      } else {
+        const double x = result.end.y[0];
+        const double v = result.end.y[1];
+        const double kept = std::stod(std::to_string(k));
+        const double energy =
+            v * v / 2 + 9.81 * x + kept * std::pow(std::max(0.0, -x), exponent + 1) / (exponent + 1);
+        const double before =
+            std::pow(std::stod(std::to_string(velocity)), 2) / 2 + 9.81 * std::stod(std::to_string(start));
+        EXPECT_NEAR(energy, before, 1e-7 * before) << exponent << " drop " << drop;
+      }
+    }
+  }
+}
+
+// x'' = −sign(x) |x|^p has the period 4 √((p+1)/2) √π Γ(1 + 1/(p+1))/Γ(1/2 + 1/(p+1)).
+TEST(StepsAtKinks, PowersOfTheDistanceSwingWithTheirPeriod) {
+  struct Law {
+    const char* text;
+    double power;
+  };
+  for (const Law& law :
+       {Law{"sign(x)*sqrt(abs(x))", 0.5}, Law{"x*sqrt(abs(x))", 1.5}, Law{"sign(x)*abs(x)^1.5", 1.5},
+        Law{"max(0, x)^1.5 - max(0, -x)^1.5", 1.5}, Law{"x*abs(x)^0.3", 1.3},
+        Law{"sign(x)*abs(x)^(1/3)", 1.0 / 3}, Law{"sign(x)*(9*abs(x))^0.25/sqrt(3)", 0.25}}) {
+    const double q = 1 / (law.power + 1);
+    const double period =
+        4 * std::sqrt((law.power + 1) / 2) * std::sqrt(pi) * std::tgamma(1 + q) / std::tgamma(0.5 + q);
+    TestModel model = text_model(
+        std::string(
+            "[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"-(") +
+        law.text + ")\"\n[run]\nuntil = 1\n");
+    model.options.until = 3 * period;
+    for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+      model.options.tolerance = tolerance;
+      const EngineResult result = finish(model);
+      EXPECT_NEAR(result.end.y[0], 1, 1000 * tolerance + 1e-10) << law.text << " at " << tolerance;
+      EXPECT_NEAR(result.end.y[1], 0, 3000 * tolerance + 1e-10) << law.text << " at " << tolerance;
+    }
+  }
+}
+
+// A fractional power of a quantity whose sign nothing fixes is still refused beyond its range: no zero is made up for it.
+TEST(StepsAtKinks, ARootOfANegativeNumberIsStillNoNumber) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 1, velocity = -1 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "1e-3*sqrt(x)"
+[run]
+until = 3
+)toml");
+  const EngineResult result = run_to_end(model);
+  EXPECT_EQ(result.status.reason, Reason::not_finite);
+  EXPECT_NEAR(result.status.time, 1, 1e-2);
+}
+
+// --- watches ---
+
+TEST(StepsWithWatches, ALongRunListsEveryZero) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[[watch]]
+name = "v"
+zero = "x'"
+[run]
+until = 20000
+[output]
+samples = 2
+event_rows = false
+)toml");
+  for (const double tolerance : {1e-10, 1e-12, 1e-13}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = run(model);
+    EXPECT_TRUE(result.end.status.ok()) << result.end.status.message << " at " << result.end.status.time;
+    ASSERT_EQ(result.data.events.size(), static_cast<std::size_t>(20000 / pi));
+    // The phase drifts by less than a tolerance per radian.
+    for (std::size_t k = 0; k < result.data.events.size(); ++k)
+      ASSERT_NEAR(result.data.events[k].time, pi * static_cast<double>(k + 1), 20000 * tolerance + 1e-9);
+  }
+}
+
+TEST(StepsWithWatches, AnOverdampedDecayHasNoZero) {
+  for (const double damping : {1.5, 3.0, 20.0, 400.0}) {
+    TestModel model = text_model(
+        "[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\ndissipation = \"" +
+        std::to_string(damping) + "*x'^2\"\n[[watch]]\nname = \"w\"\nzero = \"x\"\n[run]\nuntil = 2000\n");
+    for (const double tolerance : {1e-6, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = run(model);
+      EXPECT_TRUE(result.end.status.ok()) << result.end.status.message << " at " << result.end.status.time;
+      EXPECT_EQ(result.data.events.size(), 0U) << damping << " at " << tolerance << "\n"
+                                               << event_list(model.system, result.data.events);
+    }
+  }
+}
+
+// Poles, kinks, double zeros, zeros of rounding and endless oscillation in a watch: the motion is the same as without it.
+TEST(StepsWithWatches, NoWatchChangesTheMotion) {
+  const std::string motion = R"toml(
+[coordinates]
+x = 1
+y = 1
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "x^2/2 + y^2/2"
+[run]
+until = 60
+tolerance = 1e-11
+)toml";
+  for (const char* zero : {"tan(2*x)", "1/x", "(x - 1)^2", "x - y", "x^2 + x'^2 - 1", "sin(3000*x)", "abs(x)",
+                           "sqrt(abs(x))", "log(x)", "sqrt(x)", "x'^3", "(x - 0.5)^2 - 1e-17",
+                           "1e9*(x + y/7 - y*(1 + 1/7))", "x^2 - x^2", "exp(-t) - exp(-40)", "floor(3*x)"}) {
+    TestModel model = text_model(motion + "[[watch]]\nname = \"w\"\nzero = \"" + zero + "\"\n");
+    model.options.list_switches = false;
+    const EngineResult result = finish(model);
+    EXPECT_NEAR(result.end.y[0], std::cos(60.0), 1e-8) << zero;
+    EXPECT_NEAR(result.end.y[1], std::cos(60.0), 1e-8) << zero;
+    EXPECT_LT(result.steps, 60000) << zero;
+  }
+}
+
+// --- long runs ---
+
+TEST(StepsOfLongRuns, StickAndSlipGoOnAtEveryTolerance) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 0.1 }
+[energy]
+kinetic = "x'^2/2"
+potential = "5*x^2"
+[[friction]]
+name = "f"
+slip = "x' - 0.1"
+normal = 1
+law = { static = 1, dynamic = 0.5 }
+[run]
+until = 20000
+[output]
+samples = 3
+event_rows = false
+)toml");
+  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+  for (const double tolerance : {1e-9, 1e-12, 1e-13}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = run(model);
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message << " at " << result.end.status.time;
+    ASSERT_EQ(result.data.events.size(), exact.data.events.size());
+    EXPECT_NEAR(result.data.events.back().time, exact.data.events.back().time, 20000 * tolerance + 1e-8);
+  }
+}
+
+TEST(StepsOfLongRuns, AJenkinsElementBySwitchesEndsAtOnce) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 3 }
+[state]
+z = { start = 0, rate = "if((z >= 0.1 and x' > 0) or (z <= -0.1 and x' < 0), 0, x')" }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "-20*z + 0.3"
+[run]
+until = 5
+max_events = 1000
+[output]
+samples = 6
+)toml");
+  // Spring to z = 0.1, a constant force of −1.7 to rest, then swings about z = 0.015 with ω² = 20.
+  const double w = std::sqrt(20.0);
+  const double swing = std::hypot(0.015, 3 / w);
+  const double phase = std::atan2(0.015, 3 / w);
+  const double slip = (std::asin((0.1 - 0.015) / swing) + phase) / w;
+  const double speed = swing * w * std::cos(w * slip - phase);
+  const double turn = slip + speed / 1.7;
+  const double x_turn = 0.1 + speed * speed / (2 * 1.7);
+  const double x_end = x_turn - 0.085 * (1 - std::cos(w * (5 - turn)));
+  for (const double tolerance : {1e-9, 1e-11}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = run(model);
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+    EXPECT_NEAR(result.end.end.y[0], x_end, 1e-6);
+    EXPECT_LT(result.end.steps, 5000);
+    EXPECT_LT(result.data.rows(), 2000U);
+  }
+}
+
+// --- what happens before t ---
+
+TEST(StepsBeforeTheEnd, TheEndOfTheRunChangesNothingBeforeIt) {
+  TestModel fall = text_model(R"toml(
+[coordinates]
+y = { start = 0.5, velocity = 1 }
+[energy]
+kinetic = "y'^2/2"
+potential = "9.81*y"
+[[contact]]
+name = "floor"
+gap = "y"
+[run]
+until = 1
+)toml");
+  const double contact = (1 + std::sqrt(1 + 2 * 9.81 * 0.5)) / 9.81;
+  for (const double until : {1.0, 3.0, 1e3, 1e6, 2e9, 1e12}) {
+    for (const long samples : {2L, 17L, 1001L}) {
+      fall.options.until = until;
+      fall.options.samples = samples;
+      const simulate::Result result = run(fall);
+      ASSERT_FALSE(result.data.events.empty());
+      EXPECT_NEAR(result.data.events[0].time, contact, 1e-12) << until << ", " << samples;
+    }
+  }
+}
+
+TEST(StepsBeforeTheEnd, GalleryModelsHaveTheSameEventsInALongerRun) {
+  for (const char* name :
+       {"press", "impact-oscillator", "friction-oscillator", "rocking-block", "two-stops"}) {
+    TestModel model = gallery_model(name);
+    model.options.list_switches = false;
+    model.options.until = std::min(model.options.until, 10.0);
+    const double end = model.options.until;
+    const simulate::Result first = run(model);
+    for (const double factor : {1.37, 4.0}) {
+      model.options.until = factor * end;
+      model.options.samples = 41;
+      const simulate::Result longer = run(model);
+      std::size_t common = 0;
+      while (common < first.data.events.size() && first.data.events[common].time < 0.999 * end) ++common;
+      ASSERT_LE(common, longer.data.events.size()) << name;
+      for (std::size_t k = 0; k < common; ++k) {
+        ASSERT_EQ(longer.data.events[k].kind, first.data.events[k].kind) << name << " event " << k;
+        ASSERT_NEAR(longer.data.events[k].time, first.data.events[k].time, 1e-6 * end)
+            << name << " event " << k;
+      }
+    }
+  }
+}
+
+// --- where a motion ends ---
+
+// x' = 1/(1 − t): no step is short enough at t = 1, and the report says whose.
+TEST(StepsThatEnd, AMotionThatEndsNamesItsCoordinate) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 1 }
+still = 1
+[energy]
+kinetic = "x'^2/2 + still'^2/2"
+[[force]]
+along = "x'"
+value = "x'^2"
+[run]
+until = 2
+)toml");
+  const EngineResult result = run_to_end(model);
+  EXPECT_FALSE(result.status.ok());
+  EXPECT_NEAR(result.status.time, 1, 1e-6);
+  EXPECT_NE((result.status.where + result.status.message).find("x"), std::string::npos);
+  if (result.status.reason == Reason::step_too_small) {
+    EXPECT_NE(result.status.where.find("'x'"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace judder
