@@ -161,7 +161,8 @@ void EventEngine::Run::set_weights(double h) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double* mass = work_.mass.data();
   const double tolerance = options_.tolerance;
-  double energy = 0;  // twice the largest kinetic energy of one coordinate
+  double energy = 0;      // twice the largest kinetic energy of one coordinate
+  double work_noise = 0;  // of the forces' rounding
   for (int i = 0; i < n; ++i) {
     const double velocity = std::max(
         {scale_[n + i], trial_scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
@@ -179,6 +180,7 @@ void EventEngine::Run::set_weights(double h) {
     const double position_error = std::max(
         {tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h, kLeastNumber});
     const double velocity_error = std::max({tolerance * velocity, noise, kLeastNumber});
+    work_noise += inertia * noise * std::max(std::abs(v[i]), std::abs(y1[n + i]));
     weight_[i] = 1 / position_error;
     weight_[n + i] = 1 / velocity_error;
     // A massless coordinate has no energy to be compared with: it is controlled once it has moved.
@@ -199,7 +201,7 @@ void EventEngine::Run::set_weights(double h) {
     work = std::max({work, std::abs(y_[i]), std::abs(f0_[i]) * h, std::abs(y1[i] - y_[i])});
   for (int i = layout_.integrated(); i < motion_.components(); ++i) {
     const bool began = y_[i] != 0 || f0_[i] != 0;  // as above
-    weight_[i] = began ? 1 / std::max({tolerance * work, rate_noise_[i] * h, kLeastNumber}) : 0;
+    weight_[i] = began ? 1 / std::max({tolerance * work, work_noise, rate_noise_[i] * h, kLeastNumber}) : 0;
   }
 }
 
@@ -378,8 +380,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       h = 0.5 * (limit - t_);  // no crumb of a step before the limit
     if (to_limit) h = limit - t_;
     if (stiff_ && !noise_measured_ && !to_limit) measure_noise();
-    if (++trials == kTrialsUntilNoise && options_.step == 0)
-      measure_noise();  // it may have grown since the phase began
+    ++trials;
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
       fail_small(singular, finite);
@@ -406,7 +407,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     // After an event or a rejection the estimate may be that of a transient which the method damps.
     if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_))
       error = step_error();
-    if (error > 1 && !noise_measured_ && trials > 1) {
+    // Two trials too long: perhaps it is rounding, which may have grown since it was measured.
+    if (error > 1 && (trials == 2 || trials == kTrialsUntilNoise)) {
       measure_noise();
       set_weights(h);
       error = step_error();
@@ -524,7 +526,7 @@ std::string EventEngine::Run::worst_component() const {
   for (int i = 0; i < motion_.components(); ++i) {
     const double error =
         std::abs(stiff_ ? radau_.error_component(i) : explicit_.error_component(i)) * weight_[i];
-    if (error <= largest) continue;
+    if (error <= largest || (i >= layout_.integrated() && largest > 1)) continue;
     largest = error;
     worst = i;
   }
@@ -810,10 +812,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       if (!watch && least > 2 * fit.error && least > band) continue;
       bool rounded = false;  // the polynomial is no better than the rounding of its samples
-      if (fit.error > std::max(band, 64 * kEpsilon * fit.magnitude)) {
+      if (!(fit.error <= std::max(band, 64 * kEpsilon * fit.magnitude))) {
         if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
         // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
-        if (fit.error > (guard.noise + time_noise) / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
+        if (!std::isfinite(fit.error) ||
+            fit.error > (guard.noise + time_noise) / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
           if (watch && g + 1 == grids_.size()) {
             scan_watch(guard, h);
             take_watch_zero(i, sample, points, 0, band);

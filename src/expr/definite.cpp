@@ -52,11 +52,11 @@ int Graph::Data::sign_of_product(std::span<const Term> factors, int& budget) con
     if (factors[i].coefficient != 1) continue;
     const Entry* side = &at(factors[i].node);
     int sign = 1;
-    if (side->kind == NodeKind::sum && side->count == 1 && side->value == 1 &&
-        terms(factors[i].node)[0].coefficient == -1) {
+    if (side->kind == NodeKind::sum && side->count == 1 && std::abs(side->value) == 1 &&
+        terms(factors[i].node)[0].coefficient == -side->value) {
+      sign = side->value > 0 ? -1 : 1;  // step(x) − 1 is its negative
       side = &at(terms(factors[i].node)[0].node);
       if (side->kind != NodeKind::side) continue;
-      sign = -1;
     }
     if (side->kind != NodeKind::side && side->kind != NodeKind::sign) continue;
     if (!switches[side->first].two_sided()) continue;
