@@ -21,6 +21,7 @@ constexpr double kSteep =
     100;  ///< errors per step: a watch as steep as this has passed its zero, however near the end of the step
 constexpr double kSampleRounding = 8;       ///< last bits of the time that samples may disagree by
 constexpr double kLeastNumber = 0x1p-1000;  ///< errors near the end of the range of numbers are no errors
+constexpr double kFirstLength = 1024;       ///< smallest steps: the least that is tried first
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
 
@@ -369,6 +370,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
   // Steps are as short as rounding of the time allows, whatever comes later.
   const double smallest = std::max(16 * kEpsilon * std::abs(t_), kLeastShare * h);
+  // Two events within rounding of each other leave a step behind that is no measure of the motion after them.
+  if (options_.step == 0) h = std::max(h, kFirstLength * smallest);
   const double crumb = 2 * kEpsilon * std::max(std::abs(t_), std::abs(limit));
   bool to_limit = false;
   bool finite = true;
@@ -430,7 +433,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     bool accurate = true;
     const bool ended = find_first_guard(h, accurate);
-    if (!accurate && options_.step == 0) {
+    // Out of rest a guard that follows the motion is as little known as the motion itself; the look ahead has seen that none vanishes.
+    if (!accurate && !rest && options_.step == 0) {
       ++result_.rejected;
       h *= 0.5;
       grow_allowed_ = false;
