@@ -231,6 +231,7 @@ struct EventEngine::Run {
   bool noise_measured_ = false;
   bool leaving_rest_ = false;     ///< the last step began at rest
   double rest_step_ = 0;          ///< first step of that rest
+  bool newton_failed_ = false;    ///< the last implicit trial was not solved, though every number was finite
   int blamed_guard_ = -1;         ///< guard that shortened the last trial; −1: the error did
   std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;

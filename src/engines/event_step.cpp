@@ -276,7 +276,9 @@ bool EventEngine::Run::try_step(double h) {
     weight_[i] = 1 / std::max(options_.tolerance * typical_[i], rounding_[i]);
   }
   const numeric::RadauScales scales{weight_.data(), typical_.data(), rounding_.data()};
-  return radau_.step(motion_, t_, y_.data(), f0_.data(), h, scales) == numeric::StepOutcome::done;
+  const numeric::StepOutcome outcome = radau_.step(motion_, t_, y_.data(), f0_.data(), h, scales);
+  newton_failed_ = outcome == numeric::StepOutcome::not_converged;
+  return outcome == numeric::StepOutcome::done;
 }
 
 double EventEngine::Run::step_error() {
@@ -377,6 +379,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   bool finite = true;
   bool singular = false;
   int trials = 0;
+  int unsolved = 0;  // trials that Newton's iteration ended
   for (;;) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < crumb;
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h)
@@ -395,7 +398,13 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       continue;
     }
     if (!try_step(h)) {
-      finite = stiff_;  // Newton may fail for other reasons
+      finite = stiff_ && newton_failed_;
+      // Newton's iteration may fail where explicit steps are possible.
+      if (finite && ++unsolved == kTrialsUntilNoise && options_.integrator == Integrator::automatic) {
+        change_method();
+        have_f0_ = motion_(t_, y_.data(), f0_.data());
+        if (!have_f0_) finite = false;
+      }
       singular = singular || work_.mass_failed;
       ++result_.rejected;
       h *= 0.25;
