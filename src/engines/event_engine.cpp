@@ -73,6 +73,7 @@ EventEngine::Run::Run(const model::System& system)
   energy_state_.assign(layout_.direction(), kNone);
   scale_.resize(layout_.integrated());
   trial_scale_.resize(layout_.integrated());
+  last_look_.resize(layout_.integrated());
   landed_.resize(layout_.switches);
   carried_.resize(layout_.switches);
   dead_.resize(layout_.switches);

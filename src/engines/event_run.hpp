@@ -81,7 +81,8 @@ struct EventEngine::Run {
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
   void start_parabolas(double h);
   [[nodiscard]] bool note_residues();
-  void scan_watch(const Guard& guard, double h);
+  void scan_watch(int i, double h, double band, double time_noise);
+  void take_zero(int i, const numeric::Root& root);
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
   bool land(double h);
   [[nodiscard]] bool gather_events(double h, double length);
@@ -225,6 +226,7 @@ struct EventEngine::Run {
   double power_ = 8;
 
   std::vector<double> scale_, weight_, start_y_, typical_;
+  std::vector<double> last_look_;    ///< sizes at the end of the last look ahead
   std::vector<double> trial_scale_;  ///< of what has never moved, from rejected steps
   std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
@@ -239,9 +241,11 @@ struct EventEngine::Run {
   std::array<double, numeric::kMaxRootDegree + 1> clean_{};  ///< samples without it
   int first_guard_ = -1;                                     ///< guard whose zero ends the step
   double first_theta_ = 0;
-  double first_slope_ = 0;              ///< per unit of θ
-  std::vector<double> root_theta_;      ///< by guard: its first zero in the trial step
-  std::vector<double> root_slope_;      ///< per unit of θ, there
+  double share_of_error_ = 0;       ///< error of the trial step, as a share of what is allowed
+  bool dips_beyond_ = false;        ///< that zero may be one of a touch whose lowest point is behind the step
+  double first_slope_ = 0;          ///< per unit of θ
+  std::vector<double> root_theta_;  ///< by guard: its first zero in the trial step
+  std::vector<double> root_slope_;  ///< per unit of θ, there
   std::vector<double> landing_values_;  ///< of the guards at an event
   std::vector<std::uint8_t> watch_rising_;
   std::vector<std::int8_t> watch_side_;  ///< sign that a watch has, carried over its zeros; 0: not known

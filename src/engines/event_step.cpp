@@ -43,6 +43,18 @@ numeric::Interpolation parabola(double* sample, double slope, int zeros, double*
   return out;
 }
 
+/// Whether the polynomial that falls through this zero turns round behind the end of the step, less than `band` below zero.
+bool dip_beyond_end(const double* coefficients, int degree, const numeric::Root& root, double band) {
+  double slope = 0;
+  double before = 0;
+  const double earlier = 0.9 * root.theta;
+  static_cast<void>(numeric::bernstein_value(coefficients, degree, root.theta, &slope));
+  static_cast<void>(numeric::bernstein_value(coefficients, degree, earlier, &before));
+  const double curvature = (slope - before) / (root.theta - earlier);
+  return slope < 0 && curvature > 0 && slope * slope <= 2 * curvature * band &&
+         root.theta - slope / curvature > 1;
+}
+
 /// How far a function gets to the other side of zero than `side`, behind θ, by its samples and its value at the end of the step.
 double depth_behind(const numeric::SamplingGrid& grid, const double* sample, double theta, int side) {
   const int points = grid.points();
@@ -142,8 +154,11 @@ bool EventEngine::Run::look_ahead(double length, bool guarded, bool& finite) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   bool moved = false;
   for (int i = 0; i < layout_.integrated(); ++i) {
-    trial_scale_[i] = std::abs(y1[i] - y_[i]);
-    moved = moved || trial_scale_[i] > 0;
+    // A look that was too far counts for the next one: low orders need more than 33 steps to see what is coming.
+    const double size = std::abs(y1[i] - y_[i]);
+    trial_scale_[i] = std::max(size, last_look_[i]);
+    last_look_[i] = size;
+    moved = moved || size > 0;
   }
   // Rest that lasted has lengthened the steps; where it ends they are as short again as at its beginning.
   if (moved && length > kAhead * rest_step_) return false;
@@ -359,6 +374,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   const bool rest = options_.step == 0 && rests();
   bool guarded = leaving_rest_;  // a guard within sight of rest shortens its first step only
   if (!rest) leaving_rest_ = false;
+  if (rest) std::fill(last_look_.begin(), last_look_.end(), 0.0);
   if (jammed >= 0 && h_ > 0)
     h_ = std::min(h_, 0.125 * to_jam);  // so far from the pole a method keeps its order
   // Near a pole explicit steps are short, but not for stability.
@@ -379,7 +395,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   bool finite = true;
   bool singular = false;
   int trials = 0;
-  int unsolved = 0;  // trials that Newton's iteration ended
+  int unsolved = 0;      // trials that Newton's iteration ended
+  bool shifted = false;  // the step ends before a touch that would have straddled its end
   for (;;) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < crumb;
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h)
@@ -441,6 +458,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       continue;
     }
     bool accurate = true;
+    share_of_error_ = error;
     const bool ended = find_first_guard(h, accurate);
     // Out of rest a guard that follows the motion is as little known as the motion itself; the look ahead has seen that none vanishes.
     if (!accurate && !rest && options_.step == 0) {
@@ -452,6 +470,11 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (ended && first_theta_ < kLateRoot && options_.step == 0 && first_theta_ * h > smallest) {
       // Values before the zero are small beside those after it, and so is what rounding leaves of them.
       h *= 4 * first_theta_;
+      continue;
+    }
+    if (ended && dips_beyond_ && !shifted && options_.step == 0) {
+      h *= 0.7 * first_theta_;  // the next step sees the whole touch
+      shifted = true;
       continue;
     }
     // Accepted.
@@ -774,6 +797,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     degree_ = points - 1;
     first_guard_ = -1;
     first_theta_ = 2;
+    dips_beyond_ = false;
     graze_guard_ = -1;
     root_theta_.assign(count, std::numeric_limits<double>::infinity());
     root_slope_.resize(count);
@@ -831,8 +855,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         if (!std::isfinite(fit.error) ||
             fit.error > (guard.noise + time_noise) / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
           if (watch && g + 1 == grids_.size()) {
-            scan_watch(guard, h);
-            take_watch_zero(i, sample, points, 0, band);
+            scan_watch(i, h, band, time_noise);
             continue;
           }
           blamed_guard_ = i;
@@ -856,10 +879,22 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       const bool late = kink && below && sample[0] < 0;
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
-        if (rounded && r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
-            roots_[r + 1].kind == numeric::RootKind::graze &&
-            roots_[r + 2].kind != numeric::RootKind::graze) {
+        const bool returns = r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
+                             roots_[r + 1].kind == numeric::RootKind::graze &&
+                             roots_[r + 2].kind != numeric::RootKind::graze;
+        if (returns && rounded) {
           r += 2;  // there and back within that rounding
+          continue;
+        }
+        // A gap that dips by less than the error of the step touches: the graze between the two zeros.
+        if (returns && guard.kind == GuardKind::gap && root.kind == numeric::RootKind::falling &&
+            guard.zeros == 0 && std::abs(roots_[r + 1].value) <= share_of_error_ * band) {
+          if (graze_guard_ < 0) {
+            graze_guard_ = i;
+            graze_theta_ = roots_[r + 1].theta;
+            graze_depth_ = roots_[r + 1].value;
+          }
+          r += 2;
           continue;
         }
         if (root.kind == numeric::RootKind::graze) {
@@ -879,6 +914,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         const double theta = late ? std::min(root.theta, kLateRoot) : root.theta;
         if (theta < first_theta_) {
           first_guard_ = i;
+          dips_beyond_ = guard.kind == GuardKind::gap && guard.zeros == 0 &&
+                         dip_beyond_end(coefficients, degree_, root, share_of_error_ * band);
           first_theta_ = theta;
           first_slope_ = late ? sample[points] - sample[0] : root.slope;
         }
@@ -909,11 +946,15 @@ bool EventEngine::Run::note_residues() {
   return true;
 }
 
-// The zeros of a watch that no polynomial follows (a pole, a kink, an oscillation within the step): signs at many places, and bisection. The
-// motion is the same with and without a watch, so its step is not shortened for it.
-void EventEngine::Run::scan_watch(const Guard& guard, double h) {
-  constexpr int kPlaces = 64;
-  constexpr int kHalvings = 48;
+// The first zero of a watch that one polynomial does not follow over the whole step (a pole, a kink, an oscillation): by polynomials on parts of
+// it. The motion is the same with and without a watch, so its step is not shortened for it.
+void EventEngine::Run::scan_watch(int i, double h, double band, double time_noise) {
+  constexpr double kShortestPart = 0x1p-12;
+  constexpr int kMostParts = 2000;
+  const Guard& guard = guards_.list()[i];
+  const numeric::SamplingGrid& grid = *grids_.back();
+  const int points = grid.points();
+  const double error = std::max(kWatchBand * band, guard.noise);
   const auto value_at = [&](double theta) {
     dense(theta, node_y_.data());
     motion_.load(t_ + theta * h, node_y_.data());
@@ -923,41 +964,113 @@ void EventEngine::Run::scan_watch(const Guard& guard, double h) {
     }
     return guards_.value(guard);
   };
-  roots_.clear();
-  double left = 0;
-  double before = watch_side_[guard.place];
-  for (int k = 1; k <= kPlaces; ++k) {
-    double right = static_cast<double>(k) / kPlaces;
-    const double after = value_at(right);
-    const double place = right;
-    if (!std::isfinite(after)) continue;
-    if (before * after < 0) {
-      double low = left;
-      double low_value = k > 1 ? before : 0;
-      double high_value = after;
-      for (int halving = 0; halving < kHalvings && right - low > kEpsilon; ++halving) {
-        const double middle = 0.5 * (low + right);
-        const double value = value_at(middle);
-        if (!std::isfinite(value)) break;
-        if (value * after > 0) {
-          right = middle;
-          high_value = value;
-        } else {
-          low = middle;
-          low_value = value;
+  std::array<double, numeric::kMaxRootDegree + 2> sample{};
+  std::array<double, numeric::kMaxRootDegree + 1> coefficients{};
+  int side = watch_side_[guard.place];
+  bool open = false;  // it has passed to the other side, and it is not known yet by how much
+  numeric::Root candidate;
+  // True: the watch has passed zero by more than its error, in the direction asked for.
+  const auto passes = [&](double depth) {
+    if (!open || depth <= error) return false;
+    open = false;
+    side = -side;
+    return watch_direction_matches(guard.place, side > 0);
+  };
+  const auto see = [&](double value) {  // a value on the way, in order
+    if (!std::isfinite(value) || value == 0) return false;
+    if (side == 0) {
+      if (std::abs(value) > error) side = value > 0 ? 1 : -1;
+      return false;
+    }
+    if (side * value > 0) {
+      open = false;
+      return false;
+    }
+    if (!open) {  // since before this step
+      open = true;
+      candidate = {.theta = kLateRoot,
+                   .kind = side > 0 ? numeric::RootKind::falling : numeric::RootKind::rising,
+                   .value = 0,
+                   .slope = value};
+    }
+    return passes(-side * value);
+  };
+  bool found = false;
+  double from = 0;
+  double length = 0.5;
+  for (int parts = 0; from < 1 && !found; ++parts) {
+    length = std::min(length, 1 - from);
+    for (int j = 0; j < points; ++j) sample[j] = value_at(from + grid.theta(j) * length);
+    sample[points] = value_at(from + length);
+    const int zeros = from == 0 ? std::clamp(guard.zeros, 0, 3) : 0;
+    if (zeros > 0) {
+      for (int j = 0; j <= points; ++j) sample[j] -= residues_[i];
+    }
+    const numeric::Interpolation fit = grid.interpolate(sample.data(), 1, zeros, coefficients.data());
+    const double allowed = std::max(
+        {band, 64 * kEpsilon * fit.magnitude, (guard.noise + time_noise) / std::pow(grid.theta(0), zeros)});
+    const bool follows = fit.error <= allowed;
+    if (!follows && length > kShortestPart && parts < kMostParts) {
+      length *= 0.5;
+      continue;
+    }
+    if (!follows || !numeric::isolate(coefficients.data(), grid.degree(), std::max(band, fit.error), roots_))
+      roots_.clear();
+    int next = 0;
+    double before = 0;
+    for (int j = 0; j <= points && !found; ++j) {
+      const double theta = j < points ? grid.theta(j) : 1.0;
+      for (; next < roots_.size() && roots_[next].theta <= theta; ++next) {
+        const numeric::Root& root = roots_[next];
+        const int to = root.kind == numeric::RootKind::rising ? 1 : -1;
+        if (root.kind == numeric::RootKind::graze || side == 0 || to == side || open) continue;
+        open = true;
+        candidate = root;
+        candidate.theta = from + root.theta * length;
+        candidate.slope = root.slope * std::pow(root.theta, zeros) / length;
+        if (next + 1 < roots_.size()) {  // there and back between two samples
+          const double middle = 0.5 * (root.theta + roots_[next + 1].theta);
+          found = see(numeric::bernstein_value(coefficients.data(), grid.degree(), middle) *
+                      std::pow(middle, zeros));
+          if (found) break;
         }
       }
-      // At a pole the values grow towards the change of sign.
-      if (std::abs(high_value) <= std::abs(after) &&
-          std::abs(low_value) <= std::max(std::abs(before), 1.0 * std::abs(after)))
-        roots_.push({.theta = right,
-                     .kind = after > 0 ? numeric::RootKind::rising : numeric::RootKind::falling,
-                     .value = 0,
-                     .slope = (after - before) * kPlaces});
+      if (found) break;
+      // Without a polynomial a zero is between two samples, unless they grow towards it: a pole.
+      if (!follows && side != 0 && !open && before * sample[j] < 0) {
+        const double last = from + length * (j > 0 ? grid.theta(j - 1) : 0.0);
+        const double middle = value_at(0.5 * (last + from + theta * length));
+        if (!(std::abs(middle) <= std::max(std::abs(before), std::abs(sample[j])))) {
+          side = -side;
+        } else {
+          open = true;
+          candidate = {.theta = from + theta * length,
+                       .kind = side > 0 ? numeric::RootKind::falling : numeric::RootKind::rising,
+                       .value = 0,
+                       .slope = (sample[j] - before) / length};
+        }
+      }
+      before = sample[j];
+      found = see(sample[j]);
     }
-    left = place;
-    if (after != 0) before = after;
+    from += length;
+    length *= 2;
   }
+  if (!found && open && std::abs(candidate.slope) > kSteep * error) found = passes(2 * error);
+  if (found) take_zero(i, candidate);
+}
+
+void EventEngine::Run::take_zero(int i, const numeric::Root& root) {
+  const Guard& guard = guards_.list()[i];
+  if (root.theta < first_theta_) {
+    first_guard_ = i;
+    first_theta_ = root.theta;
+    first_slope_ = root.slope;
+    dips_beyond_ = false;
+  }
+  root_theta_[i] = root.theta;
+  root_slope_[i] = root.slope;
+  watch_rising_[guard.place] = root.kind == numeric::RootKind::rising ? 1 : 0;
 }
 
 // The first of the zeros in roots_ that ends the step: the side that the watch has is left for good, which is by more than its error, and in
@@ -1000,14 +1113,8 @@ void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, 
     }
   }
   if (found.theta > 1) return;
-  if (found.theta < first_theta_) {
-    first_guard_ = i;
-    first_theta_ = found.theta;
-    first_slope_ = found.slope;
-  }
-  root_theta_[i] = found.theta;
-  root_slope_[i] = guard.zeros > 0 ? found.slope * std::pow(found.theta, guard.zeros) : found.slope;
-  watch_rising_[guard.place] = found.kind == numeric::RootKind::rising ? 1 : 0;
+  if (guard.zeros > 0) found.slope *= std::pow(found.theta, guard.zeros);
+  take_zero(i, found);
 }
 
 bool EventEngine::Run::reports_graze(const Guard& guard) {

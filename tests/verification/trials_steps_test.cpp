@@ -515,6 +515,38 @@ TEST(StepsBeforeTheEnd, GalleryModelsHaveTheSameEventsInALongerRun) {
   }
 }
 
+// With equal rods and cranks the difference of the rods' forces, whose size the guide feels, is nothing but rounding at first.
+TEST(StepsAtKinks, ADifferenceOfRoundingInsideAbsDoesNotHoldTheRunBack) {
+  const TestModel equal = gallery_model("pilger-mill", {}, {{"dl", 0}, {"dr", 0}});
+  const TestModel nearly = gallery_model("pilger-mill", {}, {{"dl", 1e-7}, {"dr", 1e-7}});
+  const EngineResult first = finish(equal);
+  const EngineResult second = finish(nearly);
+  EXPECT_LT(first.steps, 2 * second.steps);
+  for (std::size_t i = 0; i < first.end.y.size() / 2; ++i)
+    EXPECT_NEAR(first.end.y[i], second.end.y[i], 1e-6 * (1 + std::abs(second.end.y[i]))) << i;
+}
+
+// --- energy ---
+
+// A fall from E = 0: the sum stays zero, and what is lost of it is measured by what has become motion.
+TEST(StepsAndEnergy, TheLargestEnergyIsWhatFlows) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+potential = "-9.81*x"
+[run]
+until = 2
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    simulate::NullSink sink;
+    const EngineResult result = simulate::run(model.system, engine, model.options, sink);
+    EXPECT_NEAR(result.largest_energy, 9.81 * 9.81 * 2, 1e-6) << engine;
+    EXPECT_LT(std::abs(result.energy_imbalance), 1e-12 * result.largest_energy) << engine;
+  }
+}
+
 // --- where a motion ends ---
 
 // x' = 1/(1 − t): no step is short enough at t = 1, and the report says whose.
