@@ -532,6 +532,8 @@ std::string EventEngine::Run::guard_name(const Guard& guard) const {
     case GuardKind::level_above:
     case GuardKind::slide_above:
     case GuardKind::slide_below:
+    case GuardKind::held_above:
+    case GuardKind::held_below:
       return "switch in " + system_.switches()[guard.place].place;
     case GuardKind::margin:
       return "the shared reactions";
