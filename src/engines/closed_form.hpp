@@ -14,7 +14,9 @@
 // Work is the integral of products of two rows. On windows within the natural time 1/ρ(|Â|) both are Taylor polynomials, exact to rounding,
 // and Gauss-Legendre quadrature with 8 points is exact to rounding, too. Over a piece of length h = 2^p work is a quadratic form x̂ᵀ W x̂, over
 // two of them W + EᵀWE with E = exp(Â h), and so on; the impulse of a reaction is a row r, then r + r E. A phase is cut into such pieces, from a
-// sixteenth of the natural time up, and only what is left at its end needs the quadrature.
+// sixteenth of the natural time up, and only what is left at its end needs the quadrature. Where a form is a small difference of large terms
+// (the work of a stiff damper between bodies that move together), its digits are gone, and the quadrature takes over: there each row is a
+// number before rows are multiplied.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +73,10 @@ class ClosedForm {
   [[nodiscard]] bool has_pieces() const { return levels_ > 0; }
   [[nodiscard]] int first_piece() const { return exponentials.natural_exponent() - kFiner; }
   [[nodiscard]] int last_piece() const { return first_piece() + levels_ - 1; }
-  /// The same as integrate() over the piece of length 2^p from x to next.
-  void integrate_piece(int p, const double* x, const double* next, double* work,
-                       std::vector<Reaction>& reactions);
+  /// The same as integrate() over the piece of length 2^p from x to next. False, and nothing is added: the terms of some form cancel so far that
+  /// little of its work is left, and that little is also little to `scale`, the largest energy so far.
+  [[nodiscard]] bool integrate_piece(int p, const double* x, const double* next, double scale, double* work,
+                                     std::vector<Reaction>& reactions);
   [[nodiscard]] bool has_reactions() const { return !reaction_rows_.empty(); }
 
  private:
@@ -131,7 +134,7 @@ class ClosedForm {
   std::vector<int> row_terms_;  ///< by row: terms that are not zero
   std::vector<Product> products_;
   std::vector<ReactionRow> reaction_rows_;
-  std::vector<double> terms_, nodes_, chosen_;
+  std::vector<double> terms_, nodes_, chosen_, form_work_;
   std::vector<int> expanded_;          ///< by row: terms of its present expansion
   int terms_used_ = kTerms;            ///< in any row; fewer for polynomial motion
   static constexpr int kFiner = 4;     ///< powers of two between the natural time and the shortest piece

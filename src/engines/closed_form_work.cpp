@@ -224,13 +224,14 @@ void ClosedForm::list_forms() {
       std::swap(now, next);
     }
   }
+  form_work_.assign(forms_.size(), 0.0);
   list_impulses();
 }
 
 void ClosedForm::list_impulses() {
   const int size = linear_.size();
   const double shortest = std::ldexp(1.0, first_piece());
-  const std::vector<double> growth = numeric::absolute_exponential(size, linear_.matrix(), window_);
+  const double* growth = exponentials.natural_envelope();
   for (const ReactionRow& reaction : reaction_rows_) {
     Impulse impulse;
     impulse.rows.resize(size * levels_);
@@ -320,16 +321,22 @@ double ClosedForm::peak(int row) const {
   return std::max(largest, polynomial(c, terms, theta));
 }
 
-void ClosedForm::integrate_piece(int p, const double* x, const double* next, double* work,
+bool ClosedForm::integrate_piece(int p, const double* x, const double* next, double scale, double* work,
                                  std::vector<Reaction>& reactions) {
+  constexpr double kLostTerms = 64;       // terms by what is left of them
+  constexpr double kSmallShare = 1. / 16;  // of the scale that terms may reach, whatever is left of them
   const int size = linear_.size();
   const auto level = static_cast<std::size_t>(p - first_piece());
-  for (const Form& form : forms_) {
+  for (std::size_t f = 0; f < forms_.size(); ++f) {
+    const Form& form = forms_[f];
     const auto count = static_cast<int>(form.states.size());
     for (int i = 0; i < count; ++i) chosen_[i] = x[form.states[i]];
-    work[form.component] += numeric::quadratic_form(
-        count, form.matrix.data() + level * numeric::packed_size(count), chosen_.data());
+    double terms = 0;
+    form_work_[f] = numeric::quadratic_form(
+        count, form.matrix.data() + level * numeric::packed_size(count), chosen_.data(), terms);
+    if (!(terms <= std::max(kLostTerms * std::abs(form_work_[f]), kSmallShare * scale))) return false;
   }
+  for (std::size_t f = 0; f < forms_.size(); ++f) work[forms_[f].component] += form_work_[f];
   reactions.clear();
   const double width = numeric::power_of_two(p);
   for (std::size_t i = 0; i < reaction_rows_.size(); ++i) {
@@ -354,6 +361,7 @@ void ClosedForm::integrate_piece(int p, const double* x, const double* next, dou
     }
     reactions.push_back({reaction_rows_[i].relation, sum, largest});
   }
+  return true;
 }
 
 void ClosedForm::integrate(const double* x, double width, double* work, std::vector<Reaction>& reactions) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engines/numeric/power_of_two.hpp"
+#include "judder/core/number.hpp"
 
 namespace judder::engines {
 namespace {
@@ -13,6 +14,10 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 8 * kEpsilon;
 constexpr double kWindowsPerAdvance =
     65536;  ///< natural times after which cancelling and progress get their turn
+constexpr double kMostWindows = 0x1p44;  ///< natural times up to the next known instant: years of computing
+constexpr long kRowsPerLook = 4096;      ///< at the flag that cancels
+constexpr double kPenetration = 256;     ///< roundings of a gap that count as penetration
+constexpr int kMostStandstills = 64;     ///< events one after the other between which time does not move
 
 }  // namespace
 
@@ -86,10 +91,65 @@ bool ExactEngine::Run::begin_phase() {
     const int order = guards_.list()[function.guard].zeros;
     zeros_.push_back(std::min(order, 3));
   }
+  positive_.clear();
   for (std::size_t i = 0; i < zeros_.size(); ++i) {
     if (zeros_[i] < 0) zeros_[i] = form_->search.order_of_zero(static_cast<int>(i), start_.data(), 1);
+    positive_.push_back(stays_positive(guards_.list()[form_->functions()[i].guard], zeros_[i]) ? 1 : 0);
   }
   return true;
+}
+
+/// Whether a guard that begins at zero must not go on to negative values. A slip may: it is armed when it has the sign of its mode. So may what
+/// the last event has left at a known order of zero, except a gap, which nothing may pass.
+bool ExactEngine::Run::stays_positive(const Guard& guard, int zeros) {
+  switch (guard.kind) {
+    case GuardKind::gap:
+      return true;
+    case GuardKind::side:
+    case GuardKind::level_below:
+    case GuardKind::level_above:
+    case GuardKind::reaction:
+    case GuardKind::pressed:
+    case GuardKind::cone_plus:
+    case GuardKind::cone_minus:
+      return zeros == 0;
+    default:
+      return false;
+  }
+}
+
+/// Why the mode cannot be followed from here to the limit; empty: it can.
+std::string ExactEngine::Run::beyond_resolution(double limit) const {
+  const double natural = form_->window();
+  if (std::isinf(natural)) return {};
+  if (natural <= 4 * kEpsilon * std::abs(t_)) {
+    return "the fastest motion of this mode lasts " + to_text(natural) +
+           " s, which time cannot resolve here: its last bit is " + to_text(kEpsilon * std::abs(t_)) + " s";
+  }
+  if (limit - t_ > kMostWindows * natural) {
+    return "the fastest motion of this mode lasts " + to_text(natural) + " s: up to " + to_text(limit) +
+           " s it would be followed through " + to_text(std::ceil((limit - t_) / natural)) +
+           " such times, more than this engine can do; the engine 'event' has a method for stiff motion";
+  }
+  return {};
+}
+
+/// A gap that is negative at the start or at the end of a phase by more than its rounding: the bodies are inside each other, and what follows would
+/// be worthless.
+bool ExactEngine::Run::penetrates(const double* x, double time) {
+  for (std::size_t i = 0; i < form_->functions().size(); ++i) {
+    const Guard& guard = guards_.list()[form_->functions()[i].guard];
+    if (guard.kind != GuardKind::gap) continue;
+    const double gap = form_->search.value(static_cast<int>(i), x);
+    if (gap >= -kPenetration * form_->search.rounding(static_cast<int>(i), x) ||
+        gap >= -kRounding * guards_.gap_scale(guard.place))
+      continue;
+    static_cast<void>(fail({Reason::discontinuous, time, system_.relations()[guard.place].place,
+                            "the open contact penetrates by " + to_text(-gap) +
+                                ", more than the rounding of its gap: an impact was missed"}));
+    return true;
+  }
+  return false;
 }
 
 EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
@@ -98,16 +158,28 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
     finish_step();
     return StepEnd::limit;
   }
-  if (!begin_phase()) return StepEnd::failed;
+  if (!begin_phase() || penetrates(start_.data(), t_)) return StepEnd::failed;
+  if (const std::string problem = beyond_resolution(limit); !problem.empty()) {
+    static_cast<void>(fail({Reason::step_too_small, t_, {}, problem}));
+    return StepEnd::failed;
+  }
   double horizon = limit - t_;
   bool to_limit = true;
   if (horizon > kWindowsPerAdvance * form_->window()) {
     horizon = kWindowsPerAdvance * form_->window();
     to_limit = false;
   }
-  const numeric::Crossing crossing = form_->search.find(form_->exponentials, start_.data(), horizon, zeros_);
+  const numeric::CrossingOptions search{.positive = positive_, .cancel = options_.cancel};
+  const numeric::Crossing crossing =
+      form_->search.find(form_->exponentials, start_.data(), horizon, zeros_, search);
   result_.windows += static_cast<long>(form_->search.windows());
   ++result_.steps;
+  if (crossing.outcome == numeric::SearchOutcome::cancelled) return interrupted();
+  if (crossing.outcome == numeric::SearchOutcome::overflow) {
+    static_cast<void>(
+        fail({Reason::not_finite, t_ + crossing.time, {}, "the motion of this mode leaves the range of numbers"}));
+    return StepEnd::failed;
+  }
   if (crossing.outcome == numeric::SearchOutcome::undecided) {
     static_cast<void>(fail({Reason::step_too_small,
                             t_ + crossing.time,
@@ -117,8 +189,16 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   }
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   if (crossing.outcome == numeric::SearchOutcome::none) {
+    standstills_ = 0;
     form_->exponentials.advance(start_.data(), horizon, end_.data());
-    end_phase_at(to_limit ? limit : t_ + horizon, horizon);
+    const double end = to_limit ? limit : t_ + horizon;
+    if (!finite(end_)) {
+      static_cast<void>(
+          fail({Reason::not_finite, t_, {}, "the motion of this mode leaves the range of numbers"}));
+      return StepEnd::failed;
+    }
+    if (penetrates(end_.data(), end)) return StepEnd::failed;
+    if (!end_phase_at(end, horizon)) return interrupted();
     finish_step();
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }
@@ -126,17 +206,40 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   gather(crossing);
   const double time = std::min(phase_time_ + crossing.time, limit);
   time_bound_ = kRounding * std::abs(time) + crossing.error;
-  end_phase_at(time, crossing.time);
+  standstills_ = time > phase_time_ ? 0 : standstills_ + 1;
+  if (standstills_ > kMostStandstills) {
+    static_cast<void>(fail({Reason::step_too_small, t_, {}, "events follow each other and time does not move"}));
+    return StepEnd::failed;
+  }
+  if (!end_phase_at(time, crossing.time)) return interrupted();
   motion_.load(t_, y_.data());
   note_energy();
   return StepEnd::guard;
 }
 
-/// Everything up to the end of the phase: grazes, rows, work, reactions, scales; then the state there.
-void ExactEngine::Run::end_phase_at(double time, double tau) {
+/// The run is cancelled: it ends where it is.
+EventEngine::Run::StepEnd ExactEngine::Run::interrupted() {
+  static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
+  return StepEnd::failed;
+}
+
+bool ExactEngine::Run::finite(const std::vector<double>& x) const {
+  return std::all_of(x.begin(), x.begin() + form_->size(), [](double value) { return std::isfinite(value); });
+}
+
+/// Everything up to the end of the phase: grazes, rows, work, reactions, scales; then the state there. False: cancelled on the way; the phase
+/// ends at its last row.
+bool ExactEngine::Run::end_phase_at(double time, double tau) {
   phase_end_ = time;
   emit_grazes(time);
   emit_rows(time);
+  const bool whole = !cut_;
+  if (cut_) {
+    time = phase_end_ = cut_time_;
+    tau = time - phase_time_;
+    form_->exponentials.advance(start_.data(), tau, end_.data());
+    cut_ = false;
+  }
   integrate_to(time);
   if (motion_.redundant()) {
     std::copy_n(end_.begin(), layout_.integrated(), node_y_.begin());
@@ -153,6 +256,7 @@ void ExactEngine::Run::end_phase_at(double time, double tau) {
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
   project_sliding();
   have_f0_ = false;
+  return whole;
 }
 
 /// The guards that vanish at the crossing: the one that was found, and those whose own zero cannot be told from it.
@@ -192,20 +296,29 @@ void ExactEngine::Run::load_at(double time) {
 /// Touches without consequence, each with its bound and, in place of a sample row, two equal rows.
 void ExactEngine::Run::emit_grazes(double until) {
   for (const numeric::Graze& graze : form_->search.grazes()) {
+    if (cut_) return;
     const Guard& guard = guards_.list()[form_->functions()[graze.function].guard];
     const double time = phase_time_ + graze.time;
     // A touch that cannot be told from the end of the phase is part of that event.
     if (!reports_graze(guard) || !(time > t_) || !(time + graze.error < until - time_bound_)) continue;
     emit_rows(time);
+    if (cut_) return;
     integrate_to(time);
     load_at(time);
     report_graze(time, guard.place, graze.bound, kRounding * std::abs(time) + graze.error);
   }
 }
 
-/// Rows at the sample times before `until`.
+/// Rows at the sample times before `until`, or before the run is cancelled.
 void ExactEngine::Run::emit_rows(double until) {
-  while (next_sample_ < until) {
+  for (long rows = 0; next_sample_ < until && !cut_; ++rows) {
+    if (rows % kRowsPerLook == kRowsPerLook - 1 && options_.cancel != nullptr &&
+        options_.cancel->load(std::memory_order_relaxed)) {
+      cut_ = true;
+      cut_time_ = row_time_;
+      return;
+    }
+    row_time_ = next_sample_;
     if (reads_audits_) integrate_to(next_sample_);
     load_at(next_sample_);
     emit_row(RowKind::sample);
@@ -221,6 +334,8 @@ void ExactEngine::Run::integrate_to(double time) {
   if (!form_->has_integrals()) return;
   double rest = time - from;
   double* work = y_.data() + layout_.integrated();
+  double scale = result_.largest_energy;
+  for (int e = 0; e < 2 * layout_.audits; ++e) scale = std::max(scale, std::abs(work[e]));
   const auto note = [&] {
     for (const ClosedForm::Reaction& reaction : reactions_) {
       Interval& interval = open_intervals_[reaction.relation];
@@ -239,9 +354,20 @@ void ExactEngine::Run::integrate_to(double time) {
     while (rest >= numeric::power_of_two(form_->first_piece())) {
       const int p = std::min(numeric::exponent_of(rest), longest);
       go_on(p);
-      form_->integrate_piece(p, window_start_.data(), window_next_.data(), work, reactions_);
-      note();
-      std::swap(window_start_, window_next_);
+      if (form_->integrate_piece(p, window_start_.data(), window_next_.data(), scale, work, reactions_)) {
+        note();
+        std::swap(window_start_, window_next_);
+        continue;
+      }
+      // Its terms cancel: the products themselves, within the natural time.
+      rest += numeric::power_of_two(p);
+      const int q = std::min(p, natural);
+      for (int piece = 0; piece < 1 << (p - q); ++piece) {
+        form_->integrate(window_start_.data(), numeric::power_of_two(q), work, reactions_);
+        note();
+        go_on(q);
+        std::swap(window_start_, window_next_);
+      }
     }
   } else {
     while (rest >= form_->window()) {

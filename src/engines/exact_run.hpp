@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "closed_form.hpp"
@@ -49,7 +50,12 @@ struct ExactEngine::Run final : EventEngine::Run {
   void note_scales_along(double tau);
   [[nodiscard]] double middle_value(int function, double tau) const;
   void gather(const numeric::Crossing& crossing);
-  void end_phase_at(double time, double tau);
+  [[nodiscard]] bool end_phase_at(double time, double tau);
+  [[nodiscard]] StepEnd interrupted();
+  [[nodiscard]] bool finite(const std::vector<double>& x) const;
+  [[nodiscard]] static bool stays_positive(const Guard& guard, int zeros);
+  [[nodiscard]] std::string beyond_resolution(double limit) const;
+  [[nodiscard]] bool penetrates(const double* x, double time);
 
   ClosedForms forms_;
   ClosedForm* form_ = nullptr;
@@ -59,6 +65,10 @@ struct ExactEngine::Run final : EventEngine::Run {
   std::vector<double> window_start_, window_next_;  ///< x̂ at integrated_
   double integrated_ = 0;                           ///< work is known up to this time
   std::vector<int> zeros_;
+  std::vector<unsigned char> positive_;  ///< by function: what begins at zero must not become negative
+  int standstills_ = 0;                  ///< events since time moved last
+  bool cut_ = false;                     ///< cancelled between the rows of a phase, at cut_time_
+  double cut_time_ = 0, row_time_ = 0;
   std::vector<ClosedForm::Reaction> reactions_;
 };
 

@@ -70,6 +70,19 @@ void Timetable::take_sides(double t) {
   sides_known_ = true;
 }
 
+// The sign that a surface has just after a zero of it at t with no rate, less `offset`: the first one that is certain, at times that go away from t by
+// doubling, from its last bit on. There is no time scale but that of the function, so none is assumed. 0: it stays zero as far as can be seen.
+int Timetable::sign_after(int k, double t, double offset) {
+  const double last_bit = std::nextafter(t, kNever) - t;
+  const double farthest = 1e-3 * std::numeric_limits<double>::max();
+  for (double away = last_bit; away < farthest; away *= 2) {
+    const numeric::Bounds there = enclose(k, t + away, t + away).value;
+    if (there.lower > offset) return 1;
+    if (there.upper < offset) return -1;
+  }
+  return 0;
+}
+
 // The side just after t: by the value where it is more than rounding; otherwise by the first derivative that tells (a simple zero: the rate).
 double Timetable::side_after(int k, double t) {
   const model::SwitchInfo& info = system_.switches()[k];
@@ -77,14 +90,17 @@ double Timetable::side_after(int k, double t) {
   info.surface.evaluate(in_.data(), out_.data(), work_.registers.data());
   const double value = out_[0];
   const double rate = out_[1];
+  const auto falls = [&](double level) {
+    return rate < 0 || (rate == 0 && value == level && sign_after(k, t, level) < 0);
+  };
   if (info.whole) {
     const double level = std::floor(value);
-    return value == level && rate < 0 ? level - 1 : level;
+    return value == level && falls(level) ? level - 1 : level;
   }
   if (!info.levels.empty()) {
     const auto above = std::upper_bound(info.levels.begin(), info.levels.end(), value);
     long level = above - info.levels.begin() - 1;
-    if (level >= 0 && value == info.levels[level] && rate < 0) --level;
+    if (level >= 0 && value == info.levels[level] && falls(info.levels[level])) --level;
     return static_cast<double>(level);
   }
   const numeric::TimeEnclosure near = enclose(k, t, t);
@@ -93,9 +109,7 @@ double Timetable::side_after(int k, double t) {
   if (near.rate.lower > 0) return 1;
   if (near.rate.upper < 0) return 0;
   if (value != 0) return value > 0 ? 1 : 0;
-  // A zero of higher order: a short time later the function has left zero.
-  const double later = t + std::max(std::abs(t), 1.0) * 1e-8;
-  return surface(k, later) > 0 ? 1 : 0;
+  return sign_after(k, t, 0) > 0 ? 1 : 0;
 }
 
 double Timetable::next_of(int k, double t, double until) {

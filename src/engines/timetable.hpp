@@ -31,6 +31,7 @@ class Timetable {
   [[nodiscard]] double surface(int k, double t);
   [[nodiscard]] numeric::TimeEnclosure enclose(int k, double t0, double t1);
   void take_sides(double t);
+  [[nodiscard]] int sign_after(int k, double t, double offset);
   [[nodiscard]] double side_after(int k, double t);
   [[nodiscard]] double next_of(int k, double t, double until);
 

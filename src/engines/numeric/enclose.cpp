@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 8 * kEpsilon;
+constexpr long long kWindowsPerLook = 4096;  ///< at the flag that cancels
+constexpr double kShortWindow = 2;  ///< times the rounding of its start that a window may have which rounding rules
 
 std::size_t offset(int i) { return static_cast<std::size_t>(i); }
 
@@ -77,14 +79,11 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   if (terms_ > kMaxTerms) return false;
   stride_ = terms_ <= 8 ? 8 : 16;
 
-  const std::vector<double> growth =
-      exponentials.nilpotent()
-          ? std::vector<double>()
-          : absolute_exponential(n_, a, std::ldexp(1.0, exponentials.natural_exponent()));
-  const int most = growth.empty() ? terms_ : kFineTerms;
+  const double* growth = exponentials.nilpotent() ? nullptr : exponentials.natural_envelope();
+  const int most = growth == nullptr ? terms_ : kFineTerms;
   const auto remainder_of_row = [&](int j) {
     double sum = 0;
-    for (int i = 0; i < n_; ++i) sum += std::abs(row[offset(i)].high) * growth[offset(i * n_ + j)];
+    for (int i = 0; i < n_; ++i) sum += std::abs(row[offset(i)].high) * growth[i * n_ + j];
     return 1.001 * sum;  // for the roundings on the way
   };
   for (std::vector<double>* list : {&table_, &remainder_, &fine_, &fine_remainder_}) list->clear();
@@ -101,7 +100,7 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
       advance_row();
     }
     for (int j = 0; j < n_; ++j) {
-      if (!growth.empty()) rest[offset(n_ + j)] = remainder_of_row(j);
+      if (growth != nullptr) rest[offset(n_ + j)] = remainder_of_row(j);
       const double* entry = terms.data() + j * most;
       if (rest[offset(j)] == 0 && rest[offset(n_ + j)] == 0 &&
           std::all_of(entry, entry + most, [](double x) { return x == 0; }))
@@ -111,7 +110,7 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
       table_.resize(column_.size() * offset(stride_), 0.0);
       remainder_.push_back(rest[offset(j)]);
       fine_remainder_.push_back(rest[offset(n_ + j)]);
-      if (!growth.empty()) fine_.insert(fine_.end(), entry, entry + most);
+      if (growth != nullptr) fine_.insert(fine_.end(), entry, entry + most);
     }
     first_.push_back(static_cast<int>(column_.size()));
   }
@@ -124,7 +123,9 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   scratch_.assign(offset(2 * n_), 0.0);
   refine_from_.assign(offset(2 * n_), 0.0);
   refine_to_.assign(offset(2 * n_), 0.0);
-  tree_.assign(offset((kTreeLevels + 1) * 2 * n_), 0.0);
+  tree_.assign(offset((kTreeLevels + 1) * 3 * n_), 0.0);
+  roundings_.assign(offset(2 * n_), 0.0);
+  from_.assign(offset(3 * n_), 0.0);
   enclosures_.assign(offset(functions), {});
   verdicts_.assign(offset(functions), Verdict::undecided);
   state_.assign(offset(n_), 0.0);
@@ -241,6 +242,7 @@ void CrossingSearch::enclose_fixed(int function, const double* x, const Window& 
   out.degree = terms_ - 1 - zeros;
   out.zeros = zeros;
   out.sigma = sigma;
+  out.sigma_start = roundings[offset(zeros)];
   out.rho = rho * window.factor[offset(terms_)];
 }
 
@@ -297,7 +299,9 @@ CrossingSearch::Verdict CrossingSearch::judge(Enclosure& enclosure) {
   }
   if (lowest > bound) return Verdict::positive;
   if (highest < -bound) return Verdict::negative;
-  const bool rounding_rules = enclosure.rho <= enclosure.sigma;
+  // What rounding hides is known only where the window is so short that its rounding is that of its start.
+  const bool rounding_rules =
+      enclosure.rho <= enclosure.sigma && enclosure.sigma <= kShortWindow * enclosure.sigma_start;
   if (rounding_rules && highest - lowest <= enclosure.sigma) return Verdict::flat;
   double steepest = b[1] - b[0];
   double shallowest = steepest;
@@ -310,7 +314,7 @@ CrossingSearch::Verdict CrossingSearch::judge(Enclosure& enclosure) {
   const double slack =
       ((degree + 1 + 2 * enclosure.zeros) * enclosure.rho + (degree + 1) * enclosure.sigma) / degree;
   if (!(shallowest > slack || steepest < -slack)) return Verdict::undecided;
-  const int start = std::abs(b[0]) > enclosure.sigma ? sign_of(b[0]) : 0;
+  const int start = std::abs(b[0]) > enclosure.sigma_start ? sign_of(b[0]) : 0;
   const double last = b[offset(degree)];
   const int end = std::abs(last) > bound ? sign_of(last) : 0;
   if (end == 0) return rounding_rules ? Verdict::open_end : Verdict::undecided;
@@ -338,19 +342,30 @@ bool CrossingSearch::offer(const Crossing& candidate) {
   return true;
 }
 
-void CrossingSearch::end_zone(int function, int sign, double time, double slope_there, double value_there) {
+/// A sign for the first time: where f has to be positive and comes out of its zero at the start negative, this is its crossing.
+void CrossingSearch::note_first_sign(int function, int sign, double time, const double* x) {
+  Track& track = tracks_[offset(function)];
+  if (track.sign == 0 && sign < 0 && !options_.positive.empty() && options_.positive[offset(function)] != 0)
+    offer({SearchOutcome::crossing, function, time, time, slope(function, x), -1});
+  track.sign = sign;
+}
+
+void CrossingSearch::end_zone(int function, int sign, double time, const double* x) {
   Track& track = tracks_[offset(function)];
   const double begin = track.zone_begin;
   const double half_width = 0.5 * (time - begin);
-  if (track.sign == sign) {
+  if (track.sign == 0) {
+    note_first_sign(function, sign, time, x);
+  } else if (track.sign == sign) {
     add_graze({function, begin + half_width, half_width + kRounding * time, track.zone_bound});
-  } else if (track.sign != 0) {
+  } else {
     // Newton from the end of the zone, unless the zero is multiple and has no slope to speak of.
+    const double slope_there = slope(function, x);
     double where = begin + half_width;
     double error = half_width + kRounding * time;
     if (sign_of(slope_there) == sign) {
       const double reach = track.zone_bound / std::abs(slope_there);
-      const double newton = time - value_there / slope_there;
+      const double newton = time - value(function, x) / slope_there;
       error += reach;
       if (newton >= begin - reach && newton <= time + reach) where = newton;
     }
@@ -378,19 +393,20 @@ void CrossingSearch::commit(DyadicExponentials& exponentials, int function, Verd
     case Verdict::positive:
     case Verdict::negative: {
       const int sign = verdict == Verdict::positive ? 1 : -1;
-      if (track.in_zone) end_zone(function, sign, frame.begin, slope(function, x), value(function, x));
-      track.sign = sign;
+      if (track.in_zone) end_zone(function, sign, frame.begin, x);
+      note_first_sign(function, sign, frame.begin, x);
       break;
     }
     case Verdict::crossing:
-      if (track.in_zone)
-        end_zone(function, sign_of(first), frame.begin, slope(function, x), value(function, x));
+      if (track.in_zone) end_zone(function, sign_of(first), frame.begin, x);
+      note_first_sign(function, sign_of(first), frame.begin, x);
       refine(exponentials, function, enclosure, x, frame);
       track.sign = end_sign;
       break;
     case Verdict::closed_start:
       if (track.in_zone || track.sign != -end_sign) {
-        if (track.in_zone) end_zone(function, end_sign, frame.begin, slope(function, x), value(function, x));
+        if (track.in_zone) end_zone(function, end_sign, frame.begin, x);
+        note_first_sign(function, end_sign, frame.begin, x);
       } else {
         // The window before ended just on the other side.
         const double slope_there = slope(function, x);
@@ -548,7 +564,7 @@ void CrossingSearch::isolate_start(int function, const Enclosure& enclosure, con
   RootList roots;
   if (!isolate(enclosure.bernstein.data(), enclosure.degree, 0, roots)) return;
   Track& track = tracks_[offset(function)];
-  track.sign = sign_of(enclosure.bernstein[0]);
+  note_first_sign(function, sign_of(enclosure.bernstein[0]), 0, current_.data());
   for (const Root& root : roots) {
     const double time = h * root.theta;
     if (root.kind == RootKind::graze) {
@@ -588,6 +604,11 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
     int* active = active_.data() + top_ * stride;
     const int count = active[functions_];
     if (frame.begin >= horizon_) return true;
+    if (options_.cancel != nullptr && windows_ % kWindowsPerLook == 0 &&
+        options_.cancel->load(std::memory_order_relaxed)) {
+      best_ = {SearchOutcome::cancelled, -1, frame.begin, 0, 0, 0};
+      return true;
+    }
     if (++windows_ > options_.max_windows) {
       best_ = {SearchOutcome::undecided, -1, frame.begin, 0, 0, 0};
       return true;
@@ -607,7 +628,7 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
         if (tracks_[offset(f)].in_zone) {
           commit(exponentials, f, verdict, enclosure, current_.data(), frame);
         } else {
-          tracks_[offset(f)].sign = verdict == Verdict::positive ? 1 : -1;
+          note_first_sign(f, verdict == Verdict::positive ? 1 : -1, frame.begin, current_.data());
         }
         continue;
       }
@@ -655,8 +676,64 @@ void CrossingSearch::finish(DyadicExponentials& exponentials, const double* star
     if (!reached) exponentials.advance(start, horizon, current_.data());
     reached = true;
     const double there = value(f, current_.data());
-    end_zone(f, sign_of(there) == track.sign ? track.sign : -track.sign, horizon, slope(f, current_.data()),
-             there);
+    if (sign_of(there) == track.sign) continue;  // what it does next is not known yet
+    end_zone(f, -track.sign, horizon, current_.data());
+  }
+}
+
+/// The exponent of the first window of polynomial motion: about the time after which a later term of some function could have undone the
+/// first one. What is zero at the start, by its order or by rounding, is left out.
+int CrossingSearch::first_exponent(const double* start, std::span<const int> zeros, double horizon) const {
+  int least = exponent_of(horizon) + 1;
+  for (int f = 0; f < functions_; ++f) {
+    double first = 0;
+    double factorial = 1;
+    int order = -1;
+    for (int k = 0; k < terms_; ++k) {
+      if (k > 1) factorial *= k;
+      double sum = 0;
+      double terms = 0;
+      for (int e = first_[offset(f)]; e < first_[offset(f + 1)]; ++e) {
+        const double term = table_[offset(e * stride_ + k)] * start[column_[offset(e)]];
+        sum += term;
+        terms += std::abs(term);
+      }
+      if (order < 0) {
+        const bool known_zero = !zeros.empty() && k < zeros[offset(f)];
+        if (known_zero || !(std::abs(sum) > kRounding * terms)) continue;
+        order = k;
+        first = std::abs(sum) / factorial;
+      } else if (terms > 0) {
+        // 2 (first/later)^(1/(k − order)), rounded up to a power of two.
+        const int ratio = exponent_of(first) - exponent_of(terms / factorial);
+        const int steps = k - order;
+        const int share = ratio >= 0 ? ratio / steps : -((steps - 1 - ratio) / steps);
+        least = std::min(least, std::max(share + 2, -1000));
+      }
+    }
+  }
+  return least;
+}
+
+/// The error of the state `to`, reached from `from` by 2^level windows: not more than all roundings on the way, each carried to here at once.
+void CrossingSearch::bound_by_envelope(DyadicExponentials& exponentials, int exponent, int level, int reach,
+                                       const double* from, double* to) {
+  double* total = to + 2 * n_;
+  const double* envelope = reach < 3 ? nullptr : exponentials.envelope(exponent + reach);
+  if (envelope == nullptr) {
+    std::copy(to + n_, to + 2 * n_, total);
+    return;
+  }
+  // This product's own rounding: its bound where nothing is inherited.
+  double* alone = roundings_.data();
+  std::copy(from, from + n_, scratch_.begin());
+  std::fill(scratch_.begin() + n_, scratch_.end(), 0.0);
+  exponentials.apply_bounded(exponent + level, scratch_.data(), alone);
+  for (int i = 0; i < n_; ++i) total[i] = from[2 * n_ + i] + alone[n_ + i];
+  for (int i = 0; i < n_; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n_; ++j) sum += envelope[i * n_ + j] * total[j];
+    to[n_ + i] = std::min(to[n_ + i], sum);
   }
 }
 
@@ -668,31 +745,60 @@ Crossing CrossingSearch::find(DyadicExponentials& exponentials, const double* st
   graze_count_ = 0;
   best_ = {};
   have_state_ = false;
-  for (Track& track : tracks_) track = {};
   if (!(horizon > 0) || functions_ == 0) return best_;
-  int exponent = exponent_of(horizon) + 1;
-  if (!exponentials.nilpotent()) exponent = std::min(exponent, exponentials.natural_exponent());
-  const double width = power_of_two(exponent);
   double* first =
-      tree_.data() + kTreeLevels * 2 * n_;  // window 0, from which every power of two may be reached
+      tree_.data() + kTreeLevels * 3 * n_;  // window 0, from which every power of two may be reached
   std::copy(start, start + n_, first);
-  std::fill(first + n_, first + 2 * n_, 0.0);
-  int highest = kTreeLevels - 1;
+  std::fill(first + n_, first + 3 * n_, 0.0);
+  for (int f = 0; f < functions_; ++f) {
+    Track& track = tracks_[offset(f)];
+    track = {};
+    const double value_there = value(f, start);
+    if ((zeros.empty() || zeros[offset(f)] == 0) && std::abs(value_there) > rounding(f, start))
+      track.sign = sign_of(value_there);
+  }
   bool over = false;
-  for (unsigned long long m = 0; !over && static_cast<double>(m) * width < horizon; ++m) {
-    if (m == 0) {
-      std::copy(first, first + 2 * n_, current_.begin());
-    } else {
-      // A growing motion may have no finite matrix over the longer spans; window 2^level is the first to ask
-      // for one.
-      int level = std::min(std::countr_zero(m), highest);
-      while (level > 0 && !exponentials.finite(exponent + level)) highest = --level;
-      const unsigned long long from = m - (1ULL << level);
-      const int from_level = from == 0 ? kTreeLevels : std::min(std::countr_zero(from), highest);
-      exponentials.apply_bounded(exponent + level, tree_.data() + from_level * 2 * n_, current_.data());
-      std::copy(current_.begin(), current_.end(), tree_.data() + level * 2 * n_);
+  const auto look = [&](double begin, int exponent) {
+    for (int i = 0; i < n_; ++i) {
+      if (std::isfinite(current_[offset(i)])) continue;
+      best_ = {SearchOutcome::overflow, -1, begin, 0, 0, 0};
+      return true;
     }
-    over = search_window(exponentials, static_cast<double>(m) * width, exponent, zeros);
+    return search_window(exponentials, begin, exponent, zeros);
+  };
+  if (exponentials.nilpotent()) {
+    int exponent = first_exponent(start, zeros, horizon);
+    std::copy(first, first + 2 * n_, current_.begin());
+    over = look(0, exponent);
+    for (; !over && power_of_two(exponent) < horizon; ++exponent) {
+      exponentials.apply_bounded(exponent, first, current_.data());
+      over = look(power_of_two(exponent), exponent);
+    }
+  } else {
+    const int exponent = exponentials.natural_exponent();
+    const double width = power_of_two(exponent);
+    int highest = kTreeLevels - 1;
+    for (unsigned long long m = 0; !over && static_cast<double>(m) * width < horizon; ++m) {
+      if (m == 0) {
+        std::copy(first, first + 2 * n_, current_.begin());
+      } else {
+        // A growing motion may have no finite matrix over the longer spans; window 2^level is the first to ask
+        // for one.
+        int level = std::min(std::countr_zero(m), highest);
+        while (level > 0 && !exponentials.finite(exponent + level)) highest = --level;
+        const unsigned long long from = m - (1ULL << level);
+        const int from_level = from == 0 ? kTreeLevels : std::min(std::countr_zero(from), highest);
+        const double* before = tree_.data() + from_level * 3 * n_;
+        double* now = tree_.data() + level * 3 * n_;
+        exponentials.apply_bounded(exponent + level, before, current_.data());
+        // `before` may be `now`: highest levels follow one another.
+        std::copy(before, before + 3 * n_, from_.begin());
+        std::copy(current_.begin(), current_.end(), now);
+        bound_by_envelope(exponentials, exponent, level, static_cast<int>(std::bit_width(m)), from_.data(), now);
+        std::copy(now, now + 2 * n_, current_.begin());
+      }
+      over = look(static_cast<double>(m) * width, exponent);
+    }
   }
   if (best_.outcome == SearchOutcome::none) finish(exponentials, start, horizon);
   if (best_.outcome == SearchOutcome::crossing && best_.time > horizon) best_ = {};

@@ -10,7 +10,9 @@
 //     ρ = |cᵀA⁸| e^{|A|h} |x| h⁸/8!              remainder: e^{|A|h}|x(a)| bounds |x| on the window
 //     σ = Σ_k |cᵀAᵏ| (8 ε |x| + e) h^k/k!        rounding here, and e, what x(a) has inherited on its way
 //
-// S = σ/8ε is the sum of the absolute terms of f in their largest form so far.
+// S = σ/8ε is the sum of the absolute terms of f in their largest form so far. σ_0, the term of k = 0, is the rounding of f at a alone: the
+// sign at the start of a window is judged by it, and a window that σ leaves open is halved until σ is little more than σ_0. So what is seen at
+// a time depends on the state there and on nothing later.
 //
 // One product of a table of 8 N numbers with x gives all α_k. In Bernstein form the coefficients enclose the
 // polynomial, and its differences enclose the slope. A window is discarded only when the enclosure excludes
@@ -29,14 +31,23 @@
 // Landing. A zero that is alone in its window is solved on a longer polynomial, of 20 terms: over a natural time it is as exact as f itself,
 // and only where its rounding is larger than that of f at the zero does Newton's method on the motion correct it.
 //
+// Windows do not depend on the horizon. They last a natural time each; polynomial motion, which has none, is searched in windows that double,
+// the first of about the time in which some f could change its sign by the terms that it has at the start.
+//
+// Wrong from the start. A function that has to be positive (CrossingOptions::positive), is zero to rounding at the start and then certainly
+// negative has its crossing where it leaves the rounding: nothing passes through a zero that a phase happens to begin on.
+//
 // Long phases. The state at the m-th window comes from the one 2^k windows before, 2^k the largest power that
 // divides m, so it has passed through at most log₂ m products; times are multiples of powers of two and
-// exact.
+// exact. The bound e of its error is the smaller of two: carried from product to product by |exp(A h)|, which is sharp for motion that dies
+// out, but doubles each time for undamped motion of many states; and all roundings so far, each carried to here at once by the largest that
+// |exp(A τ)| has been (DyadicExponentials::envelope).
 //
 // Cost: 16 products per function, state that it depends on, and window of one natural time 1/ρ(|A|); for stiff systems that is the fast time. build() allocates, find() does not (but the exponentials compute a matrix at first use).
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -49,6 +60,8 @@ enum class SearchOutcome {
   none,       ///< no zero up to the horizon
   crossing,   ///< the first one
   undecided,  ///< limit of windows reached; nothing lies before `time`
+  cancelled,  ///< from outside
+  overflow,   ///< the motion leaves the numbers at `time`
 };
 
 struct Crossing {
@@ -70,6 +83,8 @@ struct Graze {
 
 struct CrossingOptions {
   bool rising = false;                  ///< also stop at zeros where f becomes positive
+  std::span<const unsigned char> positive{};  ///< by function: 1 where it must not become negative after a zero at the start; may be empty
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside: the search ends as cancelled
   long long max_windows = 100'000'000;  ///< windows looked at before giving up, ≥ 1
 };
 
@@ -137,6 +152,7 @@ class CrossingSearch {
     int degree = 0;
     int zeros = 0;
     double sigma = 0;
+    double sigma_start = 0;  ///< the part of σ that stays when the window shrinks
     double rho = 0;
   };
 
@@ -162,7 +178,7 @@ class CrossingSearch {
   void expand(int function, const double* x, const Window& window, int zeros, FinePolynomial& out) const;
   [[nodiscard]] static Verdict judge(Enclosure& enclosure);
   bool offer(const Crossing& candidate);
-  void end_zone(int function, int sign, double time, double slope_there, double value_there);
+  void end_zone(int function, int sign, double time, const double* x);
   void commit(DyadicExponentials& exponentials, int function, Verdict verdict, const Enclosure& enclosure,
               const double* x, const Frame& frame);
   void refine(DyadicExponentials& exponentials, int function, const Enclosure& enclosure, const double* x,
@@ -175,6 +191,10 @@ class CrossingSearch {
   void push(const Frame& frame, const double* x);
   void add_graze(const Graze& graze);
   void finish(DyadicExponentials& exponentials, const double* start, double horizon);
+  void note_first_sign(int function, int sign, double time, const double* x);
+  [[nodiscard]] int first_exponent(const double* start, std::span<const int> zeros, double horizon) const;
+  void bound_by_envelope(DyadicExponentials& exponentials, int exponent, int level, int reach, const double* from,
+                         double* to);
 
   int n_ = 0;
   int functions_ = 0;
@@ -197,7 +217,8 @@ class CrossingSearch {
   std::vector<int> active_;  ///< per frame: functions not yet discarded, then their number
   int top_ = -1;
   std::vector<double> current_, scratch_, refine_from_, refine_to_;
-  std::vector<double> tree_;  ///< states at window numbers by trailing zeros
+  std::vector<double> tree_;  ///< states at window numbers by trailing zeros: x, e, and the sum of all roundings on the way
+  std::vector<double> roundings_, from_;
   std::vector<Enclosure> enclosures_;
   std::vector<Verdict> verdicts_;
   Crossing best_;

@@ -169,6 +169,12 @@ void DyadicExponentials::build(int n, const double* a) {
   term_vector_.assign(offset(n), 0.0);
   next_vector_.assign(offset(n), 0.0);
   weight_.assign(offset(n), 0.0);
+  envelopes_known_ = 0;
+  envelopes_end_ = nilpotent_;
+  envelopes_.clear();
+  if (!nilpotent_) envelopes_ = absolute_exponential(n, a, power_of_two(natural_exponent_));
+  envelopes_.resize(nilpotent_ ? 0 : offset(kEnvelopes * n * n), 0.0);
+  scattered_.assign(nilpotent_ ? 0 : (kScattered + 1) * offset(n * n), 0.0);
 }
 
 int DyadicExponentials::new_slot(int p) {
@@ -266,6 +272,60 @@ bool DyadicExponentials::finite(int p) {
   if (nilpotent_ || p < natural_exponent_) return true;
   (void)at(p);
   return finite_[offset(slot_of_[offset(p + kOffset)])];
+}
+
+// The natural time first, known by the series of |A|, with times of an eighth, a quarter, … of it; then each time twice as far: every matrix goes
+// on by 2^p, and half of them stay there.
+bool DyadicExponentials::next_envelope() {
+  const int size = n_ * n_;
+  double* known = envelopes_.data() + envelopes_known_ * size;
+  double* product_of = scattered_.data() + kScattered * offset(size);
+  const auto times = [&](const double* left, const double* right) {
+    for (int i = 0; i < n_; ++i) {
+      for (int j = 0; j < n_; ++j) {
+        double sum = 0;
+        for (int k = 0; k < n_; ++k) sum += left[i * n_ + k] * right[k * n_ + j];
+        product_of[i * n_ + j] = sum;
+      }
+    }
+  };
+  if (envelopes_known_ == 0) {
+    for (std::size_t i = 0; i < kScattered; ++i) {
+      double* matrix = scattered_.data() + i * offset(size);
+      for (int k = 0; k < n_; ++k) matrix[k * n_ + k] = 1;
+      for (int bit = 0; bit < 3; ++bit) {
+        if (((i >> static_cast<unsigned>(bit)) & 1U) == 0) continue;
+        times(at(natural_exponent_ - 3 + bit), matrix);
+        std::copy_n(product_of, size, matrix);
+      }
+    }
+  } else {
+    const int p = natural_exponent_ + envelopes_known_ - 1;
+    const double* before = known - size;
+    const double* step = at(p);
+    const double factor = 2;
+    for (int k = 0; k < size; ++k) known[k] = std::max(before[k], factor * std::abs(step[k]));
+    for (std::size_t i = 0; i < kScattered; ++i) {
+      double* matrix = scattered_.data() + i * offset(size);
+      times(step, matrix);
+      for (int k = 0; k < size; ++k) known[k] = std::max(known[k], factor * std::abs(product_of[k]));
+      // Which ones stay: bits of i·5 + p·3, mixed; any even spread will do.
+      const auto mixed = (static_cast<unsigned>(i) * 5U + static_cast<unsigned>(envelopes_known_) * 3U) * 2654435761U;
+      if (((mixed >> 13U) & 1U) != 0) std::copy_n(product_of, size, matrix);
+    }
+  }
+  for (int k = 0; k < size; ++k) {
+    if (!(std::abs(known[k]) < std::numeric_limits<double>::max())) return false;
+  }
+  ++envelopes_known_;
+  return true;
+}
+
+const double* DyadicExponentials::envelope(int p) {
+  const int place = p - natural_exponent_;
+  if (place < 0 || place >= kEnvelopes) return nullptr;
+  while (envelopes_known_ <= place && !envelopes_end_) envelopes_end_ = !next_envelope();
+  return envelopes_known_ <= place ? nullptr : envelopes_.data() + place * n_ * n_;
 }
 
 void DyadicExponentials::apply(int p, const double* x, double* out) {

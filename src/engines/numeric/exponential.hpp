@@ -62,6 +62,12 @@ class DyadicExponentials {
   /// is |exp(A 2^p)| (e + 2 ε |x|).
   void apply_bounded(int p, const double* x, double* out);
 
+  /// |exp(A τ)|, entry by entry, at its largest over 0 ≤ τ ≤ 2^p, p from the natural exponent up: rigorous on the natural time, beyond it the
+  /// largest of 8 (p − natural) matrices at scattered τ, doubled. nullptr: p is too far up, or the motion leaves the numbers, or is polynomial.
+  const double* envelope(int p);
+  /// The same over the natural time; not for polynomial motion.
+  [[nodiscard]] const double* natural_envelope() const { return envelopes_.data(); }
+
   /// out = Σ_k (A τ)^k x/k!, by as many terms as matter; for |τ| within the natural scale, or nilpotent A.
   void series(const double* x, double tau, double* out);
 
@@ -72,12 +78,16 @@ class DyadicExponentials {
   void square(const DoubleDouble* in, DoubleDouble* out) const;
   void taylor(int p, DoubleDouble* out);
   void round_slot(int slot);
+  [[nodiscard]] bool next_envelope();
 
   static constexpr int kSlots = 64;  ///< exponents kept; a run meets about twenty
   static constexpr int kFinest =
       12;  ///< powers of two below the natural scale at which the series takes over
   static constexpr int kExponents = 2200;
   static constexpr int kOffset = 1100;
+
+  static constexpr int kEnvelopes = 20;        ///< exponents from the natural one up
+  static constexpr std::size_t kScattered = 8;  ///< times at which an envelope is looked at, by exponent
 
   int n_ = 0;
   bool nilpotent_ = false;
@@ -93,6 +103,9 @@ class DyadicExponentials {
   std::array<bool, kSlots> finite_{};
   std::vector<DoubleDouble> term_, next_;
   std::vector<double> work_, term_vector_, next_vector_, weight_;
+  int envelopes_known_ = 0;
+  bool envelopes_end_ = false;                 ///< the next one would not be finite
+  std::vector<double> envelopes_, scattered_;  ///< one matrix per exponent; the matrices at the scattered times
 };
 
 }  // namespace judder::engines::numeric

@@ -143,14 +143,31 @@ inline void exponential_series(int n, const double* matrix, const double* x, dou
   }
 }
 
-/// xᵀ M x, the sum over i of x_i (M x)_i.
-inline double quadratic_form(int n, const double* matrix, const double* x) {
+/// xᵀ M x, the sum over i of x_i (M x)_i; `terms` is |x|ᵀ |M| |x|.
+inline double quadratic_form(int n, const double* matrix, const double* x, double& terms) {
   double sum = 0;
+  double size = 0;
   packed::for_blocks(n, [&](auto height, int at, int first, int rows) {
-    std::array<double, kPackedRows> product{};
-    packed::block<height>(matrix + at, n, x, product.data(), rows);
-    for (int i = 0; i < rows; ++i) sum += x[first + i] * product[static_cast<std::size_t>(i)];
+    std::array<Pair, height / 2> product{};
+    std::array<Pair, height / 2> absolute{};
+    const double* columns = matrix + at;
+    for (int j = 0; j < n; ++j, columns += height) {
+      const Pair factor = both(x[j]);
+      for (std::size_t i = 0; i < product.size(); ++i) {
+        const Pair term = load_pair(columns + 2 * i) * factor;
+        product[i] += term;
+        absolute[i] += magnitude(term);
+      }
+    }
+    std::array<double, kPackedRows> values{}, sizes{};
+    packed::store(product, values.data(), rows);
+    packed::store(absolute, sizes.data(), rows);
+    for (int i = 0; i < rows; ++i) {
+      sum += x[first + i] * values[static_cast<std::size_t>(i)];
+      size += (x[first + i] < 0 ? -x[first + i] : x[first + i]) * sizes[static_cast<std::size_t>(i)];
+    }
   });
+  terms = size;
   return sum;
 }
 

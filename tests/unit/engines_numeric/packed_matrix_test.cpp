@@ -31,19 +31,22 @@ TEST(PackedMatrix, ProductsHaveTheBitsOfThePlainLoopsForAllSizes) {
     pack(n, m.data(), packed.data());
     multiply(n, packed.data(), x.data(), out.data());
     multiply_bounded(n, packed.data(), x.data(), weight.data(), both_out.data(), bound.data());
-    double form = 0;
+    double form = 0, absolute_form = 0;
     for (int i = 0; i < n; ++i) {
       double sum = 0, error = 0;
       for (int j = 0; j < n; ++j) {
         sum += m[i * n + j] * x[j];
         error += std::abs(m[i * n + j]) * weight[j];
+        absolute_form += std::abs(x[i] * m[i * n + j] * x[j]);
       }
       ASSERT_EQ(out[i], sum) << n << ", row " << i;
       ASSERT_EQ(both_out[i], sum) << n << ", row " << i;
       ASSERT_EQ(bound[i], error) << n << ", row " << i;
       form += x[i] * sum;
     }
-    ASSERT_EQ(quadratic_form(n, packed.data(), x.data()), form) << n;
+    double terms = 0;
+    ASSERT_EQ(quadratic_form(n, packed.data(), x.data(), terms), form) << n;
+    ASSERT_NEAR(terms, absolute_form, 1e-14 * absolute_form) << n;
   }
 }
 
