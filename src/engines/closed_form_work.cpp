@@ -323,7 +323,7 @@ double ClosedForm::peak(int row) const {
 
 bool ClosedForm::integrate_piece(int p, const double* x, const double* next, double scale, double* work,
                                  std::vector<Reaction>& reactions) {
-  constexpr double kLostTerms = 64;       // terms by what is left of them
+  constexpr double kLostTerms = 64;        // terms by what is left of them
   constexpr double kSmallShare = 1. / 16;  // of the scale that terms may reach, whatever is left of them
   const int size = linear_.size();
   const auto level = static_cast<std::size_t>(p - first_piece());
@@ -332,8 +332,8 @@ bool ClosedForm::integrate_piece(int p, const double* x, const double* next, dou
     const auto count = static_cast<int>(form.states.size());
     for (int i = 0; i < count; ++i) chosen_[i] = x[form.states[i]];
     double terms = 0;
-    form_work_[f] = numeric::quadratic_form(
-        count, form.matrix.data() + level * numeric::packed_size(count), chosen_.data(), terms);
+    form_work_[f] = numeric::quadratic_form(count, form.matrix.data() + level * numeric::packed_size(count),
+                                            chosen_.data(), terms);
     if (!(terms <= std::max(kLostTerms * std::abs(form_work_[f]), kSmallShare * scale))) return false;
   }
   for (std::size_t f = 0; f < forms_.size(); ++f) work[forms_[f].component] += form_work_[f];

@@ -134,7 +134,8 @@ void EventEngine::Run::set_guard_zeros() {
         if (std::abs(guards_.value(guard)) > 1e-12 * guard.scale && guard.scale > 0) break;
         if (t_ <= options_.from && guards_.value(guard) != 0) break;
         const double rate = motion_.surface_rate(place);
-        const double terms = surface_rate_scale(place);
+        // Where sliding ends the rate is zero because its terms cancel, be they one force: what the rate has been counts too.
+        const double terms = std::max(surface_rate_scale(place), guards_.sliding_rate_scale(place));
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
                           : order_of(

@@ -13,7 +13,7 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 8 * kEpsilon;
 constexpr double kWindowsPerAdvance =
-    65536;  ///< natural times after which cancelling and progress get their turn
+    65536;                               ///< natural times after which cancelling and progress get their turn
 constexpr double kMostWindows = 0x1p44;  ///< natural times up to the next known instant: years of computing
 constexpr long kRowsPerLook = 4096;      ///< at the flag that cancels
 constexpr double kPenetration = 256;     ///< roundings of a gap that count as penetration
@@ -176,8 +176,8 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   ++result_.steps;
   if (crossing.outcome == numeric::SearchOutcome::cancelled) return interrupted();
   if (crossing.outcome == numeric::SearchOutcome::overflow) {
-    static_cast<void>(
-        fail({Reason::not_finite, t_ + crossing.time, {}, "the motion of this mode leaves the range of numbers"}));
+    static_cast<void>(fail(
+        {Reason::not_finite, t_ + crossing.time, {}, "the motion of this mode leaves the range of numbers"}));
     return StepEnd::failed;
   }
   if (crossing.outcome == numeric::SearchOutcome::undecided) {
@@ -208,7 +208,8 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   time_bound_ = kRounding * std::abs(time) + crossing.error;
   standstills_ = time > phase_time_ ? 0 : standstills_ + 1;
   if (standstills_ > kMostStandstills) {
-    static_cast<void>(fail({Reason::step_too_small, t_, {}, "events follow each other and time does not move"}));
+    static_cast<void>(
+        fail({Reason::step_too_small, t_, {}, "events follow each other and time does not move"}));
     return StepEnd::failed;
   }
   if (!end_phase_at(time, crossing.time)) return interrupted();

@@ -109,6 +109,11 @@ class Guards {
   [[nodiscard]] double surface_scale(int k) const {
     return memory_[2 * system_.layout().relations + 2 * system_.layout().tangents + k];
   }
+  /// Largest ds/dt seen so far of switch k while the motion slid on it; 0: it has not.
+  [[nodiscard]] double sliding_rate_scale(int k) const {
+    return memory_[2 * system_.layout().relations + 2 * system_.layout().tangents +
+                   system_.layout().switches + k];
+  }
 
   ReactionSharing sharing;
 

@@ -16,7 +16,8 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 8 * kEpsilon;
 constexpr long long kWindowsPerLook = 4096;  ///< at the flag that cancels
-constexpr double kShortWindow = 2;  ///< times the rounding of its start that a window may have which rounding rules
+constexpr double kShortWindow =
+    2;  ///< times the rounding of its start that a window may have which rounding rules
 
 std::size_t offset(int i) { return static_cast<std::size_t>(i); }
 
@@ -632,6 +633,10 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
         }
         continue;
       }
+      if (!enclosure.finite()) {
+        best_ = {SearchOutcome::overflow, -1, frame.begin, 0, 0, 0};
+        return true;
+      }
       if (verdict == Verdict::undecided && order > 0 && enclosure.rho <= enclosure.sigma) {
         exponentials.apply_bounded(frame.exponent - 1, current_.data(), scratch_.data());
         const double middle = value(f, scratch_.data());
@@ -794,7 +799,8 @@ Crossing CrossingSearch::find(DyadicExponentials& exponentials, const double* st
         // `before` may be `now`: highest levels follow one another.
         std::copy(before, before + 3 * n_, from_.begin());
         std::copy(current_.begin(), current_.end(), now);
-        bound_by_envelope(exponentials, exponent, level, static_cast<int>(std::bit_width(m)), from_.data(), now);
+        bound_by_envelope(exponentials, exponent, level, static_cast<int>(std::bit_width(m)), from_.data(),
+                          now);
         std::copy(now, now + 2 * n_, current_.begin());
       }
       over = look(static_cast<double>(m) * width, exponent);

@@ -48,6 +48,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -82,10 +83,11 @@ struct Graze {
 };
 
 struct CrossingOptions {
-  bool rising = false;                  ///< also stop at zeros where f becomes positive
-  std::span<const unsigned char> positive{};  ///< by function: 1 where it must not become negative after a zero at the start; may be empty
+  bool rising = false;  ///< also stop at zeros where f becomes positive
+  std::span<const unsigned char>
+      positive{};  ///< by function: 1 where it must not become negative after a zero at the start; may be empty
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside: the search ends as cancelled
-  long long max_windows = 100'000'000;  ///< windows looked at before giving up, ≥ 1
+  long long max_windows = 100'000'000;        ///< windows looked at before giving up, ≥ 1
 };
 
 class CrossingSearch {
@@ -154,6 +156,11 @@ class CrossingSearch {
     double sigma = 0;
     double sigma_start = 0;  ///< the part of σ that stays when the window shrinks
     double rho = 0;
+    [[nodiscard]] bool finite() const {
+      double sum = sigma + rho;
+      for (int k = 0; k <= degree; ++k) sum += std::abs(power[static_cast<std::size_t>(k)]);
+      return std::isfinite(sum);
+    }
   };
 
   /// What is known about a function up to the current window.
@@ -193,8 +200,8 @@ class CrossingSearch {
   void finish(DyadicExponentials& exponentials, const double* start, double horizon);
   void note_first_sign(int function, int sign, double time, const double* x);
   [[nodiscard]] int first_exponent(const double* start, std::span<const int> zeros, double horizon) const;
-  void bound_by_envelope(DyadicExponentials& exponentials, int exponent, int level, int reach, const double* from,
-                         double* to);
+  void bound_by_envelope(DyadicExponentials& exponentials, int exponent, int level, int reach,
+                         const double* from, double* to);
 
   int n_ = 0;
   int functions_ = 0;
@@ -217,7 +224,8 @@ class CrossingSearch {
   std::vector<int> active_;  ///< per frame: functions not yet discarded, then their number
   int top_ = -1;
   std::vector<double> current_, scratch_, refine_from_, refine_to_;
-  std::vector<double> tree_;  ///< states at window numbers by trailing zeros: x, e, and the sum of all roundings on the way
+  std::vector<double>
+      tree_;  ///< states at window numbers by trailing zeros: x, e, and the sum of all roundings on the way
   std::vector<double> roundings_, from_;
   std::vector<Enclosure> enclosures_;
   std::vector<Verdict> verdicts_;

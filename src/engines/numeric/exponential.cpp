@@ -310,7 +310,8 @@ bool DyadicExponentials::next_envelope() {
       times(step, matrix);
       for (int k = 0; k < size; ++k) known[k] = std::max(known[k], factor * std::abs(product_of[k]));
       // Which ones stay: bits of i·5 + p·3, mixed; any even spread will do.
-      const auto mixed = (static_cast<unsigned>(i) * 5U + static_cast<unsigned>(envelopes_known_) * 3U) * 2654435761U;
+      const auto mixed =
+          (static_cast<unsigned>(i) * 5U + static_cast<unsigned>(envelopes_known_) * 3U) * 2654435761U;
       if (((mixed >> 13U) & 1U) != 0) std::copy_n(product_of, size, matrix);
     }
   }

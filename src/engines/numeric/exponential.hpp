@@ -86,7 +86,7 @@ class DyadicExponentials {
   static constexpr int kExponents = 2200;
   static constexpr int kOffset = 1100;
 
-  static constexpr int kEnvelopes = 20;        ///< exponents from the natural one up
+  static constexpr int kEnvelopes = 20;         ///< exponents from the natural one up
   static constexpr std::size_t kScattered = 8;  ///< times at which an envelope is looked at, by exponent
 
   int n_ = 0;
@@ -104,8 +104,9 @@ class DyadicExponentials {
   std::vector<DoubleDouble> term_, next_;
   std::vector<double> work_, term_vector_, next_vector_, weight_;
   int envelopes_known_ = 0;
-  bool envelopes_end_ = false;                 ///< the next one would not be finite
-  std::vector<double> envelopes_, scattered_;  ///< one matrix per exponent; the matrices at the scattered times
+  bool envelopes_end_ = false;  ///< the next one would not be finite
+  std::vector<double> envelopes_,
+      scattered_;  ///< one matrix per exponent; the matrices at the scattered times
 };
 
 }  // namespace judder::engines::numeric
