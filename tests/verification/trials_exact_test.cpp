@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <thread>
 
@@ -294,6 +295,25 @@ until = 2000
   EXPECT_NEAR(result.end.status.time, std::log(std::numeric_limits<double>::max()), 8);  // x = cosh t
 }
 
+TEST(ExactStiff, AStateThatIsNoNumberEndsWithAStatus) {
+  const TestModel model = gallery_model("sdnd100");
+  simulate::NullSink sink;
+  engines::EngineOptions options = model.options;
+  options.until = 0.1;
+  const engines::EngineResult first = simulate::run(model.system, "exact", options, sink);
+  ASSERT_EQ(first.status.reason, Reason::done);
+  options.until = 0.2;
+  for (const double broken :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 1e308}) {
+    for (std::size_t i = 0; i < first.end.y.size(); ++i) {
+      engines::Moment moment = first.end;
+      moment.y[i] = broken;
+      EXPECT_FALSE(simulate::run(model.system, "exact", options, sink, &moment).status.ok())
+          << i << ", " << broken;
+    }
+  }
+}
+
 /// Seconds between the request to stop and the end of the run.
 double seconds_to_stop(const TestModel& model) {
   using Clock = std::chrono::steady_clock;
@@ -374,7 +394,7 @@ tolerance = 1e-12
   model.options.samples = 2;
   const simulate::Result result = simulate::simulate(model.system, model.options, "exact");
   EXPECT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
-  const double period = 2 * 3.14159265358979323846 / 0.378;
+  const double period = 2 * std::numbers::pi / 0.378;
   const std::vector<double> slips = event_times(model.system, result.data.events, "slip f");
   ASSERT_GT(slips.size(), 2400u);
   for (std::size_t i = slips.size() - 400; i + 2 < slips.size(); ++i)
@@ -384,6 +404,42 @@ tolerance = 1e-12
   for (std::size_t i = result.data.rows() - 50; i < result.data.rows(); ++i)
     amplitude = std::max(amplitude, std::abs(result.data.cell(i, x)));
   EXPECT_NEAR(amplitude, 1.0805187519, 1e-10);
+}
+
+// Stick and slip on a belt. It rides from x = 0 to 0.1 in one second; then x'' = 0.5 − 10 x swings about 0.05 until x' = 0.1 again, at x = 0:
+// x' = r cos(ωt + ψ) with tan ψ = ω/2 has it back after (2π − 2ψ)/ω.
+TEST(ExactLong, StickAndSlipKeepTheirPeriodForTwoHundredThousandSeconds) {
+  TestModel model = text_model(R"(
+[coordinates]
+x = { start = 0, velocity = 0.1 }
+[energy]
+kinetic = "x'^2/2"
+potential = "5*x^2"
+[[friction]]
+name = "f"
+slip = "x' - 0.1"
+normal = 1
+law = { static = 1, dynamic = 0.5 }
+[run]
+until = 200000
+)");
+  model.options.samples = 2;
+  model.options.event_rows = false;
+  const simulate::Result result = simulate::simulate(model.system, model.options, "exact");
+  EXPECT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+  const double omega = std::sqrt(10.0);
+  const double slipping = 2 * (std::numbers::pi - std::atan(omega / 2)) / omega;
+  const std::vector<double> slips = event_times(model.system, result.data.events, "slip f");
+  const std::vector<double> sticks = event_times(model.system, result.data.events, "stick f");
+  ASSERT_GT(slips.size(), 80'000u);
+  ASSERT_EQ(slips.size() + sticks.size(), result.data.events.size());
+  for (std::size_t i = 0; i < slips.size(); ++i) {
+    const auto cycles = static_cast<double>(i);
+    const double slack = 2e-16 * (slips[i] + 2) * (4 + cycles);  // each event rounds its time, for ever
+    ASSERT_NEAR(slips[i], 1 + cycles * (1 + slipping), slack) << i;
+    if (i == sticks.size()) break;
+    ASSERT_NEAR(sticks[i], (1 + cycles) * (1 + slipping), slack) << i;
+  }
 }
 
 // t² (t − τ): a double zero at the start and a switch at τ, in any unit of time.

@@ -689,7 +689,8 @@ void CrossingSearch::finish(DyadicExponentials& exponentials, const double* star
 /// The exponent of the first window of polynomial motion: about the time after which a later term of some function could have undone the
 /// first one. What is zero at the start, by its order or by rounding, is left out.
 int CrossingSearch::first_exponent(const double* start, std::span<const int> zeros, double horizon) const {
-  int least = exponent_of(horizon) + 1;
+  constexpr int kNone = 2000;
+  int least = kNone;
   for (int f = 0; f < functions_; ++f) {
     double first = 0;
     double factorial = 1;
@@ -717,7 +718,8 @@ int CrossingSearch::first_exponent(const double* start, std::span<const int> zer
       }
     }
   }
-  return least;
+  // Constants have no scale; and a window longer than the longest run has powers that are no numbers.
+  return least == kNone ? exponent_of(horizon) + 1 : std::min(least, 1000 / kMaxTerms);
 }
 
 /// The error of the state `to`, reached from `from` by 2^level windows: not more than all roundings on the way, each carried to here at once.

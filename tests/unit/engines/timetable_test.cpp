@@ -75,6 +75,27 @@ TEST(Timetable, LevelsOfFloorAndModAreMetExactly) {
     EXPECT_DOUBLE_EQ(found[k], 0.75 * static_cast<double>(k + 1));
 }
 
+// A zero without a rate is left to the side that the function goes to, however soon it turns again, in any unit of time.
+TEST(Timetable, AZeroWithoutARateIsLeftToTheSideItMovesTo) {
+  const auto side = [](const std::string& value, double t) {
+    const TestModel model = driven_by(value);
+    model::Workspace work(model.system);
+    Timetable timetable(model.system, work);
+    std::vector<double> sides(model.system.switches().size());
+    timetable.sides_after(t, sides);
+    return sides.at(0);
+  };
+  for (const char* turn : {"1e-90", "1e-9", "1", "1e6"}) {
+    EXPECT_EQ(side("sign(t^2*(t - " + std::string(turn) + "))", 0), 0) << turn;
+    EXPECT_EQ(side("sign(t^2*(" + std::string(turn) + " - t))", 0), 1) << turn;
+  }
+  EXPECT_EQ(side("sign((t - 3)^2*(t - 3 - 1e-9))", 3), 0);
+  EXPECT_EQ(side("sign((t - 3)^3)", 3), 1);
+  EXPECT_EQ(side("floor(1 - t^2)", 0), 0);
+  EXPECT_EQ(side("floor(1 + t^2)", 0), 1);
+  EXPECT_EQ(instants(driven_by("sign(t^2*(t - 1e-9))").system, 0, 2e-9), std::vector<double>{1e-9});
+}
+
 TEST(Timetable, KnotsOfTablesAreInstants) {
   const TestModel model = driven_by("load(t)", R"toml([tables]
 load = { x = [0, 1.5, 2.25, 12], y = [0, 1, -1, 0] }

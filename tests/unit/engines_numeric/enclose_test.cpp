@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -457,6 +458,116 @@ TEST(CrossingSearch, KeepsItsPrecisionOverLongPhases) {
   std::vector<double> end(start.size());
   exponentials.advance(start.data(), 60'000, end.data());
   EXPECT_NEAR(end[0], gain * std::cos(0.3 * 60'000), 1e-10);
+}
+
+// Four undamped oscillators, seen through a rotation, so that absolute values of matrices multiply far beyond what the motion does. The sum of
+// their cosines is lifted until one dip, late in the phase, is 1e-11 deep: all earlier ones stay above zero.
+TEST(CrossingSearch, ShallowZerosLateInALongPhaseAreFound) {
+  constexpr std::size_t n = 4;
+  const std::array<double, n> omega{1, std::numbers::sqrt2, std::numbers::sqrt3, std::sqrt(5.0)};
+  const auto sum = [&](long double t) {
+    long double value = 0;
+    for (const double w : omega) value += std::cos(static_cast<long double>(w) * t);
+    return value;
+  };
+  // The last dip that is deeper than all before it, by more than its neighbourhood.
+  const double horizon = 12'000;
+  long double record = 0, depth = 0, where = 0;
+  for (long double t = 0.5L; t < horizon; t += 0.05L) {
+    const long double here = sum(t);
+    if (!(here < record + 0.01L && here <= sum(t - 0.05L) && here <= sum(t + 0.05L))) continue;
+    long double low = t - 0.05L, high = t + 0.05L;
+    for (int round = 0; round < 80; ++round) {
+      const long double third = (high - low) / 3;
+      if (sum(low + third) < sum(high - third)) {
+        high -= third;
+      } else {
+        low += third;
+      }
+    }
+    if (sum(low) < record - 1e-6L) {
+      depth = sum(low);
+      where = low;
+    }
+    record = std::min(record, sum(low));
+  }
+  ASSERT_GT(where, 1000);
+  // Rotation: the reflection that takes the first axis to (1, 2, 3, 4)/√30, and then Q = 1 − 2 h hᵀ.
+  std::array<double, n> h{1, 2, 3, 4};
+  for (double& x : h) x /= std::sqrt(30.0);
+  const auto q = [&](std::size_t i, std::size_t j) { return (i == j ? 1.0 : 0.0) - 2 * h[i] * h[j]; };
+  constexpr std::size_t size = 2 * n + 1;
+  std::vector<double> a(size * size, 0.0), row(size, 0.0), start(size, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    a[i * size + n + i] = 1;
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t k = 0; k < n; ++k) a[(n + i) * size + j] -= q(i, k) * omega[k] * omega[k] * q(j, k);
+      row[i] += q(i, j);
+      start[i] += q(i, j);
+    }
+  }
+  const double deep = 1e-11;
+  row[2 * n] = static_cast<double>(-depth) - deep;
+  start[2 * n] = 1;
+  Finder finder(static_cast<int>(size), a, row);
+  const Answer answer = finder.find(start, horizon);
+  ASSERT_EQ(answer.crossing.outcome, SearchOutcome::crossing);
+  long double curvature = 0;
+  for (const double w : omega) curvature -= w * w * std::cos(static_cast<long double>(w) * where);
+  EXPECT_NEAR(answer.crossing.time, static_cast<double>(where - std::sqrt(2 * deep / curvature)), 2e-6);
+}
+
+TEST(CrossingSearch, WhatIsSeenDependsOnNoHorizon) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> size(-6, 6), unit(-1, 1);
+  for (int trial = 0; trial < count(300); ++trial) {
+    const double length = std::exp(size(random)), speed = std::exp(size(random)),
+                 weight = std::exp(size(random));
+    const bool waves = trial % 2 == 0;
+    const std::vector<double> a{0, 1, 0, waves ? -weight : 0.0, 0, -weight, 0, 0, 0};
+    Finder finder(3, a, {1, 0, 0.1 * length * unit(random)});
+    const std::vector<double> start{length, speed * unit(random), 1};
+    const Crossing near = finder.find(start, 1e3 * (length + 1) * (speed + 1)).crossing;
+    if (near.outcome != SearchOutcome::crossing) continue;
+    for (const double horizon : {1.0, 1.5, 1e2, 1e5, 1e9}) {
+      const Crossing far = finder.find(start, near.time * horizon).crossing;
+      ASSERT_EQ(far.outcome, SearchOutcome::crossing) << trial << ", " << horizon;
+      EXPECT_EQ(far.time, near.time) << trial << ", " << horizon;
+    }
+  }
+}
+
+TEST(CrossingSearch, WhatBeginsAtZeroAndMustStayPositiveDoesNotFallUnseen) {
+  Finder finder = polynomial(3);
+  const std::array<unsigned char, 1> positive{1};
+  for (const double value : {0.0, 1e-17, -1e-17}) {
+    // f = value − t/10 − t², rounding of 1 in its neighbourhood: only a row that knows of it may call the start a zero.
+    const std::vector<double> a{0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    Finder lifted(4, a, {1, 0, 0, -1});
+    const std::vector<double> start{1 + value, -0.1, -2, 1};
+    EXPECT_EQ(lifted.find(start, 10).crossing.outcome, SearchOutcome::none) << value;
+    const Crossing crossing =
+        lifted.search.find(lifted.exponentials, start.data(), 10, {}, {.positive = positive});
+    ASSERT_EQ(crossing.outcome, SearchOutcome::crossing) << value;
+    EXPECT_LT(crossing.time, 1e-13) << value;
+  }
+  // One that rises is no event.
+  const std::vector<double> rising{0, 0.1, 2};
+  EXPECT_EQ(finder.search.find(finder.exponentials, rising.data(), 10, {}, {.positive = positive}).outcome,
+            SearchOutcome::none);
+}
+
+TEST(CrossingSearch, SaysSoWhenTheMotionLeavesTheNumbersOrItIsCancelled) {
+  Finder growing(2, {0, 1, 1, 0}, {1, 0});
+  const Answer answer = growing.find({1, 0}, 1e5);
+  EXPECT_EQ(answer.crossing.outcome, SearchOutcome::overflow);
+  EXPECT_LT(growing.search.windows(), 2000);
+  EXPECT_EQ(growing.find({INFINITY, 0}, 1).crossing.outcome, SearchOutcome::overflow);
+  EXPECT_EQ(growing.find({NAN, 0}, 1).crossing.outcome, SearchOutcome::overflow);
+  const std::atomic<bool> cancel{true};
+  const std::vector<double> start{1, 0};
+  EXPECT_EQ(growing.search.find(growing.exponentials, start.data(), 1, {}, {.cancel = &cancel}).outcome,
+            SearchOutcome::cancelled);
 }
 
 TEST(CrossingSearch, AFunctionThatStaysZeroToRoundingIsNoEvent) {
