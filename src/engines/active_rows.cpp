@@ -170,7 +170,8 @@ void ActiveRows::solve(double* x) {
 }
 
 // A solution in 53 bits, corrected twice with residuals in 106: forces that large internal forces are taken away from keep their last bits.
-void ActiveRows::respond(const double* force, const double* zeta, double* acceleration, double* lambda) {
+void ActiveRows::respond(const double* force, const double* zeta, double* acceleration, double* lambda,
+                         double* acceleration_low) {
   using numeric::DoubleDouble;
   const int many = count();
   std::vector<DoubleDouble> a(n_), l(many);
@@ -217,7 +218,11 @@ void ActiveRows::respond(const double* force, const double* zeta, double* accele
     const double own = std::abs(l[k].high * dot(g, response(k), n_));
     lambda[k] = own <= kCancelled * row_terms[k] ? 0 : l[k].high;
   }
-  for (int i = 0; i < n_; ++i) acceleration[i] = std::abs(a[i].high) <= kCancelled * terms[i] ? 0 : a[i].high;
+  for (int i = 0; i < n_; ++i) {
+    const bool nothing = std::abs(a[i].high) <= kCancelled * terms[i];
+    acceleration[i] = nothing ? 0 : a[i].high;
+    if (acceleration_low != nullptr) acceleration_low[i] = nothing ? 0 : a[i].low;
+  }
 }
 
 void ActiveRows::null_reactions(int number, double* lambda) {

@@ -49,8 +49,9 @@ class ActiveRows {
   void solve(double* x);
 
   /// Accelerations and reactions that a force (n entries) and terms ζ (by active row) give, to the last bits. Sums that cancel to rounding
-  /// are zero. For tables made once per mode.
-  void respond(const double* force, const double* zeta, double* acceleration, double* lambda);
+  /// are zero. For tables made once per mode. `acceleration_low`: what the last bits of the accelerations leave out; may be null.
+  void respond(const double* force, const double* zeta, double* acceleration, double* lambda,
+               double* acceleration_low = nullptr);
   /// One of the ways, 0 … count − rank − 1, to change the reactions without changing the motion.
   void null_reactions(int number, double* lambda);
 

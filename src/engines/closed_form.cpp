@@ -113,9 +113,10 @@ void ClosedForm::field(Context& c, Stack& out) {
   }
   const Row nothing(basis);
   out.acceleration.assign(n_, nothing);
+  out.acceleration_low.assign(n_, nothing);
   out.normal.assign(c.layout.relations, nothing);
   out.tangent.assign(c.layout.tangents, nothing);
-  std::vector<double> push(n_), term(active), acceleration(n_), lambda(active);
+  std::vector<double> push(n_), term(active), acceleration(n_), low(n_), lambda(active);
   for (int b = 0; b < basis; ++b) {
     bool any = false;
     for (int i = 0; i < n_; ++i) {
@@ -127,8 +128,11 @@ void ClosedForm::field(Context& c, Stack& out) {
       any = any || term[k] != 0;
     }
     if (!any) continue;
-    c.motion.respond(push.data(), term.data(), acceleration.data(), lambda.data());
-    for (int i = 0; i < n_; ++i) out.acceleration[i][b] = acceleration[i];
+    c.motion.respond(push.data(), term.data(), acceleration.data(), lambda.data(), low.data());
+    for (int i = 0; i < n_; ++i) {
+      out.acceleration[i][b] = acceleration[i];
+      out.acceleration_low[i][b] = low[i];
+    }
     for (int k = 0; k < active; ++k) {
       const int r = c.motion.active_relation(k);
       const int j = c.motion.active_tangent(k);
@@ -186,7 +190,14 @@ void ClosedForm::assemble(const Stack& stack) {
     place_.push_back(at);
     place_.push_back(kind.frequency == 0 ? -1 : at + 1);
   }
-  exponentials.build(linear_.size(), linear_.matrix());
+  const int size = linear_.size();
+  std::vector<double> low;
+  if (!stack.acceleration_low.empty()) low.resize(static_cast<std::size_t>(size * size));
+  for (int i = 0; i < n_ && !low.empty(); ++i) {
+    const Row wide = augmented(stack.acceleration_low[i]);
+    std::copy(wide.begin(), wide.end(), low.begin() + (n_ + i) * size);
+  }
+  exponentials.build(size, linear_.matrix(), low.empty() ? nullptr : low.data());
   window_ = exponentials.nilpotent() ? std::numeric_limits<double>::infinity()
                                      : std::ldexp(1.0, exponentials.natural_exponent());
 }
@@ -409,6 +420,7 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
   for (int k = 0; k < layout.switches; ++k) sliding = sliding || mode.slides(k);
   if (sliding) {
     const std::string problem = slide(context, stack);
+    stack.acceleration_low.clear();  // the fields have been combined
     for (int k = 0; k < layout.switches; ++k) work.in[layout.side() + k] = mode.side[k];
     if (!problem.empty()) return problem;
   } else {

@@ -32,6 +32,7 @@ struct ClosedForm::Context {
 
 struct ClosedForm::Stack {
   std::vector<Row> acceleration, rate, normal, tangent;
+  std::vector<Row> acceleration_low;  ///< what the last bits of the accelerations leave out; empty: not known
 
   template <class Visit>
   static void pairs(Stack& a, const Stack& b, const Visit& visit) {

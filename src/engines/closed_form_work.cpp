@@ -323,8 +323,8 @@ double ClosedForm::peak(int row) const {
 
 bool ClosedForm::integrate_piece(int p, const double* x, const double* next, double scale, double* work,
                                  std::vector<Reaction>& reactions) {
-  constexpr double kLostTerms = 64;        // terms by what is left of them
-  constexpr double kSmallShare = 1. / 16;  // of the scale that terms may reach, whatever is left of them
+  constexpr double kLostTerms = 64;          // terms by what is left of them
+  constexpr double kSmallShare = 1. / 4096;  // of the scale that terms may reach, whatever is left of them
   const int size = linear_.size();
   const auto level = static_cast<std::size_t>(p - first_piece());
   for (std::size_t f = 0; f < forms_.size(); ++f) {

@@ -17,6 +17,7 @@ constexpr double kWindowsPerAdvance =
 constexpr double kMostWindows = 0x1p44;  ///< natural times up to the next known instant: years of computing
 constexpr long kRowsPerLook = 4096;      ///< at the flag that cancels
 constexpr double kPenetration = 256;     ///< roundings of a gap that count as penetration
+constexpr double kLongPhase = 32;        ///< natural times after which roundings of the way count
 constexpr int kMostStandstills = 64;     ///< events one after the other between which time does not move
 
 }  // namespace
@@ -170,7 +171,7 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
     to_limit = false;
   }
   const numeric::CrossingOptions search{.positive = positive_, .cancel = options_.cancel};
-  const numeric::Crossing crossing =
+  numeric::Crossing crossing =
       form_->search.find(form_->exponentials, start_.data(), horizon, zeros_, search);
   result_.windows += static_cast<long>(form_->search.windows());
   ++result_.steps;
@@ -190,7 +191,7 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   if (crossing.outcome == numeric::SearchOutcome::none) {
     standstills_ = 0;
-    form_->exponentials.advance(start_.data(), horizon, end_.data());
+    form_->exponentials.advance_exactly(start_.data(), horizon, end_.data());
     const double end = to_limit ? limit : t_ + horizon;
     if (!finite(end_)) {
       static_cast<void>(
@@ -203,6 +204,7 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }
   std::copy_n(form_->search.state(), form_->size(), end_.begin());
+  if (crossing.time > kLongPhase * form_->window()) land_exactly(crossing);
   gather(crossing);
   const double time = std::min(phase_time_ + crossing.time, limit);
   time_bound_ = kRounding * std::abs(time) + crossing.error;
@@ -216,6 +218,17 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   motion_.load(t_, y_.data());
   note_energy();
   return StepEnd::guard;
+}
+
+/// The state at a crossing after many natural times, without the roundings of the way, and the time that it has its zero at.
+void ExactEngine::Run::land_exactly(numeric::Crossing& crossing) {
+  form_->exponentials.advance_exactly(start_.data(), crossing.time, sample_.data());
+  const double slope = form_->search.slope(crossing.function, sample_.data());
+  const double step = -form_->search.value(crossing.function, sample_.data()) / slope;
+  // What the bound of the crossing does not allow is no correction: a multiple zero.
+  if (!(std::abs(step) <= crossing.error && crossing.time + step > 0)) return;
+  crossing.time += step;
+  form_->exponentials.series(sample_.data(), step, end_.data());
 }
 
 /// The run is cancelled: it ends where it is.

@@ -51,6 +51,7 @@ struct ExactEngine::Run final : EventEngine::Run {
   [[nodiscard]] double middle_value(int function, double tau) const;
   void gather(const numeric::Crossing& crossing);
   [[nodiscard]] bool end_phase_at(double time, double tau);
+  void land_exactly(numeric::Crossing& crossing);
   [[nodiscard]] StepEnd interrupted();
   [[nodiscard]] bool finite(const std::vector<double>& x) const;
   [[nodiscard]] static bool stays_positive(const Guard& guard, int zeros);

@@ -568,9 +568,13 @@ bool ModeMotion::evaluate_equations() {
   return true;
 }
 
-void ModeMotion::respond(const double* force, const double* zeta, double* acceleration, double* lambda) {
-  set_->rows.respond(force, zeta, acceleration, lambda);
-  for (const Pin& pin : pins_) acceleration[pin.coordinate] = 0;
+void ModeMotion::respond(const double* force, const double* zeta, double* acceleration, double* lambda,
+                         double* acceleration_low) {
+  set_->rows.respond(force, zeta, acceleration, lambda, acceleration_low);
+  for (const Pin& pin : pins_) {
+    acceleration[pin.coordinate] = 0;
+    if (acceleration_low != nullptr) acceleration_low[pin.coordinate] = 0;
+  }
 }
 
 double ModeMotion::surface_rate(int k) { return rate_of(system_.switches()[k].surface); }

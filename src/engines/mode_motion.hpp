@@ -117,8 +117,10 @@ class ModeMotion {
 
   /// The linear part of evaluate() where the structure is constant: accelerations and, by active row, the reactions that a force (n entries)
   /// and terms ζ (by active row) give, to the last bits. Sums that
-  /// cancel to rounding are zero. For tables made once per mode: it allocates.
-  void respond(const double* force, const double* zeta, double* acceleration, double* lambda);
+  /// cancel to rounding are zero. For tables made once per mode: it allocates. `acceleration_low`: what the last bits of the accelerations
+  /// leave out; may be null.
+  void respond(const double* force, const double* zeta, double* acceleration, double* lambda,
+               double* acceleration_low = nullptr);
   [[nodiscard]] int active_relation(int k) const { return set_->rows[k].relation; }
   [[nodiscard]] int active_tangent(int k) const {
     return set_->rows[k].tangent;

@@ -149,9 +149,13 @@ std::vector<double> absolute_exponential(int n, const double* a, double h) {
   return sum;
 }
 
-void DyadicExponentials::build(int n, const double* a) {
+void DyadicExponentials::build(int n, const double* a, const double* low) {
   n_ = n;
   a_.assign(a, a + n * n);
+  low_.assign(offset(n * n), 0.0);
+  if (low != nullptr) std::copy_n(low, n * n, low_.begin());
+  fine_state_.assign(offset(n), {});
+  fine_next_.assign(offset(n), {});
   const double radius = log2_radius(n, a_);
   nilpotent_ = std::isinf(radius);
   natural_exponent_ = nilpotent_ ? 0 : static_cast<int>(std::floor(-radius));
@@ -199,7 +203,7 @@ void DyadicExponentials::square(const DoubleDouble* in, DoubleDouble* out) const
 void DyadicExponentials::taylor(int p, DoubleDouble* out) {
   const double negligible = 0x1p-112;
   for (int i = 0; i < n_ * n_; ++i) {
-    term_[offset(i)] = {std::ldexp(a_[offset(i)], p), 0};
+    term_[offset(i)] = {std::ldexp(a_[offset(i)], p), std::ldexp(low_[offset(i)], p)};
     out[i] = term_[offset(i)];
   }
   for (int i = 0; i < n_; ++i) out[i * n_ + i] = out[i * n_ + i] + DoubleDouble{1, 0};
@@ -211,7 +215,8 @@ void DyadicExponentials::taylor(int p, DoubleDouble* out) {
         for (int m = 0; m < n_; ++m) {
           const double entry = std::ldexp(a_[offset(m * n_ + j)], p);
           if (entry == 0) continue;
-          sum = sum + term_[offset(i * n_ + m)] * DoubleDouble{entry, 0};
+          sum =
+              sum + term_[offset(i * n_ + m)] * DoubleDouble{entry, std::ldexp(low_[offset(m * n_ + j)], p)};
         }
         sum = sum / k;
         next_[offset(i * n_ + j)] = sum;
@@ -387,6 +392,49 @@ void DyadicExponentials::advance(const double* x, double tau, double* out) {
     tau -= power_of_two(p);
   }
   series(state, tau, out);
+}
+
+void DyadicExponentials::advance_exactly(const double* x, double tau, double* out) {
+  if (nilpotent_) {
+    series(x, tau, out);
+    return;
+  }
+  for (int i = 0; i < n_; ++i) fine_state_[offset(i)] = {x[i], 0};
+  const int finest = natural_exponent_ - 4;
+  while (tau > 0) {
+    const int p = exponent_of(tau);
+    if (p < finest) break;
+    (void)at(p);
+    const DoubleDouble* matrix = exact_.data() + slot_of_[offset(p + kOffset)] * n_ * n_;
+    for (int i = 0; i < n_; ++i) {
+      DoubleDouble sum;
+      for (int j = 0; j < n_; ++j) {
+        if (matrix[i * n_ + j].high != 0) sum = sum + matrix[i * n_ + j] * fine_state_[offset(j)];
+      }
+      fine_next_[offset(i)] = sum;
+    }
+    std::swap(fine_state_, fine_next_);
+    tau -= power_of_two(p);
+  }
+  // Σ (A τ)^k x/k!, from the first term on.
+  std::vector<DoubleDouble>& value = fine_next_;
+  value = fine_state_;
+  const int terms = terms_for(tau);
+  for (int k = 1; k <= terms; ++k) {
+    for (int i = 0; i < n_; ++i) {
+      DoubleDouble sum;
+      for (int j = 0; j < n_; ++j) {
+        const DoubleDouble entry{a_[offset(i * n_ + j)], low_[offset(i * n_ + j)]};
+        if (entry.high != 0) sum = sum + entry * fine_state_[offset(j)];
+      }
+      term_[offset(i)] = sum * DoubleDouble{tau, 0} / k;
+    }
+    for (int i = 0; i < n_; ++i) {
+      fine_state_[offset(i)] = term_[offset(i)];
+      value[offset(i)] = value[offset(i)] + term_[offset(i)];
+    }
+  }
+  for (int i = 0; i < n_; ++i) out[i] = value[offset(i)].high;
 }
 
 }  // namespace judder::engines::numeric

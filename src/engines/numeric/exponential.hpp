@@ -31,8 +31,9 @@ std::vector<double> absolute_exponential(int n, const double* a, double h);
 
 class DyadicExponentials {
  public:
-  /// a: n × n, row-major. Allocates 64 matrices, 2 kB · n².
-  void build(int n, const double* a);
+  /// a: n × n, row-major. Allocates 64 matrices, 2 kB · n². `low`, the same size: what the last bits of A leave out. Bodies on a stiff spring
+  /// that move together have accelerations that are the difference of large terms: without it they would push each other along. May be null.
+  void build(int n, const double* a, const double* low = nullptr);
 
   [[nodiscard]] int size() const { return n_; }
   [[nodiscard]] const double* matrix() const { return a_.data(); }
@@ -53,6 +54,10 @@ class DyadicExponentials {
 
   /// out = exp(A τ) x, τ ≥ 0; x and out must not overlap.
   void advance(const double* x, double tau, double* out);
+
+  /// The same with matrices and states in 106 bits: one rounding at the end instead of one per matrix. For the state that a long phase ends
+  /// with; about ten times the cost.
+  void advance_exactly(const double* x, double tau, double* out);
 
   /// out = exp(A 2^p) x; x and out must not overlap. Far below the natural scale, and for nilpotent A, by the
   /// series.
@@ -96,12 +101,12 @@ class DyadicExponentials {
       0;  ///< steps of the longest of the shortest ways by which one state acts on another; for nilpotent A of all ways
   int used_ = 0;
   std::array<short, kExponents> slot_of_{};  ///< −1: not computed
-  std::vector<double> a_;
+  std::vector<double> a_, low_;
   std::vector<DoubleDouble> exact_;  ///< one matrix per slot
   std::vector<double> rounded_;
   std::vector<double> packed_, packed_a_;  ///< the same for products, and A
   std::array<bool, kSlots> finite_{};
-  std::vector<DoubleDouble> term_, next_;
+  std::vector<DoubleDouble> term_, next_, fine_state_, fine_next_;
   std::vector<double> work_, term_vector_, next_vector_, weight_;
   int envelopes_known_ = 0;
   bool envelopes_end_ = false;  ///< the next one would not be finite
