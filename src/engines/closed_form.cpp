@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "closed_form_parts.hpp"
+#include "engines/numeric/double_double.hpp"
 
 namespace judder::engines {
 namespace {
@@ -89,6 +90,7 @@ void ClosedForm::field(Context& c, Stack& out) {
   const int basis = y_ + 2 * static_cast<int>(kinds_.size());
   std::vector<Row> force;
   for (const AffineFunction& f : s.force) force.push_back(row(f));
+  const std::vector<Row> stiffness = force;
   out.rate.clear();
   for (const AffineFunction& f : s.rate) out.rate.push_back(row(f));
   for (int r = 0; r < c.layout.relations; ++r) {
@@ -139,6 +141,7 @@ void ClosedForm::field(Context& c, Stack& out) {
       (j < 0 ? out.normal[r] : out.tangent[c.system.relations()[r].first_tangent + j])[b] = lambda[k];
     }
   }
+  add_lost_stiffness(c, stiffness, out);
   for (int r = 0; r < c.layout.relations; ++r) {
     if (!c.touched(r)) continue;
     const model::Relation& relation = c.system.relations()[r];
@@ -155,6 +158,38 @@ void ClosedForm::field(Context& c, Stack& out) {
             -direction_of_slip * values_[tangent.fed[f]] * c.pressed(fed));
       }
     }
+  }
+}
+
+/// Coefficients of springs that meet at a body are sums, and rounding them leaves a force on bodies that move together, where the formula gives none.
+/// What the formula gives for a displacement of one unit by all coordinates is known without that rounding; the difference goes to the diagonal.
+void ClosedForm::add_lost_stiffness(Context& c, const std::vector<Row>& force, Stack& out) {
+  constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+  double* q = c.work.in.data() + c.layout.q();
+  const std::vector<double> kept(q, q + n_);
+  std::vector<double> displaced(n_), push(n_), nothing(c.motion.active()), acceleration(n_), low(n_),
+      lambda(c.motion.active());
+  std::fill(q, q + n_, 1.0);
+  bool known = c.system.motion(c.work);
+  for (int i = 0; i < n_; ++i) displaced[i] = c.work.force[i];
+  std::fill(q, q + n_, 0.0);
+  known = c.system.motion(c.work) && known;
+  for (int i = 0; i < n_; ++i) displaced[i] -= c.work.force[i];
+  std::copy(kept.begin(), kept.end(), q);
+  known = c.system.motion(c.work) && known;
+  if (!known) return;
+  for (int i = 0; i < n_; ++i) {
+    numeric::DoubleDouble rest{displaced[i], 0};
+    double terms = std::abs(displaced[i]);
+    for (int j = 0; j < n_; ++j) {
+      rest = rest + numeric::DoubleDouble{-force[i][j], 0};
+      terms += std::abs(force[i][j]);
+    }
+    if (rest.high == 0 || !(std::abs(rest.high) <= kRounding * terms)) continue;  // more is no rounding
+    std::fill(push.begin(), push.end(), 0.0);
+    push[i] = rest.high;
+    c.motion.respond(push.data(), nothing.data(), acceleration.data(), lambda.data(), low.data());
+    for (int k = 0; k < n_; ++k) out.acceleration_low[k][i] += acceleration[k];
   }
 }
 

@@ -75,6 +75,8 @@ void Timetable::take_sides(double t) {
 int Timetable::sign_after(int k, double t, double offset) {
   const double last_bit = std::nextafter(t, kNever) - t;
   const double farthest = 1e-3 * std::numeric_limits<double>::max();
+  const numeric::Bounds ever = enclose(k, t, farthest).value;
+  if (ever.lower == offset && ever.upper == offset) return 0;
   for (double away = last_bit; away < farthest; away *= 2) {
     const numeric::Bounds there = enclose(k, t + away, t + away).value;
     if (there.lower > offset) return 1;

@@ -419,7 +419,7 @@ void DyadicExponentials::advance_exactly(const double* x, double tau, double* ou
   // Σ (A τ)^k x/k!, from the first term on.
   std::vector<DoubleDouble>& value = fine_next_;
   value = fine_state_;
-  const int terms = terms_for(tau);
+  const int terms = tau > 0 ? terms_for(tau) : 0;
   for (int k = 1; k <= terms; ++k) {
     for (int i = 0; i < n_; ++i) {
       DoubleDouble sum;
