@@ -245,6 +245,31 @@ until = 3
   EXPECT_NEAR(speed, 0.731 - 3 * 1.14 / mass, 1e-13);
 }
 
+// The same where stiffnesses meet whose sum is no double, and a brake: without the rounding of the sum it stops after 1/(2·0.2·9.81) · 2 m.
+TEST(ExactStiff, SumsOfStiffnessesDoNotPushEither) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+a = { start = 0, velocity = 1 }
+b = { start = 0, velocity = 1 }
+c = { start = 0, velocity = 1 }
+[energy]
+kinetic = "a'^2/2 + 0.7*b'^2/2 + 0.3*c'^2/2"
+potential = "(1e9/3)*(a - b)^2/2 + 0.777777e9*(b - c)^2/2"
+[[friction]]
+name = "f"
+slip = "a'"
+normal = 9.81
+law = 0.2
+[run]
+until = 1.1
+)toml");
+  const simulate::Result result = simulate::simulate(model.system, model.options, "exact");
+  EXPECT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+  // The last swing of the springs decides 3e-9 m.
+  EXPECT_NEAR(last(result, "a"), 1 / (0.2 * 9.81), 5e-9);
+  EXPECT_LE(std::abs(result.end.energy_imbalance), 1e-12);
+}
+
 TEST(ExactStiff, WorkOfAStiffDamperKeepsItsDigits) {
   for (const double stiffness : {1e4, 1e8, 1e12}) {
     TestModel model = text_model(R"(
@@ -341,6 +366,32 @@ TEST(ExactStiff, AStateThatIsNoNumberEndsWithAStatus) {
       EXPECT_FALSE(simulate::run(model.system, "exact", options, sink, &moment).status.ok())
           << i << ", " << broken;
     }
+  }
+}
+
+// A slide that ends where the rate of its surface vanishes is left to one side, once: no pairs of switchings by rounding.
+TEST(ExactSwitches, ASlideEndsOnceInBothEngines) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0.4
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[[force]]
+along = "x'"
+value = "cos(1.3*t) - 0.7*sign(x' - 0.1)"
+[run]
+until = 60
+tolerance = 1e-12
+)toml");
+  model.options.samples = 7;
+  const simulate::Result event = simulate::simulate(model.system, model.options, "event");
+  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+  ASSERT_EQ(event_words(model.system, event.data.events), event_words(model.system, exact.data.events));
+  for (std::size_t i = 0; i < exact.data.events.size(); ++i) {
+    EXPECT_NEAR(event.data.events[i].time, exact.data.events[i].time, 1e-9) << i;
+    if (i == 0) continue;
+    EXPECT_GT(exact.data.events[i].time, exact.data.events[i - 1].time) << i;
   }
 }
 
