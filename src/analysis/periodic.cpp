@@ -17,6 +17,11 @@ constexpr std::string_view kPrefix = "judder_section_";
 constexpr std::size_t kMostSections = 8;
 constexpr std::size_t kWords = 8;  ///< numbers of simulate::mode_word
 constexpr std::size_t kMostKinds = 256;
+constexpr std::uint64_t kStrobeKey = 1, kSampleKey = 2;
+constexpr int kPatience = 200;       ///< returns that a motion found to the accuracy is followed on
+constexpr std::size_t kPoints = 10;  ///< states of which the limit of a sequence is found
+constexpr std::size_t kWeights = 4;  ///< two pairs of complex multipliers, or four real ones
+constexpr int kLooks = 16;           ///< per period of the forces, for ranges
 constexpr std::uint64_t kBase = 0x100000001b3ULL;  // odd, so that powers do not vanish
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * kBase; }
@@ -115,6 +120,7 @@ model::Spec with_sections(const model::Spec& spec, const model::System& system, 
     watch.zero = zero;
     out.watches.push_back(std::move(watch));
   };
+  if (forcing_period > 0) return out;
   for (std::size_t i = 0; i < system.coordinate_names().size() && count < kMostSections; ++i) {
     if (!system.massless()[i]) add(system.coordinate_names()[i] + "'");
   }
@@ -127,13 +133,50 @@ model::Spec with_sections(const model::Spec& spec, const model::System& system, 
     });
     if (name.find('.') == std::string::npos && !jumps) add(name + "'");
   }
-  if (forcing_period > 0) {
-    model::Watch watch;
-    watch.name = std::string(kPrefix) + "strobe";
-    watch.zero = "sin(pi*(t - (" + to_text(system.start()[0]) + "))/" + to_text(forcing_period) + ")";
-    out.watches.push_back(std::move(watch));
-  }
   return out;
+}
+
+double PeriodMonitor::Stride::largest(bool before) const {
+  const std::size_t window = recent.size() / 2;
+  const auto all = static_cast<std::size_t>(count);
+  double most = 0;
+  for (std::size_t i = before ? window : 0; i < std::min(before ? 2 * window : window, all); ++i)
+    most = std::max(most, recent[(all - 1 - i) % recent.size()]);
+  return most;
+}
+
+/// It neither grows nor shrinks: what is repeated after more returns is not repeated after these.
+bool PeriodMonitor::Stride::steady() const {
+  const double now = largest();
+  return static_cast<std::size_t>(count) >= recent.size() && std::abs(now - largest(true)) <= 1e-3 * now;
+}
+
+void PeriodMonitor::Stride::add(double distance) {
+  recent[static_cast<std::size_t>(count) % recent.size()] = distance;
+  ++count;
+  const double most = largest();
+  double level = 1;
+  for (long& at : reached) {
+    if (!(most <= level))
+      at = 0;
+    else if (at == 0)
+      at = count;
+    level *= 0.1;
+  }
+}
+
+double PeriodMonitor::Stride::per_decade() const {
+  std::size_t last = 0;
+  while (last + 1 < reached.size() && reached[last + 1] != 0) ++last;
+  if (reached[last] == 0) return std::numeric_limits<double>::infinity();
+  long most = count - reached[last];
+  for (std::size_t j = last; j > 0 && j + 3 > last; --j) most = std::max(most, reached[j] - reached[j - 1]);
+  return static_cast<double>(most);
+}
+
+double PeriodMonitor::Stride::bound() const {
+  const double returns = per_decade();
+  return largest() / (returns > 0 ? -std::expm1(-std::log(10.0) / returns) : 1);
 }
 
 PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineOptions& options,
@@ -147,15 +190,61 @@ PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineO
   for (std::size_t k = 0; k < system.watches().size(); ++k) {
     const std::string& name = system.watches()[k].name;
     hidden_.push_back(name.compare(0, kPrefix.size(), kPrefix) == 0);
-    if (name == std::string(kPrefix) + "strobe") strobe_ = static_cast<int>(k);
   }
   const auto size = static_cast<std::size_t>(system.layout().integrated());
   least_.assign(size, std::numeric_limits<double>::infinity());
   most_.assign(size, -std::numeric_limits<double>::infinity());
+  own_.assign(size, 0.0);
   cells_.resize(simulate::column_names(system).size());
 }
 
+bool PeriodMonitor::next_leg(double time) {
+  if (found_ || time >= options_.until || (user_ != nullptr && user_->load(std::memory_order_relaxed)))
+    return false;
+  cancel_ = false;
+  instants_.clear();
+  instants_met_ = 0;
+  leg_over_ = false;
+  leg_until_ = options_.until;
+  cut_.clear();
+  if (forcing_ > 0) {
+    // The next multiple of T that is not the present one.
+    const double from = system_.start()[0];
+    leg_until_ = std::min(from + forcing_ * std::floor((time - from) / forcing_ + 1 + 1e-6), options_.until);
+  }
+  const auto add = [&](double start, double length, int places) {
+    for (int i = 0; i < places; ++i) {
+      const double instant = start + length * (i + 0.5) / places;
+      if (instant > time && (forcing_ == 0 || instant < leg_until_)) instants_.push_back(instant);
+    }
+  };
+  if (measuring_)
+    add(first_.time, motion_.period, PeriodicMotion::kMeasured);
+  else if (forcing_ > 0)
+    add(time, leg_until_ - time, kLooks);  // for ranges, which need not be exact
+  const auto own = static_cast<std::ptrdiff_t>(instants_.size());
+  const auto later = std::upper_bound(options_.instants.begin(), options_.instants.end(), time);
+  instants_.insert(instants_.end(), later, options_.instants.end());
+  std::inplace_merge(instants_.begin(), instants_.begin() + own, instants_.end());
+  return true;
+}
+
+void PeriodMonitor::interval(const engines::Interval& interval) {
+  // What is closed at the end of a leg goes on in the next.
+  if (leg_over_)
+    cut_.push_back(interval);
+  else
+    inner_.interval(interval);
+}
+
+void PeriodMonitor::end_intervals() {
+  for (const engines::Interval& interval : cut_) inner_.interval(interval);
+  cut_.clear();
+}
+
 bool PeriodMonitor::sample_time(double time) const {
+  if (time >= options_.until || std::binary_search(options_.instants.begin(), options_.instants.end(), time))
+    return true;
   const double span = options_.until - options_.from;
   const double spacing =
       options_.every > 0 ? options_.every : span / static_cast<double>(std::max(options_.samples - 1, 1L));
@@ -163,23 +252,64 @@ bool PeriodMonitor::sample_time(double time) const {
   return std::abs(options_.from + k * spacing - time) <= 1e-12 * std::abs(span);
 }
 
+/// Nothing depends on it: a position or a state, y being q, v, z.
+bool PeriodMonitor::drifts(std::size_t component) const {
+  const auto n = static_cast<std::size_t>(system_.layout().coordinates);
+  if (component < n) return system_.cyclic()[component];
+  return component >= 2 * n && system_.cyclic()[component - n];
+}
+
 void PeriodMonitor::note_state(const model::Workspace& work) {
   const double* y = work.in.data() + system_.layout().q();
+  const auto widen = [&](std::vector<double>& least, std::vector<double>& most) {
+    for (std::size_t i = 0; i < least.size(); ++i) {
+      least[i] = std::min(least[i], y[i]);
+      most[i] = std::max(most[i], y[i]);
+    }
+  };
+  widen(least_, most_);
+  for (auto& [key, returns] : returns_) widen(returns.least, returns.most);
+}
+
+/// Whether the state has been the same, to rounding and without speed, since another row.
+bool PeriodMonitor::rests(const engines::Mode& mode, model::Workspace& work) {
+  const auto n = static_cast<std::size_t>(system_.layout().coordinates);
+  const double* y = work.in.data() + system_.layout().q();
+  bool same = rest_y_.size() == least_.size() && rest_mode_ == mode.key();
+  bool moves = false;
   for (std::size_t i = 0; i < least_.size(); ++i) {
-    least_[i] = std::min(least_[i], y[i]);
-    most_[i] = std::max(most_[i], y[i]);
+    moves = moves || (i >= n && i < 2 * n && !drifts(i - n) && y[i] != 0);
+    const double rounding = std::numeric_limits<double>::epsilon() * (most_[i] - least_[i]);
+    same = same && (drifts(i) || std::abs(rest_y_[i] - y[i]) <= rounding);
   }
+  if (same && !moves) return work.in[0] > rest_time_;
+  rest_y_.assign(y, y + least_.size());
+  rest_mode_ = mode.key();
+  rest_time_ = work.in[0];
+  return false;
 }
 
 void PeriodMonitor::row(RowKind kind, const engines::Mode& mode, model::Workspace& work) {
+  const bool sampled = kind == RowKind::sample && work.in[0] != passed_ && sample_time(work.in[0]);
+  if (sampled) passed_ = work.in[0];
   if (found_) {
-    if (kind == RowKind::sample) inner_.row(kind, mode, work);
+    if (sampled) inner_.row(kind, mode, work);
     return;
   }
   note_state(work);
+  if (kind == RowKind::after && visible_) rest_y_.clear();  // the tail of an accumulation ends with its event
+  const bool rest = rests(mode, work);
   if (measuring_) measure_row(mode, work);
+  const bool strobe = forcing_ > 0 && kind != RowKind::before && work.in[0] >= leg_until_ && !leg_over_;
+  leg_over_ = leg_over_ || strobe;
   if (kind == RowKind::sample) {
-    inner_.row(kind, mode, work);
+    if (sampled) inner_.row(kind, mode, work);
+    if (strobe) section(kStrobeKey, mode, work);
+    if (forcing_ > 0 || measuring_) return;
+    if (rest)
+      settle(mode, work, rest_time_, true);
+    else
+      section(kSampleKey, mode, work);
     return;
   }
   if (kind == RowKind::before) {
@@ -188,7 +318,6 @@ void PeriodMonitor::row(RowKind kind, const engines::Mode& mode, model::Workspac
     held_mode_ = mode;
     held_work_ = &work;
     visible_ = false;
-    strobed_ = false;
     instant_ = 0;
     return;
   }
@@ -197,16 +326,16 @@ void PeriodMonitor::row(RowKind kind, const engines::Mode& mode, model::Workspac
   else if (sample_time(work.in[0]))
     inner_.row(RowKind::sample, mode, work);
   held_work_ = nullptr;
-  section(mode, work);
+  if (forcing_ == 0)
+    section(instant_, mode, work);
+  else if (strobe)
+    section(kStrobeKey, mode, work);
 }
 
 void PeriodMonitor::event(const engines::Event& event) {
   const bool hidden = event.kind == EventKind::watch && hidden_[static_cast<std::size_t>(event.place)];
   instant_ = mixed(instant_, hash_of(event));
-  if (hidden) {
-    strobed_ = strobed_ || event.place == strobe_;
-    return;
-  }
+  if (hidden) return;
   if (!visible_ && held_work_ != nullptr && options_.event_rows) {
     held_work_->in.swap(held_in_);
     inner_.row(RowKind::before, held_mode_, *held_work_);
@@ -231,16 +360,26 @@ void PeriodMonitor::progress(double time) {
   if (user_ != nullptr && user_->load(std::memory_order_relaxed)) cancel_ = true;
 }
 
-void PeriodMonitor::section(const engines::Mode& mode, const model::Workspace& work) {
-  if (forcing_ > 0 && !strobed_) return;
-  const std::uint64_t key = forcing_ > 0 ? 1 : instant_;
-  auto found = returns_.find(key);
-  if (found == returns_.end()) {
-    if (returns_.size() >= kMostKinds) return;
-    found = returns_.emplace(key, Returns{}).first;
-    found->second.ring.resize(static_cast<std::size_t>(2 * periodic_.most_returns + 1));
-  }
-  Returns& returns = found->second;
+PeriodMonitor::Returns* PeriodMonitor::returns_of(std::uint64_t key) {
+  const auto found = returns_.find(key);
+  if (found != returns_.end()) return &found->second;
+  if (returns_.size() >= kMostKinds) return nullptr;
+  Returns& returns = returns_[key];
+  const auto most = static_cast<std::size_t>(periodic_.most_returns);
+  returns.ring.resize((forcing_ > 0 ? 2 * kPoints : 2) * most + 1);
+  returns.stride.resize(most);
+  // Over a few returns a transient that turns shows its size.
+  for (std::size_t p = 1; p <= most; ++p)
+    returns.stride[p - 1].recent.assign(2 * std::max<std::size_t>(p + 1, 8), 0.0);
+  returns.least = least_;
+  returns.most = most_;
+  return &returns;
+}
+
+void PeriodMonitor::section(std::uint64_t key, const engines::Mode& mode, model::Workspace& work) {
+  Returns* const of_key = returns_of(key);
+  if (of_key == nullptr) return;
+  Returns& returns = *of_key;
   Return& now = returns.ring[returns.next];
   now.time = work.in[0];
   now.mode = mode.key();
@@ -248,25 +387,33 @@ void PeriodMonitor::section(const engines::Mode& mode, const model::Workspace& w
   now.count = count_;
   const auto q = work.in.begin() + system_.layout().q();
   now.y.assign(q, q + static_cast<std::ptrdiff_t>(least_.size()));
+  now.least = returns.least;
+  now.most = returns.most;
+  returns.least = returns.most = now.y;
   returns.next = (returns.next + 1) % returns.ring.size();
   returns.size = std::min(returns.size + 1, returns.ring.size());
-  if (!measuring_) {
-    look_for_period(key, returns);
-  } else if (key == key_ && --returns_left_ == 0) {
-    finish(now);
+  if (measuring_) {
+    if (key == key_ && --returns_left_ == 0) finish(now);
+  } else {
+    look_for_period(key, returns, mode, work);
   }
   if (measuring_) take_modes(mode);
 }
 
+double PeriodMonitor::scale(std::size_t component) const {
+  const double range = most_[component] - least_[component];
+  return still(component) ? range : own_[component];
+}
+
+bool PeriodMonitor::still(std::size_t component) const {
+  return !(own_[component] > periodic_.accuracy * (most_[component] - least_[component]));
+}
+
 double PeriodMonitor::distance(const Return& a, const Return& b) const {
   double worst = 0;
-  const auto n = static_cast<std::size_t>(system_.layout().coordinates);
   for (std::size_t i = 0; i < a.y.size(); ++i) {
-    // q, v, z; of q and z those that nothing depends on may drift
-    const bool drifts = i < n ? system_.cyclic()[i] : i >= 2 * n && system_.cyclic()[i - n];
-    const double range = most_[i] - least_[i];
-    if (drifts || !(range > 0)) continue;
-    worst = std::max(worst, std::abs(a.y[i] - b.y[i]) / range);
+    if (drifts(i) || !(scale(i) > 0)) continue;
+    worst = std::max(worst, std::abs(a.y[i] - b.y[i]) / scale(i));
   }
   return worst;
 }
@@ -280,55 +427,184 @@ bool PeriodMonitor::same_events(const Return& a, const Return& b, const Return& 
   return b.hash - a.hash * power == c.hash - b.hash * power;
 }
 
-/// A motion that turns while it converges is near to itself after p returns before it is after a divisor of p: as long as the distance
-/// after the divisor is small and still shrinks, it is waited for.
-bool PeriodMonitor::shorter_is_coming(const Returns& returns, std::size_t p) const {
-  for (std::size_t q = 1; q < p; ++q) {
-    if (p % q != 0 || p + q >= returns.size) continue;
-    const double now = distance(returns.back(0), returns.back(q));
-    if (now < std::sqrt(periodic_.accuracy) && now < 0.99 * distance(returns.back(p), returns.back(p + q)))
-      return true;
-  }
-  return false;
-}
-
-void PeriodMonitor::look_for_period(std::uint64_t key, const Returns& returns) {
+void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const engines::Mode& mode,
+                                    model::Workspace& work) {
   const Return& now = returns.back(0);
-  for (std::size_t p = 1; 2 * p < returns.size; ++p) {
-    const Return &before = returns.back(p), &first = returns.back(2 * p);
-    if (now.mode != before.mode || before.mode != first.mode || !same_events(first, before, now)) continue;
-    const double last = distance(now, before);
-    if (last > periodic_.accuracy) continue;
-    const double earlier = distance(before, first);
-    const bool rounding = std::max(last, earlier) <= 1e-2 * periodic_.accuracy;
-    const double shrinks = earlier > 0 ? last / earlier : 0;
-    const double remaining = rounding      ? std::max(last, earlier)
-                             : shrinks < 1 ? last * shrinks / (1 - shrinks)
-                                           : std::numeric_limits<double>::infinity();
-    if (remaining > periodic_.accuracy || shorter_is_coming(returns, p)) continue;
+  const std::size_t most = key == kSampleKey ? 1 : returns.stride.size();
+  std::vector<double> least = now.least, largest = now.most;
+  std::size_t found = 0;
+  for (std::size_t p = 1; p <= most && p < returns.size; ++p) {
+    const Return& part = returns.back(p - 1);
+    bool settled = true;
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      least[i] = std::min(least[i], part.least[i]);
+      largest[i] = std::max(largest[i], part.most[i]);
+      own_[i] = largest[i] - least[i];
+      settled = settled && (drifts(i) || still(i));
+    }
+    Stride& stride = returns.stride[p - 1];
+    stride.add(distance(now, returns.back(p)));
+    if (found != 0 || 2 * p >= returns.size || (key == kSampleKey && !settled)) continue;
+    if (!same_modes(returns, p) || stride.count <= static_cast<long>(p)) continue;
+    double bound = stride.bound();
+    bool by_limit = false;
+    if (bound > periodic_.accuracy && stride.largest() <= periodic_.accuracy) {
+      bound = distance_to_limit(returns, p);
+      by_limit = true;
+      for (std::size_t q = 1; q < p; ++q)
+        by_limit = by_limit && (p % q != 0 || returns.stride[q - 1].largest() <= 3 * bound ||
+                                returns.stride[q - 1].steady());
+      if (!by_limit) bound = std::numeric_limits<double>::infinity();
+    }
+    if (!(bound <= periodic_.accuracy)) {
+      stride.near = 0;
+      continue;
+    }
+    // It is followed to what the tolerance allows, if that does not take long.
+    if (++stride.near < kPatience && bound > 100 * options_.tolerance) continue;
+    found = p;
     motion_ = {};
-    motion_.distance = remaining;
-    motion_.contraction = rounding ? std::numeric_limits<double>::quiet_NaN() : shrinks;
-    first_ = now;
-    begin_measuring(key, p);
-    return;
+    motion_.distance = bound;
+    const double decade = stride.per_decade();
+    motion_.contraction = decade > 0 ? std::pow(10.0, -static_cast<double>(p) / decade)
+                                     : std::numeric_limits<double>::quiet_NaN();
+    if (settled) {
+      settle(mode, work, rest_time_ < returns.back(p).time ? rest_time_ : now.time,
+             rest_time_ < returns.back(p).time);
+      return;
+    }
   }
+  if (found == 0) return;
+  // Within this distance of the periodic motion, what is near to itself after a part of p repeats after it.
+  for (std::size_t q = 1; q < found; ++q) {
+    if (found % q != 0 || !same_modes(returns, q)) continue;
+    if (returns.stride[q - 1].largest() > 3 * periodic_.accuracy) continue;
+    motion_.contraction = std::pow(motion_.contraction, static_cast<double>(q) / static_cast<double>(found));
+    found = q;
+  }
+  first_ = now;
+  begin_measuring(key, found, now.time - returns.back(found).time);
 }
 
-void PeriodMonitor::begin_measuring(std::uint64_t key, std::size_t returns) {
+/// The limit of y_k, y_{k−p}, …, from `offset` returns ago on: if deviations obey a linear recurrence, the sum of states whose weights γ (with sum
+/// one) make the same sum of their differences vanish, in the least squares over the window. False: there is none.
+bool PeriodMonitor::limit_of(const Returns& returns, std::size_t p, std::size_t offset,
+                             std::vector<double>& limit) const {
+  const std::size_t size = own_.size();
+  const auto point = [&](std::size_t j, std::size_t i) { return returns.back(offset + j * p).y[i]; };
+  const auto step = [&](std::size_t j, std::size_t i) { return (point(j, i) - point(j + 1, i)) / scale(i); };
+  std::vector<std::size_t> used;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!drifts(i) && scale(i) > 0) used.push_back(i);
+  }
+  const std::size_t weights = std::min(kWeights, used.size());
+  // Columns γ_1 … γ_m, then the right-hand side; modified Gram-Schmidt.
+  std::vector<std::vector<double>> column(weights + 1);
+  for (std::size_t shift = 0; shift + weights + 1 < kPoints; ++shift) {
+    for (const std::size_t i : used) {
+      for (std::size_t j = 1; j <= weights; ++j) column[j - 1].push_back(step(shift + j, i) - step(shift, i));
+      column[weights].push_back(-step(shift, i));
+    }
+  }
+  const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+    return sum;
+  };
+  std::vector<double> upper((weights + 1) * (weights + 1), 0.0), gamma(weights, 0.0);
+  for (std::size_t j = 0; j <= weights; ++j) {
+    const double before = product(column[j], column[j]);
+    for (std::size_t l = 0; l < j; ++l) {
+      if (upper[l * (weights + 1) + l] == 0) continue;
+      const double part = product(column[l], column[j]);
+      upper[l * (weights + 1) + j] = part;
+      for (std::size_t k = 0; k < column[j].size(); ++k) column[j][k] -= part * column[l][k];
+    }
+    const double norm = std::sqrt(product(column[j], column[j]));
+    if (j == weights || !(norm > 1e-9 * std::sqrt(before))) continue;  // depends on those before it
+    upper[j * (weights + 1) + j] = norm;
+    for (double& x : column[j]) x /= norm;
+  }
+  double first = 1;
+  for (std::size_t j = weights; j-- > 0;) {
+    if (upper[j * (weights + 1) + j] == 0) continue;
+    double sum = upper[j * (weights + 1) + weights];
+    for (std::size_t l = j + 1; l < weights; ++l) sum -= upper[j * (weights + 1) + l] * gamma[l];
+    gamma[j] = sum / upper[j * (weights + 1) + j];
+    first -= gamma[j];
+  }
+  limit.resize(size);
+  bool finite = true;
+  for (std::size_t i = 0; i < size; ++i) {
+    limit[i] = first * point(0, i);
+    for (std::size_t j = 0; j < weights; ++j) limit[i] += gamma[j] * point(j + 1, i);
+    finite = finite && std::isfinite(limit[i]);
+  }
+  return finite;
+}
+
+/// How far y_k is from the limit of its sequence, with what two separate windows differ about it.
+double PeriodMonitor::distance_to_limit(const Returns& returns, std::size_t p) const {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  if (returns.size < 2 * kPoints * p) return kNone;
+  Return now, before;
+  if (!limit_of(returns, p, 0, now.y) || !limit_of(returns, p, kPoints * p, before.y)) return kNone;
+  return 2 * distance(returns.back(0), now) + 4 * distance(now, before);
+}
+
+/// Modes and events have been the same over the last two times p returns.
+bool PeriodMonitor::same_modes(const Returns& returns, std::size_t p) const {
+  const Return &now = returns.back(0), &before = returns.back(p), &first = returns.back(2 * p);
+  // Returns that come faster and faster end in a point, whatever is compared at them.
+  const double last = now.time - before.time, earlier = before.time - first.time;
+  const double steady = 10 * std::max(periodic_.accuracy, options_.tolerance);
+  return now.mode == before.mode && before.mode == first.mode && same_events(first, before, now) &&
+         std::abs(last - earlier) <= steady * last;
+}
+
+/// The motion has come to an equilibrium.
+void PeriodMonitor::settle(const engines::Mode& mode, model::Workspace& work, double since, bool at_rest) {
+  if (at_rest) motion_ = {};
+  motion_.equilibrium = true;
+  motion_.at_rest = at_rest;
+  motion_.forcing_period = forcing_;
+  motion_.from = since;
+  motion_.to = work.in[0];
+  begin_ranges();
+  credited_ = since;
+  take_modes(mode);
+  simulate::fill_row(system_, mode, work, cells_.data());
+  measure_cells();
+  credit(motion_.to);
+  gather_shares(motion_.to - since);
+  found_ = std::move(motion_);
+  cancel_ = true;
+}
+
+void PeriodMonitor::begin_measuring(std::uint64_t key, std::size_t returns, double period) {
   measuring_ = true;
+  cancel_ = true;  // to go on with rows at the places that are measured
   key_ = key;
   returns_left_ = returns;
   motion_.from = first_.time;
+  motion_.period = period;
   motion_.forcing_period = forcing_;
   credited_ = first_.time;
+  begin_ranges();
+  for (std::size_t i = 0; i < first_.y.size(); ++i)
+    motion_.ranges[i].least = motion_.ranges[i].most = first_.y[i];
+  before_.assign(1, first_.time);
+  before_.insert(before_.end(), first_.y.begin(), first_.y.end());
+  track_.clear();
+}
+
+void PeriodMonitor::begin_ranges() {
   const std::vector<std::string> names = simulate::column_names(system_);
   const auto own = static_cast<std::size_t>(1 + system_.layout().integrated());
   for (std::size_t c = 1; c < names.size(); ++c) {
     if (c >= own && system_.columns()[c - own].mode_of >= 0) continue;
-    const bool state = c < own;
-    motion_.ranges.push_back({names[c], state ? first_.y[c - 1] : std::numeric_limits<double>::infinity(),
-                              state ? first_.y[c - 1] : -std::numeric_limits<double>::infinity()});
+    motion_.ranges.push_back(
+        {names[c], std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
   }
   shares_.assign(system_.relations().size() * kWords + system_.switches().size(), 0.0);
   modes_.clear();
@@ -356,6 +632,16 @@ void PeriodMonitor::measure_row(const engines::Mode& mode, model::Workspace& wor
   simulate::fill_row(system_, mode, work, cells_.data());
   credit(cells_[0]);
   take_modes(mode);
+  measure_cells();
+  locate_extremes();
+  for (; instants_met_ < instants_.size() && instants_[instants_met_] <= cells_[0]; ++instants_met_) {
+    if (!std::binary_search(options_.instants.begin(), options_.instants.end(), instants_[instants_met_]))
+      track_.insert(track_.end(), cells_.begin() + 1,
+                    cells_.begin() + 1 + static_cast<std::ptrdiff_t>(least_.size()));
+  }
+}
+
+void PeriodMonitor::measure_cells() {
   const auto own = static_cast<std::size_t>(1 + system_.layout().integrated());
   std::size_t next = 0;
   for (std::size_t c = 1; c < cells_.size(); ++c) {
@@ -366,45 +652,89 @@ void PeriodMonitor::measure_row(const engines::Mode& mode, model::Workspace& wor
   }
 }
 
-void PeriodMonitor::finish(const Return& last) {
-  const double apart = distance(first_, last);
-  if (apart > periodic_.accuracy || last.mode != first_.mode) {
-    measuring_ = false;  // it was a pause, not a period
-    return;
+/// Extremes of positions between the row before and this one, by the cubic through positions and speeds: no event lies between them.
+void PeriodMonitor::locate_extremes() {
+  const auto n = static_cast<std::size_t>(system_.layout().coordinates);
+  const double h = cells_[0] - before_[0];
+  for (std::size_t i = 0; i < n && h > 0; ++i) {
+    const double start = before_[1 + i], change = cells_[1 + i] - start;
+    const double u = h * before_[1 + n + i], w = h * cells_[1 + n + i];
+    if (u == 0 || w == 0 || (u > 0) == (w > 0)) continue;
+    // start + u s + b s² + c s³ with slope u + 2 b s + 3 c s², which changes its sign once in (0, 1)
+    const double b = 3 * change - 2 * u - w, c = u + w - 2 * change;
+    double s = u / (u - w);
+    for (int round = 0; round < 8; ++round) {
+      const double slope = 2 * b + 6 * c * s;
+      if (slope == 0) break;
+      s = std::clamp(s - (u + s * (2 * b + 3 * c * s)) / slope, 0.0, 1.0);
+    }
+    const double value = start + s * (u + s * (b + c * s));
+    motion_.ranges[i].least = std::min(motion_.ranges[i].least, value);
+    motion_.ranges[i].most = std::max(motion_.ranges[i].most, value);
   }
+  std::copy_n(cells_.begin(), before_.size(), before_.begin());
+}
+
+/// How often the measured period repeats a part of itself, all components and places alike.
+int PeriodMonitor::repetitions() const {
+  const std::size_t width = least_.size();
+  const auto places = static_cast<std::size_t>(PeriodicMotion::kMeasured);
+  if (track_.size() != places * width) return 1;
+  for (std::size_t parts = 64; parts > 1; --parts) {
+    if (places % parts != 0 || motion_.events.size() % parts != 0 || motion_.events_cut) continue;
+    const std::size_t length = places / parts;
+    std::size_t apart = 0;
+    for (std::size_t k = 0; k + length < places; ++k) {
+      bool same = true;
+      for (std::size_t i = 0; i < width && same; ++i) {
+        const double change = std::abs(track_[(k + length) * width + i] - track_[k * width + i]);
+        same = drifts(i) || !(change > 3 * periodic_.accuracy * scale(i));
+      }
+      if (!same) ++apart;
+    }
+    // A place may lie between two impacts that are one.
+    if (apart <= motion_.events.size() / parts) return static_cast<int>(parts);
+  }
+  return 1;
+}
+
+void PeriodMonitor::finish(const Return& last) {
+  measuring_ = false;
+  cancel_ = true;
+  for (std::size_t i = 0; i < own_.size(); ++i) own_[i] = motion_.ranges[i].most - motion_.ranges[i].least;
+  if (distance(first_, last) > periodic_.accuracy || last.mode != first_.mode)
+    return;  // a pause, not a period
   motion_.to = last.time;
   motion_.period = last.time - first_.time;
-  if (forcing_ > 0) motion_.period = forcing_ * std::round(motion_.period / forcing_);
-  const auto n = static_cast<std::size_t>(system_.layout().coordinates);
-  bool still = true;
   for (std::size_t i = 0; i < last.y.size(); ++i) {
-    const bool drifts = i < n ? system_.cyclic()[i] : i >= 2 * n && system_.cyclic()[i - n];
-    if (drifts) {
-      const double change = last.y[i] - first_.y[i];
-      if (std::abs(change) > periodic_.accuracy * (most_[i] - least_[i]))
-        motion_.drifts.push_back({motion_.ranges[i].name, change});
-      continue;
-    }
-    still = still && motion_.ranges[i].most - motion_.ranges[i].least <=
-                         10 * periodic_.accuracy * (most_[i] - least_[i]);
+    const double change = last.y[i] - first_.y[i];
+    if (drifts(i) && std::abs(change) > periodic_.accuracy * (most_[i] - least_[i]))
+      motion_.drifts.push_back({motion_.ranges[i].name, change});
   }
-  motion_.equilibrium = still && motion_.events.empty();
+  gather_shares(motion_.period);
+  if (forcing_ > 0) {
+    motion_.period = forcing_ * std::round(motion_.period / forcing_);
+    const int parts = repetitions();
+    motion_.period /= parts;
+    motion_.events.resize(motion_.events.size() / static_cast<std::size_t>(parts));
+    for (PeriodicMotion::Drift& drift : motion_.drifts) drift.change /= parts;
+  }
+  found_ = std::move(motion_);
+}
+
+void PeriodMonitor::gather_shares(double duration) {
   for (std::size_t r = 0; r < system_.relations().size(); ++r) {
     for (std::size_t word = 0; word < kWords; ++word) {
       const double time = shares_[r * kWords + word];
       if (time > 0)
         motion_.shares.push_back({system_.relations()[r].name,
-                                  std::string(simulate::mode_word(static_cast<int>(word))),
-                                  time / motion_.period});
+                                  std::string(simulate::mode_word(static_cast<int>(word))), time / duration});
     }
   }
   for (std::size_t k = 0; k < system_.switches().size(); ++k) {
     const double time = shares_[system_.relations().size() * kWords + k];
-    if (time > 0) motion_.shares.push_back({system_.switches()[k].place, "slide", time / motion_.period});
+    if (time > 0) motion_.shares.push_back({system_.switches()[k].place, "slide", time / duration});
   }
-  found_ = std::move(motion_);
-  measuring_ = false;
-  cancel_ = true;
 }
 
 engines::EngineResult run_until_periodic(const model::System& system, std::string_view engine,
@@ -414,14 +744,57 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
   PeriodMonitor monitor(system, options, forcing_period, sink, periodic);
   options.event_rows = true;
   options.cancel = monitor.cancel();
-  engines::EngineResult result = simulate::run(system, engine, options, monitor, resume);
+  // Where there are many legs, the engine keeps its memory from one to the next.
+  const std::string used = simulate::engine_used(system, engine);
+  const bool possible = simulate::engine_problem(system, engine).empty();
+  std::optional<engines::EventEngine> event;
+  std::optional<engines::ExactEngine> exact;
+  if (possible && used == "event") event.emplace(system);
+  if (possible && used == "exact") exact.emplace(system);
+  // Rows at equal times belong to the whole run, not to a leg.
+  const double until = options.until;
+  if (options.every == 0)
+    options.every = (until - options.from) / static_cast<double>(std::max(options.samples - 1, 1L));
+  engines::EngineResult total;
+  engines::Moment moment;
+  bool first = true, again = monitor.next_leg(resume != nullptr ? resume->time : options.from);
+  do {
+    options.instants = monitor.instants();
+    options.until = again ? monitor.leg_until() : until;
+    engines::EngineResult leg = event   ? event->run(options, monitor, resume)
+                                : exact ? exact->run(options, monitor, resume)
+                                        : simulate::run(system, engine, options, monitor, resume);
+    if (!first) {
+      leg.steps += total.steps;
+      leg.rejected += total.rejected;
+      leg.evaluations += total.evaluations;
+      leg.impacts += total.impacts;
+      leg.windows += total.windows;
+      leg.undecided_ties += total.undecided_ties;
+      leg.reactions_not_unique = leg.reactions_not_unique || total.reactions_not_unique;
+      leg.uniqueness_unchecked = leg.uniqueness_unchecked || total.uniqueness_unchecked;
+      leg.largest_energy = std::max(leg.largest_energy, total.largest_energy);
+      leg.worst_gap = std::max(leg.worst_gap, total.worst_gap);
+      leg.start_mode = total.start_mode;
+    }
+    first = false;
+    total = std::move(leg);
+    moment = total.end;
+    resume = &moment;
+    again = (total.status.reason == Reason::interrupted || total.status.reason == Reason::done) &&
+            monitor.next_leg(moment.time);
+  } while (again);
   found = monitor.found();
-  if (found && result.status.reason == Reason::interrupted)
-    result.status = {Reason::periodic,
-                     result.status.time,
-                     {},
-                     found->equilibrium ? "an equilibrium" : "period " + to_text(found->period, 12)};
-  return result;
+  if (!found) monitor.end_intervals();
+  if (found && (total.status.reason == Reason::interrupted || total.status.reason == Reason::done)) {
+    total.status = {Reason::periodic,
+                    total.status.time,
+                    {},
+                    found->at_rest       ? "at rest since " + to_text(found->from, 12)
+                    : found->equilibrium ? "an equilibrium"
+                                         : "period " + to_text(found->period, 12)};
+  }
+  return total;
 }
 
 }  // namespace judder::analysis

@@ -186,6 +186,7 @@ Json periodic_json(const analysis::PeriodicMotion& motion) {
     shares.push_back({{"element", share.element}, {"mode", share.mode}, {"share", json_number(share.share)}});
   for (const auto& drift : motion.drifts) drifts[drift.name] = json_number(drift.change);
   return {{"equilibrium", motion.equilibrium},
+          {"at_rest", motion.at_rest},
           {"period", json_number(motion.period)},
           {"forcing_period", motion.forcing_period > 0 ? json_number(motion.forcing_period) : Json(nullptr)},
           {"from", json_number(motion.from)},

@@ -75,18 +75,23 @@ std::string periodic_lines(const RunReport& report) {
   const analysis::PeriodicMotion& motion = *report.summary.periodic;
   std::string out;
   if (motion.equilibrium) {
-    out += "the motion settles:\n";
+    out += motion.at_rest ? "at rest since t = " + to_text(motion.from, 12) + "\n" : "the motion settles:\n";
   } else {
     out += "period " + to_text(motion.period, 12);
     if (motion.forcing_period > 0) {
       const long times = std::lround(motion.period / motion.forcing_period);
-      out += times == 1 ? ", that of the force" : ", " + std::to_string(times) + " times that of the force";
+      const long parts = std::lround(motion.forcing_period / motion.period);
+      if (times > 1)
+        out += ", " + std::to_string(times) + " times that of the force";
+      else
+        out += parts == 1 ? ", that of the force"
+                          : ", one of " + std::to_string(parts) + " in that of the force";
     }
-    out += "; to the periodic motion still " + to_text(motion.distance, 2) + " of the range";
+    out += "; to the periodic motion still at most " + to_text(motion.distance, 2) + " of the range";
     if (motion.contraction > 0) out += ", shrinking by " + to_text(motion.contraction, 3) + " per period";
     out += "\n";
   }
-  TextTable ranges({"over one period", "smallest", "largest"}, {1, 2});
+  TextTable ranges({motion.equilibrium ? "there" : "over one period", "smallest", "largest"}, {1, 2});
   for (const auto& range : motion.ranges) ranges.add({range.name, show(range.least), show(range.most)});
   out += ranges.text();
   for (const auto& share : motion.shares)
