@@ -71,13 +71,31 @@ std::array<double, N> mean(const Dither& dither, double v, const F& f) {
       for (double& x : out) x /= kPi;
       return out;
     }
-    case Wave::other:
-      for (const double w : dither.samples) {
-        const std::array<double, N> value = f(v + dither.amplitude * w);
-        for (std::size_t k = 0; k < N; ++k) out[k] += value[k];
+    case Wave::other: {
+      const std::size_t count = dither.samples.size();
+      const auto part = [&](double from, double to, double share) {
+        // Two points of Gauss in a piece without reversal; so that the mean is smooth in v, no piece goes across zero.
+        const double half = 0.5 * (to - from), middle = 0.5 * (from + to), apart = half * 0.5773502691896258;
+        const std::array<double, N> low = f(middle - apart), high = f(middle + apart);
+        for (std::size_t k = 0; k < N; ++k) out[k] += 0.5 * share * (low[k] + high[k]);
+      };
+      for (std::size_t i = 0; i < count; ++i) {
+        const double from = v + dither.amplitude * dither.samples[i];
+        const double to = v + dither.amplitude * dither.samples[(i + 1) % count];
+        if (dither.jumps(i)) {
+          part(from, from, 0.5);
+          part(to, to, 0.5);
+        } else if ((from > 0 && to < 0) || (from < 0 && to > 0)) {
+          const double share = from / (from - to);
+          part(from, 0, share);
+          part(0, to, 1 - share);
+        } else {
+          part(from, to, 1);
+        }
       }
-      for (double& x : out) x /= static_cast<double>(dither.samples.size());
+      for (double& x : out) x /= static_cast<double>(count);
       return out;
+    }
   }
   return out;
 }
@@ -234,12 +252,23 @@ double Dither::at(double phase) const {
       return phase < 0.5 ? amplitude : -amplitude;
     case Wave::sine:
       return amplitude * std::cos(2 * kPi * phase);
-    case Wave::other:
-      return amplitude *
-             samples[std::min(static_cast<std::size_t>(phase * static_cast<double>(samples.size())),
-                              samples.size() - 1)];
+    case Wave::other: {
+      const double place =
+          phase * static_cast<double>(samples.size()) + static_cast<double>(samples.size()) - 0.5;
+      const double before = std::floor(place);
+      const auto i = static_cast<std::size_t>(before) % samples.size(), next = (i + 1) % samples.size();
+      const double share = place - before;
+      if (jumps(i)) return amplitude * samples[share < 0.5 ? i : next];
+      return amplitude * (samples[i] + share * (samples[next] - samples[i]));
+    }
   }
   return 0;
+}
+
+bool Dither::jumps(std::size_t i) const {
+  const std::size_t n = samples.size();
+  const auto change = [&](std::size_t k) { return std::abs(samples[(k + 1) % n] - samples[k % n]); };
+  return change(i) > 0.02 && change(i) > 10 * std::max(change(i + n - 1), change(i + 1));
 }
 
 double mean_speed_of_sine(double v, double amplitude) {

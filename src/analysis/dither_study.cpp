@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/dense.hpp"
 #include "judder/analysis/dither.hpp"
 #include "judder/core/number.hpp"
 
@@ -73,6 +74,40 @@ model::Spec without_law(model::Spec spec, const std::string& name) {
   return spec;
 }
 
+/// The common period of the fast ones, which are those up to kFast times the shortest; 0: there is none.
+double common_period(const std::vector<double>& periods) {
+  constexpr double kFast = 8;
+  double common = periods.front();
+  for (const double other : periods) {
+    if (other > kFast * periods.front()) break;
+    double times = 1;
+    const auto whole = [&] {
+      const double ratio = times * common / other;
+      return ratio > 0.5 && std::abs(ratio - std::round(ratio)) <= 1e-9 * ratio;
+    };
+    while (!whole() && times < 100) ++times;
+    if (!whole()) return 0;
+    common *= times;
+  }
+  return common;
+}
+
+/// The highest natural frequency of the structure.
+double highest_frequency(const SlidingStructure& structure, std::size_t n) {
+  ComplexMatrix mass(n);
+  std::vector<Complex> rows(n * n);
+  for (std::size_t i = 0; i < n * n; ++i) {
+    mass(i / n, i % n) = structure.mass[i];
+    rows[i] = structure.stiffness[i];
+  }
+  if (n == 0 || !solve(mass, rows, n)) return 0;
+  ComplexMatrix a(n);
+  for (std::size_t i = 0; i < n * n; ++i) a(i / n, i % n) = rows[i];
+  double most = 0;
+  for (const Complex& value : eigenvalues(std::move(a))) most = std::max(most, std::abs(value));
+  return std::sqrt(most);
+}
+
 /// Instants at the middles of equal parts of one period.
 double instant(double from, double period, int i) { return from + period * (i + 0.5) / kPoints; }
 
@@ -132,7 +167,11 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
 
   // --- the fast part of the slip velocity ---
   if (study.system.periods().empty()) return study;  // no dither
-  const double period = study.system.periods().front();
+  const double period = common_period(study.system.periods());
+  if (period == 0) {
+    problem = {"the dither has no period: its frequencies have no common one", ""};
+    return std::nullopt;
+  }
   const double from = study.system.start()[0];
   std::vector<double> belt(kPoints), push(kPoints), acceleration(n);
   const auto belt_at = [&](double t) {
@@ -170,7 +209,13 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   // What is left of slow parts after the trend is of second order in the ratio of the periods.
   if (belt_size < 1e-9 * push_size) std::fill(belt.begin(), belt.end(), 0.0);
   if (push_size < 1e-6 * belt_size) std::fill(push.begin(), push.end(), 0.0);
-  if (belt_size == 0 && push_size == 0) return study;
+  // Where nothing shakes faster than the structure swings, the forces are part of the slow motion.
+  if (belt_size == 0 && dither.frequency <= 2 * highest_frequency(study.structure, n))
+    std::fill(push.begin(), push.end(), 0.0);
+  if (largest(belt) == 0 && largest(push) == 0) {
+    dither.frequency = 0;
+    return study;
+  }
   double a = 0, b = 0, c = 0, d = 0;
   const bool belt_pure = largest(belt) == 0 || pure_sine(belt, a, b);
   const bool push_pure = largest(push) == 0 || pure_sine(push, c, d);

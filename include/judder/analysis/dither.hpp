@@ -44,8 +44,10 @@ struct Dither {
   double frequency = 0;         ///< rad per unit of time
   std::vector<double> samples;  ///< `other`: w/W at the middles of equal parts of a period
 
-  /// w at a phase in [0, 1): W, then −W; W cos(2π phase); the samples.
+  /// w at a phase in [0, 1): W, then −W; W cos(2π phase); the samples, joined by straight lines where they do not jump.
   [[nodiscard]] double at(double phase) const;
+  /// Between sample i and the next: a change far beyond those beside it.
+  [[nodiscard]] bool jumps(std::size_t i) const;
 };
 
 /// Averaged friction at one slow slip velocity.
@@ -124,8 +126,9 @@ struct DitherProblem {
   std::string message, help;
 };
 
-/// Finds the dither of a law: the part of its slip velocity that repeats with the shortest period of the model, from the slip as it is
-/// written (a belt, `X' + W*sign(sin(Om*t))`) and from forces of that period (∫ W_T M⁻¹ h dt). `law` may be empty if the model has one law.
+/// Finds the dither of a law: the part of its slip velocity that repeats with the shortest period of the model, or with the common one of those up to eight
+/// times as long (a wave with its harmonics), from the slip as it is written (a belt, `X' + W*sign(sin(Om*t))`) and from forces of that period (∫ W_T M⁻¹ h dt).
+/// Forces that are not faster than the structure are no dither. `law` may be empty if the model has one law.
 [[nodiscard]] std::optional<DitherStudy> dither_study(const model::Spec& spec,
                                                       const model::CompileOptions& options, std::string law,
                                                       DitherProblem& problem);

@@ -188,7 +188,106 @@ TEST(Study, SeesOtherWaves) {
   const auto study = dither_study(block(lugre(), "x' + 0.3*(sin(50*t) + sin(100*t)/2)"), {}, "", problem);
   ASSERT_TRUE(study) << problem.message;
   EXPECT_EQ(study->dither.wave, Wave::other);
-  EXPECT_NEAR(study->dither.frequency, 100, 1e-9) << "the shortest period is the dither's";
+  EXPECT_NEAR(study->dither.frequency, 50, 1e-9) << "a wave with a harmonic has the period of both";
+  EXPECT_FALSE(dither_study(block(lugre(), "x' + 0.3*(sin(50*t) + sin(sqrt(7)*50*t)/2)"), {}, "", problem));
+  EXPECT_NE(problem.message.find("no period"), std::string::npos);
+}
+
+/// ⟨R(v + w(phase))⟩ by brute force.
+template <class Law, class Shape>
+double brute_mean(const Law& law, const Shape& shape, double v) {
+  constexpr int kMany = 2000000;
+  double sum = 0;
+  for (int i = 0; i < kMany; ++i) {
+    const double u = v + shape((i + 0.5) / kMany);
+    sum += u > 0 ? law(u) : u < 0 ? -law(-u) : 0;
+  }
+  return sum / kMany;
+}
+
+// A triangle spends equal times at equal speeds: between −W and W the slope is (R(v + W) + R(W − v))/2W, and jumps count.
+TEST(Study, ATriangleHasTheSlopeOfItsEnds) {
+  DitherProblem problem;
+  for (const bool coulomb : {false, true}) {
+    model::FrictionLaw law;
+    law.given = true;
+    law.dynamic = 0.3;
+    law.static_coefficient = coulomb ? 0.3 : 0.6;
+    law.velocity = 0.1;
+    if (!coulomb) law.viscous = 0.05;
+    model::Spec spec = block(law, "x' + 0.5*2/pi*asin(sin(200*t))");
+    spec.joints[0].normal = 2;
+    const auto study = dither_study(spec, {}, "", problem);
+    ASSERT_TRUE(study) << problem.message;
+    model::FrictionCurve curve(study->system, study->relation);
+    const auto resists = [&](double u) {
+      return 2 * (0.3 + (coulomb ? 0 : 0.3 * std::exp(-u * u / 0.01))) + (coulomb ? 0 : 0.05 * u);
+    };
+    for (const double v : {0.0, 0.1, 0.2, 0.37}) {
+      const Averaged found = averaged(curve, study->dither, v);
+      EXPECT_NEAR(found.slope, resists(0.5 + v) + resists(0.5 - v), 1e-3) << v;
+      const auto wave = [](double phase) { return 0.5 * (4 * std::abs(phase - 0.5) - 1); };
+      EXPECT_NEAR(found.resistance, brute_mean(resists, wave, v), 1e-5) << v;
+    }
+    EXPECT_NEAR(averaged(curve, study->dither, 0).slope, coulomb ? 1.2 : 1.25, 1e-6);
+    EXPECT_TRUE(unstable_speeds(study->structure, curve, study->dither, 1e-6, 0.3).empty());
+  }
+}
+
+// Waves of any shape, with and without jumps, against plain sums.
+TEST(Study, AveragesOverWavesOfAnyShape) {
+  struct Case {
+    const char* slip;
+    double (*shape)(double);
+  };
+  const Case cases[] = {
+      {"x' + 0.5*(sin(200*t) + 0.3*sin(400*t))",
+       [](double phase) { return 0.5 * (std::sin(2 * kPi * phase) + 0.3 * std::sin(4 * kPi * phase)); }},
+      {"x' + 0.3*sign(sin(200*t)) + 0.2*sign(sin(400*t))",
+       [](double phase) { return (phase < 0.5 ? 0.3 : -0.3) + (std::fmod(phase, 0.5) < 0.25 ? 0.2 : -0.2); }},
+      {"x' + mod(t, 0.01)*100 - 0.5", [](double phase) { return phase - 0.5; }},
+      {"x' + max(0, sin(200*t))",
+       [](double phase) { return std::max(0.0, std::sin(2 * kPi * phase)) - 1 / kPi; }}};
+  DitherProblem problem;
+  for (const Case& c : cases) {
+    model::FrictionLaw law;
+    law.given = true;
+    law.dynamic = 0.3;
+    law.static_coefficient = 0.3;
+    model::Spec spec = block(law, c.slip);
+    const auto study = dither_study(spec, {}, "", problem);
+    ASSERT_TRUE(study) << c.slip << problem.message;
+    model::FrictionCurve curve(study->system, study->relation);
+    const auto resists = [](double) { return 0.3; };
+    for (const double v : {-0.25, 0.07, 0.2, 0.33}) {
+      const Averaged found = averaged(curve, study->dither, v);
+      EXPECT_NEAR(found.resistance, brute_mean(resists, c.shape, v), 3e-5) << c.slip << ", v = " << v;
+      const double h = 2e-3;
+      const double slope =
+          (brute_mean(resists, c.shape, v + h) - brute_mean(resists, c.shape, v - h)) / (2 * h);
+      EXPECT_NEAR(found.slope, slope, 2e-3 * std::max(1.0, slope)) << c.slip << ", v = " << v;
+    }
+  }
+}
+
+// The structure swings with 1: a force with 0.5 moves it slowly and is no dither, one with 500 is.
+TEST(Study, ASlowForceIsNoDither) {
+  DitherProblem problem;
+  model::Spec spec = block(lugre(1));
+  spec.forces.push_back({.along = "x'", .value = "1.7*sin(0.5*t)"});
+  const auto study = dither_study(spec, {}, "", problem);
+  ASSERT_TRUE(study) << problem.message;
+  EXPECT_EQ(study->dither.wave, Wave::none);
+  model::FrictionCurve curve(study->system, study->relation);
+  const auto values = sliding_eigenvalues(study->structure, curve, study->dither, 0.4);
+  ASSERT_FALSE(values.empty());
+  // x'' + R'(0.4) x' + x = 0 with R' = −5·exp(−4) + 0.004, the bristle being fast
+  EXPECT_NEAR(values.front().real(), 0.0437, 2e-4);
+  spec.forces[0].value = "1.7*sin(0.5*t) + 200*sin(500*t)";
+  const auto shaken = dither_study(spec, {}, "", problem);
+  ASSERT_TRUE(shaken) << problem.message;
+  EXPECT_EQ(shaken->dither.wave, Wave::sine);
+  EXPECT_NEAR(shaken->dither.amplitude, 0.4, 1e-6);
 }
 
 TEST(LowPassFilter, PassesSlowAndStopsFast) {
