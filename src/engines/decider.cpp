@@ -57,6 +57,7 @@ Decider::Decider(const model::System& system, model::Workspace& work)
   state_.resize(layout.tangents);
   excluded_.resize(rows);
   force_floor.resize(rows);
+  massless_ = massless_joints(system);
 }
 
 Decider::Exclusions Decider::no_exclusions() const {
@@ -425,8 +426,16 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
   for (int r = 0; r < layout.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     work_.in[layout.closed() + r] = mode.normal[r] == NormalStatus::open ? 0 : 1;
-    part_[r] = mode.normal[r] != NormalStatus::open && (relation.has_normal || relation.tangents > 0) ? 1 : 0;
+    part_[r] = mode.normal[r] != NormalStatus::open && (relation.has_normal || relation.tangents > 0) &&
+                       massless_[r] == 0
+                   ? 1
+                   : 0;
     rows += part_[r];
+  }
+  if (!decide_massless(system_, work_, massless_, exclusions.tangent, mode)) {
+    status.reason = Reason::not_finite;
+    status.message = "the balance of forces does not determine the massless coordinates";
+    return status;
   }
   if (rows == 0) return status;
   if (!system_.motion(work_)) {

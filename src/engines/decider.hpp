@@ -7,6 +7,7 @@
 // (a tie) the first non-zero Taylor coefficient of their guards decides. mechanics: docs/theory.md, "Deciding the mode".
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "judder/core/status.hpp"
 #include "judder/engines/mode.hpp"
 #include "known_decisions.hpp"
+#include "massless_joints.hpp"
 #include "motion_series.hpp"
 #include "row_assembly.hpp"
 #include "row_coupling.hpp"
@@ -51,6 +53,11 @@ class Decider {
   [[nodiscard]] int undecided_ties() const { return undecided_; }
   /// The relation that the last failure is about, or −1.
   [[nodiscard]] int failed_relation() const { return failed_; }
+  /// A friction joint that moves massless coordinates.
+  [[nodiscard]] bool on_massless(int relation) const { return massless_[relation] != 0; }
+  [[nodiscard]] bool any_on_massless() const {
+    return std::find(massless_.begin(), massless_.end(), 1) != massless_.end();
+  }
 
  private:
   enum class Sign { positive, undecided, negative };
@@ -99,7 +106,8 @@ class Decider {
   contact::Blocks blocks_;                          ///< of the rows that are assembled
   std::vector<int> known_of_;                       ///< by relation: number of its block in known_, or −1
   std::vector<RowAssembly::Row> block_rows_;
-  std::vector<double> free_;  ///< M⁻¹ h
+  std::vector<double> free_;            ///< M⁻¹ h
+  std::vector<std::uint8_t> massless_;  ///< joints that are decided by themselves
   std::vector<contact::TangentState> state_;
   std::vector<std::uint16_t> excluded_;
   Exclusions excluding_;

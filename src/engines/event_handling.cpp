@@ -65,6 +65,7 @@ bool EventEngine::Run::handle_guards() {
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   note_instant();
   take_timetable();
+  if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
     if (guard.kind != GuardKind::watch) only_watches = false;
@@ -245,6 +246,7 @@ bool EventEngine::Run::handle_timetable(double t) {
   if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   note_instant();
+  if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
   std::swap(mode_.side, reference_.side);
   for (int k = 0; k < layout_.switches; ++k) {
     if (mode_.slides(k)) mode_.side[k] = reference_.side[k];
@@ -382,6 +384,8 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   result_.undecided_ties += decider_.undecided_ties();
   if (!decider_.reactions_unique()) result_.reactions_not_unique = true;
   if (decider_.unchecked()) result_.uniqueness_unchecked = true;
+  // A node whose friction is overcome at once has gone where it balances.
+  if (status.ok() && decider_.any_on_massless()) motion_.take_massless(y_.data());
   return status.ok();
 }
 

@@ -79,6 +79,10 @@ void EventEngine::Run::set_guard_zeros() {
           rate += row.w[i] * motion_.acceleration()[i];
           terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
         }
+        if (decider_.on_massless(place) && guard.sign * slip <= 1e-13 * guard.scale) {
+          guard.zeros = 1;  // without inertia there is no acceleration that could tell
+          break;
+        }
         if (std::abs(slip) > std::max(64 * kEpsilon * speed, 1e-13 * guard.scale)) break;
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
@@ -105,6 +109,10 @@ void EventEngine::Run::set_guard_zeros() {
         const double scale = std::max(guard.scale, std::abs(motion_.tangent()[number]));
         if (std::abs(value) > kSmall * scale && scale > 0) break;
         if (value > 0 && scale == 0) break;
+        if (decider_.on_massless(place)) {
+          guard.zeros = 1;
+          break;
+        }
         guard.zeros = order_of(
             guard,
             [&] { return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1); },

@@ -34,6 +34,7 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   const auto n = n_;
   const auto switches = layout_.switches;
   components_ = layout_.integrated() + 2 * layout_.audits;
+  massless_ = massless_joints(system);
   pins_.reserve(n);
   residual_.resize(layout_.relations + layout_.tangents);
   outcome_.resize(at_.size);
@@ -107,7 +108,7 @@ bool ModeMotion::prepare(const Mode& mode) {
       const TangentStatus tangent = mode.tangent[relation.first_tangent + j];
       if (tangent == TangentStatus::free) continue;
       used = true;
-      if (tangent == TangentStatus::stick) s.rows.add({r, j});
+      if (tangent == TangentStatus::stick && massless_[r] == 0) s.rows.add({r, j});
     }
     if (!used) continue;
     s.touched.push_back(r);
@@ -118,7 +119,8 @@ bool ModeMotion::prepare(const Mode& mode) {
   find_pins();
   find_work();
   // Constant forces and rows: constant accelerations, computed once.
-  s.uniform = s.constant && system_.motion_program().constant() && layout_.states == 0;
+  s.uniform = s.constant && system_.motion_program().constant() && layout_.states == 0 &&
+              std::find(massless_.begin(), massless_.end(), 1) == massless_.end();
   if (!s.sliding.empty()) group_sliding();
   if (!system_.mass_constant() && !system_.motion(work_)) return false;
   s.rows.build_columns(mode, s.touched);
@@ -199,7 +201,8 @@ void ModeMotion::note_terms() {
     const model::RelationRows& rows = work_.relation[r];
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus status = set_->mode.tangent[relation.first_tangent + j];
-      if (rows.base == 0 || status == TangentStatus::stick || status == TangentStatus::free) continue;
+      if (rows.base == 0 || status == TangentStatus::free) continue;
+      if (status == TangentStatus::stick && massless_[r] == 0) continue;
       std::copy_n(rows.tangent[j].drag, n_, drag_response_.begin());
       system_.solve_mass(work_, drag_response_.data());
       take(outcome_[at_.tangent + relation.first_tangent + j], drag_response_.data());
@@ -232,6 +235,13 @@ void ModeMotion::note_all_terms() {
 }
 
 double ModeMotion::natural_force(int relation) const {
+  if (massless_[relation] != 0) {
+    double most = 0;
+    for (int j = 0; j < system_.relations()[relation].tangents; ++j)
+      most = std::max(
+          most, std::abs(work_.relation[relation].tangent[j].mu_static * work_.relation[relation].base));
+    return most;
+  }
   for (int k = 0; k < active(); ++k) {
     if (set_->rows[k].relation != relation || set_->rows[k].tangent >= 0) continue;
     const double* w = set_->rows.row(k);
@@ -286,7 +296,7 @@ bool ModeMotion::evaluate_plain() {
       const model::RelationRows& rows = work_.relation[r];
       for (int j = 0; j < relation.tangents; ++j) {
         const TangentStatus status = s.mode.tangent[relation.first_tangent + j];
-        if (status == TangentStatus::stick || status == TangentStatus::free) continue;
+        if (status == TangentStatus::stick || status == TangentStatus::free || massless_[r] != 0) continue;
         const double mu =
             status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
         visit(relation, rows, j, mu);
@@ -321,6 +331,11 @@ bool ModeMotion::evaluate_plain() {
       limit += rows.factors[f] * std::abs(normal[relation.feeds[f]]);
     tangent[relation.first_tangent + j] = -mu * limit;
   });
+  for (const int r : s.touched) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents && massless_[r] != 0; ++j)
+      tangent[relation.first_tangent + j] = work_.in[layout_.tangent() + relation.first_tangent + j];
+  }
   for (const Pin& pin : pins_) a[pin.coordinate] = 0;
   return true;
 }
@@ -644,6 +659,14 @@ void ModeMotion::audit(double* rate) {
       supplied[e] += relation.own_push ? force * (dot(rows.tangent[j].drag, v, n_) - slip)
                                        : -force * rows.tangent[j].drive;
     }
+  }
+}
+
+void ModeMotion::take_massless(double* y) const {
+  for (int i = 0; i < n_; ++i) {
+    if (!system_.massless()[i]) continue;
+    y[i] = work_.in[layout_.q() + i];
+    y[n_ + i] = work_.in[layout_.v() + i];
   }
 }
 

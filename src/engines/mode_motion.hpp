@@ -23,6 +23,7 @@
 #include "coupling.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
+#include "massless_joints.hpp"
 #include "mode_setting.hpp"
 
 namespace judder::engines {
@@ -82,6 +83,8 @@ class ModeMotion {
   }  ///< λ_T by tangential row
   /// Writes accelerations and reactions to the places that output columns read.
   void publish();
+  /// Takes positions and velocities of massless coordinates into y as the last evaluation has found them.
+  void take_massless(double* y) const;
 
   /// Sum of the absolute terms of each acceleration at the present evaluated state, kept until the next call: what rounding is
   /// relative to.
@@ -185,7 +188,8 @@ class ModeMotion {
   bool always_audit_ = false;
 
   KeptModes kept_;
-  ModeSetting* set_ = nullptr;  ///< of the present mode
+  ModeSetting* set_ = nullptr;          ///< of the present mode
+  std::vector<std::uint8_t> massless_;  ///< joints that are no rows
   std::vector<Pin> pins_;
   std::vector<int> pinned_;
   numeric::RankedLu ranking_;

@@ -47,6 +47,7 @@ void MotionSeries::provide() {
   scratch_.resize(std::max(outputs, 2));
   motion_.resize(system_.motion_program().outputs());
   acceleration_.resize(n_);
+  massless_ = massless_joints(system_);
   normal_.resize(layout.relations);
   tangent_.resize(layout.tangents);
 }
@@ -136,7 +137,7 @@ bool MotionSeries::compute(const Mode& mode, int order) {
     touched_.push_back(r);  // open contacts too: their slip and gap are asked for
     if (mode.normal[r] == NormalStatus::open) continue;
     if (relation.has_normal) active_.push_back({r, -1});
-    for (int j = 0; j < relation.tangents; ++j) {
+    for (int j = 0; j < relation.tangents && massless_[r] == 0; ++j) {
       if (mode.tangent[relation.first_tangent + j] == TangentStatus::stick) active_.push_back({r, j});
     }
   }

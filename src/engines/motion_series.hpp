@@ -21,6 +21,7 @@
 #include "judder/engines/mode.hpp"
 #include "judder/expr/program.hpp"
 #include "judder/model/system.hpp"
+#include "massless_joints.hpp"
 
 namespace judder::engines {
 
@@ -69,6 +70,7 @@ class MotionSeries {
   Mode mode_;
   std::vector<Active> active_;
   std::vector<int> touched_;
+  std::vector<std::uint8_t> massless_;  ///< joints that are no rows
   std::vector<expr::Series> in_, registers_, motion_, scratch_;
   std::vector<std::vector<expr::Series>> rows_, laws_;  ///< by relation
   std::vector<expr::Series> columns_;                   ///< active × n

@@ -435,9 +435,9 @@ void Builder::assemble() {
     d.registers = std::max(d.registers, p.registers());
     d.outputs = std::max(d.outputs, p.outputs());
   };
-  for (const expr::Program* p :
-       {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program, &d.follow.balance,
-        &d.follow.velocity_balance, &d.linear.coefficients, &d.linked.coefficients, &d.linked.varying}) {
+  for (const expr::Program* p : {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program,
+                                 &d.follow.balance, &d.follow.velocity_balance, &d.follow.friction,
+                                 &d.linear.coefficients, &d.linked.coefficients, &d.linked.varying}) {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {
@@ -503,17 +503,47 @@ void Builder::find_instants() {
   d.instants.erase(std::unique(d.instants.begin(), d.instants.end()), d.instants.end());
 }
 
+/// Whether it is a friction joint with a known normal load that moves a massless coordinate.
+bool Builder::on_massless(const RelationDraft& r) const {
+  if (!r.friction || r.smooth || r.has_normal || !r.feeds.empty()) return false;
+  for (const TangentDraft& row : r.slip) {
+    for (std::size_t i = 0; i < coordinates.size(); ++i) {
+      if (coordinates[i].spec->massless && (!is_zero(row.w[i]) || !is_zero(row.drag[i]))) return true;
+    }
+  }
+  return false;
+}
+
 void Builder::build_massless() {
   if (quasi_static()) return;
   System::Data& d = *system.data_;
+  // Friction of joints enters the balance: of slipping ones as a known force, −σ μ L.
+  std::vector<Node> balance(force);
+  struct Joined {
+    std::size_t relation, row;
+    Node known;
+  };
+  std::vector<Joined> joined;
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    if (!on_massless(relations[r])) continue;
+    for (std::size_t j = 0; j < relations[r].slip.size(); ++j) {
+      const TangentDraft& row = relations[r].slip[j];
+      const Node known = graph.negate(
+          graph.multiply(graph.variable(row.direction), graph.multiply(row.mu, relations[r].base)));
+      for (std::size_t i = 0; i < coordinates.size(); ++i) {
+        if (d.massless[i]) balance[i] = graph.add(balance[i], graph.multiply(row.drag[i], known));
+      }
+      joined.push_back({r, j, known});
+    }
+  }
   std::vector<std::size_t> damped, undamped;
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
     if (!d.massless[i]) continue;
     bool own = false;
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
       if (!d.massless[j]) continue;
-      own =
-          own || graph.depends_on(force[i], coordinates[j].v) || graph.depends_on(force[j], coordinates[i].v);
+      own = own || graph.depends_on(balance[i], coordinates[j].v) ||
+            graph.depends_on(balance[j], coordinates[i].v);
     }
     (own ? damped : undamped).push_back(i);
   }
@@ -524,11 +554,11 @@ void Builder::build_massless() {
   for (const std::size_t i : damped) unknown.push_back(coordinates[i].v);
   for (const std::size_t i : undamped) unknown.push_back(coordinates[i].q);
   std::vector<Node> nodes;
-  for (const std::size_t i : order) nodes.push_back(force[i]);
+  for (const std::size_t i : order) nodes.push_back(balance[i]);
   d.follow.affine = true;
   for (const std::size_t i : order) {
     for (const Variable x : unknown) {
-      const Node slope = graph.derivative(force[i], x);
+      const Node slope = graph.derivative(balance[i], x);
       nodes.push_back(slope);
       const std::vector<Variable> used = all_variables(slope);
       for (const Variable y : unknown)
@@ -537,22 +567,55 @@ void Builder::build_massless() {
   }
   for (const Variable x : unknown) d.follow.unknown.push_back(map.variable[x]);
   d.follow.balance = program(nodes);
+  nodes.clear();
+  for (const Joined& slider : joined) {
+    const TangentDraft& row = relations[slider.relation].slip[slider.row];
+    bool on_damped = false, on_undamped = false;
+    for (const std::size_t i : damped) on_damped = on_damped || !is_zero(row.w[i]) || !is_zero(row.drag[i]);
+    for (const std::size_t i : undamped)
+      on_undamped = on_undamped || !is_zero(row.w[i]) || !is_zero(row.drag[i]);
+    const RelationDraft& of = relations[slider.relation];
+    const auto refuse = [&](const std::string& message, const std::string& help) {
+      result.diagnostics.error(of.span, of.where, message, help);
+    };
+    if (on_damped && on_undamped) {
+      refuse("the slip moves massless coordinates of which one has a damper and another has none",
+             "give both a damper, or neither");
+    } else if (on_undamped && row.mu != row.mu_static) {
+      refuse("a static coefficient above the dynamic one makes a massless coordinate without damper jump",
+             "write one coefficient, give it a damper, or give it inertia");
+    }
+    for (std::size_t i = 0; i < coordinates.size(); ++i) {
+      if (!d.massless[i] || !graph.depends_on(slider.known, coordinates[i].v)) continue;
+      refuse(
+          "the friction of the massless coordinate " + quoted(coordinates[i].name) + " depends on its speed",
+          "write a constant coefficient and 'viscous', or give it inertia");
+      break;
+    }
+    d.follow.sliders.push_back({static_cast<int>(slider.relation), static_cast<int>(slider.row),
+                                map.variable[row.direction], map.variable[row.lambda], on_damped});
+    for (const std::size_t i : order) nodes.push_back(row.drag[i]);
+    for (const std::size_t i : order) nodes.push_back(row.w[i]);
+    nodes.push_back(row.slip);
+    nodes.push_back(slider.known);
+  }
+  d.follow.friction = program(nodes);
 
   // Undamped positions move with dF/dt = 0, where F must not see velocities.
   std::vector<Node> velocity;
   for (const std::size_t i : undamped) {
-    Node rest = graph.derivative(force[i], t);
+    Node rest = graph.derivative(balance[i], t);
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
       if (std::find(undamped.begin(), undamped.end(), j) != undamped.end()) continue;
       rest = graph.add(rest, graph.multiply(graph.variable(coordinates[j].v),
-                                            graph.derivative(force[i], coordinates[j].q)));
+                                            graph.derivative(balance[i], coordinates[j].q)));
     }
     for (const StateDraft& s : states)
-      rest = graph.add(rest, graph.multiply(s.rate, graph.derivative(force[i], s.z)));
+      rest = graph.add(rest, graph.multiply(s.rate, graph.derivative(balance[i], s.z)));
     velocity.push_back(graph.negate(rest));
     const std::string where = "coordinate '" + coordinates[i].name + "'";
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
-      const bool sees = graph.depends_on(force[i], coordinates[j].v);
+      const bool sees = graph.depends_on(balance[i], coordinates[j].v);
       const bool circular = d.massless[j] && graph.depends_on(rest, coordinates[j].v) &&
                             std::find(undamped.begin(), undamped.end(), j) != undamped.end();
       if (!sees && !circular) continue;
@@ -565,7 +628,7 @@ void Builder::build_massless() {
     d.follow.velocity.push_back(map.variable[coordinates[i].v]);
   }
   for (const std::size_t i : undamped) {
-    for (const std::size_t j : undamped) velocity.push_back(graph.derivative(force[i], coordinates[j].q));
+    for (const std::size_t j : undamped) velocity.push_back(graph.derivative(balance[i], coordinates[j].q));
   }
   d.follow.velocity_balance = program(velocity);
 }

@@ -399,6 +399,7 @@ struct Builder {
   void find_live_switches();
   void build_surface_rates(const std::vector<Variable>& directions);
   void find_instants();
+  [[nodiscard]] bool on_massless(const RelationDraft& relation) const;
   void build_massless();
   void recognise_linear();  ///< linear.cpp
   void link_forces();       ///< linked.cpp

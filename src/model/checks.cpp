@@ -47,13 +47,13 @@ void Builder::check_structure() {
             r.span, r.where,
             std::string("the ") + what + " moves the massless coordinate " + quoted(coordinates[i].name) +
                 ": without inertia its reaction is not determined",
-            "give the coordinate inertia, make the contact compliant, or use the engine 'quasi-static'");
+            "give the coordinate inertia, or make the contact compliant");
         return true;
       }
       return false;
     };
     if (r.has_normal && (refuse(r.w, "gap") || refuse(r.push, "push"))) continue;
-    if (!r.friction || (r.smooth && r.known_load)) continue;
+    if (!r.friction || (r.smooth && r.known_load) || on_massless(r)) continue;
     for (const TangentDraft& row : r.slip) {
       if (refuse(row.w, "slip") || refuse(row.drag, "drag")) break;
     }

@@ -78,8 +78,142 @@ bool all_finite(const double* values, std::size_t count) {
   return true;
 }
 
+/// Finds the massless unknowns and the friction of the joints that move them, and writes them into the inputs.
+bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
+  const std::size_t k = massless.unknown.size(), all = massless.sliders.size();
+  double* in = work.in.data();
+  double* out = work.output.data();
+  // memory: matrix, right-hand side, friction program, positions before
+  double* matrix = work.scratch.data();
+  double* side = matrix + (k + all) * (k + all);
+  double* friction = side + k + all;
+  double* before = friction + all * (2 * k + 2);
+  const auto place = [&](std::size_t i) -> double& { return in[massless.unknown[i]]; };
+  const auto drag = [&](std::size_t j) { return friction + j * (2 * k + 2); };
+  const auto row = [&](std::size_t j) { return drag(j) + k; };
+  const auto rests = [&](std::size_t j) { return in[massless.sliders[j].direction] == 0; };
+  std::size_t held = 0;
+  for (std::size_t j = 0; j < all; ++j) held += rests(j) ? 1 : 0;
+  const std::size_t size = k + held;
+  // F(x) + A δ + Σ drag λ = 0 and, for what rests, its row: of velocities, or of positions from where they were.
+  const auto solve = [&](bool damped) {
+    const double* slopes = out + k;
+    std::fill_n(matrix, size * size, 0.0);
+    for (std::size_t i = 0; i < k; ++i) {
+      for (std::size_t c = 0; c < k; ++c) matrix[i * size + c] = slopes[i * k + c];
+      side[i] = -out[i];
+    }
+    std::size_t next = k;
+    for (std::size_t j = 0; j < all; ++j) {
+      if (!rests(j)) continue;
+      double value = massless.sliders[j].damped && damped ? drag(j)[2 * k] : 0;
+      for (std::size_t i = 0; i < k; ++i) {
+        matrix[i * size + next] = drag(j)[i];
+        matrix[next * size + i] = row(j)[i];
+        if (!massless.sliders[j].damped) value += row(j)[i] * (place(i) - before[i]);
+      }
+      side[next++] = -value;
+    }
+    return all_finite(matrix, size * size) && all_finite(side, size) && eliminate(matrix, side, size);
+  };
+  for (std::size_t i = 0; i < k; ++i) before[i] = place(i);
+  double free = 0;  // how far forces without friction would move an unknown
+  double last = std::numeric_limits<double>::infinity(), first = 0, step = 0, reach = 0;
+  constexpr int kMostSteps = 50;
+  for (int round = 0; round < kMostSteps; ++round) {
+    massless.balance.evaluate(in, out, work.registers.data());
+    massless.friction.evaluate(in, friction, work.registers.data());
+    for (std::size_t i = 0; i < k && round == 0; ++i) {
+      const double slope = std::abs(out[k + i * k + i]);
+      if (slope > 0) free = std::max(free, std::abs(out[i]) / slope);
+    }
+    if (!solve(true)) return false;
+    step = reach = 0;
+    for (std::size_t i = 0; i < k; ++i) {
+      place(i) += side[i];
+      step = std::max(step, std::abs(side[i]));
+      reach = std::max(reach, std::abs(place(i)));
+    }
+    if (round == 0) first = step;
+    if (step == 0 || (round > 0 && massless.affine) ||
+        (step > 0.5 * last && step <= 1e-7 * std::max(reach, first)))
+      break;
+    last = step;
+  }
+  if (!massless.affine && !(step <= 1e-9 * std::max(reach, first))) return false;
+  // What one row alone holds stays exactly: rounding would be all of its motion.
+  const auto alone = [&](std::size_t j) {
+    std::size_t entry = k;
+    for (std::size_t i = 0; i < k; ++i) {
+      if (row(j)[i] == 0) continue;
+      if (entry < k) return k;
+      entry = i;
+    }
+    return entry;
+  };
+  constexpr double kCancelled = 1e-13;
+  for (std::size_t i = 0; i < k && held > 0; ++i) {
+    const double start = i < k - massless.velocity.size() ? 0 : before[i];
+    if (std::abs(place(i) - start) <= kCancelled * free) place(i) = start;
+  }
+  std::size_t next = k;
+  for (std::size_t j = 0; j < all; ++j) {
+    if (rests(j)) in[massless.sliders[j].tangent] = side[next++];
+    const std::size_t i = rests(j) ? alone(j) : k;
+    if (i < k) place(i) = massless.sliders[j].damped ? 0 : before[i];
+  }
+  massless.friction.evaluate(in, friction, work.registers.data());
+  for (std::size_t j = 0; j < all; ++j) {
+    if (!rests(j)) {
+      in[massless.sliders[j].tangent] = drag(j)[2 * k + 1];
+      continue;
+    }
+    const std::size_t i = massless.sliders[j].damped ? alone(j) : k;
+    if (i < k) place(i) = -drag(j)[2 * k] / row(j)[i];
+  }
+
+  // Velocities of the undamped: F stays zero, and so does the slip of what rests.
+  const std::size_t u = massless.velocity.size();
+  if (u == 0) return true;
+  for (std::size_t i = 0; i < u; ++i) in[massless.velocity[i]] = 0;
+  massless.velocity_balance.evaluate(in, out, work.registers.data());
+  massless.friction.evaluate(in, friction, work.registers.data());
+  std::size_t still = 0;
+  for (std::size_t j = 0; j < all; ++j) still += rests(j) && !massless.sliders[j].damped ? 1 : 0;
+  const std::size_t width = u + still, offset = k - u;
+  std::fill_n(matrix, width * width, 0.0);
+  for (std::size_t i = 0; i < u; ++i) {
+    for (std::size_t c = 0; c < u; ++c) matrix[i * width + c] = out[u + i * u + c];
+    side[i] = out[i];
+  }
+  free = 0;
+  for (std::size_t i = 0; i < u; ++i) {
+    const double slope = std::abs(matrix[i * width + i]);
+    if (slope > 0) free = std::max(free, std::abs(side[i]) / slope);
+  }
+  next = u;
+  for (std::size_t j = 0; j < all; ++j) {
+    if (!rests(j) || massless.sliders[j].damped) continue;
+    for (std::size_t i = 0; i < u; ++i) {
+      matrix[i * width + next] = drag(j)[offset + i];
+      matrix[next * width + i] = row(j)[offset + i];
+    }
+    side[next++] = -drag(j)[2 * k];
+  }
+  if (!all_finite(matrix, width * width) || !all_finite(side, width) || !eliminate(matrix, side, width))
+    return false;
+  for (std::size_t i = 0; i < u; ++i)
+    in[massless.velocity[i]] = still > 0 && std::abs(side[i]) <= kCancelled * free ? 0 : side[i];
+  for (std::size_t j = 0; j < all; ++j) {
+    const std::size_t i = rests(j) && !massless.sliders[j].damped ? alone(j) : k;
+    if (i < k) in[massless.velocity[i - offset]] = -drag(j)[2 * k] / row(j)[i];
+  }
+  return true;
+}
+
 /// Finds the massless unknowns and writes them into the inputs.
 bool follow(const MasslessSystem& massless, Workspace& work) {
+  if (!massless.sliders.empty()) return follow_with_friction(massless, work);
   const std::size_t k = massless.unknown.size();
   double* in = work.in.data();
   double* out = work.output.data();
@@ -199,6 +333,14 @@ bool System::motion(Workspace& work) const {
   for (std::size_t i = 0; i < n; ++i) work.force[i] = out[i];
   for (std::size_t i = 0; i < m; ++i) work.rate[i] = out[n + i];
   if (!all_finite(out, n + m)) return false;
+  // The friction of joints on massless coordinates is known: a force on the others.
+  for (const MasslessSystem::Slider& slider : d.follow.sliders) {
+    const RelationRows& of = rows(work, slider.relation);
+    const double lambda = work.in[static_cast<std::size_t>(slider.tangent)];
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!d.massless[i]) work.force[i] += lambda * of.tangent[slider.row].drag[i];
+    }
+  }
   if (d.mass_constant) return true;
   const double* lower = out + n + m;
   for (std::size_t i = 0; i < n; ++i) {
@@ -339,7 +481,11 @@ Workspace::Workspace(const System& system) {
   factor.assign(d.massive.size() * d.massive.size(), 0);
   registers.assign(static_cast<std::size_t>(d.registers), 0);
   output.assign(static_cast<std::size_t>(d.outputs), 0);
-  scratch.assign(std::max<std::size_t>(d.follow.unknown.size(), 1), 0);
+  const std::size_t unknown = d.follow.unknown.size(), sliders = d.follow.sliders.size();
+  scratch.assign(
+      std::max<std::size_t>(
+          (unknown + sliders) * (unknown + sliders + 1) + sliders * (2 * unknown + 2) + unknown, 1),
+      0);
   if (d.mass_constant) {
     d.motion.evaluate(in.data(), output.data(), registers.data());
     const double* lower = output.data() + n + rate.size();

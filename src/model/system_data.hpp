@@ -18,7 +18,18 @@ struct MasslessSystem {
   expr::Program balance;     ///< F (k), then ∂F/∂x (k×k, row-major)
   /// ∂F/∂x does not depend on x: solved in one step from x = 0, whatever was there before.
   bool affine = false;
-  std::vector<int> velocity;       ///< places of the velocities of the undamped
+  /// Friction joints that move massless coordinates. Where one slips, its known friction is part of F; at rest (direction 0) its force is one more
+  /// unknown, and its slip, or for undamped coordinates the way that it has come, stays.
+  struct Slider {
+    int relation = 0;
+    int row = 0;          ///< within the relation
+    int direction = 0;    ///< place of σ in the input array
+    int tangent = 0;      ///< place of λ_T
+    bool damped = false;  ///< it moves damped coordinates
+  };
+  std::vector<Slider> sliders;
+  expr::Program friction;     ///< per slider: drag and slip row on the unknowns (k each), γ_T, −σ μ L
+  std::vector<int> velocity;  ///< places of the velocities of the undamped
   expr::Program velocity_balance;  ///< −dF/dt at fixed x (k_u), then ∂F/∂x (k_u×k_u)
 };
 
