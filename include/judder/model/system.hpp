@@ -20,8 +20,8 @@
 // Release build the cost is that of the programs.
 //
 // Massless coordinates (mechanics: docs/theory.md) are followed inside `motion`: it first finds their
-// velocities (damped) or positions (undamped) and writes them into `in`; they have no row in M and no
-// relation may touch them.
+// velocities (damped) or positions (undamped) and writes them into `in`; they have no row in M. Only friction joints with a known load
+// may touch them: their friction is found with the balance, written to Layout::tangent() and added to h.
 #pragma once
 
 #include <cstdint>
