@@ -18,10 +18,11 @@ constexpr std::size_t kMostSections = 8;
 constexpr std::size_t kWords = 8;  ///< numbers of simulate::mode_word
 constexpr std::size_t kMostKinds = 256;
 constexpr std::uint64_t kStrobeKey = 1, kSampleKey = 2;
-constexpr int kPatience = 200;       ///< returns that a motion found to the accuracy is followed on
-constexpr std::size_t kPoints = 10;  ///< states of which the limit of a sequence is found
-constexpr std::size_t kWeights = 4;  ///< two pairs of complex multipliers, or four real ones
-constexpr int kLooks = 16;           ///< per period of the forces, for ranges
+constexpr int kPatience = 200;                 ///< returns that a motion found to the accuracy is followed on
+constexpr std::size_t kPoints = 10;            ///< states of which the limit of a sequence is found
+constexpr std::size_t kWeights = 4;            ///< two pairs of complex multipliers, or four real ones
+constexpr double kPhase = 0.3819660112501051;  ///< of the sections within a period of the forces
+constexpr int kLooks = 16;                     ///< per period of the forces, for ranges
 constexpr std::uint64_t kBase = 0x100000001b3ULL;  // odd, so that powers do not vanish
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * kBase; }
@@ -208,8 +209,8 @@ bool PeriodMonitor::next_leg(double time) {
   leg_until_ = options_.until;
   cut_.clear();
   if (forcing_ > 0) {
-    // The next multiple of T that is not the present one.
-    const double from = system_.start()[0];
+    // The next whole number of T that is not the present one, from a phase at which formulas are not likely to switch.
+    const double from = system_.start()[0] + kPhase * forcing_;
     leg_until_ = std::min(from + forcing_ * std::floor((time - from) / forcing_ + 1 + 1e-6), options_.until);
   }
   const auto add = [&](double start, double length, int places) {

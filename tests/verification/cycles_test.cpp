@@ -241,6 +241,40 @@ until = 1000
   EXPECT_NEAR(range_of(*found.motion, "x").most, 0.5 + 0.5 / std::hypot(1 - 1.96, 0.2 * 1.4), 1e-6);
 }
 
+// A square wave switches at the ends of its periods, to rounding before or after them.
+TEST(Cycles, AForceThatSwitchesHasItsPeriod) {
+  const Found found = until_periodic(spec_of(R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic     = "x'^2/2"
+potential   = "x^2/2"
+dissipation = "0.2*x'^2"
+[[force]]
+along = "x'"
+value = "sign(sin(0.7*t))"
+[run]
+until = 1000
+)toml"));
+  ASSERT_TRUE(found.motion);
+  EXPECT_NEAR(found.motion->period, 2 * kPi / 0.7, 1e-9);
+  EXPECT_EQ(found.motion->events.size(), 2U);
+  // Half a period from −a with slope s to a with slope −s about 1: (a, s) is the fixed point of the damped swing.
+  const double d = 0.2, n = std::sqrt(1 - d * d), h = kPi / 0.7, e = std::exp(-d * h);
+  // y = x − 1 after h: y = e^(−dt)(y0 cos nt + (v0 + d y0)/n sin nt); x(h) = −x(0), x'(h) = −x'(0)
+  const double c = e * std::cos(n * h), s = e * std::sin(n * h) / n;
+  // [c + d s, s; −s, c − d s] (x0 − 1, v0) = (−x0 − 1, −v0)
+  const double a11 = c + d * s + 1, a12 = s, a21 = -s, a22 = c - d * s + 1;
+  const double r1 = c + d * s - 1, r2 = -s, det = a11 * a22 - a12 * a21;
+  const double x0 = (r1 * a22 - a12 * r2) / det, v0 = (a11 * r2 - r1 * a21) / det;
+  double most = x0;
+  for (int i = 0; i <= 100000; ++i) {
+    const double t = h * i / 100000, y = x0 - 1;
+    most = std::max(most, 1 + std::exp(-d * t) * (y * std::cos(n * t) + (v0 + d * y) / n * std::sin(n * t)));
+  }
+  EXPECT_NEAR(range_of(*found.motion, "x").most, most, 1e-6);
+}
+
 const char* const kImpactOscillator = R"toml(
 [parameters]
 w = 2.8

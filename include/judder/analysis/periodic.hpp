@@ -1,7 +1,7 @@
 // Convergence of a motion to a periodic one, noticed while it runs.
 //
 // A section is an instant that can come back: an event of the model (stick, impact, slide-begin, a watch), the extreme of a coordinate or
-// state, or, where the forces repeat with a period T, every whole multiple of T (nothing else says that the force will repeat). At each section the
+// state, or, where the forces repeat with a period T, a phase of its period T (nothing else says that the force will repeat). At each section the
 // state y_k after it is compared with those of the sections of the same kind before it: d_k = |y_k − y_{k−p}|, the largest component,
 // each relative to the range that it has over these p returns.
 //
