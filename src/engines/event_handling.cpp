@@ -63,9 +63,9 @@ bool EventEngine::Run::handle_guards() {
   bool touched = false;
   if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
   note_instant();
   take_timetable();
-  if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
     if (guard.kind != GuardKind::watch) only_watches = false;
@@ -245,8 +245,8 @@ bool EventEngine::Run::handle_timetable(double t) {
   motion_.load(t_, y_.data());
   if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
-  note_instant();
   if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
+  note_instant();
   std::swap(mode_.side, reference_.side);
   for (int k = 0; k < layout_.switches; ++k) {
     if (mode_.slides(k)) mode_.side[k] = reference_.side[k];

@@ -43,11 +43,11 @@ void Builder::check_structure() {
     const auto refuse = [&](const std::vector<Node>& w, const char* what) {
       for (std::size_t i = 0; i < w.size(); ++i) {
         if (!coordinates[i].spec->massless || is_zero(w[i])) continue;
-        result.diagnostics.error(
-            r.span, r.where,
-            std::string("the ") + what + " moves the massless coordinate " + quoted(coordinates[i].name) +
-                ": without inertia its reaction is not determined",
-            "give the coordinate inertia, or make the contact compliant");
+        result.diagnostics.error(r.span, r.where,
+                                 std::string("the ") + what + " moves the massless coordinate " +
+                                     quoted(coordinates[i].name) +
+                                     ": without inertia its reaction is not determined",
+                                 "give the coordinate inertia, or make the contact compliant");
         return true;
       }
       return false;
