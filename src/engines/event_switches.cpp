@@ -146,7 +146,7 @@ bool EventEngine::Run::sides_by_value() {
 // contacts and constraints whose rate has jumped: one that opens is opened here, one that approaches strikes (true).
 bool EventEngine::Run::rates_by_value() {
   load_statuses();
-  bool strikes = false;
+  bool struck = false;
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (relation.rows_constant || mode_.normal[r] == NormalStatus::open) continue;
@@ -160,10 +160,10 @@ bool EventEngine::Run::rates_by_value() {
     if (relation.has_normal) {
       const double bound = 1e3 * kEpsilon * size_of(rows.w, rows.gap_time);
       if (mode_.normal[r] == NormalStatus::held) {
-        if (std::abs(rows.gap_rate) > bound) strikes = true;
+        if (std::abs(rows.gap_rate) > bound) struck = true;
       } else if (rows.gap_rate < -bound) {
         touching_[r] = 1;
-        strikes = true;
+        struck = true;
       } else if (rows.gap_rate > bound) {
         mode_.normal[r] = NormalStatus::open;
         for (int j = 0; j < relation.tangents; ++j)
@@ -185,7 +185,7 @@ bool EventEngine::Run::rates_by_value() {
       fresh_tangent_[number] = 1;
     }
   }
-  return strikes;
+  return struck;
 }
 
 // Contacts and motion with the sides of `trial`. Switches that contain those of E follow them by value; one that is zero itself takes the side
