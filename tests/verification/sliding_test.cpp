@@ -16,8 +16,8 @@ class SurfaceSink : public engines::Sink {
  public:
   SurfaceSink(std::vector<double> row, double offset) : row_(std::move(row)), offset_(offset) {}
   void row(engines::RowKind, const engines::Mode& mode, model::Workspace& work) override {
-    for (const std::uint8_t slides : mode.sliding) {
-      if (slides == 0) continue;
+    for (std::size_t k = 0; k < mode.surface.size(); ++k) {
+      if (!mode.slides(k)) continue;
       double sum = offset_;
       for (std::size_t i = 0; i < row_.size(); ++i) sum += row_[i] * work.in[1 + i];
       worst = std::max(worst, std::abs(sum));
