@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 
 #include "judder/core/number.hpp"
+#include "judder/simulate/simulate.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
@@ -32,6 +34,18 @@ bool read_number(const Arguments& arguments, const std::string& option, std::opt
 void show_progress(double share, long events) {
   std::fprintf(stderr, "\r%3d %%, %ld events", static_cast<int>(100 * share), events);
   std::fflush(stderr);
+}
+
+/// What the referee found, a line each.
+void print_findings(const Verdict& verdict) {
+  constexpr std::size_t kMost = 10;
+  for (std::size_t i = 0; i < std::min(kMost, verdict.findings.size()); ++i) {
+    const Finding& finding = verdict.findings[i];
+    print_message("judder: referee: " + finding.place + ": " + simulate::finding_text(finding) + "\n");
+  }
+  if (verdict.findings.size() > kMost)
+    print_message("judder: referee: " + std::to_string(verdict.findings.size() - kMost) +
+                  " more in run.json\n");
 }
 
 int exit_code(const Status& status) {
@@ -77,6 +91,7 @@ int run_run(const Arguments& arguments) {
     print(io::run_json(run.summary, run.events));
   else
     print((arguments.has("--summary") ? io::run_markdown(run) : io::run_text(run)) + io::estimate_text(run));
+  print_findings(run.summary.verdict);
   return exit_code(run.summary.status);
 }
 

@@ -241,6 +241,11 @@ class Verifier {
       const Reading reading = read_quantity(*outcome.value, needed[i], system, result);
       judge(outcome, reading, compiled.parameters);
       const Status& status = result.end.status;
+      if (!result.end.verdict.silent() && outcome.verdict != Verdict::off) {
+        // A value that comes out right by a motion that is wrong is no proof.
+        outcome.verdict = Verdict::off;
+        outcome.why = "the motion is wrong";
+      }
       if (outcome.verdict == Verdict::off && !status.ok())
         outcome.why += "; the run ended at " + to_text(status.time, 10) + ", " + judder::name(status.reason) +
                        ": " + status.message;

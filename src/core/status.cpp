@@ -34,6 +34,8 @@ const char* name(Reason reason) {
       return "interrupted";
     case Reason::unsupported:
       return "unsupported";
+    case Reason::laws_violated:
+      return "laws-violated";
   }
   return "unknown";
 }

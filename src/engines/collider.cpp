@@ -34,6 +34,23 @@ Collider::Collider(const model::System& system, model::Workspace& work)
   supplied_.resize(layout.relations);
   jump_.resize(layout.coordinates);
   jump_terms_.resize(layout.coordinates);
+  normal_impulse_.resize(layout.relations);
+  tangential_impulse_.resize(layout.tangents);
+}
+
+// Along the direction in which the impulse of a row acts, in the mean of before and after: impulse times this is its share of the change of
+// energy.
+double Collider::mean_speed(const Collision::Row& row) const {
+  const model::RelationRows& rows = work_.relation[row.relation];
+  const double* direction = row.tangent < 0 ? rows.push : rows.tangent[row.tangent].drag;
+  double sum = 0;
+  for (std::size_t k = 0; k < before_.size(); ++k) sum += direction[k] * (before_[k] + 0.5 * jump_[k]);
+  return sum;
+}
+
+void Collider::note_impulse(int row, double impulse) {
+  const Collision::Row where = collision_.row(row);
+  (where.tangent < 0 ? normal_impulse_[where.relation] : tangential_impulse_[where.number]) += impulse;
 }
 
 Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, bool tail,
@@ -52,6 +69,9 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
   std::fill(settled_.begin(), settled_.end(), std::uint8_t{0});
   std::fill(jump_.begin(), jump_.end(), 0.0);
   std::fill(jump_terms_.begin(), jump_terms_.end(), 0.0);
+  std::fill(normal_impulse_.begin(), normal_impulse_.end(), 0.0);
+  std::fill(tangential_impulse_.begin(), tangential_impulse_.end(), 0.0);
+  before_.assign(v, v + n);
   const std::size_t first = events.size();
   for (int block = 0; block < collision_.blocks(); ++block) {
     status = collide_block(block, mode, touching, events);
@@ -89,6 +109,7 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
   for (int i = 0; i < size; ++i) {
     const double impulse = result.impulse[i];
     if (impulse == 0) continue;
+    note_impulse(i, impulse);
     const double* response = collision_.response(i);
     for (int k = 0; k < n; ++k) {
       jump_[k] += impulse * response[k];
@@ -100,7 +121,9 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
     const int r = row.relation;
     // A drive moves the other side of the contact with velocity −drive; its impulse supplies this much energy.
     const double drive_work = -result.impulse[i] * problem.drive[i];
-    supplied_[r] += drive_work;
+    supplied_[r] += system_.relations()[r].own_push
+                        ? result.impulse[i] * mean_speed(row) - result.work[i]  // the rest of what it does
+                        : drive_work;
     dissipated_[r] -= result.work[i];
     if (row.tangent < 0) {
       if (system_.relations()[r].kind == model::RelationKind::constraint) continue;
@@ -188,12 +211,15 @@ bool Collider::tangential_impact(Mode& mode, int relation, bool at_jam, std::vec
   const contact::PathResult result = collision_.tangential_impact(*alone, normal, tangent, at_jam);
   if (result.status != contact::ImpactStatus::solved || !(result.normal_impulse > 0)) return false;
 
+  before_.assign(v, v + n);
   double kinetic = 0;
   double potential = 0;
   Event event;
   system_.energies(work_, kinetic, potential, event.energy_before);
   std::fill(dissipated_.begin(), dissipated_.end(), 0.0);
   std::fill(supplied_.begin(), supplied_.end(), 0.0);
+  std::fill(normal_impulse_.begin(), normal_impulse_.end(), 0.0);
+  std::fill(tangential_impulse_.begin(), tangential_impulse_.end(), 0.0);
   // Impulses and velocities of all rows follow P and Q linearly: their work needs ∫ Q dP, and nothing else of the path.
   const double P = result.normal_impulse, Q = result.tangential_impulse;
   const auto share = [&](int i, int of) {
@@ -222,6 +248,7 @@ bool Collider::tangential_impact(Mode& mode, int relation, bool at_jam, std::vec
   for (int i = 0; i < size; ++i) {
     const double push = share(i, 0) * P + share(i, 1) * Q;
     if (push == 0) continue;
+    note_impulse(i, push);
     const double* response = collision_.response(i);
     for (int k = 0; k < n; ++k) jump_[k] += push * response[k];
   }

@@ -34,6 +34,10 @@ class Collider {
   /// Work of the impulses of the last impact by relation: dissipated and supplied (drives).
   [[nodiscard]] std::span<const double> dissipated() const { return dissipated_; }
   [[nodiscard]] std::span<const double> supplied() const { return supplied_; }
+  /// Impulses of the last impact: Λ_N by relation, Λ_T by tangential row, constraints included.
+  [[nodiscard]] std::span<const double> normal_impulse() const { return normal_impulse_; }
+  [[nodiscard]] std::span<const double> before() const { return before_; }  ///< velocities before it
+  [[nodiscard]] std::span<const double> tangential_impulse() const { return tangential_impulse_; }
 
  private:
   [[nodiscard]] Status collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching,
@@ -45,8 +49,12 @@ class Collider {
   Collision collision_;
   contact::ImpactWorkspace workspace_;
   std::vector<std::uint8_t> settled_;  ///< by relation: its slips were part of the impact
+  void note_impulse(int row, double impulse);
+  [[nodiscard]] double mean_speed(const Collision::Row& row) const;
+  std::vector<double> before_;  ///< velocities before the impact
   std::vector<double> dissipated_, supplied_;
   std::vector<double> jump_, jump_terms_;  ///< of the velocities, and the sum of its absolute terms
+  std::vector<double> normal_impulse_, tangential_impulse_;
 };
 
 }  // namespace judder::engines

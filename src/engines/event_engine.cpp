@@ -126,6 +126,7 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
   motion_.evaluations = 0;
   begin(resume);
   if (result_.status.reason == Reason::done) {
+    tell_start();
     while (t_ < options_.until && !stop_by_watch_) {
       if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
         static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
@@ -141,6 +142,7 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
         if (t_ == accumulation_end_ && !finish_accumulation()) break;
         if (!handle_timetable(t_)) break;
       }
+      if (end != StepEnd::plain) tell_after();
       if (result_.events > options_.max_events) {
         static_cast<void>(fail({Reason::too_many_events,
                                 t_,
@@ -449,6 +451,7 @@ void EventEngine::Run::report(Event event) {
   event.bound = time_bound_;
   event.mode = mode_.key();
   sink_->event(event);
+  if (options_.observer != nullptr) options_.observer->event(event);
   ++result_.events;
 }
 

@@ -421,6 +421,7 @@ bool EventEngine::Run::paradox(Status status) {
     if (collider_.tangential_impact(mode_, relation, false, pending_)) {
       std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
       add_impact_work();
+      tell_impulses(false);
       settle_reference();
       exclusions_.clear();
       fresh_relation_[relation] = 1;
@@ -438,6 +439,7 @@ bool EventEngine::Run::paradox(Status status) {
 // Sets the decided mode in motion.
 bool EventEngine::Run::restart() {
   reset_bristles();
+  if (stiff_) radau_.restart();  // what it knows of the last mode would mislead Newton's iteration
   phase_.time = t_;
   phase_.y.assign(y_.begin(), y_.begin() + layout_.integrated());
   phase_.mode = mode_;

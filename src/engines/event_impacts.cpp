@@ -146,6 +146,7 @@ bool EventEngine::Run::impact(bool inelastic) {
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
   ++result_.impacts;
   add_impact_work();
+  tell_impulses(inelastic);
   for (std::size_t i = first; i < pending_.size(); ++i) {
     const int r = pending_[i].place;
     fresh_relation_[r] = 1;

@@ -22,6 +22,7 @@
 #include "guards.hpp"
 #include "judder/engines/engine.hpp"
 #include "mode_motion.hpp"
+#include "testimony.hpp"
 #include "timetable.hpp"
 
 namespace judder::engines {
@@ -178,6 +179,15 @@ struct EventEngine::Run {
   void project_sliding();
   void project_onto(std::vector<int>& sliding);
 
+  // --- testimony.cpp: what an observer is told ---
+  void tell_start();
+  void tell_after();
+  void tell_inside(double t1);
+  void tell_end(bool resolved = true);
+  void tell_evaluated_end();  ///< behind finish_step
+  void tell_rest(double limit);
+  void tell_impulses(bool tail);
+
   // --- event_zeros.cpp: guards that start at zero ---
   void set_guard_zeros();
   [[nodiscard]] double reaction_scale(int relation);
@@ -196,6 +206,7 @@ struct EventEngine::Run {
   Accumulation switching_;      ///< of switchings
   Accumulation::Entry switched_now_;
   Accumulation::Pattern switching_pattern_;
+  std::unique_ptr<Testimony> testimony_;  ///< only where somebody listens
   numeric::ExplicitStepper explicit_;
   numeric::RadauStepper radau_;
   numeric::StiffnessMonitor stiffness_;
@@ -313,7 +324,7 @@ struct EventEngine::Run {
     double end = 0;  ///< NaN: none
     double count = 0;
     double remaining = 0;
-    double impulse = 0;                   ///< normal
+    double impulse = 0;                  ///< normal
     std::array<double, 3> tangential{};  ///< by slip component
   };
   std::vector<Tail> tails_;        ///< by relation

@@ -342,6 +342,7 @@ bool EventEngine::Run::hold(double limit) {
   }
   motion_.load(limit, y_.data());
   if (!motion_.evaluate()) return false;
+  tell_rest(limit);
   const double h = limit - t_;
   t_ = limit;
   note_reactions(h, false);
@@ -629,6 +630,7 @@ void EventEngine::Run::commit_step(double t1) {
   const double before = t_;
   if (graze_guard_ >= 0) list_graze(t1 - t_);
   note_open_gaps();
+  tell_inside(t1);
   emit_samples(t1);
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const int width = motion_.components();
@@ -646,6 +648,7 @@ void EventEngine::Run::commit_step(double t1) {
   arm_slips(t1 - before);
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   finish_step();
+  tell_evaluated_end();
 }
 
 // A gap below zero: how deep, relative to what the gap has been (`seen`: in this step) or its coordinates have moved, whichever is more.
@@ -1218,12 +1221,14 @@ bool EventEngine::Run::land(double h) {
   const int width = motion_.components();
   std::copy_n(y1, width, landing_y_.begin());
   const double t1 = t_ + length;
+  tell_inside(t1);
   emit_samples(t1);
   if (stiff_) radau_.restart();
   t_ = t1;
   std::copy_n(landing_y_.begin(), width, y_.begin());
   have_f0_ = false;
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
+  tell_end();
   motion_.load(t_, y_.data());
   return true;
 }

@@ -264,11 +264,13 @@ bool ExactEngine::Run::end_phase_at(double time, double tau) {
     }
   }
   note_scales_along(tau);
+  const bool resolved = tell_phase(time);
   t_ = time;
   std::copy_n(end_.begin(), layout_.integrated(), y_.begin());
   motion_.pin(t_, y_.data());
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
   project_sliding();
+  tell_end(resolved);
   have_f0_ = false;
   return whole;
 }
@@ -423,6 +425,41 @@ void ExactEngine::Run::integrate_power(double from, double to) {
       }
     }
   }
+}
+
+/// The phase for an observer, in pieces within the natural time. Of very long phases the later part is told in longer pieces, as points only:
+/// then false.
+bool ExactEngine::Run::tell_phase(double time) {
+  if (options_.observer == nullptr) return true;
+  constexpr double kFollowed = 1024;  ///< pieces that are followed
+  constexpr int kFurther = 256;
+  const double natural = form_->window();
+  const double pieces = std::isfinite(natural) ? std::max(1.0, std::ceil((time - t_) / natural)) : 1;
+  const int followed = static_cast<int>(std::min(pieces, kFollowed));
+  const int all = pieces > kFollowed ? followed + kFurther : followed;
+  const double near = pieces > kFollowed ? t_ + kFollowed * natural : time;
+  const auto boundary = [&](int k) {
+    if (k >= all) return time;
+    return k <= followed ? t_ + (near - t_) * (k / static_cast<double>(followed))
+                         : near + (time - near) * ((k - followed) / static_cast<double>(kFurther));
+  };
+  const auto state_at = [&](double t) {
+    form_->exponentials.advance(start_.data(), t - phase_time_, sample_.data());
+    std::copy_n(sample_.begin(), layout_.integrated(), node_y_.begin());
+  };
+  for (int k = 0; k < all; ++k) {
+    const double from = boundary(k);
+    const double to = boundary(k + 1);
+    for (const double theta : Testimony::kSmooth) {
+      const double t = from + theta * (to - from);
+      state_at(t);
+      testimony_->inside(t, node_y_.data(), *options_.observer);
+    }
+    if (k + 1 == all) break;  // its end is the end of the phase
+    state_at(to);
+    testimony_->end(to, node_y_.data(), false, k < followed, *options_.observer);
+  }
+  return all == followed;
 }
 
 /// A function in the middle of a phase, by its values and slopes at both ends; for scales and phases within the natural time.

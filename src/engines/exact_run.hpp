@@ -57,6 +57,7 @@ struct ExactEngine::Run final : EventEngine::Run {
   [[nodiscard]] static bool stays_positive(const Guard& guard, int zeros);
   [[nodiscard]] std::string beyond_resolution(double limit) const;
   [[nodiscard]] bool penetrates(const double* x, double time);
+  bool tell_phase(double time);
 
   ClosedForms forms_;
   ClosedForm* form_ = nullptr;

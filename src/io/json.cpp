@@ -200,6 +200,24 @@ Json periodic_json(const analysis::PeriodicMotion& motion) {
           {"drifts", drifts}};
 }
 
+Json referee_json(const Verdict& verdict) {
+  Json laws = Json::object();
+  for (const LawRecord& record : verdict.laws)
+    laws[record.law] = {{"checks", record.checks}, {"worst", json_number(record.worst)}};
+  Json findings = Json::array();
+  for (const Finding& finding : verdict.findings) {
+    findings.push_back({{"law", finding.law},
+                        {"place", finding.place},
+                        {"time", json_number(finding.time)},
+                        {"ratio", json_number(finding.ratio)},
+                        {"worst_time", json_number(finding.worst_time)},
+                        {"worst_ratio", json_number(finding.worst_ratio)},
+                        {"worst_amount", json_number(finding.worst_amount)},
+                        {"count", finding.count}});
+  }
+  return {{"laws", laws}, {"findings", findings}, {"not_listed", verdict.not_kept}};
+}
+
 Json run_document(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
   Json options{{"from", json_number(used.from)},
@@ -257,6 +275,7 @@ Json run_document(const RunSummary& summary) {
            {"notes", summary.notes},
            {"wall_seconds", json_number(summary.wall_seconds)}};
   if (summary.periodic) out["periodic"] = periodic_json(*summary.periodic);
+  if (summary.verdict.judged) out["referee"] = referee_json(summary.verdict);
   return out;
 }
 

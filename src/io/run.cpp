@@ -241,6 +241,7 @@ double sum(const std::vector<double>& values) {
 void summarise(const model::System& system, const engines::EngineResult& result, const FolderSink& sink,
                RunSummary& out) {
   out.status = result.status;
+  out.verdict = result.verdict;
   out.modes = modes_in_words(system, result.start_mode);
   const auto count = [&out](const char* name, long value) {
     out.counts.emplace_back(name, static_cast<double>(value));
@@ -428,6 +429,7 @@ RunReport run_model(const RunRequest& request) {
 
   engines::EngineOptions options = engines::options_of(used);
   options.cancel = request.cancel;
+  options.referee = request.referee;
   report.folder = request.output.empty() ? default_run_folder(request) : request.output;
   report.stage = RunStage::files_failed;
   FolderSink sink(system, request, options, report);

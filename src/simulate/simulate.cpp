@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "judder/core/number.hpp"
+#include "witness.hpp"
+
 namespace judder::simulate {
 namespace {
 
@@ -133,8 +136,27 @@ engines::EngineResult run(const model::System& system, std::string_view name,
     result.status = {Reason::unsupported, options.from, {}, problem};
     return result;
   }
-  if (engine_used(system, name) == "exact") return engines::ExactEngine(system).run(options, sink, resume);
-  return engines::EventEngine(system).run(options, sink, resume);
+  const auto run_with = [&](const engines::EngineOptions& used) {
+    if (engine_used(system, name) == "exact") return engines::ExactEngine(system).run(used, sink, resume);
+    return engines::EventEngine(system).run(used, sink, resume);
+  };
+  if (!options.referee) return run_with(options);
+  Witness witness(system, options, resume);
+  engines::EngineOptions watched = options;
+  watched.observer = &witness;
+  engines::EngineResult result = run_with(watched);
+  result.verdict = witness.verdict();
+  if (!result.verdict.silent() && (result.status.ok() || result.status.reason == Reason::interrupted)) {
+    const Finding& first = result.verdict.findings.front();
+    result.status = {Reason::laws_violated, result.status.time, first.place, finding_text(first)};
+  }
+  return result;
+}
+
+std::string finding_text(const Finding& finding) {
+  return "the law '" + finding.law + "' is broken at t = " + to_text(finding.time) + ", " +
+         to_text(finding.ratio, 3) + " times what is allowed" +
+         (finding.count > 1 ? ", and " + std::to_string(finding.count - 1) + " times more" : std::string());
 }
 
 Result simulate(const model::System& system, const engines::EngineOptions& options, std::string_view name) {

@@ -21,6 +21,7 @@ enum class Reason {
   impact_failed,    ///< the impact problem was not solved
   interrupted,      ///< cancelled from outside
   unsupported,      ///< the engine cannot treat this model
+  laws_violated     ///< the referee found that the motion breaks a law (docs/referee.md)
 };
 
 /// The word used in run.json and by the command line.

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "judder/core/status.hpp"
+#include "judder/core/verdict.hpp"
 #include "judder/engines/event.hpp"
 #include "judder/engines/mode.hpp"
+#include "judder/engines/observer.hpp"
 #include "judder/model/compile.hpp"
 #include "judder/model/system.hpp"
 
@@ -41,6 +43,8 @@ struct EngineOptions {
   bool event_rows = true;        ///< the two rows at each instant with events
   bool list_switches = true;     ///< report switch events
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop at the end of the present step
+  Observer* observer = nullptr;               ///< is told every step and every instant; changes nothing
+  bool referee = true;  ///< simulate::run lets the referee judge the run (docs/referee.md)
 };
 
 /// From the [run] and [output] tables of a model.
@@ -129,6 +133,7 @@ struct EngineResult {
   double energy_imbalance = 0;  ///< balance at the end
   double worst_gap = 0;         ///< deepest penetration relative to the gap's scale
   Mode start_mode;              ///< modes at the start (no events)
+  Verdict verdict;              ///< of the referee; filled in by simulate::run
 };
 
 /// The event-driven engine (docs/engines.md). Exact to its tolerance between events; events located to rounding.

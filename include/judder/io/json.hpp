@@ -10,6 +10,7 @@
 #include "judder/analysis/periodic.hpp"
 #include "judder/core/diagnostics.hpp"
 #include "judder/core/status.hpp"
+#include "judder/core/verdict.hpp"
 #include "judder/io/gallery.hpp"
 #include "judder/io/run_folder.hpp"
 #include "judder/model/compile.hpp"
@@ -53,6 +54,7 @@ struct RunSummary {
   std::vector<Interval> intervals;
   std::optional<analysis::PeriodicMotion> periodic;  ///< of a run that was to end when periodic
   std::vector<std::string> notes;                    ///< what a reader of the numbers must know
+  Verdict verdict;                                   ///< of the referee
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);

@@ -35,6 +35,7 @@ struct RunRequest {
   std::filesystem::path output{};                      ///< run folder; empty: default_run_folder
   std::filesystem::path resume{};                      ///< run folder to go on from
   bool estimate = false;
+  bool referee = true;          ///< let the referee judge the run
   bool until_periodic = false;  ///< end when the motion has become periodic; not with `estimate`
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop
   std::function<void(double share, long events)>

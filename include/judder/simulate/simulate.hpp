@@ -70,10 +70,13 @@ struct Result {
 /// The names of the engines that exist.
 [[nodiscard]] const std::vector<std::string>& engine_names();
 
-/// Runs with the engine called `name` into any sink.
+/// Runs with the engine called `name` into any sink. The referee judges the run (docs/referee.md) unless EngineOptions::referee is false; what
+/// breaks a law is in EngineResult::verdict, and a run that would have ended well ends with Reason::laws_violated.
 [[nodiscard]] engines::EngineResult run(const model::System& system, std::string_view name,
                                         const engines::EngineOptions& options, engines::Sink& sink,
                                         const engines::Moment* resume = nullptr);
+/// A finding as one sentence.
+[[nodiscard]] std::string finding_text(const Finding& finding);
 [[nodiscard]] Result simulate(const model::System& system, const engines::EngineOptions& options,
                               std::string_view name = "event");
 

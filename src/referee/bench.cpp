@@ -1,0 +1,470 @@
+#include "bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace judder::referee {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Weights of the rule through five points that is exact to degree four, from `begin` to `end`.
+std::array<double, 5> weights_of(const std::array<double, 5>& node, double begin, double end) {
+  double a[5][6];
+  for (int k = 0; k < 5; ++k) {
+    for (int j = 0; j < 5; ++j) a[k][j] = std::pow(node[j], k);
+    a[k][5] = (std::pow(end, k + 1) - std::pow(begin, k + 1)) / (k + 1);
+  }
+  for (int p = 0; p < 5; ++p) {
+    int best = p;
+    for (int r = p + 1; r < 5; ++r) {
+      if (std::abs(a[r][p]) > std::abs(a[best][p])) best = r;
+    }
+    std::swap(a[p], a[best]);
+    for (int r = 0; r < 5; ++r) {
+      if (r == p) continue;
+      const double ratio = a[r][p] / a[p][p];
+      for (int c = p; c < 6; ++c) a[r][c] -= ratio * a[p][c];
+    }
+  }
+  std::array<double, 5> out{};
+  for (int j = 0; j < 5; ++j) out[j] = a[j][5] / a[j][j];
+  return out;
+}
+
+}  // namespace
+
+const char* name(Law law) {
+  switch (law) {
+    case Law::story:
+      return "story";
+    case Law::side:
+      return "side";
+    case Law::sliding:
+      return "sliding";
+    case Law::coefficient:
+      return "coefficient";
+    case Law::direction:
+      return "direction";
+    case Law::gap:
+      return "gap";
+    case Law::constraint:
+      return "constraint";
+    case Law::normal_speed:
+      return "normal-speed";
+    case Law::no_approach:
+      return "no-approach";
+    case Law::pressure:
+      return "pressure";
+    case Law::open_force:
+      return "open-force";
+    case Law::stick:
+      return "stick";
+    case Law::cone:
+      return "cone";
+    case Law::friction:
+      return "friction";
+    case Law::load:
+      return "load";
+    case Law::motion:
+      return "motion";
+    case Law::rate:
+      return "rate";
+    case Law::row:
+      return "row";
+    case Law::position:
+      return "position";
+    case Law::velocity:
+      return "velocity";
+    case Law::state:
+      return "state";
+    case Law::continuity:
+      return "continuity";
+    case Law::momentum:
+      return "momentum";
+    case Law::impulse:
+      return "impulse";
+    case Law::impulse_cone:
+      return "impulse-cone";
+    case Law::impulse_slip:
+      return "impulse-slip";
+    case Law::rebound:
+      return "rebound";
+    case Law::energy:
+      return "energy";
+    case Law::work:
+      return "work";
+    case Law::count:
+      break;
+  }
+  return "";
+}
+
+Referee::Bench::Bench(const model::System& given, const Options& asked)
+    : system(given),
+      layout(given.layout()),
+      options(asked),
+      allowed(kMargin * asked.tolerance),
+      work(given),
+      n(layout.coordinates) {
+  const int m = layout.states;
+  const int relations = layout.relations;
+  for (std::size_t i = 0; i < laws.size(); ++i) laws[i].law = name(static_cast<Law>(i));
+  massless.resize(n);
+  follows.resize(n);
+  for (int i = 0; i < n; ++i) {
+    massless[i] = system.massless()[i] ? 1 : 0;
+    any_massless = any_massless || massless[i] != 0;
+  }
+  const int columns = 2 * n + m + layout.free_parameters;
+  if (any_massless) {
+    // A massless coordinate without a damper of its own follows the forces, also where they jump.
+    jacobian.resize(static_cast<std::size_t>(n + m) * columns);
+    system.jacobian(work, jacobian.data());
+    for (int i = 0; i < n; ++i) {
+      if (massless[i] == 0) continue;
+      follows[i] = 1;
+      for (int j = 0; j < n; ++j) {
+        if (massless[j] != 0 && jacobian[static_cast<std::size_t>(i) * columns + n + j] != 0) follows[i] = 0;
+      }
+    }
+  }
+  mass = work.mass;
+  h.resize(n);
+  rates.resize(m);
+  if (system.mass_constant()) {
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        if (mass[i * n + j] != 0) mass_places.push_back({i, j});
+      }
+    }
+  }
+  for (Reading& reading : readings) {
+    reading.in = system.start();
+    reading.in.resize(static_cast<std::size_t>(layout.size()) + 1);
+    reading.surface.resize(layout.switches);
+    reading.normal.resize(relations);
+    reading.tangent.resize(layout.tangents);
+    reading.acceleration.resize(n);
+    reading.rate.resize(m);
+    reading.normal_force.resize(relations);
+    reading.tangential_force.resize(layout.tangents);
+  }
+  start.resize(layout.integrated());
+  for (std::vector<double>* scale :
+       {&row_rounding, &position, &velocity, &acceleration, &force, &h, &mass_row, &mass_terms, &push,
+        &push_terms, &push_rounding, &speed_before, &first_speed})
+    scale->resize(n);
+  for (std::vector<double>* scale : {&state, &rate, &rates}) scale->resize(m);
+  for (std::vector<double>* scale :
+       {&gap, &normal_force, &load_scale, &impulse_normal, &normal_impulse_scale})
+    scale->resize(relations);
+  tangential_force.resize(layout.tangents);
+  impulse_tangential.resize(layout.tangents);
+  surface.resize(layout.switches);
+  powers.resize(system.audits().size());
+  for (int i = 0; i < n; ++i) position[i] = system.scale_floor()[i];
+  if (options.scales.size() >= static_cast<std::size_t>(layout.integrated())) {
+    for (int i = 0; i < n; ++i) {
+      position[i] = std::max(position[i], options.scales[i]);
+      velocity[i] = options.scales[n + i];
+    }
+    for (int i = 0; i < m; ++i) state[i] = options.scales[2 * n + i];
+  }
+  options.scales = {};
+  int most = std::max(system.motion_program().outputs(), 16);
+  for (const model::SwitchInfo& info : system.switches()) most = std::max(most, info.surface.outputs());
+  for (const model::Relation& r : system.relations())
+    most = std::max({most, r.rows.outputs(), r.law.outputs(), r.curve.outputs()});
+  other.resize(most);
+  interval_in.resize(static_cast<std::size_t>(layout.size()) + 1);
+  interval_out.resize(most);
+  interval_registers.resize(work.registers.size());
+  if (!system.mass_constant()) static_cast<void>(evaluate_motion());
+  stiff_weights = weights_of({0, 0.15505102572168219, 0.4, 0.6449489742783178, 1}, 0, 1);
+  const std::array<double, 5> lobatto{0, 0.17267316464601143, 0.5, 0.8273268353539886, 1};
+  for (std::size_t k = 0; k < 2; ++k) inner_weights[k] = weights_of(lobatto, lobatto[k + 1], lobatto[k + 2]);
+}
+
+void Referee::Bench::take(const Point& from, Reading& out) const {
+  out.kind = from.kind;
+  out.resolved = from.resolved;
+  out.judged = false;
+  out.power_sure = true;
+  out.time = from.time;
+  double* in = out.in.data();
+  in[0] = from.time;
+  std::copy(from.q.begin(), from.q.end(), in + layout.q());
+  std::copy(from.v.begin(), from.v.end(), in + layout.v());
+  std::copy(from.z.begin(), from.z.end(), in + layout.z());
+  std::copy(from.side.begin(), from.side.end(), in + layout.side());
+  std::copy(from.surface.begin(), from.surface.end(), out.surface.begin());
+  out.slides = std::find(out.surface.begin(), out.surface.end(), Surface::slides) != out.surface.end();
+  for (int r = 0; r < layout.relations; ++r) {
+    out.normal[r] = from.normal[r];
+    in[layout.closed() + r] = from.normal[r] == Normal::open ? 0 : 1;
+  }
+  for (int j = 0; j < layout.tangents; ++j) {
+    out.tangent[j] = from.tangent[j];
+    in[layout.direction() + j] = from.tangent[j] == Tangent::plus    ? 1
+                                 : from.tangent[j] == Tangent::minus ? -1
+                                                                     : 0;
+  }
+  std::copy(from.acceleration.begin(), from.acceleration.end(), out.acceleration.begin());
+  std::copy(from.rate.begin(), from.rate.end(), out.rate.begin());
+  std::copy(from.normal_force.begin(), from.normal_force.end(), out.normal_force.begin());
+  std::copy(from.tangential_force.begin(), from.tangential_force.end(), out.tangential_force.begin());
+  out.works_told = from.dissipated.size() == system.audits().size() && from.kind != Kind::inside;
+  out.dissipated = out.supplied = 0;
+  for (const double x : from.dissipated) out.dissipated += x;
+  for (const double x : from.supplied) out.supplied += x;
+}
+
+void Referee::Bench::point(const Point& given) {
+  const bool first = !started;
+  if (first) {
+    started = true;
+    std::copy(given.q.begin(), given.q.end(), start.begin());
+    std::copy(given.v.begin(), given.v.end(), start.begin() + n);
+    std::copy(given.z.begin(), given.z.end(), start.begin() + 2 * n);
+  }
+  if (given.kind == Kind::after) {
+    if (held > 1) check(Law::story, 0, given.time, 1, 0);  // a piece without its end
+    Reading& next = readings[order[held > 0 ? 1 : 0]];
+    take(given, next);
+    note_scales(next, 0);
+    if (held > 0) {
+      Reading& last = readings[order[0]];
+      if (!last.judged) judge(last);
+      judge(next);
+      judge_instant(last, next);
+      std::swap(order[0], order[1]);
+    } else if (impacts > 0) {  // at the start
+      judge(next);
+      judge_momentum(first_speed.data(), next);
+    }
+    impacts = 0;
+    tail = false;
+    std::fill(impulse_normal.begin(), impulse_normal.end(), 0.0);
+    std::fill(impulse_tangential.begin(), impulse_tangential.end(), 0.0);
+    held = 1;
+    return;
+  }
+  if (held == 0 || (held == 5) != (held >= 5)) {
+    check(Law::story, 0, given.time, 1, 0);  // motion without a beginning
+    return;
+  }
+  if (impacts > 0) check(Law::story, 0, given.time, 1, 0);  // an impact whose end was not told
+  if (held == 4 && given.kind == Kind::inside) return;      // three are enough
+  Reading& next = readings[order[held]];
+  take(given, next);
+  check(Law::story, 0, given.time, next.time < readings[order[held - 1]].time ? 1 : 0, 0);
+  ++held;
+  if (given.kind == Kind::inside) return;
+  const double length = next.time - readings[order[0]].time;
+  position_before = position;
+  velocity_before = velocity;
+  state_before = state;
+  energy_before = energy_scale;
+  for (int i = 0; i < held; ++i) note_scales(readings[order[i]], length);
+  for (int i = 0; i < held; ++i) {
+    Reading& reading = readings[order[i]];
+    if (!reading.judged) judge(reading);
+  }
+  judge_piece();
+  std::swap(order[0], order[held - 1]);
+  held = 1;
+}
+
+void Referee::Bench::finish() {
+  if (held > 0 && !readings[order[0]].judged) judge(readings[order[0]]);
+}
+
+Verdict Referee::Bench::verdict() const {
+  Verdict out;
+  out.judged = true;
+  for (const LawRecord& record : laws) {
+    if (record.checks > 0) out.laws.push_back(record);
+  }
+  out.findings = findings;
+  out.not_kept = not_kept;
+  return out;
+}
+
+void Referee::Bench::check(Law law, int place, double time, double amount, double allowance) {
+  LawRecord& record = laws[static_cast<std::size_t>(law)];
+  ++record.checks;
+  if (amount <= 0) return;
+  double ratio = amount / allowance;
+  if (!(allowance > 0) || std::isnan(amount)) ratio = kInfinity;
+  if (std::isinf(allowance)) ratio = 0;
+  record.worst = std::max(record.worst, ratio);
+  if (ratio <= 1) return;
+  const auto [found, fresh] = index.emplace(std::pair(static_cast<int>(law), place), findings.size());
+  if (fresh) {
+    if (findings.size() == kMostFindings) {
+      index.erase(found);
+      ++not_kept;
+      return;
+    }
+    findings.push_back({name(law), place_name(law, place), time, ratio, time, ratio, amount, 0});
+  }
+  Finding& finding = findings[found->second];
+  ++finding.count;
+  if (ratio > finding.worst_ratio) {
+    finding.worst_ratio = ratio;
+    finding.worst_time = time;
+    finding.worst_amount = amount;
+  }
+}
+
+std::string Referee::Bench::place_name(Law law, int place) const {
+  switch (law) {
+    case Law::story:
+      return "the run";
+    case Law::side:
+    case Law::sliding:
+    case Law::coefficient: {
+      const model::SwitchInfo& info = system.switches()[place];
+      return "switch " + std::to_string(place + 1) + " (" + info.place + ")";
+    }
+    case Law::motion:
+    case Law::position:
+    case Law::velocity:
+    case Law::momentum:
+      return "coordinate " + system.coordinate_names()[place];
+    case Law::rate:
+    case Law::state:
+      return "state " + system.state_names()[place];
+    case Law::continuity:
+      return place < n ? "coordinate " + system.coordinate_names()[place]
+                       : "state " + system.state_names()[place - n];
+    case Law::energy:
+    case Law::work:
+      return "the system";
+    default:
+      return system.relations()[place].place;
+  }
+}
+
+void Referee::Bench::note_scales(const Reading& reading, double length) {
+  const double* q = reading.in.data() + layout.q();
+  const double* v = reading.in.data() + layout.v();
+  const double* z = reading.in.data() + layout.z();
+  for (int i = 0; i < n; ++i) {
+    const double a = std::abs(reading.acceleration[i]);
+    position[i] =
+        std::max({position[i], std::abs(q[i] - start[i]), std::abs(v[i]) * length, a * length * length});
+    velocity[i] = std::max({velocity[i], std::abs(v[i]), a * length});
+    acceleration[i] = std::max(acceleration[i], a);
+  }
+  for (int i = 0; i < layout.states; ++i) {
+    state[i] = std::max({state[i], std::abs(z[i] - start[2 * n + i]), std::abs(reading.rate[i]) * length});
+    rate[i] = std::max(rate[i], std::abs(reading.rate[i]));
+  }
+  for (int r = 0; r < layout.relations; ++r) {
+    if (reading.normal[r] != Normal::open)
+      normal_force[r] = std::max(normal_force[r], std::abs(reading.normal_force[r]));
+  }
+  for (int j = 0; j < layout.tangents; ++j) {
+    if (reading.tangent[j] != Tangent::free)
+      tangential_force[j] = std::max(tangential_force[j], std::abs(reading.tangential_force[j]));
+  }
+  // What has hardly moved is as exact as the energy that flows allows: to the tolerance once more, and to rounding.
+  double moving = 0;
+  for (int i = 0; i < n; ++i) moving += 0.5 * mass[i * n + i] * v[i] * v[i];
+  kinetic = std::max(kinetic, moving);
+  const double share = std::max(options.tolerance, 64 * kEpsilon / allowed);
+  for (int i = 0; i < n; ++i) {
+    const double inertia = mass[i * n + i];
+    if (!(inertia > 0)) continue;
+    const double speed = share * std::sqrt(2 * kinetic / inertia);
+    velocity[i] = std::max(velocity[i], speed);
+    position[i] = std::max(position[i], speed * length);
+  }
+}
+
+void Referee::Bench::load(const Reading& reading) {
+  std::copy_n(reading.in.begin(), layout.free_parameter(), work.in.begin());
+}
+
+double Referee::Bench::rounding(const expr::Program& program, int output) {
+  const int last = 1 + layout.integrated();
+  for (std::size_t i = 0; i < interval_in.size(); ++i) {
+    const double x = work.in[i];
+    const double bit = static_cast<int>(i) < last ? kEpsilon * std::abs(x) : 0;
+    interval_in[i] = {x - bit, x + bit};
+  }
+  program.evaluate_interval(interval_in.data(), interval_out.data(), interval_registers.data());
+  const double width = interval_out[output].high - interval_out[output].low;
+  return std::isfinite(width) ? 8 * width : kInfinity;
+}
+
+double Referee::Bench::row_scale(const double* w, const std::vector<double>& scale) const {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += std::abs(w[i]) * scale[i];
+  return sum;
+}
+
+// What rounding of the forces does to an acceleration along w.
+double Referee::Bench::acceleration_rounding(const double* w) {
+  static_cast<void>(rounding(system.motion_program(), 0));
+  double along = 0;
+  for (int i = 0; i < n; ++i) {
+    const double inertia = mass[i * n + i];
+    if (w[i] == 0 || !(inertia > 0)) continue;
+    const double width = 8 * (interval_out[i].high - interval_out[i].low);
+    along += std::abs(w[i]) * (256 * kEpsilon * force[i] + width) / inertia;
+  }
+  return std::isfinite(along) ? along : kInfinity;
+}
+
+// The same for a reaction along w, seen through its own inertia.
+double Referee::Bench::force_rounding(const double* w) {
+  double inverse = 0;
+  for (int i = 0; i < n; ++i) {
+    const double inertia = mass[i * n + i];
+    if (inertia > 0) inverse += w[i] * w[i] / inertia;
+  }
+  return inverse > 0 ? acceleration_rounding(w) / inverse : 0;
+}
+
+bool Referee::Bench::evaluate_motion() {
+  const int m = layout.states;
+  if (system.mass_constant() && !any_massless) {
+    if (!system.motion(work)) return false;
+    std::copy_n(work.force.begin(), n, h.begin());
+    std::copy_n(work.rate.begin(), m, rates.begin());
+    return true;
+  }
+  system.motion_program().evaluate(work.in.data(), other.data(), work.registers.data());
+  std::copy_n(other.begin(), n, h.begin());
+  std::copy_n(other.begin() + n, m, rates.begin());
+  if (!system.mass_constant()) {
+    const double* lower = other.data() + n + m;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j <= i; ++j) mass[i * n + j] = mass[j * n + i] = *lower++;
+    }
+  }
+  return true;
+}
+
+void Referee::Bench::apply_mass(const double* x, double* y, double* terms) const {
+  std::fill_n(y, n, 0.0);
+  std::fill_n(terms, n, 0.0);
+  const auto add = [&](int i, int j) {
+    const double term = mass[i * n + j] * x[j];
+    y[i] += term;
+    terms[i] += std::abs(term);
+  };
+  if (system.mass_constant()) {
+    for (const auto& [i, j] : mass_places) add(i, j);
+    return;
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) add(i, j);
+  }
+}
+
+}  // namespace judder::referee

@@ -1,0 +1,195 @@
+// What the referee has before it: the points of the present piece, the scales seen so far, the book of findings.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "judder/referee/referee.hpp"
+
+namespace judder::referee {
+
+enum class Law : std::uint8_t {
+  story,         // the points follow each other without a hole in time
+  side,          // a switch stands on the side of its argument
+  sliding,       // a surface that is slid on stays at zero
+  coefficient,   // of a sliding switch, in [0, 1]
+  direction,     // of a slip
+  gap,           // not negative; zero while closed
+  constraint,    // zero
+  normal_speed,  // zero while closed or held
+  no_approach,   // nothing approaches through a gap of zero
+  pressure,      // λ_N ≥ 0
+  open_force,    // an open contact carries nothing
+  stick,         // slip velocity zero
+  cone,          // |λ_T| ≤ μ_s L at rest
+  friction,      // λ_T = −σ μ L
+  load,          // the normal load of a joint is not negative
+  motion,        // M v̇ = h + Σ push λ_N + Σ drag λ_T
+  rate,          // of a state
+  row,           // closed and sticking rows do not accelerate
+  position,      // integral of the velocity
+  velocity,      // integral of the acceleration
+  state,         // integral of its rate
+  continuity,    // positions and states do not jump
+  momentum,      // velocities jump by impulses alone
+  impulse,       // Λ_N ≥ 0
+  impulse_cone,  // |Λ_T| ≤ μ Λ_N
+  impulse_slip,  // friction does not drive a slip on
+  rebound,       // what was struck does not approach
+  energy,        // changes by the work of forces and reactions
+  work,          // recorded as it is done
+  count
+};
+
+[[nodiscard]] const char* name(Law law);
+
+/// A point with what was read off it.
+struct Reading {
+  Kind kind = Kind::after;
+  bool resolved = true;
+  bool judged = false;
+  bool slides = false;
+  bool works_told = false;
+  bool power_sure = true;  ///< the powers are those of the motion (not where fields are combined otherwise)
+  double time = 0;
+  std::vector<double> in;
+  std::vector<Surface> surface;
+  std::vector<Normal> normal;
+  std::vector<Tangent> tangent;
+  std::vector<double> acceleration, rate, normal_force, tangential_force;
+  double dissipated = 0, supplied = 0;  ///< sums over the elements
+  double energy = 0, energy_terms = 0;  ///< total; sum of absolute parts
+  double power = 0, dissipation = 0;    ///< dE/dt; rate of dissipation
+  double power_terms = 0;               ///< sum of absolute parts
+};
+
+struct Referee::Bench {
+  Bench(const model::System& system, const Options& options);
+
+  void take(const Point& point, Reading& out) const;
+  void point(const Point& point);
+  void impulse(const Impulse& impulse);
+  void finish();
+  [[nodiscard]] Verdict verdict() const;
+
+  // --- bench.cpp: the book, scales, rounding ---
+  void check(Law law, int place, double time, double amount, double allowance);
+  void note_scales(const Reading& reading, double h);
+  void load(const Reading& reading);
+  [[nodiscard]] std::string place_name(Law law, int place) const;
+  /// 8 times what rounding of the inputs and of the operations can do to output `index` at the loaded state.
+  [[nodiscard]] double rounding(const expr::Program& program, int index);
+  [[nodiscard]] double row_scale(const double* w, const std::vector<double>& scale) const;
+  [[nodiscard]] double acceleration_rounding(const double* w);
+  [[nodiscard]] double force_rounding(const double* w);
+  bool evaluate_motion();
+  void apply_mass(const double* x, double* y, double* terms) const;
+
+  // --- laws.cpp: one point ---
+  void judge(Reading& reading);
+  void judge_sides(const Reading& reading);
+  void judge_switch(const Reading& reading, int k);
+  [[nodiscard]] double outside(int k, double side, double value) const;
+  /// The lower of the two sides between which a switch at its surface stands, and how far its value is from that surface.
+  [[nodiscard]] double lower_side(int k, double value, double& distance) const;
+  [[nodiscard]] double side_by_value(int k, double value) const;
+  /// Puts the sliding switches on their sides by the bits of `corner`, and those around them where their values then are.
+  double take_corner(const Reading& reading, int corner);
+  void find_sliding(const Reading& reading);
+  [[nodiscard]] bool right_by_neighbours(const Reading& reading, int k, double allowance);
+  [[nodiscard]] bool matters(int k);
+  void all_outputs(std::vector<double>& out);
+  void judge_relation(Reading& reading, int r);
+  void judge_motion(Reading& reading);
+  [[nodiscard]] double motion_residuals(const Reading& reading, bool record);
+  void combine_corners(const Reading& reading);
+  void read_energy(Reading& reading);
+
+  // --- pieces.cpp: from point to point ---
+  void judge_piece();
+  struct Integral {
+    double residual = 0, allowance = 0;
+  };
+  /// A first movement has no size but its own, and no step is short enough for it: what is allowed where more moves in the piece than ever before.
+  [[nodiscard]] static double first_movement(double moved, double before) {
+    return moved > before ? 0.1 * moved : 0;
+  }
+  /// What the errors that the states at the points may have do to the integral of component i (velocities, then states).
+  [[nodiscard]] double carried_error(const Reading& reading, int i, double length);
+  [[nodiscard]] double massless_rounding(const Reading& reading, int i, double length);
+  [[nodiscard]] double energy_error(const Reading& reading, double length, double flows);
+  [[nodiscard]] Integral integrate(const double* f, const double* y, double change, double length,
+                                   bool stiff) const;
+
+  // --- instants.cpp ---
+  void judge_instant(const Reading& before, Reading& after);
+  void judge_momentum(const double* v0, const Reading& after);
+  [[nodiscard]] double largest_coefficient(int relation, double speed);
+
+  static constexpr double kMargin = 100;
+  static constexpr double kEpsilon = 2.220446049250313e-16;
+  static constexpr std::size_t kMostFindings = 256;
+  static constexpr int kMostCorners = 10;  ///< sliding switches whose fields are all combined
+
+  const model::System& system;
+  const model::Layout& layout;
+  Options options;
+  double allowed;  ///< kMargin · tolerance
+  model::Workspace work;
+  int n;
+  bool any_massless = false;
+  std::vector<std::uint8_t> massless, follows;  ///< by coordinate; a massless one that may jump
+  std::vector<std::array<int, 2>> mass_places;  ///< non-zero entries of a constant mass matrix
+
+  std::array<Reading, 5> readings;
+  std::array<int, 5> order{0, 1, 2, 3, 4};  ///< the last point first
+  int held = 0;                             ///< readings in use
+  bool started = false;
+
+  // scales
+  std::vector<double> start;                                           ///< q, v, z of the first point
+  std::vector<double> position, velocity, state;                       ///< running, as in the engines
+  std::vector<double> position_before, velocity_before, state_before;  ///< at the beginning of the piece
+  std::vector<double> row_rounding;               ///< of the forces, where it was asked for
+  std::vector<double> acceleration, force, rate;  ///< largest seen
+  std::vector<double> surface, gap, normal_force, tangential_force, load_scale;
+  bool energy_known = false;
+  double energy_before = 0;  ///< energy_scale at the beginning of the piece
+  double energy_scale = 0, flow = 0, kinetic = 0, first_energy = 0;
+
+  // works told last
+  void note_works(const Reading& reading);
+  bool works_known = false;
+  double works_net = 0, works_dissipated = 0, works_energy = 0;
+  bool jacobian_ready = false;  ///< of the present piece
+  double own_net = 0, own_dissipated = 0, own_slack = 0;
+  bool own_sure = true;
+
+  // the present instant
+  int impacts = 0;
+  std::vector<double> impulse_normal, impulse_tangential, speed_before, first_speed;
+  std::vector<double> normal_impulse_scale;
+  bool tail = false;
+
+  // memory
+  std::vector<double> h, rates, mass, mass_row, mass_terms, push, push_terms, push_rounding, other, outputs,
+      outputs_other, powers, jacobian, kept_sides;
+  std::vector<int> sliding;         ///< switches that slide at the present point
+  std::vector<double> lower_sides;  ///< their lower sides
+  std::vector<double> combined;     ///< forces and rates
+  std::vector<expr::Interval> interval_in, interval_out, interval_registers;
+  std::array<double, 5> stiff_weights{};
+  std::array<std::array<double, 5>, 2>
+      inner_weights{};  ///< from the first to the second, and on to the third point inside
+
+  std::array<LawRecord, static_cast<std::size_t>(Law::count)> laws;
+  std::vector<Finding> findings;
+  std::map<std::pair<int, int>, std::size_t> index;  ///< of a law at a place in `findings`
+  std::uint64_t not_kept = 0;
+};
+
+}  // namespace judder::referee

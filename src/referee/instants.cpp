@@ -1,0 +1,192 @@
+// Instants: nothing jumps but velocities, and they by impulses alone.
+#include <algorithm>
+#include <cmath>
+
+#include "bench.hpp"
+
+namespace judder::referee {
+
+// The largest coefficient that the law of a relation has at speeds up to `speed`, in either direction; at the loaded state.
+double Referee::Bench::largest_coefficient(int r, double speed) {
+  const model::Relation& relation = system.relations()[r];
+  if (relation.curve.outputs() < 3) return 0;
+  constexpr int kSamples = 16;
+  double& asked = work.in[layout.approach_speed()];
+  double least = 0;
+  double most = 0;
+  for (int i = 0; i <= kSamples; ++i) {
+    asked = speed * i / kSamples;
+    relation.curve.evaluate(work.in.data(), other.data(), work.registers.data());
+    const double here = std::max(std::abs(other[1]), std::abs(other[2]));
+    most = std::max(most, here);
+    least = i == 0 ? here : std::min(least, here);
+  }
+  // Between the samples a law that varies may be a little larger.
+  return most + 0.1 * (most - least);
+}
+
+void Referee::Bench::impulse(const Impulse& given) {
+  double* in = work.in.data();
+  if (held > 0 && impacts == 0) {
+    const Reading& last = readings[order[0]];
+    std::copy_n(last.in.begin() + layout.v(), n, speed_before.begin());
+    std::copy_n(last.in.begin(), layout.free_parameter(), in);
+  }
+  if (held == 0 && impacts == 0) std::copy(given.before.begin(), given.before.end(), speed_before.begin());
+  if (held == 0 && impacts == 0) std::copy(given.before.begin(), given.before.end(), first_speed.begin());
+  ++impacts;
+  tail = tail || given.tail;
+  in[0] = given.time;
+  std::copy(given.q.begin(), given.q.end(), in + layout.q());
+  std::copy(given.v.begin(), given.v.end(), in + layout.v());
+  std::copy(given.z.begin(), given.z.end(), in + layout.z());
+  std::copy(given.side.begin(), given.side.end(), in + layout.side());
+  int struck = 0;
+  for (int r = 0; r < layout.relations; ++r) {
+    impulse_normal[r] += given.normal[r];
+    if (given.normal[r] != 0 && system.relations()[r].kind == model::RelationKind::contact) ++struck;
+  }
+  for (int j = 0; j < layout.tangents; ++j) impulse_tangential[j] += given.tangential[j];
+  for (int i = 0; i < n; ++i)
+    velocity[i] = std::max({velocity[i], std::abs(given.v[i]), std::abs(speed_before[i])});
+
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system.relations()[r];
+    const double normal = given.normal[r];
+    bool part = normal != 0;
+    for (int j = 0; j < relation.tangents; ++j)
+      part = part || given.tangential[relation.first_tangent + j] != 0;
+    if (!part) continue;
+    const model::RelationRows& rows = system.rows(work, r);
+    normal_impulse_scale[r] = std::max(normal_impulse_scale[r], std::abs(normal));
+    // The impulse that would change the largest velocities seen.
+    const auto momentum = [&](const double* w) {
+      double inverse = 0;
+      for (int i = 0; i < n; ++i) {
+        const double inertia = mass[i * n + i];
+        if (inertia > 0) inverse += w[i] * w[i] / inertia;
+      }
+      return inverse > 0 ? row_scale(w, velocity) / inverse : 0;
+    };
+    if (relation.kind == model::RelationKind::contact && relation.has_normal) {
+      // What a tail stops has no more energy than the tolerance of the positions leaves it.
+      const double share = given.tail ? std::sqrt(allowed) : allowed;
+      check(Law::impulse, r, given.time, -normal,
+            share * std::max(normal_impulse_scale[r], momentum(rows.w)));
+      if (normal > 0) {
+        check(Law::rebound, r, given.time, -rows.gap_rate,
+              allowed * (row_scale(rows.w, velocity) + std::abs(rows.gap_time)) + rounding(relation.gap, 1));
+      }
+    }
+    double load_impulse = 0;
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+      load_impulse += rows.factors[f] * std::abs(given.normal[relation.feeds[f]]);
+    for (int j = 0; j < relation.tangents; ++j) {
+      const double friction = given.tangential[relation.first_tangent + j];
+      if (friction == 0) continue;
+      const model::RelationRows::Tangent& row = rows.tangent[j];
+      const double after = row.slip;
+      double before = after;
+      for (int i = 0; i < n; ++i) before += row.w[i] * (speed_before[i] - given.v[i]);
+      const double scale = row_scale(row.w, velocity) + std::abs(row.drive);
+      const double most = largest_coefficient(r, 2 * std::max({std::abs(before), std::abs(after)}));
+      check(Law::impulse_cone, r, given.time, std::abs(friction) - most * load_impulse,
+            allowed * std::max(most * load_impulse, momentum(row.w)));
+      if (relation.has_tangential_restitution) continue;
+      const double quiet = allowed * scale;
+      const double sign = after > quiet ? 1 : after < -quiet ? -1 : 0;
+      const bool kept = before * sign > quiet;
+      const bool certain = relation.impact == model::ImpactType::moreau ? sign != 0 : kept && struck == 1;
+      if (certain)
+        check(Law::impulse_slip, r, given.time, sign * friction,
+              allowed * std::max(most * load_impulse, momentum(row.w)));
+    }
+  }
+  std::copy(given.v.begin(), given.v.end(), speed_before.begin());
+}
+
+void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
+  const double t = after.time;
+  check(Law::story, 0, t, t == before.time ? 0 : 1, 0);
+  for (int i = 0; i < n; ++i) {
+    if (follows[i] != 0) continue;
+    const double a = before.in[layout.q() + i];
+    const double b = after.in[layout.q() + i];
+    check(Law::continuity, i, t, std::abs(b - a),
+          allowed * position[i] + 64 * kEpsilon * (std::abs(a) + std::abs(b)));
+  }
+  for (int i = 0; i < layout.states; ++i) {
+    const double a = before.in[layout.z() + i];
+    const double b = after.in[layout.z() + i];
+    bool reset = false;
+    if (b == 0 && a != 0) {
+      for (int r = 0; r < layout.relations; ++r) {
+        const auto& bristles = system.relations()[r].bristles;
+        reset = reset || (after.normal[r] == Normal::open &&
+                          std::find(bristles.begin(), bristles.end(), i) != bristles.end());
+      }
+    }
+    check(Law::continuity, n + i, t, reset ? 0 : std::abs(b - a),
+          allowed * state[i] + 64 * kEpsilon * (std::abs(a) + std::abs(b)));
+  }
+  const double* v0 = before.in.data() + layout.v();
+  const double* v1 = after.in.data() + layout.v();
+  judge_momentum(v0, after);
+  load(after);
+  // Energy: the same place and sides, the velocities before and after.
+  if (before.works_told && after.works_told && options.integrals) {
+    double moving = 0;
+    double stored = 0;
+    double with_new = 0;
+    double with_old = 0;
+    system.energies(work, moving, stored, with_new);
+    std::copy_n(v0, n, work.in.begin() + layout.v());
+    system.energies(work, moving, stored, with_old);
+    std::copy_n(v1, n, work.in.begin() + layout.v());
+    const double net = (after.supplied - after.dissipated) - (before.supplied - before.dissipated);
+    check(Law::energy, 0, t, std::abs(with_new - with_old - net),
+          allowed * energy_scale + 256 * kEpsilon *
+                                       (after.energy_terms + before.energy_terms + std::abs(after.supplied) +
+                                        std::abs(after.dissipated)));
+  }
+  if (after.works_told) note_works(after);
+}
+
+// What velocities jump by, from v0 to those of `after`, is the sum of the impulses.
+void Referee::Bench::judge_momentum(const double* v0, const Reading& after) {
+  load(after);
+  if (!system.mass_constant() && !evaluate_motion()) return;
+  const double t = after.time;
+  const double* v1 = after.in.data() + layout.v();
+  std::fill(push.begin(), push.end(), 0.0);
+  std::fill(push_terms.begin(), push_terms.end(), 0.0);
+  for (int r = 0; r < layout.relations && impacts > 0; ++r) {
+    const model::Relation& relation = system.relations()[r];
+    bool part = impulse_normal[r] != 0;
+    for (int j = 0; j < relation.tangents; ++j)
+      part = part || impulse_tangential[relation.first_tangent + j] != 0;
+    if (!part) continue;
+    const model::RelationRows& rows = system.rows(work, r);
+    for (int i = 0; i < n; ++i) {
+      if (relation.has_normal) {
+        push[i] += rows.push[i] * impulse_normal[r];
+        push_terms[i] += std::abs(rows.push[i] * impulse_normal[r]);
+      }
+      for (int j = 0; j < relation.tangents; ++j) {
+        const double part_of = rows.tangent[j].drag[i] * impulse_tangential[relation.first_tangent + j];
+        push[i] += part_of;
+        push_terms[i] += std::abs(part_of);
+      }
+    }
+  }
+  for (int i = 0; i < n; ++i) h[i] = v1[i] - v0[i];
+  apply_mass(h.data(), mass_row.data(), mass_terms.data());
+  apply_mass(velocity.data(), other.data(), mass_terms.data());
+  for (int i = 0; i < n; ++i) {
+    if (massless[i] != 0) continue;
+    check(Law::momentum, i, t, std::abs(mass_row[i] - push[i]),
+          (allowed + 256 * kEpsilon) * mass_terms[i] + 256 * kEpsilon * push_terms[i]);
+  }
+}
+
+}  // namespace judder::referee

@@ -1,0 +1,481 @@
+// The laws that hold at every point of a motion.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bench.hpp"
+
+namespace judder::referee {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void Referee::Bench::judge(Reading& reading) {
+  reading.judged = true;
+  load(reading);
+  judge_sides(reading);
+  std::fill(push.begin(), push.end(), 0.0);
+  std::fill(push_terms.begin(), push_terms.end(), 0.0);
+  std::fill(push_rounding.begin(), push_rounding.end(), 0.0);
+  reading.power = reading.dissipation = reading.power_terms = 0;
+  if (!evaluate_motion()) {
+    for (int i = 0; i < n; ++i) check(Law::motion, i, reading.time, 1, 0);
+    return;
+  }
+  for (int r = 0; r < layout.relations; ++r) judge_relation(reading, r);
+  judge_motion(reading);
+  read_energy(reading);
+}
+
+// --- switches ---
+
+void Referee::Bench::judge_sides(const Reading& reading) {
+  for (int k = 0; k < layout.switches; ++k) judge_switch(reading, k);
+}
+
+// How far a value lies outside the part of the line that a side stands for.
+double Referee::Bench::outside(int k, double side, double value) const {
+  const model::SwitchInfo& info = system.switches()[k];
+  if (info.two_sided()) return side > 0.5 ? -value : value;
+  if (side != std::floor(side)) return kInfinity;
+  double lower = side;
+  double upper = side + 1;
+  if (!info.whole) {
+    const auto count = static_cast<double>(info.levels.size());
+    if (side < -1 || side >= count) return kInfinity;
+    lower = side >= 0 ? info.levels[static_cast<std::size_t>(side)] : -kInfinity;
+    upper = side + 1 < count ? info.levels[static_cast<std::size_t>(side + 1)] : kInfinity;
+  }
+  return std::max(lower - value, value - upper);
+}
+
+double Referee::Bench::lower_side(int k, double value, double& distance) const {
+  const model::SwitchInfo& info = system.switches()[k];
+  if (info.two_sided()) {
+    distance = std::abs(value);
+    return 0;
+  }
+  if (info.whole) {
+    const double level = std::round(value);
+    distance = std::abs(value - level);
+    return level - 1;
+  }
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < info.levels.size(); ++i) {
+    if (std::abs(value - info.levels[i]) < std::abs(value - info.levels[nearest])) nearest = i;
+  }
+  distance = std::abs(value - info.levels[nearest]);
+  return static_cast<double>(nearest) - 1;
+}
+
+double Referee::Bench::side_by_value(int k, double value) const {
+  const model::SwitchInfo& info = system.switches()[k];
+  if (info.two_sided()) return value >= 0 ? 1 : 0;
+  if (info.whole) return std::floor(value);
+  return static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), value) -
+                             info.levels.begin()) -
+         1;
+}
+
+void Referee::Bench::find_sliding(const Reading& reading) {
+  sliding.clear();
+  lower_sides.clear();
+  for (int k = 0; k < layout.switches; ++k) {
+    if (reading.surface[k] != Surface::slides) continue;
+    double value = 0;
+    double distance = 0;
+    system.switches()[k].value.evaluate(work.in.data(), &value, work.registers.data());
+    sliding.push_back(k);
+    lower_sides.push_back(lower_side(k, value, distance));
+  }
+}
+
+double Referee::Bench::take_corner(const Reading& reading, int corner) {
+  double* sides = work.in.data() + layout.side();
+  double weight = 1;
+  for (std::size_t i = 0; i < sliding.size(); ++i) {
+    const bool above = ((corner >> i) & 1) != 0;
+    const double share = reading.in[layout.side() + sliding[i]] - lower_sides[i];
+    weight *= above ? share : 1 - share;
+    sides[sliding[i]] = lower_sides[i] + (above ? 1 : 0);
+  }
+  for (int k = 0; k < layout.switches; ++k) {
+    if (reading.surface[k] != Surface::away) continue;
+    double value = 0;
+    const expr::Program& program = system.switches()[k].value;
+    program.evaluate(work.in.data(), &value, work.registers.data());
+    double told = 0;
+    program.evaluate(reading.in.data(), &told, work.registers.data());
+    if (value != told) sides[k] = side_by_value(k, value);
+  }
+  return weight;
+}
+
+void Referee::Bench::judge_switch(const Reading& reading, int k) {
+  const model::SwitchInfo& info = system.switches()[k];
+  double value = 0;
+  info.value.evaluate(work.in.data(), &value, work.registers.data());
+  surface[k] = std::max(surface[k], std::abs(value));
+  const double side = reading.in[layout.side() + k];
+  const bool slides = reading.surface[k] != Surface::away;
+  double amount = outside(k, side, value);
+  const Law law = slides ? Law::sliding : Law::side;
+  if (slides) {
+    const double below = lower_side(k, value, amount);
+    const double excess = std::max(below - side, side - below - 1);
+    check(Law::coefficient, k, reading.time, excess, std::max(allowed, 1e-6));
+  }
+  double allowance = info.time_only ? 0 : allowed * surface[k];
+  if (!(amount > allowance)) {
+    check(law, k, reading.time, amount, allowance);
+    return;
+  }
+  if (!info.time_only) {
+    info.surface.evaluate(work.in.data(), other.data(), work.registers.data());
+    const double* gradient = other.data() + 2;
+    double moved = row_scale(gradient, position) + row_scale(gradient + n, velocity);
+    for (int i = 0; i < layout.states; ++i) moved += std::abs(gradient[2 * n + i]) * state[i];
+    allowance += allowed * moved;
+  }
+  allowance += rounding(info.value, 0);
+  // A switch in a branch that is not taken, or that stands right beside a neighbour in doubt, says nothing.
+  if (!slides && amount > allowance && (right_by_neighbours(reading, k, allowance) || !matters(k))) {
+    check(law, k, reading.time, 0, allowance);
+    return;
+  }
+  check(law, k, reading.time, amount, allowance);
+}
+
+// Whether another side of an inner switch that slides or is at its surface would make the side of k right.
+bool Referee::Bench::right_by_neighbours(const Reading& reading, int k, double allowance) {
+  constexpr int kMost = 8;
+  std::array<int, kMost> open{};
+  std::array<double, kMost> first{}, second{};
+  int count = 0;
+  double* sides = work.in.data() + layout.side();
+  for (int j = 0; j < k && count < kMost; ++j) {
+    const model::SwitchInfo& info = system.switches()[j];
+    double value = 0;
+    info.value.evaluate(work.in.data(), &value, work.registers.data());
+    if (reading.surface[j] == Surface::away) {
+      const double bound = (info.time_only ? 0 : allowed * surface[j]) + rounding(info.value, 0);
+      const double above = outside(j, sides[j] + 1, value);
+      const double below = outside(j, sides[j] - 1, value);
+      if (info.two_sided() ? std::abs(value) > bound : std::min(above, below) > bound) continue;
+      first[count] = sides[j];
+      second[count] = info.two_sided() ? 1 - sides[j] : above < below ? sides[j] + 1 : sides[j] - 1;
+    } else {
+      double distance = 0;
+      first[count] = lower_side(j, value, distance);
+      second[count] = first[count] + 1;
+    }
+    open[count++] = j;
+  }
+  if (count == 0) return false;
+  kept_sides.assign(sides, sides + layout.switches);
+  bool right = false;
+  for (int c = 0; c < (1 << count) && !right; ++c) {
+    for (int j = 0; j < count; ++j) sides[open[j]] = ((c >> j) & 1) != 0 ? second[j] : first[j];
+    double value = 0;
+    system.switches()[k].value.evaluate(work.in.data(), &value, work.registers.data());
+    right = outside(k, kept_sides[k], value) <= allowance;
+  }
+  std::copy(kept_sides.begin(), kept_sides.end(), sides);
+  return right;
+}
+
+// Everything that a side can change: forces, rates, inertia; gaps; rows and laws of what is closed; energies.
+void Referee::Bench::all_outputs(std::vector<double>& out) {
+  out.clear();
+  const auto add = [&](const expr::Program& program) {
+    if (program.outputs() == 0) return;
+    program.evaluate(work.in.data(), other.data(), work.registers.data());
+    out.insert(out.end(), other.begin(), other.begin() + program.outputs());
+  };
+  add(system.motion_program());
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system.relations()[r];
+    add(relation.gap);
+    if (work.in[layout.closed() + r] == 0) continue;
+    add(relation.rows);
+    add(relation.law);
+  }
+  double parts[3];
+  system.energies(work, parts[0], parts[1], parts[2]);
+  out.insert(out.end(), parts, parts + 3);
+}
+
+// Whether anything would be different with switch k on the side of its value.
+bool Referee::Bench::matters(int k) {
+  double* sides = work.in.data() + layout.side();
+  kept_sides.assign(sides, sides + layout.switches);
+  all_outputs(outputs);
+  for (int j = k; j < layout.switches; ++j) {
+    const model::SwitchInfo& info = system.switches()[j];
+    double now = 0;
+    info.value.evaluate(work.in.data(), &now, work.registers.data());
+    if (j > k) {
+      // Outer switches follow where their argument changed.
+      double before = 0;
+      std::swap_ranges(kept_sides.begin(), kept_sides.end(), sides);
+      info.value.evaluate(work.in.data(), &before, work.registers.data());
+      std::swap_ranges(kept_sides.begin(), kept_sides.end(), sides);
+      if (now == before || outside(j, sides[j], now) <= 0) continue;
+    }
+    sides[j] = side_by_value(j, now);
+  }
+  all_outputs(outputs_other);
+  std::copy(kept_sides.begin(), kept_sides.end(), sides);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bool same =
+        outputs[i] == outputs_other[i] || (std::isnan(outputs[i]) && std::isnan(outputs_other[i]));
+    if (!same) return true;
+  }
+  return false;
+}
+
+// --- contacts, constraints, joints ---
+
+void Referee::Bench::judge_relation(Reading& reading, int r) {
+  const model::Relation& relation = system.relations()[r];
+  const double t = reading.time;
+  const double reaction = reading.normal_force[r];
+  const double* v = work.in.data() + layout.v();
+  const auto gap_allowance = [&](const double* w) {
+    return allowed * (gap[r] + row_scale(w, position)) + rounding(relation.gap, 0);
+  };
+  if (reading.normal[r] == Normal::open) {
+    double value = 0;
+    double speed = 0;
+    system.gap(work, r, value, speed);
+    gap[r] = std::max(gap[r], std::abs(value));
+    double allowance = allowed * gap[r];
+    if (-value > allowance) allowance = gap_allowance(system.rows(work, r).w);
+    check(Law::gap, r, t, -value, allowance);
+    double carried = std::abs(reaction);
+    for (int j = 0; j < relation.tangents; ++j)
+      carried = std::max(carried, std::abs(reading.tangential_force[relation.first_tangent + j]));
+    check(Law::open_force, r, t, carried, allowed * normal_force[r]);
+    if (reading.kind == Kind::after && speed < 0 && value <= allowed * gap[r] &&
+        value <= rounding(relation.gap, 0)) {
+      const double* w = system.rows(work, r).w;
+      check(Law::no_approach, r, t, -speed, allowed * row_scale(w, velocity) + rounding(relation.gap, 1));
+    }
+    return;
+  }
+  const model::RelationRows& rows = system.rows(work, r);
+  if (relation.has_normal) {
+    const bool constraint = relation.kind == model::RelationKind::constraint;
+    const Law law = constraint ? Law::constraint : Law::gap;
+    double allowance = allowed * gap[r];
+    const double speed_scale = row_scale(rows.w, velocity) + std::abs(rows.gap_time);
+    if (relation.holonomic) {
+      if (std::abs(rows.gap) > allowance) allowance = gap_allowance(rows.w);
+      check(law, r, t, std::abs(rows.gap), allowance);
+    }
+    allowance = allowed * speed_scale;
+    if (std::abs(rows.gap_rate) > allowance) allowance += rounding(relation.gap, 1);
+    check(relation.holonomic ? Law::normal_speed : Law::constraint, r, t, std::abs(rows.gap_rate), allowance);
+    if (!constraint) {
+      allowance = allowed * normal_force[r];
+      if (-reaction > allowance) allowance += force_rounding(rows.w);
+      check(Law::pressure, r, t, -reaction, allowance);
+    }
+    double fall = rows.zeta_n;
+    double terms = std::abs(fall);
+    double power = 0;
+    for (int i = 0; i < n; ++i) {
+      const double term = rows.w[i] * reading.acceleration[i];
+      fall += term;
+      terms += std::abs(term);
+      const double pressed = rows.push[i] * reaction;
+      push[i] += pressed;
+      push_terms[i] += std::abs(pressed);
+      push_rounding[i] += 256 * kEpsilon * std::abs(rows.push[i]) * normal_force[r];
+      power += pressed * v[i];
+      reading.power_terms += std::abs(pressed * v[i]);
+    }
+    reading.power += power;
+    allowance = allowed * terms;
+    if (std::abs(fall) > allowance)
+      allowance += allowed * row_scale(rows.w, acceleration) + acceleration_rounding(rows.w) +
+                   rounding(relation.rows, 1);
+    check(Law::row, r, t, std::abs(fall), allowance);
+  }
+  if (relation.tangents == 0) return;
+  double load_here = rows.base;
+  double load_terms = std::abs(rows.base);
+  for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
+    const double part = rows.factors[f] * std::abs(reading.normal_force[relation.feeds[f]]);
+    load_here += part;
+    load_terms += std::abs(part);
+  }
+  load_scale[r] = std::max(load_scale[r], load_terms);
+  if (!relation.has_normal) {
+    double allowance = allowed * load_scale[r];
+    if (-load_here > allowance) allowance += rounding(relation.law, 0);
+    check(Law::load, r, t, -load_here, allowance);
+  }
+  int offset = relation.has_normal ? (relation.own_push ? 2 + 2 * n : 2 + n) : 0;
+  for (int j = 0; j < relation.tangents; ++j) {
+    const int number = relation.first_tangent + j;
+    const model::RelationRows::Tangent& row = rows.tangent[j];
+    const double friction = reading.tangential_force[number];
+    const Tangent status = reading.tangent[number];
+    const int slip_output = offset;
+    offset += relation.own_push ? 3 + 2 * n : 3 + n;
+    const double carried = std::max(tangential_force[number], row.mu_static * std::abs(load_here));
+    double dragged = 0;
+    double sweep = row.zeta;
+    double terms = std::abs(row.zeta);
+    for (int i = 0; i < n; ++i) {
+      const double term = row.drag[i] * friction;
+      push[i] += term;
+      push_terms[i] += std::abs(term);
+      push_rounding[i] += 256 * kEpsilon * std::abs(row.drag[i]) * carried;
+      dragged += term * v[i];
+      reading.power_terms += std::abs(term * v[i]);
+      sweep += row.w[i] * reading.acceleration[i];
+      terms += std::abs(row.w[i] * reading.acceleration[i]);
+    }
+    reading.power += dragged;
+    if (status != Tangent::stick) reading.dissipation -= friction * row.slip;
+    const double speed_scale = row_scale(row.w, velocity) + std::abs(row.drive);
+    const double sigma = status == Tangent::plus ? 1 : status == Tangent::minus ? -1 : 0;
+    if (status == Tangent::stick || sigma != 0) {
+      const double amount = sigma == 0 ? std::abs(row.slip) : -sigma * row.slip;
+      double allowance = allowed * speed_scale;
+      if (amount > allowance) allowance += rounding(relation.rows, slip_output);
+      check(sigma == 0 ? Law::stick : Law::direction, r, t, amount, allowance);
+    }
+    if (status == Tangent::stick) {
+      const double limit = row.mu_static * load_here;
+      double allowance = allowed * std::max(tangential_force[number], row.mu_static * load_scale[r]);
+      if (std::abs(friction) - limit > allowance)
+        allowance += force_rounding(row.w) + rounding(relation.law, 0) * row.mu_static;
+      check(Law::cone, r, t, std::abs(friction) - limit, allowance);
+      allowance = allowed * terms;
+      if (std::abs(sweep) > allowance)
+        allowance += allowed * row_scale(row.w, acceleration) + acceleration_rounding(row.w) +
+                     rounding(relation.rows, slip_output + 2);
+      check(Law::row, r, t, std::abs(sweep), allowance);
+    } else {
+      const double factor = status == Tangent::free ? 0 : status == Tangent::smooth ? 1 : sigma;
+      const double wanted = -factor * row.mu * load_here;
+      double amount = std::abs(friction - wanted);
+      double allowance = allowed * std::max(std::abs(wanted), std::abs(row.mu) * load_terms);
+      if (amount > allowance) {
+        const int own = static_cast<int>(relation.feeds.size()) + 1 + 2 * j;
+        allowance += rounding(relation.law, 0) * std::abs(row.mu) + rounding(relation.law, own) * load_terms +
+                     64 * kEpsilon * tangential_force[number];
+      }
+      if (amount > allowance && reading.slides) {
+        // A law that a sliding switch changes: between its values on the two sides.
+        find_sliding(reading);
+        double low = kInfinity;
+        double high = -kInfinity;
+        const int count = static_cast<int>(std::min<std::size_t>(sliding.size(), kMostCorners));
+        for (int c = 0; c < (1 << count); ++c) {
+          static_cast<void>(take_corner(reading, c));
+          const model::RelationRows& corner = system.rows(work, r);
+          double load_there = corner.base;
+          for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+            load_there += corner.factors[f] * std::abs(reading.normal_force[relation.feeds[f]]);
+          const double value = -factor * corner.tangent[j].mu * load_there;
+          low = std::min(low, value);
+          high = std::max(high, value);
+        }
+        load(reading);
+        static_cast<void>(system.rows(work, r));
+        amount = std::max(low - friction, friction - high);
+      }
+      check(Law::friction, r, t, amount, allowance);
+    }
+  }
+}
+
+// --- equations of motion ---
+
+void Referee::Bench::judge_motion(Reading& reading) {
+  if (reading.slides) {
+    if (!evaluate_motion()) return;
+    if (motion_residuals(reading, false) > 1) {
+      combine_corners(reading);
+      reading.power_sure = false;
+    }
+  }
+  static_cast<void>(motion_residuals(reading, true));
+}
+
+double Referee::Bench::motion_residuals(const Reading& reading, bool record) {
+  apply_mass(reading.acceleration.data(), mass_row.data(), mass_terms.data());
+  double worst = 0;
+  const auto note = [&](Law law, int place, double amount, double allowance) {
+    if (record) check(law, place, reading.time, amount, allowance);
+    if (amount > 0) worst = std::max(worst, allowance > 0 ? amount / allowance : kInfinity);
+  };
+  for (int i = 0; i < n; ++i) {
+    const double amount = std::abs(mass_row[i] - h[i] - push[i]);
+    const double terms = mass_terms[i] + std::abs(h[i]) + push_terms[i];
+    force[i] = std::max(force[i], terms);
+    double allowance = allowed * terms;
+    if (amount > allowance) allowance += 64 * kEpsilon * force[i] + push_rounding[i] + row_rounding[i];
+    if (amount > allowance) {
+      // Kept, since a balance without inertia is nothing but rounding all the time.
+      const double here = rounding(system.motion_program(), i);
+      allowance += std::max(0.0, here - row_rounding[i]);
+      row_rounding[i] = std::max(row_rounding[i], here);
+    }
+    note(Law::motion, i, amount, allowance);
+  }
+  for (int i = 0; i < layout.states; ++i) {
+    const double amount = std::abs(reading.rate[i] - rates[i]);
+    double allowance = allowed * rate[i];
+    if (amount > allowance) allowance += rounding(system.motion_program(), n + i);
+    note(Law::rate, i, amount, allowance);
+  }
+  return worst;
+}
+
+// Filippov: the fields on both sides of every surface that is slid on, with products of the coefficients.
+void Referee::Bench::combine_corners(const Reading& reading) {
+  find_sliding(reading);
+  const int count = static_cast<int>(sliding.size());
+  if (count > kMostCorners) return;
+  combined.assign(static_cast<std::size_t>(n) + layout.states, 0.0);
+  for (int c = 0; c < (1 << count); ++c) {
+    const double weight = take_corner(reading, c);
+    if (!evaluate_motion()) break;
+    for (int i = 0; i < n; ++i) combined[i] += weight * h[i];
+    for (int i = 0; i < layout.states; ++i) combined[n + i] += weight * rates[i];
+    load(reading);
+  }
+  load(reading);
+  std::copy_n(combined.begin(), n, h.begin());
+  std::copy_n(combined.begin() + n, layout.states, rates.begin());
+}
+
+void Referee::Bench::read_energy(Reading& reading) {
+  system.powers(work, powers.data());
+  const auto& audits = system.audits();
+  for (const model::AuditInfo& element : audits) {
+    if (element.power < 0) continue;
+    const double power = powers[element.power];
+    reading.power += power;
+    reading.power_terms += std::abs(power);
+    if (element.dissipative) reading.dissipation -= power;
+  }
+  if (reading.kind == Kind::inside) return;
+  double moving = 0;
+  double stored = 0;
+  system.energies(work, moving, stored, reading.energy);
+  reading.energy_terms = std::abs(moving) + std::abs(stored);
+  if (!energy_known) first_energy = reading.energy;
+  energy_known = true;
+  kinetic = std::max(kinetic, std::abs(moving));
+  energy_scale = std::max({energy_scale, std::abs(moving), std::abs(reading.energy - first_energy)});
+}
+
+}  // namespace judder::referee

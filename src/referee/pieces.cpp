@@ -1,0 +1,238 @@
+// From the beginning of a piece of motion to its end: positions are the integral of velocities, velocities of accelerations, and energy
+// changes by the work that is done.
+#include <algorithm>
+#include <cmath>
+
+#include "bench.hpp"
+
+namespace judder::referee {
+
+// The change of a quantity y against the integral of its rate f at the five points: Lobatto's rule, of order 8. How far it may be trusted tells
+// Simpson's rule on three of the points, of order 4. Where y is known inside as well, the polynomial through the rates is held against its
+// changes between the inner points: that finds what five points do not resolve (a corner), and is finer for what they do. The ends of the
+// piece take no part in it, so a wrong end does not excuse itself.
+Referee::Bench::Integral Referee::Bench::integrate(const double* f, const double* y, double change,
+                                                   double length, bool stiff) const {
+  Integral out;
+  if (stiff) {
+    // The points are those of a collocation method: its own rule must hold, or a better one.
+    const double root = std::sqrt(6.0);
+    const double own = length * ((16 - root) / 36 * f[1] + (16 + root) / 36 * f[3] + f[4] / 9);
+    double all = 0;
+    for (int i = 0; i < 5; ++i) all += stiff_weights[i] * f[i];
+    all *= length;
+    out.residual = std::min(std::abs(change - own), std::abs(change - all));
+    out.allowance = std::abs(own - all);
+    return out;
+  }
+  const double lobatto = length * ((f[0] + f[4]) / 20 + 49 * (f[1] + f[3]) / 180 + 16 * f[2] / 45);
+  const double simpson = length * ((f[0] + f[4]) / 6 + 2 * f[2] / 3);
+  out.residual = std::abs(change - lobatto);
+  out.allowance = std::abs(lobatto - simpson);
+  if (y == nullptr) return out;
+  double inner = 0;
+  for (int k = 0; k < 2; ++k) {
+    double sum = 0;
+    for (int i = 0; i < 5; ++i) sum += inner_weights[k][i] * f[i];
+    inner = std::max(inner, std::abs(y[k + 2] - y[k + 1] - length * sum));
+  }
+  // For a smooth rate that the points resolve, this is a small part of the difference of the two rules.
+  constexpr double kSmooth = 0.1;
+  out.allowance =
+      inner > kSmooth * out.allowance ? out.allowance + 3 * inner : std::min(out.allowance, 3 * inner);
+  return out;
+}
+
+void Referee::Bench::judge_piece() {
+  const Reading& first = readings[order[0]];
+  const Reading& last = readings[order[held - 1]];
+  const double length = last.time - first.time;
+  check(Law::story, 0, last.time, length >= 0 ? 0 : 1, 0);
+  for (int i = 1; i < held; ++i) {
+    // Within a piece the mode is one.
+    const Reading& reading = readings[order[i]];
+    const bool same = reading.normal == first.normal && reading.tangent == first.tangent &&
+                      reading.surface == first.surface;
+    check(Law::story, 0, reading.time, same ? 0 : 1, 0);
+  }
+  if (!works_known && first.works_told) note_works(first);
+  // Where the points lie.
+  bool stiff = false;
+  bool whole = held == 5 && length > 0;
+  if (whole) {
+    const double slack = 1e-6 + 64 * kEpsilon * std::abs(last.time) / length;
+    const auto at = [&](double a, double b, double c) {
+      return std::abs((readings[order[1]].time - first.time) / length - a) <= slack &&
+             std::abs((readings[order[2]].time - first.time) / length - b) <= slack &&
+             std::abs((readings[order[3]].time - first.time) / length - c) <= slack;
+    };
+    stiff = at(0.15505102572168219, 0.4, 0.6449489742783178);
+    const bool known = stiff || at(0.17267316464601143, 0.5, 0.8273268353539886);
+    check(Law::story, 0, last.time, known ? 0 : 1, 0);
+    whole = known;
+  }
+  const bool follow = whole && last.resolved && options.integrals;
+  jacobian_ready = false;
+  double flows = 0;
+  for (int i = 0; i < held; ++i) flows = std::max(flows, readings[order[i]].power_terms);
+  double begun = 0;
+  if (follow) {
+    double f[5];
+    double y[5];
+    const double clock = 16 * kEpsilon * std::max(std::abs(first.time), std::abs(last.time));
+    const auto gather = [&](const auto& value) {
+      double largest = 0;
+      for (int i = 0; i < 5; ++i) {
+        f[i] = value(readings[order[i]]);
+        largest = std::max(largest, std::abs(f[i]));
+      }
+      return largest;
+    };
+    for (int i = 0; i < n; ++i) {
+      const int at = layout.q() + i;
+      double largest = gather([&](const Reading& r) { return r.in[layout.v() + i]; });
+      for (int k = 0; k < 5; ++k) y[k] = readings[order[k]].in[at];
+      Integral integral = integrate(f, y, y[4] - y[0], length, stiff);
+      double allowance = integral.allowance + allowed * position[i] + clock * largest +
+                         first_movement(largest * length, position_before[i]) +
+                         16 * kEpsilon * (std::abs(last.in[at]) + std::abs(first.in[at]));
+      if (integral.residual > allowance && massless[i] != 0) allowance += massless_rounding(last, i, length);
+      check(Law::position, i, last.time, integral.residual, allowance);
+      if (massless[i] != 0) continue;
+      largest = gather([&](const Reading& r) { return r.acceleration[i]; });
+      const double v0 = first.in[layout.v() + i];
+      const double v1 = last.in[layout.v() + i];
+      for (int k = 0; k < 5; ++k) y[k] = readings[order[k]].in[layout.v() + i];
+      integral = integrate(f, y, v1 - v0, length, stiff);
+      allowance = integral.allowance + allowed * velocity[i] + clock * largest +
+                  first_movement(largest * length, velocity_before[i]) +
+                  16 * kEpsilon * (std::abs(v0) + std::abs(v1));
+      if (integral.residual > allowance && mass[i * n + i] > 0) {
+        // Rounding of the forces, over the inertia.
+        load(last);
+        allowance +=
+            length * (rounding(system.motion_program(), i) + 256 * kEpsilon * force[i]) / mass[i * n + i] +
+            carried_error(last, i, length);
+      }
+      check(Law::velocity, i, last.time, integral.residual, allowance);
+    }
+    for (int i = 0; i < layout.states; ++i) {
+      const int at = layout.z() + i;
+      const double largest = gather([&](const Reading& r) { return r.rate[i]; });
+      for (int k = 0; k < 5; ++k) y[k] = readings[order[k]].in[at];
+      const Integral integral = integrate(f, y, y[4] - y[0], length, stiff);
+      double allowance = integral.allowance + allowed * state[i] + clock * largest +
+                         first_movement(largest * length, state_before[i]) +
+                         16 * kEpsilon * (std::abs(last.in[at]) + std::abs(first.in[at]));
+      if (integral.residual > allowance) {
+        load(last);
+        allowance += length * rounding(system.motion_program(), n + i) + carried_error(last, n + i, length);
+      }
+      check(Law::state, i, last.time, integral.residual, allowance);
+    }
+    bool sure = true;
+    for (int i = 0; i < 5; ++i) sure = sure && readings[order[i]].power_sure;
+    begun = first_movement(flows * length, std::max(flow, energy_before));
+    flow = std::max(flow, flows * length);
+    energy_scale = std::max(energy_scale, flow);
+    gather([](const Reading& r) { return r.power; });
+    const Integral net = integrate(f, nullptr, last.energy - first.energy, length, stiff);
+    double slack = net.allowance + clock * flows + begun +
+                   64 * kEpsilon * (last.energy_terms + first.energy_terms + flows * length);
+    if (net.residual > allowed * energy_scale + slack) slack += energy_error(last, length, flows);
+    if (sure) check(Law::energy, 0, last.time, net.residual, allowed * energy_scale + slack);
+    own_slack += slack;
+    const auto sum = [&] {
+      if (stiff) {
+        double all = 0;
+        for (int i = 0; i < 5; ++i) all += stiff_weights[i] * f[i];
+        return length * all;
+      }
+      return length * ((f[0] + f[4]) / 20 + 49 * (f[1] + f[3]) / 180 + 16 * f[2] / 45);
+    };
+    own_net += sum();
+    gather([](const Reading& r) { return r.dissipation; });
+    own_slack += integrate(f, nullptr, sum(), length, stiff).allowance;
+    own_dissipated += sum();
+    own_sure = own_sure && sure;
+  } else if (length > 0) {
+    own_sure = false;
+  }
+  if (!last.works_told) return;
+  if (works_known && options.integrals) {
+    const double net = last.supplied - last.dissipated;
+    const double rounded =
+        64 * kEpsilon * (last.energy_terms + std::abs(last.supplied) + std::abs(last.dissipated));
+    double slack = allowed * energy_scale + rounded + begun;
+    const double recorded = std::abs((last.energy - works_energy) - (net - works_net));
+    if (recorded > slack || (own_sure && std::max(std::abs(net - works_net - own_net),
+                                                  std::abs(last.dissipated - works_dissipated -
+                                                           own_dissipated)) > slack + own_slack))
+      slack += energy_error(last, length, flows);
+    check(Law::work, 0, last.time, recorded, slack);
+    if (own_sure) {
+      check(Law::work, 0, last.time, std::abs(net - works_net - own_net), slack + own_slack);
+      check(Law::work, 0, last.time, std::abs(last.dissipated - works_dissipated - own_dissipated),
+            slack + own_slack);
+    }
+  }
+  note_works(last);
+}
+
+double Referee::Bench::carried_error(const Reading& reading, int i, double length) {
+  const int columns = 2 * n + layout.states + layout.free_parameters;
+  if (!jacobian_ready) {
+    load(reading);
+    jacobian.resize(static_cast<std::size_t>(n + layout.states) * columns);
+    system.jacobian(work, jacobian.data());
+    jacobian_ready = true;
+  }
+  const double* row = jacobian.data() + static_cast<std::size_t>(i) * columns;
+  double sum = 0;
+  for (int j = 0; j < n; ++j) sum += std::abs(row[j]) * position[j] + std::abs(row[n + j]) * velocity[j];
+  for (int j = 0; j < layout.states; ++j) sum += std::abs(row[2 * n + j]) * state[j];
+  const double inertia = i < n ? mass[i * n + i] : 1;
+  return inertia > 0 ? allowed * length * sum / inertia : 0;
+}
+
+// How far a massless coordinate follows the rounding of its forces and what the others may be off: through its damper over the length, or
+// through its spring at once.
+double Referee::Bench::massless_rounding(const Reading& reading, int i, double length) {
+  load(reading);
+  double width = rounding(system.motion_program(), i) + 256 * kEpsilon * force[i];
+  static_cast<void>(carried_error(reading, i, length));
+  const int columns = 2 * n + layout.states + layout.free_parameters;
+  const double* row = jacobian.data() + static_cast<std::size_t>(i) * columns;
+  for (int j = 0; j < n; ++j) {
+    if (massless[j] == 0)
+      width += allowed * (std::abs(row[j]) * position[j] + std::abs(row[n + j]) * velocity[j]);
+  }
+  const double slope = std::abs(follows[i] != 0 ? row[i] : row[n + i]);
+  if (!(slope > 0)) return 0;
+  return follows[i] != 0 ? 2 * width / slope : length * width / slope;
+}
+
+// What the errors and the rounding of the states do to the energy: by the forces that act along positions, and by the powers. Where the
+// motion is stiff for the length of the piece, velocities between its ends are less exact by that factor.
+double Referee::Bench::energy_error(const Reading& reading, double length, double flows) {
+  double sum = 0;
+  double stiffness = 1;
+  for (int i = 0; i < n; ++i) {
+    const double moved = massless[i] != 0 ? massless_rounding(reading, i, length) : 0;
+    sum += force[i] * (16 * kEpsilon * std::abs(reading.in[layout.q() + i]) + allowed * position[i] + moved);
+    if (massless[i] == 0 && velocity[i] > 0)
+      stiffness = std::max(stiffness, carried_error(reading, i, length) / (allowed * velocity[i]));
+  }
+  return sum + 2 * allowed * flows * length * stiffness;
+}
+
+void Referee::Bench::note_works(const Reading& reading) {
+  works_known = true;
+  works_net = reading.supplied - reading.dissipated;
+  works_dissipated = reading.dissipated;
+  works_energy = reading.energy;
+  own_net = own_dissipated = own_slack = 0;
+  own_sure = true;
+}
+
+}  // namespace judder::referee

@@ -1,0 +1,204 @@
+// Where the referee must say nothing: right motions of every kind, with both engines; and that it changes nothing.
+#include <gtest/gtest.h>
+
+#include "bench_model.hpp"
+#include "judder/io/json.hpp"
+#include "story.hpp"
+
+namespace judder {
+namespace {
+
+struct Motion {
+  const char* name;
+  const char* text;
+};
+
+void PrintTo(const Motion& motion, std::ostream* out) { *out << motion.name; }
+
+class Silence : public testing::TestWithParam<Motion> {};
+
+TEST_P(Silence, OnRightMotions) {
+  TestModel model = text_model(GetParam().text);
+  for (const char* engine : {"event", "exact"}) {
+    if (!simulate::engine_problem(model.system, engine).empty()) continue;
+    for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      EXPECT_TRUE(result.end.status.ok()) << engine << ": " << result.end.status.message;
+      EXPECT_TRUE(result.end.verdict.judged);
+      EXPECT_TRUE(result.end.verdict.silent()) << engine << " at " << tolerance << "\n"
+                                               << words(result.end.verdict);
+    }
+  }
+}
+
+const Motion kMotions[] = {
+    {"everything", kOfEverything},
+    {"free_fall", R"toml(
+[coordinates]
+y = { start = 2, velocity = 1 }
+[energy]
+kinetic = "y'^2/2"
+potential = "9.81*y"
+[run]
+until = 1
+)toml"},
+    {"stiff_spring", R"toml(
+[coordinates]
+x = { start = 1 }
+y = { start = 0 }
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "1e6*(x - y)^2/2 + x^2/2"
+dissipation = "1e4*(x' - y')^2/2"
+[run]
+until = 2
+)toml"},
+    {"massless_node", R"toml(
+[coordinates]
+x = { start = 1 }
+n = { start = 0.5, massless = true }
+[energy]
+kinetic = "x'^2/2"
+potential = "10*(x - n)^2/2 + 20*n^2/2"
+dissipation = "3*n'^2/2"
+[run]
+until = 3
+)toml"},
+    {"branch_not_taken", R"toml(
+[coordinates]
+x = { start = -1, velocity = 0 }
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[[force]]
+along = "x'"
+value = "if(t < 0.5, 0, if(x > -0.9, 1, -1))"
+[run]
+until = 4
+)toml"},
+    {"belt_of_time", R"toml(
+[coordinates]
+x = { start = 0.3 }
+[energy]
+kinetic = "x'^2/2"
+potential = "5*x^2/2"
+[[friction]]
+name = "belt"
+slip = "x' - 0.3 - 0.2*sin(3*t)"
+normal = 1
+law = { static = 0.6, dynamic = "0.3 + 0.2*exp(-3*speed)" }
+[run]
+until = 20
+)toml"},
+    {"smooth_friction", R"toml(
+[coordinates]
+x = { start = 0, velocity = 1 }
+y = { start = 0.2 }
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contact]]
+name = "floor"
+gap = "y"
+slip = "x'"
+friction = { type = "lugre", mu = 0.3, stiffness = 1000, damping = 5 }
+impact = 0
+[run]
+until = 1
+)toml"},
+    {"slider_crank", R"toml(
+[coordinates]
+phi = { start = 0, velocity = 2 }
+x = { start = 1.5 }
+[energy]
+kinetic = "phi'^2/2*(1 + 0.2*cos(phi)) + x'^2/2"
+[[constraint]]
+name = "rod"
+zero = "(x - 0.5*cos(phi))^2 + 0.25*sin(phi)^2 - 1"
+[run]
+until = 5
+)toml"},
+    {"rising_table", R"toml(
+[coordinates]
+y = { start = 0, velocity = 2 }
+[energy]
+kinetic = "y'^2/2"
+potential = "9.81*y"
+[[contact]]
+name = "table"
+gap = "y - 0.1*sin(20*t)"
+impact = 0.5
+[run]
+until = 1
+)toml"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Referee, Silence, testing::ValuesIn(kMotions),
+                         [](const auto& motion) { return std::string(motion.param.name); });
+
+TEST(Referee, ChangesNothing) {
+  for (const char* name : {"press", "relay", "belt", "rocking-block", "bouncing-ball"}) {
+    TestModel model = gallery_model(name);
+    for (const char* engine : {"event", "exact"}) {
+      if (!simulate::engine_problem(model.system, engine).empty()) continue;
+      model.options.referee = true;
+      const simulate::Result watched = simulate::simulate(model.system, model.options, engine);
+      model.options.referee = false;
+      const simulate::Result alone = simulate::simulate(model.system, model.options, engine);
+      EXPECT_FALSE(alone.end.verdict.judged);
+      EXPECT_EQ(watched.data.cells, alone.data.cells) << name << ' ' << engine;
+      EXPECT_EQ(watched.end.evaluations, alone.end.evaluations) << name << ' ' << engine;
+      EXPECT_EQ(watched.data.events.size(), alone.data.events.size()) << name << ' ' << engine;
+    }
+  }
+}
+
+TEST(Referee, JudgesWhateverTheOutputAsksFor) {
+  TestModel model = text_model(kOfEverything);
+  const Story full = record(model);
+  model.options.samples = 2;
+  model.options.event_rows = false;
+  const Story bare = record(model);
+  ASSERT_EQ(full.size(), bare.size());
+  for (std::size_t i = 0; i < full.size(); ++i) {
+    EXPECT_EQ(full[i].time, bare[i].time);
+    EXPECT_EQ(full[i].q, bare[i].q);
+    EXPECT_EQ(full[i].normal_force, bare[i].normal_force);
+  }
+}
+
+TEST(Referee, IsHeardInRunJson) {
+  const TestModel model = text_model(kOfEverything);
+  Story story = record(model);
+  for (Told& told : story) {
+    if (!told.impact && told.time > 0.5 && told.time < 0.6) told.acceleration[0] += 1;
+  }
+  io::RunSummary summary;
+  EXPECT_EQ(io::run_json(summary).find("\"referee\""), std::string::npos) << "nobody has judged";
+  summary.verdict = judge(model, story);
+  ASSERT_FALSE(summary.verdict.silent());
+  const std::string text = io::run_json(summary);
+  for (const char* part : {"\"referee\"", "\"laws\"", "\"checks\"", "\"findings\"", "\"motion\"",
+                           "\"coordinate b\"", "\"worst_ratio\"", "\"not_listed\": 0"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  EXPECT_NE(
+      simulate::finding_text(summary.verdict.findings.front()).find("the law 'motion' is broken at t = 0.5"),
+      std::string::npos);
+}
+
+TEST(Referee, JudgesARunThatIsTakenUp) {
+  TestModel model = text_model(kOfEverything);
+  model.options.until = 1.3;
+  simulate::NullSink sink;
+  const engines::EngineResult half = simulate::run(model.system, "event", model.options, sink);
+  ASSERT_TRUE(half.status.ok()) << half.status.message;
+  model.options.until = 3;
+  const engines::EngineResult rest = simulate::run(model.system, "event", model.options, sink, &half.end);
+  EXPECT_TRUE(rest.status.ok()) << rest.status.message;
+  EXPECT_TRUE(rest.verdict.judged);
+  EXPECT_TRUE(rest.verdict.silent()) << words(rest.verdict);
+}
+
+}  // namespace
+}  // namespace judder
