@@ -1,0 +1,760 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "by_value.hpp"
+#include "draw.hpp"
+#include "judder/core/number.hpp"
+#include "judder/io/reader.hpp"
+#include "judder/model/compile.hpp"
+
+namespace judder::hunt {
+namespace {
+
+constexpr double kLoose = 1e-8;
+constexpr double kFine = 1e-10;
+constexpr double kFinest = 1e-12;
+constexpr double kAgree = 1e-6;  ///< up to here runs at two tolerances agree: the horizon of all comparisons
+constexpr double kGross = 1e-4;  ///< from here they disagree
+constexpr double kOther = 1e-5;  ///< allowed between runs that differ in writing or engine only
+constexpr int kRows = 81;
+constexpr long kMostEvents = 20000;
+
+struct Ready {
+  std::optional<model::Compiled> compiled;
+  std::string refused;
+};
+
+Ready compile_spec(const model::Spec& spec, const std::string& variant) {
+  model::CompileOptions options;
+  if (!variant.empty()) options.variants = {variant};
+  Ready out;
+  out.compiled = model::compile(spec, options);
+  if (out.compiled->system) return out;
+  for (const Diagnostic& d : out.compiled->diagnostics.all()) {
+    if (d.severity == Severity::error) {
+      out.refused = d.message;
+      break;
+    }
+  }
+  if (out.refused.empty()) out.refused = "no reason";
+  return out;
+}
+
+std::optional<model::Spec> read(const std::string& text, std::string& refused) {
+  io::ModelFile file = io::read_model_text(text);
+  if (!file.diagnostics.has_errors()) return std::move(file.spec);
+  refused = "reader: ";
+  for (const Diagnostic& d : file.diagnostics.all()) {
+    if (d.severity == Severity::error) {
+      refused += d.message;
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+struct Ran {
+  simulate::Result result;
+  [[nodiscard]] const Status& status() const { return result.end.status; }
+  [[nodiscard]] Reason reason() const { return result.end.status.reason; }
+};
+
+/// Stops after a number of steps.
+class Stopper : public simulate::MemorySink {
+ public:
+  Stopper(const model::System& system, long steps) : MemorySink(system), left_(steps) {}
+  void progress(double) override {
+    if (--left_ == 0) stop = true;
+  }
+  std::atomic<bool> stop{false};
+
+ private:
+  long left_;
+};
+
+/// What ends a run without naming anything of mechanics.
+bool faulty(Reason reason) {
+  switch (reason) {
+    case Reason::singular_mass:
+    case Reason::not_finite:
+    case Reason::step_too_small:
+    case Reason::too_many_events:
+    case Reason::discontinuous:
+    case Reason::impact_failed:
+    case Reason::interrupted:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string end_word(const Status& status) {
+  return status.reason == Reason::interrupted ? "too slow" : std::string(judder::name(status.reason));
+}
+
+class Case {
+ public:
+  Case(const Draft* draft, std::string text, std::string variant, const Checks& checks, std::uint64_t seed,
+       Limit& limit)
+      : draft_(draft),
+        text_(std::move(text)),
+        variant_(std::move(variant)),
+        checks_(checks),
+        dice_(seed, 77),
+        limit_(limit) {}
+
+  Outcome run() {
+    std::string refused;
+    std::optional<model::Spec> spec = read(text_, refused);
+    if (!spec) {
+      out_.refused = refused;
+      return out_;
+    }
+    spec_ = std::move(*spec);
+    Ready ready = compile_spec(spec_, variant_);
+    if (!ready.refused.empty()) {
+      out_.refused = ready.refused;
+      return out_;
+    }
+    system_ = &*ready.compiled->system;
+    options_ = engines::options_of(ready.compiled->run);
+    const std::string problem = simulate::engine_problem(*system_, "event");
+    if (!problem.empty()) {
+      out_.refused = "engine: " + problem;
+      return out_;
+    }
+    options_.max_events = kMostEvents;
+    options_.samples = 2;
+    options_.event_rows = false;
+    const double span = options_.until - options_.from;
+    for (int k = 0; k < kRows; ++k)
+      options_.instants.push_back(options_.from + span * (k + 0.3819660113) / kRows);
+    judge();
+    return out_;
+  }
+
+ private:
+  const Draft* draft_;
+  std::string text_, variant_;
+  Checks checks_;
+  Dice dice_;
+  Limit& limit_;
+  Outcome out_;
+  model::Spec spec_;
+  const model::System* system_ = nullptr;
+  engines::EngineOptions options_;
+  std::size_t horizon_ = 0;  ///< rows that are comparable
+  double worst_ = 0;         ///< distance of the two tolerances up to there
+
+  Ran go(const model::System& system, const engines::EngineOptions& options, const char* engine = "event") {
+    engines::EngineOptions limited = options;
+    limited.cancel = limit_.start();
+    Ran out{simulate::simulate(system, limited, engine)};
+    limit_.stop();
+    return out;
+  }
+  [[nodiscard]] engines::EngineOptions at(double tolerance) const {
+    engines::EngineOptions o = options_;
+    o.tolerance = tolerance;
+    return o;
+  }
+
+  void find(const std::string& kind, const std::string& detail, double time) {
+    if (!out_.kind.empty()) return;
+    out_.kind = kind;
+    out_.detail = detail;
+    out_.time = time;
+  }
+  [[nodiscard]] bool found() const { return !out_.kind.empty(); }
+
+  /// A faulty end is a finding of its own.
+  bool bad_end(const Ran& ran, const std::string& who) {
+    if (!faulty(ran.reason())) return false;
+    find(who + " " + end_word(ran.status()), ran.status().where + ": " + ran.status().message,
+         ran.status().time);
+    return true;
+  }
+
+  // --- distances ---
+
+  struct Rows {
+    std::vector<std::string> names;
+    std::vector<double> times;
+    std::vector<std::vector<double>> values;
+  };
+  [[nodiscard]] static Rows rows_of(const Ran& ran, std::size_t integrated,
+                                    const std::vector<std::string>* order = nullptr,
+                                    const std::vector<double>* units = nullptr, double time_unit = 1) {
+    Rows out;
+    const simulate::MemorySink& data = ran.result.data;
+    std::vector<std::size_t> columns;
+    for (std::size_t c = 0; c < integrated; ++c) {
+      columns.push_back(order == nullptr ? c + 1
+                                         : static_cast<std::size_t>(std::max(0, data.column((*order)[c]))));
+      out.names.push_back(data.names[columns.back()]);
+    }
+    for (std::size_t r = 1; r < data.rows(); ++r) {  // the start says nothing, the end may be at an event
+      out.times.push_back(data.cell(r, 0) / time_unit);
+      std::vector<double> row;
+      for (std::size_t c = 0; c < columns.size(); ++c)
+        row.push_back(data.cell(r, columns[c]) / (units == nullptr ? 1 : (*units)[c]));
+      out.values.push_back(std::move(row));
+    }
+    if (out.values.size() > static_cast<std::size_t>(kRows)) {
+      out.values.resize(kRows);
+      out.times.resize(kRows);
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::vector<double> scales(const Rows& a, const Rows& b) const {
+    const auto n = static_cast<std::size_t>(system_->layout().coordinates);
+    std::vector<double> out(a.names.size(), 0);
+    for (const Rows* rows : {&a, &b}) {
+      for (const std::vector<double>& row : rows->values) {
+        for (std::size_t i = 0; i < row.size(); ++i) out[i] = std::max(out[i], std::abs(row[i]));
+      }
+    }
+    const auto floor_part = [&](std::size_t begin, std::size_t end) {
+      double most = 0;
+      for (std::size_t i = begin; i < end; ++i) most = std::max(most, out[i]);
+      for (std::size_t i = begin; i < end; ++i) out[i] = std::max(out[i], 1e-2 * most);
+    };
+    // What hardly moves is measured by how it could: by the velocities, over the whole run.
+    const double span = options_.until - options_.from;
+    for (std::size_t i = 0; i < n; ++i) {
+      out[i] = std::max(out[i], 1e-2 * span * out[n + i]);
+      out[n + i] = std::max(out[n + i], 1e-2 * out[i] / span);
+    }
+    floor_part(0, n);
+    floor_part(n, 2 * n);
+    floor_part(2 * n, out.size());
+    return out;
+  }
+
+  static double distance(const std::vector<double>& a, const std::vector<double>& b,
+                         const std::vector<double>& scale, std::size_t* which = nullptr) {
+    double out = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (scale[i] <= 0) continue;
+      const double d = std::abs(a[i] - b[i]) / scale[i];
+      if (d > out || !(d == d)) {
+        out = d == d ? d : 1e9;
+        if (which != nullptr) *which = i;
+      }
+    }
+    return out;
+  }
+
+  /// The first row before `rows` where the two are farther apart than `bound`; `rows` if there is none.
+  std::size_t first_apart(const Rows& a, const Rows& b, double bound, std::size_t rows,
+                          std::string* words = nullptr, double* most = nullptr) const {
+    const std::vector<double> scale = scales(a, b);
+    rows = std::min({rows, a.values.size(), b.values.size()});
+    for (std::size_t k = 0; k < rows; ++k) {
+      std::size_t which = 0;
+      const double d = distance(a.values[k], b.values[k], scale, &which);
+      if (d > bound) {
+        if (words != nullptr) {
+          char text[200];
+          std::snprintf(text, sizeof text, "at t = %.8g %s is %.10g and %.10g", a.times[k],
+                        a.names[which].c_str(), a.values[k][which], b.values[k][which]);
+          *words = text;
+        }
+        return k;
+      }
+      if (most != nullptr) *most = std::max(*most, d);
+    }
+    return rows;
+  }
+
+  // --- events ---
+
+  struct Listed {
+    double time = 0;
+    std::string words;
+  };
+  struct List {
+    std::vector<Listed> events;
+    std::vector<std::pair<double, double>>
+        tails;  ///< of accumulations: how many of them are listed is a matter of tolerance
+  };
+  static List events_of(const model::System& system, const std::vector<engines::Event>& events, double until,
+                        double time_unit = 1) {
+    List out;
+    for (const engines::Event& e : events) {
+      if (e.kind == engines::EventKind::graze || e.time / time_unit > until) continue;
+      if (e.kind == engines::EventKind::accumulation) {
+        out.tails.emplace_back(e.time / time_unit, (e.time + e.numbers[1]) / time_unit);
+        continue;
+      }
+      // A switch that stands in several places is called by the first of them, which the order of writing decides.
+      const bool of_switch = e.kind == engines::EventKind::switch_side ||
+                             e.kind == engines::EventKind::slide_begin ||
+                             e.kind == engines::EventKind::slide_end;
+      out.events.push_back({e.time / time_unit, std::string(engines::name(e.kind)) +
+                                                    (of_switch ? "" : " " + engines::where(system, e))});
+    }
+    return out;
+  }
+
+  /// What one list has and the other has not, or an empty string. Events at nearly the same time may stand in any order; the tails of
+  /// accumulations are left out.
+  [[nodiscard]] std::string events_apart(const List& a, const List& b, double* time) const {
+    const double near = 1e-4 * (options_.until - options_.from);
+    const double end = options_.until - near;
+    const auto in_tail = [&](double t) {
+      for (const List* list : {&a, &b}) {
+        for (const auto& [first, last] : list->tails) {
+          if (t > first - near && t < last + near) return true;
+        }
+      }
+      return false;
+    };
+    const auto missing = [&](const std::vector<Listed>& from, const std::vector<Listed>& in,
+                             const char* who) -> std::string {
+      std::vector<bool> used(in.size(), false);
+      std::size_t first = 0;
+      for (const Listed& e : from) {
+        if (e.time > end) break;
+        if (in_tail(e.time)) continue;
+        while (first < in.size() && in[first].time < e.time - near) ++first;
+        bool ok = false;
+        for (std::size_t k = first; k < in.size() && in[k].time <= e.time + near; ++k) {
+          if (used[k] || in[k].words != e.words) continue;
+          used[k] = true;
+          ok = true;
+          break;
+        }
+        if (!ok) {
+          *time = e.time;
+          char text[200];
+          std::snprintf(text, sizeof text, "%s at t = %.10g is only in the list %s", e.words.c_str(), e.time,
+                        who);
+          return text;
+        }
+      }
+      return {};
+    };
+    std::string out = missing(a.events, b.events, "of the first");
+    if (out.empty()) out = missing(b.events, a.events, "of the second");
+    return out;
+  }
+
+  // --- sensitivity ---
+
+  /// The same with numbers of forces and start values changed a little; zeros stay.
+  std::optional<Draft> nudged(double by, bool starts) {
+    if (draft_ == nullptr) return std::nullopt;
+    Draft d = *draft_;
+    const auto change = [&](auto&& self, Expr& e) -> void {
+      if (e.op == Op::number && e.dimension.mass != 0) e.number *= 1 + by * (2 * dice_.unit() - 1);
+      for (Expr& a : e.args) self(self, a);
+    };
+    each_value(d, [&](Expr& e) { change(change, e); });
+    if (!starts) return d;
+    for (Element& e : d.elements) {
+      if (e.section != "coordinates" && e.section != "state") continue;
+      for (Field& f : e.fields) {
+        if ((f.key == "start" || f.key == "velocity") && f.values[0].op == Op::number)
+          f.values[0].number *= 1 + by * (2 * dice_.unit() - 1);
+      }
+    }
+    return d;
+  }
+
+  /// True if runs from slightly other numbers are apart as well at row k, or end otherwise.
+  bool sensitive(const Ran& fine, const Rows& fine_rows, std::size_t k, double apart) {
+    if (draft_ == nullptr) return false;
+    const std::size_t width = fine_rows.names.size();
+    for (int round = 0; round < 3; ++round) {
+      Ready ready;
+      for (const bool starts : {true, false}) {
+        const std::optional<Draft> d = nudged(1e-9, starts);
+        std::string refused;
+        const std::optional<model::Spec> spec = read(text(*d), refused);
+        if (!spec) continue;
+        ready = compile_spec(*spec, variant_);
+        if (ready.refused.empty()) break;
+      }
+      if (!ready.compiled || !ready.compiled->system) return false;
+      const Ran other = go(*ready.compiled->system, at(kFine));
+      if (other.reason() != fine.reason()) return true;
+      const Rows rows = rows_of(other, width);
+      const std::vector<double> scale = scales(fine_rows, rows);
+      if (rows.values.size() <= k) return true;
+      if (k < fine_rows.values.size() && distance(rows.values[k], fine_rows.values[k], scale) > 1e-2 * apart)
+        return true;
+    }
+    return false;
+  }
+
+  // --- the checks ---
+
+  /// Another run of the same motion: rows up to the horizon, the end, the events.
+  void same_motion(const std::string& kind, const Ran& base, const Rows& base_rows, const Ran& other,
+                   const Rows& rows, const model::System& other_system, double time_unit = 1) {
+    if (found()) return;
+    if (faulty(other.reason())) {
+      find(kind + " " + end_word(other.status()), other.status().where + ": " + other.status().message,
+           other.status().time / time_unit);
+      return;
+    }
+    std::string words;
+    const double bound = std::max(kOther, 30 * worst_);
+    const std::size_t k = first_apart(base_rows, rows, bound, horizon_, &words);
+    if (k < std::min({horizon_, base_rows.values.size(), rows.values.size()})) {
+      find(kind, words, base_rows.times[k]);
+      return;
+    }
+    if (horizon_ < base_rows.values.size()) return;
+    if (other.reason() != base.reason() || std::abs(other.status().time / time_unit - base.status().time) >
+                                               1e-3 * (options_.until - options_.from)) {
+      find(kind + " ends differ",
+           "ends: " + end_word(base.status()) + " at " + to_text(base.status().time, 8) + " and " +
+               end_word(other.status()) + " at " + to_text(other.status().time / time_unit, 8) + " (" +
+               other.status().message + ")",
+           std::min(base.status().time, other.status().time / time_unit));
+      return;
+    }
+    double time = 0;
+    const std::string apart =
+        events_apart(events_of(*system_, base.result.data.events, options_.until),
+                     events_of(other_system, other.result.data.events, options_.until, time_unit), &time);
+    if (!apart.empty()) find(kind + " events", apart, time);
+  }
+
+  void judge() {
+    const auto width = static_cast<std::size_t>(system_->layout().integrated());
+    const Ran loose = go(*system_, at(kLoose));
+    const Ran fine = go(*system_, at(kFine));
+    out_.ended = end_word(fine.status());
+    if (bad_end(fine, "event") || bad_end(loose, "event")) return;
+    if (fine.reason() == Reason::negative_normal) {
+      find("negative normal", fine.status().where + ": " + fine.status().message, fine.status().time);
+      return;
+    }
+    if (fine.reason() == Reason::inconsistent && !may_be_inconsistent()) {
+      find("inconsistent without a cause", fine.status().where + ": " + fine.status().message,
+           fine.status().time);
+      return;
+    }
+    const Rows loose_rows = rows_of(loose, width);
+    const Rows fine_rows = rows_of(fine, width);
+    std::string words;
+    horizon_ = first_apart(loose_rows, fine_rows, kAgree, kRows, nullptr, &worst_);
+    const std::size_t apart = first_apart(loose_rows, fine_rows, kGross, kRows, &words);
+    const std::size_t common = std::min(loose_rows.values.size(), fine_rows.values.size());
+    const std::size_t all = std::min<std::size_t>(common, kRows);
+    if (apart < all) {
+      const double d =
+          distance(loose_rows.values[apart], fine_rows.values[apart], scales(loose_rows, fine_rows));
+      if (sensitive(fine, fine_rows, apart, d)) {
+        out_.sensitive = true;
+      } else {
+        const Ran finest = go(*system_, at(kFinest));
+        if (bad_end(finest, "event at 1e-12")) return;
+        const Rows finest_rows = rows_of(finest, width);
+        const bool agrees = first_apart(fine_rows, finest_rows, std::max(kAgree, d / 100), apart + 1) > apart;
+        find(agrees ? "tolerance 1e-8" : "tolerance",
+             "1e-8 and 1e-10: " + words +
+                 (apart < finest_rows.values.size()
+                      ? "; " + value_at(fine_rows, finest_rows, loose_rows, apart)
+                      : ""),
+             loose_rows.times[apart]);
+        return;
+      }
+    } else if (loose.reason() != fine.reason() ||
+               std::abs(loose.status().time - fine.status().time) > 1e-3 * (options_.until - options_.from)) {
+      if (sensitive(fine, fine_rows, fine_rows.values.empty() ? 0 : fine_rows.values.size() - 1, 1e9)) {
+        out_.sensitive = true;
+      } else {
+        find("tolerance ends differ",
+             "ends: " + end_word(loose.status()) + " at " + to_text(loose.status().time, 8) + " and " +
+                 end_word(fine.status()) + " at " + to_text(fine.status().time, 8),
+             std::min(loose.status().time, fine.status().time));
+        return;
+      }
+      horizon_ = 0;
+    } else if (horizon_ == all) {
+      double time = 0;
+      const std::string list =
+          events_apart(events_of(*system_, loose.result.data.events, options_.until),
+                       events_of(*system_, fine.result.data.events, options_.until), &time);
+      if (!list.empty()) find("tolerance events", list, time);
+    }
+    if (found()) return;
+
+    if (checks_.exact && simulate::engine_problem(*system_, "exact").empty()) {
+      out_.exact = true;
+      const Ran exact = go(*system_, at(kFine), "exact");
+      same_motion("exact", fine, fine_rows, exact, rows_of(exact, width), *system_);
+      if (found()) return;
+    }
+    if (checks_.by_value) by_value(fine);
+    if (found()) return;
+    if (checks_.permuted) permuted(fine, fine_rows, width);
+    if (found()) return;
+    if (checks_.until) {
+      for (const double share : {0.47, 1.6}) {
+        engines::EngineOptions o = at(kFine);
+        o.until = o.from + share * (o.until - o.from);
+        while (!o.instants.empty() && o.instants.back() > o.until) o.instants.pop_back();
+        const Ran other = go(*system_, o);
+        if (faulty(other.reason()) && other.status().time > options_.until) continue;
+        if (bad_end(other, "until")) return;
+        Rows rows = rows_of(other, width);
+        if (share < 1 && !rows.values.empty() && rows.times.back() == o.until) rows.values.pop_back();
+        std::string apart_words;
+        const std::size_t k =
+            first_apart(fine_rows, rows, std::max(kOther, 30 * worst_), horizon_, &apart_words);
+        if (k < std::min({horizon_, rows.values.size(), fine_rows.values.size()})) {
+          find("until", "until " + to_text(o.until) + ": " + apart_words, fine_rows.times[k]);
+          return;
+        }
+      }
+    }
+    if (checks_.samples) {
+      engines::EngineOptions o = at(kLoose);
+      o.instants.clear();
+      o.samples = 7;
+      const Ran other = go(*system_, o);
+      if (other.result.end.end.y != loose.result.end.end.y) {
+        find("samples", "the end has other bits with 7 samples", other.status().time);
+        return;
+      }
+    }
+    if (checks_.rows) {
+      engines::EngineOptions o = at(kLoose);
+      o.event_rows = true;
+      const Ran other = go(*system_, o);
+      if (other.result.end.end.y != loose.result.end.end.y) {
+        find("event rows", "the end has other bits with rows at events", other.status().time);
+        return;
+      }
+    }
+    if (checks_.resume) resume(loose);
+    if (found()) return;
+    if (draft_ != nullptr && !draft_->repeated) {
+      if (checks_.bits) bits(loose, width);
+      if (found()) return;
+      if (checks_.units) units(fine, fine_rows, width);
+    }
+  }
+
+  static std::string value_at(const Rows& fine, const Rows& finest, const Rows& loose, std::size_t k) {
+    std::string out = "1e-8, 1e-10, 1e-12:";
+    for (std::size_t i = 0; i < fine.names.size() && i < 4; ++i) {
+      char text[160];
+      std::snprintf(text, sizeof text, " %s = %.8g, %.8g, %.8g;", fine.names[i].c_str(), loose.values[k][i],
+                    fine.values[k][i], finest.values[k][i]);
+      out += text;
+    }
+    return out;
+  }
+
+  /// Without rigid contacts and constraints every friction force has a given limit, and a solution exists.
+  [[nodiscard]] bool may_be_inconsistent() const {
+    return std::any_of(system_->relations().begin(), system_->relations().end(),
+                       [](const model::Relation& r) {
+                         return r.has_normal &&
+                                (r.tangents > 0 || r.own_push || r.kind == model::RelationKind::constraint);
+                       }) ||
+           std::any_of(system_->relations().begin(), system_->relations().end(),
+                       [](const model::Relation& r) {
+                         return r.kind == model::RelationKind::joint && !r.feeds.empty();
+                       });
+  }
+
+  void by_value(const Ran& fine) {
+    model::Spec spec = spec_;
+    if (draft_ != nullptr && !draft_->repeated) {
+      for (const auto& [word, value] : columns_to_check(*draft_))
+        spec.output.columns.push_back({word, value});
+    }
+    const Ready ready = compile_spec(spec, variant_);
+    if (!ready.refused.empty()) {
+      find("columns refused", ready.refused, 0);
+      return;
+    }
+    engines::EngineOptions o = at(kFine);
+    o.event_rows = true;
+    const Ran ran = go(*ready.compiled->system, o);
+    if (ran.reason() != fine.reason() || ran.result.end.end.y != fine.result.end.end.y) {
+      find("columns", "the end has other bits with output columns: " + end_word(ran.status()),
+           ran.status().time);
+      return;
+    }
+    const std::string judged = referee_finding(*ready.compiled->system, o, ran.result);
+    if (!judged.empty()) {
+      find("referee", judged, 0);
+      return;
+    }
+    if (draft_ == nullptr) return;
+    const Contradiction c = contradiction(*draft_, ran.result.data, out_.rows_by_value);
+    if (!c.what.empty()) find("by value", c.what, c.time);
+  }
+
+  void permuted(const Ran& fine, const Rows& fine_rows, std::size_t width) {
+    model::Spec spec = spec_;
+    const auto shuffle = [&](auto& list) {
+      for (std::size_t i = list.size(); i > 1; --i)
+        std::swap(list[i - 1], list[static_cast<std::size_t>(dice_.whole(0, static_cast<int>(i) - 1))]);
+    };
+    if (!spec.matrices.mass.given && !spec.matrices.damping.given && !spec.matrices.stiffness.given &&
+        !spec.matrices.load.given)
+      shuffle(spec.coordinates);
+    shuffle(spec.states);
+    shuffle(spec.joints);
+    shuffle(spec.contacts);
+    shuffle(spec.constraints);
+    shuffle(spec.watches);
+    // Forces without a name are called by their place.
+    if (std::all_of(spec.forces.begin(), spec.forces.end(),
+                    [](const model::Force& f) { return !f.name.empty(); }))
+      shuffle(spec.forces);
+    const Ready ready = compile_spec(spec, variant_);
+    if (!ready.refused.empty()) {
+      find("permuted refused", ready.refused, 0);
+      return;
+    }
+    const Ran other = go(*ready.compiled->system, at(kFine));
+    const std::vector<std::string> order(fine_rows.names);
+    same_motion("permuted", fine, fine_rows, other, rows_of(other, width, &order), *ready.compiled->system);
+  }
+
+  /// The factor of each column in other units.
+  [[nodiscard]] std::vector<double> column_units(const std::vector<std::string>& names,
+                                                 const Units& u) const {
+    std::vector<double> out;
+    for (const std::string& word : names) {
+      Dimension d = kPure;
+      for (const Element& e : draft_->elements) {
+        if (e.section == "coordinates" && (word == e.name || word == e.name + "'")) {
+          d = e.name.rfind("th", 0) == 0 ? kPure : kLength;
+          if (word.back() == '\'') d = d - kTime;
+        }
+        if (e.section == "state" && word == e.name)
+          d = e.find("start") != nullptr ? e.find("start")->values[0].dimension : kPure;
+      }
+      // Bristles are lengths or angles: not known here, their names are the engine's.
+      out.push_back(u.factor(d));
+    }
+    return out;
+  }
+  [[nodiscard]] bool has_bristles(const std::vector<std::string>& names) const {
+    std::size_t own = 0;
+    for (const Element& e : draft_->elements)
+      own += e.section == "coordinates" ? 2U : e.section == "state" ? 1U : 0U;
+    return names.size() != own;
+  }
+
+  std::optional<Ran> in_units(const Units& u, double tolerance, Ready& ready) {
+    std::string refused;
+    const std::optional<model::Spec> spec = read(text(*draft_, u), refused);
+    if (spec) ready = compile_spec(*spec, variant_);
+    if (!spec || !ready.refused.empty()) {
+      find("units refused", refused + ready.refused, 0);
+      return std::nullopt;
+    }
+    engines::EngineOptions o = at(tolerance);
+    o.from *= u.time;
+    o.until *= u.time;
+    for (double& t : o.instants) t *= u.time;
+    return go(*ready.compiled->system, o);
+  }
+
+  void bits(const Ran& loose, std::size_t width) {
+    Units u{64, 0.25, 4};
+    if (dice_.chance(0.5)) u = {1, 16, 0.5};
+    if (draft_->features.count("compliant exponent") > 0 || draft_->features.count("root or power") > 0)
+      u.length = 1;
+    Ready ready;
+    const std::optional<Ran> other = in_units(u, kLoose, ready);
+    if (!other) return;
+    const Rows rows = rows_of(loose, width);
+    const std::vector<double> factors = column_units(rows.names, u);
+    const Rows scaled = rows_of(*other, width, nullptr, &factors, u.time);
+    std::size_t compared = width;
+    if (has_bristles(rows.names)) compared = static_cast<std::size_t>(2 * system_->layout().coordinates);
+    if (rows.values.size() != scaled.values.size()) {
+      find("bits",
+           "another number of rows: " + std::to_string(rows.values.size()) + " and " +
+               std::to_string(scaled.values.size()) + "; " + end_word(other->status()),
+           0);
+      return;
+    }
+    for (std::size_t k = 0; k < rows.values.size(); ++k) {
+      for (std::size_t i = 0; i < compared; ++i) {
+        if (rows.values[k][i] == scaled.values[k][i] ||
+            (std::abs(rows.values[k][i]) < 1e-290 && std::abs(scaled.values[k][i]) < 1e-290))
+          continue;
+        char text[240];
+        std::snprintf(text, sizeof text, "units of (%g, %g, %g): at t = %.8g %s is %.17g and %.17g", u.length,
+                      u.mass, u.time, rows.times[k], rows.names[i].c_str(), rows.values[k][i],
+                      scaled.values[k][i]);
+        find("bits", text, rows.times[k]);
+        return;
+      }
+    }
+  }
+
+  void units(const Ran& fine, const Rows& fine_rows, std::size_t width) {
+    if (has_bristles(fine_rows.names)) return;
+    const Units u = dice_.chance(0.5) ? Units{1e3, 1, 1} : Units{1e-3, 1e3, 1e3};
+    Ready ready;
+    const std::optional<Ran> other = in_units(u, kFine, ready);
+    if (!other) return;
+    const std::vector<double> factors = column_units(fine_rows.names, u);
+    same_motion("units", fine, fine_rows, *other, rows_of(*other, width, nullptr, &factors, u.time),
+                *ready.compiled->system, u.time);
+  }
+
+  void resume(const Ran& loose) {
+    if (loose.result.end.steps < 2) return;
+    const long steps = 1 + static_cast<long>(dice_.unit() * static_cast<double>(loose.result.end.steps - 1));
+    Stopper first(*system_, steps);
+    engines::EngineOptions o = at(kLoose);
+    o.cancel = &first.stop;
+    const engines::EngineResult half = simulate::run(*system_, "event", o, first);
+    if (half.status.reason != Reason::interrupted) return;
+    simulate::MemorySink second(*system_);
+    o.cancel = limit_.start();
+    const engines::EngineResult rest = simulate::run(*system_, "event", o, second, &half.end);
+    limit_.stop();
+    std::vector<double> cells = first.cells;
+    cells.insert(cells.end(), second.cells.begin(), second.cells.end());
+    if (rest.end.y != loose.result.end.end.y)
+      find("resume",
+           "cut after " + std::to_string(steps) + " steps: the end has other bits; " + end_word(rest.status),
+           half.end.time);
+    else if (cells != loose.result.data.cells)
+      find("resume rows", "cut after " + std::to_string(steps) + " steps: the rows have other bits",
+           half.end.time);
+    else if (first.events.size() + second.events.size() != loose.result.data.events.size())
+      find("resume events", "cut after " + std::to_string(steps) + " steps: another number of events",
+           half.end.time);
+  }
+};
+
+}  // namespace
+
+Outcome judge(const Draft& draft, const Checks& checks, std::uint64_t seed, Limit& limit) {
+  return Case(&draft, text(draft), draft.variant, checks, seed, limit).run();
+}
+
+Outcome judge_text(const std::string& text, const std::string& variant, const Checks& checks,
+                   std::uint64_t seed, Limit& limit) {
+  return Case(nullptr, text, variant, checks, seed, limit).run();
+}
+
+std::string referee_finding(const model::System&, const engines::EngineOptions&, const simulate::Result&) {
+  return {};
+}
+
+}  // namespace judder::hunt

@@ -1,0 +1,56 @@
+// One model, run in every way that must give the same motion.
+//
+// The event engine at two tolerances, the exact engine, another order of writing, other units, another end, other samples, a stop and a resume,
+// rows at events or not: whatever differs beyond what the motion's own sensitivity explains is a finding. So is an end that names no mechanics
+// (step too small, not finite, …), a run that takes too long, and rows that contradict the laws by value.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "draft.hpp"
+#include "judder/engines/engine.hpp"
+#include "judder/simulate/simulate.hpp"
+
+namespace judder::hunt {
+
+struct Outcome {
+  std::string refused;     ///< the compiler's first message; empty: it took the model
+  std::string ended;       ///< how the run at the fine tolerance ended
+  std::string kind;        ///< what was found, in a word or two; empty: everything agrees
+  std::string detail;      ///< the numbers behind it
+  double time = 0;         ///< where it shows
+  bool sensitive = false;  ///< tolerances disagree, and so do runs from slightly other numbers
+  long rows_by_value = 0;  ///< rows judged against the laws
+  bool exact = false;      ///< the exact engine takes it
+};
+
+/// What is done with a model. Left out at random, to try more models in a given time.
+struct Checks {
+  bool exact = true, permuted = true, units = true, bits = true, until = true, samples = true, resume = true,
+       rows = true, by_value = true;
+};
+
+/// The limit of one run, in seconds of processor time.
+class Limit {
+ public:
+  virtual ~Limit() = default;
+  /// The flag is set when the time has passed since this call.
+  virtual const std::atomic<bool>* start() = 0;
+  virtual void stop() = 0;
+};
+
+/// `seed` decides where runs are cut.
+[[nodiscard]] Outcome judge(const Draft& draft, const Checks& checks, std::uint64_t seed, Limit& limit);
+
+/// The same for the text of a model file, without what needs a draft: units and the laws by value.
+[[nodiscard]] Outcome judge_text(const std::string& text, const std::string& variant, const Checks& checks,
+                                 std::uint64_t seed, Limit& limit);
+
+/// Where an independent reading of a run joins: what contradicts the mechanics in a run with rows, or an empty string.
+[[nodiscard]] std::string referee_finding(const model::System& system, const engines::EngineOptions& options,
+                                          const simulate::Result& result);
+
+}  // namespace judder::hunt
