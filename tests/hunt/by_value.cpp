@@ -298,7 +298,10 @@ class Judge {
       force_scale_ = std::max({force_scale_, std::abs(tangent), std::abs(lambda)});
       if (!judge || !part.set_valued) continue;
       at_[static_cast<std::size_t>(eq_.speed)] = std::abs(slip);
-      const double viscous = part.viscous ? value(*part.viscous) * slip : 0;
+      // An open contact does not rub; in one that is about to open or close nothing is said.
+      const bool open = part.contact && !(lambda > kReaction * force_scale_);
+      if (open && lambda != 0) continue;
+      const double viscous = part.viscous && !open ? value(*part.viscous) * slip : 0;
       const double tolerance = 10 * kBalance * force_scale_;
       if (std::abs(slip) > kNear * slip_scale_[k]) {
         double mu = 0;

@@ -215,6 +215,7 @@ class Drawer {
         feature("abs");
         feature("mod");
         feature("mod of t");
+        feature("nested switch");
         const double period = mild();
         return held(sign() * mild(), d - kTime) *
                call("abs", {call("mod", {t(), number(period, kTime)}, kTime) - number(period / 2, kTime)},

@@ -8,6 +8,7 @@
 
 #include "by_value.hpp"
 #include "draw.hpp"
+#include "from_file.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/reader.hpp"
 #include "judder/model/compile.hpp"
@@ -172,9 +173,19 @@ class Case {
   }
   [[nodiscard]] bool found() const { return !out_.kind.empty(); }
 
+  /// A body between two walls that meet: an impact problem without a solution.
+  [[nodiscard]] bool crushed(Reason reason) const {
+    if (reason != Reason::impact_failed) return false;
+    const auto& relations = system_->relations();
+    const auto with_time = std::count_if(relations.begin(), relations.end(), [&](const model::Relation& r) {
+      return r.has_normal && !r.rows_constant;
+    });
+    return with_time > 0;
+  }
+
   /// A faulty end is a finding of its own.
   bool bad_end(const Ran& ran, const std::string& who) {
-    if (!faulty(ran.reason())) return false;
+    if (!faulty(ran.reason()) || crushed(ran.reason())) return false;
     find(who + " " + end_word(ran.status()), ran.status().where + ": " + ran.status().message,
          ran.status().time);
     return true;
@@ -353,10 +364,17 @@ class Case {
     if (draft_ == nullptr) return std::nullopt;
     Draft d = *draft_;
     const auto change = [&](auto&& self, Expr& e) -> void {
-      if (e.op == Op::number && e.dimension.mass != 0) e.number *= 1 + by * (2 * dice_.unit() - 1);
+      if (e.op == Op::number) e.number *= 1 + by * (2 * dice_.unit() - 1);
+      if (e.op == Op::power) return self(self, e.args[0]);
       for (Expr& a : e.args) self(self, a);
     };
-    each_value(d, [&](Expr& e) { change(change, e); });
+    for (Element& e : d.elements) {
+      for (const char* key : {"value", "potential", "rate"}) {
+        if (Field* f =
+                e.section == "force" || e.section == "energy" || e.section == "state" ? e.find(key) : nullptr)
+          change(change, f->values[0]);
+      }
+    }
     if (!starts) return d;
     for (Element& e : d.elements) {
       if (e.section != "coordinates" && e.section != "state") continue;
@@ -400,7 +418,7 @@ class Case {
   void same_motion(const std::string& kind, const Ran& base, const Rows& base_rows, const Ran& other,
                    const Rows& rows, const model::System& other_system, double time_unit = 1) {
     if (found()) return;
-    if (faulty(other.reason())) {
+    if (faulty(other.reason()) && !crushed(other.reason())) {
       find(kind + " " + end_word(other.status()), other.status().where + ": " + other.status().message,
            other.status().time / time_unit);
       return;
@@ -748,9 +766,18 @@ Outcome judge(const Draft& draft, const Checks& checks, std::uint64_t seed, Limi
   return Case(&draft, text(draft), draft.variant, checks, seed, limit).run();
 }
 
-Outcome judge_text(const std::string& text, const std::string& variant, const Checks& checks,
-                   std::uint64_t seed, Limit& limit) {
-  return Case(nullptr, text, variant, checks, seed, limit).run();
+Outcome judge_text(const std::string& text, const std::string& variant, Checks checks, std::uint64_t seed,
+                   Limit& limit) {
+  std::string refused;
+  const std::optional<model::Spec> spec = read(text, refused);
+  if (!spec) {
+    Outcome out;
+    out.refused = refused;
+    return out;
+  }
+  checks.units = checks.bits = false;  // numbers of a file have no dimensions
+  const Draft draft = from_spec(*spec, variant);
+  return Case(&draft, text, variant, checks, seed, limit).run();
 }
 
 std::string referee_finding(const model::System&, const engines::EngineOptions&, const simulate::Result&) {

@@ -45,8 +45,8 @@ class Limit {
 /// `seed` decides where runs are cut.
 [[nodiscard]] Outcome judge(const Draft& draft, const Checks& checks, std::uint64_t seed, Limit& limit);
 
-/// The same for the text of a model file, without what needs a draft: units and the laws by value.
-[[nodiscard]] Outcome judge_text(const std::string& text, const std::string& variant, const Checks& checks,
+/// The same for the text of a model file, without other units.
+[[nodiscard]] Outcome judge_text(const std::string& text, const std::string& variant, Checks checks,
                                  std::uint64_t seed, Limit& limit);
 
 /// Where an independent reading of a run joins: what contradicts the mechanics in a run with rows, or an empty string.
