@@ -142,7 +142,7 @@ class Drawer {
       first_order();
     else
       mechanics();
-    if (draft_.variant.empty() && dice_.chance(0.04)) variant();
+    if (draft_.variant.empty() && dice_.chance(0.05)) variant();
     draft_.until = draft_.from + dice_.pick<double>({1, 2, 3, 4, 5, 6});
     return std::move(draft_);
   }
@@ -501,7 +501,7 @@ class Drawer {
     const int n = dice_.whole(1, 3);
     for (int i = 0; i < n; ++i) {
       const std::string word(1, "uvw"[i]);
-      states_.push_back({word, kPure, dice_.chance(0.35) ? 0 : sign() * mild()});
+      states_.push_back({word, kPure, dice_.chance(0.5) ? 0 : sign() * mild()});
     }
     if (std::all_of(states_.begin(), states_.end(), [](const Variable& v) { return v.start == 0; }))
       feature("start on surface");
@@ -639,7 +639,7 @@ class Drawer {
     for (int i = 0; i < contacts; ++i) contact(i);
     const int joints = dice_.pick<int>({0, 0, 0, 1, 1, 2});
     for (int i = 0; i < joints; ++i) joint(i);
-    if (n > 1 && dice_.chance(0.13)) constraint();
+    if (n > 1 && dice_.chance(0.17)) constraint();
     watches();
     run_keys();
     // At last, because contacts and joints may have put the start where it is special.
@@ -1066,7 +1066,7 @@ class Drawer {
         Field l = law("friction", slip, compliant);
         fields.push_back(field("slip", std::move(slip)));
         fields.push_back(std::move(l));
-        if (!compliant && dice_.chance(0.05)) {
+        if (!compliant && dice_.chance(0.12)) {
           feature("push and drag");
           fields.push_back(field("push", side > 0 ? v(i) : -v(i)));
           fields.push_back(field("drag", v(s)));
@@ -1087,14 +1087,14 @@ class Drawer {
         feature("impact moreau");
         if (!(e.op == Op::number && e.number == 0)) fields.push_back(field("impact", std::move(e)));
       } else {
-        const std::string law_type = type < 0.6    ? "newton"
-                                     : type < 0.75 ? "poisson"
-                                     : type < 0.9  ? "stronge"
+        const std::string law_type = type < 0.57   ? "newton"
+                                     : type < 0.69 ? "poisson"
+                                     : type < 0.8  ? "stronge"
                                                    : "moreau";
         feature("impact " + law_type);
         keys.push_back(field_word("type", law_type));
         keys.push_back(field("restitution", std::move(e)));
-        if (friction && type >= 0.9) {
+        if (friction && type >= 0.8) {
           if (dice_.chance(0.5)) {
             feature("impact tangential");
             keys.push_back(field("tangential", number(dice_.pick<double>({0, 0.5, 1}))));
@@ -1152,7 +1152,7 @@ class Drawer {
       stop(i);
       fields.push_back(field("velocity", std::move(velocity)));
     }
-    if (dice_.chance(0.3) && positions_[i].dimension == kLength) {
+    if (dice_.chance(0.7) && positions_[i].dimension == kLength) {
       // Friction by a slip that is another coordinate's.
       for (std::size_t k = 0; k < positions_.size(); ++k) {
         if (k == i || k == j || massless_[k] || positions_[k].dimension != kLength) continue;

@@ -508,7 +508,9 @@ class Case {
     }
     if (found()) return;
 
-    if (checks_.exact && simulate::engine_problem(*system_, "exact").empty()) {
+    // Chains and gases are for the event engine: what the exact one prepares grows with the cube of their size.
+    const bool small = draft_ == nullptr || !draft_->repeated;
+    if (checks_.exact && small && simulate::engine_problem(*system_, "exact").empty()) {
       out_.exact = true;
       const Ran exact = go(*system_, at(kFine), "exact");
       same_motion("exact", fine, fine_rows, exact, rows_of(exact, width), *system_);
@@ -559,7 +561,7 @@ class Case {
     if (checks_.resume) resume(loose);
     if (found()) return;
     if (draft_ != nullptr && !draft_->repeated) {
-      if (checks_.bits) bits(loose, width);
+      if (checks_.bits) bits(width);
       if (found()) return;
       if (checks_.units) units(fine, fine_rows, width);
     }
@@ -687,35 +689,46 @@ class Case {
     return go(*ready.compiled->system, o);
   }
 
-  void bits(const Ran& loose, std::size_t width) {
-    Units u{64, 0.25, 4};
-    if (dice_.chance(0.5)) u = {1, 16, 0.5};
+  /// Both units are far from those of the draft, so that no coefficient is one in one of them only: a factor that is one disappears, and sums
+  /// are then taken in another order.
+  void bits(std::size_t width) {
+    Units first{0x1p24, 0x1p-30, 0x1p12};
+    Units second{0x1p36, 0x1p-22, 0x1p14};
     if (draft_->features.count("compliant exponent") > 0 || draft_->features.count("root or power") > 0)
-      u.length = 1;
+      first.length = second.length = 0x1p24;
     Ready ready;
-    const std::optional<Ran> other = in_units(u, kLoose, ready);
-    if (!other) return;
-    const Rows rows = rows_of(loose, width);
-    const std::vector<double> factors = column_units(rows.names, u);
-    const Rows scaled = rows_of(*other, width, nullptr, &factors, u.time);
+    Ready other_ready;
+    const std::optional<Ran> one = in_units(first, kLoose, ready);
+    if (!one) return;
+    const std::optional<Ran> two = in_units(second, kLoose, other_ready);
+    if (!two) return;
+    const std::vector<std::string> names(
+        one->result.data.names.begin() + 1,
+        one->result.data.names.begin() + 1 + static_cast<std::ptrdiff_t>(width));
+    const std::vector<double> factors = column_units(names, first);
+    const std::vector<double> other_factors = column_units(names, second);
+    const Rows rows = rows_of(*one, width, nullptr, &factors, first.time);
+    const Rows scaled = rows_of(*two, width, nullptr, &other_factors, second.time);
     std::size_t compared = width;
     if (has_bristles(rows.names)) compared = static_cast<std::size_t>(2 * system_->layout().coordinates);
     if (rows.values.size() != scaled.values.size()) {
       find("bits",
            "another number of rows: " + std::to_string(rows.values.size()) + " and " +
-               std::to_string(scaled.values.size()) + "; " + end_word(other->status()),
+               std::to_string(scaled.values.size()) + "; " + end_word(one->status()) + ", " +
+               end_word(two->status()),
            0);
       return;
     }
     for (std::size_t k = 0; k < rows.values.size(); ++k) {
       for (std::size_t i = 0; i < compared; ++i) {
         if (rows.values[k][i] == scaled.values[k][i] ||
-            (std::abs(rows.values[k][i]) < 1e-290 && std::abs(scaled.values[k][i]) < 1e-290))
+            (std::abs(rows.values[k][i]) < 1e-270 && std::abs(scaled.values[k][i]) < 1e-270))
           continue;
-        char text[240];
-        std::snprintf(text, sizeof text, "units of (%g, %g, %g): at t = %.8g %s is %.17g and %.17g", u.length,
-                      u.mass, u.time, rows.times[k], rows.names[i].c_str(), rows.values[k][i],
-                      scaled.values[k][i]);
+        char text[300];
+        std::snprintf(text, sizeof text,
+                      "units of (%g, %g, %g) and (%g, %g, %g): at t = %.8g %s is %.17g and %.17g",
+                      first.length, first.mass, first.time, second.length, second.mass, second.time,
+                      rows.times[k], rows.names[i].c_str(), rows.values[k][i], scaled.values[k][i]);
         find("bits", text, rows.times[k]);
         return;
       }

@@ -2,6 +2,7 @@
 //
 //     judder_hunt SECONDS [--seed S] [--cases N] [--finds DIR] [--keep DIR] [--known FILE] [--most M] [--without "FEATURE,…"]
 //     judder_hunt --seed S --case K          prints one model and what is found
+//     judder_hunt --shares --cases N         how often each feature is drawn
 //     judder_hunt --models DIR               the models of a folder against what their first line expects
 //
 // Models are tried in a process of their own, so that a crash or a run that hears no limit costs one model and is a finding like others.
@@ -77,7 +78,7 @@ class ProcessorLimit : public Limit {
 struct Options {
   double seconds = 60;
   std::uint64_t seed = 1, first = 0, cases = UINT64_MAX;
-  bool one = false, quiet = false;
+  bool one = false, quiet = false, shares = false;
   std::string finds = "build/finds/hunt", keep, known, models;
   int most_per_kind = 25;
   std::vector<std::string> without;  ///< features that are not wanted
@@ -486,6 +487,19 @@ int models(const Options& options) {
   return failed == 0 ? 0 : 1;
 }
 
+/// How often each feature is drawn, without running anything.
+int shares(const Options& options) {
+  std::map<std::string, long> counts;
+  for (std::uint64_t k = 0; k < options.cases; ++k) {
+    for (const std::string& feature : draw(options.seed, k).features) ++counts[feature];
+  }
+  for (const std::string& feature : all_features())
+    std::printf("%6.2f%%  %s\n",
+                100 * static_cast<double>(counts[feature]) / static_cast<double>(options.cases),
+                feature.c_str());
+  return 0;
+}
+
 int one(const Options& options) {
   const Draft draft = draw(options.seed, options.first);
   std::printf("# seed %llu, case %llu%s\n%s", static_cast<unsigned long long>(options.seed),
@@ -531,6 +545,8 @@ int start(int count, char** words) {
       options.most_per_kind = std::stoi(next());
     else if (word == "--quiet")
       options.quiet = true;
+    else if (word == "--shares")
+      options.shares = true;
     else if (const auto seconds = parse_number(word))
       options.seconds = *seconds;
     else {
@@ -540,6 +556,7 @@ int start(int count, char** words) {
       return 2;
     }
   }
+  if (options.shares) return shares(options);
   if (options.one) return one(options);
   if (!options.models.empty()) return models(options);
   const Tally tally = hunt(options);
