@@ -49,6 +49,7 @@ const std::vector<std::string>& all_features() {
                                                  "mod of t",
                                                  "root or power",
                                                  "smooth function",
+                                                 "bump",
                                                  "table linear",
                                                  "table step",
                                                  "table cubic",
@@ -228,7 +229,7 @@ class Drawer {
         return held(sign() * mild(), d) * call("abs", {wave}, kPure);
       }
       case 8: {
-        feature("smooth function");
+        feature("bump");
         return held(sign() * mild(), d) * call("bump", {held(mild(), -1 * kTime) * t()}, kPure);
       }
       case 9: {
