@@ -154,7 +154,7 @@ class Case {
 
   Ran go(const model::System& system, const engines::EngineOptions& options, const char* engine = "event") {
     engines::EngineOptions limited = options;
-    limited.cancel = limit_.start();
+    limited.cancel = limit_.start(draft_ != nullptr && draft_->repeated ? 6 : 1);
     Ran out{simulate::simulate(system, limited, engine)};
     limit_.stop();
     return out;
@@ -301,12 +301,24 @@ class Case {
   static List events_of(const model::System& system, const std::vector<engines::Event>& events, double until,
                         double time_unit = 1) {
     List out;
+    double most = 0;
+    for (const engines::Event& e : events) most = std::max(most, e.normal_impulse);
+    double touch = -1;  // the last contact that closed without a blow
     for (const engines::Event& e : events) {
       if (e.kind == engines::EventKind::graze || e.time / time_unit > until) continue;
       if (e.kind == engines::EventKind::accumulation) {
-        out.tails.emplace_back(e.time / time_unit, (e.time + e.numbers[1]) / time_unit);
+        // The time that remains is an estimate: pattern factors are not quite steady.
+        out.tails.emplace_back(e.time / time_unit, (e.time + 1.5 * e.numbers[1]) / time_unit);
         continue;
       }
+      // A contact that closes with next to no velocity, and opens again at once, is a matter of the last digits.
+      const bool blow = e.kind == engines::EventKind::impact && e.normal_impulse > 1e-6 * most;
+      if (e.kind == engines::EventKind::contact || (e.kind == engines::EventKind::impact && !blow)) {
+        touch = e.time;
+        continue;
+      }
+      if (e.kind == engines::EventKind::lift_off && touch >= 0 && (e.time - touch) / time_unit < 1e-3 * until)
+        continue;
       // A switch that stands in several places is called by the first of them, which the order of writing decides.
       const bool of_switch = e.kind == engines::EventKind::switch_side ||
                              e.kind == engines::EventKind::slide_begin ||
@@ -465,6 +477,9 @@ class Case {
     const Ran loose = go(*system_, at(kLoose));
     const Ran fine = go(*system_, at(kFine));
     out_.ended = end_word(fine.status());
+    for (std::size_t c = 1; c <= width && fine.result.data.rows() > 0; ++c)
+      out_.last.emplace_back(fine.result.data.names[c],
+                             fine.result.data.cell(fine.result.data.rows() - 1, c));
     if (bad_end(fine, "event") || bad_end(loose, "event")) return;
     if (fine.reason() == Reason::negative_normal) {
       find("negative normal", fine.status().where + ": " + fine.status().message, fine.status().time);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "draft.hpp"
@@ -25,6 +26,7 @@ struct Outcome {
   bool sensitive = false;  ///< tolerances disagree, and so do runs from slightly other numbers
   long rows_by_value = 0;  ///< rows judged against the laws
   bool exact = false;      ///< the exact engine takes it
+  std::vector<std::pair<std::string, double>> last;  ///< coordinates, velocities and states at the end
 };
 
 /// What is done with a model. Left out at random, to try more models in a given time.
@@ -37,8 +39,8 @@ struct Checks {
 class Limit {
  public:
   virtual ~Limit() = default;
-  /// The flag is set when the time has passed since this call.
-  virtual const std::atomic<bool>* start() = 0;
+  /// The flag is set when `times` the usual time has passed since this call.
+  virtual const std::atomic<bool>* start(int times = 1) = 0;
   virtual void stop() = 0;
 };
 
