@@ -350,6 +350,47 @@ class Judge {
   }
 };
 
+/// Velocities that jump, or positions that are not their integral, between two sample rows without an event. Coarse: samples see neither the peaks
+/// of accelerations nor what happens within a step, so short compliant contacts are left out.
+Contradiction undeclared_jump(const Draft& draft, const simulate::MemorySink& data) {
+  std::vector<std::string> words;
+  for (const Element& e : draft.elements) {
+    if (e.section == "coordinates") words.push_back(e.name);
+    if (e.find("compliant") != nullptr) return {};
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const int q = data.column(words[i]);
+    const int v = data.column(words[i] + "'");
+    const int a = data.column("a " + std::to_string(i));
+    if (q < 0 || v < 0 || a < 0) continue;
+    const auto cell = [&](std::size_t row, int column) {
+      return data.cell(row, static_cast<std::size_t>(column));
+    };
+    double fastest = 0;
+    double hardest = 0;
+    for (std::size_t r = 0; r < data.rows(); ++r) {
+      fastest = std::max(fastest, std::abs(cell(r, v)));
+      hardest = std::max(hardest, std::abs(cell(r, a)));
+    }
+    for (std::size_t r = 0; r + 1 < data.rows(); ++r) {
+      if (data.kinds[r] != engines::RowKind::sample || data.kinds[r + 1] != engines::RowKind::sample)
+        continue;
+      const double h = data.cell(r + 1, 0) - data.cell(r, 0);
+      const double gained = cell(r + 1, v) - cell(r, v);
+      const double moved = cell(r + 1, q) - cell(r, q);
+      constexpr double kPeak = 5;  // accelerations between samples may be that much larger
+      if (std::abs(gained) > kPeak * h * hardest + 1e-3 * fastest)
+        return {sentence("the velocity of %s jumps by %.6g without an event, accelerations are at most %.6g",
+                         words[i], gained, hardest),
+                data.cell(r, 0)};
+      if (std::abs(moved) > kPeak * h * fastest + 1e-9 * std::abs(cell(r, q)))
+        return {sentence("%s jumps by %.6g, velocities are at most %.6g", words[i], moved, fastest),
+                data.cell(r, 0)};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> columns_to_check(const Draft& draft) {
@@ -378,6 +419,8 @@ Contradiction contradiction(const Draft& draft, const simulate::MemorySink& data
     if (data.kinds[r] == engines::RowKind::sample) samples.push_back(r);
   }
   for (const std::size_t r : samples) (void)judge.look(r, false);
+  const Contradiction jump = undeclared_jump(draft, data);
+  if (!jump.what.empty()) return jump;
   for (const std::size_t r : samples) {
     ++rows;
     const std::string found = judge.look(r, true);

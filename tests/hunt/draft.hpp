@@ -113,17 +113,4 @@ struct Draft {
 /// The model file.
 [[nodiscard]] std::string text(const Draft& draft, const Units& units = {});
 
-/// Calls `visit` for every expression of the draft.
-template <class Visit>
-void each_value(Field& f, Visit&& visit) {
-  for (Expr& e : f.values) visit(e);
-  for (Field& inner : f.fields) each_value(inner, visit);
-}
-template <class Visit>
-void each_value(Draft& draft, Visit&& visit) {
-  for (Element& element : draft.elements) {
-    for (Field& f : element.fields) each_value(f, visit);
-  }
-}
-
 }  // namespace judder::hunt

@@ -248,6 +248,9 @@ class Case {
     floor_part(0, n);
     floor_part(n, 2 * n);
     floor_part(2 * n, out.size());
+    // States that are nothing but rounding.
+    const double most = out.empty() ? 0 : *std::max_element(out.begin(), out.end());
+    for (double& scale : out) scale = std::max(scale, 1e-9 * most);
     return out;
   }
 
