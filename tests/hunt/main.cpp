@@ -1,6 +1,6 @@
 // judder_hunt: random models from the whole language, each run in every way that must give the same motion (judge.hpp).
 //
-//     judder_hunt SECONDS [--seed S] [--cases N] [--finds DIR] [--keep DIR] [--known FILE] [--most M] [--without "FEATURE,…"]
+//     judder_hunt SECONDS [--seed S] [--cases N] [--finds DIR] [--keep DIR] [--known FILE] [--most M] [--with "FEATURE,…"] [--without "FEATURE,…"]
 //     judder_hunt --seed S --case K          prints one model and what is found
 //     judder_hunt --shares --cases N         how often each feature is drawn
 //     judder_hunt --models DIR               the models of a folder against what their first line expects
@@ -83,6 +83,7 @@ struct Options {
   std::string finds = "build/finds/hunt", keep, known, models;
   int most_per_kind = 25;
   std::vector<std::string> without;  ///< features that are not wanted
+  std::vector<std::string> with;     ///< one of these is wanted; empty: no matter
 };
 
 struct Record {
@@ -263,10 +264,11 @@ std::vector<std::string> cells_of(const std::string& line) {
   ProcessorLimit limit;
   const auto begin = std::chrono::steady_clock::now();
   const auto unwanted = [&](std::uint64_t k) {
-    if (options.without.empty()) return false;
+    if (options.without.empty() && options.with.empty()) return false;
     const Draft draft = draw(options.seed, k);
-    return std::any_of(options.without.begin(), options.without.end(),
-                       [&](const std::string& f) { return draft.features.count(f) > 0; });
+    const auto has = [&](const std::string& feature) { return draft.features.count(feature) > 0; };
+    if (std::any_of(options.without.begin(), options.without.end(), has)) return true;
+    return !options.with.empty() && std::none_of(options.with.begin(), options.with.end(), has);
   };
   for (std::uint64_t k = first; k < end; ++k) {
     if (unwanted(k)) continue;
@@ -559,10 +561,11 @@ int start(int count, char** words) {
       options.known = next();
     else if (word == "--models")
       options.models = next();
-    else if (word == "--without") {
+    else if (word == "--without" || word == "--with") {
       std::stringstream list(next());
       std::string feature;
-      while (std::getline(list, feature, ',')) options.without.push_back(feature);
+      while (std::getline(list, feature, ','))
+        (word == "--with" ? options.with : options.without).push_back(feature);
     } else if (word == "--most")
       options.most_per_kind = std::stoi(next());
     else if (word == "--quiet")
@@ -572,9 +575,10 @@ int start(int count, char** words) {
     else if (const auto seconds = parse_number(word))
       options.seconds = *seconds;
     else {
-      std::fprintf(stderr,
-                   "judder_hunt SECONDS [--seed S] [--case K] [--cases N] [--finds DIR] [--keep DIR] "
-                   "[--known FILE] [--most M] [--without FEATURES] [--models DIR] [--quiet]\n");
+      std::fprintf(
+          stderr,
+          "judder_hunt SECONDS [--seed S] [--case K] [--cases N] [--finds DIR] [--keep DIR] "
+          "[--known FILE] [--most M] [--with FEATURES] [--without FEATURES] [--models DIR] [--quiet]\n");
       return 2;
     }
   }

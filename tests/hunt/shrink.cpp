@@ -103,6 +103,8 @@ class Edit {
 
   bool values(Field& f) {
     const bool velocity = f.key == "along" || f.key == "slip" || f.key == "gap" || f.key == "zero";
+    if (f.key == "kinetic")
+      return f.values[0].op == Op::add && dropped(f.values[0]);  // inertia stays positive
     for (Expr& e : f.values) {
       // A normal force is kept from being negative by what stands outermost.
       if (f.key == "normal" && e.op == Op::call) {
@@ -112,6 +114,16 @@ class Edit {
       }
     }
     return std::any_of(f.fields.begin(), f.fields.end(), [&](Field& inner) { return values(inner); });
+  }
+
+  /// One term less, while there are more.
+  bool dropped(Expr& e) {
+    for (std::size_t k = e.args.size(); k > 0 && e.args.size() > 1; --k) {
+      if (!turn()) continue;
+      e.args.erase(e.args.begin() + static_cast<std::ptrdiff_t>(k - 1));
+      return true;
+    }
+    return false;
   }
 
   bool number_edit(Expr& e) {
@@ -176,6 +188,8 @@ class Edit {
         return true;
       }
     }
+    if (e.op == Op::call && e.word == "sqrt") return false;  // its argument was made positive
+    if (e.op == Op::power && e.args[1].number != std::round(e.args[1].number)) return false;
     if (e.op == Op::power) return expression(e.args[0]);  // another exponent has another dimension
     return std::any_of(e.args.begin(), e.args.end(), [&](Expr& a) { return expression(a); });
   }
