@@ -189,7 +189,9 @@ class Judge {
   static constexpr double kStep = 1e-5;
 
   /// ∂T/∂v_i − exact, since T is quadratic in the velocities.
-  double momentum(int i) { return slope(*eq_.kinetic, eq_.first_v + i, 1); }
+  double momentum(int i) { return slope(*eq_.kinetic, eq_.first_v + i, stride(i)); }
+  /// A step of a velocity that is not lost in its rounding.
+  double stride(int i) { return 1 + std::abs(at_[static_cast<std::size_t>(eq_.first_v + i)]); }
 
   std::string balance(std::size_t row, bool judge) {
     const int n = eq_.n;
@@ -207,12 +209,13 @@ class Judge {
         if (!std::isfinite(a)) a = 0;  // of a massless node, which has no inertia to show it
         const auto slot = static_cast<std::size_t>(eq_.first_v + j);
         const double kept = at_[slot];
-        at_[slot] = kept + 1;
+        const double step = stride(j);
+        at_[slot] = kept + step;
         const double above = momentum(i);
-        at_[slot] = kept - 1;
+        at_[slot] = kept - step;
         const double below = momentum(i);
         at_[slot] = kept;
-        add(i, (above - below) / 2 * a);
+        add(i, (above - below) / (2 * step) * a);
       }
       // d/dt of the momentum at v̇ = 0
       const std::vector<double> kept = at_;

@@ -609,17 +609,14 @@ class Case {
     return out;
   }
 
-  /// Without rigid contacts and constraints every friction force has a given limit, and a solution exists.
+  /// Without friction of rigid contacts and constraints, and without walls that could meet, a solution always exists.
   [[nodiscard]] bool may_be_inconsistent() const {
-    return std::any_of(system_->relations().begin(), system_->relations().end(),
-                       [](const model::Relation& r) {
-                         return r.has_normal &&
-                                (r.tangents > 0 || r.own_push || r.kind == model::RelationKind::constraint);
-                       }) ||
-           std::any_of(system_->relations().begin(), system_->relations().end(),
-                       [](const model::Relation& r) {
-                         return r.kind == model::RelationKind::joint && !r.feeds.empty();
-                       });
+    const auto& relations = system_->relations();
+    return std::any_of(relations.begin(), relations.end(), [](const model::Relation& r) {
+      if (r.kind == model::RelationKind::joint) return !r.feeds.empty();
+      return r.has_normal &&
+             (r.tangents > 0 || r.own_push || r.kind == model::RelationKind::constraint || !r.rows_constant);
+    });
   }
 
   void by_value(const Ran& fine) {
