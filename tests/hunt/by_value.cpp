@@ -158,7 +158,7 @@ class Judge {
     std::string found = balance(row, judge);
     if (found.empty()) found = laws(row, judge);
     if (found.empty()) found = rates(row, judge);
-    if (!judge || surfaces_.near(kNear)) return {};
+    if (!judge || surfaces_.near(kNear, 3 * kStep)) return {};
     return found;
   }
 
@@ -178,10 +178,11 @@ class Judge {
   double slope(const Expr& e, int slot, double step) {
     const auto k = static_cast<std::size_t>(slot);
     const double kept = at_[k];
+    (void)value(e);  // sides are seen at the row itself
     at_[k] = kept + step;
-    const double above = value(e);
+    const double above = evaluate(e, at_.data());
     at_[k] = kept - step;
-    const double below = value(e);
+    const double below = evaluate(e, at_.data());
     at_[k] = kept;
     noise_ += 1e-14 * (std::abs(above) + std::abs(below)) / step;
     return (above - below) / (2 * step);
@@ -305,8 +306,9 @@ class Judge {
       if (!judge || !part.set_valued) continue;
       at_[static_cast<std::size_t>(eq_.speed)] = std::abs(slip);
       // An open contact does not rub; in one that is about to open or close nothing is said.
-      const bool open = part.contact && !(lambda > kReaction * force_scale_);
-      if (open && lambda != 0) continue;
+      const bool unloaded = part.contact && !(lambda > kReaction * force_scale_);
+      const bool open = unloaded && part.gap && value(*part.gap) > kReaction * gap_scale_[k];
+      if (unloaded && !open && part.viscous) continue;
       const double viscous = part.viscous && !open ? value(*part.viscous) * slip : 0;
       const double tolerance = 10 * kBalance * force_scale_;
       if (std::abs(slip) > kNear * slip_scale_[k]) {

@@ -17,9 +17,9 @@ void Surfaces::see(int surface, double distance) {
   present[k] = present[k] < 0 ? distance : std::min(present[k], distance);
 }
 
-bool Surfaces::near(double share) const {
+bool Surfaces::near(double share, double distance) const {
   for (std::size_t k = 0; k < largest.size(); ++k) {
-    if (present[k] >= 0 && present[k] <= share * largest[k]) return true;
+    if (present[k] >= 0 && present[k] <= share * largest[k] + distance) return true;
   }
   return false;
 }

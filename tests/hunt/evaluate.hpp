@@ -27,7 +27,7 @@ struct Surfaces {
   void begin() { present.assign(largest.size(), -1); }
   void see(int surface, double distance);
   /// Some argument seen since begin() is so close to its surface that its side means nothing.
-  [[nodiscard]] bool near(double share) const;
+  [[nodiscard]] bool near(double share, double distance) const;
 };
 
 /// With parameters, definitions and tables put in and names resolved to slots; numbers the switches from `surfaces` on. `known` becomes false

@@ -444,7 +444,7 @@ class Case {
   /// Another run of the same motion: rows up to the horizon, the end, the events.
   void same_motion(const std::string& kind, const Ran& base, const Rows& base_rows, const Ran& other,
                    const Rows& rows, const model::System& other_system, double time_unit = 1) {
-    if (found()) return;
+    if (found() || other.reason() == Reason::unsupported) return;  // an honest refusal
     if (faulty(other.reason()) && !crushed(other.reason())) {
       find(kind + " " + end_word(other.status()), other.status().where + ": " + other.status().message,
            other.status().time / time_unit);
