@@ -498,7 +498,11 @@ int models(const Options& options) {
     if (at != std::string::npos && at < model.find("format"))
       variant = model.substr(at + 10, model.find('\n', at) - at - 10);
     const Outcome o = judge_text(model, variant, Checks{}, 1, limit);
-    const std::string got = !o.refused.empty() ? "refused" : o.kind.empty() ? "agrees" : o.kind;
+    const bool whole = o.ended == "done" || o.ended == "watch";
+    const std::string got = !o.refused.empty() ? "refused"
+                            : !o.kind.empty()  ? o.kind
+                            : whole            ? "agrees"
+                                               : o.ended;
     const bool mended = got == "agrees" && expected != "refused";
     const std::string wrong = got == "agrees" ? wrong_values(model, o) : "";
     const bool ok = (got == expected || mended) && wrong.empty();
