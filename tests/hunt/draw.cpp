@@ -1052,7 +1052,7 @@ class Drawer {
       }
       fields.push_back(field_table("compliant", std::move(keys)));
     } else {
-      rigid_.push_back(word);
+      if (d == kLength) rigid_.push_back(word);  // others have a torque for a reaction
     }
     bool friction = false;
     if (positions_.size() > 1 && d == kLength && dice_.chance(0.55)) {
