@@ -70,12 +70,16 @@ void Decider::take_block_rows(std::span<const int> rows) {
   for (const int i : rows) block_rows_.push_back(assembly_[i]);
 }
 
-void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) const {
+void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) {
   for (std::size_t i = 0; i < block_rows_.size(); ++i) {
     const RowAssembly::Row& row = block_rows_[i];
     if (row.tangent >= 0) {
-      // Without normal force a row is free to move; its slip is kept, unless its own contact opens (below).
+      // Without normal force a row is free to move; its slip is kept, unless its own contact opens (below). One at rest gets a direction
+      // when all are decided.
       if (statuses[i] != RowStatus::free) mode.tangent[row.number] = tangent_status(statuses[i]);
+      if (statuses[i] == RowStatus::free && mode.tangent[row.number] == TangentStatus::stick &&
+          &mode == &next_)
+        unloaded_.push_back(row);
       continue;
     }
     const model::Relation& relation = system_.relations()[row.relation];
@@ -95,6 +99,35 @@ void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) const {
     const model::Relation& relation = system_.relations()[row.relation];
     if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open)
       mode.tangent[row.number] = TangentStatus::free;
+  }
+}
+
+// Rows at rest that nothing presses hold nothing: they slip to where the motion goes without them, from the first derivative on that tells. Only if
+// neither direction is confirmed, because the load grows with the motion, they stay at rest.
+void Decider::direct_unloaded(Mode& mode) {
+  for (const RowAssembly::Row& row : unloaded_) {
+    if (mode.tangent[row.number] != TangentStatus::stick) continue;  // its contact has opened
+    for (const TangentStatus status : {TangentStatus::slip_plus, TangentStatus::slip_minus}) {
+      trial_ = mode;
+      trial_.tangent[row.number] = status;
+      if (!series_.compute(trial_, kTieOrder)) continue;
+      const expr::Series slip = series_.slip(row.relation, row.tangent);
+      double size = 0;
+      double power = 1;
+      for (int k = 1; k <= series_.order(); ++k) {
+        power *= series_.time_scale();
+        size = std::max(size, std::abs(slip.c[k]) * power);
+      }
+      int sign = 0;
+      power = 1;
+      for (int k = 1; k <= series_.order() && sign == 0; ++k) {
+        power *= series_.time_scale();
+        if (std::abs(slip.c[k]) * power > kTieTolerance * size) sign = slip.c[k] > 0 ? 1 : -1;
+      }
+      if (sign == 0 || sign != direction(status)) continue;
+      mode.tangent[row.number] = status;
+      break;
+    }
   }
 }
 
@@ -446,10 +479,12 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
   }
 
   next_ = mode;
+  unloaded_.clear();
   list_rows();
   contact::DecisionOptions options;
   if (decide_known(mode, exclusions, tolerance == options.tolerance && system_.mass_constant())) {
     mode = next_;
+    direct_unloaded(mode);
     return status;
   }
   options.tolerance = tolerance;
@@ -479,6 +514,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     }
     if (!again) {
       mode = next_;
+      direct_unloaded(mode);
       return status;
     }
   }

@@ -86,7 +86,8 @@ class Decider {
   void turn(Tie& tie);
   [[nodiscard]] std::span<const contact::RowStatus> choice(const Tie& tie) const;
   [[nodiscard]] bool released(const Tie& tie);
-  void apply(std::span<const contact::RowStatus> statuses, Mode& mode) const;  ///< of block_rows_
+  void apply(std::span<const contact::RowStatus> statuses, Mode& mode);
+  void direct_unloaded(Mode& mode);  ///< of block_rows_
   void take_block_rows(std::span<const int> rows);
   [[nodiscard]] Judgement judge(const Mode& mode, std::span<const int> rows);
   [[nodiscard]] std::string paradox_words(const Mode& mode);
@@ -106,8 +107,9 @@ class Decider {
   contact::Blocks blocks_;                          ///< of the rows that are assembled
   std::vector<int> known_of_;                       ///< by relation: number of its block in known_, or −1
   std::vector<RowAssembly::Row> block_rows_;
-  std::vector<double> free_;            ///< M⁻¹ h
-  std::vector<std::uint8_t> massless_;  ///< joints that are decided by themselves
+  std::vector<RowAssembly::Row> unloaded_;  ///< rows at rest that nothing presses
+  std::vector<double> free_;                ///< M⁻¹ h
+  std::vector<std::uint8_t> massless_;      ///< joints that are decided by themselves
   std::vector<contact::TangentState> state_;
   std::vector<std::uint16_t> excluded_;
   Exclusions excluding_;
