@@ -9,7 +9,8 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr double kNearJam = 0.1;  // of its scale: k is looked at more closely from here on
+constexpr double kNearlyClosed = 1e-9;  ///< share of a gap's scale below which its rounding is looked at
+constexpr double kNearJam = 0.1;        // of its scale: k is looked at more closely from here on
 
 }  // namespace
 
@@ -111,7 +112,10 @@ bool EventEngine::Run::mark_touching() {
       terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
       speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
     }
-    if (gap > 256 * kEpsilon * terms) continue;
+    if (gap > 256 * kEpsilon * terms) {
+      // Walls that move have rounding of their own; it is asked for where the gap is next to nothing.
+      if (gap > kNearlyClosed * guards_.gap_scale(r) || gap > 8 * rounding_of(relation.gap)) continue;
+    }
     if (rested || rate > 64 * kEpsilon * speed) {
       touching_[r] = separates;  // the impact of another may bring it back
       continue;

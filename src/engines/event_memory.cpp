@@ -58,8 +58,8 @@ void EventEngine::Run::save(Moment& out) const {
   phase.tail_end = accumulation_end_;
   if (!std::isnan(accumulation_end_)) {
     for (const Tail& tail : tails_)
-      phase.tail.insert(phase.tail.end(), {tail.end, tail.count, tail.remaining, tail.impulse, tail.tangential[0],
-                         tail.tangential[1], tail.tangential[2]});
+      phase.tail.insert(phase.tail.end(), {tail.end, tail.count, tail.remaining, tail.impulse,
+                                           tail.tangential[0], tail.tangential[1], tail.tangential[2]});
   }
   for (int r = 0; r < layout_.relations; ++r) {
     const Interval& open = open_intervals_[r];

@@ -85,7 +85,7 @@ struct EventEngine::Run {
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
-  bool land(double h);
+  bool land(double h, bool may_miss);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
   void set_weights(double h);
@@ -102,6 +102,8 @@ struct EventEngine::Run {
   [[nodiscard]] std::string worst_component() const;
   [[nodiscard]] bool hold(double limit);
   void commit_step(double t1);
+  [[nodiscard]] bool contradicted();
+  [[nodiscard]] static bool of_the_state(const Guard& guard);
   void finish_step();
   void note_energy();
   void list_graze(double h);
@@ -166,6 +168,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
+  [[nodiscard]] bool returns_at_once(int k, const Mode& trial, double rate);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool decide_surfaces();
   [[nodiscard]] bool decide_surface(int k);
@@ -265,6 +268,7 @@ struct EventEngine::Run {
   double graze_theta_ = 0;
   double graze_depth_ = 0;
   double landing_h_ = 0;
+  bool missed_ = false;   ///< the zero that was to be landed on is none
   long since_trial_ = 0;  ///< steps since the other method had its last trial
   long trial_every_ = 0;
   bool unstable_ = false;      ///< explicit steps are as long as stability allows

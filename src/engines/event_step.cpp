@@ -10,6 +10,7 @@ namespace {
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
+constexpr int kMostMisses = 40;        ///< of a zero that the motion does not have
 constexpr double kShareOfTime = 0.01;  ///< of a characteristic time: the first step to try
 constexpr double kShareOfRest = 1e-3;  ///< of a characteristic time: the step out of rest
 constexpr double kShareOfRun = 1e-6;   ///< of the run, where nothing has a length
@@ -395,6 +396,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   bool to_limit = false;
   bool finite = true;
   bool singular = false;
+  int misses = 0;
   int trials = 0;
   int unsolved = 0;      // trials that Newton's iteration ended
   bool shifted = false;  // the step ends before a touch that would have straddled its end
@@ -487,7 +489,13 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     ++result_.steps;
     const double trial = h;
     if (ended) {
-      if (!land(h)) return StepEnd::failed;
+      if (!land(h, ++misses < kMostMisses)) return StepEnd::failed;
+      if (missed_) {
+        ++result_.rejected;
+        h *= 0.5;
+        grow_allowed_ = false;
+        continue;
+      }
       h_ = std::max(trial * std::min(factor, 1.0), landing_h_);
       return StepEnd::guard;
     }
@@ -497,6 +505,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     watch_stability();
     commit_step(to_limit ? limit : t_ + h);
     if (to_limit) leaving_rest_ = false;  // a force may begin here
+    if (contradicted()) return StepEnd::guard;
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }
 }
@@ -649,6 +658,31 @@ void EventEngine::Run::commit_step(double t1) {
   for (Guard& guard : guards_.list()) guard.zeros = 0;
   finish_step();
   tell_evaluated_end();
+}
+
+// Functions of the state alone: gaps, slips, sides. What they are is seen from their value.
+bool EventEngine::Run::of_the_state(const Guard& guard) {
+  return guard.kind == GuardKind::gap || guard.kind == GuardKind::slip || guard.kind == GuardKind::side ||
+         guard.kind == GuardKind::level_above || guard.kind == GuardKind::level_below;
+}
+
+// Whether a gap, a slip or a surface has come to the wrong side within the tolerance, where no zero could be seen (a touch that the error of
+// the steps makes a crossing and back): the instant is now, and the values tell.
+bool EventEngine::Run::contradicted() {
+  together_.clear();
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Guard& guard = list[i];
+    if (!of_the_state(guard) || !(samples_[i * (degree_ + 2) + (degree_ + 1)] < 0)) continue;
+    const double value = guards_.value(guard);
+    double noise = std::max(guard.noise + guard.noise_rate * h_, 0x1p-43 * guard.scale);
+    if (guard.kind == GuardKind::gap)
+      noise = std::max(noise, 8 * rounding_of(system_.relations()[guard.place].gap));
+    if (guard.kind != GuardKind::gap && guard.kind != GuardKind::slip)
+      noise = std::max(noise, 8 * surface_rounding(guard.place));
+    if (value < -noise) together_.push_back(static_cast<int>(i));
+  }
+  return !together_.empty();
 }
 
 // A gap below zero: how deep, relative to what the gap has been (`seen`: in this step) or its coordinates have moved, whichever is more.
@@ -928,6 +962,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         root_slope_[i] = guard.zeros > 0 ? root.slope * std::pow(root.theta, guard.zeros) : root.slope;
         break;
       }
+      // Below zero at the end without a zero on the way: it began within the band. A shorter step tells where.
+      if (of_the_state(guard) && sample[points] < -band && !(root_theta_[i] <= 1)) {
+        good = false;
+        break;
+      }
     }
     if (good) break;
     if (!closed_form && g + 1 == grids_.size()) {
@@ -1158,10 +1197,9 @@ bool EventEngine::Run::gather_events(double h, double length) {
 }
 
 // Repeats the step so that it ends on the zero: the state at an event comes from a full step, never from the polynomial.
-bool EventEngine::Run::land(double h) {
+bool EventEngine::Run::land(double h, bool may_miss) {
   const Guard guard = guards_.list()[first_guard_];
-  note_landing_reactions(h);
-
+  missed_ = false;
   double length = first_theta_ * h;
   double slope = first_slope_ / h;
   double previous_length = 0;
@@ -1169,6 +1207,7 @@ bool EventEngine::Run::land(double h) {
   bool have_previous = false;
   double best_length = length;
   double best_value = std::numeric_limits<double>::infinity();
+  double nearest = 0;  // the same with its sign
   const double resolution = 4 * kEpsilon * std::max(std::abs(t_ + length), std::abs(t_));
   for (int iteration = 0; iteration < 12; ++iteration) {
     if (!(length > 0)) length = 0.5 * resolution;
@@ -1188,6 +1227,7 @@ bool EventEngine::Run::land(double h) {
     }
     if (std::abs(value) < best_value) {
       best_value = std::abs(value);
+      nearest = value;
       best_length = length;
     }
     if (value == 0) break;
@@ -1204,6 +1244,11 @@ bool EventEngine::Run::land(double h) {
     have_previous = true;
     length = std::clamp(length + change, 0.25 * length, std::min(h, 4 * length));
   }
+  // The polynomial went through zero, the motion only comes near: there is no event, and a shorter step will say so.
+  missed_ =
+      of_the_state(guard) && nearest > std::max(guard.noise, 0x1p-40 * guard.scale) && length > kLateRoot * h;
+  if (missed_) return true;
+  note_landing_reactions(h);
   if (best_length != length) {
     length = best_length;
     if (!try_step(length))

@@ -393,7 +393,10 @@ double Referee::Bench::rounding(const expr::Program& program, int output) {
   const int last = 1 + layout.integrated();
   for (std::size_t i = 0; i < interval_in.size(); ++i) {
     const double x = work.in[i];
-    const double bit = static_cast<int>(i) < last ? kEpsilon * std::abs(x) : 0;
+    // The coefficient of a switch that slides is a rounded number; a side is not.
+    const int side = static_cast<int>(i) - layout.side();
+    const bool blended = side >= 0 && side < layout.switches && x != std::floor(x);
+    const double bit = static_cast<int>(i) < last ? kEpsilon * std::abs(x) : blended ? kEpsilon : 0;
     interval_in[i] = {x - bit, x + bit};
   }
   program.evaluate_interval(interval_in.data(), interval_out.data(), interval_registers.data());

@@ -107,13 +107,21 @@ void Referee::Bench::impulse(const Impulse& given) {
 
 void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
   const double t = after.time;
-  check(Law::story, 0, t, t == before.time ? 0 : 1, 0);
+  // Two instants that rounding of the time cannot tell apart are one.
+  check(Law::story, 0, t, std::abs(t - before.time), 64 * kEpsilon * std::abs(t));
   for (int i = 0; i < n; ++i) {
     if (follows[i] != 0) continue;
     const double a = before.in[layout.q() + i];
     const double b = after.in[layout.q() + i];
-    check(Law::continuity, i, t, std::abs(b - a),
-          allowed * position[i] + 64 * kEpsilon * (std::abs(a) + std::abs(b)));
+    double slack = allowed * position[i] + 64 * kEpsilon * (std::abs(a) + std::abs(b));
+    // What closes is moved onto its contact, by rounding of the gap.
+    for (int r = 0; r < layout.relations && std::abs(b - a) > slack; ++r) {
+      const model::Relation& relation = system.relations()[r];
+      if (!relation.has_normal || after.normal[r] == before.normal[r]) continue;
+      const double w = std::abs(system.rows(work, r).w[i]);
+      if (w > 0) slack += rounding(relation.gap, 0) / w;
+    }
+    check(Law::continuity, i, t, std::abs(b - a), slack);
   }
   for (int i = 0; i < layout.states; ++i) {
     const double a = before.in[layout.z() + i];
