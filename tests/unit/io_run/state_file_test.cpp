@@ -32,7 +32,7 @@ void expect_same(const engines::Moment& a, const engines::Moment& b) {
   EXPECT_EQ(a.mode.normal, b.mode.normal);
   EXPECT_EQ(a.mode.pressed, b.mode.pressed);
   EXPECT_EQ(a.mode.tangent, b.mode.tangent);
-  EXPECT_EQ(a.mode.sliding, b.mode.sliding);
+  EXPECT_EQ(a.mode.surface, b.mode.surface);
   EXPECT_EQ(a.events, b.events);
   EXPECT_EQ(a.watch_counts, b.watch_counts);
   EXPECT_EQ(a.started, b.started);
