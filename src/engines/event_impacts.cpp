@@ -251,6 +251,7 @@ bool EventEngine::Run::jam(int relation) {
     if (collider_.tangential_impact(mode_, relation, true, pending_)) {
       std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
       add_impact_work();
+      tell_impulses(false);
       settle_reference();
       fresh_relation_[relation] = 1;
       fresh_tangent_[system_.relations()[relation].first_tangent] = 1;

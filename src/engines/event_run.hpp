@@ -168,7 +168,6 @@ struct EventEngine::Run {
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
-  [[nodiscard]] bool returns_at_once(int k, const Mode& trial, double rate);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool decide_surfaces();
   [[nodiscard]] bool decide_surface(int k);

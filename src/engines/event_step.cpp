@@ -1245,8 +1245,8 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     length = std::clamp(length + change, 0.25 * length, std::min(h, 4 * length));
   }
   // The polynomial went through zero, the motion only comes near: there is no event, and a shorter step will say so.
-  missed_ =
-      of_the_state(guard) && nearest > std::max(guard.noise, 0x1p-40 * guard.scale) && length > kLateRoot * h;
+  missed_ = may_miss && of_the_state(guard) && nearest > std::max(guard.noise, 0x1p-40 * guard.scale) &&
+            length > kLateRoot * h;
   if (missed_) return true;
   note_landing_reactions(h);
   if (best_length != length) {

@@ -17,8 +17,7 @@ constexpr double kSmall = 1e-9;       ///< a derivative below this share of its 
 constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
 constexpr std::size_t kMostEnumerated = 7;  ///< surfaces of one block: 3⁷ combinations
 constexpr double kNothing = 1e-20;          ///< share of its running scale below which a component is zero
-constexpr double kTouch = 1e-4;  ///< share of its usual rate below which a surface may only be touched
-constexpr int kMostFlips = 50;   ///< rounds of the iteration for larger blocks
+constexpr int kMostFlips = 50;              ///< rounds of the iteration for larger blocks
 
 /// s minus the level nearest to it, and the side below that level.
 double distance_from_level(const model::SwitchInfo& info, double s, double& lower) {
@@ -331,26 +330,14 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
 EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
   const double rate = motion_.surface_rate(k);
   const double scale = surface_rate_scale(k);
-  if (std::abs(rate) > kSmall * scale && !returns_at_once(k, trial, rate)) return {rate > 0 ? 1 : -1, 1};
+  if (std::abs(rate) > kSmall * scale) return {rate > 0 ? 1 : -1, 1};
   if (!series_.compute(trial, expr::kTaylorOrder)) return {0, 0};
   const expr::Series s = series_.surface(k);
-  const int from = std::abs(rate) > kSmall * scale ? 2 : 1;  // a touch
-  double power = from == 2 ? series_.time_scale() * series_.time_scale() : series_.time_scale();
-  for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {
+  double power = series_.time_scale();
+  for (int o = 1; o <= series_.order(); ++o, power *= series_.time_scale()) {
     if (std::abs(s.c[o] * power) > kSmall * scale * series_.time_scale()) return {s.c[o] > 0 ? 1 : -1, o};
   }
   return {0, 0};
-}
-
-// Whether the motion leaves the surface only to come back before it is farther away than rounding: a touch, whose side is that of the second
-// derivative. s = ṡ τ + s̈ τ²/2 turns at a height of ṡ²/(2 |s̈|).
-bool EventEngine::Run::returns_at_once(int k, const Mode& trial, double rate) {
-  const double flight = std::max(last_flight_, t_ - phase_start_);
-  if (!(std::abs(rate) * flight < kTouch * guards_.surface_scale(k))) return false;  // it crosses
-  if (!series_.compute(trial, 2)) return false;
-  const double curvature = series_.surface(k).c[2];
-  return curvature * rate < 0 &&
-         rate * rate <= 4 * std::abs(curvature) * kRoundingUnits * surface_rounding(k);
 }
 
 // Decides the surfaces of E and, with their sides, which contacts open, stick and slip; block by block.
@@ -464,7 +451,8 @@ bool EventEngine::Run::decide_surface(int k) {
   }
   Mode& trial = search_.trial;
   trial = before;
-  const bool second = std::max(leaves[0].order, leaves[1].order) > 1;
+  // Where neither rate tells, the surface does not see the forces in its first derivative.
+  const bool second = std::min(leaves[0].order, leaves[1].order) > 1;
   if (second && (info.rate.outputs() == 0 || std::max(leaves[0].order, leaves[1].order) > 2)) {
     return fail(
         {Reason::indeterminate, t_, info.place,

@@ -121,17 +121,24 @@ void EventEngine::Run::set_guard_zeros() {
       }
       case GuardKind::joint_normal: {
         const double value = guards_.value(guard);
-        if (std::abs(value) > kSmall * guard.scale || (value > 0 && guard.scale == 0)) break;
+        const double small = kSmall * std::max(guard.scale, std::abs(value));
+        if (value > small || (value > 0 && guard.scale == 0)) break;
+        if (value < -small) {
+          negative_joint_ = place;
+          break;
+        }
         if (!have_series) have_series = series_.compute(mode_, expr::kTaylorOrder);
         if (!have_series) break;
         const expr::Series load = series_.limit(place);
-        double power = series_.time_scale();
-        for (int k = 1; k < series_.order() && guard.zeros == 0; ++k, power *= series_.time_scale()) {
-          if (!(std::abs(load.c[k]) * power > kSmall * std::max(guard.scale, std::abs(value)))) continue;
+        // What it does within the time that phases last.
+        const double time = std::max(t_ - phase_start_, last_flight_);
+        double power = 1;
+        for (int k = 1; k < series_.order() && guard.zeros == 0; ++k) {
+          power *= time > 0 ? time : series_.time_scale();
+          if (!(std::abs(load.c[k]) * power > small)) continue;
           guard.zeros = k;
           if (load.c[k] < 0) negative_joint_ = place;
         }
-        if (guard.zeros == 0 && value < 0 && value < -kSmall * guard.scale) negative_joint_ = place;
         break;
       }
       case GuardKind::side:

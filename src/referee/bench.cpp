@@ -7,6 +7,9 @@
 namespace judder::referee {
 namespace {
 
+/// Squares and products of such numbers lose their digits, whatever they measure.
+constexpr double kUnderflow = 0x1p-960;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Weights of the rule through five points that is exact to degree four, from `begin` to `end`.
@@ -230,6 +233,7 @@ void Referee::Bench::point(const Point& given) {
     std::copy(given.z.begin(), given.z.end(), start.begin() + 2 * n);
   }
   if (given.kind == Kind::after) {
+    phase = given.time;
     if (held > 1) check(Law::story, 0, given.time, 1, 0);  // a piece without its end
     Reading& next = readings[order[held > 0 ? 1 : 0]];
     take(given, next);
@@ -295,7 +299,7 @@ Verdict Referee::Bench::verdict() const {
 void Referee::Bench::check(Law law, int place, double time, double amount, double allowance) {
   LawRecord& record = laws[static_cast<std::size_t>(law)];
   ++record.checks;
-  if (amount <= 0) return;
+  if (amount <= kUnderflow) return;
   double ratio = amount / allowance;
   if (!(allowance > 0) || std::isnan(amount)) ratio = kInfinity;
   if (std::isinf(allowance)) ratio = 0;

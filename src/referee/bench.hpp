@@ -148,6 +148,7 @@ struct Referee::Bench {
   std::array<Reading, 5> readings;
   std::array<int, 5> order{0, 1, 2, 3, 4};  ///< the last point first
   int held = 0;                             ///< readings in use
+  double phase = 0;                         ///< time of the last instant
   bool started = false;
 
   // scales
