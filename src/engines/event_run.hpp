@@ -178,6 +178,7 @@ struct EventEngine::Run {
   void finish_switching();
   [[nodiscard]] bool evaluate_coefficients();
   [[nodiscard]] double surface_rate_scale(int k);
+  [[nodiscard]] double surface_rate_rounding(int k);
   void project_sliding();
   void project_onto(std::vector<int>& sliding);
 

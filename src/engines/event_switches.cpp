@@ -302,7 +302,8 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
         bool holds = true;
         for (int k = 0; k < layout_.switches; ++k) {
           if (trial.slides(k) && motion_.parallel(k))
-            holds = holds && std::abs(motion_.surface_rate(k)) <= kSmall * surface_rate_scale(k);
+            holds = holds && std::abs(motion_.surface_rate(k)) <=
+                                 std::max(kSmall * surface_rate_scale(k), surface_rate_rounding(k));
         }
         if (holds) return true;
         break;
@@ -330,11 +331,13 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
 EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
   const double rate = motion_.surface_rate(k);
   const double scale = surface_rate_scale(k);
-  if (std::abs(rate) > kSmall * scale) return {rate > 0 ? 1 : -1, 1};
+  const double rounding = surface_rate_rounding(k);
+  if (std::abs(rate) > std::max(kSmall * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
   if (!series_.compute(trial, expr::kTaylorOrder)) return {0, 0};
   const expr::Series s = series_.surface(k);
-  double power = series_.time_scale();
-  for (int o = 1; o <= series_.order(); ++o, power *= series_.time_scale()) {
+  const int from = rounding > 0 ? 2 : 1;
+  double power = from == 2 ? series_.time_scale() * series_.time_scale() : series_.time_scale();
+  for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {
     if (std::abs(s.c[o] * power) > kSmall * scale * series_.time_scale()) return {s.c[o] > 0 ? 1 : -1, o};
   }
   return {0, 0};
@@ -755,6 +758,12 @@ void EventEngine::Run::finish_switching() {
     pending_.push_back(event);
   }
   note_instant();
+}
+
+// A rate made of velocities and states alone is as exact as they are, whatever is left of them. Zero: it sees accelerations.
+double EventEngine::Run::surface_rate_rounding(int k) {
+  const expr::Program& of_states = system_.switches()[k].rate;
+  return of_states.outputs() > 0 ? kRoundingUnits * rounding_of(of_states) : 0;
 }
 
 // Sum of the absolute terms of ds/dt: what "zero" means for it.
