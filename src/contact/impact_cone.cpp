@@ -269,9 +269,8 @@ class ConeProblem {
     for (int j = 0; j < p_.tangents;) {
       const int size = cone_size(p_, j);
       const int first = nN_ + j;
-      double square = 0, slip = 0;
+      double slip = 0;
       for (int c = 0; c < size; ++c) {
-        square += x[first + c] * x[first + c];
         slip = std::max(slip, std::abs(m_.after[first + c]));
       }
       const double limit = radius(j, x);

@@ -180,8 +180,10 @@ struct IntervalAlgebra {
     return clipped(r, range.low, range.high);
   }
   static Interval select(Interval c, Interval a, Interval b) {
-    if (c.low == 1 && c.high == 1) return a;
-    if (c.low == 0 && c.high == 0) return b;
+    // Conditions are products and sums of sides; outward rounding must not open the other branch.
+    constexpr double kSure = 1e-9;
+    if (c.low >= 1 - kSure) return a;
+    if (c.high <= kSure) return b;
     return hull(a, b);
   }
   static Interval side_to_sign(Interval s) { return {2 * s.low - 1, 2 * s.high - 1}; }
