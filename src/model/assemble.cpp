@@ -23,14 +23,15 @@ expr::Program Builder::program(std::span<const Node> outputs, expr::Sides sides)
 /// Switches used by the motion, relations and energies, also through surfaces of other switches. Their order
 /// is that of the graph: a surface uses sides of earlier switches only.
 void Builder::collect_switches() {
-  std::vector<Node> motion, accounts, related;
+  std::vector<Node> motion, accounts, related, impacts;
   append(motion, mass);
   append(motion, force);
   for (const StateDraft& s : states) motion.push_back(s.rate);
   append(accounts, {kinetic, potential, energy});
   for (const AuditDraft& a : audits) accounts.push_back(a.power);
   for (const RelationDraft& r : relations) {
-    append(related, {r.gap, r.gap_rate, r.gap_time, r.zeta, r.base, r.restitution, r.tangential});
+    append(related, {r.gap, r.gap_rate, r.gap_time, r.zeta, r.base});
+    append(impacts, {r.restitution, r.tangential});  // read at impacts only, with the sides of their values
     append(related, r.w);
     append(related, r.push);
     append(related, r.factors);
@@ -62,8 +63,10 @@ void Builder::collect_switches() {
                           in_accounts = closure(accounts);
   System::Data& d = *system.data_;
   append(motion, related);
-  find_time_and_cyclic(motion);
   evaluated_nodes = motion;
+  std::vector<Node> moving(motion);
+  append(moving, impacts);
+  find_time_and_cyclic(moving);
   append(evaluated_nodes, accounts);
   for (std::size_t id = 0; id < graph.switches().size(); ++id) {
     if (!in_motion[id] && !in_relations[id] && !in_accounts[id]) continue;
@@ -375,7 +378,7 @@ void Builder::assemble() {
     out.law = program(law);
     if (r.kind == RelationKind::contact) {
       const Node restitution[] = {r.restitution, r.tangential};
-      out.restitution = program(restitution);
+      out.restitution = program(restitution, expr::Sides::by_value);
     }
     if (r.type != FrictionType::none && !r.slip.empty()) {
       out.friction = r.type;

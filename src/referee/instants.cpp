@@ -117,7 +117,7 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     // What closes is moved onto its contact, by rounding of the gap.
     for (int r = 0; r < layout.relations && std::abs(b - a) > slack; ++r) {
       const model::Relation& relation = system.relations()[r];
-      if (!relation.has_normal || after.normal[r] == before.normal[r]) continue;
+      if (!relation.has_normal || (after.normal[r] == before.normal[r] && impulse_normal[r] == 0)) continue;
       const double w = std::abs(system.rows(work, r).w[i]);
       if (w > 0) slack += rounding(relation.gap, 0) / w;
     }

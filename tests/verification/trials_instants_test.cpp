@@ -163,6 +163,32 @@ until = 2
   EXPECT_NEAR(last(result, "x"), 0.25, 1e-8);  // 0.5 from t = 1 on
 }
 
+TEST(Instant, ARestitutionAsksForTheSpeedOfItsOwnImpact) {
+  // From y = 1 under 2: the first impact at t = 1 with speed 2 has e = 0.5, the second at t = 2 with speed 1 has 0.9.
+  const TestModel model = text_model(R"toml(
+[coordinates]
+y = 1
+[energy]
+kinetic   = "y'^2/2"
+potential = "2*y"
+[[contact]]
+name   = "c"
+gap    = "y"
+impact = { restitution = "if(speed > 1.2, 0.5, 0.9)" }
+[run]
+until = 3.2
+)toml");
+  for (const std::string& engine : engines_of(model)) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    const std::vector<double> found = event_times(model.system, result.data.events, "impact c");
+    ASSERT_EQ(found.size(), 3U) << engine;
+    EXPECT_NEAR(found[0], 1, 1e-9) << engine;
+    EXPECT_NEAR(found[1], 2, 1e-9) << engine;
+    EXPECT_NEAR(found[2], 2.9, 1e-9) << engine;
+    EXPECT_EQ(result.data.events.size(), 3U) << engine << ": the law of an impact is no switch of the motion";
+  }
+}
+
 /// The reaction of a ball that rests on y = 0 under its weight of 10 and a force that asks for y.
 double reaction_under(const std::string& force) {
   const std::string before = R"toml(

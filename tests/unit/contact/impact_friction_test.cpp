@@ -203,7 +203,9 @@ TEST(CurvedPath, SteepArctanIsCoulomb) {
       [](double speed, int, double, double) { return 0.5 * 2 / 3.141592653589793 * std::atan(1e8 * speed); });
   for (int draw = 0; draw < 50; ++draw) {
     const double a = 1 + std::abs(unit(random)), c = 1 + std::abs(unit(random));
-    PathProblem p = path(a, 0.9 * std::sqrt(a * c) * unit(random), c, 1, unit(random));
+    const double slip = unit(random);  // one after the other: compilers order arguments as they like
+    const double coupling = unit(random);
+    PathProblem p = path(a, 0.9 * std::sqrt(a * c) * coupling, c, 1, slip);
     p.mu = 0.5;
     // Where the pull is just what friction can bear, the smooth law creeps.
     if (std::abs(std::abs(p.A_TN) / (0.5 * c) - 1) < 0.02) continue;
