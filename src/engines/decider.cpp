@@ -414,7 +414,8 @@ void Decider::break_ties() {
     if (lowest > kNoOrder) break;
     for (Tie& tie : ties_) {
       if (tie.final || tie.judgement.sign == Sign::positive || tie.judgement.order != lowest) continue;
-      if (tie.count == 0 && tie.judgement.sign == Sign::undecided) {
+      // Rest is kept wherever the static coefficient can: only a guard of its own that fails ends it.
+      if (tie.judgement.sign == Sign::undecided && (tie.count == 0 || rests_by_static_friction(tie))) {
         tie.final = true;
         continue;
       }
@@ -423,6 +424,17 @@ void Decider::break_ties() {
     }
   }
   for (const Tie& tie : ties_) undecided_ += tie.judgement.sign != Sign::positive ? 1 : 0;
+}
+
+bool Decider::rests_by_static_friction(const Tie& tie) const {
+  const std::span<const int> rows = blocks_.rows(tie.block);
+  const std::span<const RowStatus> statuses = choice(tie);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const int j = rows[k] - assembly_.normals();
+    if (j >= 0 && statuses[k] == RowStatus::stick && assembly_.mu_static[j] > assembly_.mu_slip[j])
+      return true;
+  }
+  return false;
 }
 
 // A row that the tie releases from rest slips with its own coefficient: the others are to be decided again.

@@ -85,6 +85,7 @@ class Decider {
   void break_ties();
   void turn(Tie& tie);
   [[nodiscard]] std::span<const contact::RowStatus> choice(const Tie& tie) const;
+  [[nodiscard]] bool rests_by_static_friction(const Tie& tie) const;
   [[nodiscard]] bool released(const Tie& tie);
   void apply(std::span<const contact::RowStatus> statuses, Mode& mode);
   void direct_unloaded(Mode& mode);  ///< of block_rows_

@@ -96,8 +96,13 @@ bool EventEngine::Run::handle_guards() {
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
         const int number = system_.relations()[place].first_tangent + guard.tangent;
-        exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
         fresh_tangent_[number] = 1;
+        if (only_touches(guard)) {  // a load that only touches its limit leaves the row at rest
+          exclusions_.tangent[number] |=
+              contact::bit(contact::RowStatus::slip_plus) | contact::bit(contact::RowStatus::slip_minus);
+        } else if (changed_.empty()) {  // where time switches as well, what follows tells
+          exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
+        }
         break;
       }
       case GuardKind::slip: {
@@ -170,6 +175,17 @@ bool EventEngine::Run::handle_guards() {
   strikes_ = touched;
   if (!touched && !at_surface_.empty()) finish_switching();
   return settle() && goes_on;
+}
+
+// Whether a limit of friction is reached with a horizontal tangent and left again, as far as the series of the motion tells.
+bool EventEngine::Run::only_touches(const Guard& guard) {
+  constexpr double kFlat = 1e-6;  ///< share of its scale that it would change by in the time of a phase
+  const double time = std::max(t_ - phase_start_, last_flight_);
+  const Mode& mode = motion_.mode();
+  if (!(time > 0) || !changed_.empty() || !series_.compute(mode, 3)) return false;
+  const expr::Series margin =
+      series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
+  return margin.c[1] * time >= -kFlat * guard.scale && margin.c[2] * time * time > kFlat * guard.scale;
 }
 
 // A slip that is zero and grows in the direction of its mode has only been touched: the dip was shallower than what the landing resolves.

@@ -131,6 +131,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool restart();
   void exclude_exhausted_rows();
   [[nodiscard]] bool slip_returns(const Guard& guard);
+  [[nodiscard]] bool only_touches(const Guard& guard);
   void reset_bristles();
   void list_changes();
   [[nodiscard]] bool note_watches();

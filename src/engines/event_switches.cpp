@@ -554,6 +554,21 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     for (int i = 0; i < count; ++i) combinations *= 3;
     for (long code = 0; code < combinations && best < 0; ++code) attempt(code, 3);
   }
+  if (best < 0) {
+    // No side is confirmed, and no surface attracts by itself: they are slid on together where a combination holds all of them.
+    Mode& trial = search_.trial;
+    trial = before;
+    for (const int k : members) {
+      trial.surface[k] = AtSurface::slides;
+      trial.side[k] = lower_[k] + 0.5;
+    }
+    Status status;
+    if (try_sides(trial, status)) {
+      best = 0;
+      chosen = trial;
+      chosen_leaves.assign(members.size(), 0);
+    }
+  }
   motion_.load(t_, y_.data());
   if (best < 0 || (ambiguous && !by_crossing)) {
     if (best < 0 && !last.ok()) return paradox(last);

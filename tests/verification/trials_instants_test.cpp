@@ -189,6 +189,50 @@ until = 3.2
   }
 }
 
+/// x at the end of a block of mass 1 that starts at rest under `force`, on a joint with normal force 1 and the law given.
+double pulled(const std::string& force, const std::string& law, double until, const std::string& engine) {
+  const TestModel model = text_model(
+      "[tables]\ntent = { x = [0, 1, 2, 3], y = [0, 0.5, 0, 1], outside = \"hold\" }\n"
+      "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\n"
+      "value = \"" +
+      force +
+      "\"\n[[friction]]\nname = \"f\"\nslip = \"x'\"\nnormal = 1\n"
+      "law = " +
+      law + "\n[run]\nuntil = " + std::to_string(until) + "\n");
+  return last(simulate::simulate(model.system, model.options, engine), "x");
+}
+
+// Rest is kept wherever the static coefficient can hold it: a load at its limit, one that touches it, one that turns there.
+TEST(Instant, ALoadThatDoesNotExceedItsLimitMovesNothing) {
+  EXPECT_EQ(pulled("-1", "{ static = 1, dynamic = 0.7 }", 2, "event"), 0);
+  EXPECT_EQ(pulled("0.5*sin(5*t)", "{ static = 0.5, dynamic = 0.35 }", 2, "event"), 0);
+  EXPECT_EQ(pulled("0.5*sin(5*t)", "{ static = 0.5, dynamic = 0.35 }", 2, "exact"), 0);
+  EXPECT_EQ(pulled("sin(2*t)", "1", 5, "event"), 0);
+  // Above its limit it moves: rest until 2.5, then x'' = (t − 2) − 0.3 to t = 3 and 0.7 behind it.
+  EXPECT_NEAR(pulled("tent(t)", "{ static = 0.5, dynamic = 0.3 }", 3.5, "event"), 0.245833333, 1e-8);
+  EXPECT_NEAR(
+      pulled("if(t < 2, min(1, t), if(t < 3, -0.5, -1.5))", "{ static = 1, dynamic = 0.5 }", 4, "event"),
+      -0.5, 1e-8);
+  EXPECT_LT(pulled("-1.01", "{ static = 1, dynamic = 0.7 }", 2, "event"), -0.6);
+}
+
+// y alone is not attracted (its own sign pushes it away), the corner of both surfaces is: weights −2/13 and −10/13.
+TEST(Instant, SurfacesThatOnlyHoldTogetherAreSlidOnTogether) {
+  const TestModel model = text_model(R"toml(
+[state]
+x = { start = 0.5, rate = "1 - sign(x) + 1.5*sign(y)" }
+y = { start = -1, rate = "-2.5*sign(x) + 0.5*sign(y)" }
+z = { start = 0, rate = "sign(x)" }
+[run]
+until = 8
+)toml");
+  const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+  ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+  EXPECT_NEAR(last(result, "x"), 0, 1e-12);
+  EXPECT_NEAR(last(result, "y"), 0, 1e-12);
+  EXPECT_NEAR(last(result, "z"), -1 - 5 * 2 / 13.0, 1e-8);
+}
+
 /// The reaction of a ball that rests on y = 0 under its weight of 10 and a force that asks for y.
 double reaction_under(const std::string& force) {
   const std::string before = R"toml(
