@@ -475,7 +475,7 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
       return;
     }
   }
-  if (found == 0) return;
+  if (found == 0 || awaits_switch(work)) return;
   // Within this distance of the periodic motion, what is near to itself after a part of p repeats after it.
   for (std::size_t q = 1; q < found; ++q) {
     if (found % q != 0 || !same_modes(returns, q)) continue;
@@ -564,7 +564,34 @@ bool PeriodMonitor::same_modes(const Returns& returns, std::size_t p) const {
 }
 
 /// The motion has come to an equilibrium.
+/// Whether a switch of time is still to come that comes once (step(t - 50)): until then nothing that repeats is the motion asked for.
+bool PeriodMonitor::awaits_switch(model::Workspace& work) const {
+  const double now = work.in[0];
+  bool awaits = false;
+  for (const model::SwitchInfo& info : system_.switches()) {
+    if (!info.time_only || !info.two_sided() || !info.inner.empty()) continue;
+    std::vector<double> out(static_cast<std::size_t>(info.surface.outputs()));
+    info.surface.evaluate(work.in.data(), out.data(), work.registers.data());
+    const double slope = out[1];
+    const double value = out[0];
+    if (!(value * slope < 0)) continue;
+    // A straight line has its only zero there; what swings has none, or others.
+    const double zero = now - value / slope;
+    bool straight = true;
+    for (const double time : {zero, 2 * zero - now}) {
+      work.in[0] = time;
+      info.surface.evaluate(work.in.data(), out.data(), work.registers.data());
+      const double line = value + slope * (time - now);
+      straight = straight && std::abs(out[0] - line) <= 1e-9 * std::abs(value);
+    }
+    work.in[0] = now;
+    awaits = awaits || (straight && zero <= options_.until);
+  }
+  return awaits;
+}
+
 void PeriodMonitor::settle(const engines::Mode& mode, model::Workspace& work, double since, bool at_rest) {
+  if (awaits_switch(work)) return;
   if (at_rest) motion_ = {};
   motion_.equilibrium = true;
   motion_.at_rest = at_rest;

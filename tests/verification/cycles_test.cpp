@@ -99,6 +99,27 @@ TEST(Cycles, TheSmoothedBeltApproachesTheCycleWithBeta) {
   }
 }
 
+// Nothing that repeats before a force begins is the motion asked for: x'' + 0.4 x' + x = cos t from t = 50 on, amplitude 1/0.4.
+TEST(Cycles, AForceThatIsStillToComeIsAwaited) {
+  const Found found = until_periodic(spec_of(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic     = "x'^2/2"
+potential   = "x^2/2"
+dissipation = "0.2*x'^2"
+[[force]]
+along = "x'"
+value = "step(t - 50)*cos(t)"
+[run]
+until = 500
+)toml"));
+  ASSERT_TRUE(found.motion);
+  EXPECT_FALSE(found.motion->equilibrium);
+  EXPECT_NEAR(found.motion->period, 2 * std::acos(-1.0), 1e-9);
+  EXPECT_NEAR(range_of(*found.motion, "x").most, 2.5, 1e-6);
+}
+
 // x'' + 2D x' + x = cos(w t): the steady amplitude is known, and so is the factor e^(−D T) per period.
 TEST(Cycles, AForcedOscillatorIsComparedAtWholePeriodsOfItsForce) {
   const double w = 1.7;

@@ -149,6 +149,7 @@ class PeriodMonitor : public engines::Sink {
   void note_state(const model::Workspace& work);
   [[nodiscard]] bool rests(const engines::Mode& mode, model::Workspace& work);
   void settle(const engines::Mode& mode, model::Workspace& work, double since, bool at_rest);
+  [[nodiscard]] bool awaits_switch(model::Workspace& work) const;
   void section(std::uint64_t key, const engines::Mode& mode, model::Workspace& work);
   void look_for_period(std::uint64_t key, Returns& returns, const engines::Mode& mode,
                        model::Workspace& work);
