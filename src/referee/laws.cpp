@@ -138,6 +138,8 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
     double moved = row_scale(gradient, position) + row_scale(gradient + n, velocity);
     for (int i = 0; i < layout.states; ++i) moved += std::abs(gradient[2 * n + i]) * state[i];
     allowance += allowed * moved;
+    // Forces that balance on the surface leave their rounding in what has never moved.
+    if (slides) allowance += acceleration_rounding(gradient + n) * (reading.time - phase);
   }
   allowance += rounding(info.value, 0);
   // A switch in a branch that is not taken, or that stands right beside a neighbour in doubt, says nothing.
