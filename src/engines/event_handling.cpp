@@ -303,11 +303,19 @@ bool EventEngine::Run::settle() {
   tangential_impacts_ = 0;
   bool decided = false;
   bool settled = false;
+  bool crossed = false;  // a decision has changed a side
   for (int round = 0; round < kMostRounds && !settled; ++round) {
     motion_.load(t_, y_.data());
     const bool sides = sides_by_value();
-    const bool jumped = sides || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
-    if (jumped && rates_by_value()) strikes_ = true;
+    const bool jumped =
+        sides || crossed || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
+    bool moved = false;  // a status that the jump of a rate has changed
+    if (jumped) {
+      search_.known = mode_;
+      if (rates_by_value()) strikes_ = true;
+      moved = !(search_.known == mode_);
+    }
+    crossed = false;
     list_switch_changes();
     if (!quiet_ && !gaps_continue()) return false;
     // A contact that opened or was open with a gap of zero may approach now: that is an impact of the same instant.
@@ -323,9 +331,11 @@ bool EventEngine::Run::settle() {
       if (round > 0) exclusions_.clear();
       continue;
     }
-    settled = decided && !sides;
+    settled = decided && !sides && !moved;
     if (settled) break;
+    sides_before_ = mode_.side;
     if (!decide_surfaces()) return false;
+    crossed = !quiet_ && mode_.side != sides_before_;
     list_switch_changes();
     decided = true;
   }

@@ -290,6 +290,7 @@ struct EventEngine::Run {
       carried_;  ///< by switch: in E at this instant, until a jump moves the surface away
   std::vector<std::int8_t>
       exit_side_;  ///< by switch: where it has just ceased to slide, the side that it leaves to
+  std::vector<double> sides_before_;    ///< by switch, before the last decision
   std::vector<double> surface_before_;  ///< by switch: its surface when the present instant began
   std::vector<double> speed_before_;    ///< |v| by coordinate, then
   std::vector<double> watch_before_;    ///< values of the watches, then

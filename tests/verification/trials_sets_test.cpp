@@ -108,7 +108,7 @@ TEST(Sets, TailsThatOverlapEndEachAtItsTime) {
   }
 }
 
-// Stopped in the middle of two patterns and in a tail: the rest is the same to the last bit.
+// Stopped in the middle of two patterns and in a tail: the rest has the same events and, to the tolerance, the same end.
 TEST(Sets, PatternsAreSavedWithTheRun) {
   const TestModel model = balls(66, "if(i == 1, 1, if(i == 65, 1.07, 1000 + i))", 2);
   const engines::EngineResult whole = run_to_end(model);
