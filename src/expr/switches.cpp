@@ -165,14 +165,16 @@ Node Graph::absolute(Node s, std::string_view place) {
   return made;
 }
 
+// One of the two to the last bit: b + (a - b)*side would lose b beside a large a. Against zero it is the other one times its side, which is
+// exactly zero beyond.
 Node Graph::maximum(Node a, Node b, std::string_view place) {
   const Node difference = subtract(a, b);
   if (data_->is_constant(difference)) return data_->at(difference).value >= 0 ? a : b;
-  // max(0, b) as b times its side: exactly zero on the other one.
-  const bool zero = data_->is_constant(a, 0);
-  const Node surface = zero ? b : difference;
-  const Node above = data_->two_sided_side(surface, 1, SwitchKind::kink, place);
-  const Node made = add(zero ? a : b, multiply(surface, above));
+  const bool first_zero = data_->is_constant(a, 0);
+  const Node above = data_->two_sided_side(first_zero ? b : difference, 1, SwitchKind::kink, place);
+  const Node made = first_zero                 ? multiply(b, above)
+                    : data_->is_constant(b, 0) ? multiply(a, above)
+                                               : select(above, a, b);
   data_->write_as(made, "max", {a, b});
   return made;
 }
@@ -180,10 +182,11 @@ Node Graph::maximum(Node a, Node b, std::string_view place) {
 Node Graph::minimum(Node a, Node b, std::string_view place) {
   const Node difference = subtract(a, b);
   if (data_->is_constant(difference)) return data_->at(difference).value <= 0 ? a : b;
-  const bool zero = data_->is_constant(b, 0);  // as above
-  const Node surface = zero ? negate(a) : difference;
-  const Node above = data_->two_sided_side(surface, 1, SwitchKind::kink, place);
-  const Node made = subtract(zero ? b : a, multiply(surface, above));
+  const bool second_zero = data_->is_constant(b, 0);
+  const Node above = data_->two_sided_side(second_zero ? negate(a) : difference, 1, SwitchKind::kink, place);
+  const Node made = second_zero                ? multiply(a, above)
+                    : data_->is_constant(a, 0) ? multiply(b, above)
+                                               : select(above, b, a);
   data_->write_as(made, "min", {a, b});
   return made;
 }
