@@ -26,7 +26,6 @@ Timetable::Timetable(const model::System& system, model::Workspace& work) : syst
   interval_in_.resize(in_.size());
   interval_registers_.resize(registers);
   interval_out_.resize(outputs);
-  out_.resize(outputs);
 }
 
 void Timetable::restart() {
@@ -85,33 +84,35 @@ int Timetable::sign_after(int k, double t, double offset) {
   return 0;
 }
 
-// The side just after t: by the value where it is more than rounding; otherwise by the first derivative that tells (a simple zero: the rate).
+// Where a surface is just after t, against a level: 1 above, -1 below, 0 it stays there. The instant t is known to its last bit, so the value is
+// looked at over its neighbours; where that does not tell, the rate does, and then the first value that is certain.
+int Timetable::after(int k, double t, double level) {
+  const numeric::TimeEnclosure near = enclose(k, std::nextafter(t, -kNever), std::nextafter(t, kNever));
+  if (near.value.lower > level) return 1;
+  if (near.value.upper < level) return -1;
+  if (near.rate.lower > 0) return 1;
+  if (near.rate.upper < 0) return -1;
+  return sign_after(k, t, level);
+}
+
+// The side just after t. A surface that stays at zero, such as that of sign(floor(t)) before t = 1, has the value that the language gives there.
 double Timetable::side_after(int k, double t) {
   const model::SwitchInfo& info = system_.switches()[k];
-  in_[0] = t;
-  info.surface.evaluate(in_.data(), out_.data(), work_.registers.data());
-  const double value = out_[0];
-  const double rate = out_[1];
-  const auto falls = [&](double level) {
-    return rate < 0 || (rate == 0 && value == level && sign_after(k, t, level) < 0);
-  };
+  if (info.two_sided()) {
+    const int sign = after(k, t, 0);
+    return sign > 0 ? 1 : sign < 0 ? 0 : info.at_zero;
+  }
+  const double value = surface(k, t);
   if (info.whole) {
-    const double level = std::floor(value);
-    return value == level && falls(level) ? level - 1 : level;
+    const double level = std::round(value);
+    return after(k, t, level) < 0 ? level - 1 : level;
   }
-  if (!info.levels.empty()) {
-    const auto above = std::upper_bound(info.levels.begin(), info.levels.end(), value);
-    long level = above - info.levels.begin() - 1;
-    if (level >= 0 && value == info.levels[level] && falls(info.levels[level])) --level;
-    return static_cast<double>(level);
-  }
-  const numeric::TimeEnclosure near = enclose(k, t, t);
-  if (near.value.lower > 0) return 1;
-  if (near.value.upper < 0) return 0;
-  if (near.rate.lower > 0) return 1;
-  if (near.rate.upper < 0) return 0;
-  if (value != 0) return value > 0 ? 1 : 0;
-  return sign_after(k, t, 0) > 0 ? 1 : 0;
+  const auto above = std::lower_bound(info.levels.begin(), info.levels.end(), value);
+  auto nearest = above;
+  if (above == info.levels.end() || (above != info.levels.begin() && value - *(above - 1) < *above - value))
+    --nearest;
+  const auto level = static_cast<double>(nearest - info.levels.begin());
+  return after(k, t, *nearest) < 0 ? level - 1 : level;
 }
 
 double Timetable::next_of(int k, double t, double until) {

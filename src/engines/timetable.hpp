@@ -32,6 +32,7 @@ class Timetable {
   [[nodiscard]] numeric::TimeEnclosure enclose(int k, double t0, double t1);
   void take_sides(double t);
   [[nodiscard]] int sign_after(int k, double t, double offset);
+  [[nodiscard]] int after(int k, double t, double level);
   [[nodiscard]] double side_after(int k, double t);
   [[nodiscard]] double next_of(int k, double t, double until);
 
@@ -43,7 +44,6 @@ class Timetable {
   std::vector<double> in_;           ///< with the sides of the present piece
   bool sides_known_ = false;
   std::vector<expr::Interval> interval_in_, interval_registers_, interval_out_;
-  std::vector<double> out_;
 };
 
 }  // namespace judder::engines

@@ -12,6 +12,10 @@
 // there f is zero as far as can be known, and what the sign does before and after decides between a crossing
 // and a touch.
 //
+// A function that is zero on a whole piece (abs(sin(t)) - sin(t) while the sine is positive) can be enclosed
+// but not proved to be zero, and halving would never end. f is analytic between two instants, so it is taken
+// for zero where it is zero to rounding at many places, some near t and some spread over the interval.
+//
 // A zero at t itself is not reported, nor a touch that rounding cannot separate from it. The time of a
 // crossing is the first double at which the function has reached zero or the new sign, so a phase that starts
 // there is on the new side and does not find it again.
@@ -84,6 +88,25 @@ double first_changed(Function& f, double a, double b, double at_a, double at_b) 
   }
 }
 
+/// Whether f is zero to rounding at places of every distance from t, and at places spread over the interval.
+template <class Enclosure>
+bool zero_throughout(Enclosure& enclose, double t, double t_end) {
+  const auto zero_at = [&](double time) {
+    const Bounds value = enclose(time, time).value;
+    return value.lower <= 0 && value.upper >= 0;
+  };
+  if (!(t < t_end) || !zero_at(t)) return false;
+  constexpr double kGoldenRatio = 0.6180339887498949;
+  for (int i = 1; i <= 16; ++i) {
+    const double turns = i * kGoldenRatio;
+    if (!zero_at(t + (turns - std::floor(turns)) * (t_end - t))) return false;
+  }
+  for (double away = 0.5 * (t_end - t); t + away > t; away *= 0.5) {
+    if (!zero_at(t + away)) return false;
+  }
+  return true;
+}
+
 }  // namespace detail
 
 /// `double f(double t)`; `TimeEnclosure enclose(double t0, double t1)`, also for t0 == t1. Requires t ≤
@@ -97,6 +120,7 @@ TimeRoot next_time_root(Function& f, Enclosure& enclose, double t, double t_end,
   };
   std::array<Piece, 1100> stack;  // deeper than doubles can be halved
   int top = -1;
+  if (detail::zero_throughout(enclose, t, t_end)) return {};
   if (t < t_end) stack[static_cast<std::size_t>(++top)] = {t, t_end};
   const auto certain_sign = [](const Bounds& bounds) {
     return bounds.lower > 0 ? 1 : bounds.upper < 0 ? -1 : 0;
