@@ -98,8 +98,8 @@ bool EventEngine::Run::handle_guards() {
         const int number = system_.relations()[place].first_tangent + guard.tangent;
         fresh_tangent_[number] = 1;
         if (only_touches(guard)) {  // a load that only touches its limit leaves the row at rest
-          exclusions_.tangent[number] |=
-              contact::bit(contact::RowStatus::slip_plus) | contact::bit(contact::RowStatus::slip_minus);
+          exclusions_.tangent[number] |= contact::bit(contact::RowStatus::slip_plus);
+          exclusions_.tangent[number] |= contact::bit(contact::RowStatus::slip_minus);
         } else if (changed_.empty()) {  // where time switches as well, what follows tells
           exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
         }

@@ -265,7 +265,12 @@ void EventEngine::Run::measure_noise() {
   }
   // What cancels inside the expressions, as in 1 − cos t for small t.
   motion_.load(t_, y_.data());
-  if (motion_.evaluate()) motion_.note_all_terms();
+  if (!motion_.evaluate()) return;
+  motion_.note_all_terms();
+  for (int i = 0; i < layout_.states; ++i) {
+    double& noise = rate_noise_[2 * layout_.coordinates + i];
+    noise = std::max(noise, motion_.rate_rounding()[i]);
+  }
 }
 
 bool EventEngine::Run::try_step(double h) {
@@ -331,9 +336,6 @@ bool EventEngine::Run::hold(double limit) {
   if (!motion_.everything_pinned() || !system_.steady() || !system_.watches().empty()) return false;
   for (int i = 0; i < layout_.coordinates; ++i) {
     if (y_[layout_.coordinates + i] != 0) return false;
-  }
-  for (int k = 0; k < layout_.switches; ++k) {
-    if (mode_.slides(k)) return false;
   }
   while (next_sample_ < limit) {
     motion_.load(next_sample_, y_.data());

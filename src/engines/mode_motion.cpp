@@ -40,6 +40,7 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   outcome_.resize(at_.size);
   powers_.resize(layout_.audits);
   terms_.resize(n);
+  rate_rounding_.resize(layout_.states);
   rest_.resize(n);
   drag_response_.resize(n);
   sliding_rates_.resize(2 * switches);
@@ -228,6 +229,10 @@ void ModeMotion::note_all_terms() {
   for (int i = 0; i < n_; ++i) {
     const double width = interval_out_[i].high - interval_out_[i].low;
     rest_[i] = std::isfinite(width) ? width : 0;
+  }
+  for (int i = 0; i < layout_.states; ++i) {
+    const double width = interval_out_[n_ + i].high - interval_out_[n_ + i].low;
+    rate_rounding_[i] = std::isfinite(width) ? width : 0;
   }
   system_.solve_mass(work_, rest_.data());
   // Each term adds its own rounding and that of the state, on both sides.

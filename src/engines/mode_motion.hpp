@@ -92,6 +92,8 @@ class ModeMotion {
   /// The same, with what cancels inside the expressions of the forces: interval arithmetic on the state known to its last bit. Dearer.
   void note_all_terms();
   [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
+  /// By state: what rounding inside its expression does to its rate; from the last note_all_terms().
+  [[nodiscard]] std::span<const double> rate_rounding() const { return rate_rounding_; }
   /// Takes up terms and the coefficients of sliding switches where an earlier run left them.
   void recall(std::span<const double> terms, std::span<const double> side);
   /// The size that a reaction of this relation would have if the terms of its row did not cancel.
@@ -199,7 +201,7 @@ class ModeMotion {
   std::vector<double> outcome_;  ///< accelerations, reactions, rates
   std::vector<double> residual_;
   std::vector<double> powers_;
-  std::vector<double> terms_, rest_, drag_response_;
+  std::vector<double> terms_, rest_, drag_response_, rate_rounding_;
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
 
   // sliding
