@@ -161,7 +161,10 @@ struct EventEngine::Run {
   };
   void note_instant();
   void load_statuses();
+  [[nodiscard]] int direction_by_speed(int k);
+  [[nodiscard]] bool never_moves(int k, double rounding);
   [[nodiscard]] bool sides_by_value();
+  [[nodiscard]] bool side_by_value(int k);
   [[nodiscard]] bool rates_by_value();
   [[nodiscard]] bool contains_sliding(int k) const;
   [[nodiscard]] double surface_rounding(int k);
@@ -171,6 +174,7 @@ struct EventEngine::Run {
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool decide_surfaces();
+  [[nodiscard]] bool decide_open_surfaces();
   [[nodiscard]] bool decide_surface(int k);
   [[nodiscard]] bool decide_several(const std::vector<int>& members);
   [[nodiscard]] bool decide_many(const std::vector<int>& members);
@@ -297,6 +301,7 @@ struct EventEngine::Run {
   std::vector<double> lower_;           ///< by switch: the side below the level that it is nearest to
   std::vector<double> listed_side_;     ///< by switch: listed last; NaN while it slides
   std::vector<int> open_;               ///< E: surfaces that this instant decides
+  std::vector<int> later_;              ///< surfaces at zero that contain some of E: decided after these
   int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
   bool nested_ = false;                 ///< some surface contains the side of a switch
   bool strikes_ = false;                ///< contacts of touching_ approach, or a constraint has got a rate
@@ -305,7 +310,7 @@ struct EventEngine::Run {
   std::vector<double> surface_memory_, projection_;
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
   struct SideSearch {  ///< memory of the decisions about surfaces
-    std::vector<int> members, block, zero, rows, leaves, chosen_leaves;
+    std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting;
     Mode before, trial, chosen, guess, known;
     std::array<Mode, 2> on_side;
   } search_;

@@ -100,46 +100,105 @@ void EventEngine::Run::load_statuses() {
     work_.in[layout_.closed() + r] = mode_.normal[r] == NormalStatus::open ? 0 : 1;
 }
 
-// Every switch that is not in E takes the side of its value, inner ones before those that contain them. Collects E in open_. True: a side has
-// changed.
+// The direction in which a surface of positions and time is left, where the velocities tell it beyond rounding; 0: the motion decides. Speeds of
+// massless coordinates and rates of states are no more known than accelerations.
+int EventEngine::Run::direction_by_speed(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (info.rate.outputs() == 0) return 0;
+  const int n = layout_.coordinates;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+  info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  double rate = surface_memory_[1];
+  double terms = std::abs(rate);
+  for (int i = 0; i < n; ++i) {
+    if (surface_memory_[2 + i] == 0) continue;
+    if (system_.massless()[i]) return 0;
+    rate += surface_memory_[2 + i] * work_.in[layout_.v() + i];
+    terms += std::abs(surface_memory_[2 + i] * work_.in[layout_.v() + i]);
+  }
+  for (int i = 0; i < layout_.states; ++i) {
+    if (surface_memory_[2 + 2 * n + i] != 0) return 0;  // sees rates, which the sides decide
+  }
+  if (!(std::abs(rate) > std::max(kSmall * terms, surface_rate_rounding(k)))) return 0;
+  return rate > 0 ? 1 : -1;
+}
+
+// Whether a surface is the same number for every state and time, with the sides as they are: sign(floor(x)) between two whole numbers.
+bool EventEngine::Run::never_moves(int k, double rounding) {
+  const expr::Program& program = system_.switches()[k].value;
+  interval_in_.resize(work_.in.size());
+  interval_out_.resize(std::max<std::size_t>(interval_out_.size(), program.outputs()));
+  interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), program.registers()));
+  constexpr double kAnywhere = 1e100;
+  const int state_end = 1 + layout_.integrated();
+  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
+    interval_in_[i] = {work_.in[i], work_.in[i]};
+    if (static_cast<int>(i) < state_end) interval_in_[i] = {-kAnywhere, kAnywhere};
+  }
+  program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
+  return interval_out_[0].high - interval_out_[0].low <= rounding;
+}
+
+// Every switch that is not in E takes the side of its value, inner ones before those that contain them. Collects E in open_, and in later_ what
+// contains members of it. True: a side has changed.
 bool EventEngine::Run::sides_by_value() {
   load_statuses();
   open_.clear();
+  later_.clear();
   bool changed = false;
-  for (int k = 0; k < layout_.switches; ++k) {
-    const model::SwitchInfo& info = system_.switches()[k];
-    if (info.time_only || contains_sliding(k)) continue;
-    if (!system_.live(work_, k)) {  // it stands in a branch that is not taken
-      mode_.surface[k] = AtSurface::away;
-      landed_[k] = carried_[k] = 0;
-      listed_side_[k] = mode_.side[k];
-      dead_[k] = 1;
-      continue;
-    }
-    double s = 0;
-    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
-    const double distance = distance_from_level(info, s, lower_[k]);
-    const bool carried = carried_[k] != 0 || mode_.surface[k] != AtSurface::away;
-    const double bound = kRoundingUnits * surface_rounding(k);
-    if (std::abs(distance) <= bound || (carried && std::abs(s - surface_before_[k]) <= bound)) {
-      open_.push_back(k);
-      continue;
-    }
-    landed_[k] = carried_[k] = 0;
-    const double side = info.two_sided() ? (s > 0 ? 1 : 0) : distance > 0 ? lower_[k] + 1 : lower_[k];
-    if (mode_.surface[k] == AtSurface::away && side == mode_.side[k]) {
-      dead_[k] = 0;
-      continue;
-    }
-    mode_.surface[k] = AtSurface::away;
-    mode_.side[k] = side;
-    work_.in[layout_.side() + k] = side;
-    fresh_switch_[k] = 1;
-    changed = true;
-    if (dead_[k] != 0) listed_side_[k] = side;  // it had no side before
-    dead_[k] = 0;
-  }
+  for (int k = 0; k < layout_.switches; ++k) changed = side_by_value(k) || changed;
   return changed;
+}
+
+// The same for one of them. True: its side has changed.
+bool EventEngine::Run::side_by_value(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (info.time_only || contains_sliding(k)) return false;
+  if (!system_.live(work_, k)) {  // it stands in a branch that is not taken
+    mode_.surface[k] = AtSurface::away;
+    landed_[k] = carried_[k] = 0;
+    listed_side_[k] = mode_.side[k];
+    dead_[k] = 1;
+    return false;
+  }
+  double s = 0;
+  info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+  const double distance = distance_from_level(info, s, lower_[k]);
+  const bool carried = carried_[k] != 0 || mode_.surface[k] != AtSurface::away;
+  const double bound = kRoundingUnits * surface_rounding(k);
+  double side = distance > 0 ? lower_[k] + 1 : lower_[k];
+  AtSurface status = AtSurface::away;
+  if (std::abs(distance) <= bound || (carried && std::abs(s - surface_before_[k]) <= bound)) {
+    if (strikes_) {  // velocities jump before anything is decided
+      open_.push_back(k);
+      return false;
+    }
+    for (const int inner : info.inner) {
+      if (!contains(open_, inner) && !contains(later_, inner)) continue;
+      later_.push_back(k);
+      return false;
+    }
+    // Where speeds alone tell to which side it is left, it has that side before the switches that contain it are looked at; where nothing but sides
+    // stands in it, it stays.
+    const int leaves = direction_by_speed(k);
+    if (leaves == 0 && !never_moves(k, bound)) {
+      open_.push_back(k);
+      return false;
+    }
+    carried_[k] = fresh_switch_[k] = 1;
+    if (leaves == 0) status = AtSurface::held;
+    side = lower_[k] + (leaves == 0 ? info.at_zero : leaves > 0 ? 1 : 0);
+  } else {
+    landed_[k] = carried_[k] = 0;
+  }
+  const bool was_dead = dead_[k] != 0;
+  dead_[k] = 0;
+  if (mode_.surface[k] == status && side == mode_.side[k]) return false;
+  mode_.surface[k] = status;
+  mode_.side[k] = work_.in[layout_.side() + k] = side;
+  fresh_switch_[k] = 1;
+  if (was_dead) listed_side_[k] = side;  // it had no side before
+  return true;
 }
 
 // A side that changed may make the drive of a slip jump: rows whose slip is no longer what their status says are known anew. So are closed
@@ -343,8 +402,25 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   return {0, 0};
 }
 
-// Decides the surfaces of E and, with their sides, which contacts open, stick and slip; block by block.
+// Decides the surfaces of E and, with their sides, which contacts open, stick and slip. Those that contain others of E come after them, by value
+// where these have moved them away from zero.
 bool EventEngine::Run::decide_surfaces() {
+  if (!decide_open_surfaces()) return false;
+  while (!later_.empty()) {
+    std::vector<int>& waiting = search_.waiting;
+    waiting.assign(later_.begin(), later_.end());
+    later_.clear();
+    open_.clear();
+    motion_.load(t_, y_.data());
+    load_statuses();
+    for (const int k : waiting) static_cast<void>(side_by_value(k));
+    if (!decide_open_surfaces()) return false;
+  }
+  return true;
+}
+
+// The surfaces in open_, block by block.
+bool EventEngine::Run::decide_open_surfaces() {
   Status status;
   for (const int k : open_) carried_[k] = 1;  // decided once, it is not read from its value again
   if (open_.empty()) return decide_with(mode_, status) || paradox(status);
