@@ -83,8 +83,9 @@ EventEngine::Run::Run(const model::System& system)
   listed_side_.resize(layout_.switches);
   speed_before_.resize(layout_.coordinates);
   watch_before_.resize(system.watches().size());
-  nested_ = std::any_of(system.switches().begin(), system.switches().end(),
-                        [](const model::SwitchInfo& info) { return !info.inner.empty(); });
+  nested_ = std::any_of(
+      system.switches().begin(), system.switches().end(),
+      [](const model::SwitchInfo& info) { return !info.inner.empty() || info.live.outputs() > 0; });
   weight_.resize(components);
   start_y_.resize(layout_.integrated());
   typical_.resize(layout_.integrated());

@@ -168,6 +168,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool rates_by_value();
   [[nodiscard]] bool contains_sliding(int k) const;
   [[nodiscard]] double surface_rounding(int k);
+  void enclose(const expr::Program& program);
   [[nodiscard]] double rounding_of(const expr::Program& program);
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);

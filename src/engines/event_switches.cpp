@@ -68,6 +68,13 @@ double EventEngine::Run::surface_rounding(int k) { return rounding_of(system_.sw
 
 // The same for the first output of any program, at the state and sides in work_.in.
 double EventEngine::Run::rounding_of(const expr::Program& program) {
+  enclose(program);
+  const double width = interval_out_[0].high - interval_out_[0].low;
+  return std::isfinite(width) ? 0.5 * width : 0;
+}
+
+// All outputs of a program as intervals, with the state known to the last bits of what it has been.
+void EventEngine::Run::enclose(const expr::Program& program) {
   interval_in_.resize(work_.in.size());
   interval_out_.resize(std::max<std::size_t>(interval_out_.size(), program.outputs()));
   interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), program.registers()));
@@ -81,8 +88,6 @@ double EventEngine::Run::rounding_of(const expr::Program& program) {
     interval_in_[i] = {x - kEpsilon * size, x + kEpsilon * size};
   }
   program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
-  const double width = interval_out_[0].high - interval_out_[0].low;
-  return std::isfinite(width) ? 0.5 * width : 0;
 }
 
 // Whether the surface contains the side of a switch that slides: it is judged on each side of that one (ModeMotion).
@@ -264,8 +269,10 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
     if (nested_) {
       for (int k = 0; k < layout_.switches; ++k) {
         const model::SwitchInfo& info = system_.switches()[k];
-        if (info.inner.empty() || info.time_only || trial.surface[k] != AtSurface::away ||
-            std::find(open_.begin(), open_.end(), k) != open_.end())
+        // Those in a branch that is taken again had no side for a while.
+        const bool wakes = dead_[k] != 0 && system_.live(work_, k);
+        if ((info.inner.empty() && !wakes) || info.time_only || trial.surface[k] != AtSurface::away ||
+            contains(open_, k))
           continue;
         double s = 0;
         info.value.evaluate(work_.in.data(), &s, work_.registers.data());
@@ -851,10 +858,24 @@ void EventEngine::Run::finish_switching() {
   note_instant();
 }
 
-// A rate made of velocities and states alone is as exact as they are, whatever is left of them. Zero: it sees accelerations.
+// What rounding of the state may do to ds/dt. A rate made of velocities and states alone is as exact as they are, whatever is left of them;
+// otherwise the slopes are: those of y*abs(y) where y has just reached zero are nothing but rounding.
 double EventEngine::Run::surface_rate_rounding(int k) {
-  const expr::Program& of_states = system_.switches()[k].rate;
-  return of_states.outputs() > 0 ? kRoundingUnits * rounding_of(of_states) : 0;
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (info.rate.outputs() > 0) return kRoundingUnits * rounding_of(info.rate);
+  enclose(info.surface);
+  const auto uncertain = [this](int output, double factor) {
+    const double width = interval_out_[output].high - interval_out_[output].low;
+    return std::isfinite(width) ? 0.5 * width * std::abs(factor) : 0;
+  };
+  const int n = layout_.coordinates;
+  double sum = uncertain(1, 1);
+  for (int i = 0; i < n; ++i) {
+    sum += uncertain(2 + i, work_.in[layout_.v() + i]);
+    sum += uncertain(2 + n + i, motion_.acceleration()[i]);
+  }
+  for (int i = 0; i < layout_.states; ++i) sum += uncertain(2 + 2 * n + i, work_.rate[i]);
+  return kRoundingUnits * sum;
 }
 
 // Sum of the absolute terms of ds/dt: what "zero" means for it.

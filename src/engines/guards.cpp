@@ -278,6 +278,12 @@ double Guards::interval_noise(const expr::Program& program) {
     const double bit = std::numeric_limits<double>::epsilon() * std::abs(work_.in[i]);
     interval_in_[i] = {work_.in[i] - bit, work_.in[i] + bit};
   }
+  // Sides are whole numbers: one that is blurred would take in the branch beside it.
+  const model::Layout& layout = system_.layout();
+  for (int k = 0; k < layout.switches; ++k) {
+    const double side = work_.in[layout.side() + k];
+    interval_in_[layout.side() + k] = {side, side};
+  }
   expr::Interval out{0, 0};
   program.evaluate_interval(interval_in_.data(), &out, interval_registers_.data());
   const double width = out.high - out.low;

@@ -121,6 +121,8 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
   const double side = reading.in[layout.side() + k];
   const bool slides = reading.surface[k] != Surface::away;
   double amount = outside(k, side, value);
+  // A table that is left in a branch that is not taken has no value there.
+  if (std::isnan(amount)) amount = std::numeric_limits<double>::infinity();
   const Law law = slides ? Law::sliding : Law::side;
   if (slides) {
     const double below = lower_side(k, value, amount);
@@ -143,7 +145,7 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
   }
   allowance += rounding(info.value, 0);
   // A switch in a branch that is not taken, or that stands right beside a neighbour in doubt, says nothing.
-  if (!slides && amount > allowance && (right_by_neighbours(reading, k, allowance) || !matters(k))) {
+  if (!slides && !(amount <= allowance) && (right_by_neighbours(reading, k, allowance) || !matters(k))) {
     check(law, k, reading.time, 0, allowance);
     return;
   }
