@@ -24,6 +24,8 @@ void Referee::Bench::judge(Reading& reading) {
     for (int i = 0; i < n; ++i) check(Law::motion, i, reading.time, 1, 0);
     return;
   }
+  // Forces that balance are as exact as the largest of them, at the first point too.
+  for (int i = 0; i < n; ++i) force[i] = std::max(force[i], std::abs(h[i]));
   for (int r = 0; r < layout.relations; ++r) judge_relation(reading, r);
   judge_motion(reading);
   read_energy(reading);
@@ -297,6 +299,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       const double pressed = rows.push[i] * reaction;
       push[i] += pressed;
       push_terms[i] += std::abs(pressed);
+      force[i] = std::max(force[i], push_terms[i]);
       push_rounding[i] += 256 * kEpsilon * std::abs(rows.push[i]) * normal_force[r];
       power += pressed * v[i];
       reading.power_terms += std::abs(pressed * v[i]);
@@ -338,6 +341,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       const double term = row.drag[i] * friction;
       push[i] += term;
       push_terms[i] += std::abs(term);
+      force[i] = std::max(force[i], push_terms[i]);
       push_rounding[i] += 256 * kEpsilon * std::abs(row.drag[i]) * carried;
       dragged += term * v[i];
       reading.power_terms += std::abs(term * v[i]);
