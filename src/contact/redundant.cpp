@@ -365,7 +365,9 @@ MarginResult ModeSolver::settle() {
     const bool bounded = result.status == MarginStatus::bounded;
     // Keep the answer of the linear program where the smaller one cannot be found to rounding.
     std::copy_n(m_.shift.begin(), count_ - rank_, m_.best_shift.begin());
-    if (!smallest_norm(bounded ? result.margin - 1e-12 * size : 0.0)) {
+    // What has nothing to give away keeps its sign: a reaction that must vanish does not pull.
+    const double given = std::abs(result.margin) <= 1e-12 * size ? 0 : 1e-12 * size;
+    if (!smallest_norm(bounded ? result.margin - given : 0.0)) {
       if (bounded) {
         std::copy_n(m_.best_shift.begin(), count_ - rank_, m_.shift.begin());
       } else {
