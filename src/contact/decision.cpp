@@ -525,6 +525,8 @@ class Decider {
     decision_.mode = {m_.answer.data(), n};
     decision_.force = {m_.answer_force.data(), n};
     decision_.acceleration = {m_.answer_acceleration.data(), n};
+    decision_.force_scale = {m_.force_scale.data(), n};
+    decision_.acceleration_scale = {m_.acceleration_scale.data(), n};
     decision_.candidate_modes = {m_.candidates.data(), static_cast<std::size_t>(decision_.candidates) * n};
     return decision_;
   }

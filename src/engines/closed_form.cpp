@@ -272,7 +272,7 @@ bool ClosedForm::list_margins(Context& c, const Stack& stack, int guard, std::ve
   };
   std::vector<Condition> conditions;
   for (int r = 0; r < c.layout.relations; ++r) {
-    if (!c.touched(r)) continue;
+    if (!c.touched(r) || c.sharing.block(r) != c.guards[guard].place) continue;
     const model::Relation& relation = c.system.relations()[r];
     if (c.mode.normal[r] == NormalStatus::closed) conditions.push_back({stack.normal[r], free_part(r, -1)});
     for (int j = 0; j < relation.tangents; ++j) {
@@ -442,10 +442,10 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
 }
 
 std::string ClosedForm::build(const model::System& system, model::Workspace& work, ModeMotion& motion,
-                              const std::vector<Guard>& guards) {
+                              const std::vector<Guard>& guards, const ReactionSharing& sharing) {
   const model::Layout& layout = system.layout();
   const Mode mode = motion.mode();
-  Context context{system, work, motion, guards, layout, system.linear(), mode, {}, {}};
+  Context context{system, work, motion, guards, sharing, layout, system.linear(), mode, {}, {}};
   n_ = layout.coordinates;
   states_ = layout.states;
   y_ = layout.integrated();

@@ -36,7 +36,7 @@ class ClosedForm {
  public:
   /// For the mode that `motion` and `guards` are set to. Returns why it has no closed form, or an empty string. Allocates.
   [[nodiscard]] std::string build(const model::System& system, model::Workspace& work, ModeMotion& motion,
-                                  const std::vector<Guard>& guards);
+                                  const std::vector<Guard>& guards, const ReactionSharing& sharing);
 
   /// Why the motion could slide on a switch where it would not be linear, found before the run; empty: nowhere.
   [[nodiscard]] static std::string sliding_problem(const model::System& system);

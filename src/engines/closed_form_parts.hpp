@@ -13,6 +13,7 @@ struct ClosedForm::Context {
   model::Workspace& work;
   ModeMotion& motion;
   const std::vector<Guard>& guards;
+  const ReactionSharing& sharing;
   const model::Layout& layout;
   const model::LinearStructure& structure;
   const Mode& mode;

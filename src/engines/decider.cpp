@@ -56,6 +56,8 @@ Decider::Decider(const model::System& system, model::Workspace& work)
   free_.resize(layout.coordinates);
   state_.resize(layout.tangents);
   excluded_.resize(rows);
+  force_scale_.resize(rows);
+  acceleration_scale_.resize(rows);
   force_floor.resize(rows);
   massless_ = massless_joints(system);
 }
@@ -156,8 +158,8 @@ Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
   for (const int i : rows) {
     at = i;
     const RowAssembly::Row& row = assembly_[i];
-    const double force = assembly_.force_scale[i];
-    const double acceleration = assembly_.acceleration_scale[i];
+    const double force = force_scale_[i];
+    const double acceleration = acceleration_scale_[i];
     if (row.tangent < 0) {
       if (mode.normal[row.relation] == NormalStatus::open) {
         take(series_.gap(row.relation), 2, order, acceleration * tau * tau, 1);
@@ -348,6 +350,11 @@ Status Decider::decide_block(int block, Mode& mode, const contact::DecisionOptio
     apply(decision.mode, next_);
     return {};
   }
+  // A row that no load acts on is as exact as what its neighbours carry.
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    force_scale_[rows[k]] = decision.force_scale[k];
+    acceleration_scale_[rows[k]] = decision.acceleration_scale[k];
+  }
   Tie tie;
   tie.block = block;
   tie.first = static_cast<int>(candidates_.size());
@@ -398,13 +405,21 @@ void Decider::turn(Tie& tie) {
 // The first Taylor coefficient of each guard that is not zero decides. A choice in one block acts on another through springs, two orders later than
 // on itself: the lowest order goes first, and what fails there together is changed together.
 void Decider::break_ties() {
+  // Reactions of their usual size, and what they move: ties are often where both vanish, and then what is left of them is no measure.
+  double size = 0;
+  for (const Tie& tie : ties_) {
+    for (const int i : blocks_.rows(tie.block)) {
+      for (int k = 0; k < system_.layout().coordinates; ++k)
+        size = std::max(size, force_scale_[i] * std::abs(assembly_.response(i)[k]));
+    }
+  }
   while (true) {
     trial_ = next_;
     for (const Tie& tie : ties_) {
       take_block_rows(blocks_.rows(tie.block));
       apply(choice(tie), trial_);
     }
-    const bool known = series_.compute(trial_, kTieOrder);
+    const bool known = series_.compute(trial_, kTieOrder, size);
     int lowest = kNoOrder + 1;
     for (Tie& tie : ties_) {
       tie.judgement = known ? judge(trial_, blocks_.rows(tie.block)) : Judgement{Sign::undecided, kNoOrder};

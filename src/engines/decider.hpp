@@ -115,6 +115,7 @@ class Decider {
   std::vector<std::uint16_t> excluded_;
   Exclusions excluding_;
   std::vector<contact::RowStatus> candidates_;
+  std::vector<double> force_scale_, acceleration_scale_;  ///< by assembled row of a block with a tie
   std::vector<Tie> ties_;
   std::vector<int> negative_;        ///< rows with the negative sign of lowest order, of the last judgement
   std::vector<std::uint8_t> again_;  ///< by block: to be decided once more

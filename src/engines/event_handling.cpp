@@ -13,6 +13,8 @@ namespace {
 constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this times the scale of their row
 constexpr int kMostTangentialImpacts = 100;   ///< at one instant
 constexpr int kMostRounds = 50;               ///< of sides, impacts and decisions at one instant
+constexpr std::uint16_t kSlips = static_cast<std::uint16_t>(contact::bit(contact::RowStatus::slip_plus) |
+                                                            contact::bit(contact::RowStatus::slip_minus));
 
 }  // namespace
 
@@ -76,30 +78,31 @@ bool EventEngine::Run::handle_guards() {
         touched = true;
         break;
       case GuardKind::reaction: {
-        // At the tip of the cone a sticking contact may also go on slipping; a slipping one can only leave.
+        // At the tip of the cone a sticking contact may also go on slipping; a slipping one can only leave. A reaction that only touches zero ends nothing.
         const model::Relation& relation = system_.relations()[place];
+        const bool touches = only_touches(guard);
         bool sticks = false;
         for (int j = 0; j < relation.tangents; ++j) {
           const int number = relation.first_tangent + j;
           if (mode_.tangent[number] != TangentStatus::stick) continue;
           sticks = true;
-          exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
+          if (!touches) exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
           fresh_tangent_[number] = 1;
         }
-        if (!sticks) exclusions_.normal[place] |= contact::bit(contact::RowStatus::closed);
+        if (touches) exclusions_.normal[place] |= contact::bit(contact::RowStatus::open);
+        if (!sticks && !touches) exclusions_.normal[place] |= contact::bit(contact::RowStatus::closed);
         fresh_relation_[place] = 1;
         break;
       }
       case GuardKind::margin:
-        exclude_exhausted_rows();
+        exclude_exhausted_rows(guard, only_touches(guard));
         break;
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
         const int number = system_.relations()[place].first_tangent + guard.tangent;
         fresh_tangent_[number] = 1;
         if (only_touches(guard)) {  // a load that only touches its limit leaves the row at rest
-          exclusions_.tangent[number] |= contact::bit(contact::RowStatus::slip_plus);
-          exclusions_.tangent[number] |= contact::bit(contact::RowStatus::slip_minus);
+          exclusions_.tangent[number] |= kSlips;
         } else if (changed_.empty()) {  // where time switches as well, what follows tells
           exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
         }
@@ -177,15 +180,40 @@ bool EventEngine::Run::handle_guards() {
   return settle() && goes_on;
 }
 
-// Whether a limit of friction is reached with a horizontal tangent and left again, as far as the series of the motion tells.
+// Whether a limit of friction, or the end of a reaction, is reached with a horizontal tangent and left again, as far as the series of the motion tells.
 bool EventEngine::Run::only_touches(const Guard& guard) {
   constexpr double kFlat = 1e-6;  ///< share of its scale that it would change by in the time of a phase
   const double time = std::max(t_ - phase_start_, last_flight_);
   const Mode& mode = motion_.mode();
-  if (!(time > 0) || !changed_.empty() || !series_.compute(mode, 3)) return false;
+  if (!(time > 0) || !changed_.empty()) return false;
+  if (guard.kind == GuardKind::margin) return margin_touches(guard, time);
+  if (!series_.compute(mode, 3)) return false;
   const expr::Series margin =
-      series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
+      guard.kind == GuardKind::reaction
+          ? series_.normal(guard.place)
+          : series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
   return margin.c[1] * time >= -kFlat * guard.scale && margin.c[2] * time * time > kFlat * guard.scale;
+}
+
+// The margin of reactions that are not unique has no series: it is asked for a little earlier and later.
+bool EventEngine::Run::margin_touches(const Guard& guard, double time) {
+  constexpr double kShare = 1e-3;  ///< of the time of a phase
+  constexpr double kFlat = 1e-6;   ///< as above
+  if (!series_.compute(motion_.mode(), expr::kTaylorOrder)) return false;
+  const auto margin_at = [&](double later) {
+    series_.state(later, node_y_.data());
+    motion_.load(t_ + later, node_y_.data());
+    if (!motion_.evaluate()) return std::numeric_limits<double>::quiet_NaN();
+    guards_.sharing.share(motion_);
+    return guards_.value(guard);
+  };
+  const double before = margin_at(-kShare * time);
+  const double after = margin_at(kShare * time);
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate()) return false;
+  const double slope = (after - before) / (2 * kShare);
+  const double curvature = (after + before) / (kShare * kShare);
+  return slope >= -kFlat * guard.scale && curvature > kFlat * guard.scale;
 }
 
 // A slip that is zero and grows in the direction of its mode has only been touched: the dip was shallower than what the landing resolves.
@@ -200,17 +228,13 @@ bool EventEngine::Run::slip_returns(const Guard& guard) {
   return guard.sign * rate > 64 * std::numeric_limits<double>::epsilon() * terms;
 }
 
-// Rows whose share of the reactions is used up, at the margin of a redundant mode.
-void EventEngine::Run::exclude_exhausted_rows() {
-  static_cast<void>(guards_.sharing.share(motion_));
+// Rows whose share of the reactions is used up, at the margin of a redundant block. Where it is only touched they may not leave.
+void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched) {
+  guards_.sharing.share(motion_);
   // Forces that vanish together leave no scale of their own: what they have been counts too.
-  double scale = guards_.sharing.force_scale();
-  for (const Guard& guard : guards_.list()) {
-    if (guard.kind == GuardKind::margin) scale = std::max(scale, guard.scale);
-  }
-  const double threshold = 1e-6 * scale;
+  const double threshold = 1e-6 * std::max(guards_.sharing.force_scale(margin.place), margin.scale);
   for (int r = 0; r < layout_.relations; ++r) {
-    if (mode_.normal[r] == NormalStatus::open) continue;
+    if (mode_.normal[r] == NormalStatus::open || guards_.sharing.block(r) != margin.place) continue;
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     double limit = rows.base;
@@ -222,11 +246,11 @@ void EventEngine::Run::exclude_exhausted_rows() {
       if (mode_.tangent[number] != TangentStatus::stick) continue;
       sticks = true;
       if (rows.tangent[j].mu_static * limit - std::abs(motion_.tangent()[number]) > threshold) continue;
-      exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
+      exclusions_.tangent[number] |= touched ? kSlips : contact::bit(contact::RowStatus::stick);
       fresh_tangent_[number] = 1;
     }
-    if (mode_.normal[r] == NormalStatus::closed && !sticks && motion_.normal()[r] <= threshold) {
-      exclusions_.normal[r] |= contact::bit(contact::RowStatus::closed);
+    if (mode_.normal[r] == NormalStatus::closed && (!sticks || touched) && motion_.normal()[r] <= threshold) {
+      exclusions_.normal[r] |= contact::bit(touched ? contact::RowStatus::open : contact::RowStatus::closed);
       fresh_relation_[r] = 1;
     }
   }
@@ -406,6 +430,17 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
     // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much.
     const Status again = decider_.decide(mode, exclusions_, std::clamp(1e3 * state_tolerance(), 1e-9, 1e-5));
     if (again.ok()) status = again;
+  }
+  if (status.reason == Reason::inconsistent) {
+    // A status that has just ended may go on where another row lets its forces jump at the same instant, from static to slip friction.
+    Mode other = mode;
+    const Status again = decider_.decide(other, no_exclusions_, kDecisionTolerance);
+    const bool moved = other.normal != reference_.normal || other.pressed != reference_.pressed ||
+                       other.tangent != reference_.tangent;
+    if (again.ok() && moved) {
+      status = again;
+      mode = other;
+    }
   }
   result_.undecided_ties += decider_.undecided_ties();
   if (!decider_.reactions_unique()) result_.reactions_not_unique = true;

@@ -129,9 +129,10 @@ struct EventEngine::Run {
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool restart();
-  void exclude_exhausted_rows();
+  void exclude_exhausted_rows(const Guard& margin, bool touched);
   [[nodiscard]] bool slip_returns(const Guard& guard);
   [[nodiscard]] bool only_touches(const Guard& guard);
+  [[nodiscard]] bool margin_touches(const Guard& guard, double time);
   void reset_bristles();
   void list_changes();
   [[nodiscard]] bool note_watches();

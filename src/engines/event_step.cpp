@@ -337,12 +337,22 @@ bool EventEngine::Run::hold(double limit) {
   for (int i = 0; i < layout_.coordinates; ++i) {
     if (y_[layout_.coordinates + i] != 0) return false;
   }
+  // Drives go on below what rests, and do work at a constant rate.
+  const int all = motion_.components();
+  const double since = t_;
+  std::copy_n(y_.begin(), all, node_y_.begin());
+  if (all > layout_.integrated() && !motion_(t_, y_.data(), landing_y_.data())) return false;
+  const auto work_until = [&](double time) {
+    for (int i = layout_.integrated(); i < all; ++i) y_[i] = node_y_[i] + landing_y_[i] * (time - since);
+  };
   while (next_sample_ < limit) {
+    if (reads_audits_) work_until(next_sample_);
     motion_.load(next_sample_, y_.data());
     load_audits(y_.data());
     emit_row(RowKind::sample);
     advance_sample();
   }
+  work_until(limit);
   motion_.load(limit, y_.data());
   if (!motion_.evaluate()) return false;
   tell_rest(limit);
@@ -1221,12 +1231,8 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     if (guards_.needs_motion() && !motion_.evaluate()) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
     }
-    double value = 0;
-    if (guard.kind == GuardKind::margin) {
-      value = guards_.sharing.share(motion_);
-    } else {
-      value = guards_.value(guard);
-    }
+    if (guard.kind == GuardKind::margin) guards_.sharing.share(motion_);
+    const double value = guards_.value(guard);
     if (std::abs(value) < best_value) {
       best_value = std::abs(value);
       nearest = value;

@@ -32,7 +32,7 @@ bool ClosedForms::same(const Mode& a, const Mode& b) {
 }
 
 ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work, ModeMotion& motion,
-                            const std::vector<Guard>& guards, std::string& problem) {
+                            const Guards& guards, std::string& problem) {
   const Mode& mode = motion.mode();
   const std::uint64_t key = mode.key();
   ++clock_;
@@ -42,7 +42,7 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
     return kept.form.get();
   }
   auto form = std::make_unique<ClosedForm>();
-  problem = form->build(system, work, motion, guards);
+  problem = form->build(system, work, motion, guards.list(), guards.sharing);
   if (!problem.empty()) return nullptr;
   const auto width = static_cast<std::size_t>(form->size());
   const std::size_t bytes = 2200 * width * width + 1000 * (1 + form->functions().size()) * width;
@@ -62,7 +62,7 @@ double ExactEngine::Run::state_tolerance() const { return 64 * kEpsilon; }
 bool ExactEngine::Run::take_form() {
   motion_.load(t_, y_.data());
   std::string problem;
-  form_ = forms_.of(system_, work_, motion_, guards_.list(), problem);
+  form_ = forms_.of(system_, work_, motion_, guards_, problem);
   if (form_ == nullptr)
     return fail({Reason::unsupported, t_, {}, "the exact engine cannot go on: " + problem});
   const auto size = static_cast<std::size_t>(form_->size());
@@ -259,7 +259,7 @@ bool ExactEngine::Run::end_phase_at(double time, double tau) {
     std::copy_n(end_.begin(), layout_.integrated(), node_y_.begin());
     motion_.load(time, node_y_.data());
     if (motion_.evaluate()) {
-      static_cast<void>(guards_.sharing.share(motion_));
+      guards_.sharing.share(motion_);
       note_reactions(time - t_, false);
     }
   }

@@ -16,7 +16,7 @@ class ClosedForms {
  public:
   /// The closed form of the mode that `motion` and `guards` are set to; `problem` says why there is none (then nullptr).
   ClosedForm* of(const model::System& system, model::Workspace& work, ModeMotion& motion,
-                 const std::vector<Guard>& guards, std::string& problem);
+                 const Guards& guards, std::string& problem);
 
  private:
   struct Kept {

@@ -106,7 +106,6 @@ void Guards::build() {
   only_gaps_ = true;
   const Mode& mode = motion_.mode();
   const bool redundant = motion_.redundant();
-  bool margin = false;
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const NormalStatus status = mode.normal[r];
@@ -114,16 +113,17 @@ void Guards::build() {
       if (relation.has_normal) add(GuardKind::gap, r);
       continue;
     }
+    const bool shared = redundant && sharing.block(r) >= 0;
     bool slips = false;
+    bool holds = status == NormalStatus::closed;
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus tangent = mode.tangent[relation.first_tangent + j];
       if (tangent == TangentStatus::slip_plus || tangent == TangentStatus::slip_minus) {
         add(GuardKind::slip, r, j, direction(tangent));
         slips = true;
       } else if (tangent == TangentStatus::stick) {
-        if (redundant) {
-          margin = true;
-        } else {
+        holds = true;
+        if (!shared) {
           add(GuardKind::cone_plus, r, j);
           add(GuardKind::cone_minus, r, j);
         }
@@ -131,9 +131,7 @@ void Guards::build() {
     }
     if (status == NormalStatus::closed) {
       const bool may_jam = slips && !motion_.structure_constant() && !redundant;
-      if (redundant) {
-        margin = true;
-      } else {
+      if (!shared) {
         add(GuardKind::reaction, r);
         list_.back().reduced = may_jam;
       }
@@ -141,11 +139,14 @@ void Guards::build() {
     } else if (status == NormalStatus::held && mode.pressed[r] != 0) {
       add(GuardKind::pressed, r, 0, mode.pressed[r]);
     }
+    if (shared && holds && std::none_of(list_.begin(), list_.end(), [&](const Guard& guard) {
+          return guard.kind == GuardKind::margin && guard.place == sharing.block(r);
+        }))
+      add(GuardKind::margin, sharing.block(r));
     if (relation.kind == model::RelationKind::joint && relation.tangents > 0 && !relation.law_constant) {
       add(GuardKind::joint_normal, r);
     }
   }
-  if (margin) add(GuardKind::margin, 0);
   for (int k = 0; k < system_.layout().switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
     if (!system_.live(work_, k)) continue;
@@ -196,7 +197,7 @@ double Guards::value(const Guard& guard) {
       return guard.reduced ? motion_.normal()[guard.place] * motion_.determinant()
                            : motion_.normal()[guard.place];
     case GuardKind::margin:
-      return margin_;
+      return sharing.margin(guard.place);
     case GuardKind::cone_plus:
     case GuardKind::cone_minus: {
       const model::Relation& relation = system_.relations()[guard.place];
@@ -247,7 +248,7 @@ double Guards::value(const Guard& guard) {
 }
 
 void Guards::values(double* out, int stride) {
-  if (!list_.empty() && motion_.redundant()) margin_ = sharing.share(motion_);
+  if (!list_.empty() && motion_.redundant()) sharing.share(motion_);
   bool published = false;
   for (std::size_t i = 0; i < list_.size(); ++i) {
     if (list_[i].kind == GuardKind::watch && !published) {
@@ -329,7 +330,7 @@ void Guards::note_scales() {
   for (Guard& guard : list_) {
     double& scale = memory_[guard.slot];
     if (guard.kind == GuardKind::margin) {
-      scale = std::max(scale, sharing.force_scale());
+      scale = std::max(scale, sharing.force_scale(guard.place));
       note_shared_forces();
     }
     if (guard.kind == GuardKind::jam) scale = std::max(scale, 1.0);

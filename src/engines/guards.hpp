@@ -137,7 +137,6 @@ class Guards {
       memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
   std::vector<expr::Interval> interval_in_, interval_registers_;
   std::vector<double> surface_;
-  double margin_ = 0;
   bool needs_motion_ = false;
   bool quadratic_ = false;
   bool only_gaps_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace judder::engines {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 using expr::Series;
 
 constexpr double kRounding = 1e-14;  ///< of a sum, relative to its terms
+constexpr double kLanding = 64;      ///< last bits by which a state at an event may miss what vanishes there
 
 double product(const Series& a, const Series& b, int k) {
   double sum = 0;
@@ -109,6 +111,41 @@ bool MotionSeries::factorise() {
   return solver_.factor(size_.data());
 }
 
+// What accelerations may be where all loads balance: forces that cancel inside one expression leave its rounding, and reactions carry it to other
+// coordinates. Interval arithmetic on the state known to its last bit tells.
+double MotionSeries::rounding_of_forces() {
+  const model::Layout& layout = system_.layout();
+  const expr::Program& program = system_.motion_program();
+  interval_in_.resize(work_.in.size());
+  interval_out_.resize(program.outputs());
+  interval_registers_.resize(program.registers());
+  const int state_end = 1 + layout.integrated();
+  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
+    const double x = i < in_.size() ? in_[i].c[0] : work_.in[i];
+    const double bit =
+        static_cast<int>(i) < state_end ? std::numeric_limits<double>::epsilon() * std::abs(x) : 0;
+    interval_in_[i] = {x - bit, x + bit};
+  }
+  program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
+  std::vector<double>& width = rounding_terms_;
+  width.resize(n_);
+  for (int i = 0; i < n_; ++i) {
+    const double size = interval_out_[i].high - interval_out_[i].low;
+    width[i] = std::isfinite(size) ? size : 0;
+  }
+  system_.solve_mass(work_, width.data());
+  double most = 0;
+  for (int i = 0; i < n_; ++i) most = std::max(most, std::abs(width[i]));
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const Series* g = row(active_[a]);
+    double reaction = 0;
+    for (int i = 0; i < n_; ++i) reaction += std::abs(g[i].c[0] * width[i]);
+    reaction /= size_[a];
+    for (int i = 0; i < n_; ++i) most = std::max(most, reaction * std::abs(response_[a * n_ + i]));
+  }
+  return kLanding * most;
+}
+
 bool MotionSeries::unique(int relation, int tangent) const {
   for (std::size_t a = 0; a < active_.size(); ++a) {
     if (active_[a].relation == relation && active_[a].tangent == tangent)
@@ -117,7 +154,7 @@ bool MotionSeries::unique(int relation, int tangent) const {
   return true;
 }
 
-bool MotionSeries::compute(const Mode& mode, int order) {
+bool MotionSeries::compute(const Mode& mode, int order, double size) {
   provide();
   const model::Layout& layout = system_.layout();
   if (!system_.mass_constant() && !system_.motion(work_)) return false;
@@ -250,6 +287,7 @@ bool MotionSeries::compute(const Mode& mode, int order) {
       acceleration_[i].c[k] = sum;
       if (!std::isfinite(sum)) return false;
     }
+    if (k == 0) rounding_[0] = std::max(rounding_[0], rounding_of_forces());
     for (int a = 0; a < count; ++a) lambda_[a].c[k] = load_[a];
     for (int i = 0; i < n_; ++i) {
       in_[layout.v() + i].c[k + 1] = acceleration_[i].c[k] / (k + 1);
@@ -276,9 +314,9 @@ bool MotionSeries::compute(const Mode& mode, int order) {
     }
   }
 
-  // The time in which the highest coefficients of the accelerations become as large as the lowest.
-  double reference = 0;
-  int lowest = -1;
+  // The time in which the highest coefficients of the accelerations become as large as the lowest, or as large as what is known of them.
+  double reference = size;
+  int lowest = size > 0 ? 0 : -1;
   time_scale_ = 0;
   for (int k = 0; k < order; ++k) {
     double norm = 0;
@@ -286,9 +324,9 @@ bool MotionSeries::compute(const Mode& mode, int order) {
     for (int i = 0; i < m_; ++i) norm = std::max(norm, std::abs(in_[layout.z() + i].c[k + 1]));
     // Loads that balance leave rounding, and its size tells nothing about time.
     if (norm <= rounding_[k]) continue;
-    if (lowest < 0) {
+    if (lowest < 0 || k == 0) {
       lowest = k;
-      reference = norm;
+      reference = std::max(reference, norm);
     } else {
       const double time = std::pow(reference / norm, 1.0 / (k - lowest));
       time_scale_ = time_scale_ == 0 ? time : std::min(time_scale_, time);
@@ -296,6 +334,14 @@ bool MotionSeries::compute(const Mode& mode, int order) {
   }
   if (time_scale_ == 0 || !std::isfinite(time_scale_)) time_scale_ = 1;
   return true;
+}
+
+void MotionSeries::state(double later, double* y) const {
+  for (int i = 0; i < system_.layout().integrated(); ++i) {
+    double sum = in_[1 + i].c[order_];
+    for (int k = order_ - 1; k >= 0; --k) sum = sum * later + in_[1 + i].c[k];
+    y[i] = sum;
+  }
 }
 
 Series MotionSeries::gap(int relation) {

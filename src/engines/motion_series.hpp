@@ -30,7 +30,8 @@ class MotionSeries {
   MotionSeries(const model::System& system, model::Workspace& work);
 
   /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite.
-  [[nodiscard]] bool compute(const Mode& mode, int order);
+  /// `size`: of accelerations that count as large here, 0 if not known; the time scale is that in which they are reached.
+  [[nodiscard]] bool compute(const Mode& mode, int order, double size = 0);
 
   /// Whether the reaction of this row (tangent −1: normal) is determined. After compute.
   [[nodiscard]] bool unique(int relation, int tangent) const;
@@ -45,6 +46,8 @@ class MotionSeries {
   [[nodiscard]] expr::Series cone(int relation, int tangent, int side) const;  ///< μ_s L − side λ_T
   [[nodiscard]] expr::Series slip(int relation, int tangent) const;
   [[nodiscard]] expr::Series surface(int k);
+  /// q, v, z a time `later`, by the polynomials.
+  void state(double later, double* y) const;
   /// A time in which the motion changes noticeably: coefficients are compared after multiplication with its powers.
   [[nodiscard]] double time_scale() const { return time_scale_; }
 
@@ -56,6 +59,7 @@ class MotionSeries {
   void provide();  ///< memory, at the first use
   void evaluate_rows(int order);
   [[nodiscard]] bool factorise();
+  [[nodiscard]] double rounding_of_forces();
   [[nodiscard]] const expr::Series* row(const Active& a) const;
   [[nodiscard]] const expr::Series* column(const Active& a) const;
   [[nodiscard]] const expr::Series& zeta(const Active& a) const;
@@ -75,9 +79,10 @@ class MotionSeries {
   std::vector<std::vector<expr::Series>> rows_, laws_;  ///< by relation
   std::vector<expr::Series> columns_;                   ///< active × n
   std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_;
-  std::vector<double> right_, load_, response_, size_;
+  std::vector<double> right_, load_, response_, size_, rounding_terms_;
   std::vector<std::uint8_t> constant_;  ///< by active row: its column has no higher coefficients
   numeric::RankedLu solver_;            ///< G M⁻¹ C of order zero
+  std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
 };
 
 }  // namespace judder::engines

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace judder::engines {
 
@@ -13,6 +12,9 @@ ReactionSharing::ReactionSharing(const model::System& system, model::Workspace& 
   state_.resize(layout.tangents);
   force_.resize(layout.relations + layout.tangents);
   acceleration_.resize(layout.relations + layout.tangents);
+  block_.assign(layout.relations, -1);
+  margin_.resize(layout.relations);
+  scale_.resize(layout.relations);
 }
 
 contact::DecisionProblem ReactionSharing::problem() {
@@ -60,22 +62,35 @@ void ReactionSharing::set_mode(const Mode& mode) {
   }
   coupling_->find_blocks(assembly_.rows(), blocks_);
   if (static_cast<int>(factors_.size()) < blocks_.count()) factors_.resize(blocks_.count());
+  std::fill(block_.begin(), block_.end(), -1);
+  bool any = false;
   for (int b = 0; b < blocks_.count(); ++b) {
     const std::span<const int> rows = blocks_.rows(b);
     factors_[b].resize(static_cast<int>(rows.size()));
     const contact::DecisionProblem block = problem(rows);
     contact::factor_mode(block, block_statuses_, contact::DecisionOptions{}.rank_tolerance, factors_[b],
                          workspace_);
+    any = any || !factors_[b].reactions_unique();
+  }
+  for (int b = 0; b < blocks_.count(); ++b) {
+    if (any && factors_[b].reactions_unique())
+      continue;  // where the ranks are next to each other all are shared
+    int first = assembly_[blocks_.rows(b)[0]].relation;
+    for (const int i : blocks_.rows(b)) first = std::min(first, assembly_[i].relation);
+    for (const int i : blocks_.rows(b)) block_[assembly_[i].relation] = first;
   }
 }
 
-double ReactionSharing::share(ModeMotion& motion) {
+void ReactionSharing::share(ModeMotion& motion) {
   assembly_.assemble(part_, false);
-  scale_ = 0;
-  for (int i = 0; i < assembly_.normals(); ++i) scale_ = std::max(scale_, assembly_.force_scale[i]);
-  double least = std::numeric_limits<double>::infinity();
   for (int b = 0; b < blocks_.count(); ++b) {
     const std::span<const int> rows = blocks_.rows(b);
+    const int place = block_[assembly_[rows[0]].relation];
+    if (place < 0) continue;
+    double scale = 0;
+    for (const int i : rows) {
+      if (i < assembly_.normals()) scale = std::max(scale, assembly_.force_scale[i]);
+    }
     const contact::DecisionProblem block = problem(rows);
     const contact::MarginResult result = contact::largest_margin(
         block, block_statuses_, factors_[b], workspace_, std::span(force_).first(rows.size()),
@@ -84,18 +99,11 @@ double ReactionSharing::share(ModeMotion& motion) {
       const RowAssembly::Row& row = assembly_[rows[k]];
       (row.tangent < 0 ? motion.normal()[row.relation] : motion.tangent()[row.number]) = force_[k];
     }
-    switch (result.status) {
-      case contact::MarginStatus::unbounded:
-        break;
-      case contact::MarginStatus::infeasible:
-        least = std::min(least, -scale_);
-        break;
-      case contact::MarginStatus::bounded:
-        least = std::min(least, result.margin);
-        break;
-    }
+    scale_[place] = scale;
+    margin_[place] = result.status == contact::MarginStatus::bounded      ? result.margin
+                     : result.status == contact::MarginStatus::infeasible ? -scale
+                                                                          : scale;
   }
-  return least < std::numeric_limits<double>::infinity() ? least : scale_;
 }
 
 }  // namespace judder::engines

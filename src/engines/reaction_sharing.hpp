@@ -1,8 +1,8 @@
 // Reactions of redundant contacts.
 //
 // When the rows of a mode are dependent, the motion is unique and the reactions are not. Rest persists as long as some reaction of the affine
-// solution set is admissible; the reaction of largest margin is reported, and its margin is the guard of the mode. Blocks that are not connected share
-// nothing: each has its own reaction of largest margin, and the smallest of these margins is the guard.
+// solution set is admissible; the reaction of largest margin is reported, and its margin is a guard of the mode. Blocks that are not connected share
+// nothing: each has its own reaction of largest margin and its own guard, and blocks with independent rows keep the reactions that they have.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,13 @@ class ReactionSharing {
 
   /// The mode at the state in work.in, after ModeMotion::set_mode.
   void set_mode(const Mode& mode);
-  /// At a state that `motion` has evaluated: puts the reactions of largest margin into it and returns that margin (in the unit of λ).
-  double share(ModeMotion& motion);
-  [[nodiscard]] double force_scale() const { return scale_; }
+  /// The first relation of the block whose reactions this relation shares, or −1: its reactions are its own.
+  [[nodiscard]] int block(int relation) const { return block_[relation]; }
+  /// At a state that `motion` has evaluated: puts the reactions of largest margin into it.
+  void share(ModeMotion& motion);
+  /// Of the block of this relation, at the state shared last, in the unit of λ.
+  [[nodiscard]] double margin(int block) const { return margin_[block]; }
+  [[nodiscard]] double force_scale(int block) const { return scale_[block]; }
 
  private:
   contact::DecisionProblem problem();
@@ -44,7 +48,8 @@ class ReactionSharing {
   std::vector<contact::RowStatus> statuses_;
   std::vector<contact::TangentState> state_;
   std::vector<double> force_, acceleration_;
-  double scale_ = 0;
+  std::vector<int> block_;              ///< by relation
+  std::vector<double> margin_, scale_;  ///< by first relation of a block
 };
 
 }  // namespace judder::engines

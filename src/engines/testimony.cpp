@@ -36,7 +36,7 @@ void Testimony::tell(Telling kind, double t, const double* y, bool works, bool r
   if (!ready_) return;
   motion_.load(t, y);
   if (!motion_.evaluate()) return;
-  if (motion_.redundant()) static_cast<void>(sharing_.share(motion_));
+  if (motion_.redundant()) sharing_.share(motion_);
   hand_over(kind, motion_, work_, system_.layout(), works ? y : nullptr, resolved, observer);
 }
 

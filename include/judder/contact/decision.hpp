@@ -184,6 +184,8 @@ struct Decision {
   std::span<const RowStatus> mode;       ///< n; the answer, or the first of several, or the least bad mode
   std::span<const double> force;         ///< λ of `mode`; of largest margin where it is not unique
   std::span<const double> acceleration;  ///< a of `mode`
+  std::span<const double> force_scale;   ///< n; what "zero" was relative to, with the caller's floors
+  std::span<const double> acceleration_scale;
   std::span<const RowStatus> candidate_modes;  ///< candidates × n; the first is `mode`
   /// Where the modes were too many to try them all: n, what each row could as well be (cone reached, λ = a = 0), or
   /// its status in `mode`. Empty otherwise.

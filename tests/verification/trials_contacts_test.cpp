@@ -1,0 +1,251 @@
+// Contacts and joints where something vanishes, is only touched, or stands exactly at its limit: ties, tips of cones, shared reactions. The right values are closed
+// forms, or come from Moreau's scheme with small steps. Every run is read by the referee.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+const std::vector<std::string> kBoth{"event", "exact"};
+
+struct Outcome {
+  std::vector<std::string> words;
+  std::vector<double> times;
+  std::vector<double> y;
+};
+
+/// Runs to the end, which must be reached without a finding.
+Outcome outcome_of(const TestModel& model, const std::string& engine) {
+  simulate::MemorySink sink(model.system);
+  const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
+  EXPECT_TRUE(result.status.ok()) << engine << ": " << result.status.where << ": " << result.status.message;
+  Outcome out;
+  out.words = event_words(model.system, sink.events);
+  for (const engines::Event& event : sink.events) out.times.push_back(event.time);
+  out.y.assign(result.end.y.begin(), result.end.y.begin() + model.system.layout().integrated());
+  return out;
+}
+
+TestModel trial(const std::string& name) {
+  io::LoadedModel loaded =
+      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/tests/trials/" + name + ".toml"});
+  const std::string messages = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  return ready(std::move(loaded.compiled), messages);
+}
+
+/// A point of mass 1 on a floor, pressed by `force` along y and pulled by `pull` along x.
+TestModel point(const std::string& force, const std::string& pull, double until,
+                const std::string& more = "slip = \"x'\"\nfriction = 0.3") {
+  return text_model("[coordinates]\nx = 0\ny = 0\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\n" +
+                    std::string("[[force]]\nalong = \"y'\"\nvalue = \"") + force +
+                    "\"\n[[force]]\nalong = \"x'\"\nvalue = \"" + pull +
+                    "\"\n[[contact]]\nname = \"c\"\ngap = \"y\"\nimpact = 0.5\n" + more +
+                    "\n[run]\nuntil = " + std::to_string(until) + "\n[output]\nsamples = 5\n");
+}
+
+// The normal force passes zero while nothing pulls, or less than friction would hold.
+TEST(TipOfTheCone, AContactThatNothingPullsAlongOpens) {
+  for (const std::string& engine : kBoth) {
+    const Outcome rest = outcome_of(trial("switch-c01"), engine);
+    ASSERT_EQ(rest.words, std::vector<std::string>{"lift-off c"}) << engine;
+    EXPECT_NEAR(rest.times[0], 1, 1e-9);
+    EXPECT_EQ(rest.y[0], 0);
+    EXPECT_NEAR(rest.y[1], 1.0 / 6, 1e-9);
+
+    const Outcome carried = outcome_of(trial("switch-c02"), engine);
+    EXPECT_NEAR(carried.y[0], 5, 1e-9) << engine;
+    const double first = std::asin(0.8) / 4;
+    ASSERT_EQ(carried.words.size(), 7u) << engine;
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_EQ(carried.words[2 * k], "lift-off c");
+      EXPECT_NEAR(carried.times[2 * k], first + k * std::acos(-1.0) / 2, 1e-9) << engine;
+    }
+
+    const Outcome pulled = outcome_of(point("t - 1", "0.1*(t - 1)", 2), engine);
+    EXPECT_EQ(pulled.words, std::vector<std::string>{"lift-off c"}) << engine;
+    EXPECT_NEAR(pulled.y[0], 0.1 / 6, 1e-9) << engine;
+
+    const Outcome flat = outcome_of(point("(t - 1)^3", "0", 2), engine);
+    EXPECT_EQ(flat.words, std::vector<std::string>{"lift-off c"}) << engine;
+    EXPECT_NEAR(flat.y[1], 0.05, 1e-9) << engine;
+    EXPECT_NEAR(flat.y[0], 0, 1e-15) << engine;
+  }
+}
+
+TEST(TipOfTheCone, AReactionThatOnlyTouchesZeroEndsNothing) {
+  for (const std::string& engine : kBoth) {
+    const Outcome rests = outcome_of(trial("switch-i08"), engine);
+    EXPECT_TRUE(rests.words.empty()) << engine;
+    EXPECT_EQ(rests.y, (std::vector<double>{0, 0})) << engine;
+
+    for (const char* pull : {"0", "0.1*(t - 1)^2"}) {
+      const Outcome sticks = outcome_of(point("-(t - 1)^2", pull, 3), engine);
+      EXPECT_TRUE(sticks.words.empty()) << engine << " " << pull;
+      EXPECT_EQ(sticks.y[0], 0) << engine;
+    }
+    const Outcome slips = outcome_of(point("-(t - 1)^2", "0.5*(t - 1)^2", 3), engine);  // x'' = 0.2 (t − 1)²
+    EXPECT_TRUE(slips.words.empty()) << engine;
+    EXPECT_NEAR(slips.y[2], 0.6, 1e-8) << engine;
+  }
+}
+
+// The same where reactions are shared: three supports of one bar, two feet of one block.
+TEST(SharedReactions, AMarginThatIsOnlyTouchedEndsNothing) {
+  const TestModel bar = text_model(R"toml(
+[coordinates]
+y = 0
+a = 0
+[energy]
+kinetic = "y'^2/2 + a'^2/2"
+[[force]]
+along = "y'"
+value = "sin(3*t) - 1"
+[[contact]]
+name = "c"
+each = "i = 1 to 3"
+gap = "y + (i - 2)*a"
+impact = 0.5
+[run]
+until = 3.5
+[output]
+samples = 5
+)toml");
+  const auto feet = [](double pull, double until) {
+    return text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+a = 0
+[energy]
+kinetic = "x'^2/2 + y'^2/2 + a'^2/10"
+potential = "y"
+[[force]]
+along = "x'"
+value = ")toml" + std::to_string(pull) +
+                      R"toml(*sin(3*t)"
+[[contact]]
+name = "c"
+each = "i = 1 to 2"
+gap = "y + (i - 1.5)*a"
+slip = "x'"
+friction = 0.5
+[run]
+until = )toml" + std::to_string(until) +
+                      "\n[output]\nsamples = 5\n");
+  };
+  for (const std::string& engine : kBoth) {
+    EXPECT_TRUE(outcome_of(bar, engine).words.empty()) << engine;
+    const Outcome rests = outcome_of(feet(0.5, 3.5), engine);
+    EXPECT_TRUE(rests.words.empty()) << engine;
+    EXPECT_EQ(rests.y[0], 0) << engine;
+    // A little more, and both slip at asin(5/6)/3: x' = 0.2 (cos 3t₀ − cos 3t) − 0.5 (t − t₀).
+    const Outcome slips = outcome_of(feet(0.6, 0.8), engine);
+    const double start = std::asin(5.0 / 6) / 3;
+    ASSERT_EQ(slips.words, (std::vector<std::string>{"slip c[1]", "slip c[2]"})) << engine;
+    EXPECT_NEAR(slips.times[0], start, 1e-8) << engine;
+    EXPECT_NEAR(slips.y[3], 0.2 * (std::cos(3 * start) - std::cos(2.4)) - 0.5 * (0.8 - start), 1e-8)
+        << engine;
+  }
+}
+
+// A body that shares its reactions, one that stands at its limit for ever, and a third that slips when its own time comes.
+TEST(SharedReactions, ABlockAtItsLimitHidesNoOther) {
+  for (const std::string& engine : kBoth) {
+    const TestModel model = trial("contact-R1");
+    const Outcome all = outcome_of(model, engine);
+    std::vector<double> joint;
+    for (std::size_t i = 0; i < all.words.size(); ++i) {
+      if (all.words[i] == "slip cj2" || all.words[i] == "stick cj2") joint.push_back(all.times[i]);
+    }
+    // Moreau's scheme for the third body alone, steps of 2e-5: 0.52614, 1.07818, 1.18204, 1.70508, 1.97286.
+    const std::vector<double> expected{0.5261334, 1.0782000, 1.1820448, 1.7050927, 1.9728629};
+    ASSERT_EQ(joint.size(), expected.size()) << engine;
+    for (std::size_t i = 0; i < joint.size(); ++i) EXPECT_NEAR(joint[i], expected[i], 1e-6) << engine;
+    EXPECT_NEAR(all.y[4], 0.45570681, 1e-7) << engine;
+  }
+}
+
+// Loads that balance to rounding: what is shared is zero where it must be, and what rests is told so.
+TEST(SharedReactions, BalancedLoadsBreakNoLaw) {
+  for (const std::string& engine : kBoth) {
+    const Outcome tie = outcome_of(trial("contact-d1"), engine);
+    EXPECT_TRUE(tie.words.empty()) << engine;
+    EXPECT_EQ(tie.y, (std::vector<double>{0, 1, 0, 0})) << engine;
+    const Outcome feet = outcome_of(trial("contact-m1"), engine);
+    EXPECT_TRUE(feet.words.empty()) << engine;
+    EXPECT_NEAR(feet.y[0], 0, 1e-15) << engine;
+    EXPECT_NEAR(feet.y[3], 3 / std::sqrt(80.0) * std::sin(0.015 * std::sqrt(80.0)), 1e-9) << engine;
+  }
+}
+
+// Blocks on each other that decelerate alike: the upper one needs exactly the friction that it has.
+TEST(Ties, RowsThatNoLoadActsOnAreAsExactAsTheirNeighbours) {
+  for (const std::string& engine : kBoth) {
+    const Outcome stack = outcome_of(trial("contact-R4"), engine);
+    EXPECT_EQ(stack.words, (std::vector<std::string>{"stick c0", "stick c1"})) << engine;
+    EXPECT_NEAR(stack.y[2], -0.98290231592, 1e-9) << engine;
+    EXPECT_NEAR(stack.y[4], -0.98290231592, 1e-9) << engine;
+    const Outcome joints = outcome_of(trial("contact-R5"), engine);
+    ASSERT_FALSE(joints.words.empty()) << engine;
+    EXPECT_EQ(joints.words[0], "slip j3") << engine;
+    EXPECT_NEAR(joints.times[0], 0.61601276, 1e-6) << engine;
+  }
+}
+
+// One joint stops where another breaks loose: the jump of its friction lets the first one go on. Before, both move together with 0.19 on 1 kg.
+TEST(Ties, AReleaseAtTheSameInstantLetsTheOtherGoOn) {
+  for (const std::string& engine : kBoth) {
+    const Outcome pair = outcome_of(trial("contact-w6"), engine);
+    ASSERT_EQ(pair.words, std::vector<std::string>{"slip b"}) << engine;
+    const double stop = 0.05 / 0.19;
+    EXPECT_NEAR(pair.times[0], stop, 1e-9) << engine;
+    const double left = 0.5 - stop;
+    EXPECT_NEAR(pair.y[0], -0.025 * stop - 0.35 * left * left, 1e-9)
+        << engine;  // x'' = (0.3 + 0.5 − 1.15)/0.5
+    EXPECT_NEAR(pair.y[1], -0.025 * stop + 0.54 * left * left, 1e-9) << engine;  // y'' = (1.04 − 0.5)/0.5
+  }
+}
+
+// A drive below a body at rest does work: 0.3 m/s against 1 N for two seconds.
+TEST(Rest, DrivesBelowItDoTheirWork) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+potential = "2*x"
+[[contact]]
+name = "w"
+gap = "x"
+[[friction]]
+name = "j"
+slip = "x' + 0.3"
+normal = 1
+law = 1
+[run]
+until = 2
+[output]
+samples = 5
+columns = { d = "dissipated(j)", s = "supplied(j)" }
+)toml");
+  for (const std::string& engine : kBoth) {
+    simulate::MemorySink sink(model.system);
+    const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
+    EXPECT_TRUE(result.status.ok()) << result.status.message;
+    for (const char* column : {"d", "s"}) {
+      const auto c = static_cast<std::size_t>(sink.column(column));
+      for (std::size_t row = 0; row < sink.rows(); ++row)
+        EXPECT_NEAR(sink.cell(row, c), 0.3 * sink.cell(row, 0), 1e-12) << engine << " " << column;
+    }
+    const Outcome bouncing = outcome_of(trial("contact-w7"), engine);
+    EXPECT_EQ(bouncing.y, (std::vector<double>{-0.5, 0.5, 0, 0})) << engine;
+  }
+}
+
+}  // namespace
+}  // namespace judder
