@@ -305,6 +305,7 @@ bool ModeSolver::smallest_norm(double level) {
   for (int f = 0; f < dimension; ++f) {
     double y = h[f * width + dimension + count];
     for (int c = 0; c < count; ++c) y += h[f * width + dimension + c] * solution.z[c];
+    if (!std::isfinite(y)) return false;  // a pivot below what numbers can divide by
     m_.shift[f] = y;
   }
   return true;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kNearlyClosed = 1e-9;  ///< share of a gap's scale below which its rounding is looked at
+constexpr double kLeastHop = 1.0 / 8;   ///< of the noise of a gap: smaller hops cannot be followed
 constexpr double kNearJam = 0.1;        // of its scale: k is looked at more closely from here on
 
 }  // namespace
@@ -267,6 +268,33 @@ bool EventEngine::Run::jam(int relation) {
        "to zero)"});
 }
 
+// Whether friction that the impacts of this contact do not have would be felt if it were closed for `time`.
+bool EventEngine::Run::friction_of_rest(int relation, double time) {
+  const model::Relation& own = system_.relations()[relation];
+  if (own.impact_friction || own.tangents == 0) return false;
+  const int n = layout_.coordinates;
+  const model::RelationRows& rows = system_.rows(work_, relation);
+  std::copy_n(rows.w, n, node_y_.begin());
+  system_.solve_mass(work_, node_y_.data());
+  double mobility = 0;
+  double fall = rows.zeta_n;
+  for (int i = 0; i < n; ++i) {
+    mobility += rows.w[i] * node_y_[i];
+    fall += rows.w[i] * motion_.acceleration()[i];
+  }
+  if (!(mobility > 0)) return false;
+  const double normal = std::max(0.0, -fall) / mobility;
+  for (int j = 0; j < own.tangents; ++j) {
+    std::copy_n(rows.tangent[j].drag, n, node_y_.begin());
+    system_.solve_mass(work_, node_y_.data());
+    const double force = std::abs(rows.tangent[j].mu) * normal;
+    for (int i = 0; i < n; ++i) {
+      if (std::abs(node_y_[i]) * force * time > options_.tolerance * scale_[n + i]) return true;
+    }
+  }
+  return false;
+}
+
 // Whether the impacts have become the tail of an accumulation. If so all contacts of the pattern touch now, and the tail's end is on the timetable.
 bool EventEngine::Run::begin_tail() {
   Accumulation::Pattern& pattern = pattern_;
@@ -283,6 +311,9 @@ bool EventEngine::Run::begin_tail() {
   for (int r = 0; r < layout_.relations; ++r) {
     if (!contains(pattern.members, r) || !system_.relations()[r].has_normal) continue;
     const double gap_scale = guards_.gap_scale(r);
+    if (!pattern.equal_time && pattern.height > kLeastHop * guards_.gap_noise(r) &&
+        friction_of_rest(r, pattern.remaining))
+      return false;
     if (pattern.equal_time) {
       if (pattern.size > 10 * options_.tolerance * speed_scale)
         return false;  // smaller hops drown in the error of the steps

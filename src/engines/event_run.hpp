@@ -148,6 +148,7 @@ struct EventEngine::Run {
   void add_impact_work();
   void settle_reference();
   [[nodiscard]] bool begin_tail();
+  [[nodiscard]] bool friction_of_rest(int relation, double time);
   [[nodiscard]] bool finish_accumulation();
   [[nodiscard]] bool end_tail();
   [[nodiscard]] bool strike_tails();

@@ -142,9 +142,12 @@ bool ExactEngine::Run::penetrates(const double* x, double time) {
     const Guard& guard = guards_.list()[form_->functions()[i].guard];
     if (guard.kind != GuardKind::gap) continue;
     const double gap = form_->search.value(static_cast<int>(i), x);
-    if (gap >= -kPenetration * form_->search.rounding(static_cast<int>(i), x) ||
-        gap >= -kRounding * guards_.gap_scale(guard.place))
-      continue;
+    if (gap >= -kPenetration * form_->search.rounding(static_cast<int>(i), x)) continue;
+    // A contact that was closed until now has no scale of its own: what its coordinates have moved counts too.
+    const double* w = system_.rows(work_, guard.place).w;
+    double seen = guards_.gap_scale(guard.place);
+    for (int k = 0; k < layout_.coordinates; ++k) seen = std::max(seen, std::abs(w[k]) * scale_[k]);
+    if (gap >= -kRounding * seen) continue;
     static_cast<void>(fail({Reason::discontinuous, time, system_.relations()[guard.place].place,
                             "the open contact penetrates by " + to_text(-gap) +
                                 ", more than the rounding of its gap: an impact was missed"}));

@@ -211,6 +211,32 @@ TEST(Ties, AReleaseAtTheSameInstantLetsTheOtherGoOn) {
   }
 }
 
+// Two feet whose slip depends on an angle that is the least number there is: shared reactions stay numbers.
+TEST(SharedReactions, DenormalRowsLeaveThemFinite) {
+  const Outcome block = outcome_of(trial("E10-accumulation-too-early"), "event");
+  ASSERT_EQ(block.y.size(), 6u);
+  for (int i = 3; i < 6; ++i) EXPECT_EQ(block.y[i], 0);
+}
+
+// A contact that was closed from the start opens by an impact beside it, with a gap of rounding.
+TEST(ExactEngine, AContactThatOpensByAnImpactBesideItIsNotInside) {
+  const Outcome stepped = outcome_of(trial("contact-b_0.06"), "event");
+  const Outcome exact = outcome_of(trial("contact-b_0.06"), "exact");
+  ASSERT_EQ(exact.words, stepped.words);
+  for (std::size_t i = 0; i < exact.times.size(); ++i) EXPECT_NEAR(exact.times[i], stepped.times[i], 1e-8);
+  for (std::size_t i = 0; i < exact.y.size(); ++i) EXPECT_NEAR(exact.y[i], stepped.y[i], 1e-8);
+}
+
+// Impacts without friction, a contact with it: the tail must be shorter than what that friction would do. Flights by Taylor series, 27 impacts, then sliding by Runge-Kutta.
+TEST(Accumulations, FrictionThatTheImpactsDoNotHaveIsNotFeltInTheirTail) {
+  for (const std::string& engine : kBoth) {
+    const Outcome ball = outcome_of(trial("contact-accumulation-frictionless-impacts"), engine);
+    EXPECT_NEAR(ball.y[0], -2.581858155705, 1e-6) << engine;
+    EXPECT_NEAR(ball.y[2], -0.902371934123, 1e-6) << engine;
+    EXPECT_NEAR(ball.times.back(), 1.209851793779, 1e-8) << engine;
+  }
+}
+
 // A drive below a body at rest does work: 0.3 m/s against 1 N for two seconds.
 TEST(Rest, DrivesBelowItDoTheirWork) {
   const TestModel model = text_model(R"toml(
