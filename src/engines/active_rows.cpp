@@ -55,7 +55,18 @@ void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
     }
   }
   std::copy(columns_.begin(), columns_.end(), response_.begin());
-  for (int k = 0; k < many; ++k) system_.solve_mass(work_, response_.data() + k * n_);
+  response_first_.resize(many);
+  response_end_.resize(many);
+  for (int k = 0; k < many; ++k) {
+    const double* response = response_.data() + k * n_;
+    system_.solve_mass(work_, response_.data() + k * n_);
+    int first = 0;
+    int end = n_;
+    while (first < end && response[first] == 0) ++first;
+    while (end > first && response[end - 1] == 0) --end;
+    response_first_[k] = first;
+    response_end_[k] = end;
+  }
 }
 
 // Entries are compared relative to the diagonal of G M⁻¹ Gᵀ, so units do not matter.
@@ -130,6 +141,17 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
       }
     }
   }
+  lower_first_.resize(many);
+  upper_end_.resize(many);
+  for (int p = 0; p < rank_; ++p) {
+    const double* entries = matrix_.data() + row_order_[p] * many;
+    int first = 0;
+    int end = rank_;
+    while (first < p && entries[column_order_[first]] == 0) ++first;
+    while (end > p + 1 && entries[column_order_[end - 1]] == 0) --end;
+    lower_first_[p] = first;
+    upper_end_[p] = end;
+  }
   return true;
 }
 
@@ -153,14 +175,14 @@ void ActiveRows::solve(double* x) {
   for (int p = 0; p < rank_; ++p) {
     const int pr = row_order_[p];
     double value = x[pr];
-    for (int k = 0; k < p; ++k) value -= matrix_[pr * many + column_order_[k]] * y[k];
+    for (int k = lower_first_[p]; k < p; ++k) value -= matrix_[pr * many + column_order_[k]] * y[k];
     y[p] = value;
   }
   std::fill_n(x, many, 0.0);
   for (int p = rank_ - 1; p >= 0; --p) {
     const int pr = row_order_[p];
     double value = y[p];
-    for (int k = p + 1; k < rank_; ++k) {
+    for (int k = p + 1; k < upper_end_[p]; ++k) {
       const int kc = column_order_[k];
       value -= matrix_[pr * many + kc] * x[kc];
     }

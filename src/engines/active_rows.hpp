@@ -10,6 +10,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engines/numeric/ranked_lu.hpp"
@@ -36,6 +37,11 @@ class ActiveRows {
   /// The velocity that the row has at v = 0.
   [[nodiscard]] double drive(int k) const;
   [[nodiscard]] const double* response(int k) const { return response_.data() + k * n_; }  ///< M⁻¹ C_k
+
+  /// Coordinates outside this range have no entry in the response.
+  [[nodiscard]] std::pair<int, int> response_range(int k) const {
+    return {response_first_[k], response_end_[k]};
+  }
 
   /// Columns from the rows of the workspace, with the friction that the slipping rows of the `touched` relations draw from λ_N.
   void build_columns(const Mode& mode, std::span<const int> touched);
@@ -67,6 +73,8 @@ class ActiveRows {
   std::vector<double> columns_;   ///< C, count × n
   std::vector<double> response_;  ///< M⁻¹ C, count × n
   std::vector<double> matrix_;    ///< G M⁻¹ C, then its LU
+  std::vector<int> response_first_, response_end_;
+  std::vector<int> lower_first_, upper_end_;  ///< by pivot: where the entries of its row of L begin, of U end
   std::vector<int> row_order_, column_order_;
   std::vector<int> first_rows_;  ///< row order found with the rank: where every pivoting starts
   std::vector<double> forward_, sizes_;

@@ -210,7 +210,7 @@ double Guards::value(const Guard& guard) {
       const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
       double slip = row.drive;
       const double* v = work_.in.data() + system_.layout().v();
-      for (int i = 0; i < system_.layout().coordinates; ++i) slip += row.w[i] * v[i];
+      for (const int i : system_.relations()[guard.place].touches) slip += row.w[i] * v[i];
       return guard.sign * slip;
     }
     case GuardKind::jam:

@@ -39,6 +39,7 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   residual_.resize(layout_.relations + layout_.tangents);
   outcome_.resize(at_.size);
   powers_.resize(layout_.audits);
+  sum_terms_.resize(n_);
   terms_.resize(n);
   rate_rounding_.resize(layout_.states);
   rest_.resize(n);
@@ -308,25 +309,35 @@ bool ModeMotion::evaluate_plain() {
       }
     }
   };
-  each_slipping([&](const model::Relation&, const model::RelationRows& rows, int j, double mu) {
+  // Rows stand on few coordinates, and what they leave out is zero.
+  each_slipping([&](const model::Relation& relation, const model::RelationRows& rows, int j, double mu) {
     if (rows.base == 0) return;
-    for (int i = 0; i < n_; ++i) a[i] += -mu * rows.base * rows.tangent[j].drag[i];
+    for (const int i : relation.touches) a[i] += -mu * rows.base * rows.tangent[j].drag[i];
   });
   system_.solve_mass(work_, a);
 
   const int count = active();
   if (count > 0) {
-    for (int k = 0; k < count; ++k) residual_[k] = -(dot(s.rows.row(k), a, n_) + s.rows.zeta(k));
+    for (int k = 0; k < count; ++k) {
+      const double* row = s.rows.row(k);
+      double sum = 0;
+      for (const int i : system_.relations()[s.rows[k].relation].touches) sum += row[i] * a[i];
+      residual_[k] = -(sum + s.rows.zeta(k));
+    }
     s.rows.solve(residual_.data());
-    for (int i = 0; i < n_; ++i) {
-      double sum = a[i];
-      double terms = std::abs(sum);
-      for (int k = 0; k < count; ++k) {
-        const double term = residual_[k] * s.rows.response(k)[i];
-        sum += term;
-        terms += std::abs(term);
+    double* terms = sum_terms_.data();
+    for (int i = 0; i < n_; ++i) terms[i] = std::abs(a[i]);
+    for (int k = 0; k < count; ++k) {
+      const double* response = s.rows.response(k);
+      const auto [first, end] = s.rows.response_range(k);
+      for (int i = first; i < end; ++i) {
+        const double term = residual_[k] * response[i];
+        a[i] += term;
+        terms[i] += std::abs(term);
       }
-      a[i] = std::abs(sum) <= kCancelled * terms ? 0 : sum;
+    }
+    for (int i = 0; i < n_; ++i) {
+      if (std::abs(a[i]) <= kCancelled * terms[i]) a[i] = 0;
     }
     for (int k = 0; k < count; ++k) outcome_[place(s.rows[k])] = residual_[k];
   }
@@ -647,22 +658,26 @@ void ModeMotion::audit(double* rate) {
     }
     if (element.relation < 0) continue;
     const auto r = (element.relation);
-    if (std::find(set_->touched.begin(), set_->touched.end(), element.relation) == set_->touched.end())
-      continue;
+    if (!std::binary_search(set_->touched.begin(), set_->touched.end(), element.relation)) continue;
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     const double* v = work_.in.data() + layout_.v();
+    const auto along = [&](const double* row) {
+      double sum = 0;
+      for (const int i : relation.touches) sum += row[i] * v[i];
+      return sum;
+    };
     const double normal = outcome_[at_.normal + r];
     if (relation.has_normal)
-      supplied[e] += relation.own_push ? normal * dot(rows.push, v, n_) : -normal * rows.gap_time;
+      supplied[e] += relation.own_push ? normal * along(rows.push) : -normal * rows.gap_time;
     for (int j = 0; j < relation.tangents; ++j) {
       const double force = outcome_[at_.tangent + relation.first_tangent + j];
       const TangentStatus status = set_->mode.tangent[relation.first_tangent + j];
       const double slip =
-          status == TangentStatus::stick ? 0 : dot(rows.tangent[j].w, v, n_) + rows.tangent[j].drive;
+          status == TangentStatus::stick ? 0 : along(rows.tangent[j].w) + rows.tangent[j].drive;
       dissipated[e] -= force * slip;
-      supplied[e] += relation.own_push ? force * (dot(rows.tangent[j].drag, v, n_) - slip)
-                                       : -force * rows.tangent[j].drive;
+      supplied[e] +=
+          relation.own_push ? force * (along(rows.tangent[j].drag) - slip) : -force * rows.tangent[j].drive;
     }
   }
 }

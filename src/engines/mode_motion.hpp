@@ -200,6 +200,7 @@ class ModeMotion {
 
   std::vector<double> outcome_;  ///< accelerations, reactions, rates
   std::vector<double> residual_;
+  std::vector<double> sum_terms_;  ///< by coordinate: absolute terms of its acceleration, while it is summed up
   std::vector<double> powers_;
   std::vector<double> terms_, rest_, drag_response_, rate_rounding_;
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;

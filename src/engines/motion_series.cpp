@@ -52,6 +52,7 @@ void MotionSeries::provide() {
   massless_ = massless_joints(system_);
   normal_.resize(layout.relations);
   tangent_.resize(layout.tangents);
+  slips_known_.resize(layout.relations);
 }
 
 int MotionSeries::rows_offset(int relation, int tangent) const {
@@ -73,12 +74,17 @@ const Series& MotionSeries::zeta(const Active& a) const {
   return rows_[a.relation][rows_offset(a.relation, a.tangent) + (a.tangent < 0 ? 1 : 2)];
 }
 
+// Rows and laws that never change are found once, to all orders; their slips when somebody asks.
 void MotionSeries::evaluate_rows(int order) {
   for (const int r : touched_) {
     const model::Relation& relation = system_.relations()[r];
-    relation.rows.evaluate_series(in_.data(), rows_[r].data(), registers_.data(), order);
+    const bool constant = relation.rows_constant && relation.law_constant;
+    slips_known_[r] = constant ? 0 : 1;
+    if (constant && order > 0) continue;
+    const int up_to = constant ? expr::kTaylorOrder : order;
+    relation.rows.evaluate_series(in_.data(), rows_[r].data(), registers_.data(), up_to);
     if (relation.law.outputs() > 0)
-      relation.law.evaluate_series(in_.data(), laws_[r].data(), registers_.data(), order);
+      relation.law.evaluate_series(in_.data(), laws_[r].data(), registers_.data(), up_to);
   }
 }
 
@@ -95,6 +101,12 @@ bool MotionSeries::factorise() {
     size_[a] = size != 0 ? std::abs(size) : 1;
     for (int i = 0; i < n_; ++i) response[i] = columns_[a * n_ + i].c[0];
     system_.solve_mass(work_, response);
+    int first = 0;
+    int end = n_;
+    while (first < end && response[first] == 0) ++first;
+    while (end > first && response[end - 1] == 0) --end;
+    response_first_[a] = first;
+    response_end_[a] = end;
   }
   for (int a = 0; a < count; ++a) {
     const Series* g = row(active_[a]);
@@ -139,9 +151,11 @@ double MotionSeries::rounding_of_forces() {
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const Series* g = row(active_[a]);
     double reaction = 0;
-    for (int i = 0; i < n_; ++i) reaction += std::abs(g[i].c[0] * width[i]);
+    for (const int i : system_.relations()[active_[a].relation].touches)
+      reaction += std::abs(g[i].c[0] * width[i]);
     reaction /= size_[a];
-    for (int i = 0; i < n_; ++i) most = std::max(most, reaction * std::abs(response_[a * n_ + i]));
+    for (int i = response_first_[a]; i < response_end_[a]; ++i)
+      most = std::max(most, reaction * std::abs(response_[a * n_ + i]));
   }
   return kLanding * most;
 }
@@ -188,6 +202,8 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
   right_.resize(n_);
   solver_.resize(count);
   response_.resize(count * n_);
+  response_first_.resize(count);
+  response_end_.resize(count);
   size_.resize(count);
   load_.resize(count);
   // Columns that keep their numbers: constant rows whose reaction feeds no friction that slips.
@@ -235,7 +251,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
         }
         const Series* drag = column({r, j});
         const Series known = product_series(mu, law[0], k);
-        for (int i = 0; i < n_; ++i) right_[i] -= product(known, drag[i], k);
+        for (const int i : relation.touches) right_[i] -= product(known, drag[i], k);
         for (int f = 0; f < feeds; ++f) {
           Series factor = product_series(mu, law[1 + f], k);
           const int pressed = mode.pressed[relation.feeds[f]];
@@ -244,7 +260,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
           }
           for (int a = 0; a < count; ++a) {
             if (active_[a].relation != relation.feeds[f] || active_[a].tangent >= 0) continue;
-            for (int i = 0; i < n_; ++i) {
+            for (const int i : relation.touches) {
               for (int l = 0; l <= k; ++l) columns_[a * n_ + i].c[l] -= product(factor, drag[i], l);
             }
           }
@@ -256,8 +272,10 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
       for (int j = 0; j < n_ && !system_.mass_constant(); ++j) {
         for (int l = 1; l <= k; ++l) right_[i] -= mass(i, j).c[l] * acceleration_[j].c[k - l];
       }
-      for (int a = 0; a < count; ++a) {
-        if (constant_[a] != 0) continue;
+    }
+    for (int a = 0; a < count; ++a) {
+      if (constant_[a] != 0) continue;
+      for (int i = 0; i < n_; ++i) {
         for (int l = 1; l <= k; ++l) right_[i] += columns_[a * n_ + i].c[l] * lambda_[a].c[k - l];
       }
     }
@@ -267,8 +285,9 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
     for (int a = 0; a < count; ++a) {
       const Series* g = row(active_[a]);
       double value = -zeta(active_[a]).c[k];
-      const bool varies = !system_.relations()[active_[a].relation].rows_constant;
-      for (int j = 0; j < n_; ++j) {
+      const model::Relation& relation = system_.relations()[active_[a].relation];
+      const bool varies = !relation.rows_constant;
+      for (const int j : relation.touches) {
         for (int l = 1; l <= k && varies; ++l) value -= g[j].c[l] * acceleration_[j].c[k - l];
         value -= g[j].c[0] * right_[j];
       }
@@ -276,16 +295,19 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
     }
     solver_.solve(load_.data());
     rounding_[k] = 0;
-    for (int i = 0; i < n_; ++i) {
-      double sum = right_[i];
-      double terms = std::abs(sum);
-      for (int a = 0; a < count; ++a) {
-        sum += response_[a * n_ + i] * load_[a];
-        terms += std::abs(response_[a * n_ + i] * load_[a]);
+    terms_.resize(n_);
+    for (int i = 0; i < n_; ++i) terms_[i] = std::abs(right_[i]);
+    for (int a = 0; a < count; ++a) {
+      const double* response = response_.data() + a * n_;
+      for (int i = response_first_[a]; i < response_end_[a]; ++i) {
+        right_[i] += response[i] * load_[a];
+        terms_[i] += std::abs(response[i] * load_[a]);
       }
-      rounding_[k] = std::max(rounding_[k], kRounding * terms);
-      acceleration_[i].c[k] = sum;
-      if (!std::isfinite(sum)) return false;
+    }
+    for (int i = 0; i < n_; ++i) {
+      rounding_[k] = std::max(rounding_[k], kRounding * terms_[i]);
+      acceleration_[i].c[k] = right_[i];
+      if (!std::isfinite(right_[i])) return false;
     }
     if (k == 0) rounding_[0] = std::max(rounding_[0], rounding_of_forces());
     for (int a = 0; a < count; ++a) lambda_[a].c[k] = load_[a];
@@ -375,7 +397,12 @@ Series MotionSeries::cone(int relation, int tangent, int side) const {
   return out;
 }
 
-Series MotionSeries::slip(int relation, int tangent) const {
+Series MotionSeries::slip(int relation, int tangent) {
+  if (slips_known_[relation] == 0) {
+    system_.relations()[relation].rows.evaluate_series(in_.data(), rows_[relation].data(), registers_.data(),
+                                                       order_);
+    slips_known_[relation] = 1;
+  }
   return rows_[relation][rows_offset(relation, tangent)];
 }
 

@@ -44,7 +44,7 @@ class MotionSeries {
   [[nodiscard]] const expr::Series& tangent(int number) const { return tangent_[number]; }
   [[nodiscard]] expr::Series limit(int relation) const;                        ///< L
   [[nodiscard]] expr::Series cone(int relation, int tangent, int side) const;  ///< μ_s L − side λ_T
-  [[nodiscard]] expr::Series slip(int relation, int tangent) const;
+  [[nodiscard]] expr::Series slip(int relation, int tangent);
   [[nodiscard]] expr::Series surface(int k);
   /// q, v, z a time `later`, by the polynomials.
   void state(double later, double* y) const;
@@ -80,8 +80,11 @@ class MotionSeries {
   std::vector<expr::Series> columns_;                   ///< active × n
   std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_;
   std::vector<double> right_, load_, response_, size_, rounding_terms_;
-  std::vector<std::uint8_t> constant_;  ///< by active row: its column has no higher coefficients
-  numeric::RankedLu solver_;            ///< G M⁻¹ C of order zero
+  std::vector<double> terms_;                       ///< by coordinate: of its acceleration
+  std::vector<int> response_first_, response_end_;  ///< by active row: entries of its response
+  std::vector<std::uint8_t> slips_known_;           ///< by relation: rows_ hold its slips
+  std::vector<std::uint8_t> constant_;              ///< by active row: its column has no higher coefficients
+  numeric::RankedLu solver_;                        ///< G M⁻¹ C of order zero
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
 };
 

@@ -292,7 +292,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
     double fall = rows.zeta_n;
     double terms = std::abs(fall);
     double power = 0;
-    for (int i = 0; i < n; ++i) {
+    for (const int i : relation.touches) {
       const double term = rows.w[i] * reading.acceleration[i];
       fall += term;
       terms += std::abs(term);
@@ -337,7 +337,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
     double dragged = 0;
     double sweep = row.zeta;
     double terms = std::abs(row.zeta);
-    for (int i = 0; i < n; ++i) {
+    for (const int i : relation.touches) {
       const double term = row.drag[i] * friction;
       push[i] += term;
       push_terms[i] += std::abs(term);
@@ -372,7 +372,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
                      rounding(relation.rows, slip_output + 2);
       // Massless coordinates have a velocity by their balance, and no acceleration that is told.
       bool told = true;
-      for (int i = 0; i < n; ++i) told = told && (follows[i] == 0 || row.w[i] == 0);
+      for (const int i : relation.touches) told = told && (follows[i] == 0 || row.w[i] == 0);
       if (told) check(Law::row, r, t, std::abs(sweep), allowance);
     } else {
       const double factor = status == Tangent::free ? 0 : status == Tangent::smooth ? 1 : sigma;
