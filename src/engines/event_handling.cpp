@@ -353,6 +353,10 @@ bool EventEngine::Run::settle() {
       decided = false;
       if (!touch()) return false;
       if (round > 0) exclusions_.clear();
+      // A slip that an impact leaves has its direction by value, whatever it was to end with.
+      for (int j = 0; j < layout_.tangents; ++j) {
+        if (direction(mode_.tangent[j]) != 0) exclusions_.tangent[j] = 0;
+      }
       continue;
     }
     settled = decided && !sides && !moved;
@@ -440,6 +444,21 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
     if (again.ok() && moved) {
       status = again;
       mode = other;
+    }
+  }
+  if (status.reason == Reason::inconsistent) {
+    // Of several rows that are at their limits together some may hold on: it is enough that one lets go.
+    constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
+    for (int j = 0; j < layout_.tangents; ++j) {
+      if ((exclusions_.tangent[j] & kStick) == 0) continue;
+      Mode other = mode;
+      Decider::Exclusions one = no_exclusions_;
+      one.tangent[j] = kStick;
+      const Status again = decider_.decide(other, one, kDecisionTolerance);
+      if (!again.ok()) continue;
+      status = again;
+      mode = other;
+      break;
     }
   }
   result_.undecided_ties += decider_.undecided_ties();

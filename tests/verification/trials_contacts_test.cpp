@@ -237,6 +237,27 @@ TEST(Accumulations, FrictionThatTheImpactsDoNotHaveIsNotFeltInTheirTail) {
   }
 }
 
+// Three joints hold two bodies and reach their limits together: one of them holds on. Moreau's scheme, steps of 2e-4: x0 = -0.83213, x1 = -0.41931, x2 = 0.
+TEST(Ties, OfRowsAtTheirLimitsOneMayHoldOn) {
+  for (const std::string& engine : kBoth) {
+    const Outcome bodies = outcome_of(trial("contact-one-lets-go"), engine);
+    EXPECT_EQ(bodies.words, (std::vector<std::string>{"slip a1", "slip b2"})) << engine;
+    EXPECT_NEAR(bodies.y[0], -0.83213, 1e-4) << engine;
+    EXPECT_NEAR(bodies.y[1], -0.41931, 1e-4) << engine;
+    EXPECT_EQ(bodies.y[2], 0) << engine;
+  }
+}
+
+// A slip would end at the instant of an impact that drives it on: its direction is that of its value afterwards.
+TEST(Ties, AnImpactAtTheEndOfASlipDrivesItOn) {
+  for (const std::string& engine : kBoth) {
+    const Outcome bodies = outcome_of(trial("contact-impact-at-the-end-of-a-slip"), engine);
+    ASSERT_GE(bodies.words.size(), 5u) << engine;
+    EXPECT_EQ(bodies.words[4], "impact c2") << engine;
+    EXPECT_NE(bodies.words[5], "stick a1") << engine;
+  }
+}
+
 // A drive below a body at rest does work: 0.3 m/s against 1 N for two seconds.
 TEST(Rest, DrivesBelowItDoTheirWork) {
   const TestModel model = text_model(R"toml(
