@@ -22,7 +22,8 @@ constexpr int kPatience = 200;                 ///< returns that a motion found 
 constexpr std::size_t kPoints = 10;            ///< states of which the limit of a sequence is found
 constexpr std::size_t kWeights = 4;            ///< two pairs of complex multipliers, or four real ones
 constexpr double kPhase = 0.3819660112501051;  ///< of the sections within a period of the forces
-constexpr int kLooks = 16;                     ///< per period of the forces, for ranges
+constexpr double kErrors =
+    30;  ///< tolerances that a motion may be apart from itself after a period of its own
 constexpr std::uint64_t kBase = 0x100000001b3ULL;  // odd, so that powers do not vanish
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * kBase; }
@@ -59,7 +60,7 @@ long multiplier(double p, double q, long limit) {
   return 0;
 }
 
-/// Everything of the motion that may depend on t, at the start state.
+/// Everything of the motion that may depend on t, at the state in `work`.
 void time_values(const model::System& system, model::Workspace& work, double t, std::vector<double>& out) {
   out.clear();
   work.in[0] = t;
@@ -175,6 +176,12 @@ double PeriodMonitor::Stride::per_decade() const {
   return static_cast<double>(most);
 }
 
+bool PeriodMonitor::Stride::shrank() const {
+  std::size_t last = 0;
+  while (last + 1 < reached.size() && reached[last + 1] != 0) ++last;
+  return reached[last] > 1;
+}
+
 double PeriodMonitor::Stride::bound() const {
   const double returns = per_decade();
   return largest() / (returns > 0 ? -std::expm1(-std::log(10.0) / returns) : 1);
@@ -187,7 +194,11 @@ PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineO
       forcing_(forcing_period),
       inner_(inner),
       periodic_(periodic),
-      user_(options.cancel) {
+      user_(options.cancel),
+      steps_(*this, options.observer) {
+  // What the tolerance leaves uncertain cannot be asked for.
+  periodic_.accuracy = std::max(periodic_.accuracy, std::min(kErrors * options.tolerance, 1e-2));
+  same_ = std::max(3 * periodic_.accuracy, 100 * options.tolerance);
   for (std::size_t k = 0; k < system.watches().size(); ++k) {
     const std::string& name = system.watches()[k].name;
     hidden_.push_back(name.compare(0, kPrefix.size(), kPrefix) == 0);
@@ -195,6 +206,8 @@ PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineO
   const auto size = static_cast<std::size_t>(system.layout().integrated());
   least_.assign(size, std::numeric_limits<double>::infinity());
   most_.assign(size, -std::numeric_limits<double>::infinity());
+  since_least_ = least_;
+  since_most_ = most_;
   own_.assign(size, 0.0);
   cells_.resize(simulate::column_names(system).size());
 }
@@ -219,10 +232,7 @@ bool PeriodMonitor::next_leg(double time) {
       if (instant > time && (forcing_ == 0 || instant < leg_until_)) instants_.push_back(instant);
     }
   };
-  if (measuring_)
-    add(first_.time, motion_.period, PeriodicMotion::kMeasured);
-  else if (forcing_ > 0)
-    add(time, leg_until_ - time, kLooks);  // for ranges, which need not be exact
+  if (measuring_) add(first_.time, motion_.period, PeriodicMotion::kMeasured);
   const auto own = static_cast<std::ptrdiff_t>(instants_.size());
   const auto later = std::upper_bound(options_.instants.begin(), options_.instants.end(), time);
   instants_.insert(instants_.end(), later, options_.instants.end());
@@ -260,23 +270,41 @@ bool PeriodMonitor::drifts(std::size_t component) const {
   return component >= 2 * n && system_.cyclic()[component - n];
 }
 
-void PeriodMonitor::note_state(const model::Workspace& work) {
-  const double* y = work.in.data() + system_.layout().q();
-  const auto widen = [&](std::vector<double>& least, std::vector<double>& most) {
-    for (std::size_t i = 0; i < least.size(); ++i) {
-      least[i] = std::min(least[i], y[i]);
-      most[i] = std::max(most[i], y[i]);
-    }
-  };
-  widen(least_, most_);
-  for (auto& [key, returns] : returns_) widen(returns.least, returns.most);
+void PeriodMonitor::note_state(const double* y) {
+  for (std::size_t i = 0; i < least_.size(); ++i) {
+    since_least_[i] = std::min(since_least_[i], y[i]);
+    since_most_[i] = std::max(since_most_[i], y[i]);
+  }
+}
+
+void PeriodMonitor::Steps::point(const engines::ToldPoint& point) {
+  monitor_.note_state(point.in.data() + monitor_.system_.layout().q());
+  if (next_ != nullptr) next_->point(point);
+}
+
+void PeriodMonitor::Steps::impulses(const engines::ToldImpulses& impulses) {
+  if (next_ != nullptr) next_->impulses(impulses);
+}
+
+void PeriodMonitor::Steps::event(const engines::Event& event) {
+  if (next_ != nullptr) next_->event(event);
+}
+
+/// The mode without the numbers of floor and mod of time, which count the periods.
+std::uint64_t PeriodMonitor::mode_of(const engines::Mode& mode) {
+  repeated_ = mode;
+  for (std::size_t k = 0; k < repeated_.side.size(); ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (info.whole && info.time_only) repeated_.side[k] = 0;
+  }
+  return repeated_.key();
 }
 
 /// Whether the state has been the same, to rounding and without speed, since another row.
 bool PeriodMonitor::rests(const engines::Mode& mode, model::Workspace& work) {
   const auto n = static_cast<std::size_t>(system_.layout().coordinates);
   const double* y = work.in.data() + system_.layout().q();
-  bool same = rest_y_.size() == least_.size() && rest_mode_ == mode.key();
+  bool same = rest_y_.size() == least_.size() && rest_mode_ == mode_of(mode);
   bool moves = false;
   for (std::size_t i = 0; i < least_.size(); ++i) {
     moves = moves || (i >= n && i < 2 * n && !drifts(i - n) && y[i] != 0);
@@ -285,7 +313,7 @@ bool PeriodMonitor::rests(const engines::Mode& mode, model::Workspace& work) {
   }
   if (same && !moves) return work.in[0] > rest_time_;
   rest_y_.assign(y, y + least_.size());
-  rest_mode_ = mode.key();
+  rest_mode_ = mode_of(mode);
   rest_time_ = work.in[0];
   return false;
 }
@@ -297,7 +325,7 @@ void PeriodMonitor::row(RowKind kind, const engines::Mode& mode, model::Workspac
     if (sampled) inner_.row(kind, mode, work);
     return;
   }
-  note_state(work);
+  note_state(work.in.data() + system_.layout().q());
   if (kind == RowKind::after && visible_) rest_y_.clear();  // the tail of an accumulation ends with its event
   const bool rest = rests(mode, work);
   if (measuring_) measure_row(mode, work);
@@ -381,9 +409,17 @@ void PeriodMonitor::section(std::uint64_t key, const engines::Mode& mode, model:
   Returns* const of_key = returns_of(key);
   if (of_key == nullptr) return;
   Returns& returns = *of_key;
+  const auto widen = [&](std::vector<double>& least, std::vector<double>& most) {
+    for (std::size_t i = 0; i < least.size(); ++i) {
+      least[i] = std::min(least[i], since_least_[i]);
+      most[i] = std::max(most[i], since_most_[i]);
+    }
+  };
+  widen(least_, most_);
+  for (auto& [of, others] : returns_) widen(others.least, others.most);
   Return& now = returns.ring[returns.next];
   now.time = work.in[0];
-  now.mode = mode.key();
+  now.mode = mode_of(mode);
   now.hash = hash_;
   now.count = count_;
   const auto q = work.in.begin() + system_.layout().q();
@@ -391,6 +427,7 @@ void PeriodMonitor::section(std::uint64_t key, const engines::Mode& mode, model:
   now.least = returns.least;
   now.most = returns.most;
   returns.least = returns.most = now.y;
+  since_least_ = since_most_ = now.y;
   returns.next = (returns.next + 1) % returns.ring.size();
   returns.size = std::min(returns.size + 1, returns.ring.size());
   if (measuring_) {
@@ -448,6 +485,9 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
     if (found != 0 || 2 * p >= returns.size || (key == kSampleKey && !settled)) continue;
     if (!same_modes(returns, p) || stride.count <= static_cast<long>(p)) continue;
     double bound = stride.bound();
+    // What never shrank says nothing of where it goes, unless it is a motion of its own period within the errors of the steps.
+    if (!stride.shrank() && stride.largest() > kErrors * options_.tolerance)
+      bound = std::numeric_limits<double>::infinity();
     bool by_limit = false;
     if (bound > periodic_.accuracy && stride.largest() <= periodic_.accuracy) {
       bound = distance_to_limit(returns, p);
@@ -467,8 +507,8 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
     motion_ = {};
     motion_.distance = bound;
     const double decade = stride.per_decade();
-    motion_.contraction = decade > 0 ? std::pow(10.0, -static_cast<double>(p) / decade)
-                                     : std::numeric_limits<double>::quiet_NaN();
+    motion_.contraction = decade > 0 && stride.shrank() ? std::pow(10.0, -static_cast<double>(p) / decade)
+                                                        : std::numeric_limits<double>::quiet_NaN();
     if (settled) {
       settle(mode, work, rest_time_ < returns.back(p).time ? rest_time_ : now.time,
              rest_time_ < returns.back(p).time);
@@ -479,7 +519,7 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
   // Within this distance of the periodic motion, what is near to itself after a part of p repeats after it.
   for (std::size_t q = 1; q < found; ++q) {
     if (found % q != 0 || !same_modes(returns, q)) continue;
-    if (returns.stride[q - 1].largest() > 3 * periodic_.accuracy) continue;
+    if (returns.stride[q - 1].largest() > same_) continue;
     motion_.contraction = std::pow(motion_.contraction, static_cast<double>(q) / static_cast<double>(found));
     found = q;
   }
@@ -544,13 +584,16 @@ bool PeriodMonitor::limit_of(const Returns& returns, std::size_t p, std::size_t 
   return finite;
 }
 
-/// How far y_k is from the limit of its sequence, with what two separate windows differ about it.
+/// How far y_k is from the limit of its sequence, or was in the window before it (a transient that turns passes near to it), with what two
+/// separate windows differ about the limit.
 double PeriodMonitor::distance_to_limit(const Returns& returns, std::size_t p) const {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   if (returns.size < 2 * kPoints * p) return kNone;
   Return now, before;
   if (!limit_of(returns, p, 0, now.y) || !limit_of(returns, p, kPoints * p, before.y)) return kNone;
-  return 2 * distance(returns.back(0), now) + 4 * distance(now, before);
+  double far = 0;
+  for (std::size_t j = 0; j < kPoints; ++j) far = std::max(far, distance(returns.back(j * p), now));
+  return 2 * far + 4 * distance(now, before);
 }
 
 /// Modes and events have been the same over the last two times p returns.
@@ -716,7 +759,7 @@ int PeriodMonitor::repetitions() const {
       bool same = true;
       for (std::size_t i = 0; i < width && same; ++i) {
         const double change = std::abs(track_[(k + length) * width + i] - track_[k * width + i]);
-        same = drifts(i) || !(change > 3 * periodic_.accuracy * scale(i));
+        same = drifts(i) || !(change > same_ * scale(i));
       }
       if (!same) ++apart;
     }
@@ -772,13 +815,8 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
   PeriodMonitor monitor(system, options, forcing_period, sink, periodic);
   options.event_rows = true;
   options.cancel = monitor.cancel();
-  // Where there are many legs, the engine keeps its memory from one to the next.
-  const std::string used = simulate::engine_used(system, engine);
-  const bool possible = simulate::engine_problem(system, engine).empty();
-  std::optional<engines::EventEngine> event;
-  std::optional<engines::ExactEngine> exact;
-  if (possible && used == "event") event.emplace(system);
-  if (possible && used == "exact") exact.emplace(system);
+  options.observer = monitor.observer();
+  simulate::Legs legs(system, engine, options, resume);
   // Rows at equal times belong to the whole run, not to a leg.
   const double until = options.until;
   if (options.every == 0)
@@ -789,9 +827,7 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
   do {
     options.instants = monitor.instants();
     options.until = again ? monitor.leg_until() : until;
-    engines::EngineResult leg = event   ? event->run(options, monitor, resume)
-                                : exact ? exact->run(options, monitor, resume)
-                                        : simulate::run(system, engine, options, monitor, resume);
+    engines::EngineResult leg = legs.run(options, monitor, resume);
     if (!first) {
       leg.steps += total.steps;
       leg.rejected += total.rejected;
@@ -822,6 +858,7 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
                     : found->equilibrium ? "an equilibrium"
                                          : "period " + to_text(found->period, 12)};
   }
+  legs.judge(total);
   return total;
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "expr/graph_data.hpp"
 
@@ -314,14 +316,69 @@ bool degree_at_most(Graph& g, Node a, std::span<const Variable> variables, std::
   return true;
 }
 
+/// By how much a node grows with t in the mean: floor(u) like u, so that mod(t, 2) does not grow at all; a sine and a side do not either. Nothing:
+/// it is not known.
+std::optional<double> mean_rate(const Graph::Data& d, Node root, Variable t) {
+  std::vector<std::optional<double>> rate(d.entries.size());
+  const std::array roots{root};
+  for (const std::uint32_t i : d.parts(roots, true)) {
+    const Entry& e = d.entries[i];
+    const auto terms = d.terms(Node{i});
+    switch (e.kind) {
+      case NodeKind::constant:
+        rate[i] = 0;
+        break;
+      case NodeKind::variable:
+        rate[i] = e.first == t ? 1 : 0;
+        break;
+      case NodeKind::sum: {
+        double sum = 0, size = 0;
+        bool known = true;
+        for (const Term& term : terms) {
+          known = known && rate[term.node.index];
+          if (!known) break;
+          sum += term.coefficient * *rate[term.node.index];
+          size += std::abs(term.coefficient * *rate[term.node.index]);
+        }
+        constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+        if (known) rate[i] = std::abs(sum) <= kRounding * size ? 0 : sum;
+        break;
+      }
+      case NodeKind::side:
+        if (d.switches[e.first].two_sided())
+          rate[i] = 0;
+        else if (d.switches[e.first].whole)
+          rate[i] = rate[d.switches[e.first].surface.index];
+        break;
+      case NodeKind::sign:
+        rate[i] = 0;
+        break;
+      default: {
+        bool grows = e.kind != NodeKind::call || (e.function != Function::sin && e.function != Function::cos);
+        if (grows)
+          grows = std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+            return !rate[term.node.index] || *rate[term.node.index] != 0;
+          });
+        if (!grows) rate[i] = 0;
+        break;
+      }
+    }
+  }
+  return rate[root.index];
+}
+
 }  // namespace
 
 std::vector<double> Graph::periods(std::span<const Node> nodes, Variable t) {
   constexpr double kPi = 3.141592653589793;
   std::vector<double> found;
   const auto note = [&](Node argument, double turn) {
-    const Node rate = derivative(argument, t);
-    if (is_constant(rate) && value(rate) != 0) found.push_back(turn / std::abs(value(rate)));
+    std::optional<double> rate = mean_rate(*data_, argument, t);
+    if (!rate) {
+      const Node slope = derivative(argument, t);
+      if (is_constant(slope)) rate = value(slope);
+    }
+    if (rate && *rate != 0) found.push_back(turn / std::abs(*rate));
   };
   for (const std::uint32_t i : data_->parts(nodes, true)) {
     const Entry entry = data_->entries[i];

@@ -127,29 +127,59 @@ std::string engine_used(const model::System& system, std::string_view name) {
   return engines::ExactEngine::unsupported(system).empty() ? "exact" : "event";
 }
 
-engines::EngineResult run(const model::System& system, std::string_view name,
-                          const engines::EngineOptions& options, engines::Sink& sink,
-                          const engines::Moment* resume) {
-  const std::string problem = engine_problem(system, name);
-  if (!problem.empty()) {
+struct Legs::Parts {
+  engines::EngineOptions options;
+  std::string problem;
+  std::optional<engines::EventEngine> event;
+  std::optional<engines::ExactEngine> exact;
+  std::optional<Witness> witness;
+};
+
+Legs::Legs(const model::System& system, std::string_view name, const engines::EngineOptions& options,
+           const engines::Moment* resume)
+    : parts_(std::make_unique<Parts>()) {
+  parts_->options = options;
+  parts_->problem = engine_problem(system, name);
+  if (!parts_->problem.empty()) return;
+  if (engine_used(system, name) == "exact")
+    parts_->exact.emplace(system);
+  else
+    parts_->event.emplace(system);
+  if (options.referee) parts_->witness.emplace(system, options, resume);
+}
+
+Legs::~Legs() = default;
+Legs::Legs(Legs&&) noexcept = default;
+
+engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::Sink& sink,
+                                const engines::Moment* resume) {
+  if (!parts_->problem.empty()) {
     engines::EngineResult result;
-    result.status = {Reason::unsupported, options.from, {}, problem};
+    result.status = {Reason::unsupported, options.from, {}, parts_->problem};
     return result;
   }
-  const auto run_with = [&](const engines::EngineOptions& used) {
-    if (engine_used(system, name) == "exact") return engines::ExactEngine(system).run(used, sink, resume);
-    return engines::EventEngine(system).run(used, sink, resume);
-  };
-  if (!options.referee) return run_with(options);
-  Witness witness(system, options, resume);
   engines::EngineOptions watched = options;
-  watched.observer = &witness;
-  engines::EngineResult result = run_with(watched);
-  result.verdict = witness.verdict();
+  watched.observer = parts_->options.observer;
+  if (parts_->witness) watched.observer = &*parts_->witness;
+  return parts_->exact ? parts_->exact->run(watched, sink, resume)
+                       : parts_->event->run(watched, sink, resume);
+}
+
+void Legs::judge(engines::EngineResult& result) {
+  if (!parts_->witness) return;
+  result.verdict = parts_->witness->verdict();
   if (!result.verdict.silent() && (result.status.ok() || result.status.reason == Reason::interrupted)) {
     const Finding& first = result.verdict.findings.front();
     result.status = {Reason::laws_violated, result.status.time, first.place, finding_text(first)};
   }
+}
+
+engines::EngineResult run(const model::System& system, std::string_view name,
+                          const engines::EngineOptions& options, engines::Sink& sink,
+                          const engines::Moment* resume) {
+  Legs legs(system, name, options, resume);
+  engines::EngineResult result = legs.run(options, sink, resume);
+  legs.judge(result);
   return result;
 }
 

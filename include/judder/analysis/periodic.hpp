@@ -103,6 +103,8 @@ class PeriodMonitor : public engines::Sink {
   void interval(const engines::Interval& interval) override;
   void progress(double time) override;
 
+  /// To be told the steps of every leg: ranges are those of the motion, whatever rows are asked for.
+  [[nodiscard]] engines::Observer* observer() { return &steps_; }
   [[nodiscard]] const std::atomic<bool>* cancel() const { return &cancel_; }
   /// Prepares the next leg of the run, which begins at `time`. False: there is none.
   [[nodiscard]] bool next_leg(double time);
@@ -131,6 +133,8 @@ class PeriodMonitor : public engines::Sink {
     [[nodiscard]] double largest(bool before = false) const;  ///< in the window, or in the one before it
     [[nodiscard]] bool steady() const;
     void add(double distance);
+    /// It has shrunk by a power of ten since the first return.
+    [[nodiscard]] bool shrank() const;
     /// Returns per power of ten.
     [[nodiscard]] double per_decade() const;
     [[nodiscard]] double bound() const;
@@ -144,9 +148,21 @@ class PeriodMonitor : public engines::Sink {
       return ring[(next + 2 * ring.size() - 1 - p) % ring.size()];
     }
   };
+  class Steps final : public engines::Observer {
+   public:
+    Steps(PeriodMonitor& monitor, engines::Observer* next) : monitor_(monitor), next_(next) {}
+    void point(const engines::ToldPoint& point) override;
+    void impulses(const engines::ToldImpulses& impulses) override;
+    void event(const engines::Event& event) override;
+
+   private:
+    PeriodMonitor& monitor_;
+    engines::Observer* next_;  ///< somebody else who listens
+  };
   [[nodiscard]] bool drifts(std::size_t component) const;
+  [[nodiscard]] std::uint64_t mode_of(const engines::Mode& mode);
   Returns* returns_of(std::uint64_t key);
-  void note_state(const model::Workspace& work);
+  void note_state(const double* y);
   [[nodiscard]] bool rests(const engines::Mode& mode, model::Workspace& work);
   void settle(const engines::Mode& mode, model::Workspace& work, double since, bool at_rest);
   [[nodiscard]] bool awaits_switch(model::Workspace& work) const;
@@ -178,7 +194,8 @@ class PeriodMonitor : public engines::Sink {
   const engines::EngineOptions options_;
   const double forcing_;
   engines::Sink& inner_;
-  const PeriodicOptions periodic_;
+  PeriodicOptions periodic_;
+  double same_ = 0;  ///< what parts of a period may differ by that are one
   std::atomic<bool> cancel_{false};
   const std::atomic<bool>* user_;
   std::vector<bool> hidden_;  ///< by watch
@@ -186,13 +203,16 @@ class PeriodMonitor : public engines::Sink {
   // the present instant
   std::vector<double> held_in_;
   engines::Mode held_mode_;
+  engines::Mode repeated_;  ///< workspace of mode_of
   model::Workspace* held_work_ = nullptr;
   bool visible_ = false;
   std::uint64_t instant_ = 0;
 
-  std::vector<double> least_, most_;  ///< of y so far
-  std::vector<double> own_;           ///< range over the returns that are compared
-  std::vector<double> rest_y_;        ///< where it may have come to rest
+  Steps steps_;
+  std::vector<double> least_, most_;              ///< of y so far
+  std::vector<double> since_least_, since_most_;  ///< of y since the last section of any kind
+  std::vector<double> own_;                       ///< range over the returns that are compared
+  std::vector<double> rest_y_;                    ///< where it may have come to rest
   std::uint64_t rest_mode_ = 0;
   double rest_time_ = 0;
   double passed_ = std::numeric_limits<double>::quiet_NaN();  ///< time of the last sample row passed on

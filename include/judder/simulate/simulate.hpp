@@ -4,6 +4,7 @@
 // (mode_word). MemorySink keeps everything; other sinks (io/run_folder) stream.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,27 @@ struct Result {
 [[nodiscard]] engines::EngineResult run(const model::System& system, std::string_view name,
                                         const engines::EngineOptions& options, engines::Sink& sink,
                                         const engines::Moment* resume = nullptr);
+
+/// A run in several legs, each of which goes on where the one before it ended: the engine keeps its memory from one to the next, and the referee
+/// judges them as one run.
+class Legs {
+ public:
+  /// `options` and `resume` are those of the whole run. An observer named there is told every leg, after the referee.
+  Legs(const model::System& system, std::string_view name, const engines::EngineOptions& options,
+       const engines::Moment* resume = nullptr);
+  ~Legs();
+  Legs(Legs&&) noexcept;
+  /// One leg. Its `observer` and `referee` are those of the whole run.
+  [[nodiscard]] engines::EngineResult run(const engines::EngineOptions& options, engines::Sink& sink,
+                                          const engines::Moment* resume);
+  /// After the last leg: the verdict on all of them into its result, as run() above gives it.
+  void judge(engines::EngineResult& result);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
 /// A finding as one sentence.
 [[nodiscard]] std::string finding_text(const Finding& finding);
 [[nodiscard]] Result simulate(const model::System& system, const engines::EngineOptions& options,
