@@ -100,6 +100,19 @@ std::string apart(double computed, double expected) {
          to_text(computed - expected, 3);
 }
 
+/// What a reference sets that the model does not say itself: a run that is made already is not made again.
+std::vector<model::Named> differing(const ReferenceValue& value, const model::Spec& spec) {
+  std::vector<model::Named> out = value.set;
+  if (!value.variants.empty()) return out;
+  std::erase_if(out, [&spec](const model::Named& named) {
+    return std::any_of(spec.parameters.begin(), spec.parameters.end(), [&](const model::Parameter& known) {
+      return known.name.text == named.name.text && known.value.number && named.value.number &&
+             *known.value.number == *named.value.number;
+    });
+  });
+  return out;
+}
+
 class Verifier {
  public:
   Verifier(const Reference& reference, const std::vector<Writing>& writings, const VerifyOptions& options)
@@ -140,7 +153,7 @@ class Verifier {
       const bool meant = value.model.empty() ? w == 0 || !value.only : value.model == writing.name;
       if (!meant) continue;
       found = true;
-      Run run{&writing, value.variants, value.set, value.until, {}};
+      Run run{&writing, value.variants, differing(value, writing.spec), value.until, {}};
       const std::string key = run.title();
       const auto [place, fresh] = runs_.emplace(key, std::move(run));
       if (fresh) order_.push_back(key);

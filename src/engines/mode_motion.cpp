@@ -280,7 +280,8 @@ void ModeMotion::refresh_rows() {
 
 // The equations one after the other.
 bool ModeMotion::evaluate_plain() {
-  if (!system_.motion(work_)) return false;
+  if (!system_.motion(work_, powers_asked_ ? powers_.data() : nullptr)) return false;
+  powers_known_ = powers_asked_ && system_.has_powers_with_motion();
   ModeSetting& s = *set_;
   double* a = outcome_.data();
   std::memcpy(a, work_.force.data(), sizeof(double) * n_);
@@ -563,6 +564,7 @@ bool ModeMotion::evaluate_sliding() {
     }
   }
   judge_outer();
+  powers_known_ = false;  // those were of one corner
   return true;
 }
 
@@ -632,7 +634,11 @@ void ModeMotion::pin(double t, double* y) const {
 
 bool ModeMotion::operator()(double t, const double* y, double* rate) {
   load(t, y);
-  if (!evaluate()) return false;
+  powers_asked_ = components() > layout_.integrated();
+  powers_known_ = false;
+  const bool evaluated = evaluate();
+  powers_asked_ = false;
+  if (!evaluated) return false;
   std::memcpy(rate, work_.in.data() + layout_.v(), sizeof(double) * n_);
   std::memcpy(rate + n_, outcome_.data(), sizeof(double) * n_);
   for (int i = 0; i < layout_.states; ++i) {
@@ -649,7 +655,7 @@ void ModeMotion::audit(double* rate) {
   double* dissipated = rate;
   double* supplied = rate + layout_.audits;
   std::fill_n(rate, 2 * layout_.audits, 0.0);
-  system_.powers(work_, powers_.data());
+  if (!powers_known_) system_.powers(work_, powers_.data());
   for (std::size_t e = 0; e < audits.size(); ++e) {
     const model::AuditInfo& element = audits[e];
     if (element.power >= 0) {

@@ -51,7 +51,10 @@ class ModeMotion {
   [[nodiscard]] bool evaluate() {
     ++evaluations;
     if (!set_->table.ready()) return evaluate_equations();
-    if (!set_->table.evaluate(work_.in.data(), work_.registers.data(), outcome_.data())) return false;
+    if (!set_->table.evaluate(work_.in.data(), work_.registers.data(), outcome_.data(),
+                              powers_asked_ ? powers_.data() : nullptr))
+      return false;
+    powers_known_ = powers_asked_ && set_->table.gives_powers();
     for (int i = at_.rate; i < at_.size; ++i) work_.rate[i - at_.rate] = outcome_[i];
     return true;
   }
@@ -202,6 +205,8 @@ class ModeMotion {
   std::vector<double> residual_;
   std::vector<double> sum_terms_;  ///< by coordinate: absolute terms of its acceleration, while it is summed up
   std::vector<double> powers_;
+  bool powers_asked_ = false;  ///< evaluate() is to give them if that costs little
+  bool powers_known_ = false;  ///< it has
   std::vector<double> terms_, rest_, drag_response_, rate_rounding_;
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
 

@@ -104,7 +104,9 @@ class ModeTable::Builder {
       constant_[i] = 0;
     }
     table_.varying_ = varies ? &linked_.varying : nullptr;
-    table_.varied_.assign(linked_.varying.outputs(), 0.0);
+    const expr::Program& both = linked_.varying_and_powers;
+    table_.with_powers_ = both.outputs() > 0 ? &both : nullptr;
+    table_.varied_.assign(std::max(linked_.varying.outputs(), both.outputs()), 0.0);
     table_.sources_.assign(columns_.size(), 0.0);
     for (int k = 0; k < active_.count(); ++k) zeta_[k] = active_.zeta(k);
     table_.fixed_ = column(constant_);

@@ -16,6 +16,7 @@
 // massless coordinates, coefficients that are not finite, and systems so large that making the table costs more than it saves.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -51,8 +52,10 @@ class ModeTable {
 
   /// Writes what does not change in the mode, zeros included: all of `outcome`.
   void begin(double* outcome) const;
-  /// Writes what changes. `in` is the array of inputs. False: not finite.
-  [[nodiscard]] bool evaluate(const double* in, double* registers, double* outcome) {
+  /// evaluate() can give System::powers with what changes.
+  [[nodiscard]] bool gives_powers() const { return varying_ != nullptr && with_powers_ != nullptr; }
+  /// Writes what changes; where `powers` is asked for and gives_powers(), them too. `in` is the array of inputs. False: not finite.
+  [[nodiscard]] bool evaluate(const double* in, double* registers, double* outcome, double* powers) {
     double* const source = sources_.data();
     const Further* further = further_.data();
     double part = 0;
@@ -65,7 +68,12 @@ class ModeTable {
       part = 0;
     }
     if (varying_ != nullptr) {
-      varying_->evaluate(in, varied_.data(), registers);
+      if (powers != nullptr && with_powers_ != nullptr) {
+        with_powers_->evaluate(in, varied_.data(), registers);
+        std::copy(varied_.begin() + varying_->outputs(), varied_.end(), powers);
+      } else {
+        varying_->evaluate(in, varied_.data(), registers);
+      }
       for (const Varied& v : varied_parts_)
         source[v.source] = (v.linked ? source[v.source] + varied_[v.output] : varied_[v.output]) + v.constant;
     }
@@ -133,7 +141,8 @@ class ModeTable {
   std::vector<Row> rows_;
   std::vector<Term> feeds_;  ///< further ones of slips
   std::vector<Slip> slips_;
-  const expr::Program* varying_ = nullptr;  ///< null: nothing varies
+  const expr::Program* varying_ = nullptr;      ///< null: nothing varies
+  const expr::Program* with_powers_ = nullptr;  ///< the same with powers; null: there is none
   std::vector<Varied> varied_parts_;
   std::vector<double> varied_, sources_;
   std::vector<double> fixed_;  ///< by place of the outcome: what does not change

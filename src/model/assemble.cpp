@@ -246,7 +246,7 @@ void Builder::assemble() {
     set(p.variable, layout.free_parameter() + free++);
     free_variables.push_back(p.variable);
   }
-  std::vector<Node> powers;
+  std::vector<Node>& powers = power_nodes;
   for (std::size_t k = 0; k < audits.size(); ++k) {
     set(audits[k].dissipated, layout.dissipated() + static_cast<int>(k));
     set(audits[k].supplied, layout.supplied() + static_cast<int>(k));
@@ -293,6 +293,18 @@ void Builder::assemble() {
   const Node energies[] = {kinetic, potential, energy};
   d.energies = program(energies);
   d.power = program(powers);
+  std::vector<bool> told(graph.variable_count(), false);
+  told[t] = true;
+  for (const Variable x : directions) told[x] = true;
+  powers_with_motion = !powers.empty() && std::all_of(powers.begin(), powers.end(), [&](Node node) {
+    const std::vector<Variable> used = all_variables(node);
+    return std::all_of(used.begin(), used.end(), [&](Variable x) { return told[x]; });
+  });
+  if (powers_with_motion) {
+    std::vector<Node> both(d.mass_constant ? rates : motion);
+    both.insert(both.end(), powers.begin(), powers.end());
+    d.motion_and_powers = program(both);
+  }
 
   // --- relations ---
   tangent = 0;
@@ -438,9 +450,10 @@ void Builder::assemble() {
     d.registers = std::max(d.registers, p.registers());
     d.outputs = std::max(d.outputs, p.outputs());
   };
-  for (const expr::Program* p : {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program,
-                                 &d.follow.balance, &d.follow.velocity_balance, &d.follow.friction,
-                                 &d.linear.coefficients, &d.linked.coefficients, &d.linked.varying}) {
+  for (const expr::Program* p :
+       {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program, &d.follow.balance,
+        &d.follow.velocity_balance, &d.follow.friction, &d.linear.coefficients, &d.linked.coefficients,
+        &d.linked.varying, &d.linked.varying_and_powers, &d.motion_and_powers}) {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {

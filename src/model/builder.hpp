@@ -408,6 +408,8 @@ struct Builder {
   bool quasi_static() const;
   std::vector<expr::SwitchId> used_switches;
   std::vector<Node> evaluated_nodes;  ///< all that a run evaluates, but for outputs
+  std::vector<Node> power_nodes;
+  bool powers_with_motion = false;  ///< they see what forces see: time, state and sides
   std::vector<int> tangent_count;
   expr::InputMap map;
   System system;

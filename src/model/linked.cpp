@@ -55,6 +55,9 @@ void Builder::link_forces() {
   }
   d.linked.coefficients = program(coefficients);
   d.linked.varying = program(varying);
+  if (!powers_with_motion) return;
+  varying.insert(varying.end(), power_nodes.begin(), power_nodes.end());
+  d.linked.varying_and_powers = program(varying);
 }
 
 }  // namespace judder::model

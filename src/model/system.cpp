@@ -322,14 +322,24 @@ void System::sides_by_value(std::span<double> in, Workspace& work) const {
   }
 }
 
-bool System::motion(Workspace& work) const {
+bool System::has_powers_with_motion() const { return data_->motion_and_powers.outputs() > 0; }
+
+bool System::motion(Workspace& work) const { return motion(work, nullptr); }
+
+bool System::motion(Workspace& work, double* powers) const {
   const Data& d = *data_;
   const auto n = static_cast<std::size_t>(d.layout.coordinates);
   const auto m = static_cast<std::size_t>(d.layout.states);
   work.mass_failed = false;
   if (!d.follow.unknown.empty() && !follow(d.follow, work)) return false;
   double* out = work.output.data();
-  (d.mass_constant ? d.force : d.motion).evaluate(work.in.data(), out, work.registers.data());
+  if (powers != nullptr && has_powers_with_motion()) {
+    d.motion_and_powers.evaluate(work.in.data(), out, work.registers.data());
+    const int count = d.power.outputs();
+    std::copy_n(out + d.motion_and_powers.outputs() - count, count, powers);
+  } else {
+    (d.mass_constant ? d.force : d.motion).evaluate(work.in.data(), out, work.registers.data());
+  }
   for (std::size_t i = 0; i < n; ++i) work.force[i] = out[i];
   for (std::size_t i = 0; i < m; ++i) work.rate[i] = out[n + i];
   if (!all_finite(out, n + m)) return false;

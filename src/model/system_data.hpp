@@ -58,6 +58,8 @@ struct System::Data {
   expr::Program jacobian;
   expr::Program energies;  ///< T, V, E
   expr::Program power;
+  expr::Program
+      motion_and_powers;  ///< `force`, or `motion` if M varies, then `power`; none: powers see more than forces
   expr::Program column_program;
   MasslessSystem follow;
   LinearStructure linear;

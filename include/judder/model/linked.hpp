@@ -34,6 +34,8 @@ struct LinkedForces {
   std::vector<Row> rows;       ///< h by coordinate, then ż by state
   expr::Program coefficients;  ///< evaluated once per mode
   expr::Program varying;
+  expr::Program
+      varying_and_powers;  ///< outputs of `varying`, then System::powers; none: powers see more than time, state and sides
 };
 
 }  // namespace judder::model

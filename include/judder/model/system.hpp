@@ -268,6 +268,9 @@ class System {
   /// h, rates and, if it varies, M with its factors L D Lᵀ; massless coordinates first. False: a value is
   /// not finite, or M is not positive definite (work.mass_failed tells which).
   [[nodiscard]] bool motion(Workspace& work) const;
+  /// The same, and with it powers() at the same inputs where has_powers_with_motion(): both share most of their formulas.
+  [[nodiscard]] bool motion(Workspace& work, double* powers) const;
+  [[nodiscard]] bool has_powers_with_motion() const;
   /// x = M⁻¹ x, n entries (massless rows give 0).
   void solve_mass(const Workspace& work, double* x) const;
   /// y = M x.

@@ -204,6 +204,16 @@ TEST(Verify, EachDistinctRunIsMadeOnce) {
   EXPECT_EQ(result.outcomes.size(), 8U);
   EXPECT_EQ(result.failed(), 0);
 
+  // What the model says itself makes no other run.
+  ReferenceValue again = first;
+  again.set = {{"g", 2}};
+  ReferenceValue lower = first;
+  lower.set = {{"g", 1}};
+  lower.exact = "sqrt(2*H/g)";
+  const Verification set = verify({"", {}, {}, {first, again, lower}}, {writings.front()}, one);
+  EXPECT_EQ(set.runs, 2);
+  EXPECT_EQ(set.failed(), 0);
+
   Reference alone = reference;
   for (ReferenceValue& value : alone.values) value.only = true;
   EXPECT_EQ(verify(alone, writings, one).outcomes.size(), 4U);

@@ -30,6 +30,18 @@ void expect_balanced(const Spec& spec, int cases, double tolerance, double reach
     }
     system.solve_mass(work, a.data());
     system.powers(work, powers.data());
+    if (system.has_powers_with_motion()) {  // the same bits, evaluated together
+      std::vector<double> together(powers.size());
+      const std::vector<double> force = work.force, rates = work.rate;
+      ASSERT_TRUE(system.motion(work, together.data()));
+      EXPECT_EQ(work.force, force);
+      EXPECT_EQ(work.rate, rates);
+      for (const AuditInfo& audit : system.audits()) {
+        if (audit.power < 0) continue;
+        const auto place = static_cast<std::size_t>(audit.power);
+        EXPECT_EQ(together[place], powers[place]);
+      }
+    }
     double size = std::abs(expected);
     for (const AuditInfo& audit : system.audits()) {
       if (audit.power < 0) continue;
