@@ -73,6 +73,30 @@ void read_law(Equations& eq, Part& part, const Field& f) {
   }
 }
 
+/// The matrices as what they stand for: an energy of the velocities, and a force along each of them.
+void read_matrices(Equations& eq, const Element& e, const std::vector<std::string>& words) {
+  const auto n = words.size();
+  for (const Field& f : e.fields) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const Expr along = name(words[i] + "'");
+      if (f.key == "load") {
+        eq.forces.emplace_back(eq.ready(along), eq.ready(f.values[i]));
+        continue;
+      }
+      for (std::size_t j = 0; j < n; ++j) {
+        const Expr entry = number(f.values[i * n + j].number);
+        if (f.key == "mass") {
+          const Expr energy = eq.ready(number(0.5) * entry * along * name(words[j] + "'"));
+          eq.kinetic = eq.kinetic ? *eq.kinetic + energy : energy;
+        } else {
+          const std::string word = f.key == "damping" ? words[j] + "'" : words[j];
+          eq.forces.emplace_back(eq.ready(along), eq.ready(-(entry * name(word))));
+        }
+      }
+    }
+  }
+}
+
 Equations equations(const Draft& draft, const simulate::MemorySink& data) {
   Equations eq;
   eq.draft = &draft;
@@ -99,6 +123,8 @@ Equations equations(const Draft& draft, const simulate::MemorySink& data) {
       eq.kinetic = eq.ready(e, "kinetic");
       eq.potential = eq.ready(e, "potential");
       eq.dissipation = eq.ready(e, "dissipation");
+    } else if (e.section == "matrices") {
+      read_matrices(eq, e, words);
     } else if (e.section == "force") {
       eq.forces.emplace_back(eq.ready(e.find("along")->values[0]), eq.ready(e.find("value")->values[0]));
     } else if (e.section == "state") {

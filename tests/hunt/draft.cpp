@@ -110,6 +110,13 @@ Field field_list(std::string key, std::vector<Expr> values) {
   f.values = std::move(values);
   return f;
 }
+Field field_rows(std::string key, std::vector<Expr> values) {
+  Field out;
+  out.kind = Field::Kind::rows;
+  out.key = std::move(key);
+  out.values = std::move(values);
+  return out;
+}
 Field field_word(std::string key, std::string word) {
   Field f;
   f.kind = Field::Kind::word;
@@ -234,6 +241,16 @@ std::string written_field(const Field& f, const Units& units) {
         out += (i > 0 ? ", " : "") + written_value(f.values[i], units);
       return out + "]";
     }
+    case Field::Kind::rows: {
+      const auto width =
+          static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(f.values.size()))));
+      std::string out = "[";
+      for (std::size_t i = 0; i < f.values.size(); ++i) {
+        out += i % width == 0 ? (i > 0 ? ", [" : "[") : ", ";
+        out += written_value(f.values[i], units) + (i % width == width - 1 ? "]" : "");
+      }
+      return out + "]";
+    }
     case Field::Kind::word:
       return "\"" + f.word + "\"";
     case Field::Kind::flag:
@@ -283,11 +300,12 @@ std::string text(const Draft& draft, const Units& units) {
       out += "\n";
     }
   }
-  for (const char* section : {"energy", "force", "friction", "contact", "constraint", "watch"}) {
+  for (const char* section : {"energy", "matrices", "force", "friction", "contact", "constraint", "watch"}) {
     for (const Element& e : draft.elements) {
       if (e.section != section) continue;
-      out += e.section == "energy" ? "[energy]\n" : "[[" + e.section + "]]\n";
-      if (e.section != "energy") out += "name = \"" + e.name + "\"\n";
+      const bool once = e.section == "energy" || e.section == "matrices";
+      out += once ? "[" + e.section + "]\n" : "[[" + e.section + "]]\n";
+      if (!once) out += "name = \"" + e.name + "\"\n";
       for (const Field& f : e.fields) out += f.key + " = " + written_field(f, units) + "\n";
     }
   }

@@ -79,14 +79,15 @@ struct Expr {
 
 /// What stands behind a key.
 struct Field {
-  enum class Kind : std::uint8_t { value, values, word, flag, table } kind = Kind::value;
+  enum class Kind : std::uint8_t { value, values, rows, word, flag, table } kind = Kind::value;
   std::string key;
-  std::vector<Expr> values;  ///< one for `value`
+  std::vector<Expr> values;  ///< one for `value`; for `rows` those of a square matrix, row by row
   std::string word;          ///< text in quotes
   std::vector<Field> fields;
 };
 [[nodiscard]] Field field(std::string key, Expr value);
 [[nodiscard]] Field field_list(std::string key, std::vector<Expr> values);
+[[nodiscard]] Field field_rows(std::string key, std::vector<Expr> values);
 [[nodiscard]] Field field_word(std::string key, std::string word);
 [[nodiscard]] Field field_flag(std::string key);
 [[nodiscard]] Field field_table(std::string key, std::vector<Field> fields);

@@ -20,6 +20,8 @@ const std::vector<std::string>& all_features() {
   static const std::vector<std::string> features{"mechanics",
                                                  "first-order only",
                                                  "chain or gas",
+                                                 "matrices",
+                                                 "matrix not symmetric",
                                                  "mass of q",
                                                  "mass coupled",
                                                  "moving frame",
@@ -129,7 +131,7 @@ struct Allowed {
 
 class Drawer {
  public:
-  Drawer(std::uint64_t seed, std::uint64_t index) : dice_(seed, index) {}
+  Drawer(std::uint64_t seed, std::uint64_t index) : dice_(seed, index), own_dice_(~seed, index) {}
 
   Draft run() {
     const double kind = dice_.unit();
@@ -149,7 +151,7 @@ class Drawer {
   }
 
  private:
-  Dice dice_;
+  Dice dice_, own_dice_;
   Draft draft_;
   std::vector<Variable> positions_, velocities_, states_;
   std::vector<bool> massless_;
@@ -792,6 +794,51 @@ class Drawer {
     Element e{"energy", "", {field("kinetic", std::move(kinetic))}};
     if (!potential.args.empty()) e.fields.push_back(field("potential", std::move(potential)));
     if (!dissipation.args.empty()) e.fields.push_back(field("dissipation", std::move(dissipation)));
+    draft_.elements.push_back(std::move(e));
+    // By dice of their own: models without matrices are what they were before there were any.
+    std::swap(dice_, own_dice_);
+    if (dice_.chance(0.09) && std::none_of(massless_.begin(), massless_.end(), [](bool m) { return m; }))
+      matrices();
+    std::swap(dice_, own_dice_);
+  }
+
+  /// Added to the energies: inertia and springs stay positive definite, a part that turns is small.
+  void matrices() {
+    feature("matrices");
+    const std::size_t n = positions_.size();
+    const auto matrix = [&](double size, double times, bool turns) {
+      std::vector<Expr> out;
+      std::vector<double> beside(n * n, 0.0);
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < i; ++j)
+          beside[i * n + j] = beside[j * n + i] = dice_.chance(0.5) ? 0 : sign() * 0.25 * size * mild() / 3;
+      }
+      if (turns && n > 1) {
+        feature("matrix not symmetric");
+        beside[1] += 0.1 * size;
+        beside[n] -= 0.1 * size;
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) {
+          const Dimension d = kEnergy - positions_[i].dimension - positions_[j].dimension + times * kTime;
+          out.push_back(number(i == j ? size * mild() + size : beside[i * n + j], d));
+        }
+      }
+      return out;
+    };
+    Element e{"matrices", "", {}};
+    if (dice_.chance(0.4)) e.fields.push_back(field_rows("mass", matrix(1, 2, false)));
+    if (dice_.chance(0.5)) e.fields.push_back(field_rows("damping", matrix(0.2, 1, dice_.chance(0.6))));
+    if (e.fields.empty() || dice_.chance(0.7))
+      e.fields.push_back(field_rows("stiffness", matrix(4, 0, dice_.chance(0.6))));
+    if (dice_.chance(0.3)) {
+      std::vector<Expr> load;
+      for (const Variable& q : positions_) {
+        const Dimension d = kEnergy - q.dimension;
+        load.push_back(dice_.chance(0.4) ? number(0, d) : drive(d, true));
+      }
+      e.fields.push_back(field_list("load", std::move(load)));
+    }
     draft_.elements.push_back(std::move(e));
   }
 

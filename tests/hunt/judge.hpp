@@ -51,8 +51,4 @@ class Limit {
 [[nodiscard]] Outcome judge_text(const std::string& text, const std::string& variant, Checks checks,
                                  std::uint64_t seed, Limit& limit);
 
-/// Where an independent reading of a run joins: what contradicts the mechanics in a run with rows, or an empty string.
-[[nodiscard]] std::string referee_finding(const model::System& system, const engines::EngineOptions& options,
-                                          const simulate::Result& result);
-
 }  // namespace judder::hunt

@@ -76,6 +76,7 @@ class Edit {
     }
     std::erase_if(draft.elements, [&](const Element& e) {
       if (e.section == "coordinates") return e.name == word;
+      if (e.section == "matrices") return true;  // its rows are those of all coordinates
       if (e.section == "variants") return e.find(word) != nullptr || e.find(word + "'") != nullptr;
       return std::any_of(e.fields.begin(), e.fields.end(), [&](const Field& f) { return mentions(f, word); });
     });
