@@ -180,9 +180,10 @@ TEST_F(Periods, OfForces) {
     expect(forced("mod(t + 0.7, " + P + ")^2"), p);
     expect(forced("sin(mod(t, " + P + "))"), p);
     expect(forced("mod(t, 2) + sin(2*pi*t/" + std::to_string(a) + ")"), std::lcm(2, a));
+    expect(forced("floor(mod(t, " + P + ")*" + to_text(3 / p) + ")"), p);
     expect(forced("mod(floor(t/" + P + "), 3)"), 3 * p);
     expect(forced("if(mod(t, " + P + ") < " + to_text(0.3 * p) + ", 1, -0.5)"), p);
-    expect(forced("f(mod(t, " + P + "))", "[tables.f]\nx = [-1, " + to_text(0.3 * p) + ", " + to_text(2 * p) +
+    expect(forced("f(mod(t, " + P + "))", "[tables.f]\nx = [0, " + to_text(0.3 * p) + ", " + to_text(2 * p) +
                                               "]\ny = [0.5, -1, 1]\n"),
            p);
   }
