@@ -76,7 +76,7 @@ void EventEngine::Run::tell_after() {
 }
 
 void EventEngine::Run::tell_inside(double t1) {
-  if (options_.observer == nullptr) return;
+  if (options_.observer == nullptr || !options_.observer->asks_inside()) return;
   if (!stiff_ && !explicit_.prepare_dense(testimony_->motion())) return;
   const double h = t1 - t_;
   for (const double theta : stiff_ ? Testimony::kStiff : Testimony::kSmooth) {

@@ -7,7 +7,7 @@
 namespace judder::referee {
 namespace {
 
-/// Squares and products of such numbers lose their digits, whatever they measure.
+/// Engines do not control errors below 2^-1000, where numbers lose their digits; 2^40 is left for what stands between a state and a law.
 constexpr double kUnderflow = 0x1p-960;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -166,6 +166,8 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   tangential_force.resize(layout.tangents);
   impulse_tangential.resize(layout.tangents);
   surface.resize(layout.switches);
+  slid_from.assign(layout.switches, -kInfinity);
+  slid_to.assign(layout.switches, -kInfinity);
   powers.resize(system.audits().size());
   for (int i = 0; i < n; ++i) position[i] = system.scale_floor()[i];
   if (options.scales.size() >= static_cast<std::size_t>(layout.integrated())) {
@@ -185,6 +187,11 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   interval_out.resize(most);
   interval_registers.resize(work.registers.size());
   if (!system.mass_constant()) static_cast<void>(evaluate_motion());
+  constexpr std::size_t kShort = 100;  // instructions: about as long as the other work of a step lasts
+  std::size_t length = system.motion_program().length();
+  for (const model::SwitchInfo& info : system.switches()) length += info.value.length();
+  for (const model::Relation& r : system.relations()) length += r.rows.length() + r.law.length();
+  long_equations = length > kShort;
   stiff_weights = weights_of({0, 0.15505102572168219, 0.4, 0.6449489742783178, 1}, 0, 1);
   const std::array<double, 5> lobatto{0, 0.17267316464601143, 0.5, 0.8273268353539886, 1};
   for (std::size_t k = 0; k < 2; ++k) inner_weights[k] = weights_of(lobatto, lobatto[k + 1], lobatto[k + 2]);
@@ -234,6 +241,7 @@ void Referee::Bench::point(const Point& given) {
   }
   if (given.kind == Kind::after) {
     phase = given.time;
+    pieces = 0;
     if (held > 1) check(Law::story, 0, given.time, 1, 0);  // a piece without its end
     Reading& next = readings[order[held > 0 ? 1 : 0]];
     take(given, next);
@@ -277,6 +285,7 @@ void Referee::Bench::point(const Point& given) {
     if (!reading.judged) judge(reading);
   }
   judge_piece();
+  ++pieces;
   std::swap(order[0], order[held - 1]);
   held = 1;
 }
@@ -403,6 +412,17 @@ double Referee::Bench::rounding(const expr::Program& program, int output) {
     const double bit = static_cast<int>(i) < last ? kEpsilon * std::abs(x) : blended ? kEpsilon : 0;
     interval_in[i] = {x - bit, x + bit};
   }
+  // The time is rounded too, and an instant lies between two numbers: the state moves on by that much.
+  const double clock = kEpsilon * std::abs(work.in[0]);
+  const auto widen = [&](int at, double by) {
+    interval_in[at].low -= by;
+    interval_in[at].high += by;
+  };
+  for (int i = 0; i < n; ++i) {
+    widen(layout.q() + i, clock * std::abs(work.in[layout.v() + i]));
+    widen(layout.v() + i, clock * acceleration[i]);
+  }
+  for (int i = 0; i < layout.states; ++i) widen(layout.z() + i, clock * rate[i]);
   program.evaluate_interval(interval_in.data(), interval_out.data(), interval_registers.data());
   const double width = interval_out[output].high - interval_out[output].low;
   return std::isfinite(width) ? 8 * width : kInfinity;

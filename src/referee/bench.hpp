@@ -75,6 +75,13 @@ struct Referee::Bench {
   void impulse(const Impulse& impulse);
   void finish();
   [[nodiscard]] Verdict verdict() const;
+  /// Where a step costs little but the evaluation of long equations, reading all of its inside would cost a quarter of the run: then that of the
+  /// first pieces after an instant is read, and of every fourth from there on.
+  [[nodiscard]] bool asks_inside() const {
+    constexpr int kFirst = 8;
+    constexpr int kEvery = 4;
+    return !long_equations || pieces < kFirst || pieces % kEvery == 0;
+  }
 
   // --- bench.cpp: the book, scales, rounding ---
   void check(Law law, int place, double time, double amount, double allowance);
@@ -114,10 +121,9 @@ struct Referee::Bench {
   struct Integral {
     double residual = 0, allowance = 0;
   };
-  /// A first movement has no size but its own, and no step is short enough for it: what is allowed where more moves in the piece than ever before.
-  [[nodiscard]] static double first_movement(double moved, double before) {
-    return moved > before ? 0.1 * moved : 0;
-  }
+  /// The step out of rest is taken without error control, because what has never moved has no size that an error could be compared with: all of
+  /// that movement is allowed. From the next step on there is a size.
+  [[nodiscard]] static double first_movement(double moved, double before) { return before > 0 ? 0 : moved; }
   /// What the errors that the states at the points may have do to the integral of component i (velocities, then states).
   [[nodiscard]] double carried_error(const Reading& reading, int i, double length);
   [[nodiscard]] double massless_rounding(const Reading& reading, int i, double length);
@@ -130,7 +136,10 @@ struct Referee::Bench {
   void judge_momentum(const double* v0, const Reading& after);
   [[nodiscard]] double largest_coefficient(int relation, double speed);
 
+  /// Tolerances. Dense output is up to 35 times less exact than the step (engines/numeric/explicit_rk.hpp), and errors of several components meet.
   static constexpr double kMargin = 100;
+  /// Rounding of a rate enters a step by each stage, with the size of its weight: Σ|b| is 12.9 for the method of order 8, the largest of all.
+  static constexpr double kStages = 13;
   static constexpr double kEpsilon = 2.220446049250313e-16;
   static constexpr std::size_t kMostFindings = 256;
   static constexpr int kMostCorners = 10;  ///< sliding switches whose fields are all combined
@@ -149,6 +158,8 @@ struct Referee::Bench {
   std::array<int, 5> order{0, 1, 2, 3, 4};  ///< the last point first
   int held = 0;                             ///< readings in use
   double phase = 0;                         ///< time of the last instant
+  int pieces = 0;                           ///< since then
+  bool long_equations = false;              ///< evaluating them is most of the cost of a step
   bool started = false;
 
   // scales
@@ -157,6 +168,7 @@ struct Referee::Bench {
   std::vector<double> position_before, velocity_before, state_before;  ///< at the beginning of the piece
   std::vector<double> row_rounding;               ///< of the forces, where it was asked for
   std::vector<double> acceleration, force, rate;  ///< largest seen
+  std::vector<double> slid_from, slid_to;         ///< by switch: when it was slid on last
   std::vector<double> surface, gap, normal_force, tangential_force, load_scale;
   bool energy_known = false;
   double energy_before = 0;  ///< energy_scale at the beginning of the piece
@@ -178,7 +190,7 @@ struct Referee::Bench {
 
   // memory
   std::vector<double> h, rates, mass, mass_row, mass_terms, push, push_terms, push_rounding, other, outputs,
-      outputs_other, powers, jacobian, kept_sides;
+      outputs_other, powers, jacobian, jacobian_here, kept_sides;
   std::vector<int> sliding;         ///< switches that slide at the present point
   std::vector<double> lower_sides;  ///< their lower sides
   std::vector<double> combined;     ///< forces and rates

@@ -127,6 +127,8 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
   if (std::isnan(amount)) amount = std::numeric_limits<double>::infinity();
   const Law law = slides ? Law::sliding : Law::side;
   if (slides) {
+    if (slid_to[k] < phase) slid_from[k] = phase;
+    slid_to[k] = reading.time;
     const double below = lower_side(k, value, amount);
     const double excess = std::max(below - side, side - below - 1);
     check(Law::coefficient, k, reading.time, excess, std::max(allowed, 1e-6));
@@ -142,8 +144,9 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
     double moved = row_scale(gradient, position) + row_scale(gradient + n, velocity);
     for (int i = 0; i < layout.states; ++i) moved += std::abs(gradient[2 * n + i]) * state[i];
     allowance += allowed * moved;
-    // Forces that balance on the surface leave their rounding in what has never moved.
-    if (slides) allowance += acceleration_rounding(gradient + n) * (reading.time - phase);
+    // Forces that balance on the surface leave their rounding in what has never moved; it is still there when the surface is left.
+    const double since = slides ? reading.time - phase : slid_to[k] == phase ? phase - slid_from[k] : 0;
+    if (since > 0) allowance += acceleration_rounding(gradient + n) * since;
   }
   allowance += rounding(info.value, 0);
   // A switch in a branch that is not taken, or that stands right beside a neighbour in doubt, says nothing.

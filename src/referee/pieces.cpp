@@ -76,10 +76,11 @@ void Referee::Bench::judge_piece() {
   double flows = 0;
   for (int i = 0; i < held; ++i) flows = std::max(flows, readings[order[i]].power_terms);
   double begun = 0;
+  // Times are rounded, and what changes with them is off by its rate.
+  const double clock = 16 * kEpsilon * std::max(std::abs(first.time), std::abs(last.time));
   if (follow) {
     double f[5];
     double y[5];
-    const double clock = 16 * kEpsilon * std::max(std::abs(first.time), std::abs(last.time));
     const auto gather = [&](const auto& value) {
       double largest = 0;
       for (int i = 0; i < 5; ++i) {
@@ -110,9 +111,9 @@ void Referee::Bench::judge_piece() {
       if (integral.residual > allowance && mass[i * n + i] > 0) {
         // Rounding of the forces, over the inertia.
         load(last);
-        allowance +=
-            length * (rounding(system.motion_program(), i) + 256 * kEpsilon * force[i]) / mass[i * n + i] +
-            carried_error(last, i, length);
+        allowance += kStages * length * (rounding(system.motion_program(), i) + 256 * kEpsilon * force[i]) /
+                         mass[i * n + i] +
+                     carried_error(last, i, length);
       }
       check(Law::velocity, i, last.time, integral.residual, allowance);
     }
@@ -121,14 +122,11 @@ void Referee::Bench::judge_piece() {
       const double largest = gather([&](const Reading& r) { return r.rate[i]; });
       for (int k = 0; k < 5; ++k) y[k] = readings[order[k]].in[at];
       const Integral integral = integrate(f, y, y[4] - y[0], length, stiff);
-      // The points inside come from the dense output, which is less exact than the step; rates of bristles magnify that.
-      constexpr double kDense = 4;
-      double allowance = integral.allowance + kDense * allowed * state[i] + clock * largest +
+      double allowance = integral.allowance + allowed * state[i] + clock * largest +
                          first_movement(largest * length, state_before[i]) +
                          16 * kEpsilon * (std::abs(last.in[at]) + std::abs(first.in[at]));
       if (integral.residual > allowance) {
-        // Rounding of the rate, where it is largest: it may die out within the piece. A step adds that of all its stages.
-        constexpr double kStages = 12;
+        // Rounding of the rate, where it is largest: it may die out within the piece. And what the error of the dense output does to the rates.
         double noise = 0;
         for (int k = 0; k < held; ++k) {
           load(readings[order[k]]);
@@ -172,7 +170,7 @@ void Referee::Bench::judge_piece() {
     const double net = last.supplied - last.dissipated;
     const double rounded =
         64 * kEpsilon * (last.energy_terms + std::abs(last.supplied) + std::abs(last.dissipated));
-    double slack = allowed * energy_scale + rounded + begun;
+    double slack = allowed * energy_scale + rounded + begun + clock * flows;
     const double recorded = std::abs((last.energy - works_energy) - (net - works_net));
     if (recorded > slack || (own_sure && std::max(std::abs(net - works_net - own_net),
                                                   std::abs(last.dissipated - works_dissipated -
@@ -191,9 +189,16 @@ void Referee::Bench::judge_piece() {
 double Referee::Bench::carried_error(const Reading& reading, int i, double length) {
   const int columns = 2 * n + layout.states + layout.free_parameters;
   if (!jacobian_ready) {
+    // The largest slopes that the piece has: those of bristles come and go within it.
+    const std::size_t size = static_cast<std::size_t>(n + layout.states) * columns;
+    jacobian.assign(size, 0.0);
+    jacobian_here.resize(size);
+    for (int k = 0; k < held; ++k) {
+      load(readings[order[k]]);
+      system.jacobian(work, jacobian_here.data());
+      for (std::size_t e = 0; e < size; ++e) jacobian[e] = std::max(jacobian[e], std::abs(jacobian_here[e]));
+    }
     load(reading);
-    jacobian.resize(static_cast<std::size_t>(n + layout.states) * columns);
-    system.jacobian(work, jacobian.data());
     jacobian_ready = true;
   }
   const double* row = jacobian.data() + static_cast<std::size_t>(i) * columns;
@@ -232,7 +237,21 @@ double Referee::Bench::energy_error(const Reading& reading, double length, doubl
     if (massless[i] == 0 && velocity[i] > 0)
       stiffness = std::max(stiffness, carried_error(reading, i, length) / (allowed * velocity[i]));
   }
-  return sum + 2 * allowed * flows * length * stiffness;
+  // Rounding of the forces does work as they do.
+  double rounded = 0;
+  for (int k = 0; k < held; ++k) {
+    const Reading& point = readings[order[k]];
+    load(point);
+    static_cast<void>(rounding(system.motion_program(), 0));
+    double power = 0;
+    for (int i = 0; i < n; ++i) {
+      const double width = 8 * (interval_out[i].high - interval_out[i].low);
+      power += std::abs(point.in[layout.v() + i]) * (256 * kEpsilon * force[i] + width);
+    }
+    if (std::isfinite(power)) rounded = std::max(rounded, power);
+  }
+  load(reading);
+  return sum + 2 * allowed * flows * length * stiffness + kStages * length * rounded;
 }
 
 void Referee::Bench::note_works(const Reading& reading) {

@@ -12,6 +12,8 @@ Referee::Referee(Referee&&) noexcept = default;
 void Referee::point(const Point& point) { bench_->point(point); }
 void Referee::impulse(const Impulse& impulse) { bench_->impulse(impulse); }
 
+bool Referee::asks_inside() const { return bench_->asks_inside(); }
+
 Verdict Referee::verdict() {
   bench_->finish();
   return bench_->verdict();

@@ -109,6 +109,10 @@ void Witness::impulses(const engines::ToldImpulses& told) {
   if (next_ != nullptr) next_->impulses(told);
 }
 
+bool Witness::asks_inside() const {
+  return referee_.asks_inside() || (next_ != nullptr && next_->asks_inside());
+}
+
 void Witness::event(const engines::Event& event) {
   if (next_ != nullptr) next_->event(event);
 }

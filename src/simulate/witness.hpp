@@ -14,6 +14,7 @@ class Witness final : public engines::Observer {
   void point(const engines::ToldPoint& told) override;
   void impulses(const engines::ToldImpulses& told) override;
   void event(const engines::Event& event) override;
+  [[nodiscard]] bool asks_inside() const override;
   [[nodiscard]] Verdict verdict() { return referee_.verdict(); }
 
  private:

@@ -1,7 +1,7 @@
 // What an engine tells of a run to somebody who judges it: every step and every instant, whatever the output asks for.
 //
 // The story begins with `after` at the start. Each step, each piece of a closed form and each time of rest is told as three points
-// `inside` and one `end`; it began where the last one ended. At an instant the `end` of the step is the limit before it; then come the
+// `inside` and one `end`; it began where the last one ended. Of a step that nobody asks about (asks_inside) the end is told alone. At an instant the `end` of the step is the limit before it; then come the
 // impulses, one call per impact, and the limit `after` it.
 #pragma once
 
@@ -38,6 +38,8 @@ class Observer {
   virtual void point(const ToldPoint& point) = 0;
   virtual void impulses(const ToldImpulses& impulses) = 0;
   virtual void event(const Event& event) { (void)event; }
+  /// Whether the inside of the coming step is to be told: points there cost as much as stages of the step.
+  [[nodiscard]] virtual bool asks_inside() const { return true; }
 };
 
 }  // namespace judder::engines

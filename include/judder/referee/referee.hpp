@@ -81,6 +81,9 @@ class Referee {
 
   void point(const Point& point);
   void impulse(const Impulse& impulse);
+  /// Whether the inside of the next piece is to be told: that of the first pieces after an instant, then of every fourth. Told or not, every
+  /// end is judged.
+  [[nodiscard]] bool asks_inside() const;
   /// What was found up to the last point.
   [[nodiscard]] Verdict verdict();
 
