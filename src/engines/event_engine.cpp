@@ -73,6 +73,9 @@ EventEngine::Run::Run(const model::System& system)
   energy_state_.assign(layout_.direction(), kNone);
   scale_.resize(layout_.integrated());
   trial_scale_.resize(layout_.integrated());
+  speed_floor_.resize(layout_.coordinates);
+  mean_.resize(layout_.states);
+  recent_.resize(layout_.states);
   last_look_.resize(layout_.integrated());
   landed_.resize(layout_.switches);
   carried_.resize(layout_.switches);
@@ -92,6 +95,7 @@ EventEngine::Run::Run(const model::System& system)
   has_massless_ =
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   rate_noise_.resize(components);
+  damping_.resize(components);
   rounding_.resize(layout_.integrated());
   touching_.resize(layout_.relations);
   fresh_relation_.resize(layout_.relations);
@@ -182,6 +186,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   grow_allowed_ = true;
   stiffness_.restart();
   std::fill(trial_scale_.begin(), trial_scale_.end(), 0.0);
+  std::fill(speed_floor_.begin(), speed_floor_.end(), 0.0);
   since_trial_ = trial_every_ = 0;
   unstable_ = false;
   leaving_rest_ = false;
@@ -192,6 +197,9 @@ void EventEngine::Run::begin(const Moment* resume) {
   std::fill(watch_side_.begin(), watch_side_.end(), std::int8_t{0});
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), start_y_.begin());
+  std::copy_n(start_y_.begin() + 2 * layout_.coordinates, layout_.states, mean_.begin());
+  std::fill(recent_.begin(), recent_.end(), 0.0);
+  origin_ = options_.from;
   std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{1});
 
   first_sample();

@@ -143,13 +143,21 @@ bool EventEngine::Run::handle_guards() {
       case GuardKind::side:
       case GuardKind::level_below:
       case GuardKind::level_above:
-        if (landed_[place] == 0) at_surface_.push_back(place);
+        if (landed_[place] == 0) {
+          at_surface_.push_back(place);
+          meet_surface(place);
+        }
         landed_[place] = carried_[place] = 1;
         fresh_switch_[place] = 1;
         break;
       case GuardKind::held_above:
       case GuardKind::held_below:
-        break;  // its value tells where it has gone
+        // Its value tells where it has gone, unless it goes only now.
+        if (guards_.value(guard) > 0) {
+          exit_side_[place] = guard.kind == GuardKind::held_above ? 2 : -2;
+          fresh_switch_[place] = 1;
+        }
+        break;
       case GuardKind::watch: {
         fresh_watch_[place] = 1;
         Event event = event_here(EventKind::watch, place);
@@ -562,7 +570,10 @@ bool EventEngine::Run::restart() {
 void EventEngine::Run::end_phase() {
   if (t_ > phase_start_) last_flight_ = t_ - phase_start_;
   phase_start_ = t_;
-  if (noise_measured_) std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
+  if (noise_measured_) {
+    std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
+    std::fill(damping_.begin(), damping_.end(), 0.0);
+  }
   noise_measured_ = false;
   if (last_flight_ > 0 && h_ > 1.05 * last_flight_) {
     // A phase that rounding made short says nothing about the next one.

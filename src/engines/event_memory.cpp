@@ -13,7 +13,7 @@ constexpr std::size_t kGuardNumbers = 3;     ///< saved of each guard
 constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
 constexpr std::size_t kTailNumbers = 7;      ///< saved of each relation in a tail
 constexpr std::size_t kMethodNumbers =
-    6;  ///< saved of the choice between the methods and of the step out of rest
+    9;  ///< saved of the choice between the methods, of the step out of rest, of the states' means, of rounding
 
 }  // namespace
 
@@ -44,13 +44,19 @@ void EventEngine::Run::save(Moment& out) const {
                         {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
   phase.watch_sides.assign(watch_side_.begin(), watch_side_.end());
   if (have_f0_) phase.rate = f0_;
-  if (noise_measured_) phase.noise = rate_noise_;
+  if (noise_measured_) {
+    phase.noise = rate_noise_;
+    phase.noise.insert(phase.noise.end(), damping_.begin(), damping_.end());
+  }
   phase.grow = grow_allowed_;
   phase.largest_energy = result_.largest_energy;
   phase.stiff = stiff_;
   phase.stepper.assign({static_cast<double>(stiffness_.beyond()), static_cast<double>(stiffness_.calm()),
                         static_cast<double>(since_trial_), static_cast<double>(trial_every_),
-                        unstable_ ? 1.0 : 0.0, leaving_rest_ ? rest_step_ : 0.0});
+                        unstable_ ? 1.0 : 0.0, leaving_rest_ ? rest_step_ : 0.0, origin_, noise_h_,
+                        static_cast<double>(noise_age_)});
+  phase.stepper.insert(phase.stepper.end(), mean_.begin(), mean_.end());
+  phase.stepper.insert(phase.stepper.end(), recent_.begin(), recent_.end());
   phase.stepper.insert(phase.stepper.end(), motion_.acceleration_terms().begin(),
                        motion_.acceleration_terms().end());
   if (stiff_) radau_.save(phase.stepper);
@@ -132,21 +138,31 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   if (phase.listed_sides.size() == listed_side_.size()) listed_side_ = phase.listed_sides;
   have_f0_ = phase.rate.size() == f0_.size();
   if (have_f0_) f0_ = phase.rate;
-  noise_measured_ = phase.noise.size() == rate_noise_.size();
-  if (noise_measured_) rate_noise_ = phase.noise;
+  noise_measured_ = phase.noise.size() == 2 * rate_noise_.size();
+  if (noise_measured_) {
+    const auto middle = phase.noise.begin() + static_cast<std::ptrdiff_t>(rate_noise_.size());
+    std::copy(phase.noise.begin(), middle, rate_noise_.begin());
+    std::copy(middle, phase.noise.end(), damping_.begin());
+  }
   grow_allowed_ = phase.grow;
   result_.largest_energy = phase.largest_energy;
   const std::size_t terms = motion_.acceleration_terms().size();
-  if (phase.stepper.size() >= kMethodNumbers + terms && phase.side.size() == mode_.side.size()) {
+  const std::size_t before = kMethodNumbers + 2 * static_cast<std::size_t>(layout_.states);
+  if (phase.stepper.size() >= before + terms && phase.side.size() == mode_.side.size()) {
     stiffness_.load(static_cast<int>(phase.stepper[0]), static_cast<int>(phase.stepper[1]));
     since_trial_ = static_cast<long>(phase.stepper[2]);
     trial_every_ = static_cast<long>(phase.stepper[3]);
     unstable_ = phase.stepper[4] != 0;
     rest_step_ = phase.stepper[5];
     leaving_rest_ = rest_step_ != 0;
+    origin_ = phase.stepper[6];
+    noise_h_ = phase.stepper[7];
+    noise_age_ = static_cast<int>(phase.stepper[8]);
     const std::span<const double> memory(phase.stepper);
-    motion_.recall(memory.subspan(kMethodNumbers, terms), phase.side);
-    if (stiff_) static_cast<void>(radau_.load(memory.subspan(kMethodNumbers + terms)));
+    std::copy_n(memory.begin() + kMethodNumbers, layout_.states, mean_.begin());
+    std::copy_n(memory.begin() + kMethodNumbers + layout_.states, layout_.states, recent_.begin());
+    motion_.recall(memory.subspan(before, terms), phase.side);
+    if (stiff_) static_cast<void>(radau_.load(memory.subspan(before + terms)));
   }
   switching_.load(phase.switchings);
   accumulation_end_ = kNone;

@@ -80,6 +80,9 @@ struct EventEngine::Run {
   bool prepare_dense();
   void dense(double theta, double* y);
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
+  [[nodiscard]] bool gives_way_at_once(double h);
+  [[nodiscard]] bool reaches_surface(double rounding);
+  [[nodiscard]] double unmoved(int k, double h);
   void start_parabolas(double h);
   [[nodiscard]] bool note_residues();
   void scan_watch(int i, double h, double band, double time_noise);
@@ -89,7 +92,11 @@ struct EventEngine::Run {
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
   void set_weights(double h);
-  void measure_noise();
+  void measure_noise(double h, bool lasting);
+  /// How long the rounding of a rate adds up within a step.
+  [[nodiscard]] double noise_lasts(int i, double h) const {
+    return damping_[i] * h > 1 ? 1 / damping_[i] : h;
+  }
   void update_scales(double h);
   void note_trial();
   [[nodiscard]] double characteristic_time();
@@ -188,6 +195,7 @@ struct EventEngine::Run {
   [[nodiscard]] double surface_rate_scale(int k);
   [[nodiscard]] double surface_rate_rounding(int k);
   void project_sliding();
+  void meet_surface(int k);
   void project_onto(std::vector<int>& sliding);
 
   // --- testimony.cpp: what an observer is told ---
@@ -248,11 +256,19 @@ struct EventEngine::Run {
   double power_ = 8;
 
   std::vector<double> scale_, weight_, start_y_, typical_;
+  std::vector<double> mean_,
+      recent_;         ///< of the states so far; their size about it, by which errors are weighed
+  double origin_ = 0;  ///< time at which that mean begins
+  std::vector<double> speed_floor_;  ///< by coordinate: error of a velocity below which there is no control
   std::vector<double> last_look_;    ///< sizes at the end of the last look ahead
   std::vector<double> trial_scale_;  ///< of what has never moved, from rejected steps
   std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
+  std::vector<double> damping_;      ///< of each component by itself, where that rounding was measured
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
   bool noise_measured_ = false;
+  bool noise_rules_ = false;      ///< rounding, not the tolerance, is the weight of some component
+  double noise_h_ = 0;            ///< step for which it was measured last
+  int noise_age_ = 0;             ///< steps since then
   bool leaving_rest_ = false;     ///< the last step began at rest
   double rest_step_ = 0;          ///< first step of that rest
   bool newton_failed_ = false;    ///< the last implicit trial was not solved, though every number was finite
@@ -296,7 +312,7 @@ struct EventEngine::Run {
   std::vector<std::uint8_t>
       carried_;  ///< by switch: in E at this instant, until a jump moves the surface away
   std::vector<std::int8_t>
-      exit_side_;  ///< by switch: where it has just ceased to slide, the side that it leaves to
+      exit_side_;  ///< by switch: where it has just ceased to slide, the side that it leaves to; ±2 where it was held
   std::vector<double> sides_before_;    ///< by switch, before the last decision
   std::vector<double> surface_before_;  ///< by switch: its surface when the present instant began
   std::vector<double> speed_before_;    ///< |v| by coordinate, then

@@ -10,6 +10,7 @@ namespace {
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
+constexpr int kNoiseLasts = 8;         ///< steps that a measured rounding is good for
 constexpr int kMostMisses = 40;        ///< of a zero that the motion does not have
 constexpr double kShareOfTime = 0.01;  ///< of a characteristic time: the first step to try
 constexpr double kShareOfRest = 1e-3;  ///< of a characteristic time: the step out of rest
@@ -54,6 +55,20 @@ bool dip_beyond_end(const double* coefficients, int degree, const numeric::Root&
   const double curvature = (slope - before) / (root.theta - earlier);
   return slope < 0 && curvature > 0 && slope * slope <= 2 * curvature * band &&
          root.theta - slope / curvature > 1;
+}
+
+/// Whether the samples grow from zero like a power of θ, which need not be a whole one: then the function has no other zero in the step. The
+/// power that neighbours tell may change slowly.
+bool follows_power(const numeric::SamplingGrid& grid, const double* sample) {
+  constexpr double kSteady = 0.5;  // of the power: the largest change from pair to pair
+  double last = 0;
+  for (int j = 0; j + 1 < grid.points(); ++j) {
+    if (!(sample[j] > 0) || !(sample[j + 1] > sample[j])) return false;
+    const double power = std::log(sample[j + 1] / sample[j]) / std::log(grid.theta(j + 1) / grid.theta(j));
+    if (!(power > 0) || (j > 0 && std::abs(power - last) > kSteady * last)) return false;
+    last = power;
+  }
+  return true;
 }
 
 /// How far a function gets to the other side of zero than `side`, behind θ, by its samples and its value at the end of the step.
@@ -169,7 +184,7 @@ bool EventEngine::Run::look_ahead(double length, bool guarded, bool& finite) {
 }
 
 // Running scales, and the weights 1/(tolerance · scale) of a trial step of length h: S_i is the largest of |q_i − q_i(start)|, |v_i| h and |v̇_i| h²
-// seen so far, V_i of |v_i| and |v̇_i| h, states likewise. What has hardly moved is measured by the tolerance times the speed that the energy seen
+// seen so far, V_i of |v_i| and |v̇_i| h, states likewise, but forgetting (update_scales). What has hardly moved is measured by the tolerance times the speed that the energy seen
 // would give it: the last mass of a chain need not be exact while only the first one moves, and yet a gram beside a tonne keeps its control.
 void EventEngine::Run::set_weights(double h) {
   const int n = layout_.coordinates;
@@ -178,6 +193,7 @@ void EventEngine::Run::set_weights(double h) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double* mass = work_.mass.data();
   const double tolerance = options_.tolerance;
+  noise_rules_ = false;
   double energy = 0;      // twice the largest kinetic energy of one coordinate
   double work_noise = 0;  // of the forces' rounding
   for (int i = 0; i < n; ++i) {
@@ -189,28 +205,36 @@ void EventEngine::Run::set_weights(double h) {
   for (int i = 0; i < n; ++i) {
     const double inertia = mass[i * n + i];
     const double floor = inertia > 0 ? tolerance * std::sqrt(energy / inertia) : 0;
+    speed_floor_[i] = tolerance * floor;
     const double position = std::max({scale_[i], trial_scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h,
                                       std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i]), floor * h});
     const double velocity = std::max(typical_[n + i], floor);
     // Below rounding there is nothing to control.
-    const double noise = std::max(4 * kEpsilon * motion_.acceleration_terms()[i], rate_noise_[n + i]) * h;
-    const double position_error = std::max(
-        {tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, rate_noise_[i] * h, kLeastNumber});
+    const double noise =
+        std::max(4 * kEpsilon * motion_.acceleration_terms()[i], rate_noise_[n + i]) * noise_lasts(n + i, h);
+    const double drift = rate_noise_[i] * noise_lasts(i, h);
+    const double position_error =
+        std::max({tolerance * position, 4 * kEpsilon * std::abs(y1[i]), noise * h, drift, kLeastNumber});
     const double velocity_error = std::max({tolerance * velocity, noise, kLeastNumber});
     work_noise += inertia * noise * std::max(std::abs(v[i]), std::abs(y1[n + i]));
     weight_[i] = 1 / position_error;
     weight_[n + i] = 1 / velocity_error;
+    noise_rules_ =
+        noise_rules_ ||
+        (noise_measured_ && (velocity_error <= noise || position_error <= std::max(noise * h, drift)));
     // A massless coordinate has no energy to be compared with: it is controlled once it has moved.
     if (!(inertia > 0) && scale_[i] == 0 && trial_scale_[i] == 0 && f0_[i] == 0)
       weight_[i] = weight_[n + i] = 0;
   }
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
-    const double state = std::max({scale_[i], trial_scale_[i], std::abs(f0_[i]) * h,
-                                   std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i])});
+    const double state = std::max({recent_[i - 2 * n], trial_scale_[i], std::abs(f0_[i]) * h,
+                                   std::abs(y1[i] - mean_[i - 2 * n]), std::abs(y1[i] - y_[i])});
+    const double noise = rate_noise_[i] * noise_lasts(i, h);
     const double state_error =
-        std::max({tolerance * state, 4 * kEpsilon * std::abs(y1[i]), rate_noise_[i] * h, kLeastNumber});
+        std::max({tolerance * state, 4 * kEpsilon * std::abs(y1[i]), noise, kLeastNumber});
     const bool moved = scale_[i] > 0 || trial_scale_[i] > 0 || f0_[i] != 0;  // as above
     weight_[i] = moved ? 1 / state_error : 0;
+    noise_rules_ = noise_rules_ || (moved && noise > 0 && state_error <= noise);
   }
   // Work is as exact as the motion, relative to the largest energy.
   double work = result_.largest_energy;
@@ -222,10 +246,16 @@ void EventEngine::Run::set_weights(double h) {
   }
 }
 
-// The size that a rejected implicit step gives to what has never moved counts as seen.
+// The size that a rejected step gives to what has never moved counts as seen: a force like √t moves by the same share of itself in every
+// step, and no step is short enough for that. An explicit step counts where it knows the size at all: beyond its stability it does not.
 void EventEngine::Run::note_trial() {
+  constexpr double kKnown = 0.1;  // of the size: the largest error
+  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   for (int i = 0; i < layout_.integrated(); ++i) {
-    if (scale_[i] == 0) trial_scale_[i] = std::max(trial_scale_[i], std::abs(radau_.y1()[i] - y_[i]));
+    if (scale_[i] != 0) continue;
+    const double size = std::abs(y1[i] - y_[i]);
+    if (stiff_ || std::abs(explicit_.error_component(i)) <= kKnown * size)
+      trial_scale_[i] = std::max(trial_scale_[i], size);
   }
 }
 
@@ -239,15 +269,28 @@ void EventEngine::Run::update_scales(double h) {
     scale_[n + i] =
         std::max({scale_[n + i], std::abs(y_[n + i]), std::abs(f0_[n + i]) * h, std::abs(y1[n + i])});
   }
+  // States have no inertia that would carry a great past on: a concentration that falls like 1/t from one to a millionth is meant to be right
+  // then as well. In their weights, what they have been counts by the share that its time has of the time now, and they are measured from the
+  // mean of all that.
+  const double passed = t_ - origin_;
+  const double kept = passed / (passed + h);
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
     scale_[i] = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i])});
+    double& mean = mean_[i - 2 * n];
+    double& recent = recent_[i - 2 * n];
+    mean = y1[i] + kept * (mean - y1[i]);
+    recent = std::max({kept * recent, std::abs(f0_[i]) * h, std::abs(y1[i] - mean), std::abs(y1[i] - y_[i])});
   }
 }
 
 // Rounding of the rates (accelerations, speeds of massless coordinates, powers), from their sensitivity to the last bits of the state: stiff
-// springs that carry little make noise that no step size removes. Measured once in a phase, and only when steps become short.
-void EventEngine::Run::measure_noise() {
+// springs that carry little make noise that no step size removes. Measured when steps become short, and again where it is what the steps are
+// measured by (set_weights) while the motion goes on: rates that fade make less of it.
+void EventEngine::Run::measure_noise(double h, bool lasting) {
   noise_measured_ = true;
+  std::fill(damping_.begin(), damping_.end(), 0.0);
+  noise_h_ = h;
+  noise_age_ = 0;
   std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
   std::copy(y_.begin(), y_.end(), node_y_.begin());
   constexpr double kShift = 0x1p-20;
@@ -260,6 +303,8 @@ void EventEngine::Run::measure_noise() {
       for (int i = 0; i < motion_.components(); ++i) {
         rate_noise_[i] += kMargin * std::abs(landing_y_[i] - f0_[i]) * (kEpsilon / kShift);
       }
+      // What a component damps by itself does not add up over a step that is longer than that takes.
+      if (!lasting) damping_[j] = std::max(0.0, -(landing_y_[j] - f0_[j]) / (y_[j] * kShift));
     }
     node_y_[j] = y_[j];
   }
@@ -285,15 +330,15 @@ bool EventEngine::Run::try_step(double h) {
   const int n = layout_.coordinates;
   double largest = 0;
   for (int i = 0; i < layout_.integrated(); ++i) {
-    double scale = std::max(scale_[i], std::abs(f0_[i]) * h);
+    double scale = std::max(i < 2 * n ? scale_[i] : recent_[i - 2 * n], std::abs(f0_[i]) * h);
     if (i < n) scale = std::max(scale, std::abs(f0_[n + i]) * h * h);
     typical_[i] = scale;
     largest = std::max(largest, scale);
   }
   for (int i = 0; i < layout_.integrated(); ++i) {
     if (typical_[i] == 0) typical_[i] = largest > 0 ? largest : 1;
-    rounding_[i] = std::max(4 * kEpsilon * std::abs(y_[i]), rate_noise_[i] * h);
-    if (i < n) rounding_[i] = std::max(rounding_[i], rate_noise_[n + i] * h * h);
+    rounding_[i] = std::max(4 * kEpsilon * std::abs(y_[i]), rate_noise_[i] * noise_lasts(i, h));
+    if (i < n) rounding_[i] = std::max(rounding_[i], rate_noise_[n + i] * noise_lasts(n + i, h) * h);
     weight_[i] = 1 / std::max(options_.tolerance * typical_[i], rounding_[i]);
   }
   const numeric::RadauScales scales{weight_.data(), typical_.data(), rounding_.data()};
@@ -411,28 +456,33 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   int misses = 0;
   int trials = 0;
   int unsolved = 0;      // trials that Newton's iteration ended
+  bool looked = false;   // the size out of rest is known
   bool shifted = false;  // the step ends before a touch that would have straddled its end
   for (;;) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < crumb;
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h)
       h = 0.5 * (limit - t_);  // no crumb of a step before the limit
     if (to_limit) h = limit - t_;
-    if (stiff_ && !noise_measured_ && !to_limit) measure_noise();
+    if (stiff_ && !noise_measured_ && !to_limit) measure_noise(h, false);
     ++trials;
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
+      if (!singular && !finite && reaches_surface(kFirstLength * smallest)) return StepEnd::guard;
       fail_small(singular, finite);
       return StepEnd::failed;
     }
-    if (rest && !look_ahead(std::min(kAhead * h, limit - t_), guarded, finite)) {
-      guarded = guarded || (finite && h <= rest_step_);
-      h = !finite ? 0.25 * h : h > rest_step_ ? rest_step_ : h / kAhead;
-      continue;
+    if (rest && !looked) {
+      if (!look_ahead(std::min(kAhead * h, limit - t_), guarded, finite)) {
+        guarded = guarded || (finite && h <= rest_step_);
+        h = !finite ? 0.25 * h : h > rest_step_ ? rest_step_ : h / kAhead;
+        continue;
+      }
+      looked = true;  // the size stays while the step is made short enough for it
     }
     if (!try_step(h)) {
       finite = stiff_ && newton_failed_;
-      // Newton's iteration may fail where explicit steps are possible.
-      if (finite && ++unsolved == kTrialsUntilNoise && options_.integrator == Integrator::automatic) {
+      // Newton's iteration, or the differences that it needs, may fail where explicit steps are possible.
+      if (stiff_ && ++unsolved == kTrialsUntilNoise && options_.integrator == Integrator::automatic) {
         change_method();
         have_f0_ = motion_(t_, y_.data(), f0_.data());
         if (!have_f0_) finite = false;
@@ -452,14 +502,16 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_))
       error = step_error();
     // Two trials too long: perhaps it is rounding, which may have grown since it was measured.
-    if (error > 1 && (trials == 2 || trials == kTrialsUntilNoise)) {
-      measure_noise();
+    const bool old = noise_rules_ && (h > 1.1 * noise_h_ || noise_age_ >= kNoiseLasts);
+    // At last all of it is taken, whatever is damped.
+    if (error > 1 ? trials == 2 || trials == kTrialsUntilNoise : !exact && old) {
+      measure_noise(h, trials >= kTrialsUntilNoise);
       set_weights(h);
-      error = step_error();
+      if (options_.step == 0) error = step_error();
     }
     if (!(error <= 1)) {
       ++result_.rejected;
-      if (stiff_ && !rest) note_trial();
+      if (!rest) note_trial();
       const double power = stiff_ ? 4 : power_;
       h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1 / power), 0.1, 0.9) : 0.1;
       grow_allowed_ = false;
@@ -472,6 +524,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       finite = false;
       continue;
     }
+    if (t_ == phase_start_ && options_.step == 0 && gives_way_at_once(h)) return StepEnd::guard;
     bool accurate = true;
     share_of_error_ = error;
     const bool ended = find_first_guard(h, accurate);
@@ -512,6 +565,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       return StepEnd::guard;
     }
     update_scales(h);
+    ++noise_age_;
     note_reactions(h, true);
     if (!to_limit || factor < 1) h_ = h * factor;
     watch_stability();
@@ -691,7 +745,7 @@ bool EventEngine::Run::contradicted() {
     if (guard.kind == GuardKind::gap)
       noise = std::max(noise, 8 * rounding_of(system_.relations()[guard.place].gap));
     if (guard.kind != GuardKind::gap && guard.kind != GuardKind::slip)
-      noise = std::max(noise, 8 * surface_rounding(guard.place));
+      noise = std::max({noise, 8 * surface_rounding(guard.place), unmoved(guard.place, h_)});
     if (value < -noise) together_.push_back(static_cast<int>(i));
   }
   return !together_.empty();
@@ -799,6 +853,81 @@ void EventEngine::Run::start_parabolas(double h) {
   }
 }
 
+// What a surface may be off by because its coordinates have hardly moved: their errors are controlled to the tolerance of what the energy seen
+// would move (set_weights), and below that a value has no digits and no sign. At the loaded state, for a step of length h.
+double EventEngine::Run::unmoved(int k, double h) {
+  const expr::Program& program = system_.switches()[k].surface;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
+  program.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  const int n = layout_.coordinates;
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += speed_floor_[i] * (std::abs(surface_memory_[2 + i]) * h + std::abs(surface_memory_[2 + n + i]));
+  return std::isfinite(sum) ? sum : 0;
+}
+
+// Reactions and limits that begin a phase at zero and are negative from there on, and kinks that are held and left at once, where no Taylor
+// series could tell (a force like √t or t^2.5 has none): their zero is the start itself, and the instant is decided again without them. In
+// together_.
+bool EventEngine::Run::gives_way_at_once(double h) {
+  constexpr int kPlaces = 12;
+  constexpr int kClear = 3;      // of the places, the last ones: more than rounding
+  constexpr int kClearHeld = 2;  // near its beginning the polynomial of a step like t^2.5 has no sign
+  together_.clear();
+  const std::vector<Guard>& list = guards_.list();
+  const auto of_a_force = [](const Guard& guard) {
+    return guard.kind == GuardKind::reaction || guard.kind == GuardKind::cone_plus ||
+           guard.kind == GuardKind::cone_minus;
+  };
+  const auto held = [this](const Guard& guard) {
+    return (guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below) &&
+           system_.switches()[guard.place].kind == expr::SwitchKind::kink;
+  };
+  if (std::none_of(list.begin(), list.end(), [&](const Guard& g) { return of_a_force(g) || held(g); }))
+    return false;
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate()) return false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (held(list[i]) || (of_a_force(list[i]) && std::abs(guards_.value(list[i])) <= list[i].noise))
+      together_.push_back(static_cast<int>(i));
+  }
+  double theta = std::pow(0.25, kPlaces - 1);
+  for (int place = 0; place < kPlaces && !together_.empty(); ++place, theta *= 4) {
+    dense(theta, node_y_.data());
+    motion_.load(t_ + theta * h, node_y_.data());
+    if (!motion_.evaluate()) {
+      together_.clear();
+      break;
+    }
+    std::erase_if(together_, [&](int i) {
+      const Guard& guard = list[i];
+      const double value = guards_.value(guard);
+      if (!held(guard)) return !(place >= kPlaces - kClear ? value < -guard.noise : value <= guard.noise);
+      return place >= kPlaces - kClearHeld && !(value < -unmoved(guard.place, h));
+    });
+  }
+  if (!together_.empty()) have_f0_ = false;
+  return !together_.empty();
+}
+
+// Where the equations end at a surface, as √h at h = 0, no step goes over it, and its zero is only approached. It is reached where it is within
+// `rounding` of the time: in together_.
+bool EventEngine::Run::reaches_surface(double rounding) {
+  together_.clear();
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate()) return false;
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].kind != GuardKind::side) continue;
+    const double value = guards_.value(list[i]);
+    const double rate = list[i].sign * motion_.surface_rate(list[i].place);
+    if (value >= 0 && value <= options_.tolerance * list[i].scale && rate * rounding <= -value)
+      together_.push_back(static_cast<int>(i));
+  }
+  if (!together_.empty()) have_f0_ = false;
+  return !together_.empty();
+}
+
 // Samples every guard along the trial step, replaces it by a polynomial and finds the first zero of all. `accurate` is false when a polynomial
 // does not represent its guard to the tolerance: the step is too long for events to be trusted.
 bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
@@ -810,6 +939,12 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   if (count == 0) return false;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double time_rounding = kSampleRounding * kEpsilon * std::max(std::abs(t_), std::abs(t_ + h)) / h;
+
+  // What is held is held within the error of what has hardly moved.
+  for (Guard& guard : list) {
+    if (guard.kind != GuardKind::held_above && guard.kind != GuardKind::held_below) continue;
+    guard.band = std::max(guard.band, unmoved(guard.place, h));
+  }
 
   // Parabolas are known by both ends and a slope if they are gaps, otherwise by the five points of the first grid.
   const bool parabolas = !stiff_ && motion_.uniform() && guards_.quadratic();
@@ -899,6 +1034,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       double least = std::numeric_limits<double>::infinity();
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       if (!watch && least > 2 * fit.error && least > band) continue;
+      if (surface && largest <= unmoved(guard.place, h)) continue;
       bool rounded = false;  // the polynomial is no better than the rounding of its samples
       if (!(fit.error <= std::max(band, 64 * kEpsilon * fit.magnitude))) {
         if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
@@ -909,6 +1045,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
             scan_watch(i, h, band, time_noise);
             continue;
           }
+          if (guard.zeros > 0 && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
           blamed_guard_ = i;
           good = false;
           break;

@@ -169,6 +169,14 @@ bool EventEngine::Run::side_by_value(int k) {
   double s = 0;
   info.value.evaluate(work_.in.data(), &s, work_.registers.data());
   const double distance = distance_from_level(info, s, lower_[k]);
+  if (std::abs(exit_side_[k]) == 2) {  // the motion has shown where it goes from here
+    const double left = lower_[k] + (exit_side_[k] > 0 ? 1 : 0);
+    const bool changed = mode_.surface[k] != AtSurface::away || mode_.side[k] != left;
+    mode_.surface[k] = AtSurface::away;
+    mode_.side[k] = work_.in[layout_.side() + k] = left;
+    landed_[k] = carried_[k] = dead_[k] = 0;
+    return changed;
+  }
   const bool carried = carried_[k] != 0 || mode_.surface[k] != AtSurface::away;
   const double bound = kRoundingUnits * surface_rounding(k);
   double side = distance > 0 ? lower_[k] + 1 : lower_[k];
@@ -752,6 +760,30 @@ void EventEngine::Run::project_sliding() {
     if (mode_.slides(k)) sliding.push_back(k);
   }
   if (!sliding.empty()) project_onto(sliding);
+}
+
+// The surface of a single quantity at which it would rest (h in `-sqrt(abs(h))`) is met exactly: what a landing leaves would count in the rate,
+// which has no slope there, and carry it on.
+void EventEngine::Run::meet_surface(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (!info.two_sided()) return;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+  info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  if (surface_memory_[0] == 0 || surface_memory_[1] != 0) return;
+  int only = -1;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (surface_memory_[2 + i] == 0) continue;
+    if (only >= 0) return;
+    only = i;
+  }
+  if (only < 0) return;
+  const double change = surface_memory_[0] / surface_memory_[2 + only];
+  if (!(std::abs(change) <= options_.tolerance * scale_[only])) return;
+  const double before = y_[only];
+  y_[only] -= change;
+  have_f0_ = false;
+  if (!motion_(t_, y_.data(), landing_y_.data()) || landing_y_[only] != 0) y_[only] = before;
+  motion_.load(t_, y_.data());
 }
 
 // Several surfaces at once: the smallest change relative to the running scales.

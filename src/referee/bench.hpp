@@ -172,6 +172,7 @@ struct Referee::Bench {
   std::vector<double> surface, gap, normal_force, tangential_force, load_scale;
   bool energy_known = false;
   double energy_before = 0;  ///< energy_scale at the beginning of the piece
+  double largest_energy = 0;
   double energy_scale = 0, flow = 0, kinetic = 0, first_energy = 0;
 
   // works told last

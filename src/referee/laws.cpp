@@ -490,6 +490,7 @@ void Referee::Bench::read_energy(Reading& reading) {
   reading.energy_terms = std::abs(moving) + std::abs(stored);
   if (!energy_known) first_energy = reading.energy;
   energy_known = true;
+  largest_energy = std::max(largest_energy, std::abs(reading.energy));
   kinetic = std::max(kinetic, std::abs(moving));
   energy_scale = std::max({energy_scale, std::abs(moving), std::abs(reading.energy - first_energy)});
 }

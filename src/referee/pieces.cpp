@@ -170,7 +170,8 @@ void Referee::Bench::judge_piece() {
     const double net = last.supplied - last.dissipated;
     const double rounded =
         64 * kEpsilon * (last.energy_terms + std::abs(last.supplied) + std::abs(last.dissipated));
-    double slack = allowed * energy_scale + rounded + begun + clock * flows;
+    // Engines weigh works by the largest energy, whatever its zero is.
+    double slack = allowed * std::max(energy_scale, largest_energy) + rounded + begun + clock * flows;
     const double recorded = std::abs((last.energy - works_energy) - (net - works_net));
     if (recorded > slack || (own_sure && std::max(std::abs(net - works_net - own_net),
                                                   std::abs(last.dissipated - works_dissipated -

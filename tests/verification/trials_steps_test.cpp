@@ -146,6 +146,99 @@ TEST(StepsFromRest, ForcesThatBeginFlatMoveABodyAtRest) {
   }
 }
 
+/// x'' + k x = t^p from rest, by its series Σ (−k)^m Γ(p+1)/Γ(p+3+2m) t^(p+2+2m).
+double power_response(double p, double k, double t) {
+  long double sum = 0;
+  for (int m = 0; m < 60; ++m) {
+    const long double exponent = static_cast<long double>(p) + 2 + 2 * m;
+    sum += std::pow(static_cast<long double>(-k), m) *
+           std::exp(std::lgamma(static_cast<long double>(p) + 1) - std::lgamma(exponent + 1)) *
+           std::pow(static_cast<long double>(t), exponent);
+  }
+  return static_cast<double>(sum);
+}
+
+// A power of time that is no whole number is the same share of itself wrong in a first step of any length.
+TEST(StepsFromRest, FractionalPowersOfTimeMoveABodyAtRest) {
+  for (const double p : {0.5, 0.7, 1.5, 2.5, 3.3}) {
+    for (const double k : {0.0, 1.0, 4.0}) {
+      for (const char* beside : {"", "y = 1\n"}) {  // another one that moves from the start
+        const std::string other = *beside == 0 ? "" : " + y'^2/2";
+        TestModel model = text_model("[coordinates]\nx = 0\n" + std::string(beside) +
+                                     "[energy]\nkinetic = \"x'^2/2" + other + "\"\npotential = \"" +
+                                     std::to_string(k) + "*x^2/2" + (*beside == 0 ? "" : " + 2*y^2") +
+                                     "\"\n[[force]]\nalong = \"x'\"\nvalue = \"max(0, t - 0.5)^" +
+                                     std::to_string(p) + "\"\n[run]\nuntil = 3.5\n");
+        for (const double tolerance : {1e-6, 1e-9, 1e-11, 1e-12}) {
+          model.options.tolerance = tolerance;
+          const EngineResult result = finish(model);
+          const double x = power_response(p, k, 3);
+          EXPECT_NEAR(result.end.y[0], x, 100 * tolerance * std::max(1.0, std::abs(x)))
+              << p << " on " << k << " at " << tolerance << beside;
+          EXPECT_LT(result.steps, 1000) << p << " on " << k << " at " << tolerance << beside;
+        }
+      }
+    }
+  }
+}
+
+// No Taylor series decides whether a contact opens under √t; the first step does.
+TEST(StepsFromRest, AContactUnderAFractionalPowerOpensAtOnce) {
+  for (const double p : {0.5, 1.5, 2.5}) {
+    TestModel model = text_model(
+        "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = "
+        "\"x^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"t^" +
+        std::to_string(p) + "\"\n[[contact]]\nname = \"w\"\ngap = \"x\"\nimpact = 0.5\n[run]\nuntil = 3\n");
+    for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = run(model);
+      ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+      EXPECT_NEAR(result.end.end.y[0], power_response(p, 1, 3), 1000 * tolerance);
+      for (const engines::Event& event : result.data.events) EXPECT_EQ(event.time, 0);
+    }
+  }
+}
+
+// Balls in a row that touch without pressing, struck at one end: ball i begins to move like t to a power that grows with i and is no whole
+// number. Momentum and energy are kept, and the tolerances agree.
+TEST(StepsFromRest, AGranularChainIsStruck) {
+  for (const double exponent : {1.5, 2.5}) {
+    for (const int n : {4, 10, 16}) {
+      TestModel model = text_model("[parameters]\nn = " + std::to_string(n) + R"toml(
+[coordinates]
+x = { each = "i = 1 to n", start = 0, velocity = "if(i == 1, 1, 0)" }
+[energy]
+kinetic   = "sum(i = 1 to n, x[i]'^2/2)"
+[[contact]]
+each = "i = 1 to n - 1"
+name = "c"
+gap = "x[i+1] - x[i]"
+compliant = { stiffness = 1000, exponent = )toml" +
+                                   std::to_string(exponent) + " }\n[run]\nuntil = 3\n");
+      model.options.tolerance = 1e-13;
+      const EngineResult finest = finish(model);
+      for (const double tolerance : {1e-6, 1e-9, 1e-11, 1e-12}) {
+        model.options.tolerance = tolerance;
+        const EngineResult result = finish(model);
+        double momentum = 0;
+        double energy = 0;
+        for (int i = 0; i < n; ++i) {
+          const double v = result.end.y[n + i];
+          momentum += v;
+          energy += v * v / 2;
+          if (i + 1 < n)
+            energy += 1000 / (exponent + 1) *
+                      std::pow(std::max(0.0, result.end.y[i] - result.end.y[i + 1]), exponent + 1);
+          EXPECT_NEAR(result.end.y[i], finest.end.y[i], 2000 * tolerance) << n << " balls, ball " << i;
+        }
+        EXPECT_NEAR(momentum, 1, 1000 * tolerance);
+        EXPECT_NEAR(energy, 0.5, 1000 * tolerance);
+        EXPECT_LT(result.steps, 4000) << n << " balls at " << tolerance;
+      }
+    }
+  }
+}
+
 TEST(StepsFromRest, TheFirstMovementCostsHundredsOfSteps) {
   const auto model = [](const char* force) {
     return text_model(std::string("[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\npotential = "
@@ -461,6 +554,135 @@ samples = 6
     EXPECT_NEAR(result.end.end.y[0], x_end, 1e-6);
     EXPECT_LT(result.end.steps, 5000);
     EXPECT_LT(result.data.rows(), 2000U);
+  }
+}
+
+// --- where the equations end ---
+
+// A vessel that empties: h = (1 − t/2)² until t = 2, then nothing. However its emptiness is written, it stays empty: rest is kept where it is
+// possible, also where −√|h| would let it go on below.
+TEST(StepsAtTheEndOfEquations, AnEmptyVesselStaysEmpty) {
+  for (const char* rate : {"if(h > 0, -sqrt(h), 0)", "if(h >= 0, -sqrt(h), 0)", "-sqrt(max(h, 0))",
+                           "-sqrt(abs(h))", "-sign(h)*sqrt(abs(h))"}) {
+    TestModel model = text_model(std::string("[state]\nh = { start = 1, rate = \"") + rate +
+                                 "\" }\n[run]\nuntil = 3\n[output]\nsamples = 31\n");
+    for (const double tolerance : {1e-6, 1e-9, 1e-11, 1e-12}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = run(model);
+      ASSERT_TRUE(result.end.status.ok()) << rate << ": " << result.end.status.message << " at " << tolerance;
+      EXPECT_NEAR(result.end.end.y[0], 0, 1e-300) << rate << " at " << tolerance;
+      const auto column = static_cast<std::size_t>(result.data.column("h"));
+      for (std::size_t row = 0; row < result.data.rows(); ++row) {
+        const double t = result.data.cell(row, 0);
+        EXPECT_NEAR(result.data.cell(row, column), t < 2 ? (1 - t / 2) * (1 - t / 2) : 0, 100 * tolerance)
+            << rate;
+      }
+    }
+  }
+}
+
+// The same with other powers, levels, what comes in later, and as a body that √v slows down: v = (1 − t/2)², x(2) = 2/3.
+TEST(StepsAtTheEndOfEquations, LevelsInflowAndSpeeds) {
+  struct Vessel {
+    const char* rate;
+    double until, end;
+  };
+  for (const Vessel& vessel :
+       {Vessel{"if(h > 0, -h^0.3, 0)", 5, 0}, Vessel{"if(h > 0, -h^0.9, 0)", 20, 0},
+        Vessel{"if(h > 0.1, -sqrt(h - 0.1), 0)", 5, 0.1}, Vessel{"-sqrt(abs(h - 0.1))", 5, 0.1},
+        // from h = 0 at t = 3 towards the balance at 0.04: t − 3 = −2 √h − 0.4 ln(1 − 5 √h)
+        Vessel{"if(h > 0, -sqrt(h), 0) + if(t > 3, 0.2, 0)", 6, 0.039983720874}}) {
+    TestModel model = text_model(std::string("[state]\nh = { start = 1, rate = \"") + vessel.rate +
+                                 "\" }\n[run]\nuntil = 1\n");
+    model.options.until = vessel.until;
+    for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      EXPECT_NEAR(finish(model).end.y[0], vessel.end, 100 * tolerance + 1e-12)
+          << vessel.rate << " at " << tolerance;
+    }
+  }
+  const double root = std::sqrt(0.039983720874);
+  EXPECT_NEAR(-2 * root - 0.4 * std::log(1 - 5 * root), 3, 1e-6);
+  for (const char* force : {"if(x' > 0, -sqrt(x'), 0)", "-sqrt(abs(x'))"}) {
+    TestModel model =
+        text_model(std::string("[coordinates]\nx = { start = 0, velocity = 1 }\n[energy]\nkinetic = "
+                               "\"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"") +
+                   force + "\"\n[run]\nuntil = 3\n");
+    for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const EngineResult result = finish(model);
+      EXPECT_NEAR(result.end.y[0], 2.0 / 3, 100 * tolerance) << force;
+      EXPECT_EQ(result.end.y[1], 0) << force;
+    }
+  }
+}
+
+// --- stiff chemistry ---
+
+// Robertson's reactions: y1 falls like 1/t to 2e-8 while it began with one; values of Hairer and Wanner at t = 1e11. An error relative to what
+// it has been once would be more than all of it, and where it falls below zero the motion goes away for good.
+TEST(StepsOfStiffStates, RobertsonsReactionsAreRightAfterTenToTheEleven) {
+  TestModel model = text_model(R"toml(
+[state]
+y1 = { start = 1, rate = "-0.04*y1 + 1e4*y2*y3" }
+y2 = { start = 0, rate = "0.04*y1 - 1e4*y2*y3 - 3e7*y2^2" }
+y3 = { start = 0, rate = "3e7*y2^2" }
+[run]
+until = 1e11
+)toml");
+  for (const double tolerance : {1e-5, 1e-6, 1e-7, 3e-8, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12}) {
+    model.options.tolerance = tolerance;
+    const EngineResult result = finish(model);
+    const double share = std::max(1e-7, 100 * tolerance);
+    EXPECT_NEAR(result.end.y[0], 2.083340149701255e-08, share * 2.08e-8) << tolerance;
+    EXPECT_NEAR(result.end.y[1], 8.333360770334713e-14, share * 8.33e-14) << tolerance;
+    EXPECT_NEAR(result.end.y[2], 0.9999999791665050, 1e-12 + share * 2.08e-8) << tolerance;
+    EXPECT_LT(result.steps, 20000);
+  }
+}
+
+// The Oregonator at t = 360 and van der Pol's equation with μ = 1000 at t = 2000: values of Hairer and Wanner.
+TEST(StepsOfStiffStates, RelaxationOscillationsKeepTheirPhase) {
+  TestModel oregonator = text_model(R"toml(
+[state]
+a = { start = 1, rate = "77.27*(b + a*(1 - 8.375e-6*a - b))" }
+b = { start = 2, rate = "(c - (1 + a)*b)/77.27" }
+c = { start = 3, rate = "0.161*(a - c)" }
+[run]
+until = 360
+)toml");
+  TestModel body = text_model(R"toml(
+[coordinates]
+x = 2
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[[force]]
+along = "x'"
+value = "1000*(1 - x^2)*x'"
+[run]
+until = 2000
+)toml");
+  TestModel states = text_model(R"toml(
+[state]
+x = { start = 2, rate = "v" }
+v = { start = 0, rate = "((1 - x^2)*v - x)/1e-6" }
+[run]
+until = 2
+)toml");
+  for (const double tolerance : {1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12}) {
+    const double share = 1e4 * tolerance;
+    oregonator.options.tolerance = body.options.tolerance = states.options.tolerance = tolerance;
+    const EngineResult waves = finish(oregonator);
+    EXPECT_NEAR(waves.end.y[0], 1.000814870318523, share) << tolerance;
+    EXPECT_NEAR(waves.end.y[1], 1228.178521549917, share * 1e3) << tolerance;
+    EXPECT_NEAR(waves.end.y[2], 132.0554942846706, share * 1e3) << tolerance;
+    const EngineResult slow = finish(body);
+    EXPECT_NEAR(slow.end.y[0], 1.706167732170483, share) << tolerance;
+    EXPECT_NEAR(slow.end.y[1], -0.8928097010247975e-3, share * 1e-3) << tolerance;
+    const EngineResult scaled = finish(states);
+    EXPECT_NEAR(scaled.end.y[0], 1.706167732170483, share) << tolerance;
+    EXPECT_NEAR(scaled.end.y[1], -0.8928097010247975, share) << tolerance;
   }
 }
 
