@@ -407,6 +407,8 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       case GuardKind::slide_below:
         take(index, scaled(c.below[place], guard.sign));
         break;
+      case GuardKind::observed:  // watches with switches are refused
+        break;
       case GuardKind::watch: {
         const AffineFunction& f = s.watch[place];
         Row watch = row(f);

@@ -109,6 +109,10 @@ EventEngine::Run::Run(const model::System& system)
   watch_counts_.resize(system.watches().size());
   watch_rising_.resize(system.watches().size());
   watch_side_.resize(system.watches().size());
+  crossed_.resize(layout_.observed);
+  crossed_side_.resize(layout_.observed);
+  crossed_value_.resize(layout_.observed);
+  ahead_.resize(work_.in.size());
   tails_.resize(layout_.relations);
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());

@@ -50,10 +50,12 @@ bool EventEngine::Run::handle_guards() {
   begin_instant();
   for (const int index : together_) {
     const Guard& guard = guards_.list()[index];
-    const bool held = guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below;
+    const bool held = guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below ||
+                      guard.kind == GuardKind::observed;
     const bool silent =
         held || ((guard.kind == GuardKind::side || guard.kind == GuardKind::level_above ||
                   guard.kind == GuardKind::level_below) &&
+                 !system_.switches()[guard.place].watched &&
                  (system_.switches()[guard.place].kind != expr::SwitchKind::jump || !options_.list_switches));
     if (!silent) quiet_rows_ = false;
   }
@@ -62,6 +64,7 @@ bool EventEngine::Run::handle_guards() {
   note_closed_gaps();
 
   bool only_watches = true;
+  bool observes = false;
   bool touched = false;
   if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
@@ -70,7 +73,8 @@ bool EventEngine::Run::handle_guards() {
   take_timetable();
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
-    if (guard.kind != GuardKind::watch) only_watches = false;
+    if (guard.kind != GuardKind::watch && guard.kind != GuardKind::observed) only_watches = false;
+    if (guard.kind == GuardKind::observed) observes = true;
     const auto place = guard.place;
     switch (guard.kind) {
       case GuardKind::gap:
@@ -158,6 +162,9 @@ bool EventEngine::Run::handle_guards() {
           fresh_switch_[place] = 1;
         }
         break;
+      case GuardKind::observed:
+        cross_observed(guard);
+        break;
       case GuardKind::watch: {
         fresh_watch_[place] = 1;
         Event event = event_here(EventKind::watch, place);
@@ -171,13 +178,23 @@ bool EventEngine::Run::handle_guards() {
     }
   }
   if (only_watches && changed_.empty()) {
-    for (Event& event : pending_) report(event);
-    pending_.clear();
-    for (Guard& guard : guards_.list())
-      guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? 1 : 0;
-    rows_after_event();
+    for (Guard& guard : guards_.list()) guard.zeros = 0;
+    if (observes || t_ == limit_) {
+      turn_observed();
+    } else {
+      for (Event& event : pending_) report(event);
+      pending_.clear();
+      for (Guard& guard : guards_.list())
+        guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? 1 : 0;
+      rows_after_event();
+    }
     end_phase();
     return true;
+  }
+  if (observes && quiet_rows_) {  // a watch may jump with it
+    quiet_rows_ = false;
+    rows_before_event();
+    motion_.load(t_, y_.data());
   }
   motion_.release_pins();
   // An impact of the same block, before the time of a tail is over, may open its contacts again. If the run is to stop at the tail, the instant is
@@ -279,6 +296,10 @@ bool EventEngine::Run::handle_timetable(double t) {
   timetable_.pass(t, mode_.side, changed_);
   if (changed_.empty()) {
     have_f0_ = false;  // a knot: the formula changes, nothing else
+    if (layout_.observed == 0) return true;
+    motion_.load(t_, y_.data());
+    load_audits(y_.data());
+    if (note_watches()) turn_observed();
     return true;
   }
   std::swap(mode_.side, reference_.side);  // until the rows before the instant are out
@@ -400,39 +421,6 @@ bool EventEngine::Run::settle() {
   return goes_on;
 }
 
-// Values of the watches before the instant.
-bool EventEngine::Run::note_watches() {
-  if (watch_before_.empty()) return true;
-  if (!motion_.evaluate()) return false;
-  motion_.publish();
-  for (std::size_t w = 0; w < watch_before_.size(); ++w) {
-    system_.watches()[w].value.evaluate(work_.in.data(), &watch_before_[w], work_.registers.data());
-  }
-  return true;
-}
-
-// Watches whose expression jumped through zero at this instant.
-void EventEngine::Run::list_watch_jumps() {
-  if (watch_before_.empty()) return;
-  motion_.load(t_, y_.data());
-  load_audits(y_.data());
-  if (!motion_.evaluate()) return;
-  motion_.publish();
-  for (const Guard& guard : guards_.list()) {
-    if (guard.kind != GuardKind::watch || fresh_watch_[guard.place] != 0) continue;
-    const double before = watch_before_[guard.place];
-    const double after = guards_.value(guard);
-    if (std::abs(after) > guard.noise) watch_side_[guard.place] = after > 0 ? 1 : -1;
-    if (!(before * after < 0) || std::abs(after) <= guard.noise || std::abs(before) <= guard.noise) continue;
-    if (!watch_direction_matches(guard.place, after > 0)) continue;
-    Event event = event_here(EventKind::watch, guard.place);
-    event.words[0] = after > 0 ? Word::up : Word::down;
-    pending_.push_back(event);
-    const model::WatchInfo& watch = system_.watches()[guard.place];
-    if (watch.stop > 0 && ++watch_counts_[guard.place] >= watch.stop) stop_by_watch_ = true;
-  }
-}
-
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   for (int r = 0; r < layout_.relations; ++r) decider_.force_floor[r] = guards_.normal_scale(r);
   for (int j = 0; j < layout_.tangents; ++j)
@@ -548,6 +536,7 @@ bool EventEngine::Run::restart() {
   motion_.note_terms();
   project_sliding();
   if (motion_.redundant()) guards_.sharing.set_mode(mode_);
+  take_observed();
   guards_.build();
   set_guard_zeros();
   if (negative_joint_ >= 0) {

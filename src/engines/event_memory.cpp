@@ -43,6 +43,8 @@ void EventEngine::Run::save(Moment& out) const {
     phase.guards.insert(phase.guards.end(),
                         {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
   phase.watch_sides.assign(watch_side_.begin(), watch_side_.end());
+  phase.watch_sides.insert(phase.watch_sides.end(), work_.in.begin() + layout_.observed_side(),
+                           work_.in.begin() + layout_.observed_side() + layout_.observed);
   if (have_f0_) phase.rate = f0_;
   if (noise_measured_) {
     phase.noise = rate_noise_;
@@ -124,6 +126,11 @@ bool EventEngine::Run::take_up(const Moment& from) {
 void EventEngine::Run::recall(const PhaseMemory& phase) {
   phase_start_ = phase.start;
   last_flight_ = phase.last_flight;
+  if (phase.watch_sides.size() == watch_side_.size() + static_cast<std::size_t>(layout_.observed)) {
+    std::copy_n(phase.watch_sides.end() - layout_.observed, layout_.observed,
+                work_.in.begin() + layout_.observed_side());
+    guards_.build_observed();
+  }
   std::vector<Guard>& guards = guards_.list();
   if (phase.guards.size() == kGuardNumbers * guards.size()) {
     for (std::size_t i = 0; i < guards.size(); ++i) {

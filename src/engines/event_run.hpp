@@ -27,6 +27,9 @@
 
 namespace judder::engines {
 
+/// s minus the level of the switch nearest to it, and the side below that level.
+[[nodiscard]] double distance_from_level(const model::SwitchInfo& info, double s, double& lower);
+
 struct EventEngine::Run {
   explicit Run(const model::System& system);
   virtual ~Run() = default;
@@ -88,6 +91,7 @@ struct EventEngine::Run {
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
+  [[nodiscard]] bool comes_back(int i, int r, int points, int side, double error) const;
   bool land(double h, bool may_miss);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
@@ -124,6 +128,8 @@ struct EventEngine::Run {
   void watch_stability();
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] bool watch_direction_matches(int watch, bool rising);
+  [[nodiscard]] bool crossing_counts(const Guard& guard, bool rising);
+  [[nodiscard]] int side_before(const Guard& guard) const;
 
   // --- event_handling.cpp: from what happened to the next mode ---
   void begin_instant();
@@ -142,9 +148,16 @@ struct EventEngine::Run {
   [[nodiscard]] bool margin_touches(const Guard& guard, double time);
   void reset_bristles();
   void list_changes();
+  void end_phase();
+
+  // --- event_watches.cpp: watches, and the switches that they alone read ---
   [[nodiscard]] bool note_watches();
   void list_watch_jumps();
-  void end_phase();
+  void cross_observed(const Guard& guard);
+  [[nodiscard]] int observed_leaves(int k, double level, double bound);
+  bool take_observed();
+  void set_watch_zeros();
+  void turn_observed();
 
   // --- event_impacts.cpp: contacts that close ---
   [[nodiscard]] bool touch();
@@ -181,6 +194,7 @@ struct EventEngine::Run {
   [[nodiscard]] double rounding_of(const expr::Program& program);
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
+  [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool decide_surfaces();
@@ -287,6 +301,10 @@ struct EventEngine::Run {
   std::vector<double> landing_values_;  ///< of the guards at an event
   std::vector<std::uint8_t> watch_rising_;
   std::vector<std::int8_t> watch_side_;  ///< sign that a watch has, carried over its zeros; 0: not known
+  std::vector<std::uint8_t> crossed_;    ///< by observed switch: its own zero brought us here
+  std::vector<double> crossed_side_;     ///< the side that it then goes to
+  std::vector<double> crossed_value_;    ///< its surface there
+  std::vector<double> ahead_;            ///< inputs a little later
   int degree_ = 8;                       ///< of the polynomials of the last trial step
   int graze_guard_ = -1;
   double graze_theta_ = 0;
@@ -330,7 +348,7 @@ struct EventEngine::Run {
   std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
   struct SideSearch {  ///< memory of the decisions about surfaces
     std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting;
-    Mode before, trial, chosen, guess, known;
+    Mode before, trial, chosen, guess, known, kept;
     std::array<Mode, 2> on_side;
   } search_;
 

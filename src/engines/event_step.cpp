@@ -601,6 +601,8 @@ void EventEngine::Run::fail_small(bool singular, bool finite) {
 
 std::string EventEngine::Run::guard_name(const Guard& guard) const {
   switch (guard.kind) {
+    case GuardKind::observed:
+      return "switch in " + system_.observed()[guard.place].place;
     case GuardKind::watch:
       return "watch '" + system_.watches()[guard.place].name + "'";
     case GuardKind::side:
@@ -992,7 +994,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       Guard& guard = list[i];
       double* coefficients = bernstein_.data() + i * points;
       double* sample = samples_.data() + i * (points + 1);
-      const bool watch = guard.kind == GuardKind::watch;
+      const bool watch = guard.kind == GuardKind::watch || guard.kind == GuardKind::observed;
       const double* clean = sample;
       if (guard.zeros != 0 && !closed_form && residues_[i] != 0) {
         for (int j = 0; j < points; ++j) clean_[j] = sample[j] - residues_[i];
@@ -1151,7 +1153,7 @@ void EventEngine::Run::scan_watch(int i, double h, double band, double time_nois
   const auto value_at = [&](double theta) {
     dense(theta, node_y_.data());
     motion_.load(t_ + theta * h, node_y_.data());
-    if (system_.watches()[guard.place].needs_reactions) {
+    if (guards_.watches_reactions()) {
       if (!motion_.evaluate()) return std::numeric_limits<double>::quiet_NaN();
       motion_.publish();
     }
@@ -1159,7 +1161,7 @@ void EventEngine::Run::scan_watch(int i, double h, double band, double time_nois
   };
   std::array<double, numeric::kMaxRootDegree + 2> sample{};
   std::array<double, numeric::kMaxRootDegree + 1> coefficients{};
-  int side = watch_side_[guard.place];
+  int side = side_before(guard);
   bool open = false;  // it has passed to the other side, and it is not known yet by how much
   numeric::Root candidate;
   // True: the watch has passed zero by more than its error, in the direction asked for.
@@ -1167,7 +1169,7 @@ void EventEngine::Run::scan_watch(int i, double h, double band, double time_nois
     if (!open || depth <= error) return false;
     open = false;
     side = -side;
-    return watch_direction_matches(guard.place, side > 0);
+    return crossing_counts(guard, side > 0);
   };
   const auto see = [&](double value) {  // a value on the way, in order
     if (!std::isfinite(value) || value == 0) return false;
@@ -1263,7 +1265,22 @@ void EventEngine::Run::take_zero(int i, const numeric::Root& root) {
   }
   root_theta_[i] = root.theta;
   root_slope_[i] = root.slope;
-  watch_rising_[guard.place] = root.kind == numeric::RootKind::rising ? 1 : 0;
+  if (guard.kind == GuardKind::watch)
+    watch_rising_[guard.place] = root.kind == numeric::RootKind::rising ? 1 : 0;
+}
+
+// Whether a watch that passes the zero with number r in roots_ returns within the step, after no more than `error`.
+bool EventEngine::Run::comes_back(int i, int r, int points, int side, double error) const {
+  const double* coefficients = bernstein_.data() + i * points;
+  const int zeros = std::clamp(guards_.list()[i].zeros, 0, 3);
+  for (int next = r + 1; next < roots_.size(); ++next) {
+    const int to = roots_[next].kind == numeric::RootKind::rising ? 1 : -1;
+    if (roots_[next].kind == numeric::RootKind::graze || to != side) continue;
+    const double middle = 0.5 * (roots_[r].theta + roots_[next].theta);
+    const double value = numeric::bernstein_value(coefficients, points - 1, middle) * std::pow(middle, zeros);
+    return -side * value <= error;
+  }
+  return false;
 }
 
 // The first of the zeros in roots_ that ends the step: the side that the watch has is left for good, which is by more than its error, and in
@@ -1272,7 +1289,7 @@ void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, 
   const Guard& guard = guards_.list()[i];
   const numeric::SamplingGrid& grid = *grids_[points == 5 ? 0 : points == 9 ? 1 : 2];
   const double error = std::max(kWatchBand * band, noise);
-  int side = watch_side_[guard.place];
+  int side = side_before(guard);
   if (side == 0) {
     for (int j = 0; j <= points && side == 0; ++j) side = sample[j] > noise ? 1 : sample[j] < -noise ? -1 : 0;
     if (side == 0) return;
@@ -1286,20 +1303,22 @@ void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, 
     const double slope = std::abs(root.slope) * std::pow(root.theta, std::max(guard.zeros, 0));
     // Behind a zero that was divided out the first values are rounding, and so is their sign.
     if (guard.zeros > 0 && root.theta * slope <= noise) continue;
-    if (slope <= kSteep * error && depth_behind(grid, sample, root.theta, side) <= error) continue;
-    if (watch_direction_matches(guard.place, to > 0)) {
+    if (depth_behind(grid, sample, root.theta, side) <= error &&
+        (slope <= kSteep * error || comes_back(i, r, points, side, error)))
+      continue;
+    if (crossing_counts(guard, to > 0)) {
       found = root;
     } else {
       side = to;
     }
   }
-  if (found.theta > 1 && side == watch_side_[guard.place] && depth_behind(grid, sample, 0, side) > error &&
+  if (found.theta > 1 && side == side_before(guard) && depth_behind(grid, sample, 0, side) > error &&
       -side * sample[0] > 0) {
     // It had passed its zero by no more than its error before this step, and now it is clear that it did.
     bool back = false;
     for (int r = 0; r < roots_.size(); ++r)
       back = back || roots_[r].kind == (side > 0 ? numeric::RootKind::rising : numeric::RootKind::falling);
-    if (!back && watch_direction_matches(guard.place, side < 0)) {
+    if (!back && crossing_counts(guard, side < 0)) {
       found.theta = kLateRoot;
       found.kind = side > 0 ? numeric::RootKind::falling : numeric::RootKind::rising;
       found.slope = (sample[points] - sample[0]);
@@ -1317,6 +1336,15 @@ bool EventEngine::Run::reports_graze(const Guard& guard) {
 bool EventEngine::Run::watch_direction_matches(int watch, bool rising) {
   const int wanted = system_.watches()[watch].direction;
   return wanted == 0 || (wanted > 0) == rising;
+}
+
+// A switch of a watch is on the positive side of its guard, and leaves it downwards.
+int EventEngine::Run::side_before(const Guard& guard) const {
+  return guard.kind == GuardKind::observed ? 1 : watch_side_[guard.place];
+}
+
+bool EventEngine::Run::crossing_counts(const Guard& guard, bool rising) {
+  return guard.kind == GuardKind::observed ? !rising : watch_direction_matches(guard.place, rising);
 }
 
 // What else happens at the instant of the landing: guards whose own zero lies within rounding of it, or that the landing has just passed.
@@ -1368,6 +1396,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     if (guards_.needs_motion() && !motion_.evaluate()) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
     }
+    if (guards_.watches_reactions()) motion_.publish();
     if (guard.kind == GuardKind::margin) guards_.sharing.share(motion_);
     const double value = guards_.value(guard);
     if (std::abs(value) < best_value) {
@@ -1418,6 +1447,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   std::copy_n(landing_y_.begin(), width, y_.begin());
   have_f0_ = false;
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
+  project_sliding();
   tell_end();
   motion_.load(t_, y_.data());
   return true;

@@ -19,7 +19,9 @@ constexpr std::size_t kMostEnumerated = 7;  ///< surfaces of one block: 3⁷ com
 constexpr double kNothing = 1e-20;          ///< share of its running scale below which a component is zero
 constexpr int kMostFlips = 50;              ///< rounds of the iteration for larger blocks
 
-/// s minus the level nearest to it, and the side below that level.
+}  // namespace
+
+// s minus the level nearest to it, and the side below that level.
 double distance_from_level(const model::SwitchInfo& info, double s, double& lower) {
   if (info.two_sided()) {
     lower = 0;
@@ -37,8 +39,6 @@ double distance_from_level(const model::SwitchInfo& info, double s, double& lowe
   lower = static_cast<double>(nearest - info.levels.begin()) - 1;
   return s - *nearest;
 }
-
-}  // namespace
 
 // Evaluates the motion in the mode that ends, as far as its guards need it, and takes over the coefficients with which it slides now: a
 // decision about something else must not see those of the beginning.
@@ -569,6 +569,31 @@ bool EventEngine::Run::decide_surface(int k) {
   return not_unique(search_.members);
 }
 
+// As try_sides, but a surface that is slid on, though its rate sees the forces on neither side, is rested on where its second derivative sees
+// them.
+bool EventEngine::Run::try_resting(Mode& trial, Status& status) {
+  if (!try_sides(trial, status)) return false;
+  const auto blind = [&](int k, AtSurface surface) {
+    return trial.surface[k] == surface && motion_.parallel(k) && system_.switches()[k].rate.outputs() > 0;
+  };
+  if (std::none_of(open_.begin(), open_.end(), [&](int k) { return blind(k, AtSurface::slides); }))
+    return true;
+  Mode& kept = search_.kept;
+  kept = trial;
+  for (const int k : open_) {
+    if (!blind(k, AtSurface::slides)) continue;
+    trial.surface[k] = AtSurface::rests;
+    trial.side[k] = lower_[k] + 0.5;
+  }
+  Status resting;
+  const bool rests = try_sides(trial, resting) && std::none_of(open_.begin(), open_.end(), [&](int k) {
+                       return kept.surface[k] == AtSurface::slides && blind(k, AtSurface::rests);
+                     });
+  if (rests) return true;
+  trial = kept;  // something else holds it
+  return try_sides(trial, status);
+}
+
 // Several coupled surfaces: all assignments of sides are tried; each must be confirmed by the motion that it gives. Of those that leave as many
 // surfaces as possible the first is taken, crossings before others; only if there is none some of them are slid on.
 bool EventEngine::Run::decide_several(const std::vector<int>& members) {
@@ -596,7 +621,8 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       // First the natural continuation: what was met is crossed, what was not keeps its side.
       const bool natural = landed_[k] != 0 ? !was_upper : was_upper || before.surface[k] != AtSurface::away;
       if (choice == 2) {
-        trial.surface[k] = AtSurface::slides;
+        // What it rested on it goes on resting on.
+        trial.surface[k] = before.surface[k] == AtSurface::rests ? AtSurface::rests : AtSurface::slides;
         trial.side[k] = lower_[k] + 0.5;
         slides = true;
       } else {
@@ -605,7 +631,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     }
     if (base == 3 && !slides) return;
     Status status;
-    if (!try_sides(trial, status)) {
+    if (!try_resting(trial, status)) {
       last = status;
       return;
     }
@@ -654,7 +680,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       trial.side[k] = lower_[k] + 0.5;
     }
     Status status;
-    if (try_sides(trial, status)) {
+    if (try_resting(trial, status)) {
       best = 0;
       chosen = trial;
       chosen_leaves.assign(members.size(), 0);
@@ -799,6 +825,7 @@ void EventEngine::Run::project_onto(std::vector<int>& sliding) {
   double* gradient = projection_.data();
   double* gram = gradient + count * width;
   double* right = gram + count * count;
+  std::copy_n(y_.begin(), width, node_y_.begin());
   for (int iteration = 0; iteration < 3; ++iteration) {
     motion_.load(t_, y_.data());
     for (int a = 0; a < count; ++a) {
@@ -841,7 +868,7 @@ void EventEngine::Run::project_onto(std::vector<int>& sliding) {
   }
   // What is left of a component that the surfaces hold at zero is less than rounding of anything it has been.
   for (int i = 0; i < width; ++i) {
-    if (std::abs(y_[i]) < kNothing * scale_[i]) y_[i] = 0;
+    if (std::abs(y_[i]) < kNothing * std::max(scale_[i], std::abs(node_y_[i]))) y_[i] = 0;
   }
   motion_.pin(t_, y_.data());
   motion_.load(t_, y_.data());

@@ -10,7 +10,6 @@ namespace {
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kSmall =
     1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
-constexpr int kUnknownOrder = -1;  ///< of a watch: found from its samples
 
 }  // namespace
 
@@ -157,17 +156,11 @@ void EventEngine::Run::set_guard_zeros() {
                                 guard, [&] { return series_.surface(place); }, 1, terms);
         break;
       }
-      case GuardKind::watch:
-        if (fresh_watch_[place] != 0 && t_ > options_.from) {
-          guard.zeros = 1;  // it crossed; behind a zero of higher odd order what is left has no other sign
-        } else if (std::abs(guards_.value(guard)) <= 1e-13 * guard.scale) {
-          guard.zeros = kUnknownOrder;
-        }
-        break;
       default:
         break;
     }
   }
+  set_watch_zeros();
   guards_.note_scales();
 }
 

@@ -20,7 +20,8 @@ bool is_reaction(GuardKind kind) {
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
     : sharing(system, work), system_(system), work_(work), motion_(motion) {
   const model::Layout& layout = system.layout();
-  memory_.resize(3 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size());
+  memory_.resize(3 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size() +
+                 layout.observed);
   const int slips = 2 * layout.relations;
   const int limits = slips + layout.tangents;
   const int surfaces = limits + layout.tangents;
@@ -41,12 +42,15 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
   for (const GuardKind kind : {GuardKind::slide_above, GuardKind::slide_below}) place(kind, rates);
   place(GuardKind::watch, watches);
   place(GuardKind::jam, watches + static_cast<int>(system.watches().size()));
+  place(GuardKind::observed, watches + static_cast<int>(system.watches().size()) + layout.relations);
   if (!system.watches().empty()) interval_in_.resize(work.in.size());
   for (const model::WatchInfo& watch : system.watches()) {
     interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), watch.value.registers()));
+    watches_reactions_ = watches_reactions_ || watch.needs_reactions;
   }
   surface_.resize(2 + layout.integrated());
-  list_.reserve(3 * layout.relations + 3 * layout.tangents + 2 * layout.switches + system.watches().size());
+  list_.reserve(3 * layout.relations + 3 * layout.tangents + 2 * layout.switches + system.watches().size() +
+                2 * layout.observed);
 }
 
 void Guards::add(GuardKind kind, int place, int tangent, double sign) {
@@ -57,6 +61,8 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     list_.back().noise = gap_noise(place);
   } else if (kind == GuardKind::watch) {
     list_.back().noise = watch_noise(place);
+  } else if (kind == GuardKind::observed) {
+    list_.back().noise = interval_noise(system_.observed()[place].value);
   } else if (kind == GuardKind::held_above || kind == GuardKind::held_below) {
     // Where the surface is exactly zero whatever the state, anything else is more than rounding.
     list_.back().band = std::max(64 * surface_noise(place), std::numeric_limits<double>::min());
@@ -92,7 +98,8 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     case GuardKind::held_below:
       break;
     case GuardKind::watch:
-      needs_motion_ = needs_motion_ || system_.watches()[place].needs_reactions;
+    case GuardKind::observed:
+      needs_motion_ = needs_motion_ || watches_reactions_;
       break;
     default:
       needs_motion_ = true;
@@ -175,6 +182,29 @@ void Guards::build() {
     }
   }
   for (std::size_t w = 0; w < system_.watches().size(); ++w) add(GuardKind::watch, static_cast<int>(w));
+  build_observed();
+}
+
+void Guards::build_observed() {
+  while (!list_.empty() && list_.back().kind == GuardKind::observed) list_.pop_back();
+  for (int k = 0; k < system_.layout().observed; ++k) {
+    const model::SwitchInfo& info = system_.observed()[k];
+    if (info.time_only) continue;  // on the timetable
+    const double side = work_.in[system_.layout().observed_side() + k];
+    if (info.two_sided()) {
+      add(GuardKind::observed, k, 0, side > 0.5 ? 1 : -1);
+      continue;
+    }
+    const auto level = static_cast<long>(side);
+    if (info.whole || level >= 0) {
+      add(GuardKind::observed, k, 0, 1);
+      list_.back().level = info.whole ? side : info.levels[level];
+    }
+    if (info.whole || level + 1 < static_cast<long>(info.levels.size())) {
+      add(GuardKind::observed, k, 0, -1);
+      list_.back().level = info.whole ? side + 1 : info.levels[level + 1];
+    }
+  }
 }
 
 double Guards::value(const Guard& guard) {
@@ -238,6 +268,11 @@ double Guards::value(const Guard& guard) {
       return -guard.sign * motion_.sliding_rate(guard.place, 1);
     case GuardKind::slide_below:
       return guard.sign * motion_.sliding_rate(guard.place, 0);
+    case GuardKind::observed: {
+      double s = 0;
+      system_.observed()[guard.place].value.evaluate(work_.in.data(), &s, work_.registers.data());
+      return guard.sign * (s - guard.level);
+    }
     case GuardKind::watch: {
       double value = 0;
       system_.watches()[guard.place].value.evaluate(work_.in.data(), &value, work_.registers.data());
@@ -252,7 +287,7 @@ void Guards::values(double* out, int stride) {
   bool published = false;
   for (std::size_t i = 0; i < list_.size(); ++i) {
     if (list_[i].kind == GuardKind::watch && !published) {
-      if (system_.watches()[list_[i].place].needs_reactions) motion_.publish();
+      if (watches_reactions_) motion_.publish();
       published = true;
     }
     out[i * stride] = value(list_[i]);

@@ -8,6 +8,7 @@
 //     constraint with friction   ± λ on its pressed side
 //     switch on a side        ± s, distance to the levels next to it; while it slides −ds/dt on the upper and ds/dt on the lower side;
 //                             while it is held at zero the distance of ± s from the width of its rounding
+//     switch of a watch       distance to the levels next to it; it ends nothing but the piece on which the watch is smooth
 //     watch                   its expression, zeros of both directions
 //
 // Absolute values are split in two, so every function is smooth along a step. A function that is zero at the start of a step because of
@@ -41,19 +42,20 @@ enum class GuardKind : std::uint8_t {
   slide_below,
   held_above,
   held_below,
+  observed,
   watch
 };
 
 struct Guard {
   GuardKind kind = GuardKind::gap;
-  int place = 0;     ///< relation, switch or watch
+  int place = 0;     ///< relation, switch, switch of System::observed or watch
   int tangent = 0;   ///< tangential row within the relation
   double sign = 1;   ///< orientation of switches and watches
   int slot = 0;      ///< of its running scale
   int zeros = 0;     ///< order of the zero at the start of the coming step; −1: some zero of unknown order
   double scale = 0;  ///< largest size seen of this function
   double band = 0;   ///< of a surface that is held: how far it may be from `level` by rounding
-  double level = 0;
+  double level = 0;  ///< that it is held at; of the switch of a watch: that it may cross
   /// Of a reaction that can jam: λ_N times the determinant, which has no pole where the determinant, the guard after it, is zero.
   bool reduced = false;
   double noise_rate =
@@ -68,10 +70,13 @@ class Guards {
 
   /// Lists the guards of the motion's mode; `zeros` are all 0.
   void build();
+  /// Lists those of the switches of watches anew, for the sides in work.in.
+  void build_observed();
   [[nodiscard]] std::vector<Guard>& list() { return list_; }
   [[nodiscard]] const std::vector<Guard>& list() const { return list_; }
   [[nodiscard]] int size() const { return static_cast<int>(list_.size()); }
   [[nodiscard]] bool needs_motion() const { return needs_motion_; }
+  [[nodiscard]] bool watches_reactions() const { return watches_reactions_; }
   /// Every function is a polynomial of degree two in time, or less, while the accelerations are constant.
   [[nodiscard]] bool quadratic() const { return quadratic_; }
   [[nodiscard]] bool only_gaps() const { return only_gaps_; }
@@ -132,11 +137,12 @@ class Guards {
   model::Workspace& work_;
   ModeMotion& motion_;
   std::vector<Guard> list_;
-  std::array<Slots, 17> slots_;
+  std::array<Slots, 18> slots_;
   std::vector<double>
-      memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation
+      memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation; surface by switch of watches
   std::vector<expr::Interval> interval_in_, interval_registers_;
   std::vector<double> surface_;
+  bool watches_reactions_ = false;  ///< some watch reads what the motion must publish
   bool needs_motion_ = false;
   bool quadratic_ = false;
   bool only_gaps_ = false;

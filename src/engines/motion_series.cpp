@@ -148,6 +148,10 @@ double MotionSeries::rounding_of_forces() {
   system_.solve_mass(work_, width.data());
   double most = 0;
   for (int i = 0; i < n_; ++i) most = std::max(most, std::abs(width[i]));
+  for (int i = 0; i < layout.states; ++i) {
+    const double size = interval_out_[n_ + i].high - interval_out_[n_ + i].low;
+    if (std::isfinite(size)) most = std::max(most, size);
+  }
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const Series* g = row(active_[a]);
     double reaction = 0;

@@ -14,10 +14,12 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 Timetable::Timetable(const model::System& system, model::Workspace& work) : system_(system), work_(work) {
   std::size_t registers = 1;
   std::size_t outputs = 2;
-  for (std::size_t k = 0; k < system.switches().size(); ++k) {
-    const model::SwitchInfo& info = system.switches()[k];
+  const int moving = system.layout().switches;
+  for (int k = 0; k < moving + system.layout().observed; ++k) {
+    const model::SwitchInfo& info = switch_info(k);
     if (!info.time_only) continue;
-    switches_.push_back(static_cast<int>(k));
+    switches_.push_back(k);
+    observes_ = observes_ || k >= moving;
     registers = std::max<std::size_t>(registers, info.surface.registers());
     outputs = std::max<std::size_t>(outputs, info.surface.outputs());
   }
@@ -26,6 +28,17 @@ Timetable::Timetable(const model::System& system, model::Workspace& work) : syst
   interval_in_.resize(in_.size());
   interval_registers_.resize(registers);
   interval_out_.resize(outputs);
+}
+
+const model::SwitchInfo& Timetable::switch_info(int k) const {
+  const int moving = system_.layout().switches;
+  return k < moving ? system_.switches()[k] : system_.observed()[k - moving];
+}
+
+// Where the side of a switch stands among the inputs.
+int Timetable::place(int k) const {
+  const model::Layout& layout = system_.layout();
+  return k < layout.switches ? layout.side() + k : layout.observed_side() + k - layout.switches;
 }
 
 void Timetable::restart() {
@@ -51,21 +64,21 @@ void Timetable::load(const std::vector<double>& memory) {
 double Timetable::surface(int k, double t) {
   in_[0] = t;
   double value = 0;
-  system_.switches()[k].value.evaluate(in_.data(), &value, work_.registers.data());
+  switch_info(k).value.evaluate(in_.data(), &value, work_.registers.data());
   return value;
 }
 
 numeric::TimeEnclosure Timetable::enclose(int k, double t0, double t1) {
   for (std::size_t i = 0; i < interval_in_.size(); ++i) interval_in_[i] = {in_[i], in_[i]};
   interval_in_[0] = {t0, t1};
-  system_.switches()[k].surface.evaluate_interval(interval_in_.data(), interval_out_.data(),
-                                                  interval_registers_.data());
+  switch_info(k).surface.evaluate_interval(interval_in_.data(), interval_out_.data(),
+                                           interval_registers_.data());
   return {{interval_out_[0].low, interval_out_[0].high}, {interval_out_[1].low, interval_out_[1].high}};
 }
 
 // Sides of all switches of time just after t, inner ones before those whose surfaces contain them.
 void Timetable::take_sides(double t) {
-  for (const int k : switches_) in_[system_.layout().side() + k] = side_after(k, t);
+  for (const int k : switches_) in_[place(k)] = side_after(k, t);
   sides_known_ = true;
 }
 
@@ -97,7 +110,7 @@ int Timetable::after(int k, double t, double level) {
 
 // The side just after t. A surface that stays at zero, such as that of sign(floor(t)) before t = 1, has the value that the language gives there.
 double Timetable::side_after(int k, double t) {
-  const model::SwitchInfo& info = system_.switches()[k];
+  const model::SwitchInfo& info = switch_info(k);
   if (info.two_sided()) {
     const int sign = after(k, t, 0);
     return sign > 0 ? 1 : sign < 0 ? 0 : info.at_zero;
@@ -116,7 +129,7 @@ double Timetable::side_after(int k, double t) {
 }
 
 double Timetable::next_of(int k, double t, double until) {
-  const model::SwitchInfo& info = system_.switches()[k];
+  const model::SwitchInfo& info = switch_info(k);
   const auto search = [&](double offset) {
     const auto f = [&](double time) { return surface(k, time) - offset; };
     const auto shifted = [&](double t0, double t1) {
@@ -146,7 +159,21 @@ double Timetable::next_of(int k, double t, double until) {
 
 void Timetable::sides_after(double t, std::vector<double>& side) {
   take_sides(t);
-  for (const int k : switches_) side[k] = in_[system_.layout().side() + k];
+  for (const int k : switches_) {
+    if (k < system_.layout().switches) side[k] = in_[place(k)];
+  }
+}
+
+bool Timetable::observe(double t, double* in) {
+  if (!observes_) return false;
+  take_sides(t);
+  bool changed = false;
+  for (const int k : switches_) {
+    if (k < system_.layout().switches) continue;
+    changed = changed || in[place(k)] != in_[place(k)];
+    in[place(k)] = in_[place(k)];
+  }
+  return changed;
 }
 
 double Timetable::next(double t, double until) {
@@ -159,9 +186,9 @@ double Timetable::next(double t, double until) {
     if (!(next_[i] > t) || (next_[i] == kNever && known_until_[i] < until)) {
       // The piece ends where an inner switch changes its side; then the search goes on from there.
       double end = until;
-      for (const int inner : system_.switches()[switches_[i]].inner) {
-        const auto place = std::lower_bound(switches_.begin(), switches_.end(), inner) - switches_.begin();
-        end = std::min(end, next_[static_cast<std::size_t>(place)]);
+      for (const int inner : switch_info(switches_[i]).inner) {
+        const auto at = std::lower_bound(switches_.begin(), switches_.end(), inner) - switches_.begin();
+        end = std::min(end, next_[static_cast<std::size_t>(at)]);
       }
       next_[i] = next_of(switches_[i], t, end);
       if (next_[i] == kNever && end < until) next_[i] = end;
@@ -176,7 +203,8 @@ void Timetable::pass(double t, std::vector<double>& side, std::vector<int>& chan
   changed.clear();
   take_sides(t);
   for (const int k : switches_) {
-    const double after = in_[system_.layout().side() + k];
+    if (k >= system_.layout().switches) break;  // those of watches come behind
+    const double after = in_[place(k)];
     if (after == side[k]) continue;
     side[k] = after;
     changed.push_back(k);

@@ -26,8 +26,12 @@ class Timetable {
   [[nodiscard]] double next(double t, double until);
   /// Switches whose side changes at `t`: sets it, returns their numbers (in `changed`).
   void pass(double t, std::vector<double>& side, std::vector<int>& changed);
+  /// Writes the sides of the switches of time that watches alone read, valid just after `t`, to the array of inputs. True: one has changed.
+  bool observe(double t, double* in);
 
  private:
+  [[nodiscard]] const model::SwitchInfo& switch_info(int k) const;
+  [[nodiscard]] int place(int k) const;
   [[nodiscard]] double surface(int k, double t);
   [[nodiscard]] numeric::TimeEnclosure enclose(int k, double t0, double t1);
   void take_sides(double t);
@@ -43,6 +47,7 @@ class Timetable {
   std::vector<double> known_until_;  ///< how far the search for it went
   std::vector<double> in_;           ///< with the sides of the present piece
   bool sides_known_ = false;
+  bool observes_ = false;  ///< some of them are System::observed
   std::vector<expr::Interval> interval_in_, interval_registers_, interval_out_;
 };
 

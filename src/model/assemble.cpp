@@ -73,7 +73,7 @@ void Builder::collect_switches() {
     used_switches.push_back(static_cast<expr::SwitchId>(id));
     const expr::Switch& from = graph.switches()[id];
     SwitchInfo info;
-    info.kind = from.kind;
+    info.kind = id < moving_kinds.size() ? moving_kinds[id] : from.kind;
     info.whole = from.whole;
     info.levels = from.levels;
     info.in_motion = in_motion[id];
@@ -87,6 +87,73 @@ void Builder::collect_switches() {
     d.switches.push_back(std::move(info));
     d.symbols.surface.push_back(from.surface);
   }
+}
+
+/// Switches that watches read: those of the motion where their side is kept at every moment, others with sides of their own.
+void Builder::collect_observed() {
+  std::vector<bool> read(graph.switches().size(), false);
+  std::vector<Node> open;
+  for (const WatchDraft& w : watches) open.push_back(w.value);
+  while (!open.empty()) {
+    const Node node = open.back();
+    open.pop_back();
+    for (const expr::SwitchId id : graph.switches(node)) {
+      if (read[id]) continue;
+      read[id] = true;
+      open.push_back(graph.switches()[id].surface);
+    }
+  }
+  if (std::find(read.begin(), read.end(), true) == read.end()) return;
+  const std::vector<Node> uses = graph.uses(evaluated_nodes);
+  for (std::size_t id = 0; id < read.size(); ++id) {
+    if (!read[id]) continue;
+    const auto own = static_cast<expr::SwitchId>(id);
+    const bool moves = std::find(used_switches.begin(), used_switches.end(), own) != used_switches.end();
+    if (!moves || !graph.is_constant(uses[id])) {
+      observed_switches.push_back(own);
+    } else {
+      const auto at = std::find(used_switches.begin(), used_switches.end(), own) - used_switches.begin();
+      system.data_->switches[static_cast<std::size_t>(at)].watched =
+          graph.switches()[id].kind == expr::SwitchKind::jump;
+    }
+  }
+}
+
+/// The watches, and the surfaces of their own switches.
+void Builder::build_watches(const std::vector<Variable>& directions) {
+  System::Data& d = *system.data_;
+  const std::size_t width = 2 * coordinates.size() + states.size();
+  const expr::InputMap motions = map;
+  std::vector<int> number(graph.switches().size(), -1);
+  for (std::size_t k = 0; k < used_switches.size(); ++k) number[used_switches[k]] = static_cast<int>(k);
+  for (std::size_t k = 0; k < observed_switches.size(); ++k) {
+    const int place = static_cast<int>(k);
+    number[observed_switches[k]] = d.layout.switches + place;
+    map.side[observed_switches[k]] = d.layout.observed_side() + place;
+  }
+  for (const expr::SwitchId id : observed_switches) {
+    const expr::Switch& from = graph.switches()[id];
+    const Node s = from.surface;
+    SwitchInfo info;
+    info.kind = from.kind;
+    info.whole = from.whole;
+    info.levels = from.levels;
+    info.at_zero = from.at_zero;
+    info.place = from.place;
+    const std::vector<Variable> used = all_variables(s);
+    info.time_only = used.size() == 1 && used.front() == t;
+    for (const expr::SwitchId inner : graph.switches(s)) info.inner.push_back(number[inner]);
+    std::vector<Node> nodes{s, graph.derivative(s, t)};
+    for (std::size_t i = 0; i < width; ++i) nodes.push_back(graph.derivative(s, directions[i]));
+    info.surface = program(nodes);
+    info.value = program(std::span<const Node>(&s, 1));
+    d.observed.push_back(std::move(info));
+  }
+  for (const WatchDraft& w : watches) {
+    d.watches.push_back(w.info);
+    d.watches.back().value = program(std::span<const Node>(&w.value, 1));
+  }
+  map = motions;
 }
 
 /// Which switches, coordinates, states and relations a switch touches: surfaces that are met together are decided together only where
@@ -203,6 +270,8 @@ void Builder::assemble() {
   }
   collect_switches();
   d.layout.switches = static_cast<int>(used_switches.size());
+  collect_observed();
+  d.layout.observed = static_cast<int>(observed_switches.size());
   const Layout& layout = d.layout;
 
   map.variable.assign(graph.variable_count(), -1);
@@ -434,10 +503,7 @@ void Builder::assemble() {
   }
   d.columns = column_infos;
   d.column_program = program(column_nodes, expr::Sides::where_given);
-  for (const WatchDraft& w : watches) {
-    d.watches.push_back(w.info);
-    d.watches.back().value = program(std::span<const Node>(&w.value, 1), expr::Sides::by_value);
-  }
+  build_watches(directions);
   find_instants();
   build_massless();
   recognise_linear();  // these last: they make formulas that nothing else needs
@@ -465,6 +531,8 @@ void Builder::assemble() {
   for (const SwitchInfo& s : d.switches) enlarge(s.rate);
   for (const SwitchInfo& s : d.switches) enlarge(s.live);
   for (const WatchInfo& w : d.watches) enlarge(w.value);
+  for (const SwitchInfo& s : d.observed) enlarge(s.surface);
+  for (const SwitchInfo& s : d.observed) enlarge(s.value);
   start_inputs();
 }
 

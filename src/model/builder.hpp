@@ -394,6 +394,8 @@ struct Builder {
   void check_dissipation();
   void warn_unused();
   void collect_switches();
+  void collect_observed();
+  void build_watches(const std::vector<Variable>& directions);
   void find_time_and_cyclic(const std::vector<Node>& moving);
   void link_switches();
   void find_live_switches();
@@ -407,7 +409,9 @@ struct Builder {
   expr::Program program(std::span<const Node> outputs, expr::Sides sides = expr::Sides::given) const;
   bool quasi_static() const;
   std::vector<expr::SwitchId> used_switches;
-  std::vector<Node> evaluated_nodes;  ///< all that a run evaluates, but for outputs
+  std::vector<expr::SwitchId> observed_switches;  ///< of watches alone
+  std::vector<expr::SwitchKind> moving_kinds;     ///< by switch, before outputs are read: they change no run
+  std::vector<Node> evaluated_nodes;              ///< all that a run evaluates, but for outputs
   std::vector<Node> power_nodes;
   bool powers_with_motion = false;  ///< they see what forces see: time, state and sides
   std::vector<int> tangent_count;

@@ -33,6 +33,7 @@ Compiled Builder::build() {
   read_relations();
   derive_motion();
   derive_audit();
+  for (const expr::Switch& each : graph.switches()) moving_kinds.push_back(each.kind);
   read_output();
   read_columns();
   read_watches();

@@ -268,6 +268,7 @@ const std::vector<std::string>& System::state_names() const { return data_->stat
 const std::vector<Relation>& System::relations() const { return data_->relations; }
 const std::vector<SwitchInfo>& System::switches() const { return data_->switches; }
 const std::vector<WatchInfo>& System::watches() const { return data_->watches; }
+const std::vector<SwitchInfo>& System::observed() const { return data_->observed; }
 const std::vector<AuditInfo>& System::audits() const { return data_->audits; }
 const std::vector<ColumnInfo>& System::columns() const { return data_->columns; }
 const std::vector<bool>& System::massless() const { return data_->massless; }

@@ -40,6 +40,7 @@ struct System::Data {
   std::vector<Relation> relations;
   std::vector<SwitchInfo> switches;
   std::vector<WatchInfo> watches;
+  std::vector<SwitchInfo> observed;
   std::vector<AuditInfo> audits;
   std::vector<ColumnInfo> columns;
   std::vector<bool> massless;

@@ -447,6 +447,18 @@ double Referee::Bench::acceleration_rounding(const double* w) {
   return std::isfinite(along) ? along : kInfinity;
 }
 
+// The same for the rates of states.
+double Referee::Bench::state_rounding(const double* w) {
+  if (layout.states == 0) return 0;
+  static_cast<void>(rounding(system.motion_program(), 0));
+  double along = 0;
+  for (int i = 0; i < layout.states; ++i) {
+    const double width = 8 * (interval_out[n + i].high - interval_out[n + i].low);
+    if (w[i] != 0) along += std::abs(w[i]) * width;
+  }
+  return std::isfinite(along) ? along : kInfinity;
+}
+
 // The same for a reaction along w, seen through its own inertia.
 double Referee::Bench::force_rounding(const double* w) {
   double inverse = 0;

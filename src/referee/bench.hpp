@@ -92,6 +92,8 @@ struct Referee::Bench {
   [[nodiscard]] double rounding(const expr::Program& program, int index);
   [[nodiscard]] double row_scale(const double* w, const std::vector<double>& scale) const;
   [[nodiscard]] double acceleration_rounding(const double* w);
+  [[nodiscard]] double state_rounding(const double* w);
+  [[nodiscard]] double surface_slack(const Reading& after, int i);
   [[nodiscard]] double force_rounding(const double* w);
   bool evaluate_motion();
   void apply_mass(const double* x, double* y, double* terms) const;

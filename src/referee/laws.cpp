@@ -146,7 +146,10 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
     allowance += allowed * moved;
     // Forces that balance on the surface leave their rounding in what has never moved; it is still there when the surface is left.
     const double since = slides ? reading.time - phase : slid_to[k] == phase ? phase - slid_from[k] : 0;
-    if (since > 0) allowance += acceleration_rounding(gradient + n) * since;
+    if (since > 0) {
+      const double drift = acceleration_rounding(gradient + n) + state_rounding(gradient + 2 * n);
+      allowance += drift * since;
+    }
   }
   allowance += rounding(info.value, 0);
   // A switch in a branch that is not taken, or that stands right beside a neighbour in doubt, says nothing.

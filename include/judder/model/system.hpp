@@ -46,6 +46,7 @@ struct Layout {
   int relations = 0;
   int audits = 0;
   int free_parameters = 0;
+  int observed = 0;  ///< switches that watches alone read
 
   [[nodiscard]] int time() const { return 0; }
   [[nodiscard]] int q() const { return 1; }
@@ -65,7 +66,8 @@ struct Layout {
   [[nodiscard]] int dissipated() const { return tangent() + tangents; }      ///< by audit element
   [[nodiscard]] int supplied() const { return dissipated() + audits; }
   [[nodiscard]] int initial_energy() const { return supplied() + audits; }
-  [[nodiscard]] int size() const { return initial_energy() + 1; }
+  [[nodiscard]] int observed_side() const { return initial_energy() + 1; }  ///< sides of System::observed
+  [[nodiscard]] int size() const { return observed_side() + observed; }
   /// Read by restitution and by Relation::curve only; arrays of inputs have size() + 1 entries.
   [[nodiscard]] int approach_speed() const { return size(); }
 };
@@ -145,6 +147,7 @@ struct SwitchInfo {
   bool time_only = false;     ///< a timetable: met exactly
   bool in_motion = false;     ///< enters h, M or a rate (otherwise only relations, laws, energies)
   bool in_relations = false;  ///< enters a gap, a slip or a law
+  bool watched = false;       ///< a watch may jump where its side changes
   std::string place;          ///< "force.limiter.value"
   std::string above, below;   ///< the sides in words
   expr::Program surface;  ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
@@ -166,7 +169,7 @@ struct WatchInfo {
   std::string name;
   int direction = 0;  ///< +1 up, −1 down, 0 both
   int stop = 0;
-  expr::Program value;  ///< sides by value
+  expr::Program value;  ///< reads sides of the motion's switches, and of System::observed
   bool needs_reactions = false;
 };
 
@@ -229,6 +232,9 @@ class System {
   [[nodiscard]] const std::vector<Relation>& relations() const;
   [[nodiscard]] const std::vector<SwitchInfo>& switches() const;
   [[nodiscard]] const std::vector<WatchInfo>& watches() const;
+  /// Switches that stand in watches and nowhere else, or elsewhere in a branch that may not be taken. They move nothing. Their numbers, also
+  /// in `inner`, go on behind those of switches(); only the formulas of the surface are filled in.
+  [[nodiscard]] const std::vector<SwitchInfo>& observed() const;
   [[nodiscard]] const std::vector<AuditInfo>& audits() const;
   [[nodiscard]] const std::vector<ColumnInfo>& columns() const;
   [[nodiscard]] const std::vector<bool>& massless() const;       ///< by coordinate

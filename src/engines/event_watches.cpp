@@ -1,0 +1,148 @@
+// Watches at an instant: their jumps, and the switches that they alone read. These move nothing: a run is the same without them, but for the
+// ends of its steps.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
+constexpr int kDoublings = 60;        ///< of the times at which a surface that starts at zero is looked at
+
+}  // namespace
+
+// Values of the watches before the instant.
+bool EventEngine::Run::note_watches() {
+  if (watch_before_.empty()) return true;
+  if (!motion_.evaluate()) return false;
+  motion_.publish();
+  for (std::size_t w = 0; w < watch_before_.size(); ++w) {
+    system_.watches()[w].value.evaluate(work_.in.data(), &watch_before_[w], work_.registers.data());
+  }
+  return true;
+}
+
+// Watches whose expression jumped through zero at this instant.
+void EventEngine::Run::list_watch_jumps() {
+  if (watch_before_.empty()) return;
+  motion_.load(t_, y_.data());
+  load_audits(y_.data());
+  if (!motion_.evaluate()) return;
+  motion_.publish();
+  for (const Guard& guard : guards_.list()) {
+    if (guard.kind != GuardKind::watch || fresh_watch_[guard.place] != 0) continue;
+    const double before = watch_before_[guard.place];
+    const double after = guards_.value(guard);
+    // What was zero has the sign that it had before.
+    const int from = std::abs(before) > guard.noise ? (before > 0 ? 1 : -1) : watch_side_[guard.place];
+    if (!(std::abs(after) > guard.noise)) continue;
+    watch_side_[guard.place] = after > 0 ? 1 : -1;
+    if (from * watch_side_[guard.place] >= 0 || !watch_direction_matches(guard.place, after > 0)) continue;
+    Event event = event_here(EventKind::watch, guard.place);
+    event.words[0] = after > 0 ? Word::up : Word::down;
+    pending_.push_back(event);
+    const model::WatchInfo& watch = system_.watches()[guard.place];
+    if (watch.stop > 0 && ++watch_counts_[guard.place] >= watch.stop) stop_by_watch_ = true;
+  }
+}
+
+// The zero of a guard brought us here: the side that its switch goes to.
+void EventEngine::Run::cross_observed(const Guard& guard) {
+  const model::SwitchInfo& info = system_.observed()[guard.place];
+  double lower = 0;  // side below the level
+  if (info.whole) {
+    lower = guard.level - 1;
+  } else if (!info.levels.empty()) {
+    const auto at = std::lower_bound(info.levels.begin(), info.levels.end(), guard.level);
+    lower = static_cast<double>(at - info.levels.begin()) - 1;
+  }
+  crossed_[guard.place] = 1;
+  crossed_side_[guard.place] = guard.sign > 0 ? lower : lower + 1;
+  info.value.evaluate(work_.in.data(), &crossed_value_[guard.place], work_.registers.data());
+}
+
+// Where the surface of an observed switch, which is at a level, goes from here: +1, −1, or 0 where positions, velocities and accelerations
+// leave it there. Looked at from times so short that rounding hides them on, by doubling.
+int EventEngine::Run::observed_leaves(int k, double level, double bound) {
+  const model::SwitchInfo& info = system_.observed()[k];
+  const int n = layout_.coordinates;
+  ahead_ = work_.in;
+  double time = std::ldexp(h_ > 0 ? h_ : last_flight_ > 0 ? last_flight_ : options_.until - t_, -kDoublings);
+  for (int i = 0; i <= kDoublings; ++i, time *= 2) {
+    ahead_[0] = t_ + time;
+    for (int j = 0; j < n; ++j) {
+      const double v = work_.in[layout_.v() + j];
+      const double a = motion_.acceleration()[j];
+      ahead_[layout_.q() + j] = work_.in[layout_.q() + j] + time * (v + 0.5 * time * a);
+      ahead_[layout_.v() + j] = v + time * a;
+    }
+    for (int j = 0; j < layout_.states; ++j)
+      ahead_[layout_.z() + j] = work_.in[layout_.z() + j] + time * work_.rate[j];
+    double s = 0;
+    info.value.evaluate(ahead_.data(), &s, work_.registers.data());
+    if (std::abs(s - level) > 2 * bound) return s > level ? 1 : -1;
+  }
+  return 0;
+}
+
+// Sides of the switches that watches alone read, inner ones first: those of time from the timetable, one that was crossed by its crossing, others
+// by value; at a level by where the motion goes, and if it stays there, the side that the language gives. True: a side has changed.
+bool EventEngine::Run::take_observed() {
+  if (layout_.observed == 0) return false;
+  bool changed = timetable_.observe(t_, work_.in.data());
+  if (motion_.evaluate()) motion_.publish();
+  for (int k = 0; k < layout_.observed; ++k) {
+    const model::SwitchInfo& info = system_.observed()[k];
+    if (info.time_only) continue;
+    double s = 0;
+    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+    if (!std::isfinite(s)) continue;
+    double lower = 0;
+    const double distance = distance_from_level(info, s, lower);
+    const double bound = kRoundingUnits * rounding_of(info.value);
+    double& side = work_.in[layout_.observed_side() + k];
+    double next = distance > 0 ? lower + 1 : lower;
+    if (crossed_[k] != 0 && std::abs(s - crossed_value_[k]) <= bound) {
+      next = crossed_side_[k];
+    } else if (std::abs(distance) <= bound) {
+      const int leaves = observed_leaves(k, s - distance, bound);
+      next = leaves > 0 ? lower + 1 : leaves < 0 ? lower : lower + info.at_zero;
+    }
+    changed = changed || next != side;
+    side = next;
+  }
+  std::fill(crossed_.begin(), crossed_.end(), std::uint8_t{0});
+  return changed;
+}
+
+// Guards of watches and of their switches that start at zero.
+void EventEngine::Run::set_watch_zeros() {
+  constexpr int kUnknownOrder = -1;  // found from their samples
+  for (Guard& guard : guards_.list()) {
+    if (guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 && t_ > options_.from) {
+      guard.zeros = 1;  // it crossed; behind a zero of higher odd order what is left has no other sign
+    } else if (guard.kind == GuardKind::watch || guard.kind == GuardKind::observed) {
+      const double small = guard.kind == GuardKind::observed
+                               ? std::max(kRoundingUnits * guard.noise, 1e-13 * guard.scale)
+                               : 1e-13 * guard.scale;
+      guard.zeros = std::abs(guards_.value(guard)) <= small ? kUnknownOrder : 0;
+    }
+  }
+}
+
+// The sides of observed switches change at an instant at which nothing else happens: watches may jump. What was found of them before is in
+// pending_.
+void EventEngine::Run::turn_observed() {
+  if (take_observed()) guards_.build_observed();
+  list_watch_jumps();
+  set_watch_zeros();
+  if (!pending_.empty() && quiet_rows_) rows_before_event();
+  for (Event& event : pending_) report(event);
+  if (!pending_.empty()) rows_after_event();
+  pending_.clear();
+}
+
+}  // namespace judder::engines
