@@ -102,6 +102,7 @@ EventEngine::Run::Run(const model::System& system)
   fresh_tangent_.resize(layout_.tangents);
   fresh_switch_.resize(layout_.switches);
   fresh_watch_.resize(system.watches().size());
+  reached_.resize(system.watches().size());
   exclusions_ = decider_.no_exclusions();
   no_exclusions_ = decider_.no_exclusions();
   open_intervals_.resize(layout_.relations);

@@ -29,6 +29,7 @@ void EventEngine::Run::begin_instant() {
   std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
   std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
   std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
+  std::fill(reached_.begin(), reached_.end(), std::uint8_t{0});
   std::fill(landed_.begin(), landed_.end(), std::uint8_t{0});
   std::fill(carried_.begin(), carried_.end(), std::uint8_t{0});
   std::fill(exit_side_.begin(), exit_side_.end(), std::int8_t{0});
@@ -71,6 +72,12 @@ bool EventEngine::Run::handle_guards() {
   if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
   note_instant();
   take_timetable();
+  // Where a switch changes its side a watch may only touch its zero: what follows tells.
+  const bool turns = t_ == limit_ || std::any_of(together_.begin(), together_.end(), [this](int index) {
+                       const GuardKind kind = guards_.list()[index].kind;
+                       return kind == GuardKind::observed || kind == GuardKind::side ||
+                              kind == GuardKind::level_above || kind == GuardKind::level_below;
+                     });
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
     if (guard.kind != GuardKind::watch && guard.kind != GuardKind::observed) only_watches = false;
@@ -166,6 +173,8 @@ bool EventEngine::Run::handle_guards() {
         cross_observed(guard);
         break;
       case GuardKind::watch: {
+        reached_[place] = turns ? 1 : 0;
+        if (turns) break;
         fresh_watch_[place] = 1;
         Event event = event_here(EventKind::watch, place);
         event.words[0] = watch_rising_[place] != 0 ? Word::up : Word::down;
@@ -179,7 +188,7 @@ bool EventEngine::Run::handle_guards() {
   }
   if (only_watches && changed_.empty()) {
     for (Guard& guard : guards_.list()) guard.zeros = 0;
-    if (observes || t_ == limit_) {
+    if (turns) {
       turn_observed();
     } else {
       for (Event& event : pending_) report(event);

@@ -154,7 +154,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool note_watches();
   void list_watch_jumps();
   void cross_observed(const Guard& guard);
-  [[nodiscard]] int observed_leaves(int k, double level, double bound);
+  [[nodiscard]] int direction_ahead(const expr::Program& value, double level, double bound);
   bool take_observed();
   void set_watch_zeros();
   void turn_observed();
@@ -320,6 +320,8 @@ struct EventEngine::Run {
   std::vector<std::uint8_t> touching_;        ///< by relation, at the present event
   std::vector<std::uint8_t> fresh_relation_;  ///< status changed at the last event
   std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;
+  std::vector<std::uint8_t>
+      reached_;  ///< by watch: its own zero brought us here, where a switch changes its side
   Decider::Exclusions exclusions_;
   Decider::Exclusions no_exclusions_;
   std::vector<Event> pending_;  ///< events of the present instant

@@ -10,7 +10,8 @@ namespace judder::engines {
 namespace {
 
 constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
-constexpr int kDoublings = 60;        ///< of the times at which a surface that starts at zero is looked at
+constexpr double kSmall = 1e-9;  ///< share of its scale below which a watch that met its zero has not jumped
+constexpr int kDoublings = 60;   ///< of the times at which a surface that starts at zero is looked at
 
 }  // namespace
 
@@ -25,7 +26,30 @@ bool EventEngine::Run::note_watches() {
   return true;
 }
 
-// Watches whose expression jumped through zero at this instant.
+// Where a function that has the value `level` now goes from here: +1, −1, or 0 where positions, velocities and accelerations leave it there. Looked
+// at from times so short that rounding hides them on, by doubling.
+int EventEngine::Run::direction_ahead(const expr::Program& value, double level, double bound) {
+  const int n = layout_.coordinates;
+  ahead_ = work_.in;
+  double time = std::ldexp(h_ > 0 ? h_ : last_flight_ > 0 ? last_flight_ : options_.until - t_, -kDoublings);
+  for (int i = 0; i <= kDoublings; ++i, time *= 2) {
+    ahead_[0] = t_ + time;
+    for (int j = 0; j < n; ++j) {
+      const double v = work_.in[layout_.v() + j];
+      const double a = motion_.acceleration()[j];
+      ahead_[layout_.q() + j] = work_.in[layout_.q() + j] + time * (v + 0.5 * time * a);
+      ahead_[layout_.v() + j] = v + time * a;
+    }
+    for (int j = 0; j < layout_.states; ++j)
+      ahead_[layout_.z() + j] = work_.in[layout_.z() + j] + time * work_.rate[j];
+    double s = 0;
+    value.evaluate(ahead_.data(), &s, work_.registers.data());
+    if (std::abs(s - level) > 2 * bound) return s > level ? 1 : -1;
+  }
+  return 0;
+}
+
+// Watches whose expression jumped through zero at this instant, or is zero here and goes on to the other side.
 void EventEngine::Run::list_watch_jumps() {
   if (watch_before_.empty()) return;
   motion_.load(t_, y_.data());
@@ -36,15 +60,23 @@ void EventEngine::Run::list_watch_jumps() {
     if (guard.kind != GuardKind::watch || fresh_watch_[guard.place] != 0) continue;
     const double before = watch_before_[guard.place];
     const double after = guards_.value(guard);
-    // What was zero has the sign that it had before.
-    const int from = std::abs(before) > guard.noise ? (before > 0 ? 1 : -1) : watch_side_[guard.place];
-    if (!(std::abs(after) > guard.noise)) continue;
-    watch_side_[guard.place] = after > 0 ? 1 : -1;
-    if (from * watch_side_[guard.place] >= 0 || !watch_direction_matches(guard.place, after > 0)) continue;
-    Event event = event_here(EventKind::watch, guard.place);
-    event.words[0] = after > 0 ? Word::up : Word::down;
-    pending_.push_back(event);
     const model::WatchInfo& watch = system_.watches()[guard.place];
+    double zero = std::max(guard.noise, kRoundingUnits * rounding_of(watch.value));
+    // What was zero has the sign that it had before; so has what its own zero brought here, whatever the landing has left of it.
+    int from = std::abs(before) > zero ? (before > 0 ? 1 : -1) : watch_side_[guard.place];
+    if (reached_[guard.place] != 0) {
+      from = watch_rising_[guard.place] != 0 ? -1 : 1;
+      if (std::abs(after) <= kSmall * guard.scale) zero = std::max(zero, std::abs(after));
+    }
+    const int to = std::abs(after) > zero ? (after > 0 ? 1 : -1) : direction_ahead(watch.value, 0, zero);
+    if (to == 0) continue;
+    watch_side_[guard.place] = static_cast<std::int8_t>(to);
+    if (from * to >= 0) continue;
+    if (!(std::abs(after) > zero)) fresh_watch_[guard.place] = 1;
+    if (!watch_direction_matches(guard.place, to > 0)) continue;
+    Event event = event_here(EventKind::watch, guard.place);
+    event.words[0] = to > 0 ? Word::up : Word::down;
+    pending_.push_back(event);
     if (watch.stop > 0 && ++watch_counts_[guard.place] >= watch.stop) stop_by_watch_ = true;
   }
 }
@@ -62,30 +94,6 @@ void EventEngine::Run::cross_observed(const Guard& guard) {
   crossed_[guard.place] = 1;
   crossed_side_[guard.place] = guard.sign > 0 ? lower : lower + 1;
   info.value.evaluate(work_.in.data(), &crossed_value_[guard.place], work_.registers.data());
-}
-
-// Where the surface of an observed switch, which is at a level, goes from here: +1, −1, or 0 where positions, velocities and accelerations
-// leave it there. Looked at from times so short that rounding hides them on, by doubling.
-int EventEngine::Run::observed_leaves(int k, double level, double bound) {
-  const model::SwitchInfo& info = system_.observed()[k];
-  const int n = layout_.coordinates;
-  ahead_ = work_.in;
-  double time = std::ldexp(h_ > 0 ? h_ : last_flight_ > 0 ? last_flight_ : options_.until - t_, -kDoublings);
-  for (int i = 0; i <= kDoublings; ++i, time *= 2) {
-    ahead_[0] = t_ + time;
-    for (int j = 0; j < n; ++j) {
-      const double v = work_.in[layout_.v() + j];
-      const double a = motion_.acceleration()[j];
-      ahead_[layout_.q() + j] = work_.in[layout_.q() + j] + time * (v + 0.5 * time * a);
-      ahead_[layout_.v() + j] = v + time * a;
-    }
-    for (int j = 0; j < layout_.states; ++j)
-      ahead_[layout_.z() + j] = work_.in[layout_.z() + j] + time * work_.rate[j];
-    double s = 0;
-    info.value.evaluate(ahead_.data(), &s, work_.registers.data());
-    if (std::abs(s - level) > 2 * bound) return s > level ? 1 : -1;
-  }
-  return 0;
 }
 
 // Sides of the switches that watches alone read, inner ones first: those of time from the timetable, one that was crossed by its crossing, others
@@ -108,7 +116,7 @@ bool EventEngine::Run::take_observed() {
     if (crossed_[k] != 0 && std::abs(s - crossed_value_[k]) <= bound) {
       next = crossed_side_[k];
     } else if (std::abs(distance) <= bound) {
-      const int leaves = observed_leaves(k, s - distance, bound);
+      const int leaves = direction_ahead(info.value, s - distance, bound);
       next = leaves > 0 ? lower + 1 : leaves < 0 ? lower : lower + info.at_zero;
     }
     changed = changed || next != side;
