@@ -528,8 +528,9 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     bool accurate = true;
     share_of_error_ = error;
     const bool ended = find_first_guard(h, accurate);
-    // Out of rest a guard that follows the motion is as little known as the motion itself; the look ahead has seen that none vanishes.
-    if (!accurate && !rest && options_.step == 0) {
+    // Out of rest a guard that follows the motion is as little known as the motion itself; the look ahead has seen that none vanishes. Rest that
+    // lasts lengthens the steps: then it is the guards that time moves, and they must be known.
+    if (!accurate && (!rest || h > rest_step_) && options_.step == 0) {
       ++result_.rejected;
       h *= 0.5;
       grow_allowed_ = false;

@@ -266,5 +266,55 @@ INSTANTIATE_TEST_SUITE_P(
             "rate = \"-3.5*w - 0.7*sign(u)\" }\n",
             1.8, "w", 1 - (1 - std::exp(-1.26)) / 0.7}));
 
+// --- the tip of the cone, and a normal force that only touches zero ---
+
+/// A block on the floor under a vertical force.
+std::string pressed(const std::string& force, const std::string& friction,
+                    const std::string& velocity = "0") {
+  return "[coordinates]\nx = { start = 0, velocity = " + velocity +
+         " }\ny = 0\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\n[[force]]\nalong = \"y'\"\nvalue = \"" + force +
+         "\"\n[[contact]]\nname = \"c\"\ngap = \"y\"\nimpact = 0\n" + friction;
+}
+
+struct Lifted {
+  std::string model;
+  double until;
+  std::vector<double> right;  ///< times of lift-off
+};
+
+class LiftOff : public testing::TestWithParam<Lifted> {};
+
+TEST_P(LiftOff, IsWhereTheNormalForceWouldPull) {
+  const Lifted& lifted = GetParam();
+  TestModel model = text_model(lifted.model + "[run]\nuntil = " + std::to_string(lifted.until) + "\n");
+  model.options.referee = true;
+  for (const double tolerance : {1e-7, 1e-9, 1e-11}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    const std::string list = event_list(model.system, result.data.events);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message << "\n" << list;
+    const std::vector<double> times = event_times(model.system, result.data.events, "lift-off c");
+    ASSERT_EQ(times.size(), lifted.right.size()) << list;
+    for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(times[i], lifted.right[i], 1e-9) << list;
+    EXPECT_TRUE(event_times(model.system, result.data.events, "slip c").empty()) << list;
+  }
+}
+
+const char* const kRough = "slip = \"x'\"\nfriction = 0.4\n";
+const char* const kOnABelt = "slip = \"x' - 1\"\nfriction = 0.4\n";
+
+INSTANTIATE_TEST_SUITE_P(OfABlock, LiftOff,
+                         testing::Values(Lifted{pressed("-1 + t", kRough), 2, {1}},
+                                         Lifted{pressed("-2 + 2.5*sin(4*t)", kOnABelt, "1"),
+                                                5,
+                                                {std::asin(0.8) / 4, std::asin(0.8) / 4 + pi / 2,
+                                                 std::asin(0.8) / 4 + pi, std::asin(0.8) / 4 + 3 * pi / 2}},
+                                         Lifted{pressed("sin(3*t) - 1", ""), 3.5, {}},
+                                         Lifted{pressed("-(t - 1)^2", kRough), 3, {}},
+                                         Lifted{pressed("1.001*sin(3*t) - 1", ""),
+                                                3.5,
+                                                {std::asin(1 / 1.001) / 3,
+                                                 (std::asin(1 / 1.001) + 2 * pi) / 3}}));
+
 }  // namespace
 }  // namespace judder
