@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judder/core/number.hpp"
+
 namespace judder::engines {
 
 namespace {
@@ -14,6 +16,8 @@ void unite(Members& into, const Members& others) {
     if (place == into.end() || *place != member) into.insert(place, member);
   }
 }
+
+constexpr long kMostCount = 1L << 53;  // that a double counts
 
 // Saved members: how many, then each. Every number is exact as a decimal.
 void append(std::vector<double>& out, const Members& members) {
@@ -170,23 +174,28 @@ std::vector<double> Accumulation::save() const {
   return out;
 }
 
-void Accumulation::load(std::span<const double> memory) {
+void Accumulation::load(std::span<const double> memory, int places) {
   clear();
   if (memory.size() < 2) return;
-  count_ = static_cast<long>(memory[0]);
-  const auto first = static_cast<std::size_t>(memory[1]);
+  const auto count = whole_number(memory[0], 0, kMostCount);
+  const auto first = whole_number(memory[1], 0, kMostCount);
+  if (!count || !first) return;
+  count_ = *count;
   Entry entry;
   for (std::size_t i = 2; i + 3 < memory.size();) {
     entry.time = memory[i];
     entry.size = memory[i + 1];
     entry.acceleration = memory[i + 2];
-    const auto members = static_cast<std::size_t>(memory[i + 3]);
     i += 4;
-    if (members > memory.size() - i) return;
+    const auto members = whole_number(memory[i - 1], 0, static_cast<long>(memory.size() - i));
+    if (!members) return;
     entry.members.clear();
-    for (std::size_t k = 0; k < members; ++k) entry.members.push_back(static_cast<int>(memory[i + k]));
-    i += members;
-    (entries_.size() < first ? entries_ : recent_).push(entry);
+    for (long k = 0; k < *members; ++k) {
+      const auto member = whole_number(memory[i++], 0, places - 1L);
+      if (!member) return;
+      entry.members.push_back(static_cast<int>(*member));
+    }
+    (entries_.size() < static_cast<std::size_t>(*first) ? entries_ : recent_).push(entry);
   }
 }
 
@@ -270,12 +279,12 @@ std::vector<double> Accumulations::save() const {
 void Accumulations::load(std::span<const double> memory) {
   clear();
   while (memory.size() >= 2) {
-    const auto block = static_cast<std::size_t>(memory[0]);
-    const auto length = static_cast<std::size_t>(memory[1]);
+    const auto block = whole_number(memory[0], 0, static_cast<long>(block_.size()) - 1);
+    const auto length = whole_number(memory[1], 0, static_cast<long>(memory.size()) - 2);
+    if (!block || !length) return;
     memory = memory.subspan(2);
-    if (block >= block_.size() || length > memory.size()) return;
-    block_[block].load(memory.first(length));
-    memory = memory.subspan(length);
+    block_[*block].load(memory.first(*length), static_cast<int>(block_of_.size()));
+    memory = memory.subspan(*length);
   }
 }
 

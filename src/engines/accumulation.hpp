@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -58,7 +59,8 @@ class Accumulation {
 
   [[nodiscard]] bool empty() const { return entries_.size() == 0 && recent_.size() == 0; }
   [[nodiscard]] std::vector<double> save() const;
-  void load(std::span<const double> memory);
+  /// What is no memory of members below `places` is left out from there on.
+  void load(std::span<const double> memory, int places = std::numeric_limits<int>::max());
 
  private:
   static constexpr std::size_t kLongest = 8;  ///< pattern length

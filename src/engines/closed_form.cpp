@@ -166,7 +166,10 @@ void ClosedForm::field(Context& c, Stack& out) {
 void ClosedForm::add_lost_stiffness(Context& c, const std::vector<Row>& force, Stack& out) {
   constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
   double* q = c.work.in.data() + c.layout.q();
-  const std::vector<double> kept(q, q + n_);
+  // At rest and at the start of time: a form must not depend on the state in which its mode is met first, or a run that is taken up would have others.
+  const std::vector<double> kept(c.work.in.begin(), c.work.in.begin() + c.layout.q() + y_);
+  c.work.in[0] = c.system.start()[0];
+  std::fill(q + n_, q + y_, 0.0);
   std::vector<double> displaced(n_), push(n_), nothing(c.motion.active()), acceleration(n_), low(n_),
       lambda(c.motion.active());
   std::fill(q, q + n_, 1.0);
@@ -175,7 +178,7 @@ void ClosedForm::add_lost_stiffness(Context& c, const std::vector<Row>& force, S
   std::fill(q, q + n_, 0.0);
   known = c.system.motion(c.work) && known;
   for (int i = 0; i < n_; ++i) displaced[i] -= c.work.force[i];
-  std::copy(kept.begin(), kept.end(), q);
+  std::copy(kept.begin(), kept.end(), c.work.in.begin());
   known = c.system.motion(c.work) && known;
   if (!known) return;
   for (int i = 0; i < n_; ++i) {

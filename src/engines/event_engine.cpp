@@ -167,6 +167,7 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
         advance_sample();
       }
       sink_->progress(t_);
+      if (sink_->wants_state()) hand_state();
     }
   }
   finish();
@@ -311,6 +312,13 @@ double EventEngine::Run::imbalance() {
     balance += y_[layout_.integrated() + e] - y_[layout_.integrated() + layout_.audits + e];
   }
   return balance;
+}
+
+/// What finish() would give if the run were interrupted here. The motion does not notice.
+void EventEngine::Run::hand_state() {
+  save(result_.end);
+  result_.evaluations = motion_.evaluations;
+  sink_->state(result_);
 }
 
 void EventEngine::Run::finish() {

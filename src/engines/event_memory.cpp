@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "event_run.hpp"
+#include "judder/core/number.hpp"
 
 namespace judder::engines {
 namespace {
@@ -134,13 +135,13 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   std::vector<Guard>& guards = guards_.list();
   if (phase.guards.size() == kGuardNumbers * guards.size()) {
     for (std::size_t i = 0; i < guards.size(); ++i) {
-      guards[i].zeros = static_cast<int>(phase.guards[kGuardNumbers * i]);
+      guards[i].zeros = static_cast<int>(whole_number(phase.guards[kGuardNumbers * i], -1, 64).value_or(-1));
       guards[i].noise = phase.guards[kGuardNumbers * i + 1];
       guards[i].noise_rate = phase.guards[kGuardNumbers * i + 2];
     }
   }
   for (std::size_t w = 0; w < std::min(watch_side_.size(), phase.watch_sides.size()); ++w) {
-    watch_side_[w] = static_cast<std::int8_t>(phase.watch_sides[w]);
+    watch_side_[w] = static_cast<std::int8_t>(whole_number(phase.watch_sides[w], -1, 1).value_or(0));
   }
   if (phase.listed_sides.size() == listed_side_.size()) listed_side_ = phase.listed_sides;
   have_f0_ = phase.rate.size() == f0_.size();
@@ -156,22 +157,25 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   const std::size_t terms = motion_.acceleration_terms().size();
   const std::size_t before = kMethodNumbers + 2 * static_cast<std::size_t>(layout_.states);
   if (phase.stepper.size() >= before + terms && phase.side.size() == mode_.side.size()) {
-    stiffness_.load(static_cast<int>(phase.stepper[0]), static_cast<int>(phase.stepper[1]));
-    since_trial_ = static_cast<long>(phase.stepper[2]);
-    trial_every_ = static_cast<long>(phase.stepper[3]);
+    const auto count = [&phase](std::size_t i) {
+      return whole_number(phase.stepper[i], 0, std::numeric_limits<int>::max()).value_or(0);
+    };
+    stiffness_.load(static_cast<int>(count(0)), static_cast<int>(count(1)));
+    since_trial_ = count(2);
+    trial_every_ = count(3);
     unstable_ = phase.stepper[4] != 0;
     rest_step_ = phase.stepper[5];
     leaving_rest_ = rest_step_ != 0;
     origin_ = phase.stepper[6];
     noise_h_ = phase.stepper[7];
-    noise_age_ = static_cast<int>(phase.stepper[8]);
+    noise_age_ = static_cast<int>(count(8));
     const std::span<const double> memory(phase.stepper);
     std::copy_n(memory.begin() + kMethodNumbers, layout_.states, mean_.begin());
     std::copy_n(memory.begin() + kMethodNumbers + layout_.states, layout_.states, recent_.begin());
     motion_.recall(memory.subspan(before, terms), phase.side);
     if (stiff_) static_cast<void>(radau_.load(memory.subspan(before + terms)));
   }
-  switching_.load(phase.switchings);
+  switching_.load(phase.switchings, layout_.switches);
   accumulation_end_ = kNone;
   for (Tail& tail : tails_) tail.end = kNone;
   if (phase.tail.size() == kTailNumbers * tails_.size()) {

@@ -51,6 +51,7 @@ struct EventEngine::Run {
   // --- event_engine.cpp: the loop, rows, bookkeeping ---
   void begin(const Moment* resume);
   void start_from_model();
+  void hand_state();
   void finish();
   void emit_samples(double to);
   void emit_states(double to);

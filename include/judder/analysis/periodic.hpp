@@ -102,6 +102,8 @@ class PeriodMonitor : public engines::Sink {
   void event(const engines::Event& event) override;
   void interval(const engines::Interval& interval) override;
   void progress(double time) override;
+  bool wants_state() override { return inner_.wants_state(); }
+  void state(const engines::EngineResult& so_far) override { inner_.state(so_far); }
 
   /// To be told the steps of every leg: ranges are those of the motion, whatever rows are asked for.
   [[nodiscard]] engines::Observer* observer() { return &steps_; }

@@ -17,4 +17,10 @@ void append_number(std::string& out, double value);
 /// The whole of `text` as a finite decimal number, or nothing.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
 
+/// `value` cut to a whole number if it lies in [least, most], which a double must be able to hold; nothing otherwise, and for NaN.
+[[nodiscard]] inline std::optional<long> whole_number(double value, long least, long most) {
+  if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most))) return std::nullopt;
+  return static_cast<long>(value);
+}
+
 }  // namespace judder

@@ -102,6 +102,8 @@ struct Interval {
   double impulse = 0;  ///< ∫ λ_N dt and the impulses of impacts
 };
 
+struct EngineResult;
+
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -117,8 +119,12 @@ class Sink {
   virtual void event(const Event& event) = 0;
   /// A closed phase of a contact has ended.
   virtual void interval(const Interval& interval) { (void)interval; }
-  /// Called at the end of steps: time reached and the state to resume from. Rare work only.
+  /// Called at the end of steps: the time reached. Rare work only.
   virtual void progress(double time) { (void)time; }
+  /// Asked after progress(): whether the sink wants everything needed to go on from here.
+  virtual bool wants_state() { return false; }
+  /// The result so far, as if the run had been interrupted here; `end` is the state.
+  virtual void state(const EngineResult& so_far) { (void)so_far; }
 };
 
 struct EngineResult {
