@@ -1,6 +1,7 @@
 // judder VERB …: finds the verb, reads its arguments by its description, runs it.
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -125,6 +126,8 @@ int run(const std::vector<std::string>& words) {
 }  // namespace judder::app
 
 int main(int count, char** words) {
+  // A file that may not grow further is a write that fails, and is reported as one.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     const int code = judder::app::run({words + 1, words + count});
     // Output that could not be written (a full disk, a closed pipe) must not look like success.

@@ -17,10 +17,17 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-/// The first interrupt asks the run to stop and write what it has; the second ends the program as usual.
-void interrupt(int) {
+/// The first signal asks the run to stop and write what it has; a second one of the same kind ends the program as usual.
+void interrupt(int number) {
   interrupted = true;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(number, SIG_DFL);
+}
+
+/// From the keyboard, from who ends a session, from a terminal that goes away; the last one may have been told to pass the program by (nohup).
+void catch_signals() {
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  if (std::signal(SIGHUP, interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 /// False after a usage error, which has been printed.
@@ -65,6 +72,7 @@ int run_run(const Arguments& arguments) {
     return kUsage;
   request.output = arguments.text("--output");
   request.resume = arguments.text("--resume");
+  request.accept_changes = arguments.has("--accept-changes");
   request.estimate = arguments.has("--estimate");
   request.until_periodic = arguments.has("--until-periodic");
   if (request.estimate && request.until_periodic)
@@ -72,7 +80,7 @@ int run_run(const Arguments& arguments) {
   request.cancel = &interrupted;
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) request.progress = show_progress;
-  std::signal(SIGINT, interrupt);
+  catch_signals();
 
   const io::RunReport run = io::run_model(request);
   if (terminal) print_message("\r\x1b[K");

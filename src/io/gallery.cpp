@@ -1,7 +1,13 @@
 #include "judder/io/gallery.hpp"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
+#include "io/disk.hpp"
 #include "judder/io/reader.hpp"
 
 namespace judder::io {
@@ -45,17 +51,62 @@ std::vector<GalleryModel> list_gallery(const fs::path& gallery) {
   return models;
 }
 
-FileStatus copy_gallery_model(const fs::path& gallery, const std::string& name, const fs::path& target) {
-  FileStatus status;
-  std::error_code error;
-  status.file = target.string();
-  if (fs::exists(target, error)) {
-    status.message = "exists already";
-    return status;
+namespace {
+
+/// The files of a folder, and of those in it, written anew into an open one.
+int copy_files(const fs::path& from, const disk::Handle& to) {
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(from, code)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory(code)) {
+      if (::mkdirat(to.number(), name.c_str(), 0777) != 0) return errno;
+      disk::Handle inner;
+      if (const int error = disk::open_folder_in(to, name, inner); error != 0) return error;
+      if (const int error = copy_files(entry.path(), inner); error != 0) return error;
+      continue;
+    }
+    constexpr std::size_t kMost = std::size_t{1} << 28;
+    std::string bytes;
+    disk::Handle file;
+    if (const int error = disk::read_bounded(entry.path(), kMost, bytes); error != 0) return error;
+    if (const int error = disk::create(to, name, file); error != 0) return error;
+    if (const int error = disk::write_all(file, bytes); error != 0) return error;
+    // Scripts stay programs.
+    struct stat about {};
+    if (::stat(entry.path().c_str(), &about) == 0 && (about.st_mode & S_IXUSR) != 0 &&
+        ::fstat(file.number(), &about) == 0)
+      static_cast<void>(::fchmod(file.number(), about.st_mode | ((about.st_mode & 0444) >> 2)));
+    if (const int error = disk::sync({&file}); error != 0) return error;
   }
-  fs::copy(gallery / name, target, fs::copy_options::recursive, error);
-  if (error) status.message = "cannot be written: " + error.message();
-  return status;
+  if (code) return code.value();
+  return disk::sync({&to});
+}
+
+}  // namespace
+
+FileStatus copy_gallery_model(const fs::path& gallery, const std::string& name, const fs::path& target) {
+  const auto failed = [&target](const std::string& message) {
+    return FileStatus{target.string(), message, 0};
+  };
+  const fs::path path = target.has_filename() ? target : target.parent_path();  // "press/"
+  std::error_code code;
+  if (fs::exists(fs::symlink_status(path, code))) return failed("exists already");
+  const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  fs::create_directories(above, code);
+  // Under a name of its own beside its place, then one rename: there is the whole model or nothing.
+  const fs::path draft = above / ("." + path.filename().string() + "." + std::to_string(::getpid()) + ".tmp");
+  fs::remove_all(draft, code);
+  disk::Handle parent, folder;
+  int error = disk::open_folder(above, parent);
+  if (error == 0 && ::mkdirat(parent.number(), draft.filename().c_str(), 0777) != 0) error = errno;
+  if (error != 0) return failed("cannot be written: " + disk::words(error));
+  error = disk::open_folder_in(parent, draft.filename().string(), folder);
+  if (error == 0) error = copy_files(gallery / name, folder);
+  if (error == 0) error = disk::rename(parent, draft.filename().string(), path.filename().string());
+  if (error == 0) error = disk::sync({&parent});
+  if (error == 0) return {target.string(), {}, 0};
+  fs::remove_all(draft, code);
+  return failed("cannot be written: " + disk::words(error));
 }
 
 }  // namespace judder::io

@@ -1,6 +1,7 @@
 #include "judder/io/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "io/json_values.hpp"
@@ -282,6 +283,43 @@ Json run_document(const RunSummary& summary) {
 }  // namespace
 
 std::string run_json(const RunSummary& summary) { return json_text(run_document(summary)); }
+
+EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_intervals) {
+  EarlierPart out;
+  const Json in = Json::parse(run_json, nullptr, false);
+  if (!in.is_object()) return out;
+  const Json none;
+  const auto part = [&](const char* name) -> const Json& {
+    const auto found = in.find(name);
+    return found == in.end() ? none : *found;
+  };
+  const auto number = [](const Json& json) { return json.is_number() ? json.get<double>() : std::nan(""); };
+  if (const Json& counts = part("counts"); counts.is_object()) {
+    for (const auto& [name, value] : counts.items()) {
+      if (value.is_number_unsigned()) out.counts.emplace_back(name, value.get<double>());
+    }
+  }
+  if (const Json& modes = part("modes_at_start"); modes.is_object()) {
+    for (const auto& [name, value] : modes.items()) {
+      if (value.is_string()) out.modes.emplace_back(name, value.get<std::string>());
+    }
+  }
+  for (const Json& interval : part("intervals")) {
+    if (out.intervals.size() >= most_intervals) break;
+    if (!interval.is_object()) continue;
+    const auto value = [&](const char* name) {
+      return interval.contains(name) ? number(interval[name]) : std::nan("");
+    };
+    if (!interval.contains("contact") || !interval["contact"].is_string()) continue;
+    out.intervals.push_back({interval["contact"].get<std::string>(), value("from"), value("to"),
+                             value("peak"), value("impulse")});
+  }
+  for (const Json& note : part("notes")) {
+    if (note.is_string()) out.notes.push_back(note.get<std::string>());
+  }
+  if (const double seconds = number(part("wall_seconds")); seconds >= 0) out.wall_seconds = seconds;
+  return out;
+}
 
 std::string run_json(const RunSummary& summary, const std::vector<Event>& events) {
   Json out = run_document(summary);

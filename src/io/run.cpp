@@ -1,12 +1,12 @@
 #include "judder/io/run.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 
+#include "io/disk.hpp"
 #include "judder/analysis/periodic.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/reference_file.hpp"
@@ -43,9 +43,12 @@ std::vector<std::pair<std::string, std::string>> modes_in_words(const model::Sys
 /// Rows and events to disk; what the summary needs is gathered on the way.
 class FolderSink : public engines::Sink {
  public:
+  using Save = std::function<void(const engines::EngineResult& so_far)>;
+
+  /// `stop` is set when the folder cannot be written, `save` called from time to time.
   FolderSink(const model::System& system, const RunRequest& request, const engines::EngineOptions& options,
-             RunReport& report)
-      : system_(system), request_(request), options_(options), report_(report), memory_(system) {
+             RunReport& report, std::string_view go_on_from, std::atomic<bool>& stop)
+      : system_(system), request_(request), options_(options), report_(report), stop_(stop), memory_(system) {
     const std::vector<std::string> names = simulate::column_names(system);
     cells_.resize(names.size());
     const auto own = static_cast<std::size_t>(1 + system.layout().integrated());
@@ -58,7 +61,7 @@ class FolderSink : public engines::Sink {
     words_.reserve(names.size());
     int slips = 1;
     for (const model::Relation& relation : system.relations()) slips = std::max(slips, relation.tangents);
-    report_.files = writer_.open(report_.folder, columns_, std::min(slips, 3));
+    report_.files = writer_.open(report_.folder, columns_, std::min(slips, 3), go_on_from);
   }
 
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override {
@@ -83,6 +86,7 @@ class FolderSink : public engines::Sink {
       }
     }
     writer_.row(numbers_, words_);
+    stop_if_failed();
     if (request_.estimate) memory_.row(kind, mode, work);
   }
 
@@ -95,6 +99,7 @@ class FolderSink : public engines::Sink {
     }
     writer_.event({event.time, engines::name(event.kind), where, detail, event.normal_impulse,
                    event.tangential_impulse, event.energy_before, event.energy_after, event.mode});
+    stop_if_failed();
     if (report_.events.size() < kMostEventsShown) {
       if (!structures_.empty()) report_.structures.resize(report_.events.size() + 1);
       report_.events.push_back({event.time, engines::name(event.kind), where, detail, event.normal_impulse,
@@ -113,14 +118,30 @@ class FolderSink : public engines::Sink {
   }
 
   void progress(double time) override {
-    // Looking at the clock costs more than a step of a small model.
-    if (!request_.progress || ++steps_ % 64 != 0) return;
+    // Looking at the clock costs more than a step of a small model: after so many steps that some thousandths of a second have passed.
+    if (--steps_ > 0) return;
     const Clock::time_point now = Clock::now();
-    if (now - shown_ < std::chrono::milliseconds(200)) return;
+    const bool soon = now - looked_ < std::chrono::milliseconds(4);
+    looked_ = now;
+    stride_ = soon ? std::min(2 * stride_, kLongestStride) : std::max(stride_ / 4, 1L);
+    steps_ = stride_;
+    due_ = now >= commit_at_;
+    if (!request_.progress || now - shown_ < std::chrono::milliseconds(200)) return;
     shown_ = now;
     const double length = options_.until - options_.from;
     request_.progress(length > 0 ? (time - options_.from) / length : 1, static_cast<long>(writer_.events()));
   }
+
+  bool wants_state() override { return due_; }
+  void state(const engines::EngineResult& so_far) override {
+    due_ = false;
+    save_(so_far);
+    stop_if_failed();
+    distance_ = std::min<Clock::duration>(2 * distance_, kLongestDistance);
+    commit_at_ = Clock::now() + distance_;
+  }
+  /// Before the run.
+  void use_save(Save save) { save_ = std::move(save); }
 
   [[nodiscard]] RunWriter& writer() { return writer_; }
   [[nodiscard]] const simulate::MemorySink& memory() const { return memory_; }
@@ -137,6 +158,14 @@ class FolderSink : public engines::Sink {
   void use_structures(std::vector<analysis::Structure> structures) { structures_ = std::move(structures); }
 
  private:
+  static constexpr long kLongestStride = 4096;
+  static constexpr Clock::duration kFirstDistance = std::chrono::milliseconds(250);
+  static constexpr Clock::duration kLongestDistance = std::chrono::seconds(30);
+
+  void stop_if_failed() {
+    if (!writer_.status().ok()) stop_ = true;
+  }
+
   void note_structure(engines::RowKind kind, const engines::Mode& mode) {
     const bool start = report_.events.empty() && report_.first_structure.empty();
     const bool after =
@@ -154,6 +183,7 @@ class FolderSink : public engines::Sink {
   const RunRequest& request_;
   const engines::EngineOptions& options_;
   RunReport& report_;
+  std::atomic<bool>& stop_;
   simulate::MemorySink memory_;
   RunWriter writer_;
   std::vector<analysis::Structure> structures_;
@@ -164,8 +194,14 @@ class FolderSink : public engines::Sink {
   long gains_ = 0;
   double gained_ = 0;
   std::string first_gain_;
-  std::size_t steps_ = 0;
-  Clock::time_point shown_ = Clock::now();
+  long steps_ = 0;   // to the next look at the clock
+  long stride_ = 1;  // from one to the next
+  Clock::time_point looked_ = Clock::now();
+  Clock::time_point shown_ = looked_;
+  Clock::duration distance_ = kFirstDistance;
+  Clock::time_point commit_at_ = looked_ + kFirstDistance;
+  bool due_ = false;
+  Save save_;
 };
 
 /// The model as it was run: variants and settings taken into the values that they replace, so that the text alone repeats the run. What has
@@ -239,18 +275,20 @@ double sum(const std::vector<double>& values) {
 }
 
 void summarise(const model::System& system, const engines::EngineResult& result, const FolderSink& sink,
-               RunSummary& out) {
+               const EarlierPart& earlier, RunSummary& out) {
   out.status = result.status;
   out.verdict = result.verdict;
-  out.modes = modes_in_words(system, result.start_mode);
-  const auto count = [&out](const char* name, long value) {
-    out.counts.emplace_back(name, static_cast<double>(value));
+  out.modes = earlier.modes.empty() ? modes_in_words(system, result.start_mode) : earlier.modes;
+  const auto count = [&](const char* name, long value) {
+    double sum = static_cast<double>(value);
+    for (const auto& [known, before] : earlier.counts) sum += known == name ? before : 0;
+    out.counts.emplace_back(name, sum);
   };
   count("steps", result.steps);
   count("rejected", result.rejected);
   count("evaluations", result.evaluations);
   count("windows", result.windows);
-  count("events", result.events);
+  out.counts.emplace_back("events", static_cast<double>(result.events));  // counted through
   count("impacts", result.impacts);
   count("undecided_ties", result.undecided_ties);
   const double initial = result.end.initial_energy;
@@ -344,15 +382,57 @@ std::optional<model::System> with_sections(const RunRequest& request, LoadedMode
   return std::move(compiled.system);
 }
 
-FileStatus read_moment(const fs::path& folder, const model::System& system, engines::Moment& moment) {
-  FileStatus status;
-  const fs::path file = folder / "state.json";
-  status.file = file.string();
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  status.message = in.is_open() && in.good() ? read_state(text.str(), system, moment) : "cannot be read";
+FileStatus read_moment(const RunRequest& request, const model::System& system, const StateOwner& owner,
+                       std::string& text, engines::Moment& moment) {
+  FileStatus status = read_state_text(request.resume, text);
+  if (!status.ok()) return status;
+  status.file = (request.resume / "state.json").string();
+  status.message = read_state(text, system, moment, owner, request.accept_changes);
   return status;
+}
+
+/// What may stand in the name of a folder: no separators, nothing that a terminal or a shell takes for a command, no leading dot.
+bool plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 || (std::isalnum(byte) != 0) ||
+         std::string_view("_-.+=,' ").find(c) != std::string_view::npos;
+}
+
+/// One name, of a length that every file system takes. What was changed is told apart by a check of the original.
+std::string folder_name(const std::string& wanted) {
+  constexpr std::size_t kLongest = 120;
+  std::string out = wanted;
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return !plain(c); }, '_');
+  if (out.empty() || out.front() == '.') out.insert(out.begin(), '_');
+  if (out.size() > kLongest) {
+    out.resize(kLongest);
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0U) == 0x80U) out.pop_back();
+    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xC0U) out.pop_back();
+  }
+  if (out == wanted) return out;
+  disk::Check check;
+  check.add(wanted);
+  return out + "-" + check.text().substr(0, 8);
+}
+
+/// A variant is named by the author of the model, not by the user: where its name is no name of a folder, the user says where the run goes.
+std::string variant_problem(const RunRequest& request) {
+  for (const std::string& variant : request.model.variants) {
+    const bool named =
+        !variant.empty() && variant.front() != '.' && std::all_of(variant.begin(), variant.end(), plain);
+    if (!named)
+      return "the name of the variant '" + variant +
+             "' cannot be part of the name of a folder; choose one with -o";
+  }
+  return {};
+}
+
+/// What a user can do after a write has failed.
+std::string failure_text(const fs::path& folder, bool committed, double until) {
+  if (!committed) return "; nothing of the run could be saved";
+  return "; the run has stopped, saved up to t = " + to_text(until) + ": --resume " + folder.string() +
+         " goes on once there is room";
 }
 
 /// A moment of the same model with more or fewer watches at the end of its list; what the phase remembers belongs to the old list.
@@ -378,7 +458,10 @@ fs::path default_run_folder(const RunRequest& request) {
     if (!parent.empty()) name = parent;
   }
   for (const std::string& variant : request.model.variants) name += "-" + variant;
-  return fs::path("runs") / name;
+  for (const model::Named& named : request.model.set)
+    name += "-" + named.name.text + "=" +
+            (named.value.number ? to_text(*named.value.number) : named.value.text.text);
+  return fs::path("runs") / folder_name(name);
 }
 
 RunReport run_model(const RunRequest& request) {
@@ -398,60 +481,118 @@ RunReport run_model(const RunRequest& request) {
   const model::System& system = sectioned ? *sectioned : written;
   const model::RunOptions& used = report.model.compiled.run;
 
+  const std::string engine = simulate::engine_used(system, used.engine);
+  const StateOwner owner = state_owner(report.model, request.model, engine);
   engines::Moment start;
+  std::string resumed_state;
+  bool in_place = false;
+  report.folder = request.output;
   if (!request.resume.empty()) {
     report.stage = RunStage::cannot_resume;
-    report.files = read_moment(request.resume, written, start);
+    report.files = read_moment(request, written, owner, resumed_state, start);
     if (!report.files.ok()) return report;
     if (sectioned) take_watches(start, system.watches().size());
-    if (start.time >= used.until) {
-      report.files.message =
-          "that run has reached " + to_text(start.time) + "; this one is to end at " + to_text(used.until);
+    if (start.time < used.from || start.time >= used.until) {
+      report.files.message = "that run has reached " + to_text(start.time) + "; this one is to go from " +
+                             to_text(used.from) + " to " + to_text(used.until);
       return report;
     }
+    std::error_code error;
+    in_place = !request.output.empty() && fs::equivalent(request.resume, request.output, error);
+  }
+  report.stage = RunStage::files_failed;
+  if (report.folder.empty()) {
+    if (const std::string problem = variant_problem(request); !problem.empty() && request.resume.empty()) {
+      report.files = {"runs", problem, 0};
+      return report;
+    }
+    report.folder = default_run_folder(request);
   }
 
   RunSummary& summary = report.summary;
   summary.model = report.model.file.name;
   summary.title = report.model.compiled.title;
   summary.variants = request.model.variants;
-  for (const model::Named& named : request.model.set)
-    summary.set.emplace_back(named.name.text,
-                             named.value.number ? to_text(*named.value.number) : named.value.text.text);
+  summary.set = owner.set;
   summary.parameters = report.model.compiled.parameters;
   summary.model_text = resolved_text(report.model.file.spec, request, used);
   summary.options = used;
-  summary.engine = simulate::engine_used(system, used.engine);
+  summary.engine = engine;
   if (used.engine == "auto" && summary.engine == "event")
     summary.notes.push_back("engine auto: event, since " + not_linear_text(report.model));
   if (used.engine == "auto" && summary.engine == "exact")
     summary.notes.push_back("engine auto: exact, since the model is linear between events");
 
+  std::atomic<bool> own_stop{false};
+  std::atomic<bool>& stop = request.cancel != nullptr ? *request.cancel : own_stop;
   engines::EngineOptions options = engines::options_of(used);
-  options.cancel = request.cancel;
+  options.cancel = &stop;
   options.referee = request.referee;
-  report.folder = request.output.empty() ? default_run_folder(request) : request.output;
-  report.stage = RunStage::files_failed;
-  FolderSink sink(system, request, options, report);
+  FolderSink sink(system, request, options, report, in_place ? resumed_state : std::string(), stop);
   if (!report.files.ok()) return report;
+  EarlierPart earlier;
+  if (in_place) {
+    RunData before;
+    if (FileStatus status = read_run_json(report.folder, before.run_json); !status.ok())
+      before.run_json.clear();
+    earlier = read_earlier_part(before.run_json, kMostIntervals);
+    for (const std::string& note : earlier.notes) {
+      if (std::find(summary.notes.begin(), summary.notes.end(), note) == summary.notes.end())
+        summary.notes.push_back(note);
+    }
+    summary.intervals = earlier.intervals;
+  }
   if (!request.resume.empty())
-    summary.notes.push_back("resumed at t = " + to_text(start.time) + " from " + request.resume.string());
+    summary.notes.push_back("resumed at t = " + to_text(start.time) +
+                            (in_place ? std::string() : " from " + request.resume.string()));
 
   sink.use_structures(structures_beside(request.model.file));
   const engines::Moment* resume = request.resume.empty() ? nullptr : &start;
   const Clock::time_point begin = Clock::now();
-  engines::EngineResult result =
+  double saved_until = start.time;
+  // The summary of everything so far; the one in the report keeps growing.
+  const auto summary_of = [&](const engines::EngineResult& result) {
+    RunSummary out = summary;
+    out.wall_seconds = earlier.wall_seconds + std::chrono::duration<double>(Clock::now() - begin).count();
+    summarise(system, result, sink, earlier, out);
+    out.counts.emplace_back("rows", static_cast<double>(sink.writer().rows()));
+    return out;
+  };
+  const auto state_of = [&](engines::Moment moment) {
+    if (sectioned) take_watches(moment, written.watches().size());
+    return state_json(written, moment, owner);
+  };
+  const auto unfinished = [&](const engines::EngineResult& so_far) {
+    RunSummary out = summary_of(so_far);
+    out.status = {Reason::interrupted, so_far.end.time, {}, "not finished: as far as it was saved"};
+    out.energy.balance = out.energy.final - out.energy.initial + out.energy.dissipated - out.energy.supplied;
+    return run_json(out);
+  };
+  sink.use_save([&](const engines::EngineResult& so_far) {
+    static_cast<void>(sink.writer().commit(unfinished(so_far), state_of(so_far.end)));
+    if (sink.writer().status().ok()) saved_until = so_far.end.time;
+  });
+  const engines::EngineResult result =
       sectioned ? analysis::run_until_periodic(system, used.engine, options, forcing_period, sink,
                                                summary.periodic, {}, resume)
                 : simulate::run(system, used.engine, options, sink, resume);
-  if (sectioned) take_watches(result.end, written.watches().size());
-  summary.wall_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  summarise(system, result, sink, summary);
+  summary = summary_of(result);
   report.row_count = sink.writer().rows();
   report.event_count = sink.writer().events();
-  summary.counts.emplace_back("rows", static_cast<double>(report.row_count));
-  report.files = sink.writer().finish(run_json(summary), state_json(written, result.end));
-  if (!report.files.ok()) return report;
+  RunWriter& writer = sink.writer();
+  if (writer.status().ok()) static_cast<void>(writer.finish(run_json(summary), state_of(result.end)));
+  report.files = writer.status();
+  if (!report.files.ok()) {
+    if (writer.give_up_records()) {
+      engines::EngineResult nothing;
+      nothing.end = resume != nullptr ? start : start_moment(system, used.from);
+      saved_until = nothing.end.time;
+      summary.intervals.clear();
+      static_cast<void>(writer.commit(unfinished(nothing), state_of(nothing.end)));
+    }
+    report.files.message += failure_text(report.folder, writer.committed(), saved_until);
+    return report;
+  }
   report.stage = RunStage::ended;
 
   if (request.estimate && !sectioned && result.status.ok()) {

@@ -1,16 +1,18 @@
 #include "judder/io/run_folder.hpp"
 
-#include <algorithm>
-#include <cassert>
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
+#include <istream>
 #include <optional>
+#include <streambuf>
 #include <system_error>
-#include <utility>
 
+#include "io/disk.hpp"
+#include "io/event_table.hpp"
+#include "io/manifest.hpp"
 #include "judder/io/csv.hpp"
 
 namespace judder::io {
@@ -18,39 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBuffer = std::size_t{1} << 20;
-constexpr std::size_t kEventNumbers = 9;  // columns of events.csv before the further slip components
-constexpr std::array<std::string_view, kEventNumbers + 2> kEventHeader = {"time",
-                                                                          "kind",
-                                                                          "where",
-                                                                          "detail",
-                                                                          "normal_impulse",
-                                                                          "tangential_impulse",
-                                                                          "energy_before",
-                                                                          "energy_after",
-                                                                          "mode",
-                                                                          "tangential_impulse_2",
-                                                                          "tangential_impulse_3"};
+constexpr std::size_t kMostJson = std::size_t{1} << 28;
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
-FileStatus failure(const fs::path& file, int code) {
-  return {file.string(), std::generic_category().message(code != 0 ? code : EIO), 0};
-}
-
-FileStatus failure(const fs::path& file, const std::error_code& code) {
-  return {file.string(), code.message(), 0};
-}
-
-fs::path temporary(const fs::path& file) {
-  fs::path out = file;
-  out += ".tmp";
-  return out;
-}
-
-// Sixteen hexadecimal digits.
-std::string_view mode_text(std::uint64_t mode, std::array<char, 16>& digits) {
-  for (std::size_t i = digits.size(); i-- > 0; mode >>= 4U) digits[i] = "0123456789abcdef"[mode & 0xFU];
-  return {digits.data(), digits.size()};
-}
+FileStatus failure(const fs::path& file, int code) { return {file.string(), disk::words(code), 0}; }
 
 std::optional<std::uint64_t> parse_mode(std::string_view text) {
   std::uint64_t mode = 0;
@@ -60,112 +33,37 @@ std::optional<std::uint64_t> parse_mode(std::string_view text) {
   return mode;
 }
 
-// One growing table: a buffer in front of an unbuffered file, so that a write always ends with a whole record.
-class Table {
+/// The first bytes of an open file as a stream.
+class Source : public std::streambuf {
  public:
-  Table() : csv(buffer_) {}
-  Table(const Table&) = delete;
-  Table& operator=(const Table&) = delete;
-  ~Table() {
-    if (file_ == nullptr) return;
-    std::fclose(file_);
-    std::error_code ignored;
-    if (!published_ && !failed_) fs::remove(temporary(path_), ignored);
-  }
+  Source(const disk::Handle& file, std::uint64_t bytes) : file_(file), left_(bytes) {}
 
-  FileStatus open(const fs::path& path) {
-    path_ = path;
-    buffer_.reserve(kBuffer + kBuffer / 8);
-    file_ = std::fopen(temporary(path_).string().c_str(), "wb");
-    if (file_ == nullptr) return failure(temporary(path_), errno);
-    std::setvbuf(file_, nullptr, _IONBF, 0);
-    return {};
-  }
-
-  [[nodiscard]] bool full() const { return buffer_.size() >= kBuffer; }
-
-  FileStatus flush() {
-    errno = 0;
-    const std::size_t written = std::fwrite(buffer_.data(), 1, buffer_.size(), file_);
-    if (written != buffer_.size()) {
-      const int code = errno;
-      failed_ = true;
-      std::error_code ignored;
-      fs::resize_file(place(), length_, ignored);  // back to whole records
-      return failure(place(), code);
-    }
-    length_ += written;
-    buffer_.clear();
-    return {};
-  }
-
-  // The file keeps growing under its new name.
-  FileStatus publish() {
-    if (published_) return {};
-    std::error_code code;
-    fs::rename(temporary(path_), path_, code);
-    if (code) return failure(path_, code);
-    published_ = true;
-    return {};
-  }
-
-  FileStatus close() {
-    errno = 0;
-    const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-    return closed ? FileStatus{} : failure(place(), errno);
+ protected:
+  int_type underflow() override {
+    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(block_.size(), left_));
+    ssize_t got = 0;
+    do got = want > 0 ? ::read(file_.number(), block_.data(), want) : 0;
+    while (got < 0 && errno == EINTR);
+    if (got <= 0) return traits_type::eof();
+    left_ -= static_cast<std::uint64_t>(got);
+    setg(block_.data(), block_.data(), block_.data() + got);
+    return traits_type::to_int_type(block_.front());
   }
 
  private:
-  [[nodiscard]] fs::path place() const { return published_ ? path_ : temporary(path_); }
-
-  fs::path path_;
-  std::FILE* file_ = nullptr;
-  std::uintmax_t length_ = 0;  // of the whole records in the file
-  bool published_ = false;
-  bool failed_ = false;
-  std::string buffer_;
-
- public:
-  CsvWriter csv;
+  const disk::Handle& file_;
+  std::uint64_t left_;
+  std::array<char, std::size_t{1} << 16> block_{};
 };
-
-FileStatus replace(const fs::path& path, std::string_view text) {
-  const fs::path draft = temporary(path);
-  std::FILE* file = std::fopen(draft.string().c_str(), "wb");
-  if (file == nullptr) return failure(draft, errno);
-  errno = 0;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int write_error = errno;
-  const bool closed = std::fclose(file) == 0;
-  std::error_code code;
-  if (!written || !closed) {
-    const int error = written ? errno : write_error;
-    fs::remove(draft, code);
-    return failure(draft, error);
-  }
-  fs::rename(draft, path, code);
-  if (code) return failure(path, code);
-  return {};
-}
-
-// The whole of a small file; a missing one is empty.
-FileStatus read_text(const fs::path& path, std::string& out) {
-  out.clear();
-  std::error_code code;
-  if (!fs::exists(path, code)) return {};
-  std::ifstream in(path, std::ios::binary);
-  out.assign(std::istreambuf_iterator<char>(in), {});
-  if (!in.is_open() || in.bad()) return failure(path, errno);
-  return {};
-}
 
 FileStatus csv_failure(const fs::path& path, const CsvError& error) {
   return {path.string(), error.message, error.line};
 }
 
-FileStatus read_events(const fs::path& path, std::vector<Event>& out) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in.is_open()) return {};
+FileStatus read_events(const disk::Handle& file, const fs::path& path, std::uint64_t bytes,
+                       std::vector<Event>& out) {
+  Source source(file, bytes);
+  std::istream in(&source);
   CsvReader csv(in);
   if (!csv.next())
     return csv.error() ? csv_failure(path, *csv.error()) : FileStatus{path.string(), "no header row", 1};
@@ -205,139 +103,9 @@ FileStatus read_events(const fs::path& path, std::vector<Event>& out) {
   return csv.error() ? csv_failure(path, *csv.error()) : FileStatus{};
 }
 
-}  // namespace
-
-std::string FileStatus::text() const {
-  return file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message;
-}
-
-struct RunWriter::Files {
-  fs::path directory;
-  Table trajectory;
-  Table events;
-  std::vector<bool> words;  // which columns of the trajectory hold words
-  int slip_components = 1;
-  std::uint64_t row_count = 0;
-  std::uint64_t event_count = 0;
-  bool committed = false;
-  bool open = false;
-  FileStatus status;
-
-  bool keep(FileStatus result) {
-    if (!result.ok() && status.ok()) status = std::move(result);
-    return status.ok();
-  }
-  [[nodiscard]] bool writable() const { return open && status.ok(); }
-};
-
-RunWriter::RunWriter() : files_(std::make_unique<Files>()) {}
-RunWriter::~RunWriter() = default;
-RunWriter::RunWriter(RunWriter&&) noexcept = default;
-RunWriter& RunWriter::operator=(RunWriter&&) noexcept = default;
-
-FileStatus RunWriter::open(const fs::path& directory, std::span<const ColumnName> columns,
-                           int slip_components) {
-  files_ = std::make_unique<Files>();
-  Files& f = *files_;
-  f.directory = directory;
-  f.slip_components = std::clamp(slip_components, 1, 3);
-  std::error_code code;
-  fs::create_directories(directory, code);
-  if (code) {
-    f.keep(failure(directory, code));
-    return f.status;
-  }
-  if (!f.keep(f.trajectory.open(directory / "trajectory.csv")) ||
-      !f.keep(f.events.open(directory / "events.csv"))) {
-    return f.status;
-  }
-  for (const ColumnName& column : columns) {
-    f.trajectory.csv.text(column.name);
-    f.words.push_back(column.words);
-  }
-  f.trajectory.csv.end_record();
-  const std::size_t event_columns = kEventNumbers + static_cast<std::size_t>(f.slip_components) - 1;
-  for (std::size_t i = 0; i < event_columns; ++i) f.events.csv.text(kEventHeader[i]);
-  f.events.csv.end_record();
-  f.open = true;
-  return f.status;
-}
-
-void RunWriter::row(std::span<const double> numbers, std::span<const std::string_view> words) {
-  Files& f = *files_;
-  if (!f.writable()) return;
-  assert(numbers.size() + words.size() == f.words.size());
-  std::size_t number = 0;
-  std::size_t word = 0;
-  for (const bool is_word : f.words) {
-    if (is_word) {
-      f.trajectory.csv.text(words[word++]);
-    } else {
-      f.trajectory.csv.number(numbers[number++]);
-    }
-  }
-  f.trajectory.csv.end_record();
-  ++f.row_count;
-  if (f.trajectory.full()) f.keep(f.trajectory.flush());
-}
-
-void RunWriter::event(const EventRow& row) {
-  Files& f = *files_;
-  if (!f.writable()) return;
-  CsvWriter& csv = f.events.csv;
-  std::array<char, 16> digits;
-  csv.number(row.time).text(row.kind).text(row.where).text(row.detail);
-  csv.number(row.normal_impulse).number(row.tangential_impulse[0]);
-  csv.number(row.energy_before).number(row.energy_after).text(mode_text(row.mode, digits));
-  for (int i = 1; i < f.slip_components; ++i) csv.number(row.tangential_impulse[static_cast<std::size_t>(i)]);
-  csv.end_record();
-  ++f.event_count;
-  if (f.events.full()) f.keep(f.events.flush());
-}
-
-FileStatus RunWriter::commit(std::string_view run_json, std::string_view state_json) {
-  Files& f = *files_;
-  if (!f.writable())
-    return f.status.ok() ? FileStatus{f.directory.string(), "the run folder is not open", 0} : f.status;
-  if (!f.keep(f.trajectory.flush()) || !f.keep(f.events.flush())) return f.status;
-  if (!f.committed) {
-    // An old run.json must not stand beside new tables, not even between two renames.
-    std::error_code code;
-    fs::remove(f.directory / "run.json", code);
-    if (code && !f.keep(failure(f.directory / "run.json", code))) return f.status;
-    if (!f.keep(f.trajectory.publish()) || !f.keep(f.events.publish())) return f.status;
-    f.committed = true;
-  }
-  if (f.keep(replace(f.directory / "state.json", state_json)))
-    f.keep(replace(f.directory / "run.json", run_json));
-  return f.status;
-}
-
-FileStatus RunWriter::finish(std::string_view run_json, std::string_view state_json) {
-  Files& f = *files_;
-  if (!commit(run_json, state_json).ok()) return f.status;
-  f.keep(f.trajectory.close());
-  f.keep(f.events.close());
-  f.open = false;
-  return f.status;
-}
-
-const FileStatus& RunWriter::status() const { return files_->status; }
-std::uint64_t RunWriter::rows() const { return files_->row_count; }
-std::uint64_t RunWriter::events() const { return files_->event_count; }
-
-const Column* RunData::find(std::string_view column) const {
-  for (const Column& candidate : columns) {
-    if (candidate.name == column) return &candidate;
-  }
-  return nullptr;
-}
-
-FileStatus read_columns(const fs::path& file, RunData& out) {
-  out.columns.clear();
-  out.name = file.stem().string();
-  std::ifstream in(file, std::ios::binary);
-  if (!in.is_open()) return failure(file, errno);
+FileStatus read_table(const disk::Handle& handle, const fs::path& file, std::uint64_t bytes, RunData& out) {
+  Source source(handle, bytes);
+  std::istream in(&source);
   CsvReader csv(in);
   if (!csv.next())
     return csv.error() ? csv_failure(file, *csv.error()) : FileStatus{file.string(), "no header row", 1};
@@ -363,12 +131,119 @@ FileStatus read_columns(const fs::path& file, RunData& out) {
   return csv.error() ? csv_failure(file, *csv.error()) : FileStatus{};
 }
 
-FileStatus read_run(const fs::path& directory, RunData& out) {
+/// A file of the folder with the number of its bytes that belong to the run.
+struct Found {
+  disk::Handle file;
+  fs::path path;
+  std::uint64_t bytes = kAll;
+};
+
+/// The file under its name, or under its temporary one if a kill came between two renames.
+FileStatus find_committed(const fs::path& path, const CommittedFile& committed, Found& out) {
+  fs::path beside = path;
+  beside += ".tmp";
+  for (const fs::path& place : {path, beside}) {
+    disk::Check check;
+    if (disk::open_to_read(place, out.file) != 0 || disk::check_of(out.file, committed.bytes, check) != 0 ||
+        check.text() != committed.check)
+      continue;
+    if (::lseek(out.file.number(), 0, SEEK_SET) != 0) continue;
+    out.path = place;
+    out.bytes = committed.bytes;
+    return {};
+  }
+  return {path.string(),
+          "is not the file that state.json belongs to: it was changed, cut or taken away after the run", 0};
+}
+
+FileStatus read_all(const Found& found, std::string& out) {
+  if (!found.file) return {};
+  Source source(found.file, std::min<std::uint64_t>(found.bytes, kMostJson));
+  out.assign(std::istreambuf_iterator<char>(&source), {});
+  return {};
+}
+
+/// Of a folder without a list of its files, as earlier versions and other programs write them.
+FileStatus find_plain(const fs::path& path, bool required, Found& out) {
+  out.path = path;
+  const int error = disk::open_to_read(path, out.file);
+  return error == 0 || (error == ENOENT && !required) ? FileStatus{} : failure(path, error);
+}
+
+FileStatus find_files(const fs::path& directory, RunData& out, std::array<Found, 3>& found) {
   out = {};
-  if (FileStatus status = read_columns(directory / "trajectory.csv", out); !status.ok()) return status;
-  if (FileStatus status = read_events(directory / "events.csv", out.events); !status.ok()) return status;
-  if (FileStatus status = read_text(directory / "run.json", out.run_json); !status.ok()) return status;
-  if (FileStatus status = read_text(directory / "state.json", out.state_json); !status.ok()) return status;
+  if (const int error = disk::read_bounded(directory / "state.json", kMostJson, out.state_json);
+      error != 0 && error != ENOENT && error != ENOTDIR)
+    return failure(directory / "state.json", error);
+  constexpr std::array<const char*, 3> kNames = {"trajectory.csv", "events.csv", "run.json"};
+  const std::optional<Manifest> manifest = read_manifest(out.state_json);
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    const fs::path path = directory / kNames[i];
+    FileStatus status;
+    if (manifest)
+      status = find_committed(path,
+                              i == 0   ? manifest->trajectory
+                              : i == 1 ? manifest->events
+                                       : manifest->run,
+                              found[i]);
+    else
+      status = find_plain(path, i == 0, found[i]);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string FileStatus::text() const {
+  return file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message;
+}
+
+const Column* RunData::find(std::string_view column) const {
+  for (const Column& candidate : columns) {
+    if (candidate.name == column) return &candidate;
+  }
+  return nullptr;
+}
+
+FileStatus read_columns(const fs::path& file, RunData& out) {
+  out.columns.clear();
+  out.name = file.stem().string();
+  disk::Handle handle;
+  if (const int error = disk::open_to_read(file, handle); error != 0) return failure(file, error);
+  return read_table(handle, file, kAll, out);
+}
+
+FileStatus read_state_text(const fs::path& directory, std::string& out) {
+  const fs::path file = directory / "state.json";
+  const int error = disk::read_bounded(file, kMostJson, out);
+  return error == 0 ? FileStatus{} : failure(file, error);
+}
+
+FileStatus read_run_json(const fs::path& directory, std::string& out) {
+  const fs::path file = directory / "run.json";
+  const int error = disk::read_bounded(file, kMostJson, out);
+  return error == 0 ? FileStatus{} : failure(file, error);
+}
+
+FileStatus read_run(const fs::path& directory, RunData& out) {
+  // A run that is going on may replace the files between two looks at them.
+  constexpr int kTries = 4;
+  std::array<Found, 3> found;
+  FileStatus status;
+  for (int i = 0; i < kTries; ++i) {
+    found = {};
+    status = find_files(directory, out, found);
+    if (status.ok()) break;
+  }
+  if (!status.ok()) return status;
+  const auto& [trajectory, events, run] = found;
+  if (status = read_table(trajectory.file, trajectory.path, trajectory.bytes, out); !status.ok())
+    return status;
+  if (events.file) {
+    if (status = read_events(events.file, events.path, events.bytes, out.events); !status.ok()) return status;
+  }
+  if (status = read_all(run, out.run_json); !status.ok()) return status;
   out.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();
   return {};
 }

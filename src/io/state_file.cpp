@@ -6,7 +6,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
+
+#include "io/disk.hpp"
+#include "judder/core/number.hpp"
+#include "judder/io/writer.hpp"
 
 namespace judder::io {
 namespace {
@@ -31,19 +36,65 @@ Json numbers(const std::vector<double>& values) {
   return out;
 }
 
-/// Throws Json exceptions, which read_state turns into words.
-double to_number(const Json& json) {
-  if (!json.is_string()) return json.get<double>();
-  const auto word = json.get<std::string>();
-  if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (word == "inf") return std::numeric_limits<double>::infinity();
-  if (word == "-inf") return -std::numeric_limits<double>::infinity();
-  throw std::invalid_argument("'" + word + "' is no number");
+/// The functions that read throw; read_state turns that into words.
+[[noreturn]] void refuse(const std::string& message) { throw std::invalid_argument(message); }
+
+const Json& member(const Json& in, const char* name) {
+  if (!in.is_object()) refuse("a table is missing");
+  const auto found = in.find(name);
+  if (found == in.end()) refuse(std::string("'") + name + "' is missing");
+  return *found;
 }
 
-std::vector<double> to_numbers(const Json& json) {
+const Json& list(const Json& in, const char* name) {
+  const Json& out = member(in, name);
+  if (!out.is_array()) refuse(std::string("'") + name + "' is no list");
+  return out;
+}
+
+double any_number(const Json& json, const char* name) {
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) {
+    const auto& word = json.get_ref<const std::string&>();
+    if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (word == "inf") return std::numeric_limits<double>::infinity();
+    if (word == "-inf") return -std::numeric_limits<double>::infinity();
+  }
+  refuse(std::string("'") + name + "' is no number");
+}
+
+double finite(const Json& json, const char* name) {
+  const double out = any_number(json, name);
+  if (!std::isfinite(out)) refuse(std::string("'") + name + "' is not finite");
+  return out;
+}
+
+double number_in(const Json& in, const char* name) { return finite(member(in, name), name); }
+
+bool truth_in(const Json& in, const char* name) {
+  const Json& out = member(in, name);
+  if (!out.is_boolean()) refuse(std::string("'") + name + "' is neither true nor false");
+  return out.get<bool>();
+}
+
+/// A whole number that an integer can hold.
+long whole(const Json& json, const char* name, long least, long most) {
+  if (!json.is_number_integer()) refuse(std::string("'") + name + "' is no whole number");
+  const bool large =
+      json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
+  if (large || json.get<std::int64_t>() < least || json.get<std::int64_t>() > most)
+    refuse(std::string("'") + name + "' is out of range");
+  return static_cast<long>(json.get<std::int64_t>());
+}
+
+enum class Allowed { finite, any };
+
+std::vector<double> numbers_in(const Json& in, const char* name, Allowed allowed = Allowed::finite) {
   std::vector<double> out;
-  for (const Json& element : json) out.push_back(to_number(element));
+  const Json& values = list(in, name);
+  out.reserve(values.size());
+  for (const Json& element : values)
+    out.push_back(allowed == Allowed::any ? any_number(element, name) : finite(element, name));
   return out;
 }
 
@@ -55,12 +106,13 @@ Json words(const std::vector<Status>& values, const std::array<const char*, n>& 
 }
 
 template <class Status, std::size_t n>
-std::vector<Status> to_statuses(const Json& json, const std::array<const char*, n>& names) {
+std::vector<Status> statuses_in(const Json& in, const char* name, const std::array<const char*, n>& names) {
   std::vector<Status> out;
-  for (const Json& element : json) {
-    const auto word = element.get<std::string>();
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end()) throw std::invalid_argument("'" + word + "' is no status");
+  for (const Json& element : list(in, name)) {
+    const auto found = element.is_string()
+                           ? std::find(names.begin(), names.end(), element.get_ref<const std::string&>())
+                           : names.end();
+    if (found == names.end()) refuse(std::string("'") + name + "' holds a word that is no status");
     out.push_back(static_cast<Status>(found - names.begin()));
   }
   return out;
@@ -76,11 +128,12 @@ Json mode_json(const engines::Mode& mode) {
 
 engines::Mode to_mode(const Json& in) {
   engines::Mode mode;
-  mode.normal = to_statuses<NormalStatus>(in.at("normal"), kNormal);
-  mode.pressed = in.at("pressed").get<std::vector<std::int8_t>>();
-  mode.tangent = to_statuses<TangentStatus>(in.at("tangent"), kTangent);
-  mode.side = to_numbers(in.at("side"));
-  mode.surface = to_statuses<engines::AtSurface>(in.at("surface"), kSurface);
+  mode.normal = statuses_in<NormalStatus>(in, "normal", kNormal);
+  for (const Json& element : list(in, "pressed"))
+    mode.pressed.push_back(static_cast<std::int8_t>(whole(element, "pressed", -1, 1)));
+  mode.tangent = statuses_in<TangentStatus>(in, "tangent", kTangent);
+  mode.side = numbers_in(in, "side");
+  mode.surface = statuses_in<engines::AtSurface>(in, "surface", kSurface);
   return mode;
 }
 
@@ -88,41 +141,42 @@ engines::Mode to_mode(const Json& in) {
 struct PhaseList {
   const char* name;
   std::vector<double> engines::PhaseMemory::*member;
+  Allowed allowed = Allowed::finite;
 };
 using engines::PhaseMemory;
 constexpr PhaseList kPhaseLists[] = {{"y", &PhaseMemory::y},
                                      {"side", &PhaseMemory::side},
-                                     {"listed_sides", &PhaseMemory::listed_sides},
-                                     {"guards", &PhaseMemory::guards},
+                                     {"listed_sides", &PhaseMemory::listed_sides, Allowed::any},
+                                     {"guards", &PhaseMemory::guards, Allowed::any},
                                      {"watch_sides", &PhaseMemory::watch_sides},
-                                     {"rate", &PhaseMemory::rate},
-                                     {"noise", &PhaseMemory::noise},
-                                     {"stepper", &PhaseMemory::stepper},
-                                     {"switchings", &PhaseMemory::switchings},
-                                     {"tail", &PhaseMemory::tail},
-                                     {"intervals", &PhaseMemory::intervals},
-                                     {"timetable", &PhaseMemory::timetable}};
+                                     {"rate", &PhaseMemory::rate, Allowed::any},
+                                     {"noise", &PhaseMemory::noise, Allowed::any},
+                                     {"stepper", &PhaseMemory::stepper, Allowed::any},
+                                     {"switchings", &PhaseMemory::switchings, Allowed::any},
+                                     {"tail", &PhaseMemory::tail, Allowed::any},
+                                     {"intervals", &PhaseMemory::intervals, Allowed::any},
+                                     {"timetable", &PhaseMemory::timetable, Allowed::any}};
 
 Json phase_json(const PhaseMemory& phase) {
   Json out{{"time", number(phase.time)},   {"mode", mode_json(phase.mode)},
            {"start", number(phase.start)}, {"last_flight", number(phase.last_flight)},
            {"grow", phase.grow},           {"largest_energy", number(phase.largest_energy)},
            {"stiff", phase.stiff},         {"tail_end", number(phase.tail_end)}};
-  for (const PhaseList& list : kPhaseLists) out[list.name] = numbers(phase.*list.member);
+  for (const PhaseList& each : kPhaseLists) out[each.name] = numbers(phase.*each.member);
   return out;
 }
 
 PhaseMemory to_phase(const Json& in) {
   PhaseMemory phase;
-  phase.time = to_number(in.at("time"));
-  phase.mode = to_mode(in.at("mode"));
-  phase.start = to_number(in.at("start"));
-  phase.last_flight = to_number(in.at("last_flight"));
-  phase.grow = in.at("grow").get<bool>();
-  phase.largest_energy = to_number(in.at("largest_energy"));
-  phase.stiff = in.at("stiff").get<bool>();
-  phase.tail_end = to_number(in.at("tail_end"));
-  for (const PhaseList& list : kPhaseLists) phase.*list.member = to_numbers(in.at(list.name));
+  phase.time = number_in(in, "time");
+  phase.mode = to_mode(member(in, "mode"));
+  phase.start = number_in(in, "start");
+  phase.last_flight = number_in(in, "last_flight");
+  phase.grow = truth_in(in, "grow");
+  phase.largest_energy = number_in(in, "largest_energy");
+  phase.stiff = truth_in(in, "stiff");
+  phase.tail_end = any_number(member(in, "tail_end"), "tail_end");
+  for (const PhaseList& each : kPhaseLists) phase.*each.member = numbers_in(in, each.name, each.allowed);
   return phase;
 }
 
@@ -141,12 +195,244 @@ Json identity(const model::System& system) {
           {"switches", switches}};
 }
 
+/// Whether a side is one that its switch can have, or lies between two of them.
+bool side_fits(const model::SwitchInfo& info, double side) {
+  if (info.two_sided()) return side >= -1 && side <= 2;
+  if (info.whole) return std::abs(side) <= 9e15;  // whole numbers that a double holds
+  return side >= -1 && side <= static_cast<double>(info.levels.size()) - 1;
+}
+
+bool normal_fits(const model::Relation& relation, NormalStatus status) {
+  switch (relation.kind) {
+    case model::RelationKind::contact:
+      return status == NormalStatus::open || status == NormalStatus::closed || status == NormalStatus::none;
+    case model::RelationKind::constraint:
+      return status == NormalStatus::held || status == NormalStatus::none;
+    default:
+      return status == NormalStatus::none;
+  }
+}
+
+std::string mode_problem(const model::System& system, const engines::Mode& mode) {
+  const model::Layout& layout = system.layout();
+  const auto fits = [](std::size_t size, int wanted) { return size == static_cast<std::size_t>(wanted); };
+  if (!fits(mode.normal.size(), layout.relations) || !fits(mode.pressed.size(), layout.relations) ||
+      !fits(mode.tangent.size(), layout.tangents) || !fits(mode.side.size(), layout.switches) ||
+      !fits(mode.surface.size(), layout.switches))
+    return "the state does not have the sizes of this model";
+  for (std::size_t r = 0; r < mode.normal.size(); ++r) {
+    if (!normal_fits(system.relations()[r], mode.normal[r]))
+      return "the state of '" + system.relations()[r].name + "' is none that it can have";
+  }
+  for (std::size_t k = 0; k < mode.side.size(); ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (!side_fits(info, mode.side[k]) ||
+        (mode.slides(k) && !info.two_sided() && !info.whole && info.levels.size() < 2))
+      return "the side of the switch in " + info.place + " is none that it has";
+  }
+  return {};
+}
+
+std::string moment_problem(const model::System& system, const Moment& moment) {
+  const model::Layout& layout = system.layout();
+  const auto fits = [](std::size_t size, int wanted) { return size == static_cast<std::size_t>(wanted); };
+  if (!fits(moment.y.size(), layout.integrated()) || !fits(moment.dissipated.size(), layout.audits) ||
+      !fits(moment.supplied.size(), layout.audits) || moment.scales.size() < moment.y.size() ||
+      moment.watch_counts.size() != system.watches().size())
+    return "the state does not have the sizes of this model";
+  if (std::string problem = mode_problem(system, moment.mode); !problem.empty()) return problem;
+  if (moment.step < 0) return "the state has a negative step";
+  const PhaseMemory& phase = moment.phase;
+  if (phase.y.empty()) return {};
+  if (!fits(phase.y.size(), layout.integrated())) return "the state does not have the sizes of this model";
+  if (std::string problem = mode_problem(system, phase.mode); !problem.empty()) return problem;
+  if (!phase.side.empty()) {
+    engines::Mode sides = phase.mode;
+    sides.side = phase.side;
+    if (std::string problem = mode_problem(system, sides); !problem.empty()) return problem;
+  }
+  if (phase.time > moment.time || phase.start > moment.time)
+    return "the phase of the state begins after its time";
+  return {};
+}
+
+Json owner_json(const StateOwner& owner) {
+  Json data = Json::object(), set = Json::object(), parameters = Json::object();
+  for (const auto& [name, check] : owner.data) data[name] = check;
+  for (const auto& [name, value] : owner.set) set[name] = value;
+  for (const auto& [name, value] : owner.parameters) parameters[name] = number(value);
+  return {{"equations", owner.equations}, {"data", data}, {"parameters", parameters},
+          {"variants", owner.variants},   {"set", set},   {"engine", owner.engine}};
+}
+
+/// The first line that the two texts do not share.
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  std::istringstream first(a), second(b);
+  std::string x, y;
+  while (true) {
+    const bool more = static_cast<bool>(std::getline(first, x));
+    if (!more) x.clear();
+    const bool other = static_cast<bool>(std::getline(second, y));
+    if (!other) y.clear();
+    if (x != y || (!more && !other)) return {x, y};
+  }
+}
+
+std::string quoted(const std::string& line) {
+  if (line.empty()) return "nothing";
+  return "'" + (line.size() > 80 ? line.substr(0, 80) + "…" : line) + "'";
+}
+
+/// What of the owner has changed, in words; `fatal` if the equations are others.
+std::string changes(const Json& then, const StateOwner& now, bool& fatal) {
+  const Json& equations = member(then, "equations");
+  if (!equations.is_string()) refuse("'equations' is no text");
+  if (equations.get_ref<const std::string&>() != now.equations) {
+    fatal = true;
+    const auto [was, is] = first_difference(equations.get_ref<const std::string&>(), now.equations);
+    return "the state is of another model: it has " + quoted(was) + " where this one has " + quoted(is);
+  }
+  std::string out;
+  const auto say = [&out](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  const auto texts = [](const std::vector<std::string>& words) {
+    std::string joined;
+    for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
+    return joined.empty() ? std::string("none") : joined;
+  };
+  const Json wanted = owner_json(now);
+  if (list(then, "variants") != wanted["variants"]) {
+    std::vector<std::string> variants;
+    for (const Json& variant : list(then, "variants"))
+      variants.push_back(variant.is_string() ? variant.get<std::string>() : "?");
+    say("the variants were " + texts(variants) + " and are " + texts(now.variants));
+  }
+  for (const char* key : {"parameters", "set", "data"}) {
+    const Json& was = member(then, key);
+    if (!was.is_object()) refuse(std::string("'") + key + "' is no table");
+    const std::string word = std::string(key) == "set" ? "--set " : "";
+    const auto value = [](const Json& json) {
+      return json.is_string()   ? json.get<std::string>()
+             : json.is_number() ? to_text(json.get<double>())
+                                : std::string("?");
+    };
+    for (const auto& [name, is] : wanted[key].items()) {
+      const auto found = was.find(name);
+      if (found != was.end() && *found == is) continue;
+      if (std::string(key) == "data")
+        say("the numbers of " + name + " are others");
+      else
+        say(word + name + " was " + (found == was.end() ? "not given" : value(*found)) + " and is " +
+            value(is));
+    }
+    for (const auto& [name, old] : was.items()) {
+      if (wanted[key].contains(name)) continue;
+      say(std::string(key) == "data" ? name + " is gone"
+                                     : word + name + " was " + value(old) + " and is not given");
+    }
+  }
+  const Json& engine = member(then, "engine");
+  if (engine != wanted["engine"])
+    say("the engine was " + (engine.is_string() ? engine.get<std::string>() : std::string("?")) + " and is " +
+        now.engine);
+  return out;
+}
+
+std::string format_problem(const Json& in) {
+  const Json& format = member(in, "format");
+  if (format == 2) return {};
+  if (format == 1)
+    return "the state was written by an older version, which did not keep the model with it: it cannot be "
+           "taken up; run the model anew";
+  return "the state has a format that this version does not know; it may be of a newer one";
+}
+
+void add_values(disk::Check& check, const std::vector<std::vector<model::Value>>& rows) {
+  for (const auto& row : rows) {
+    for (const model::Value& value : row)
+      check.add((value.number ? to_text(*value.number) : value.text.text) + ",");
+    check.add("\n");
+  }
+}
+
 }  // namespace
 
-std::string state_json(const model::System& system, const Moment& moment) {
-  const Json out{{"format", 1},
+StateOwner state_owner(const LoadedModel& model, const ModelRequest& request, const std::string& engine) {
+  StateOwner out;
+  out.parameters = model.compiled.parameters;
+  out.variants = request.variants;
+  for (const model::Named& named : request.set)
+    out.set.emplace_back(named.name.text,
+                         named.value.number ? to_text(*named.value.number) : named.value.text.text);
+  out.engine = engine;
+  // Values leave the text and are compared by themselves; what only shows the motion leaves it altogether.
+  model::Spec spec = model.file.spec;
+  spec.title = spec.description = spec.source = {};
+  for (model::Parameter& parameter : spec.parameters) {
+    if (!parameter.rows.empty()) {
+      disk::Check check;
+      add_values(check, parameter.rows);
+      out.data.emplace_back("parameter " + parameter.name.text, check.text());
+    }
+    parameter.rows.clear();
+    parameter.is_matrix = false;
+    parameter.file = {};
+    parameter.value = 0;
+  }
+  for (model::Table& table : spec.tables) {
+    disk::Check check;
+    for (std::size_t i = 0; i < std::min(table.x.size(), table.y.size()); ++i)
+      check.add(to_text(table.x[i]) + "," + to_text(table.y[i]) + "\n");
+    out.data.emplace_back("table " + table.name.text, check.text());
+    table.x = table.y = {0};
+    table.file = {};
+  }
+  const std::pair<const char*, model::Matrix*> matrices[] = {{"mass", &spec.matrices.mass},
+                                                             {"damping", &spec.matrices.damping},
+                                                             {"stiffness", &spec.matrices.stiffness},
+                                                             {"load", &spec.matrices.load}};
+  for (const auto& [name, matrix] : matrices) {
+    if (!matrix->given) continue;
+    disk::Check check;
+    add_values(check, matrix->rows);
+    out.data.emplace_back(std::string("matrix ") + name, check.text());
+    matrix->rows = {{model::Value(0)}};
+    matrix->file = {};
+  }
+  for (model::Coordinate& coordinate : spec.coordinates) coordinate.start = coordinate.velocity = {};
+  for (model::StateVariable& state : spec.states) state.start = 0;
+  spec.drawings.clear();
+  spec.variants.clear();
+  spec.run = {};
+  spec.output = {};
+  out.equations = write_model(spec);
+  return out;
+}
+
+Moment start_moment(const model::System& system, double from) {
+  const model::Layout& layout = system.layout();
+  Moment out;
+  out.time = from;
+  out.y.assign(system.start().begin() + layout.q(),
+               system.start().begin() + layout.q() + layout.integrated());
+  out.dissipated.assign(static_cast<std::size_t>(layout.audits), 0.0);
+  out.supplied = out.dissipated;
+  out.scales.assign(out.y.size(), 0.0);
+  out.watch_counts.assign(system.watches().size(), 0);
+  const auto relations = static_cast<std::size_t>(layout.relations);
+  const auto switches = static_cast<std::size_t>(layout.switches);
+  out.mode.normal.assign(relations, NormalStatus::none);
+  out.mode.pressed.assign(relations, 0);
+  out.mode.tangent.assign(static_cast<std::size_t>(layout.tangents), TangentStatus::free);
+  out.mode.side.assign(switches, 0.0);
+  out.mode.surface.assign(switches, engines::AtSurface::away);
+  return out;
+}
+
+std::string state_json(const model::System& system, const Moment& moment, const StateOwner& owner) {
+  const Json out{{"format", 2},
                  {"time", number(moment.time)},
                  {"model", identity(system)},
+                 {"owner", owner_json(owner)},
                  {"y", numbers(moment.y)},
                  {"mode", mode_json(moment.mode)},
                  {"dissipated", numbers(moment.dissipated)},
@@ -162,45 +448,44 @@ std::string state_json(const model::System& system, const Moment& moment) {
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string read_state(std::string_view text, const model::System& system, Moment& moment) {
+std::string read_state(std::string_view text, const model::System& system, Moment& moment,
+                       const StateOwner& owner, bool accept_changes) {
   try {
     const Json in = Json::parse(text);
-    if (in.at("format") != 1) return "the state has another format than 1";
+    if (std::string problem = format_problem(in); !problem.empty()) return problem;
     const Json expected = identity(system);
+    const Json& known = member(in, "model");
     for (const auto& [key, names] : expected.items()) {
-      if (in.at("model").at(key) != names)
+      if (member(known, key.c_str()) != names)
         return "the state is of another model: its " + key + " are not those of this one";
     }
+    if (!owner.equations.empty()) {
+      bool fatal = false;
+      const std::string change = changes(member(in, "owner"), owner, fatal);
+      if (fatal) return change;
+      if (!change.empty() && !accept_changes)
+        return "the state is of another run: " + change + "; --accept-changes goes on nevertheless";
+    }
+    constexpr long kMost = 1L << 53;
     Moment read;
-    read.time = to_number(in.at("time"));
-    read.y = to_numbers(in.at("y"));
-    read.mode = to_mode(in.at("mode"));
-    read.dissipated = to_numbers(in.at("dissipated"));
-    read.supplied = to_numbers(in.at("supplied"));
-    read.initial_energy = to_number(in.at("initial_energy"));
-    read.step = to_number(in.at("step"));
-    read.scales = to_numbers(in.at("scales"));
-    read.events = in.at("events").get<long>();
-    read.watch_counts = in.at("watch_counts").get<std::vector<long>>();
-    read.started = in.at("started").get<bool>();
-    read.history = to_numbers(in.at("history"));
-    read.phase = to_phase(in.at("phase"));
-
-    const model::Layout& layout = system.layout();
-    const auto fits = [](std::size_t size, int wanted) { return size == static_cast<std::size_t>(wanted); };
-    const auto mode_fits = [&](const engines::Mode& mode) {
-      return fits(mode.normal.size(), layout.relations) && fits(mode.pressed.size(), layout.relations) &&
-             fits(mode.tangent.size(), layout.tangents) && fits(mode.side.size(), layout.switches) &&
-             fits(mode.surface.size(), layout.switches);
-    };
-    const bool complete = fits(read.y.size(), layout.integrated()) && mode_fits(read.mode) &&
-                          (read.phase.y.empty() ||
-                           (fits(read.phase.y.size(), layout.integrated()) && mode_fits(read.phase.mode))) &&
-                          fits(read.dissipated.size(), layout.audits) &&
-                          fits(read.supplied.size(), layout.audits) && read.scales.size() >= read.y.size() &&
-                          read.watch_counts.size() == system.watches().size();
-    if (!complete) return "the state does not have the sizes of this model";
+    read.time = number_in(in, "time");
+    read.y = numbers_in(in, "y");
+    read.mode = to_mode(member(in, "mode"));
+    read.dissipated = numbers_in(in, "dissipated");
+    read.supplied = numbers_in(in, "supplied");
+    read.initial_energy = number_in(in, "initial_energy");
+    read.step = number_in(in, "step");
+    read.scales = numbers_in(in, "scales");
+    read.events = whole(member(in, "events"), "events", 0, kMost);
+    for (const Json& element : list(in, "watch_counts"))
+      read.watch_counts.push_back(whole(element, "watch_counts", 0, kMost));
+    read.started = truth_in(in, "started");
+    read.history = numbers_in(in, "history", Allowed::any);
+    read.phase = to_phase(member(in, "phase"));
+    if (std::string problem = moment_problem(system, read); !problem.empty()) return problem;
     moment = std::move(read);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     return std::string("this is no state of a run: ") + error.what();
   }

@@ -169,8 +169,9 @@ TEST_F(RunVerbs, AnInterruptLeavesCompleteFilesAndIs130) {
           static_cast<char*>(nullptr));
     _exit(127);
   }
-  // The table under its temporary name says that the run has begun.
-  for (int i = 0; i < 600 && !fs::exists(folder_ / "long/trajectory.csv.tmp"); ++i)
+  // The folder under its hidden name says that the run has begun.
+  for (int i = 0;
+       i < 600 && !fs::exists(folder_ / ".long.tmp/trajectory.csv") && !fs::exists(folder_ / "long"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   kill(child, SIGINT);

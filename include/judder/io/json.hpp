@@ -58,6 +58,18 @@ struct RunSummary {
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);
+
+/// What the run.json of an earlier part says that a run which goes on in the same folder says again.
+struct EarlierPart {
+  std::vector<std::pair<std::string, double>> counts;
+  std::vector<std::pair<std::string, std::string>> modes;
+  std::vector<RunSummary::Interval> intervals;  ///< at most `most_intervals`
+  std::vector<std::string> notes;
+  double wall_seconds = 0;
+};
+/// What is missing or of another kind is left out.
+[[nodiscard]] EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_intervals);
+
 /// The same for standard output, with the events: time, time_bound (of engines that know one), kind, where, detail, impulses, energies, mode.
 [[nodiscard]] std::string run_json(const RunSummary& summary, const std::vector<Event>& events);
 

@@ -6,9 +6,12 @@
 // there were more), the first events for the table, and the extremes of every column. With `estimate` everything stays in memory and a second
 // run with a tenth of the tolerance (half the step, for fixed steps) shows how large the error is.
 //
-// A resumed run starts from the state.json of an earlier folder and writes its own folder, with the rows and events after that time only. Into
-// the folder that it resumes from it may write as well; then the earlier rows are replaced. A run that was interrupted goes on bit by bit as if
-// it had not been.
+// The folder is committed (io/run_folder.hpp) soon after the start, then at growing distances, at least every half minute, and at the end; a run that
+// is killed loses what came after. The first write that fails stops the run; the folder then holds its last commit.
+//
+// A resumed run starts from the state.json of an earlier folder, which must be of the same model (io/state_file.hpp), and writes its own folder, with
+// the rows and events after that time only; or, if its output is the folder that it resumes from, it goes on behind the rows and events there. Both
+// give the bits of a run that was never cut.
 #pragma once
 
 #include <atomic>
@@ -34,10 +37,12 @@ struct RunRequest {
   std::optional<double> tolerance{}, step{}, until{};  ///< instead of those of [run]
   std::filesystem::path output{};                      ///< run folder; empty: default_run_folder
   std::filesystem::path resume{};                      ///< run folder to go on from
+  bool accept_changes = false;  ///< go on although parameters, variants, data or the engine are others
   bool estimate = false;
   bool referee = true;          ///< let the referee judge the run
   bool until_periodic = false;  ///< end when the motion has become periodic; not with `estimate`
-  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop
+  std::atomic<bool>* cancel =
+      nullptr;  ///< set from outside to stop; a folder that cannot be written sets it as well
   std::function<void(double share, long events)>
       progress{};  ///< from time to time: share of the way, events so far
 };
@@ -76,8 +81,8 @@ struct RunReport {
   Status second;                                      ///< how the second run of `estimate` ended
 };
 
-/// runs/NAME[-VARIANT…]; NAME is the file's, or its folder's if the file is called model.toml. With `resume`: the folder resumed from, with
-/// "-resumed" added.
+/// runs/NAME[-VARIANT…][-SETTING=VALUE…]; NAME is the file's, or its folder's if the file is called model.toml. With `resume`: the folder resumed
+/// from, with "-resumed" added. Always one folder inside `runs`: what cannot stand in a name is replaced, and then a check of the whole is added.
 [[nodiscard]] std::filesystem::path default_run_folder(const RunRequest& request);
 
 [[nodiscard]] RunReport run_model(const RunRequest& request);

@@ -6,15 +6,21 @@
 //     run.json         what was run, with which options, how it ended
 //     state.json       everything needed to go on
 //
-// A RunWriter streams: records go through one buffer per file into `trajectory.csv.tmp` and `events.csv.tmp`, so memory
-// does not grow with time. The files get their names at the first `commit`, in an order that makes one promise: where
-// there is a run.json, the other files are there and belong to it. After a commit the same files grow further, always by
-// whole records; run.json and state.json are replaced by rename at each commit. A run that is interrupted therefore
-// commits and leaves complete files; one that is killed leaves those of its last commit, perhaps with a few records more.
+// A RunWriter streams: records go through one buffer per file, so memory does not grow with time. What a kill, a full disk or a power cut leaves is
+// the set of the last commit, whole:
 //
-// Failure (no directory, no permission, disk full) is a sticky status: the first is kept with its file, later records are
-// dropped, `commit` and `finish` return it. A table that could not be written is cut back to whole records and stays, if
-// need be under its temporary name; a writer that is abandoned without failure removes its temporary files.
+// - A new folder is written under a hidden name beside its place (`.NAME.tmp`) and appears by one rename.
+// - Later the tables grow, and run.json and state.json are replaced. state.json lists how many bytes of each file belong to it, with a check of them
+//   (`files`), and its rename is the commit: bytes behind those are not part of the run, and `read_run` and the next run leave them out.
+// - Over an earlier run in the same folder everything is first written beside it, with `.tmp` at the names. A kill between the renames that follow is
+//   seen from the list, and the file that fits is taken.
+// - A commit returns when files and folder are on the disk.
+//
+// A folder belongs to one writer at a time (a lock in it, gone with its process); a second one is refused and told who has it. Files that no run
+// wrote, and those that were changed since, are not replaced. Links are not followed.
+//
+// Failure (no directory, no permission, disk full) is a sticky status: the first is kept with its file, later records are dropped, `commit` and
+// `finish` return it, and the folder goes back to its last commit.
 #pragma once
 
 #include <array>
@@ -65,25 +71,32 @@ class RunWriter {
   RunWriter(RunWriter&&) noexcept;
   RunWriter& operator=(RunWriter&&) noexcept;
 
-  /// Makes the directory if needed and starts both tables. The first column must be `t`; `slip_components` (1 to 3) is the
-  /// most components that a slip of the model has. Files of an earlier run stay until the first commit.
+  /// Starts both tables. The first column must be `t`; `slip_components` (1 to 3) is the most components that a slip of the model has. Files of
+  /// an earlier run stay until the first commit. With `go_on_from`, the state.json of the last commit in that folder, the tables go on behind the
+  /// records that belong to it.
   FileStatus open(const std::filesystem::path& directory, std::span<const ColumnName> columns,
-                  int slip_components = 1);
+                  int slip_components = 1, std::string_view go_on_from = {});
 
   /// `numbers` and `words` hold the cells of the number columns and of the word columns, each in the order of the columns.
   void row(std::span<const double> numbers, std::span<const std::string_view> words = {});
   void event(const EventRow& row);
 
-  /// Makes everything up to here visible under the final names. Costs a few system calls: meant for interrupts and for
-  /// events some seconds apart, not for every event.
+  /// Makes everything up to here the content of the folder, on the disk. Waits for the disk: meant for moments some seconds apart.
   FileStatus commit(std::string_view run_json, std::string_view state_json);
 
   /// Commits and closes. Nothing can be written afterwards.
   FileStatus finish(std::string_view run_json, std::string_view state_json);
 
+  /// After a failure before the first commit: gives up all records and forgets the failure, so that the state of the start can be committed, to go on
+  /// from once there is room. False: there is no way.
+  bool give_up_records();
+
+  /// Whether the folder holds a set of this run.
+  [[nodiscard]] bool committed() const;
   /// The first failure so far.
   [[nodiscard]] const FileStatus& status() const;
 
+  /// Written so far, with those that were there when the tables went on.
   [[nodiscard]] std::uint64_t rows() const;
   [[nodiscard]] std::uint64_t events() const;
 
@@ -125,11 +138,16 @@ struct RunData {
   [[nodiscard]] const Column* find(std::string_view name) const;
 };
 
-/// Reads a run folder. `trajectory.csv` must be there; the other files may be missing.
+/// Reads a run folder: what belongs to its last commit. `trajectory.csv` must be there; the other files may be missing.
 FileStatus read_run(const std::filesystem::path& directory, RunData& out);
 
 /// Reads one CSV file with a header row into `out.columns`. A column holds words if its first cell is no number; a cell of
 /// the other kind further down is an error with its line.
 FileStatus read_columns(const std::filesystem::path& file, RunData& out);
+
+/// The text of the folder's state.json, a regular file of bounded size.
+FileStatus read_state_text(const std::filesystem::path& directory, std::string& out);
+/// The same of its run.json.
+FileStatus read_run_json(const std::filesystem::path& directory, std::string& out);
 
 }  // namespace judder::io

@@ -1,21 +1,48 @@
-// state.json: a Moment as text, complete and exact.
+// state.json: a Moment as text, complete and exact, with the model it belongs to.
 //
-// Numbers are the shortest texts that read back as the same double; what is not finite stands as "inf", "-inf" or "nan". Names of coordinates,
-// states, relations and watches stand beside the numbers, so that a state is only taken up by a model that has the same ones; values of
-// parameters may differ (go on under another load).
+// Numbers are the shortest texts that read back as the same double; what is not finite stands as "inf", "-inf" or "nan". With the numbers stand the
+// equations of the model, the numbers of its lists, tables and data files, its parameters, the variants and settings, and the engine: a state is
+// taken up by the same equations only, and by other values or another engine only when that is asked for. Nothing in the file is believed: every
+// number is looked at for its kind, finiteness and range.
+//
+// Format 2. Format 1 did not know its model and is refused.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "judder/engines/engine.hpp"
+#include "judder/io/load.hpp"
 
 namespace judder::io {
 
-[[nodiscard]] std::string state_json(const model::System& system, const engines::Moment& moment);
+/// What a state belongs to. An empty one knows nothing and fits everything.
+struct StateOwner {
+  std::string equations;  ///< the model file without its values, runs and outputs
+  std::vector<std::pair<std::string, std::string>>
+      data;  ///< list, table or matrix, with the check of its numbers
+  std::vector<std::pair<std::string, double>> parameters;  ///< resolved
+  std::vector<std::string> variants;
+  std::vector<std::pair<std::string, std::string>> set;
+  std::string engine;  ///< as used
+};
 
-/// Reads what `state_json` wrote. Returns what is wrong: not JSON, not a state, or the state of another model; empty: all is well.
+/// Of a model that has been loaded.
+[[nodiscard]] StateOwner state_owner(const LoadedModel& model, const ModelRequest& request,
+                                     const std::string& engine);
+
+[[nodiscard]] std::string state_json(const model::System& system, const engines::Moment& moment,
+                                     const StateOwner& owner = {});
+
+/// Reads what `state_json` wrote. Returns what is wrong: not JSON, not a state, the state of another model, or, unless `accept_changes`, of other
+/// parameters, variants, data or another engine; empty: all is well.
 [[nodiscard]] std::string read_state(std::string_view text, const model::System& system,
-                                     engines::Moment& moment);
+                                     engines::Moment& moment, const StateOwner& owner = {},
+                                     bool accept_changes = false);
+
+/// The state before the first step: a run that takes it up begins at the start of the model.
+[[nodiscard]] engines::Moment start_moment(const model::System& system, double from);
 
 }  // namespace judder::io

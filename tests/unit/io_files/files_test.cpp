@@ -45,6 +45,20 @@ TEST(WholeFiles, ADitherStudyThatCannotBeWrittenLeavesTheLastOne) {
   fs::remove_all(folder);
 }
 
+TEST(WholeFiles, ALinkInTheWayIsReplacedAndNotFollowed) {
+  const fs::path folder = fs::temp_directory_path() / ("judder-link-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "precious") << "precious";
+  const std::string own = "table.csv." + std::to_string(getpid()) + ".tmp";
+  for (const std::string& name : {std::string("table.csv"), std::string("table.csv.tmp"), own})
+    fs::create_symlink("precious", folder / name);
+  EXPECT_TRUE(write_text_file(folder / "table.csv", "t\n").ok());
+  EXPECT_EQ(contents(folder / "precious"), "precious");
+  EXPECT_EQ(contents(folder / "table.csv"), "t\n");
+  EXPECT_FALSE(fs::is_symlink(folder / "table.csv"));
+  fs::remove_all(folder);
+}
+
 TEST(Ranges, SplitKeepsEmptyParts) {
   EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"}));
   EXPECT_EQ(split("", ','), std::vector<std::string>{""});

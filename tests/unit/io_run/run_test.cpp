@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
+#include <thread>
 
 #include "judder/io/run_head.hpp"
 #include "judder/io/state_file.hpp"
@@ -264,6 +268,59 @@ TEST_F(Run, InterruptedAndResumedTheBitsAreTheSame) {
   }
 }
 
+/// Keeps every row, and cancels at the end of one step.
+class Cutter : public simulate::MemorySink {
+ public:
+  Cutter(const model::System& system, long at) : MemorySink(system), at_(at) {}
+  double* state_rows(std::size_t) override { return nullptr; }
+  void progress(double) override {
+    if (++steps == at_) cancel = true;
+  }
+  /// The state that is handed out on the way is the one of an interrupt at the same place.
+  bool wants_state() override { return true; }
+  void state(const engines::EngineResult& so_far) override { handed = so_far.end; }
+  long steps = 0;
+  std::atomic<bool> cancel{false};
+  engines::Moment handed;
+
+ private:
+  long at_;
+};
+
+TEST_F(Run, CutAtAnyStepEveryRowKeepsItsBits) {
+  for (const auto& [name, engine] :
+       {std::pair("press", "event"), std::pair("press", "exact"), std::pair("impact-oscillator", "exact"),
+        std::pair("relay", "exact"), std::pair("rocking-block", "event"),
+        std::pair("roller-table", "event")}) {
+    const LoadedModel model = load_model(request(name).model);
+    ASSERT_TRUE(model.ok());
+    const model::System& system = *model.compiled.system;
+    engines::EngineOptions options = engines::options_of(model.compiled.run);
+    const auto run = [&](Cutter& cutter, const engines::Moment* resume) {
+      options.cancel = &cutter.cancel;
+      return simulate::run(system, engine, options, cutter, resume);
+    };
+    Cutter whole(system, 0);
+    static_cast<void>(run(whole, nullptr));
+    const long stride = std::max(1L, whole.steps / 20);
+    for (long at = 1; at < whole.steps; at += stride) {
+      Cutter first(system, at), second(system, 0);
+      const engines::EngineResult part = run(first, nullptr);
+      ASSERT_EQ(part.status.reason, Reason::interrupted);
+      const std::string state = state_json(system, part.end);
+      EXPECT_EQ(state_json(system, first.handed), state) << name;
+      engines::Moment moment;
+      ASSERT_EQ(read_state(state, system, moment), "");
+      static_cast<void>(run(second, &moment));
+      std::vector<double> rows = first.cells;
+      rows.insert(rows.end(), second.cells.begin(), second.cells.end());
+      ASSERT_EQ(rows.size(), whole.cells.size()) << name << " by " << engine << ", step " << at;
+      EXPECT_EQ(std::memcmp(rows.data(), whole.cells.data(), rows.size() * sizeof(double)), 0)
+          << name << " by " << engine << ", step " << at;
+    }
+  }
+}
+
 TEST_F(Run, AnInterruptedRunLeavesCompleteFiles) {
   std::atomic<bool> cancel{true};
   RunRequest wanted = request("press");
@@ -290,6 +347,166 @@ TEST_F(Run, DefaultFoldersAreNamedAfterTheModel) {
   EXPECT_EQ(default_run_folder(wanted), "runs/rocking-block");
   wanted.resume = "runs/press/";
   EXPECT_EQ(default_run_folder(wanted), "runs/press-resumed");
+}
+
+TEST_F(Run, SettingsAreInTheNameAndNoNameLeadsOut) {
+  RunRequest wanted;
+  wanted.model.file = "press.toml";
+  wanted.model.set = {*parse_setting("mu=0.30"), *parse_setting("x'=2")};
+  EXPECT_EQ(default_run_folder(wanted), "runs/press-mu=0.3-x'=2");
+  // What cannot stand in a name is replaced, and two that are replaced alike stay apart.
+  wanted.model.set = {*parse_setting("a=pi/4")};
+  const fs::path one = default_run_folder(wanted);
+  wanted.model.set = {*parse_setting("a=pi*4")};
+  EXPECT_NE(default_run_folder(wanted), one);
+  EXPECT_EQ(one.string().rfind("runs/press-a=pi_4-", 0), 0U) << one;
+  for (const char* name : {"/../../../escaped", "..", "a/b", "\x1b[2J", ".hidden"}) {
+    wanted = {};
+    wanted.model.file = "press.toml";
+    wanted.model.variants = {name};
+    const fs::path folder = default_run_folder(wanted);
+    EXPECT_EQ(folder.parent_path(), "runs") << folder;
+    EXPECT_EQ(std::distance(folder.begin(), folder.end()), 2) << folder;
+    EXPECT_EQ(folder.lexically_normal(), folder);
+  }
+  wanted.model.variants.assign(100, "a-long-name");
+  EXPECT_LT(default_run_folder(wanted).filename().string().size(), 150U);
+}
+
+// A variant whose name would lead out is refused where the name is used, and runs where the user says.
+TEST_F(Run, AVariantWhoseNameIsNoFolderNeedsOne) {
+  std::ofstream(folder_ / "g.toml")
+      << "format = 1\n[parameters]\na = 1\n[coordinates]\nx = { start = 1, velocity = -1 }\n"
+         "[energy]\nkinetic = \"x'^2/2*a\"\n[variants]\n\"/../../../escaped\" = { a = 2 }\n"
+         "[run]\nuntil = 1\n";
+  RunRequest wanted;
+  wanted.model.file = folder_ / "g.toml";
+  wanted.model.variants = {"/../../../escaped"};
+  const RunReport refused = run_model(wanted);
+  EXPECT_EQ(refused.stage, RunStage::files_failed);
+  EXPECT_NE(refused.files.text().find("choose one with -o"), std::string::npos) << refused.files.text();
+  wanted.output = folder_ / "here";
+  EXPECT_EQ(run_model(wanted).stage, RunStage::ended);
+}
+
+// What a state belongs to: the same equations only, other values when that is asked for.
+TEST_F(Run, AStateKnowsItsModel) {
+  const auto write = [&](const std::string& gap, const std::string& m) {
+    std::ofstream(folder_ / "ball.toml")
+        << "format = 1\n[parameters]\nm = " << m
+        << "\nroad = { file = \"road.csv\" }\n[coordinates]\ny = 1\n[energy]\nkinetic = \"m/2*y'^2\"\n"
+           "potential = \"m*10*y\"\n[[contact]]\nname = \"floor\"\ngap = \""
+        << gap << "\"\nimpact = \"0.5 + 0*road[1]\"\n[variants]\nheavy = { m = 3 }\n[run]\nuntil = 2\n";
+  };
+  std::ofstream(folder_ / "road.csv") << "1,2\n";
+  write("y", "1");
+  RunRequest first;
+  first.model.file = folder_ / "ball.toml";
+  first.output = folder_ / "first";
+  first.until = 1;
+  const RunReport ran = run_model(first);
+  ASSERT_EQ(ran.stage, RunStage::ended) << render(ran.model.diagnostics, "ball", ran.model.file.text);
+
+  RunRequest next = first;
+  next.until = 2;
+  next.resume = first.output;
+  next.output = folder_ / "next";
+  EXPECT_EQ(run_model(next).stage, RunStage::ended);
+
+  const auto refused = [&](RunRequest wanted, const std::string& words, bool accepted) {
+    wanted.accept_changes = false;
+    const RunReport report = run_model(wanted);
+    EXPECT_EQ(report.stage, RunStage::cannot_resume) << words;
+    EXPECT_NE(report.files.text().find(words), std::string::npos) << report.files.text();
+    wanted.accept_changes = true;
+    EXPECT_EQ(run_model(wanted).stage, accepted ? RunStage::ended : RunStage::cannot_resume) << words;
+  };
+  RunRequest changed = next;
+  changed.model.set = {*parse_setting("m=2")};
+  refused(changed, "m was 1 and is 2", true);
+  changed = next;
+  changed.model.variants = {"heavy"};
+  refused(changed, "the variants were none and are heavy", true);
+  changed = next;
+  changed.model.engine = "exact";
+  refused(changed, "the engine was event and is exact", true);
+  write("y", "1.5");
+  refused(next, "m was 1 and is 1.5", true);
+  write("y - 0.1", "1");
+  refused(next, "another model: it has 'gap = \"y\"' where this one has 'gap = \"y - 0.1\"'", false);
+  write("y", "1");
+  std::ofstream(folder_ / "road.csv") << "1,3\n";
+  refused(next, "the numbers of parameter road are others", true);
+  std::ofstream(folder_ / "road.csv") << "1,2\n";
+
+  // What only shows the motion, or says how long to look, is no other model.
+  std::ofstream(folder_ / "ball.toml", std::ios::app) << "tolerance = 1e-8\n[output]\nsamples = 11\n";
+  EXPECT_EQ(run_model(next).stage, RunStage::ended);
+}
+
+TEST_F(Run, StatesOfEarlierVersionsAreRefusedWithAdvice) {
+  RunRequest first = request("bouncing-ball");
+  first.until = 1;
+  ASSERT_EQ(run_model(first).stage, RunStage::ended);
+  for (const auto& [format, words] : {std::pair("1", "run the model anew"), std::pair("3", "newer")}) {
+    std::string text = contents(first.output / "state.json");
+    text.replace(text.find("\"format\": 2"), 11, std::string("\"format\": ") + format);
+    fs::create_directories(folder_ / "old");
+    std::ofstream(folder_ / "old/state.json") << text;
+    RunRequest next = request("bouncing-ball");
+    next.resume = folder_ / "old";
+    next.output = folder_ / "next";
+    const RunReport report = run_model(next);
+    EXPECT_EQ(report.stage, RunStage::cannot_resume);
+    EXPECT_NE(report.files.text().find(words), std::string::npos) << report.files.text();
+  }
+}
+
+// In the folder itself the tables go on: every byte as if the run had never been cut, the summary of the whole.
+TEST_F(Run, GoingOnInTheSameFolderGivesTheBytesOfOneRun) {
+  std::mt19937_64 random(11);
+  int cuts = 0;
+  for (const char* name : {"press", "impact-oscillator", "relay"}) {
+    for (const char* engine : {"event", "auto"}) {
+      RunRequest wanted = request(name);
+      wanted.model.engine = engine;
+      wanted.output = folder_ / "whole";
+      const RunReport whole = run_model(wanted);
+      ASSERT_EQ(whole.stage, RunStage::ended);
+      std::atomic<bool> cancel{false};
+      wanted.output = folder_ / "cut";
+      fs::remove_all(wanted.output);
+      wanted.cancel = &cancel;
+      // Interrupts at times that nobody chose.
+      RunReport part;
+      int parts = 0;
+      do {
+        cancel = false;
+        std::thread interrupt([&cancel, delay = std::chrono::microseconds(random() % 8000)] {
+          std::this_thread::sleep_for(delay);
+          cancel = true;
+        });
+        part = run_model(wanted);
+        interrupt.join();
+        wanted.resume = wanted.output;
+      } while (part.stage == RunStage::ended && part.summary.status.reason == Reason::interrupted &&
+               ++parts < 1000);
+      cuts += parts;
+      ASSERT_EQ(part.stage, RunStage::ended) << part.files.text();
+      EXPECT_TRUE(part.summary.status.ok());
+      EXPECT_EQ(contents(folder_ / "cut/trajectory.csv"), contents(folder_ / "whole/trajectory.csv")) << name;
+      EXPECT_EQ(contents(folder_ / "cut/events.csv"), contents(folder_ / "whole/events.csv")) << name;
+      json a = json::parse(contents(folder_ / "cut/run.json"));
+      json b = json::parse(contents(folder_ / "whole/run.json"));
+      EXPECT_EQ(a["counts"]["rows"], b["counts"]["rows"]);
+      EXPECT_EQ(a["counts"]["events"], b["counts"]["events"]);
+      EXPECT_EQ(a["counts"]["impacts"], b["counts"]["impacts"]);
+      EXPECT_EQ(a["intervals"], b["intervals"]) << name << " " << engine << ", parts: " << parts;
+      EXPECT_EQ(a["modes_at_start"], b["modes_at_start"]);
+      fs::remove_all(folder_ / "whole");
+    }
+  }
+  EXPECT_GT(cuts, 0);
 }
 
 // Zabuga 2017, T-6.2: the structures of the roller table in the published order.

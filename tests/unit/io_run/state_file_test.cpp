@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "judder/io/load.hpp"
@@ -92,6 +94,45 @@ TEST(StateFile, RefusesOtherModelsAndOtherFiles) {
     static_cast<void>(
         read_state(damaged, *model.compiled.system, moment));  // says something, and does not crash
   }
+}
+
+// Every number of a state is replaced by what no number of a state can be; nothing of it may be believed.
+TEST(StateFile, BelievesNoNumber) {
+  const LoadedModel model = press();
+  ASSERT_TRUE(model.ok());
+  const model::System& system = *model.compiled.system;
+  simulate::NullSink sink;
+  engines::EngineOptions options = engines::options_of(model.compiled.run);
+  options.until = 0.5;
+  const engines::Moment end = simulate::run(system, "event", options, sink).end;
+  const nlohmann::json good = nlohmann::json::parse(state_json(system, end));
+  const nlohmann::json flat = good.flatten();
+  int refused = 0, taken = 0;
+  options.until = end.time + 0.01;
+  for (const auto& [path, value] : flat.items()) {
+    for (const char* text : {"1e300", "-1e300", "9223372036854775808", "-1", "0.5", "\"nan\"", "\"inf\"",
+                             "null", "true", "\"open\"", "[]", "{}"}) {
+      nlohmann::json bad = good;
+      bad[nlohmann::json::json_pointer(path)] = nlohmann::json::parse(text);
+      engines::Moment moment;
+      if (!read_state(bad.dump(), system, moment).empty()) {
+        ++refused;
+        continue;
+      }
+      // What passes must not harm: a run from it ends with some status.
+      ++taken;
+      class Stop : public simulate::NullSink {
+       public:
+        void progress(double) override { cancel = ++steps > 200; }
+        long steps = 0;
+        std::atomic<bool> cancel{false};
+      } stop;
+      options.cancel = &stop.cancel;
+      static_cast<void>(simulate::run(system, "event", options, stop, &moment));
+    }
+  }
+  EXPECT_GT(refused, 500);
+  EXPECT_GT(taken, 100);
 }
 
 }  // namespace

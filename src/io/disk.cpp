@@ -1,0 +1,212 @@
+#include "io/disk.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace judder::io::disk {
+namespace {
+
+constexpr mode_t kFile = 0666;  // less what the user's mask takes away
+
+int open_again(int folder, const char* name, int flags, mode_t mode, Handle& out) {
+  int number = -1;
+  do number = ::openat(folder, name, flags | O_CLOEXEC, mode);
+  while (number < 0 && errno == EINTR);
+  if (number < 0) return errno;
+  out = Handle(number);
+  return 0;
+}
+
+int sync_one(int number) {
+  int result = 0;
+  do result = ::fsync(number);
+  while (result != 0 && errno == EINTR);
+  // Some file systems have nothing to wait for.
+  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
+}
+
+int regular(const Handle& file) {
+  struct stat about {};
+  if (::fstat(file.number(), &about) != 0) return errno;
+  if (S_ISDIR(about.st_mode)) return EISDIR;
+  return S_ISREG(about.st_mode) ? 0 : ENOTSUP;
+}
+
+int read_open(const Handle& file, std::size_t limit, std::string& out) {
+  struct stat about {};
+  if (::fstat(file.number(), &about) != 0) return errno;
+  const auto size = static_cast<std::size_t>(std::max<off_t>(about.st_size, 0));
+  if (size > limit) return EFBIG;
+  out.clear();
+  out.reserve(size + 1);
+  // A file may grow while it is read, and some say nothing of their length: the limit counts what comes.
+  constexpr std::size_t kBlock = std::size_t{1} << 16;
+  while (out.size() <= limit) {
+    const std::size_t before = out.size();
+    out.resize(before + std::max(kBlock, size > before ? size - before : 0));
+    const ssize_t got = ::read(file.number(), out.data() + before, out.size() - before);
+    const int error = errno;
+    out.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (got < 0 && error == EINTR) continue;
+    if (got < 0) return error;
+    if (got == 0) return 0;
+  }
+  out.clear();
+  return EFBIG;
+}
+
+}  // namespace
+
+int Handle::close() {
+  if (number_ < 0) return 0;
+  // After an interrupted close the number is free on Linux; closing again could hit another file.
+  return ::close(std::exchange(number_, -1)) == 0 || errno == EINTR ? 0 : errno;
+}
+
+int open_folder(const std::filesystem::path& path, Handle& out) {
+  return open_again(AT_FDCWD, path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY, 0, out);
+}
+
+int open_folder_in(const Handle& folder, const std::string& name, Handle& out) {
+  return open_again(folder.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, out);
+}
+
+int create(const Handle& folder, const std::string& name, Handle& out) {
+  if (const int error = remove(folder, name); error != 0) return error;
+  return create_new(folder, name, out);
+}
+
+int create_new(const Handle& folder, const std::string& name, Handle& out) {
+  return open_again(folder.number(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kFile, out);
+}
+
+int open_regular(const Handle& folder, const std::string& name, bool write, Handle& out) {
+  // Without O_NONBLOCK the opening of a pipe waits for its other end.
+  Handle file;
+  if (const int error = open_again(folder.number(), name.c_str(),
+                                   (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK, 0, file);
+      error != 0)
+    return error;
+  if (const int error = regular(file); error != 0) return error;
+  out = std::move(file);
+  return 0;
+}
+
+int write_all(const Handle& file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+int cut(const Handle& file, std::uint64_t length) {
+  const auto end = static_cast<off_t>(length);
+  if (::ftruncate(file.number(), end) != 0) return errno;
+  return ::lseek(file.number(), end, SEEK_SET) == end ? 0 : errno;
+}
+
+int sync(std::initializer_list<const Handle*> handles) {
+  std::vector<int> numbers;
+  for (const Handle* handle : handles) {
+    if (*handle) numbers.push_back(handle->number());
+  }
+  if (numbers.empty()) return 0;
+  // Waits at the same time: the file system then needs one commit of its journal instead of one for each.
+  std::vector<int> errors(numbers.size(), 0);
+  std::vector<std::thread> others;
+  others.reserve(numbers.size());
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    const auto wait = [&errors, &numbers, i] { errors[i] = sync_one(numbers[i]); };
+    try {
+      others.emplace_back(wait);
+    } catch (...) {  // no thread to be had, or no memory for one
+      wait();
+    }
+  }
+  errors[0] = sync_one(numbers[0]);
+  for (std::thread& other : others) other.join();
+  const auto bad = std::find_if(errors.begin(), errors.end(), [](int error) { return error != 0; });
+  return bad == errors.end() ? 0 : *bad;
+}
+
+int rename(const Handle& folder, const std::string& from, const std::string& to) {
+  return ::renameat(folder.number(), from.c_str(), folder.number(), to.c_str()) == 0 ? 0 : errno;
+}
+
+int remove(const Handle& folder, const std::string& name) {
+  return ::unlinkat(folder.number(), name.c_str(), 0) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+bool look(const Handle& folder, const std::string& name, struct stat& out) {
+  return ::fstatat(folder.number(), name.c_str(), &out, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+int open_to_read(const std::filesystem::path& path, Handle& out) {
+  Handle file;
+  if (const int error = open_again(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, file);
+      error != 0)
+    return error;
+  if (const int error = regular(file); error != 0) return error;
+  out = std::move(file);
+  return 0;
+}
+
+int read_bounded(const std::filesystem::path& path, std::size_t limit, std::string& out) {
+  Handle file;
+  if (const int error = open_to_read(path, file); error != 0) return error;
+  return read_open(file, limit, out);
+}
+
+int read_bounded(const Handle& folder, const std::string& name, std::size_t limit, std::string& out) {
+  Handle file;
+  if (const int error = open_regular(folder, name, false, file); error != 0) return error;
+  return read_open(file, limit, out);
+}
+
+std::string words(int error) {
+  switch (error) {
+    case ELOOP:
+      return "is a symbolic link, which is not followed here";
+    case ENOTSUP:
+      return "is not a regular file";
+    default:
+      return std::generic_category().message(error != 0 ? error : EIO);
+  }
+}
+
+std::string Check::text() const {
+  std::string out(16, '0');
+  std::uint64_t rest = value();
+  for (std::size_t i = out.size(); i-- > 0; rest >>= 4U) out[i] = "0123456789abcdef"[rest & 0xFU];
+  return out;
+}
+
+int check_of(const Handle& file, std::uint64_t bytes, Check& out) {
+  std::vector<char> block(std::size_t{1} << 18);
+  std::uint64_t at = 0;
+  while (at < bytes) {
+    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), bytes - at));
+    const ssize_t got = ::pread(file.number(), block.data(), want, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    if (got == 0) return ENODATA;
+    out.add({block.data(), static_cast<std::size_t>(got)});
+    at += static_cast<std::uint64_t>(got);
+  }
+  return 0;
+}
+
+}  // namespace judder::io::disk

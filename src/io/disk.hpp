@@ -1,0 +1,131 @@
+// Files as a run folder needs them: written whole or not at all, on the disk when that is said, and nothing reached through a link that somebody
+// else has put in the way.
+//
+// Names are names inside an open folder, so that no path is walked twice. Functions return 0 or the number of the error (errno).
+#pragma once
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace judder::io::disk {
+
+/// An open file or folder.
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(int number) : number_(number) {}
+  Handle(Handle&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      static_cast<void>(close());
+      number_ = std::exchange(other.number_, -1);
+    }
+    return *this;
+  }
+  ~Handle() { static_cast<void>(close()); }
+  [[nodiscard]] explicit operator bool() const { return number_ >= 0; }
+  [[nodiscard]] int number() const { return number_; }
+  int close();
+
+ private:
+  int number_ = -1;
+};
+
+/// The folder `path`, which may be reached through links: it is the user's own choice.
+int open_folder(const std::filesystem::path& path, Handle& out);
+/// The folder `name` inside another; a link is refused.
+int open_folder_in(const Handle& folder, const std::string& name, Handle& out);
+
+/// A new file for writing in the place of what has that name, be it a file or a link, which is not followed.
+int create(const Handle& folder, const std::string& name, Handle& out);
+/// The same where nothing has that name; EEXIST otherwise.
+int create_new(const Handle& folder, const std::string& name, Handle& out);
+/// An existing regular file for reading, or for reading and writing; links, devices, pipes and folders are refused.
+int open_regular(const Handle& folder, const std::string& name, bool write, Handle& out);
+/// An existing regular file for reading; links are followed.
+int open_to_read(const std::filesystem::path& file, Handle& out);
+
+int write_all(const Handle& file, std::string_view bytes);
+int cut(const Handle& file, std::uint64_t length);
+/// Returns when everything written to these files and folders is on the disk. One wait for all of them.
+int sync(std::initializer_list<const Handle*> handles);
+/// rename(2) inside a folder.
+int rename(const Handle& folder, const std::string& from, const std::string& to);
+/// No error if there is none.
+int remove(const Handle& folder, const std::string& name);
+/// Of what has the name, without following a link. False: nothing has it.
+bool look(const Handle& folder, const std::string& name, struct stat& out);
+[[nodiscard]] bool same(const struct stat& a, const struct stat& b);
+
+/// The bytes of a regular file of at most `limit` bytes; EFBIG: it has more. Links are followed.
+int read_bounded(const std::filesystem::path& file, std::size_t limit, std::string& out);
+int read_bounded(const Handle& folder, const std::string& name, std::size_t limit, std::string& out);
+
+/// In words; what the system says about an open of the wrong kind of file says little.
+[[nodiscard]] std::string words(int error);
+
+/// A 64-bit check of bytes that come in pieces, for finding what is damaged or belongs elsewhere. A change of one byte always changes it.
+class Check {
+ public:
+  void add(std::string_view bytes) {
+    length_ += bytes.size();
+    const char* next = bytes.data();
+    std::size_t left = bytes.size();
+    if (held_ > 0) {
+      const std::size_t more = std::min(left, sizeof(std::uint64_t) - held_);
+      std::memcpy(hold_ + held_, next, more);
+      held_ += more;
+      next += more;
+      left -= more;
+      if (held_ < sizeof(std::uint64_t)) return;
+      mix(word(hold_));
+      held_ = 0;
+    }
+    for (; left >= sizeof(std::uint64_t); left -= sizeof(std::uint64_t), next += sizeof(std::uint64_t))
+      mix(word(next));
+    std::memcpy(hold_, next, left);
+    held_ = left;
+  }
+  [[nodiscard]] std::uint64_t value() const {
+    Check last = *this;
+    std::memset(last.hold_ + held_, 0, sizeof(std::uint64_t) - held_);
+    last.mix(word(last.hold_));
+    last.mix(length_);
+    return last.sum_;
+  }
+  /// Sixteen hexadecimal digits.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  /// The first byte is the lowest on every machine.
+  static std::uint64_t word(const char* bytes) {
+    std::uint64_t out = 0;
+    for (std::size_t i = 0; i < sizeof out; ++i)
+      out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    return out;
+  }
+  // Each step is one to one in the sum and in the word, so that a difference never vanishes in the step in which it comes.
+  void mix(std::uint64_t word) {
+    sum_ = (sum_ ^ word) * 0x9E3779B97F4A7C15ULL;
+    sum_ ^= sum_ >> 29U;
+  }
+
+  std::uint64_t sum_ = 0x6A756464657220ULL;
+  std::uint64_t length_ = 0;
+  char hold_[sizeof(std::uint64_t)] = {};
+  std::size_t held_ = 0;
+};
+
+/// Of the first `bytes` bytes of a file, which must be there. Zero on success.
+int check_of(const Handle& file, std::uint64_t bytes, Check& out);
+
+}  // namespace judder::io::disk

@@ -1,0 +1,64 @@
+#include "io/manifest.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace judder::io {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json entry(const CommittedFile& file, bool table) {
+  Json out{{"bytes", file.bytes}, {"check", file.check}};
+  if (table) out["records"] = file.records;
+  return out;
+}
+
+bool read_entry(const Json& files, const char* name, bool table, CommittedFile& out) {
+  const auto found = files.find(name);
+  if (found == files.end() || !found->is_object()) return false;
+  const auto whole = [&](const char* key, std::uint64_t& target) {
+    const auto value = found->find(key);
+    if (value == found->end() || !value->is_number_unsigned()) return false;
+    target = value->get<std::uint64_t>();
+    return target <= (std::uint64_t{1} << 62U);
+  };
+  const auto check = found->find("check");
+  if (check == found->end() || !check->is_string()) return false;
+  out.check = check->get<std::string>();
+  return whole("bytes", out.bytes) && (!table || whole("records", out.records));
+}
+
+}  // namespace
+
+std::string with_manifest(std::string_view state_json, const Manifest& manifest) {
+  if (state_json.empty() || state_json.front() != '{') return std::string(state_json);
+  const Json files{{"trajectory.csv", entry(manifest.trajectory, true)},
+                   {"events.csv", entry(manifest.events, true)},
+                   {"run.json", entry(manifest.run, false)}};
+  const std::string_view rest = state_json.substr(1);
+  const bool alone = rest.find_first_not_of(" \t\r\n") == rest.find('}');
+  return "{\n \"files\": " + files.dump() + (alone ? "" : ",") + std::string(rest);
+}
+
+std::optional<Manifest> read_manifest(std::string_view state_json) {
+  const Json in = Json::parse(state_json, nullptr, false);
+  if (!in.is_object()) return std::nullopt;
+  const auto files = in.find("files");
+  if (files == in.end() || !files->is_object()) return std::nullopt;
+  Manifest out;
+  if (!read_entry(*files, "trajectory.csv", true, out.trajectory) ||
+      !read_entry(*files, "events.csv", true, out.events) || !read_entry(*files, "run.json", false, out.run))
+    return std::nullopt;
+  return out;
+}
+
+bool written_by_us(std::string_view run_json) {
+  const Json in = Json::parse(run_json, nullptr, false);
+  if (!in.is_object()) return false;
+  const auto program = in.find("program");
+  if (program == in.end() || !program->is_object()) return false;
+  const auto name = program->find("name");
+  return name != program->end() && *name == "judder";
+}
+
+}  // namespace judder::io

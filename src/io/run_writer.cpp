@@ -1,0 +1,509 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+#include "io/disk.hpp"
+#include "io/event_table.hpp"
+#include "io/folder_lock.hpp"
+#include "io/manifest.hpp"
+#include "judder/io/csv.hpp"
+#include "judder/io/run_folder.hpp"
+
+namespace judder::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBuffer = std::size_t{1} << 20;
+constexpr std::size_t kMostJson = std::size_t{1} << 28;
+const std::string kTrajectory = "trajectory.csv";
+const std::string kEvents = "events.csv";
+const std::string kRun = "run.json";
+const std::string kState = "state.json";
+const std::array<std::string, 4> kOwn = {kTrajectory, kEvents, kRun, kState};
+
+std::string staged(const std::string& name) { return name + ".tmp"; }
+
+FileStatus failure(const fs::path& file, int code) { return {file.string(), disk::words(code), 0}; }
+
+// Sixteen hexadecimal digits.
+std::string_view mode_text(std::uint64_t mode, std::array<char, 16>& digits) {
+  for (std::size_t i = digits.size(); i-- > 0; mode >>= 4U) digits[i] = "0123456789abcdef"[mode & 0xFU];
+  return {digits.data(), digits.size()};
+}
+
+/// Whether the first bytes of a file are the committed ones.
+bool fits(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
+  disk::Handle file;
+  disk::Check check;
+  return disk::open_regular(folder, name, false, file) == 0 &&
+         disk::check_of(file, committed.bytes, check) == 0 && check.text() == committed.check;
+}
+
+/// The name of something in a folder for a new run that no run puts there; empty: there is none.
+std::string stranger(const disk::Handle& folder) {
+  const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = again >= 0 ? ::fdopendir(again) : nullptr;
+  if (list == nullptr) {
+    if (again >= 0) ::close(again);
+    return {};
+  }
+  std::string out;
+  while (const dirent* entry = ::readdir(list)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && name != kLockName &&
+        std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end())
+      out = name;
+  }
+  ::closedir(list);
+  return out;
+}
+
+// One growing table: a buffer in front of the file, so that a write always ends with a whole record.
+class Table {
+ public:
+  Table() : csv(buffer_) {}
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  int create(const disk::Handle& folder, const std::string& name) {
+    buffer_.reserve(kBuffer + kBuffer / 8);
+    return disk::create(folder, name, file_);
+  }
+  /// What the buffer holds now is the header.
+  void end_header() { header_ = buffer_; }
+
+  /// Goes on behind the committed records of a table that has the header in the buffer. An empty text, or what is wrong.
+  std::string go_on(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
+    if (const int error = disk::open_regular(folder, name, true, file_); error != 0)
+      return disk::words(error);
+    if (const int error = disk::check_of(file_, committed.bytes, check_); error != 0)
+      return disk::words(error);
+    std::string first(std::min<std::uint64_t>(header_.size(), committed.bytes), '\0');
+    if (::pread(file_.number(), first.data(), first.size(), 0) != static_cast<ssize_t>(first.size()) ||
+        first != header_)
+      return "has other columns than this run";
+    if (const int error = disk::cut(file_, committed.bytes); error != 0) return disk::words(error);
+    length_ = committed_ = committed.bytes;
+    buffer_.clear();
+    return {};
+  }
+
+  [[nodiscard]] bool full() const { return buffer_.size() >= kBuffer; }
+  [[nodiscard]] const disk::Handle& file() const { return file_; }
+
+  int flush() {
+    if (buffer_.empty()) return 0;
+    if (const int error = disk::write_all(file_, buffer_); error != 0) {
+      static_cast<void>(disk::cut(file_, length_));  // back to whole records
+      return error;
+    }
+    length_ += buffer_.size();
+    check_.add(buffer_);
+    buffer_.clear();
+    return 0;
+  }
+
+  [[nodiscard]] CommittedFile committed(std::uint64_t records) const {
+    return {length_, check_.text(), records};
+  }
+  void note_commit() { committed_ = length_; }
+  /// What came after the last commit is given up.
+  void back_to_commit() {
+    buffer_.clear();
+    if (file_) static_cast<void>(disk::cut(file_, committed_));
+  }
+  /// Nothing but the header.
+  int back_to_header() {
+    buffer_ = header_;
+    check_ = {};
+    length_ = 0;
+    return disk::cut(file_, 0);
+  }
+  int close() { return file_.close(); }
+
+ private:
+  disk::Handle file_;
+  std::uint64_t length_ = 0;     // of the whole records in the file
+  std::uint64_t committed_ = 0;  // of those that belong to the last commit
+  disk::Check check_;            // of the records in the file
+  std::string header_;
+  std::string buffer_;
+
+ public:
+  CsvWriter csv;
+};
+
+}  // namespace
+
+struct RunWriter::Files {
+  fs::path directory;
+  disk::Handle parent;
+  disk::Handle folder;
+  std::string name;    // of the folder inside `parent`
+  std::string hidden;  // its name until the first commit, if it is a new one
+  FolderLock lock;
+  Table trajectory;
+  Table events;
+  std::vector<bool> words;  // which columns of the trajectory hold words
+  int slip_components = 1;
+  std::uint64_t row_count = 0;
+  std::uint64_t event_count = 0;
+  bool staged_tables = false;  // the tables still have their temporary names beside those of an earlier run
+  bool committed = false;
+  bool open = false;
+  bool keep_hidden = false;
+  FileStatus status;
+
+  Files() = default;
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+  ~Files() {
+    try {
+      leave();
+    } catch (...) {  // no memory: the next run finds what a kill would have left
+    }
+  }
+
+  bool keep(FileStatus result) {
+    if (!result.ok() && status.ok()) status = std::move(result);
+    return status.ok();
+  }
+  bool keep(int error, const std::string& file) {
+    return error == 0 ? status.ok() : keep(failure(directory / file, error));
+  }
+  [[nodiscard]] bool writable() const { return open && status.ok(); }
+
+  FileStatus begin(const fs::path& wanted, std::span<const ColumnName> columns, int slips,
+                   std::string_view go_on_from);
+  FileStatus take_folder(const fs::path& wanted);
+  FileStatus take_hidden(bool& again);
+  FileStatus recover(std::optional<Manifest>& manifest, std::string& state);
+  FileStatus refuse_foreign(const std::optional<Manifest>& manifest);
+  bool write_small(const std::string& file, std::string_view text, disk::Handle& out);
+  bool publish_new(std::string_view run_json, std::string_view state_json);
+  bool replace(std::string_view run_json, std::string_view state_json);
+  void leave();
+};
+
+/// Opens the folder, or a hidden one beside its place if there is none yet, and locks it.
+FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
+  directory = wanted;
+  fs::path path = wanted.has_filename() ? wanted : wanted.parent_path();  // "runs/press/"
+  if (path.empty()) path = wanted.empty() ? fs::path(".") : wanted;
+  name = path.filename().string();
+  const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    hidden.clear();
+    const int error = disk::open_folder(path, folder);
+    if (error == 0) return lock.take(folder, directory);
+    if (error != ENOENT || name.empty() || name == "." || name == "..") return failure(directory, error);
+    std::error_code code;
+    fs::create_directories(above, code);
+    if (code) return {directory.string(), code.message(), 0};
+    if (const int closed = disk::open_folder(above, parent); closed != 0) return failure(above, closed);
+    bool again = false;
+    FileStatus result = take_hidden(again);
+    if (!again) return result;
+  }
+  return {directory.string(), "others keep making and removing it", 0};
+}
+
+FileStatus RunWriter::Files::take_hidden(bool& again) {
+  hidden = "." + name + ".tmp";
+  const fs::path shown = directory.parent_path() / hidden;
+  if (::mkdirat(parent.number(), hidden.c_str(), 0777) != 0 && errno != EEXIST) {
+    const int error = errno;
+    hidden.clear();
+    return failure(directory, error);
+  }
+  const int error = disk::open_folder_in(parent, hidden, folder);
+  again = error == ENOENT;
+  if (error != 0) {
+    hidden.clear();
+    return failure(shown, error);
+  }
+  FileStatus locked = lock.take(folder, directory);
+  if (!locked.ok()) {
+    hidden.clear();
+    return locked;
+  }
+  // Who held the lock before may have given the folder its name meanwhile, or taken it away; or another one has made the folder.
+  struct stat mine {
+  }, there{};
+  const bool still =
+      ::fstat(folder.number(), &mine) == 0 && disk::look(parent, hidden, there) && disk::same(mine, there);
+  if (!still || disk::look(parent, name, there)) {
+    lock.release(folder);
+    if (still) static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
+    hidden.clear();
+    again = true;
+    return {};
+  }
+  if (const std::string foreign = stranger(folder); !foreign.empty()) {
+    hidden.clear();
+    return {(shown / foreign).string(), "is in the way: no run wrote it", 0};
+  }
+  // What a killed run left here was never committed.
+  for (const std::string& own : kOwn) {
+    if (const int removed = disk::remove(folder, own); removed != 0) return failure(shown / own, removed);
+  }
+  return {};
+}
+
+/// Finishes what a killed run began: with state.json the new set is the one that counts.
+FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::string& state) {
+  const int error = disk::read_bounded(folder, kState, kMostJson, state);
+  if (error == 0) manifest = read_manifest(state);
+  if (manifest) {
+    const std::array<std::pair<const std::string*, const CommittedFile*>, 3> files = {
+        {{&kTrajectory, &manifest->trajectory}, {&kEvents, &manifest->events}, {&kRun, &manifest->run}}};
+    bool renamed = false;
+    for (const auto& [file, wanted] : files) {
+      if (fits(folder, *file, *wanted) || !fits(folder, staged(*file), *wanted)) continue;
+      if (const int failed = disk::rename(folder, staged(*file), *file); failed != 0)
+        return failure(directory / *file, failed);
+      renamed = true;
+    }
+    if (renamed) {
+      if (const int failed = disk::sync({&folder}); failed != 0) return failure(directory, failed);
+    }
+  }
+  for (const std::string& own : kOwn) {
+    if (const int failed = disk::remove(folder, staged(own)); failed != 0)
+      return failure(directory / staged(own), failed);
+  }
+  return {};
+}
+
+/// A file that no run wrote, or that was changed since, is not replaced without a word.
+FileStatus RunWriter::Files::refuse_foreign(const std::optional<Manifest>& manifest) {
+  bool older = false;
+  std::string text;
+  if (!manifest && disk::read_bounded(folder, kRun, kMostJson, text) == 0) older = written_by_us(text);
+  for (const std::string& own : kOwn) {
+    struct stat about {};
+    if (!disk::look(folder, own, about)) continue;
+    bool ours = older && S_ISREG(about.st_mode);
+    if (manifest)
+      ours = own == kState || fits(folder, own,
+                                   own == kTrajectory ? manifest->trajectory
+                                   : own == kEvents   ? manifest->events
+                                                      : manifest->run);
+    if (!ours)
+      return {(directory / own).string(),
+              std::string(manifest ? "has been changed since a run wrote it" : "was not written by a run") +
+                  "; move it away, or choose another folder with -o",
+              0};
+  }
+  return {};
+}
+
+bool RunWriter::Files::write_small(const std::string& file, std::string_view text, disk::Handle& out) {
+  return keep(disk::create(folder, file, out), file) && keep(disk::write_all(out, text), file);
+}
+
+/// Everything under its final name in the hidden folder, then one rename.
+bool RunWriter::Files::publish_new(std::string_view run_json, std::string_view state_json) {
+  disk::Handle run, state;
+  if (!write_small(kRun, run_json, run) || !write_small(kState, state_json, state)) return false;
+  if (!keep(disk::sync({&trajectory.file(), &events.file(), &run, &state, &folder}), kState)) return false;
+  if (::renameat(parent.number(), hidden.c_str(), parent.number(), name.c_str()) != 0) {
+    const int error = errno;
+    keep_hidden = true;
+    keep({directory.string(),
+          "came into being during the run (" + disk::words(error) + "); the run is in " +
+              (directory.parent_path() / hidden).string(),
+          0});
+    return false;
+  }
+  hidden.clear();
+  trajectory.note_commit();
+  events.note_commit();
+  committed = true;
+  return keep(disk::sync({&parent}), kState);
+}
+
+/// The new set beside the old one; it counts from the rename of state.json on.
+bool RunWriter::Files::replace(std::string_view run_json, std::string_view state_json) {
+  disk::Handle run, state;
+  if (!write_small(staged(kRun), run_json, run) || !write_small(staged(kState), state_json, state))
+    return false;
+  if (!keep(disk::sync({&trajectory.file(), &events.file(), &run, &state, &folder}), kState)) return false;
+  if (!keep(disk::rename(folder, staged(kState), kState), kState)) return false;
+  trajectory.note_commit();
+  events.note_commit();
+  committed = true;
+  if (!keep(disk::sync({&folder}), kState)) return false;
+  if (staged_tables) {
+    if (!keep(disk::rename(folder, staged(kTrajectory), kTrajectory), kTrajectory) ||
+        !keep(disk::rename(folder, staged(kEvents), kEvents), kEvents))
+      return false;
+    staged_tables = false;
+  }
+  return keep(disk::rename(folder, staged(kRun), kRun), kRun) && keep(disk::sync({&folder}), kRun);
+}
+
+/// Nothing of ours stays but what was committed.
+void RunWriter::Files::leave() {
+  if (!lock) return;
+  if (committed && open) {
+    trajectory.back_to_commit();
+    events.back_to_commit();
+  }
+  // With state.json in place the others may still have their temporary names, which recovery needs.
+  const bool between = committed && !status.ok();
+  for (const std::string& own : kOwn) {
+    if (!committed && !hidden.empty() && !keep_hidden) static_cast<void>(disk::remove(folder, own));
+    if (hidden.empty() && !between) static_cast<void>(disk::remove(folder, staged(own)));
+  }
+  if (between) {
+    std::optional<Manifest> manifest;
+    std::string state;
+    static_cast<void>(recover(manifest, state));
+  }
+  lock.release(folder);
+  if (!hidden.empty() && !keep_hidden)
+    static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
+}
+
+RunWriter::RunWriter() : files_(std::make_unique<Files>()) {}
+RunWriter::~RunWriter() = default;
+RunWriter::RunWriter(RunWriter&&) noexcept = default;
+RunWriter& RunWriter::operator=(RunWriter&&) noexcept = default;
+
+FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const ColumnName> columns, int slips,
+                                   std::string_view go_on_from) {
+  slip_components = std::clamp(slips, 1, 3);
+  for (const ColumnName& column : columns) {
+    trajectory.csv.text(column.name);
+    words.push_back(column.words);
+  }
+  trajectory.csv.end_record();
+  const std::size_t event_columns = kEventNumbers + static_cast<std::size_t>(slip_components) - 1;
+  for (std::size_t i = 0; i < event_columns; ++i) events.csv.text(kEventHeader[i]);
+  events.csv.end_record();
+  trajectory.end_header();
+  events.end_header();
+
+  if (!keep(take_folder(wanted))) return status;
+  std::optional<Manifest> manifest;
+  std::string state;
+  if (hidden.empty() && (!keep(recover(manifest, state)) || !keep(refuse_foreign(manifest)))) return status;
+  if (!go_on_from.empty()) {
+    if (!manifest || state != go_on_from) {
+      keep({(directory / kState).string(), "has changed since it was read", 0});
+      return status;
+    }
+    for (const auto& [table, file, there] : {std::tuple(&trajectory, &kTrajectory, &manifest->trajectory),
+                                             std::tuple(&events, &kEvents, &manifest->events)}) {
+      if (const std::string problem = table->go_on(folder, *file, *there); !problem.empty()) {
+        keep({(directory / *file).string(), problem, 0});
+        return status;
+      }
+    }
+    row_count = manifest->trajectory.records;
+    event_count = manifest->events.records;
+    committed = true;
+  } else {
+    staged_tables = hidden.empty();
+    const auto place = [this](const std::string& file) { return staged_tables ? staged(file) : file; };
+    if (!keep(trajectory.create(folder, place(kTrajectory)), place(kTrajectory)) ||
+        !keep(events.create(folder, place(kEvents)), place(kEvents)))
+      return status;
+  }
+  open = true;
+  return {};
+}
+
+FileStatus RunWriter::open(const fs::path& directory, std::span<const ColumnName> columns,
+                           int slip_components, std::string_view go_on_from) {
+  files_ = std::make_unique<Files>();
+  Files& f = *files_;
+  if (!f.keep(f.begin(directory, columns, slip_components, go_on_from))) f.leave();
+  return f.status;
+}
+
+void RunWriter::row(std::span<const double> numbers, std::span<const std::string_view> words) {
+  Files& f = *files_;
+  if (!f.writable()) return;
+  CsvWriter& csv = f.trajectory.csv;
+  std::size_t number = 0;
+  std::size_t word = 0;
+  for (const bool is_word : f.words) {
+    if (is_word) {
+      assert(word < words.size());
+      csv.text(words[word++]);
+    } else {
+      assert(number < numbers.size());
+      csv.number(numbers[number++]);
+    }
+  }
+  assert(number == numbers.size() && word == words.size());
+  csv.end_record();
+  ++f.row_count;
+  if (f.trajectory.full()) f.keep(f.trajectory.flush(), kTrajectory);
+}
+
+void RunWriter::event(const EventRow& row) {
+  Files& f = *files_;
+  if (!f.writable()) return;
+  CsvWriter& csv = f.events.csv;
+  std::array<char, 16> digits;
+  csv.number(row.time).text(row.kind).text(row.where).text(row.detail);
+  csv.number(row.normal_impulse).number(row.tangential_impulse[0]);
+  csv.number(row.energy_before).number(row.energy_after).text(mode_text(row.mode, digits));
+  for (int i = 1; i < f.slip_components; ++i) csv.number(row.tangential_impulse[static_cast<std::size_t>(i)]);
+  csv.end_record();
+  ++f.event_count;
+  if (f.events.full()) f.keep(f.events.flush(), kEvents);
+}
+
+FileStatus RunWriter::commit(std::string_view run_json, std::string_view state_json) {
+  Files& f = *files_;
+  if (!f.writable())
+    return f.status.ok() ? FileStatus{f.directory.string(), "the run folder is not open", 0} : f.status;
+  if (!f.keep(f.trajectory.flush(), kTrajectory) || !f.keep(f.events.flush(), kEvents)) return f.status;
+  Manifest manifest;
+  manifest.trajectory = f.trajectory.committed(f.row_count);
+  manifest.events = f.events.committed(f.event_count);
+  disk::Check check;
+  check.add(run_json);
+  manifest.run = {run_json.size(), check.text(), 0};
+  const std::string state = with_manifest(state_json, manifest);
+  static_cast<void>(f.hidden.empty() ? f.replace(run_json, state) : f.publish_new(run_json, state));
+  return f.status;
+}
+
+FileStatus RunWriter::finish(std::string_view run_json, std::string_view state_json) {
+  Files& f = *files_;
+  if (!commit(run_json, state_json).ok()) return f.status;
+  f.keep(f.trajectory.close(), kTrajectory);
+  f.keep(f.events.close(), kEvents);
+  f.open = false;
+  f.lock.release(f.folder);
+  return f.status;
+}
+
+bool RunWriter::give_up_records() {
+  Files& f = *files_;
+  if (!f.open || f.committed || f.keep_hidden) return false;
+  f.row_count = f.event_count = 0;
+  if (f.trajectory.back_to_header() != 0 || f.events.back_to_header() != 0) return false;
+  f.status = {};
+  return true;
+}
+
+bool RunWriter::committed() const { return files_->committed; }
+const FileStatus& RunWriter::status() const { return files_->status; }
+std::uint64_t RunWriter::rows() const { return files_->row_count; }
+std::uint64_t RunWriter::events() const { return files_->event_count; }
+
+}  // namespace judder::io
