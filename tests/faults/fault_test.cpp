@@ -1,0 +1,368 @@
+// Nothing is lost: what a run leaves when it is killed, when the disk is full, when a call fails, when another one wants its folder.
+//
+// Every case ends in the same way: the folder is whole, the run is taken up in it, and at the end every byte of its tables is that of a run that nobody
+// disturbed.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "judder/io/run_folder.hpp"
+#include "program.hpp"
+
+namespace judder {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// `full` cases when JUDDER_FULL is set, else a tenth.
+int cases(int full) {
+  const char* wish = std::getenv("JUDDER_FULL");
+  return wish != nullptr && *wish != '\0' ? full : std::max(full / 10, 3);
+}
+
+using Settings = std::map<std::string, long>;
+
+class Faults : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    // Rows of the length of a buffer and more, so that tables are written between the commits, too.
+    std::string model = contents(gallery_ + "impact-oscillator/model.toml");
+    write("model.toml", model);
+    long code = 0;
+    const pid_t child = start(arguments("whole"), {});
+    code = wait_for(child);
+    ASSERT_EQ(code, 0) << contents(folder_ / "err-whole");
+    trajectory_ = contents(folder_ / "whole/trajectory.csv");
+    events_ = contents(folder_ / "whole/events.csv");
+    ASSERT_GT(events_.size(), 1000U);
+  }
+
+  [[nodiscard]] static std::vector<std::string> arguments(const std::string& folder,
+                                                          const std::string& until = "3000") {
+    return {"run", "model.toml", "--until", until, "-o", folder};
+  }
+  [[nodiscard]] static std::vector<std::string> going_on(const std::string& folder) {
+    std::vector<std::string> out = arguments(folder);
+    out.insert(out.end(), {"--resume", folder});
+    return out;
+  }
+
+  /// The program with these faults; the settings are those of the shim. `file_size` limits its files as `ulimit -f` does, in bytes.
+  [[nodiscard]] pid_t start(const std::vector<std::string>& words, const Settings& faults, long file_size = 0,
+                            const std::string& name = "err") const {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    if (chdir(folder_.c_str()) != 0) _exit(126);
+    const int null = open("/dev/null", O_RDWR);
+    const int err = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    if (!faults.empty()) {
+      setenv("LD_PRELOAD", JUDDER_FAULT_SHIM, 1);
+      for (const auto& [key, value] : faults)
+        setenv(("JUDDER_FAULT_" + key).c_str(), key == "COUNT" ? "count" : std::to_string(value).c_str(), 1);
+    }
+    if (file_size > 0) {
+      const rlimit limit{static_cast<rlim_t>(file_size), static_cast<rlim_t>(file_size)};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    std::vector<char*> list{const_cast<char*>("judder")};
+    for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
+    list.push_back(nullptr);
+    execv(JUDDER_PROGRAM, list.data());
+    _exit(127);
+  }
+  /// The exit code, or minus the signal.
+  static int wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  [[nodiscard]] int run_with(const std::vector<std::string>& words, const Settings& faults = {},
+                             long file_size = 0) const {
+    return wait_for(start(words, faults, file_size));
+  }
+
+  /// The numbers of calls and of writes of a whole run.
+  [[nodiscard]] std::pair<long, long> count_calls() const {
+    Settings faults = kFast;
+    faults["COUNT"] = 1;
+    EXPECT_EQ(run_with(arguments("counted"), faults), 0) << contents(folder_ / "err");
+    std::istringstream in(contents(folder_ / "count"));
+    std::pair<long, long> out;
+    in >> out.first >> out.second;
+    return out;
+  }
+
+  /// One set: readable, its parts of one commit, its tables the beginning of those of the undisturbed run or those of `before`.
+  void expect_whole(const std::string& name, const std::string& what, const std::string& before = {}) const {
+    io::RunData data;
+    const io::FileStatus status = io::read_run(folder_ / name, data);
+    ASSERT_TRUE(status.ok()) << what << ": " << status.text();
+    const json run = json::parse(data.run_json);
+    const json state = json::parse(data.state_json);
+    EXPECT_EQ(run["counts"]["rows"], data.columns.at(0).size()) << what;
+    EXPECT_EQ(run["end"]["time"], state["time"]) << what;
+    EXPECT_EQ(state["files"]["events.csv"]["records"], data.events.size()) << what;
+    if (!before.empty() && run == json::parse(contents(folder_ / before / "run.json"))) {
+      EXPECT_EQ(data.state_json, contents(folder_ / before / "state.json")) << what;
+      return;
+    }
+    const auto begins = [&](const char* file, const std::string& whole) {
+      const auto bytes = state["files"][file]["bytes"].get<std::size_t>();
+      fs::path path = folder_ / name / file;
+      std::string text = contents(path);
+      if (text.compare(0, bytes, whole, 0, bytes) != 0) text = contents(path += ".tmp");
+      EXPECT_EQ(text.compare(0, bytes, whole, 0, bytes), 0) << what << ": " << file;
+    };
+    begins("trajectory.csv", trajectory_);
+    begins("events.csv", events_);
+  }
+
+  /// The run is taken up, or begun where nothing is left of it, without faults, and ends with the bytes of the undisturbed one.
+  void expect_goes_on(const std::string& name, const std::string& what,
+                      const std::string& before = {}) const {
+    bool old = false;
+    if (!before.empty())
+      old = contents(folder_ / name / "state.json") == contents(folder_ / before / "state.json");
+    const bool begun = fs::exists(folder_ / name / "state.json") && !old;
+    int code = run_with(begun ? going_on(name) : arguments(name));
+    if (begun && code == 5 && contents(folder_ / "err").find("has reached 3000") != std::string::npos)
+      code = 0;
+    EXPECT_EQ(code, 0) << what << ": " << contents(folder_ / "err");
+    EXPECT_EQ(contents(folder_ / name / "trajectory.csv"), trajectory_) << what;
+    EXPECT_EQ(contents(folder_ / name / "events.csv"), events_) << what;
+    EXPECT_FALSE(fs::exists(folder_ / ("." + name + ".tmp"))) << what;
+  }
+
+  void clean(const std::string& name) const {
+    fs::remove_all(folder_ / name);
+    fs::remove_all(folder_ / ("." + name + ".tmp"));
+  }
+
+  /// Commits come a thousand times as often.
+  const Settings kFast{{"CLOCK", 1000}};
+  std::string trajectory_, events_;
+};
+
+// Before every system call that touches a file, in new folders and over an earlier run.
+TEST_F(Faults, KilledAtAnyCallTheFolderIsWholeAndTheRunGoesOn) {
+  const auto [calls, writes] = count_calls();
+  ASSERT_GT(calls, 40) << "several commits";
+  ASSERT_EQ(run_with(arguments("earlier", "20")), 0);
+  const int all = cases(140);
+  int killed = 0;
+  for (int i = 0; i < all; ++i) {
+    // Halves: each call once, from the first to the last that a run has.
+    const long at = 1 + (calls + 5) * (i / 2) / std::max(all / 2, 1);
+    const bool over = i % 2 == 1;
+    const std::string what = "killed at call " + std::to_string(at) + (over ? " over an earlier run" : "");
+    clean("k");
+    if (over) fs::copy(folder_ / "earlier", folder_ / "k");
+    Settings faults = kFast;
+    faults["KILL"] = at;
+    const int code = run_with(arguments("k"), faults);
+    EXPECT_TRUE(code == -SIGKILL || code == 0) << what << ": " << code << contents(folder_ / "err");
+    killed += code == -SIGKILL ? 1 : 0;
+    if (fs::exists(folder_ / "k")) expect_whole("k", what, over ? "earlier" : "");
+    expect_goes_on("k", what, over ? "earlier" : "");
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(killed, all / 2);
+}
+
+TEST_F(Faults, KilledAtAnyTimeTheFolderIsWholeAndTheRunGoesOn) {
+  std::mt19937_64 random(9);
+  for (int i = 0; i < cases(60); ++i) {
+    clean("k");
+    const pid_t child = start(arguments("k"), kFast);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 150'000));
+    kill(child, SIGKILL);
+    const int code = wait_for(child);
+    const std::string what = "killed at random, number " + std::to_string(i);
+    EXPECT_TRUE(code == -SIGKILL || code == 0) << what;
+    if (fs::exists(folder_ / "k")) expect_whole("k", what);
+    expect_goes_on("k", what);
+    if (HasFailure()) return;
+  }
+}
+
+// A run that is killed again and again, and goes on each time.
+TEST_F(Faults, KilledManyTimesInARow) {
+  std::mt19937_64 random(3);
+  int killed = 0;
+  for (int i = 0; i < cases(100) && !(i > 0 && contents(folder_ / "k/trajectory.csv") == trajectory_); ++i) {
+    Settings faults = kFast;
+    faults["KILL"] = static_cast<long>(20 + random() % 60);
+    const bool begun = fs::exists(folder_ / "k/state.json");
+    const int code = run_with(begun ? going_on("k") : arguments("k"), faults);
+    killed += code == -SIGKILL ? 1 : 0;
+    if (fs::exists(folder_ / "k")) expect_whole("k", "kill number " + std::to_string(i));
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(killed, 1);
+  expect_goes_on("k", "after all kills");
+}
+
+TEST_F(Faults, OnAFullDiskTheRunStopsAndGoesOnWhenThereIsRoom) {
+  const auto [calls, writes] = count_calls();
+  const int all = cases(20);
+  for (int i = 0; i < all; ++i) {
+    clean("k");
+    Settings faults = kFast;
+    faults["FULL"] = 1 + writes * i / all;
+    const std::string what = "disk full at write " + std::to_string(faults["FULL"]);
+    const int code = run_with(arguments("k"), faults);
+    // The first write is the note in the lock, which may fail.
+    EXPECT_TRUE(code == 5) << what << ": " << code;
+    EXPECT_NE(contents(folder_ / "err").find("No space left on device"), std::string::npos)
+        << contents(folder_ / "err");
+    EXPECT_FALSE(fs::exists(folder_ / ".k.tmp")) << what;
+    if (fs::exists(folder_ / "k")) {
+      EXPECT_NE(contents(folder_ / "err").find("--resume k goes on"), std::string::npos)
+          << contents(folder_ / "err");
+      expect_whole("k", what);
+    }
+    expect_goes_on("k", what);
+    if (HasFailure()) return;
+  }
+}
+
+// `ulimit -f`: the run has begun, so there must be something to go on from.
+TEST_F(Faults, AFileThatMayNotGrowStopsTheRunWithAState) {
+  for (const long limit : {60'000L, 150'000L, 300'000L}) {
+    for (const bool fast : {false, true}) {
+      clean("k");
+      const int code = run_with(arguments("k"), fast ? kFast : Settings{}, limit);
+      const std::string what = "files of at most " + std::to_string(limit) + " bytes";
+      EXPECT_EQ(code, 5) << what;
+      EXPECT_NE(contents(folder_ / "err").find("File too large"), std::string::npos)
+          << contents(folder_ / "err");
+      ASSERT_TRUE(fs::exists(folder_ / "k")) << what;
+      expect_whole("k", what);
+      EXPECT_TRUE(fs::exists(folder_ / "k/state.json")) << what;
+      expect_goes_on("k", what);
+    }
+  }
+}
+
+TEST_F(Faults, ACallThatFailsIsReportedAndTheRunGoesOn) {
+  const auto [calls, writes] = count_calls();
+  const int all = cases(60);
+  for (int i = 0; i < all; ++i) {
+    clean("k");
+    Settings faults = kFast;
+    faults["ONCE"] = 1 + calls * i / all;
+    const std::string what = "error at call " + std::to_string(faults["ONCE"]);
+    const int code = run_with(arguments("k"), faults);
+    EXPECT_TRUE(code == 5 || code == 0) << what << ": " << code << contents(folder_ / "err");
+    if (code == 0) {
+      EXPECT_EQ(contents(folder_ / "k/trajectory.csv"), trajectory_) << what;
+    }
+    if (fs::exists(folder_ / "k")) expect_whole("k", what);
+    expect_goes_on("k", what);
+    if (HasFailure()) return;
+  }
+}
+
+// Two at once: one runs, the other is told who it is.
+TEST_F(Faults, OfTwoRunsIntoOneFolderOneIsRefused) {
+  for (int i = 0; i < cases(50); ++i) {
+    clean("k");
+    if (i % 2 == 1) fs::copy(folder_ / "whole", folder_ / "k");
+    // Endless, so that neither ends before the other begins.
+    const std::vector<std::string> words = arguments("k", "1e12");
+    const pid_t both[2] = {start(words, kFast, 0, "err-0"), start(words, kFast, 0, "err-1")};
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, 0);
+    const int refused = ended == both[1] ? 1 : 0;
+    const pid_t running = both[1 - refused];
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << i << ": " << status;
+    const std::string message = contents(folder_ / ("err-" + std::to_string(refused)));
+    EXPECT_NE(
+        message.find("another run is writing this folder: process " + std::to_string(running) + " since 20"),
+        std::string::npos)
+        << message;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(running, SIGTERM);
+    EXPECT_EQ(wait_for(running), 130) << i << contents(folder_ / ("err-" + std::to_string(1 - refused)));
+    io::RunData data;
+    const io::FileStatus readable = io::read_run(folder_ / "k", data);
+    EXPECT_TRUE(readable.ok()) << readable.text();
+    EXPECT_EQ(json::parse(data.run_json)["counts"]["rows"], data.columns.at(0).size());
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "k"), fs::directory_iterator()), 4)
+        << "no lock, no drafts";
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(Faults, SignalsThatEndASessionSaveTheRun) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    clean("k");
+    const pid_t child = start(arguments("k", "1e12"), {});
+    for (int i = 0; i < 600 && !fs::exists(folder_ / ".k.tmp/trajectory.csv"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(child, number);
+    EXPECT_EQ(wait_for(child), 130) << number;
+    const json run = json::parse(contents(folder_ / "k/run.json"));
+    EXPECT_EQ(run["end"]["reason"], "interrupted");
+    std::vector<std::string> more = arguments("k", std::to_string(run["end"]["time"].get<double>() + 10));
+    more.insert(more.end(), {"--resume", "k"});
+    EXPECT_EQ(run_with(more), 0) << contents(folder_ / "err");
+  }
+  // A signal that is not caught loses only what came after the last commit.
+  clean("k");
+  const pid_t child = start(arguments("k", "1e12"), kFast);
+  for (int i = 0; i < 600 && !fs::exists(folder_ / "k"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(child, SIGQUIT);
+  EXPECT_EQ(wait_for(child), -SIGQUIT);
+  io::RunData data;
+  EXPECT_TRUE(io::read_run(folder_ / "k", data).ok());
+}
+
+TEST_F(Faults, ACopyOfABundledModelIsThereOrNot) {
+  for (int i = 1; i <= cases(60); ++i) {
+    for (const char* fault : {"FULL", "KILL", "ONCE"}) {
+      fs::remove_all(folder_ / "copy");
+      const int code = run_with({"gallery", "press", "-o", "copy"}, {{fault, i}});
+      if (fs::exists(folder_ / "copy")) {
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(gallery_ + "press")) {
+          if (!entry.is_regular_file()) continue;
+          EXPECT_EQ(contents(folder_ / "copy" / fs::relative(entry.path(), gallery_ + "press")),
+                    contents(entry.path()));
+        }
+      } else {
+        EXPECT_TRUE(code == 5 || code == -SIGKILL) << fault << " " << i << ": " << code;
+      }
+      // A kill leaves a hidden draft, every other end nothing.
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+        if (entry.path().filename().string().rfind(".copy", 0) != 0) continue;
+        EXPECT_EQ(code, -SIGKILL) << fault << " " << i;
+        fs::remove_all(entry.path());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace judder

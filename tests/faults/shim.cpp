@@ -1,0 +1,118 @@
+// Loaded before the C library (LD_PRELOAD), it makes the system calls with which files are written fail, end the process or come sooner than they would.
+//
+//     JUDDER_FAULT_KILL=n    the process is killed in place of the n-th of these calls
+//     JUDDER_FAULT_FULL=n    from the n-th write on the disk is full: half of that one is written, all later ones fail
+//     JUDDER_FAULT_ONCE=n    the n-th of these calls fails with an error of the device, the others do not
+//     JUDDER_FAULT_CLOCK=k   the monotonic clock runs k times as fast
+//     JUDDER_FAULT_COUNT=f   at the end the numbers of calls and of writes are written to the file f
+//
+// Only files opened by the program count, not its standard streams.
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+long setting(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? 0 : std::atol(text);
+}
+
+std::atomic<long> calls{0};
+std::atomic<long> writes{0};
+
+struct Settings {
+  long kill = setting("JUDDER_FAULT_KILL");
+  long full = setting("JUDDER_FAULT_FULL");
+  long once = setting("JUDDER_FAULT_ONCE");
+  long clock = setting("JUDDER_FAULT_CLOCK");
+  ~Settings() {
+    const char* file = std::getenv("JUDDER_FAULT_COUNT");
+    if (file == nullptr) return;
+    const int out =
+        static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_TRUNC, 0666));
+    char text[64];
+    const int length = std::snprintf(text, sizeof text, "%ld %ld\n", calls.load(), writes.load());
+    static_cast<void>(::syscall(SYS_write, out, text, static_cast<size_t>(length)));
+  }
+};
+Settings settings;
+
+/// One of the calls: true if it is to fail.
+bool counts() {
+  const long number = ++calls;
+  if (number == settings.kill) static_cast<void>(::syscall(SYS_kill, ::getpid(), SIGKILL));
+  return number == settings.once;
+}
+
+int broken() {
+  errno = EIO;
+  return -1;
+}
+
+}  // namespace
+
+extern "C" {
+
+ssize_t write(int file, const void* bytes, size_t size) {
+  if (file <= 2) return ::syscall(SYS_write, file, bytes, size);
+  if (counts()) return broken();
+  const long number = ++writes;
+  if (settings.full > 0 && number > settings.full) {
+    errno = ENOSPC;
+    return -1;
+  }
+  if (settings.full > 0 && number == settings.full) {
+    if (size / 2 > 0) return ::syscall(SYS_write, file, bytes, size / 2);
+    errno = ENOSPC;
+    return -1;
+  }
+  return ::syscall(SYS_write, file, bytes, size);
+}
+
+int fsync(int file) { return counts() ? broken() : static_cast<int>(::syscall(SYS_fsync, file)); }
+int ftruncate(int file, off_t length) noexcept {
+  return counts() ? broken() : static_cast<int>(::syscall(SYS_ftruncate, file, length));
+}
+int unlinkat(int folder, const char* name, int flags) noexcept {
+  return counts() ? broken() : static_cast<int>(::syscall(SYS_unlinkat, folder, name, flags));
+}
+int mkdirat(int folder, const char* name, mode_t mode) noexcept {
+  return counts() ? broken() : static_cast<int>(::syscall(SYS_mkdirat, folder, name, mode));
+}
+int renameat(int from, const char* old, int to, const char* name) noexcept {
+  return counts() ? broken() : static_cast<int>(::syscall(SYS_renameat2, from, old, to, name, 0));
+}
+
+int openat(int folder, const char* name, int flags, ...) {
+  mode_t mode = 0;
+  if ((flags & O_CREAT) != 0) {
+    va_list more;
+    va_start(more, flags);
+    mode = va_arg(more, mode_t);
+    va_end(more);
+    if (counts()) return broken();
+  }
+  return static_cast<int>(::syscall(SYS_openat, folder, name, flags, mode));
+}
+
+int clock_gettime(clockid_t which, struct timespec* out) noexcept {
+  const int result = static_cast<int>(::syscall(SYS_clock_gettime, which, out));
+  if (result == 0 && which == CLOCK_MONOTONIC && settings.clock > 1) {
+    const long long nanoseconds = (out->tv_sec * 1000000000LL + out->tv_nsec) % (1LL << 50) * settings.clock;
+    out->tv_sec = nanoseconds / 1000000000LL;
+    out->tv_nsec = nanoseconds % 1000000000LL;
+  }
+  return result;
+}
+
+}  // extern "C"
