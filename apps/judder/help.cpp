@@ -45,7 +45,7 @@ std::string general_help() {
   }
   return out +
          "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model invalid,\n            4 run ended early, "
-         "5 input/output, 130 interrupted\n";
+         "5 input/output, 130 interrupted (INT, TERM, HUP)\n";
 }
 
 std::string verb_help(const Verb& verb) {

@@ -81,31 +81,35 @@ class Check {
     const char* next = bytes.data();
     std::size_t left = bytes.size();
     if (held_ > 0) {
-      const std::size_t more = std::min(left, sizeof(std::uint64_t) - held_);
+      const std::size_t more = std::min(left, kBlock - held_);
       std::memcpy(hold_ + held_, next, more);
       held_ += more;
       next += more;
       left -= more;
-      if (held_ < sizeof(std::uint64_t)) return;
-      mix(word(hold_));
+      if (held_ < kBlock) return;
+      mix(hold_);
       held_ = 0;
     }
-    for (; left >= sizeof(std::uint64_t); left -= sizeof(std::uint64_t), next += sizeof(std::uint64_t))
-      mix(word(next));
+    for (; left >= kBlock; left -= kBlock, next += kBlock) mix(next);
     std::memcpy(hold_, next, left);
     held_ = left;
   }
   [[nodiscard]] std::uint64_t value() const {
     Check last = *this;
-    std::memset(last.hold_ + held_, 0, sizeof(std::uint64_t) - held_);
-    last.mix(word(last.hold_));
-    last.mix(length_);
-    return last.sum_;
+    std::memset(last.hold_ + held_, 0, kBlock - held_);
+    last.mix(last.hold_);
+    std::uint64_t out = length_;
+    for (const std::uint64_t lane : last.lane_) out = mixed(out, lane);
+    return out;
   }
   /// Sixteen hexadecimal digits.
   [[nodiscard]] std::string text() const;
 
  private:
+  /// Lanes that do not wait for each other.
+  static constexpr std::size_t kLanes = 4;
+  static constexpr std::size_t kBlock = kLanes * sizeof(std::uint64_t);
+
   /// The first byte is the lowest on every machine.
   static std::uint64_t word(const char* bytes) {
     std::uint64_t out = 0;
@@ -113,15 +117,18 @@ class Check {
       out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
     return out;
   }
-  // Each step is one to one in the sum and in the word, so that a difference never vanishes in the step in which it comes.
-  void mix(std::uint64_t word) {
-    sum_ = (sum_ ^ word) * 0x9E3779B97F4A7C15ULL;
-    sum_ ^= sum_ >> 29U;
+  // One to one in the sum and in the word, so that a difference never vanishes in the step in which it comes.
+  static std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
+    sum = (sum ^ word) * 0x9E3779B97F4A7C15ULL;
+    return sum ^ (sum >> 29U);
+  }
+  void mix(const char* block) {
+    for (std::size_t k = 0; k < kLanes; ++k) lane_[k] = mixed(lane_[k], word(block + 8 * k));
   }
 
-  std::uint64_t sum_ = 0x6A756464657220ULL;
+  std::uint64_t lane_[kLanes] = {1, 2, 3, 4};
   std::uint64_t length_ = 0;
-  char hold_[sizeof(std::uint64_t)] = {};
+  char hold_[kBlock] = {};
   std::size_t held_ = 0;
 };
 

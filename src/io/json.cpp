@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "io/json_values.hpp"
+#include "judder/core/number.hpp"
 #include "judder/io/version.hpp"
 
 namespace judder::io {
@@ -240,14 +241,6 @@ Json run_document(const RunSummary& summary) {
   }
   Json counts = Json::object();
   for (const auto& [name, value] : summary.counts) counts[name] = std::llround(value);
-  Json intervals = Json::array();
-  for (const RunSummary::Interval& interval : summary.intervals) {
-    intervals.push_back({{"contact", interval.contact},
-                         {"from", json_number(interval.from)},
-                         {"to", json_number(interval.to)},
-                         {"peak", json_number(interval.peak)},
-                         {"impulse", json_number(interval.impulse)}});
-  }
   Json out{{"program", {{"name", "judder"}, {"version", version()}}},
            {"model",
             {{"file", summary.model},
@@ -272,7 +265,7 @@ Json run_document(const RunSummary& summary) {
              {"supplied", json_number(summary.energy.supplied)},
              {"dissipated", json_number(summary.energy.dissipated)},
              {"balance", json_number(summary.energy.balance)}}},
-           {"intervals", intervals},
+           {"intervals", Json::array()},  // filled in by with_intervals
            {"notes", summary.notes},
            {"wall_seconds", json_number(summary.wall_seconds)}};
   if (summary.periodic) out["periodic"] = periodic_json(*summary.periodic);
@@ -280,9 +273,45 @@ Json run_document(const RunSummary& summary) {
   return out;
 }
 
+/// The text of the document with the intervals in it. There may be a hundred thousand, and a run is saved on the way: their text is made directly.
+std::string with_intervals(std::string text, const RunSummary& summary) {
+  if (summary.intervals.empty()) return text;
+  constexpr std::string_view kEmpty =
+      "\n  \"intervals\": []";  // inside a string the line end would be escaped
+  const std::size_t at = text.find(kEmpty);
+  if (at == std::string::npos) return text;
+  std::string list;
+  list.reserve(160 * summary.intervals.size());
+  std::string name, quoted;
+  const auto add = [&list](const char* key, double value) {
+    list += key;
+    if (std::isfinite(value))
+      append_number(list, value);
+    else
+      list += "null";
+  };
+  for (const RunSummary::Interval& interval : summary.intervals) {
+    if (quoted.empty() || interval.contact != name) {
+      name = interval.contact;
+      quoted = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    list += list.empty() ? "\n    {\n      \"contact\": " : ",\n    {\n      \"contact\": ";
+    list += quoted;
+    add(",\n      \"from\": ", interval.from);
+    add(",\n      \"to\": ", interval.to);
+    add(",\n      \"peak\": ", interval.peak);
+    add(",\n      \"impulse\": ", interval.impulse);
+    list += "\n    }";
+  }
+  text.insert(at + kEmpty.size() - 1, list + "\n  ");
+  return text;
+}
+
 }  // namespace
 
-std::string run_json(const RunSummary& summary) { return json_text(run_document(summary)); }
+std::string run_json(const RunSummary& summary) {
+  return with_intervals(json_text(run_document(summary)), summary);
+}
 
 EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_intervals) {
   EarlierPart out;
@@ -340,7 +369,7 @@ std::string run_json(const RunSummary& summary, const std::vector<Event>& events
     list.push_back(std::move(item));
   }
   out["events"] = std::move(list);
-  return json_text(out);
+  return with_intervals(json_text(out), summary);
 }
 
 }  // namespace judder::io

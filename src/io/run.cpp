@@ -135,10 +135,13 @@ class FolderSink : public engines::Sink {
   bool wants_state() override { return due_; }
   void state(const engines::EngineResult& so_far) override {
     due_ = false;
+    const Clock::time_point begin = Clock::now();
     save_(so_far);
     stop_if_failed();
-    distance_ = std::min<Clock::duration>(2 * distance_, kLongestDistance);
-    commit_at_ = Clock::now() + distance_;
+    const Clock::time_point end = Clock::now();
+    distance_ = std::min(2 * distance_, kLongestDistance);
+    // Saving takes a small share of the time, even on a slow disk, but is never put off for longer than promised.
+    commit_at_ = end + std::clamp(100 * (end - begin), distance_, kLongestWait);
   }
   /// Before the run.
   void use_save(Save save) { save_ = std::move(save); }
@@ -159,8 +162,9 @@ class FolderSink : public engines::Sink {
 
  private:
   static constexpr long kLongestStride = 4096;
-  static constexpr Clock::duration kFirstDistance = std::chrono::milliseconds(250);
+  static constexpr Clock::duration kFirstDistance = std::chrono::seconds(1);
   static constexpr Clock::duration kLongestDistance = std::chrono::seconds(30);
+  static constexpr Clock::duration kLongestWait = std::chrono::seconds(50);
 
   void stop_if_failed() {
     if (!writer_.status().ok()) stop_ = true;

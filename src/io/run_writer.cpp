@@ -267,6 +267,8 @@ FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::str
         {{&kTrajectory, &manifest->trajectory}, {&kEvents, &manifest->events}, {&kRun, &manifest->run}}};
     bool renamed = false;
     for (const auto& [file, wanted] : files) {
+      struct stat draft {};
+      if (!disk::look(folder, staged(*file), draft)) continue;
       if (fits(folder, *file, *wanted) || !fits(folder, staged(*file), *wanted)) continue;
       if (const int failed = disk::rename(folder, staged(*file), *file); failed != 0)
         return failure(directory / *file, failed);

@@ -158,8 +158,8 @@ class Faults : public ProgramTest {
     fs::remove_all(folder_ / ("." + name + ".tmp"));
   }
 
-  /// Commits come a thousand times as often.
-  const Settings kFast{{"CLOCK", 1000}};
+  /// Commits come twenty thousand times as often.
+  const Settings kFast{{"CLOCK", 20000}};
   std::string trajectory_, events_;
 };
 

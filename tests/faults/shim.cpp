@@ -108,7 +108,7 @@ int openat(int folder, const char* name, int flags, ...) {
 int clock_gettime(clockid_t which, struct timespec* out) noexcept {
   const int result = static_cast<int>(::syscall(SYS_clock_gettime, which, out));
   if (result == 0 && which == CLOCK_MONOTONIC && settings.clock > 1) {
-    const long long nanoseconds = (out->tv_sec * 1000000000LL + out->tv_nsec) % (1LL << 50) * settings.clock;
+    const long long nanoseconds = (out->tv_sec * 1000000000LL + out->tv_nsec) % (1LL << 46) * settings.clock;
     out->tv_sec = nanoseconds / 1000000000LL;
     out->tv_nsec = nanoseconds % 1000000000LL;
   }

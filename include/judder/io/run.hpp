@@ -6,7 +6,7 @@
 // there were more), the first events for the table, and the extremes of every column. With `estimate` everything stays in memory and a second
 // run with a tenth of the tolerance (half the step, for fixed steps) shows how large the error is.
 //
-// The folder is committed (io/run_folder.hpp) soon after the start, then at growing distances, at least every half minute, and at the end; a run that
+// The folder is committed (io/run_folder.hpp) a second after the start, then at growing distances, at least once a minute, and at the end; a run that
 // is killed loses what came after. The first write that fails stops the run; the folder then holds its last commit.
 //
 // A resumed run starts from the state.json of an earlier folder, which must be of the same model (io/state_file.hpp), and writes its own folder, with
