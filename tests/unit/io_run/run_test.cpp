@@ -288,10 +288,15 @@ class Cutter : public simulate::MemorySink {
 };
 
 TEST_F(Run, CutAtAnyStepEveryRowKeepsItsBits) {
-  for (const auto& [name, engine] :
-       {std::pair("press", "event"), std::pair("press", "exact"), std::pair("impact-oscillator", "exact"),
-        std::pair("relay", "exact"), std::pair("rocking-block", "event"),
-        std::pair("roller-table", "event")}) {
+  struct Case {
+    const char* name;
+    const char* engine;
+  };
+  for (const Case& each :
+       {Case{"press", "event"}, Case{"press", "exact"}, Case{"impact-oscillator", "exact"},
+        Case{"relay", "exact"}, Case{"rocking-block", "event"}, Case{"roller-table", "event"}}) {
+    const char* const name = each.name;
+    const char* const engine = each.engine;
     const LoadedModel model = load_model(request(name).model);
     ASSERT_TRUE(model.ok());
     const model::System& system = *model.compiled.system;
