@@ -158,7 +158,7 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
   const std::size_t before = kMethodNumbers + 2 * static_cast<std::size_t>(layout_.states);
   if (phase.stepper.size() >= before + terms && phase.side.size() == mode_.side.size()) {
     const auto count = [&phase](std::size_t i) {
-      return whole_number(phase.stepper[i], 0, std::numeric_limits<int>::max()).value_or(0);
+      return whole_number(phase.stepper[i], 0, 1L << 30).value_or(0);  // they go on counting
     };
     stiffness_.load(static_cast<int>(count(0)), static_cast<int>(count(1)));
     since_trial_ = count(2);
