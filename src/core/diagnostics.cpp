@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "judder/core/printable.hpp"
+
 namespace judder {
 namespace {
 
@@ -49,6 +51,10 @@ int edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+constexpr std::size_t kMostMessages = 200;   ///< shown; nobody reads more
+constexpr std::size_t kMostCompared = 2000;  ///< candidates for a suggestion
+constexpr std::size_t kLongestWord = 64;     ///< that a suggestion is looked for
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -84,23 +90,60 @@ Position position(std::string_view text, std::size_t offset) {
   return at;
 }
 
+namespace {
+
+/// Places of a text in constant time, for many messages about a long file.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_(text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\n') begins_.push_back(i + 1);
+    }
+  }
+  [[nodiscard]] Position position(std::size_t offset) const {
+    offset = std::min(offset, text_.size());
+    const auto after = std::upper_bound(begins_.begin(), begins_.end(), offset);
+    const std::size_t begin = *(after - 1);
+    Position at;
+    at.line = static_cast<int>(after - begins_.begin());
+    for (std::size_t i = begin; i < offset; ++i) at.column += continues_character(text_[i]) ? 0 : 1;
+    return at;
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<std::size_t> begins_{0};
+};
+
+/// Names of any length stand in messages; what is longer than a few lines is cut in its middle.
+std::string short_message(const std::string& text) { return printable_name(text, 400); }
+
+}  // namespace
+
 std::string render(const Diagnostics& diagnostics, std::string_view file, std::string_view text,
                    bool colours) {
   std::vector<const Diagnostic*> order;
   for (const Diagnostic& d : diagnostics.all()) order.push_back(&d);
   std::stable_sort(order.begin(), order.end(), [](const Diagnostic* a, const Diagnostic* b) {
+    const bool last_a = a->severity == Severity::note && a->span.empty();
+    const bool last_b = b->severity == Severity::note && b->span.empty();
+    if (last_a != last_b) return last_b;
     if (a->span.begin != b->span.begin) return a->span.begin < b->span.begin;
     return a->severity < b->severity;
   });
   const auto paint = [colours](const char* code) { return colours ? code : ""; };
+  const Lines lines(text);
+  const std::string name = printable_name(file, 400);
 
   std::string out;
+  std::size_t shown = 0;
   for (const Diagnostic* d : order) {
+    if (++shown > kMostMessages && d->severity != Severity::note) continue;
     const bool placed = !d->span.empty() && d->file.empty();
     out += paint("\033[1m");
-    out += d->file.empty() ? std::string(file) : d->file;
+    out += d->file.empty() ? name : printable_name(d->file, 400);
     if (placed) {
-      const Position at = position(text, d->span.begin);
+      const Position at = lines.position(d->span.begin);
       out += ':' + std::to_string(at.line) + ':' + std::to_string(at.column);
     }
     out += ": ";
@@ -108,38 +151,50 @@ std::string render(const Diagnostics& diagnostics, std::string_view file, std::s
     out += word(d->severity);
     out += paint("\033[0m");
     out += ": ";
-    if (!placed && !d->where.empty()) out += d->where + ": ";
-    out += d->message + '\n';
+    if (!placed && !d->where.empty()) out += printable_name(d->where, 200) + ": ";
+    out += short_message(d->message) + '\n';
     if (placed) {
       std::size_t begin = 0;
       constexpr std::size_t kWidest = 160;  // a longer line would bury the caret
       const std::string_view line = line_at(text, d->span.begin, begin);
-      const std::size_t from = d->span.begin - begin;
+      const std::size_t from = std::min<std::size_t>(d->span.begin - begin, line.size());
       if (line.size() <= kWidest) {
-        out += "  " + std::string(line) + "\n  ";
-        for (std::size_t i = 0; i < std::min(from, line.size()); ++i) {
-          if (!continues_character(line[i])) out += line[i] == '\t' ? '\t' : ' ';
+        // Control characters are written out, so the caret stands below what is shown, not below the bytes.
+        const std::size_t to = std::clamp<std::size_t>(d->span.end - begin, from, line.size());
+        const std::string before = printable(line.substr(0, from));
+        const std::string marked = printable(line.substr(from, to - from));
+        out += "  " + before + marked + printable(line.substr(to)) + "\n  ";
+        for (const char c : before) {
+          if (!continues_character(c)) out += c == '\t' ? '\t' : ' ';
         }
-        const std::size_t to = std::min<std::size_t>(d->span.end - begin, line.size());
-        std::size_t width = 0;
-        for (std::size_t i = from; i < to; ++i) width += continues_character(line[i]) ? 0 : 1;
+        const auto width =
+            std::count_if(marked.begin(), marked.end(), [](char c) { return !continues_character(c); });
         out += paint("\033[32m");
-        out += '^' + std::string(width > 1 ? width - 1 : 0, '~');
+        out += '^' + std::string(width > 1 ? static_cast<std::size_t>(width) - 1 : 0, '~');
         out += paint("\033[0m");
         out += '\n';
       }
     }
-    if (!d->help.empty()) out += "  help: " + d->help + '\n';
+    if (!d->help.empty()) out += "  help: " + short_message(d->help) + '\n';
   }
+  if (order.size() > kMostMessages)
+    out += name + ": " + std::to_string(order.size() - kMostMessages) + " more messages are not shown\n";
   return out;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
+  if (word.size() > kLongestWord) return best;
   int least = static_cast<int>(word.size() / 3) + 1;  // of one or two letters only the case may differ
+  const std::string wanted = lower_case(word);
+  std::size_t compared = 0;
   for (const std::string& candidate : candidates) {
-    if (candidate.size() > word.size() + 8 || word.size() > candidate.size() + 8) continue;
-    const int distance = edit_distance(lower_case(word), lower_case(candidate));
+    // Words whose lengths differ by more than the best distance cannot be nearer.
+    const std::size_t longer = std::max(candidate.size(), word.size()),
+                      shorter = std::min(candidate.size(), word.size());
+    if (static_cast<int>(std::min<std::size_t>(longer - shorter, 1000)) >= least) continue;
+    if (++compared > kMostCompared) break;
+    const int distance = edit_distance(wanted, lower_case(candidate));
     if (distance < least) {
       least = distance;
       best = candidate;

@@ -81,12 +81,14 @@ Node Graph::derivative(Node root, Variable x) {
   std::vector<Term> operands;
   while (!stack.empty()) {
     const Node a = stack.back();
+    d.spend(2);
     if (known(a) != unknown) {
       stack.pop_back();
       continue;
     }
     bool ready = true;
     operands.assign(d.terms(a).begin(), d.terms(a).end());
+    d.spend(operands.size());
     for (const Term& t : operands) {
       if (known(t.node) == unknown) {
         stack.push_back(t.node);
@@ -119,6 +121,7 @@ Node Graph::derivative(Node root, Variable x) {
         std::vector<Term> terms;
         for (std::size_t i = 0; i < operands.size(); ++i) {
           if (d.is_constant(slope(i), 0)) continue;
+          d.spend(operands.size());
           std::vector<Term> factors = operands;
           factors[i].coefficient -= 1;
           factors.push_back({1, slope(i)});
@@ -166,6 +169,7 @@ Node Graph::derivative(Node root, Variable x) {
         break;
       }
     }
+    if (d.work != nullptr) d.work->keep(1);
     d.derivatives.emplace(key(a, x), result);
   }
   return known(root);
@@ -271,7 +275,7 @@ constexpr int kNotPolynomial = 1 << 20;
 
 /// An upper bound of the degree by structure alone.
 int degree_bound(const Graph::Data& d, Node root, const std::vector<bool>& chosen) {
-  std::vector<int> degree(root.index + 1);
+  std::unordered_map<std::uint32_t, int> degree;
   const std::array roots{root};
   for (const std::uint32_t i : d.parts(roots, false)) {
     const Entry& e = d.entries[i];

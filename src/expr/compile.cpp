@@ -82,6 +82,7 @@ class Compiler {
     std::uint32_t top = 0;
     for (const Node o : outputs) top = std::max(top, o.index + 1);
     value_of_.assign(top, kNone);
+    d_.spend(1 + top / 64 + outputs.size());
     std::vector<Node> stack;
     for (const Node o : outputs) {
       stack.push_back(o);
@@ -102,6 +103,7 @@ class Compiler {
           if (value_of_[surface.index] == kNone) stack.push_back(surface);
         }
         if (stack.size() != before) continue;
+        d_.spend(8 + 2 * terms.size());
         value_of_[a.index] = emit(a);
         stack.pop_back();
       }

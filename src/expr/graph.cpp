@@ -66,6 +66,40 @@ void collect(std::vector<Term>& terms, bool forgive_rounding) {
   terms.resize(kept);
 }
 
+/// A set of node numbers, by open addressing.
+class Marks {
+ public:
+  /// False if it is a member already.
+  bool add(std::uint32_t member) {
+    if (2 * (count_ + 1) > slots_.size()) grow();
+    return place(member);
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = ~std::uint32_t{0};
+  bool place(std::uint32_t member) {
+    const std::size_t last = slots_.size() - 1;
+    std::size_t at = (member * std::size_t{0x9e3779b97f4a7c15ULL}) >> 20 & last;
+    while (slots_[at] != kFree) {
+      if (slots_[at] == member) return false;
+      at = (at + 1) & last;
+    }
+    slots_[at] = member;
+    ++count_;
+    return true;
+  }
+  void grow() {
+    const std::vector<std::uint32_t> before = std::move(slots_);
+    slots_.assign(std::max<std::size_t>(32, 4 * before.size()), kFree);
+    count_ = 0;
+    for (const std::uint32_t member : before) {
+      if (member != kFree) place(member);
+    }
+  }
+  std::vector<std::uint32_t> slots_;
+  std::size_t count_ = 0;
+};
+
 }  // namespace
 
 double divisor(double c) {
@@ -122,6 +156,7 @@ double level_of(std::span<const double> levels, double x) {
 }
 
 Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
+  spend(4 + operands.size());
   std::uint64_t hash =
       mix(static_cast<std::uint64_t>(entry.kind), static_cast<std::uint64_t>(entry.function));
   hash = mix(hash, entry.extra);
@@ -153,6 +188,7 @@ Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
   } else if (entry.kind == NodeKind::variable) {
     entry.mask = std::uint64_t{1} << (entry.first % 64);
   }
+  if (work != nullptr) work->keep(1 + operands.size() / 8);
   const auto made = static_cast<std::uint32_t>(entries.size());
   entries.push_back(entry);
   index.emplace(hash, made);
@@ -186,6 +222,7 @@ bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
     for (std::size_t f = 0; f < mine.size(); ++f) {
       if (!square_of(mine[f], Function::sin)) continue;
       std::vector<Term> rest = without(mine, f);
+      spend(sum_terms.size());
       for (std::size_t j = 0; j < sum_terms.size(); ++j) {
         if (j == i || sum_terms[j].coefficient != sum_terms[i].coefficient) continue;
         if (at(sum_terms[j].node).kind != NodeKind::product) continue;
@@ -375,20 +412,21 @@ std::uint32_t Graph::Data::add_list(std::vector<double> values) {
 }
 
 std::vector<std::uint32_t> Graph::Data::parts(std::span<const Node> roots, bool surfaces) const {
-  std::uint32_t top = 0;
-  for (const Node r : roots) top = std::max(top, r.index + 1);
-  std::vector<bool> used(top);
-  for (const Node r : roots) used[r.index] = true;
+  // What is found is few nodes of a large graph as a rule: the marks are kept in a table of their own size.
+  Marks seen;
   std::vector<std::uint32_t> found;
-  for (std::uint32_t i = top; i-- > 0;) {
-    if (!used[i]) continue;
-    found.push_back(i);
-    for (const Term& t : terms(Node{i})) used[t.node.index] = true;
-    const Entry& e = entries[i];
-    if (surfaces && (e.kind == NodeKind::side || e.kind == NodeKind::sign))
-      used[switches[e.first].surface.index] = true;
+  const auto take = [&](Node node) {
+    if (seen.add(node.index)) found.push_back(node.index);
+  };
+  for (const Node r : roots) take(r);
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    const Node node{found[at]};
+    for (const Term& t : terms(node)) take(t.node);
+    const Entry& e = entries[node.index];
+    if (surfaces && (e.kind == NodeKind::side || e.kind == NodeKind::sign)) take(switches[e.first].surface);
   }
-  std::reverse(found.begin(), found.end());
+  spend(1 + found.size());
+  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -398,6 +436,8 @@ Graph::Graph() : data_(std::make_unique<Data>()) {}
 Graph::~Graph() = default;
 Graph::Graph(Graph&&) noexcept = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
+
+void Graph::limit(Work* work) { data_->work = work; }
 
 Node Graph::constant(double value) { return data_->constant(value); }
 
@@ -455,6 +495,7 @@ bool Graph::depends_on(Node a, Variable x) const {
   const std::uint64_t bit = std::uint64_t{1} << (x % 64);
   if ((data_->at(a).mask & bit) == 0) return false;
   if (data_->names.size() <= 64) return true;
+  if (data_->at(a).kind == NodeKind::variable) return data_->at(a).first == x;
   const Node wanted = data_->variable_nodes[x];
   const std::array roots{a};
   const std::vector<std::uint32_t> parts = data_->parts(roots, false);
@@ -490,12 +531,19 @@ std::size_t Graph::size() const { return data_->entries.size(); }
 
 double Graph::evaluate(Node a, std::span<const double> values) const {
   const Data& d = *data_;
-  std::vector<double> result(a.index + 1);
+  if (d.is_constant(a)) return d.at(a).value;
   const std::array roots{a};
-  for (const std::uint32_t i : d.parts(roots, true)) {
+  const std::vector<std::uint32_t> parts = d.parts(roots, true);
+  std::vector<double> result(parts.size());
+  const auto at = [&](Node node) {
+    const auto place = std::lower_bound(parts.begin(), parts.end(), node.index);
+    return result[static_cast<std::size_t>(place - parts.begin())];
+  };
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const std::uint32_t i = parts[p];
     const Entry& e = d.entries[i];
     const auto terms = d.terms(Node{i});
-    const auto operand = [&](std::size_t k) { return result[terms[k].node.index]; };
+    const auto operand = [&](std::size_t k) { return at(terms[k].node); };
     double r = e.value;
     switch (e.kind) {
       case NodeKind::constant:
@@ -534,11 +582,11 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
         r = select_value(operand(0), operand(1), operand(2));
         break;
       case NodeKind::sign:
-        r = sign_value(result[d.switches[e.first].surface.index]);
+        r = sign_value(at(d.switches[e.first].surface));
         break;
       case NodeKind::side: {
         const Switch& s = d.switches[e.first];
-        const double surface = result[s.surface.index];
+        const double surface = at(s.surface);
         r = s.two_sided() ? side_value(surface, e.value)
             : s.whole     ? std::floor(surface)
                           : level_of(s.levels, surface);
@@ -554,9 +602,9 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
         r = flat_value(operand(0), e.extra);
         break;
     }
-    result[i] = r;
+    result[p] = r;
   }
-  return result[a.index];
+  return at(a);
 }
 
 }  // namespace judder::expr

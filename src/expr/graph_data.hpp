@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "judder/core/work.hpp"
 #include "judder/expr/graph.hpp"
 
 namespace judder::expr {
@@ -69,6 +70,10 @@ struct Table {
 };
 
 struct Graph::Data {
+  Work* work = nullptr;  ///< null: unlimited
+  void spend(std::size_t operations) const {
+    if (work != nullptr) work->spend(operations);
+  }
   std::vector<Entry> entries;
   std::vector<Term> pool;
   std::unordered_multimap<std::uint64_t, std::uint32_t> index;

@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kMostParts =
     512;  ///< terms after multiplying out; longer expressions are left to their program
 
+constexpr std::size_t kMostTaken = 4 * kMostParts;
+
 /// A branch of a `select` that an addend stands in.
 struct Gate {
   Node condition;
@@ -33,7 +35,9 @@ class Linking {
 
   std::optional<LinkedForm> form(Node f) {
     open_.push_back({f, g_.constant(1), {}});
-    while (!open_.empty()) {
+    // Brackets inside brackets meet again and again in the same links: the work is bounded, not only the result.
+    for (std::size_t taken = 0; !open_.empty(); ++taken) {
+      if (taken > kMostTaken) return std::nullopt;
       const Addend addend = std::move(open_.back());
       open_.pop_back();
       if (!take(addend) || out_.parts.size() + open_.size() > kMostParts) return std::nullopt;

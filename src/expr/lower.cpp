@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "expr/graph_data.hpp"
 #include "judder/core/diagnostics.hpp"
@@ -15,7 +17,8 @@ namespace judder::expr {
 namespace {
 
 constexpr int kLargestExpansion = 200'000;
-constexpr int kDeepest = 1000;  ///< levels of trees and definitions inside one another
+constexpr int kDeepest = 1000;   ///< levels of trees and definitions inside one another
+constexpr int kMostCalls = 100;  ///< definitions with arguments inside one another
 constexpr int kMost = 1'000'000'000;
 
 enum class Builtin : std::uint8_t { smooth, abs, sign, step, min, max, mod, floor, hypot, atan2, if_, bump };
@@ -79,8 +82,9 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
 
 class Lowering {
  public:
-  Lowering(Graph& graph, Environment& environment, std::vector<Problem>& problems)
-      : graph_(graph), environment_(environment), problems_(problems) {}
+  Lowering(Graph& graph, Environment& environment, std::vector<Problem>& problems,
+           KnownDefinitions* shared = nullptr)
+      : graph_(graph), environment_(environment), problems_(problems), shared_(shared) {}
 
   std::optional<Node> value(const Tree& tree, Scope& scope) {
     const std::optional<Result> r = lower(tree, scope);
@@ -135,6 +139,7 @@ class Lowering {
   /// Counts the work and the depth; false when a limit is passed (reported once).
   bool enter(const Tree& tree, const Scope& scope) {
     if (stopped_) return false;
+    graph_.data().spend(4);
     if (++expanded_ > kLargestExpansion) {
       stopped_ = true;
       report(tree, scope, "the expression expands to more than 200 000 operations",
@@ -285,16 +290,21 @@ class Lowering {
   }
 
   std::optional<Result> prime(const Tree& tree, Scope& scope) {
-    const std::optional<Node> inside = value(tree.children[0], scope);
-    if (!inside) return std::nullopt;
-    const std::size_t before = graph_.size();
-    const std::variant<Node, Forbidden> rate = environment_.prime(*inside);
-    expanded_ +=
-        static_cast<int>(graph_.size() - before);  // a derivative may be much longer than what it is of
-    if (!enter(tree, scope)) return std::nullopt;
-    if (const Forbidden* no = std::get_if<Forbidden>(&rate))
-      return report(tree, scope, no->message, no->help);
-    return checked(tree, scope, std::get<Node>(rate));
+    std::vector<const Tree*> primes;
+    for (const Tree* at = &tree; at->kind == Kind::prime; at = &at->children[0]) primes.push_back(at);
+    std::optional<Node> node = value(primes.back()->children[0], scope);
+    for (; node && !primes.empty(); primes.pop_back()) {
+      const std::size_t before = graph_.size();
+      const std::variant<Node, Forbidden> rate = environment_.prime(*node);
+      expanded_ +=
+          static_cast<int>(graph_.size() - before);  // a derivative may be much longer than what it is of
+      if (!enter(*primes.back(), scope)) return std::nullopt;
+      if (const Forbidden* no = std::get_if<Forbidden>(&rate))
+        return report(*primes.back(), scope, no->message, no->help);
+      const std::optional<Result> made = checked(*primes.back(), scope, std::get<Node>(rate));
+      node = made ? std::optional(made->node) : std::nullopt;
+    }
+    return node ? std::optional(Result{*node}) : std::nullopt;
   }
 
   std::optional<Result> comparison(const Tree& tree, Scope& scope) {
@@ -317,13 +327,19 @@ class Lowering {
   }
 
   std::optional<Result> connective(const Tree& tree, Scope& scope) {
-    const bool is_and = tree.kind == Kind::logical_and;
-    const std::optional<Node> a = condition(tree.children[0], scope);
-    // The second condition counts only if the first does not decide: i > 1 and a[i - 1] > 0.
-    if (a && graph_.is_constant(*a) && (graph_.value(*a) == 0) == is_and) return Result{*a, true};
-    const std::optional<Node> b = condition(tree.children[1], scope);
-    if (!a || !b) return std::nullopt;
-    return Result{is_and ? graph_.both(*a, *b) : graph_.either(*a, *b), true};
+    std::vector<const Tree*> links;
+    if (!chain(tree, scope, Kind::logical_and, Kind::logical_or, links)) return std::nullopt;
+    std::optional<Node> a = condition(links[0]->children[0], scope);
+    bool good = a.has_value();
+    for (const Tree* link : links) {
+      const bool is_and = link->kind == Kind::logical_and;
+      // The second condition counts only if the first does not decide: i > 1 and a[i - 1] > 0.
+      if (good && graph_.is_constant(*a) && (graph_.value(*a) == 0) == is_and) continue;
+      const std::optional<Node> b = condition(link->children[1], scope);
+      good = good && b.has_value();
+      if (good) a = is_and ? graph_.both(*a, *b) : graph_.either(*a, *b);
+    }
+    return good ? std::optional(Result{*a, true}) : std::nullopt;
   }
 
   const Node* find_local(const Scope& scope, std::string_view name) const {
@@ -434,12 +450,28 @@ class Lowering {
 
   std::optional<Result> expand(const Tree& tree, Scope& scope, const Macro& macro,
                                std::vector<Node> arguments) {
-    if (std::find(active_.begin(), active_.end(), tree.text) != active_.end()) {
+    if (active_.contains(tree.text)) {
       return report(tree, scope, "definition " + quoted(tree.text) + " uses itself", "");
+    }
+    if (active_.empty()) expand_below(tree, scope, macro);
+    if (arguments.empty()) {
+      if (const KnownDefinition* known = find_known(tree.text)) return Result{known->node, known->condition};
+      if (const auto failed = failed_.find(tree.text); failed != failed_.end()) {
+        for (Problem problem : failed->second) {
+          problem.begin = scope.caller == nullptr ? tree.begin : scope.begin;
+          problem.end = scope.caller == nullptr ? tree.end : scope.end;
+          problems_.push_back(std::move(problem));
+        }
+        return std::nullopt;
+      }
     }
     std::pair<std::string, std::vector<Node>> key(tree.text, arguments);
     const auto known = expansions_.find(key);
     if (known != expansions_.end()) return known->second;
+    if (calls_ >= kMostCalls) {
+      return report(tree, scope, "more than " + std::to_string(kMostCalls) + " functions call one another",
+                    "");
+    }
     Scope inner;
     inner.place = macro.place.empty() ? scope.place : macro.place;
     inner.caller = &scope;
@@ -448,11 +480,97 @@ class Lowering {
     inner.end = scope.caller == nullptr ? tree.end : scope.end;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       inner.locals.emplace_back(macro.arguments[i], arguments[i]);
-    active_.push_back(tree.text);
+    active_.insert(tree.text);
+    ++calls_;
     const std::optional<Result> result = lower(*macro.body, inner);
-    active_.pop_back();
+    --calls_;
+    active_.erase(tree.text);
     if (result) expansions_.emplace(std::move(key), *result);
     return result;
+  }
+
+  [[nodiscard]] const KnownDefinition* find_known(const std::string& name) const {
+    const auto own = known_.find(name);
+    if (own != known_.end()) return &own->second;
+    if (shared_ == nullptr) return nullptr;
+    const auto other = shared_->find(name);
+    return other == shared_->end() ? nullptr : &other->second;
+  }
+
+  /// Names and functions that a tree mentions, each once.
+  static std::vector<std::string> mentioned(const Tree& tree) {
+    std::vector<std::string> names;
+    std::vector<const Tree*> open{&tree};
+    while (!open.empty()) {
+      const Tree& at = *open.back();
+      open.pop_back();
+      if (at.kind == Kind::name || at.kind == Kind::call) names.push_back(at.text);
+      for (const Tree& child : at.children) open.push_back(&child);
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+  }
+
+  /// Definitions without arguments that a definition is made of, the innermost first and by a loop: such a chain may be as long as the
+  /// file. What fails is remembered and reported only where it is used, because a branch that is not taken need not make sense.
+  void expand_below(const Tree& call, const Scope& scope, const Macro& macro) {
+    struct Step {
+      std::string name;
+      Macro macro;
+      std::vector<std::string> names;
+      std::size_t next = 0;
+    };
+    std::vector<Step> path;
+    path.push_back({call.text, macro, mentioned(*macro.body)});
+    active_.insert(call.text);
+    looked_at_.insert(call.text);
+    while (!path.empty() && !stopped_) {
+      Step& step = path.back();
+      if (step.next < step.names.size()) {
+        const std::string name = step.names[step.next++];
+        graph_.data().spend(4);
+        if (find_known(name) != nullptr || failed_.contains(name) || !looked_at_.insert(name).second)
+          continue;
+        const auto& arguments = step.macro.arguments;
+        if (std::find(arguments.begin(), arguments.end(), name) != arguments.end()) {
+          looked_at_.erase(name);  // hidden here by the argument; elsewhere it may be the definition
+          continue;
+        }
+        std::optional<Macro> found = environment_.definition(name);
+        if (!found) continue;
+        std::vector<std::string> below = mentioned(*found->body);
+        active_.insert(name);
+        path.push_back({name, std::move(*found), std::move(below)});
+        continue;
+      }
+      if (path.size() > 1 && step.macro.arguments.empty()) {
+        Scope inner;
+        inner.place = step.macro.place.empty() ? scope.place : step.macro.place;
+        inner.caller = &scope;
+        inner.definition = step.name;
+        const std::size_t before = problems_.size();
+        const std::optional<Result> result = lower(*step.macro.body, inner);
+        if (result) {
+          known_[step.name] = {result->node, result->condition};
+          if (shared_ != nullptr) (*shared_)[step.name] = known_[step.name];
+        } else if (!stopped_) {
+          constexpr std::size_t kShown = 3;  // of each; they would double from definition to definition
+          const auto first = problems_.begin() + static_cast<std::ptrdiff_t>(before);
+          const auto count = static_cast<std::ptrdiff_t>(std::min(kShown, problems_.size() - before));
+          failed_[step.name].assign(first, first + count);
+          problems_.resize(before);
+        } else {
+          for (std::size_t i = before; i < problems_.size(); ++i) {
+            problems_[i].begin = scope.caller == nullptr ? call.begin : scope.begin;
+            problems_[i].end = scope.caller == nullptr ? call.end : scope.end;
+          }
+        }
+      }
+      active_.erase(step.name);
+      path.pop_back();
+    }
+    active_.clear();
   }
 
   // --- functions ---
@@ -604,7 +722,12 @@ class Lowering {
   Graph& graph_;
   Environment& environment_;
   std::vector<Problem>& problems_;
-  std::vector<std::string> active_;
+  std::unordered_set<std::string> active_;  ///< definitions that are being expanded
+  int calls_ = 0;                           ///< of them, those inside one another by recursion
+  KnownDefinitions known_;
+  KnownDefinitions* shared_ = nullptr;
+  std::unordered_map<std::string, std::vector<Problem>> failed_;
+  std::unordered_set<std::string> looked_at_;
   std::map<std::pair<std::string, std::vector<Node>>, Result> expansions_;
   int expanded_ = 0;
   int depth_ = 0;
@@ -624,7 +747,7 @@ Scope outermost(Graph& graph, const LowerOptions& options) {
 std::optional<Node> lower(const Tree& tree, Graph& graph, Environment& environment,
                           const LowerOptions& options, std::vector<Problem>& problems) {
   Scope scope = outermost(graph, options);
-  Lowering lowering(graph, environment, problems);
+  Lowering lowering(graph, environment, problems, options.known);
   return options.condition ? lowering.condition(tree, scope) : lowering.value(tree, scope);
 }
 

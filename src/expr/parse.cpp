@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "judder/core/number.hpp"
 #include "judder/expr/syntax.hpp"
@@ -433,6 +434,15 @@ class Parser {
 
 }  // namespace
 
+Tree::~Tree() {
+  std::vector<Tree> open = std::move(children);
+  while (!open.empty()) {
+    std::vector<Tree> below = std::move(open.back().children);
+    open.pop_back();
+    std::move(below.begin(), below.end(), std::back_inserter(open));
+  }
+}
+
 std::optional<Tree> parse(std::string_view text, std::vector<Problem>& problems) {
   try {
     Parser parser(text, problems);
@@ -515,10 +525,14 @@ void write(const Tree& tree, int least, std::string& out) {
       write(tree.children[2], 0, out);
       out += ')';
       break;
-    case Kind::prime:
-      write(tree.children[0], kPrime, out);
-      out += '\'';
+    case Kind::prime: {
+      const Tree* inside = &tree;
+      std::size_t primes = 0;
+      for (; inside->kind == Kind::prime; inside = &inside->children[0]) ++primes;
+      write(*inside, kPrime, out);
+      out.append(primes, '\'');
       break;
+    }
     case Kind::negate:
       out += '-';
       write(tree.children[0], kMinus, out);
@@ -528,14 +542,28 @@ void write(const Tree& tree, int least, std::string& out) {
       write(tree.children[0], kNot, out);
       break;
     default: {
-      const Infix* infix = find_infix(tree.kind);
-      const bool tight = infix->strength >= kMultiply;
-      const bool power = tree.kind == Kind::power;
-      write(tree.children[0], power ? kPrime : infix->strength + (infix->strength == kCompare ? 1 : 0), out);
-      if (!tight) out += ' ';
-      out += infix->text;
-      if (!tight) out += ' ';
-      write(tree.children[1], power ? kMinus : infix->strength + 1, out);
+      // What leans to the left is written by a loop, from its first operand on.
+      std::vector<const Tree*> links{&tree};
+      const auto left_least = [](const Tree& t) {
+        const int own = find_infix(t.kind)->strength;
+        return t.kind == Kind::power ? static_cast<int>(kPrime) : own + (own == kCompare ? 1 : 0);
+      };
+      for (;;) {
+        const Tree& left = links.back()->children[0];
+        if (find_infix(left.kind) == nullptr || strength_of(left) < left_least(*links.back())) break;
+        links.push_back(&left);
+      }
+      write(links.back()->children[0], left_least(*links.back()), out);
+      while (!links.empty()) {
+        const Tree& link = *links.back();
+        links.pop_back();
+        const Infix* infix = find_infix(link.kind);
+        const bool tight = infix->strength >= kMultiply;
+        if (!tight) out += ' ';
+        out += infix->text;
+        if (!tight) out += ' ';
+        write(link.children[1], link.kind == Kind::power ? kMinus : infix->strength + 1, out);
+      }
       break;
     }
   }

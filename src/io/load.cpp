@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cstddef>
 
-#include "io/fields.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::io {
@@ -28,50 +27,6 @@ bool echoes(const Diagnostic& message, const ModelFile& file) {
   const auto end = std::find_if_not(place.begin(), place.end(), in_name);
   const std::string_view name = place.substr(0, static_cast<std::size_t>(end - place.begin()));
   return !name.empty() && std::find(file.refused.begin(), file.refused.end(), name) != file.refused.end();
-}
-
-/// Where "force.limiter.value", "state.z.rate" or "definitions.edge" stands in the file.
-Span span_of_place(const model::Spec& spec, const std::string& place) {
-  const auto matches = [&place](const std::string& start, const std::string& name) {
-    const std::string prefix = start + "." + name;
-    return place.compare(0, prefix.size(), prefix) == 0 &&
-           (place.size() == prefix.size() || place[prefix.size()] == '.' || place[prefix.size()] == '[');
-  };
-  for (std::size_t k = 0; k < spec.forces.size(); ++k) {
-    const model::Force& force = spec.forces[k];
-    const std::string name = force.name.empty() ? "force" + std::to_string(k + 1) : force.name.text;
-    if (matches("force", name)) return force.value.text.span;
-  }
-  for (const model::StateVariable& state : spec.states) {
-    if (matches("state", state.name.text)) return state.rate.text.span;
-  }
-  for (const model::Definition& definition : spec.definitions) {
-    const std::string& signature = definition.signature.text;
-    if (matches("definitions", signature.substr(0, signature.find('(')))) return definition.body.text.span;
-  }
-  return {};
-}
-
-void warn_of_velocity_jumps(const model::Spec& spec, const model::Compiled& compiled, Diagnostics& out) {
-  const std::vector<EngineFields> engines = engine_fields();
-  const bool fixed = std::any_of(engines.begin(), engines.end(), [&compiled](const EngineFields& engine) {
-    return engine.fixed_step && engine.name == compiled.run.engine;
-  });
-  if (!fixed || !compiled.system) return;
-  const model::System& system = *compiled.system;
-  const model::Symbols& symbols = system.symbols();
-  for (std::size_t k = 0; k < system.switches().size(); ++k) {
-    const model::SwitchInfo& info = system.switches()[k];
-    if (info.kind != expr::SwitchKind::jump || !info.in_motion || !info.two_sided()) continue;
-    const bool moves = std::any_of(symbols.v.begin(), symbols.v.end(), [&](expr::Variable v) {
-      return system.graph().depends_on(symbols.surface[k], v);
-    });
-    if (!moves) continue;
-    out.warning(span_of_place(spec, info.place), info.place,
-                "this jumps with a velocity, and the engine '" + compiled.run.engine +
-                    "' has a fixed step: the result will chatter",
-                "write the friction as a [[friction]] joint, or use the engine 'event'");
-  }
 }
 
 }  // namespace
@@ -102,6 +57,9 @@ model::CompileOptions compile_options(const ModelRequest& request) {
   options.set = request.set;
   options.free = request.free;
   options.engine = request.engine;
+  options.work = WorkLimits{}.times(request.work);
+  options.limit *= request.work;
+  options.cancel = request.cancel;
   return options;
 }
 
@@ -116,17 +74,29 @@ LoadedModel load_model(const ModelRequest& request) {
   for (const Diagnostic& message : loaded.compiled.diagnostics.all()) {
     if (!echoes(message, loaded.file)) loaded.diagnostics.add(message);
   }
-  warn_of_velocity_jumps(loaded.file.spec, loaded.compiled, loaded.diagnostics);
   return loaded;
 }
 
 LoadedModel check_model(const ModelRequest& request) {
   LoadedModel loaded = load_model(request);
   if (!loaded.ok() || !request.variants.empty()) return loaded;
+  double spent = loaded.compiled.work;
+  std::size_t checked = 0;
   for (const model::Variant& variant : loaded.file.spec.variants) {
     model::CompileOptions options = compile_options(request);
+    // All variants together may cost what one model may.
+    if (spent > options.work.operations || loaded.diagnostics.errors() > options.work.errors) {
+      loaded.diagnostics.warning(variant.name.span, "variants",
+                                 "only the first " + std::to_string(checked) + " of " +
+                                     std::to_string(loaded.file.spec.variants.size()) +
+                                     " variants were checked",
+                                 "name one with --variant, or allow ten times the work with --work 10");
+      break;
+    }
+    ++checked;
     options.variants = {variant.name.text};
     const model::Compiled compiled = model::compile(loaded.file.spec, options);
+    spent += compiled.work;
     for (Diagnostic message : compiled.diagnostics.all()) {
       if (message.severity != Severity::error) continue;
       message.message = "with the variant '" + variant.name.text + "': " + message.message;

@@ -660,7 +660,7 @@ void Builder::build_massless() {
       on_undamped = on_undamped || !is_zero(row.w[i]) || !is_zero(row.drag[i]);
     const RelationDraft& of = relations[slider.relation];
     const auto refuse = [&](const std::string& message, const std::string& help) {
-      result.diagnostics.error(of.span, of.where, message, help);
+      report_error(of.span, of.where, message, help);
     };
     if (on_damped && on_undamped) {
       refuse("the slip moves massless coordinates of which one has a damper and another has none",

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "judder/core/work.hpp"
 #include "judder/expr/graph.hpp"
 #include "judder/expr/syntax.hpp"
 #include "judder/model/compile.hpp"
@@ -92,8 +93,15 @@ struct Instance {
 /// One number of a parameter: the scalar itself or one entry of a list.
 struct ParameterItem {
   const Value* value = nullptr;
-  enum class Progress : std::uint8_t { waiting, running, done } progress = Progress::waiting;
+  /// `later`: put off until something that it needs is known.
+  enum class Progress : std::uint8_t { waiting, running, later, done } progress = Progress::waiting;
   Node node;
+};
+
+/// A parameter or state that lies too deep in a chain to be evaluated by recursion. Thrown and caught inside the Builder.
+struct Later {
+  int number = 0;
+  std::size_t item = 0;
 };
 
 struct ParameterDraft {
@@ -131,7 +139,7 @@ struct StateDraft {
   const Value* start = nullptr;
   Variable z = 0;
   double start_value = 0;
-  enum class Progress : std::uint8_t { waiting, running, done } progress = Progress::waiting;
+  enum class Progress : std::uint8_t { waiting, running, later, done } progress = Progress::waiting;
   Node rate;
 };
 
@@ -231,9 +239,12 @@ class Scope final : public expr::Environment {
 
   expr::Meaning meaning(std::string_view name) override;
   std::vector<std::string> names() override;
+  std::optional<expr::Macro> definition(std::string_view name) override;
   std::variant<Node, expr::Forbidden> prime(Node node) override;
   std::optional<std::variant<Node, expr::Forbidden>> function(std::string_view name,
                                                               std::span<const Tree> arguments) override;
+  /// Definitions that are known where the same things may be used; null where what is used must be noticed each time.
+  expr::KnownDefinitions* known_definitions();
   /// The relation of `mode(c)`.
   std::variant<int, expr::Forbidden> mode_of(const Tree& call);
 
@@ -255,12 +266,22 @@ class Scope final : public expr::Environment {
 };
 
 struct Builder {
-  Builder(const Spec& spec_in, const CompileOptions& options_in);
+  Builder(const Spec& spec_in, const CompileOptions& options_in, Work& budget_in);
   Compiled build();
+  /// What is returned when the work was stopped: the messages so far, and why, at the place that costs most.
+  Compiled stopped(const WorkStopped& reason);
 
   const Spec& spec;
   const CompileOptions& options;
+  Work& budget;
   Compiled result;
+  struct Cost {
+    Span span;
+    std::string where;
+    double spent = 0;
+  };
+  std::unordered_map<const void*, Cost> costs;  ///< by text: what it took to give it a meaning
+  const void* reading = nullptr;                ///< the text at hand
   Graph graph;
 
   // --- sources (sources.cpp) ---
@@ -274,6 +295,7 @@ struct Builder {
   Node lower_or_one(const Value& value, const Allowed& allowed, const std::string& where,
                     const std::string& place, const std::vector<Index>& indices);
   void report(const Text& text, const std::string& where, const std::vector<expr::Problem>& problems);
+  void report_error(Span span, std::string where, std::string message, std::string help = {});
   void error(const Value& value, const std::string& where, std::string message, std::string help = {});
   void error(const Text& text, const std::string& where, std::string message, std::string help = {});
   void warning(Span span, const std::string& where, std::string message, std::string help = {});
@@ -282,7 +304,7 @@ struct Builder {
   std::vector<Instance> instances(const std::string& name, const Text& each, const Value* when,
                                   const std::string& where);
   void note_names(const Tree& tree);
-  void refuse_primed_parameters(const Tree& node, const Value& value, const std::string& where);
+  void refuse_primed_parameters(const Tree& tree, const Value& value, const std::string& where);
   std::unordered_map<const Value*, std::unique_ptr<Tree>> trees;
   std::unordered_map<const Value*, bool> broken_trees;
   std::map<std::string, bool, std::less<>> mentioned;  ///< names that occur in some expression
@@ -294,6 +316,7 @@ struct Builder {
   void expand_coordinates();
   void check_definitions();
   Node parameter_node(int parameter, std::size_t item);
+  Node nested_parameter(int parameter, std::size_t item);
   bool add_name(const Text& name, EntityKind kind, int index, const std::string& where);
   void apply_override(const Named& named, const std::string& where);
   bool is_condition(const Tree& tree, int depth = 0) const;
@@ -314,6 +337,8 @@ struct Builder {
     std::string where;
   };
   std::vector<StartOverride> start_overrides;
+  std::map<std::pair<std::string, std::uint32_t>, expr::KnownDefinitions> known_definitions;
+  bool names_settled = false;                ///< parameters and coordinates are known
   std::vector<std::string> parameter_chain;  ///< names being evaluated, for the message about a cycle
 
   // --- run, output, start values (options.cpp, start.cpp) ---
@@ -331,6 +356,8 @@ struct Builder {
 
   // --- equations (energy.cpp, relations.cpp, laws.cpp, derive.cpp) ---
   Node state_rate(int state, std::optional<expr::Forbidden>& cycle);
+  Node nested_rate(int state, std::optional<expr::Forbidden>& cycle);
+  std::size_t rates_running = 0;
   void read_energy();
   void read_matrices();
   void read_forces();

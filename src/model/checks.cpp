@@ -43,11 +43,10 @@ void Builder::check_structure() {
     const auto refuse = [&](const std::vector<Node>& w, const char* what) {
       for (std::size_t i = 0; i < w.size(); ++i) {
         if (!coordinates[i].spec->massless || is_zero(w[i])) continue;
-        result.diagnostics.error(r.span, r.where,
-                                 std::string("the ") + what + " moves the massless coordinate " +
-                                     quoted(coordinates[i].name) +
-                                     ": without inertia its reaction is not determined",
-                                 "give the coordinate inertia, or make the contact compliant");
+        report_error(r.span, r.where,
+                     std::string("the ") + what + " moves the massless coordinate " +
+                         quoted(coordinates[i].name) + ": without inertia its reaction is not determined",
+                     "give the coordinate inertia, or make the contact compliant");
         return true;
       }
       return false;
@@ -121,8 +120,8 @@ void Builder::check_start() {
     }
     for (const StateDraft& s : states) {
       if (std::isfinite(safe_value(s.rate))) continue;
-      result.diagnostics.error(s.spec ? s.spec->rate.text.span : Span{}, "state '" + s.name + "', rate",
-                               "the rate of " + quoted(s.name) + " is not a finite number at the start");
+      report_error(s.spec ? s.spec->rate.text.span : Span{}, "state '" + s.name + "', rate",
+                   "the rate of " + quoted(s.name) + " is not a finite number at the start");
       named = true;
     }
     if (!named && !d.follow.unknown.empty() && !work.mass_failed) {
@@ -166,7 +165,7 @@ void Builder::check_start() {
     }
   }
   if (!moving) {
-    result.diagnostics.error({}, "", "the equations of motion give no finite numbers at the start");
+    report_error({}, "", "the equations of motion give no finite numbers at the start");
     return;
   }
 
@@ -189,8 +188,7 @@ void Builder::check_start() {
                   std::isfinite(rows.zeta_n);
     for (const double x : work.row_memory[k]) finite = finite && std::isfinite(x);
     if (!finite) {
-      result.diagnostics.error(r.span, r.where,
-                               "a value of the " + r.where + " is not a finite number at the start");
+      report_error(r.span, r.where, "a value of the " + r.where + " is not a finite number at the start");
       continue;
     }
     double* closed = &d.start[static_cast<std::size_t>(layout.closed()) + k];
@@ -238,9 +236,9 @@ void Builder::check_start() {
     for (int j = 0; j < compiled.tangents && !compiled.smooth_friction; ++j) {
       const auto& row = rows.tangent[j];
       if (row.mu < 0 || row.mu_static < 0) {
-        result.diagnostics.error(r.span, r.where,
-                                 "the coefficient of friction is negative at the start: " +
-                                     to_text(std::min(row.mu, row.mu_static), 6));
+        report_error(r.span, r.where,
+                     "the coefficient of friction is negative at the start: " +
+                         to_text(std::min(row.mu, row.mu_static), 6));
       }
     }
     if (r.kind == RelationKind::joint) {
@@ -306,11 +304,10 @@ void Builder::check_start() {
   for (const HeldRow& row : rest) {
     if (std::abs(row.zeta) <= 1e-9 * largest) continue;
     const RelationDraft& r = relations[row.relation];
-    result.diagnostics.error(r.span, r.where,
-                             "the " + r.where +
-                                 " contradicts the other constraints: their accelerations differ by " +
-                                 to_text(row.zeta, 6),
-                             "remove it, or make it agree with the others");
+    report_error(r.span, r.where,
+                 "the " + r.where + " contradicts the other constraints: their accelerations differ by " +
+                     to_text(row.zeta, 6),
+                 "remove it, or make it agree with the others");
   }
 
   if (!result.diagnostics.has_errors()) {

@@ -4,7 +4,14 @@
 
 namespace judder::model {
 
-Builder::Builder(const Spec& spec_in, const CompileOptions& options_in) : spec(spec_in), options(options_in) {
+namespace {
+
+std::string whole(double number) { return std::to_string(static_cast<long>(number)); }
+
+}  // namespace
+
+Builder::Builder(const Spec& spec_in, const CompileOptions& options_in, Work& budget_in)
+    : spec(spec_in), options(options_in), budget(budget_in) {
   t = graph.declare("t");
   approach = graph.declare("speed");
   energy_start = graph.declare("energy(start)");
@@ -14,6 +21,7 @@ Builder::Builder(const Spec& spec_in, const CompileOptions& options_in) : spec(s
 }
 
 Compiled Builder::build() {
+  graph.limit(&budget);
   result.title = spec.title.text;
   declare_names();
   parse_all();
@@ -21,6 +29,7 @@ Compiled Builder::build() {
   evaluate_parameters();
   read_run();
   expand_coordinates();
+  names_settled = true;
   check_definitions();
   compute_start();
   for (std::size_t i = 0; i < states.size(); ++i) {
@@ -43,6 +52,8 @@ Compiled Builder::build() {
   if (!result.diagnostics.has_errors()) assemble();
   if (!result.diagnostics.has_errors()) check_start();
   if (!result.diagnostics.has_errors()) check_dissipation();
+  graph.limit(nullptr);
+  result.work = budget.spent();
   if (!result.diagnostics.has_errors()) {
     system.data_->graph = std::move(graph);
     result.system.emplace(std::move(system));
@@ -50,6 +61,52 @@ Compiled Builder::build() {
   return std::move(result);
 }
 
-Compiled compile(const Spec& spec, const CompileOptions& options) { return Builder(spec, options).build(); }
+Compiled Builder::stopped(const WorkStopped& stop) {
+  graph.limit(nullptr);
+  result.work = budget.spent();
+  if (stop.reason == WorkStopped::Reason::cancelled) {
+    result.cancelled = true;
+    result.diagnostics.error({}, "", "interrupted while the model was compiled");
+    return std::move(result);
+  }
+  if (stop.reason == WorkStopped::Reason::errors) {
+    result.diagnostics.add({Severity::note,
+                            {},
+                            "",
+                            "there are more than " + std::to_string(budget.limits().errors) +
+                                " errors; the rest of the model was not read",
+                            "",
+                            ""});
+    return std::move(result);
+  }
+  Cost worst;
+  if (const auto at = costs.find(reading); reading != nullptr && at != costs.end()) {
+    worst = at->second;
+  } else {
+    for (const auto& [text, cost] : costs) {
+      const bool first = cost.spent == worst.spent && cost.span.begin < worst.span.begin;
+      if (cost.spent > worst.spent || first) worst = cost;
+    }
+  }
+  const bool memory = stop.reason == WorkStopped::Reason::nodes;
+  const double limit = memory ? budget.limits().nodes : budget.limits().operations;
+  result.diagnostics.error(
+      worst.span, worst.where,
+      std::string("the model is too large to compile: it needs more than ") + whole(limit) +
+          (memory ? " formulas" : " operations") + (worst.where.empty() ? "" : ", most of them for this"),
+      "primes, brackets that are multiplied, min, max and if inside one another multiply their parts; "
+      "write it shorter, or allow ten times as much with --work 10");
+  return std::move(result);
+}
+
+Compiled compile(const Spec& spec, const CompileOptions& options) {
+  Work budget(options.work, options.cancel);
+  Builder builder(spec, options, budget);
+  try {
+    return builder.build();
+  } catch (const WorkStopped& stop) {
+    return builder.stopped(stop);
+  }
+}
 
 }  // namespace judder::model

@@ -66,6 +66,7 @@ Node Builder::total_derivative(Node node, bool accelerations) {
 void Builder::derive_motion() {
   const std::size_t n = coordinates.size();
   const Node zero = graph.constant(0);
+  budget.spend(n * n);
   mass.assign(n * n, zero);
   force.assign(n, zero);
 

@@ -7,14 +7,41 @@
 namespace judder::model {
 
 Node Builder::state_rate(int number, std::optional<expr::Forbidden>& cycle) {
+  using Progress = StateDraft::Progress;
+  if (rates_running > 0) return nested_rate(number, cycle);
+  // As with parameters: what lies too deep in a chain is evaluated first, then the others again.
+  std::vector<int> roots{number};
+  const auto at = [this](int state) -> StateDraft& { return states[static_cast<std::size_t>(state)]; };
+  while (!roots.empty()) {
+    const int root = roots.back();
+    if (at(root).progress == Progress::later) at(root).progress = Progress::waiting;
+    try {
+      std::optional<expr::Forbidden> inner;
+      nested_rate(root, inner);
+      roots.pop_back();
+      if (root == number && inner) cycle = inner;
+    } catch (const Later& deeper) {
+      rates_running = 0;
+      at(root).progress = Progress::later;
+      roots.push_back(deeper.number);
+    }
+  }
+  return at(number).rate;
+}
+
+Node Builder::nested_rate(int number, std::optional<expr::Forbidden>& cycle) {
+  using Progress = StateDraft::Progress;
+  constexpr std::size_t kMostNested = 40;
   StateDraft& state = states[static_cast<std::size_t>(number)];
-  if (state.progress == StateDraft::Progress::done) return state.rate;
-  if (state.progress == StateDraft::Progress::running) {
+  if (state.progress == Progress::done) return state.rate;
+  if (state.progress != Progress::waiting) {
     cycle = expr::Forbidden{
         "the rates of states depend on each other in a cycle through " + quoted(state.name), ""};
     return graph.constant(0);
   }
-  state.progress = StateDraft::Progress::running;
+  if (rates_running >= kMostNested) throw Later{number, 0};
+  state.progress = Progress::running;
+  ++rates_running;
   const std::string where = "state '" + state.name + "', rate";
   Node rate = graph.constant(0);
   if (!state.spec->rate.given) {
@@ -23,12 +50,18 @@ Node Builder::state_rate(int number, std::optional<expr::Forbidden>& cycle) {
     Scope scope(*this, kVelocity, where);
     const StateVariable& written = *state.spec;
     const std::vector<Index> indices = state.indices;
-    const auto node = lower(written.rate, scope, where, "state." + written.name.text + ".rate", indices);
-    if (node) rate = *node;
+    try {
+      const auto node = lower(written.rate, scope, where, "state." + written.name.text + ".rate", indices);
+      if (node) rate = *node;
+    } catch (const Later&) {
+      states[static_cast<std::size_t>(number)].progress = Progress::waiting;
+      throw;
+    }
   }
+  --rates_running;
   StateDraft& done = states[static_cast<std::size_t>(number)];
   done.rate = rate;
-  done.progress = StateDraft::Progress::done;
+  done.progress = Progress::done;
   return rate;
 }
 
@@ -72,9 +105,7 @@ void Builder::read_matrices() {
     std::vector<Node> entries;
     if (!matrix.given) return entries;
     const std::string where = std::string("matrices, ") + key;
-    const auto refuse = [&](std::string message) {
-      result.diagnostics.error(matrix.span, where, std::move(message));
-    };
+    const auto refuse = [&](std::string message) { report_error(matrix.span, where, std::move(message)); };
     if (matrix.rows.size() != n) {
       refuse("the matrix has " + std::to_string(matrix.rows.size()) + " rows; the model has " +
              std::to_string(n) + " coordinates");
@@ -102,10 +133,10 @@ void Builder::read_matrices() {
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (given_mass[i * n + j] == given_mass[j * n + i]) continue;
-        result.diagnostics.error(spec.matrices.mass.span, "matrices, mass",
-                                 "the mass matrix is not symmetric: entries (" + std::to_string(i + 1) +
-                                     ", " + std::to_string(j + 1) + ") and (" + std::to_string(j + 1) + ", " +
-                                     std::to_string(i + 1) + ") differ");
+        report_error(spec.matrices.mass.span, "matrices, mass",
+                     "the mass matrix is not symmetric: entries (" + std::to_string(i + 1) + ", " +
+                         std::to_string(j + 1) + ") and (" + std::to_string(j + 1) + ", " +
+                         std::to_string(i + 1) + ") differ");
         i = n;
         break;
       }
@@ -152,9 +183,9 @@ void Builder::read_matrices() {
     for (const Value& value : row) values.push_back(&value);
   }
   if (values.size() != n) {
-    result.diagnostics.error(load.span, "matrices, load",
-                             "the load has " + std::to_string(values.size()) + " values; the model has " +
-                                 std::to_string(n) + " coordinates");
+    report_error(load.span, "matrices, load",
+                 "the load has " + std::to_string(values.size()) + " values; the model has " +
+                     std::to_string(n) + " coordinates");
     return;
   }
   std::vector<Node> work;
@@ -204,8 +235,8 @@ void Builder::read_forces() {
         add_element("force", name, all.size(), all.empty() ? 0 : static_cast<int>(all.front().values.size()));
     if (!entry) continue;
     if (!f.along.given || !f.value.given) {
-      result.diagnostics.error(f.span, where,
-                               std::string("the force has no '") + (f.along.given ? "value" : "along") + "'");
+      report_error(f.span, where,
+                   std::string("the force has no '") + (f.along.given ? "value" : "along") + "'");
       continue;
     }
     for (const Instance& instance : all) {

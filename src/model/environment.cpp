@@ -39,15 +39,8 @@ expr::Meaning Scope::meaning(std::string_view name) {
       };
       return family;
     }
-    case EntityKind::definition: {
-      const DefinitionDraft& definition = b_.definitions[static_cast<std::size_t>(index)];
-      if (definition.broken) {  // reported where it stands; here it means 1, or false
-        const Tree& one = definition.condition ? b_.stand_in_condition : b_.stand_in_number;
-        return expr::Macro{&one, definition.signature.arguments, ""};
-      }
-      return expr::Macro{definition.tree, definition.signature.arguments,
-                         "definitions." + definition.signature.name};
-    }
+    case EntityKind::definition:
+      return *definition(name);
     case EntityKind::table:
       return expr::Lookup{b_.tables[static_cast<std::size_t>(index)]};
     case EntityKind::coordinate:
@@ -76,6 +69,23 @@ expr::Meaning Scope::meaning(std::string_view name) {
     }
   }
   return {};
+}
+
+std::optional<expr::Macro> Scope::definition(std::string_view name) {
+  const auto found = b_.names.find(name);
+  if (found == b_.names.end() || found->second.kind != EntityKind::definition) return std::nullopt;
+  const DefinitionDraft& draft = b_.definitions[static_cast<std::size_t>(found->second.index)];
+  if (draft.broken) {  // reported where it stands; here it means 1, or false
+    const Tree& one = draft.condition ? b_.stand_in_condition : b_.stand_in_number;
+    return expr::Macro{&one, draft.signature.arguments, ""};
+  }
+  return expr::Macro{draft.tree, draft.signature.arguments, "definitions." + draft.signature.name};
+}
+
+expr::KnownDefinitions* Scope::known_definitions() {
+  // Parameters and states are not all known from the start; reactions and accelerations are noted at each use.
+  if (!b_.names_settled || allowed_.outputs || allowed_.reactions) return nullptr;
+  return &b_.known_definitions[{allowed_.may_use, speed ? speed->index : ~std::uint32_t{0}}];
 }
 
 std::vector<std::string> Scope::names() {

@@ -59,14 +59,14 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   const std::string where = draft.where + (joint ? ", law" : ", friction");
   if (!law.given) {
     if (joint)
-      result.diagnostics.error(draft.span, draft.where, "the joint has no 'law'",
-                               "a bare value is Coulomb's coefficient");
+      report_error(draft.span, draft.where, "the joint has no 'law'",
+                   "a bare value is Coulomb's coefficient");
     draft.friction = draft.has_tangential && !draft.slip.empty();
     return;
   }
   const Span span = !law.span.empty() ? law.span : draft.span;
   if (draft.slip.empty()) {
-    if (!joint) result.diagnostics.error(span, where, "friction needs a slip velocity", "add the key 'slip'");
+    if (!joint) report_error(span, where, "friction needs a slip velocity", "add the key 'slip'");
     return;
   }
 
@@ -100,7 +100,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   only_for(law.beta, "beta", type == LawType::arctan);
   const auto needs = [&](const Value& value, const char* key, bool required) {
     if (value.given || !required) return;
-    result.diagnostics.error(span, where, "the law '" + name + "' needs the key '" + std::string(key) + "'");
+    report_error(span, where, "the law '" + name + "' needs the key '" + std::string(key) + "'");
     good = false;
   };
   needs(law.stiffness, "stiffness", bristle || type == LawType::penalty);
@@ -110,27 +110,25 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   if (law.mu.given && (law.static_coefficient.given || law.dynamic.given)) {
     refuse(law.mu, "a friction law has 'mu', or 'static' and 'dynamic', not both");
   } else if (!law.mu.given && !(law.static_coefficient.given && law.dynamic.given)) {
-    result.diagnostics.error(span, where, "the friction law has no coefficient",
-                             "give 'mu', or 'static' and 'dynamic'");
+    report_error(span, where, "the friction law has no coefficient", "give 'mu', or 'static' and 'dynamic'");
     good = false;
   }
   if (law.velocity.given && law.mu.given)
     refuse(law.velocity, "'velocity' belongs to 'static' and 'dynamic'");
   if (law.exponent.given && !law.velocity.given) refuse(law.exponent, "'exponent' needs 'velocity'");
   if (smooth && !law.mu.given && !law.velocity.given) {
-    result.diagnostics.error(span, where, "the law '" + name + "' needs one coefficient at each speed",
-                             "give 'mu', or 'velocity' beside 'static' and 'dynamic'");
+    report_error(span, where, "the law '" + name + "' needs one coefficient at each speed",
+                 "give 'mu', or 'velocity' beside 'static' and 'dynamic'");
     good = false;
   }
   if (smooth && draft.slip.size() > 1) {
-    result.diagnostics.error(span, where, "the law '" + name + "' takes one slip component",
-                             "several components need the law 'coulomb'");
+    report_error(span, where, "the law '" + name + "' takes one slip component",
+                 "several components need the law 'coulomb'");
     good = false;
   }
   if (type == LawType::penalty && !draft.known_load) {
-    result.diagnostics.error(
-        span, where, "the law 'penalty' needs a normal force that is known",
-        "use it in a friction joint or a compliant contact, or run with the engine 'penalty'");
+    report_error(span, where, "the law 'penalty' needs a normal force that is known",
+                 "use it in a friction joint or a compliant contact, or run with the engine 'penalty'");
     good = false;
   }
   if (!good) return;

@@ -136,8 +136,14 @@ void Builder::apply_override(const Named& named, const std::string& where) {
       if (entity.kind != EntityKind::definition && entity.kind != EntityKind::table)
         candidates.push_back(name);
     }
-    error(named.name, where, "there is no parameter or start value " + quoted(named.name.text),
-          suggestion(target->text, candidates));
+    std::string help = suggestion(target->text, candidates);
+    if (help.empty() && !candidates.empty()) {
+      constexpr std::size_t kShown = 12;
+      for (std::size_t i = 0; i < std::min(kShown, candidates.size()); ++i)
+        help += (i == 0 ? "there are: " : ", ") + candidates[i];
+      if (candidates.size() > kShown) help += ", …";
+    }
+    error(named.name, where, "there is no parameter or start value " + quoted(named.name.text), help);
     return;
   }
   tree(named.value, where);
@@ -206,9 +212,8 @@ void Builder::apply_overrides() {
     if (found == spec.variants.end()) {
       std::vector<std::string> candidates;
       for (const Variant& v : spec.variants) candidates.push_back(v.name.text);
-      result.diagnostics.error(
-          {}, "variant " + quoted(wanted), "there is no variant " + quoted(wanted),
-          candidates.empty() ? "the model has no variants" : suggestion(wanted, candidates));
+      report_error({}, "variant " + quoted(wanted), "there is no variant " + quoted(wanted),
+                   candidates.empty() ? "the model has no variants" : suggestion(wanted, candidates));
       continue;
     }
     if (!found->title.empty()) result.title = found->title.text;
@@ -218,19 +223,69 @@ void Builder::apply_overrides() {
   for (const Named& named : options.set) apply_override(named, "set " + named.name.text);
 }
 
-Node Builder::parameter_node(int number, std::size_t item) {
-  ParameterDraft& parameter = parameters[static_cast<std::size_t>(number)];
-  if (parameter.items[item].progress == ParameterItem::Progress::done) return parameter.items[item].node;
-  const std::string& name = parameter.spec->name.text;
-  if (parameter.items[item].progress == ParameterItem::Progress::running) {
-    const auto first = std::find(parameter_chain.begin(), parameter_chain.end(), name);
-    std::string chain;
-    for (auto at = first; at != parameter_chain.end(); ++at) chain += *at + " → ";
-    error(*parameter.items[item].value, parameter.place(),
-          "parameters depend on each other in a cycle: " + chain + name);
-    return graph.constant(1);
+namespace {
+
+/// Parameters evaluated inside one another.
+constexpr std::size_t kMostNested = 40;
+
+/// "a → b → c → a", shortened in the middle.
+template <class Iterator>
+std::string cycle_text(Iterator first, Iterator last, const std::string& end) {
+  constexpr std::ptrdiff_t kShown = 6;
+  const std::ptrdiff_t count = last - first;
+  std::string out;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    if (count > kShown + 1 && i == kShown / 2) {
+      out += "… → ";
+      i = count - kShown / 2;
+    }
+    out += *(first + i) + " → ";
   }
-  parameter.items[item].progress = ParameterItem::Progress::running;
+  return out + end;
+}
+
+}  // namespace
+
+Node Builder::parameter_node(int number, std::size_t item) {
+  using Progress = ParameterItem::Progress;
+  const auto at = [this](const Later& which) -> ParameterItem& {
+    return parameters[static_cast<std::size_t>(which.number)].items[which.item];
+  };
+  if (!parameter_chain.empty()) return nested_parameter(number, item);
+  // A chain of parameters may be as long as the file. What lies too deep is put off: evaluated first, then the others again.
+  std::vector<Later> roots{{number, item}};
+  while (!roots.empty()) {
+    const Later root = roots.back();
+    if (at(root).progress == Progress::later) at(root).progress = Progress::waiting;
+    try {
+      nested_parameter(root.number, root.item);
+      roots.pop_back();
+    } catch (const Later& deeper) {
+      parameter_chain.clear();
+      at(root).progress = Progress::later;
+      roots.push_back(deeper);
+    }
+  }
+  return at({number, item}).node;
+}
+
+Node Builder::nested_parameter(int number, std::size_t item) {
+  using Progress = ParameterItem::Progress;
+  ParameterDraft& parameter = parameters[static_cast<std::size_t>(number)];
+  if (parameter.items[item].progress == Progress::done) return parameter.items[item].node;
+  const std::string& name = parameter.spec->name.text;
+  if (parameter.items[item].progress != Progress::waiting) {
+    const auto first = std::find(parameter_chain.begin(), parameter_chain.end(), name);
+    const bool whole = first != parameter_chain.end();
+    error(*parameter.items[item].value, parameter.place(),
+          "parameters depend on each other in a cycle: " + std::string(whole ? "" : name + " → … → ") +
+              cycle_text(whole ? first : parameter_chain.begin(), parameter_chain.end(), name));
+    parameter.items[item].progress = Progress::done;
+    parameter.items[item].node = graph.constant(1);
+    return parameter.items[item].node;
+  }
+  if (parameter_chain.size() >= kMostNested) throw Later{number, item};
+  parameter.items[item].progress = Progress::running;
   parameter_chain.push_back(name);
   const Value& value = *parameter.items[item].value;
   const std::string where = parameter.place();
@@ -239,15 +294,21 @@ Node Builder::parameter_node(int number, std::size_t item) {
     error(parameter.spec->name, where, "the parameter has no value");
   } else {
     Scope scope(*this, kParameters, where);
-    if (const auto lowered = lower(value, scope, where, "parameters." + name, {})) node = *lowered;
+    try {
+      if (const auto lowered = lower(value, scope, where, "parameters." + name, {})) node = *lowered;
+    } catch (const Later&) {
+      parameters[static_cast<std::size_t>(number)].items[item].progress = Progress::waiting;
+      throw;
+    }
   }
+  ParameterItem& done = parameters[static_cast<std::size_t>(number)].items[item];
+  parameter_chain.pop_back();
+  if (done.progress == Progress::done) return done.node;  // found to be part of a cycle
   if (parameter.free) {
     set_start(parameter.variable, graph.evaluate(node, start_values));
     node = graph.variable(parameter.variable);
   }
-  parameter_chain.pop_back();
-  ParameterItem& done = parameters[static_cast<std::size_t>(number)].items[item];
-  done.progress = ParameterItem::Progress::done;
+  done.progress = Progress::done;
   done.node = node;
   return node;
 }
@@ -257,7 +318,7 @@ void Builder::evaluate_parameters() {
     const auto found = names.find(name);
     if (found == names.end() || found->second.kind != EntityKind::parameter ||
         parameters[static_cast<std::size_t>(found->second.index)].list) {
-      result.diagnostics.error({}, "free " + quoted(name), quoted(name) + " is not a scalar parameter");
+      report_error({}, "free " + quoted(name), quoted(name) + " is not a scalar parameter");
       continue;
     }
     ParameterDraft& parameter = parameters[static_cast<std::size_t>(found->second.index)];
@@ -315,8 +376,7 @@ void Builder::expand_coordinates() {
     }
   }
   if (coordinates.empty() && states.empty() && !result.diagnostics.has_errors()) {
-    result.diagnostics.error({}, "", "the model has no coordinates and no states",
-                             "add [coordinates] or [state]");
+    report_error({}, "", "the model has no coordinates and no states", "add [coordinates] or [state]");
   }
   for (const StartOverride& change : start_overrides) {
     const Entity entity = names.find(change.name)->second;
@@ -333,8 +393,7 @@ void Builder::expand_coordinates() {
       }
     }
     if (!any && !family.members.empty()) {
-      result.diagnostics.error(change.span, change.where,
-                               "the index of " + quoted(change.name) + " is out of range");
+      report_error(change.span, change.where, "the index of " + quoted(change.name) + " is out of range");
     }
   }
 }

@@ -9,6 +9,8 @@
 namespace judder::model {
 namespace {
 
+constexpr double kMostRows = 1e9;  ///< of a trajectory
+
 /// Keys of the tables [run.<engine>]; a key with words takes one of them instead of a number.
 struct EngineKey {
   const char* engine;
@@ -130,9 +132,10 @@ void Builder::read_output() {
   }
   if (spec.output.samples.given) {
     if (const auto found = number(spec.output.samples, "output, samples")) {
-      if (*found < 2 || *found != std::floor(*found) || *found > 1e9) {
+      if (*found < 2 || *found != std::floor(*found) || *found > kMostRows) {
         error(spec.output.samples, "output, samples",
-              "'samples' is " + to_text(*found) + "; it must be a whole number of at least 2");
+              "'samples' is " + to_text(*found) + "; it must be a whole number from 2 to " +
+                  to_text(kMostRows));
       } else {
         run.samples = static_cast<long>(*found);
       }
@@ -141,6 +144,12 @@ void Builder::read_output() {
   if (spec.output.every.given) {
     if (const auto found = number(spec.output.every, "output, every")) {
       run.every = *found;
+      const double rows = (run.until - run.from) / *found;
+      if (*found > 0 && rows > kMostRows)
+        error(spec.output.every, "output, every",
+              "'every' asks for " + to_text(rows, 3) + " rows from " + to_text(run.from) + " to " +
+                  to_text(run.until) + "; at most " + to_text(kMostRows) + " are written",
+              "make 'every' larger");
       if (!(*found > 0))
         error(spec.output.every, "output, every", "'every' is " + to_text(*found) + "; it must be positive");
     }
@@ -160,6 +169,19 @@ void Builder::read_output() {
       continue;
     }
     for (const Text& column : plot) {
+      // The name of coordinates or states made by `each` stands for all of them.
+      const bool primed = column.text.ends_with('\'');
+      const auto entity = names.find(primed ? column.text.substr(0, column.text.size() - 1) : column.text);
+      const bool family = entity != names.end() && (entity->second.kind == EntityKind::coordinate ||
+                                                    (entity->second.kind == EntityKind::state && !primed));
+      if (family && families[static_cast<std::size_t>(entity->second.index)].arity > 0) {
+        const bool coordinate = entity->second.kind == EntityKind::coordinate;
+        for (const auto& [at, member] : families[static_cast<std::size_t>(entity->second.index)].members) {
+          const auto k = static_cast<std::size_t>(member);
+          columns.push_back((coordinate ? coordinates[k].name : states[k].name) + (primed ? "'" : ""));
+        }
+        continue;
+      }
       if (std::find(known.begin(), known.end(), column.text) == known.end()) {
         error(column, "output, plots", "there is no column " + quoted(column.text),
               suggestion(column.text, known));

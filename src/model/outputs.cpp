@@ -51,7 +51,7 @@ void Builder::read_watches() {
   for (const Watch& w : spec.watches) {
     const std::string where = "watch '" + w.name.text + "'";
     if (w.name.empty()) {
-      result.diagnostics.error(w.span, "watch", "the watch has no name", "add the key 'name'");
+      report_error(w.span, "watch", "the watch has no name", "add the key 'name'");
       continue;
     }
     const int errors_before = result.diagnostics.errors();
@@ -72,10 +72,9 @@ void Builder::read_watches() {
     }
     info.stop = w.stop;
     if (w.stop < 0)
-      result.diagnostics.error(w.span, where + ", stop",
-                               "'stop' is the number of the crossing that ends the run");
+      report_error(w.span, where + ", stop", "'stop' is the number of the crossing that ends the run");
     if (!w.zero.given) {
-      result.diagnostics.error(w.span, where, "the watch has no 'zero'");
+      report_error(w.span, where, "the watch has no 'zero'");
       continue;
     }
     for (const Instance& instance : all) {
@@ -99,15 +98,14 @@ void Builder::read_drawings() {
     if (shape == shapes.end()) {
       const std::string message =
           d.shape.empty() ? "the drawing has no 'shape'" : "there is no shape " + quoted(d.shape.text);
-      result.diagnostics.error(d.shape.empty() ? d.span : d.shape.span, where, message,
-                               suggestion(d.shape.text, shapes));
+      report_error(d.shape.empty() ? d.span : d.shape.span, where, message, suggestion(d.shape.text, shapes));
       continue;
     }
     const auto points = [&](const std::vector<Value>& values, const char* key, bool needed) {
       if (values.empty() && !needed) return;
       if (values.size() != 2) {
         const Span span = values.empty() ? d.span : values.front().text.span;
-        result.diagnostics.error(span, where, std::string("'") + key + "' must be two values");
+        report_error(span, where, std::string("'") + key + "' must be two values");
       }
     };
     const bool at_needed = *shape == "circle" || *shape == "box";
@@ -116,10 +114,9 @@ void Builder::read_drawings() {
     points(d.size, "size", *shape == "box");
     points(d.from, "from", ends);
     points(d.to, "to", ends);
-    if (*shape == "circle" && !d.radius.given)
-      result.diagnostics.error(d.span, where, "a circle needs a 'radius'");
+    if (*shape == "circle" && !d.radius.given) report_error(d.span, where, "a circle needs a 'radius'");
     if (*shape == "polygon" && d.points.size() < 3)
-      result.diagnostics.error(d.span, where, "a polygon needs at least three 'points'");
+      report_error(d.span, where, "a polygon needs at least three 'points'");
     for (const auto& point : d.points) points(point, "points", true);
 
     std::vector<const Value*> values;

@@ -53,7 +53,7 @@ void Builder::read_relations() {
                                           : item.joint->when;
     const std::string word = kWord[static_cast<int>(item.kind)];
     if (name.empty()) {
-      result.diagnostics.error(item.span, word, "the " + word + " has no name", "add the key 'name'");
+      report_error(item.span, word, "the " + word + " has no name", "add the key 'name'");
       continue;
     }
     const int errors_before = result.diagnostics.errors();
@@ -124,7 +124,7 @@ void Builder::read_relations() {
     if (draft.constraint != nullptr) read_constraint(draft);
     if (draft.joint != nullptr) {
       if (draft.joint->slip.empty()) {
-        result.diagnostics.error(draft.span, draft.where, "the joint has no 'slip'");
+        report_error(draft.span, draft.where, "the joint has no 'slip'");
         continue;
       }
       read_slip(draft, draft.joint->slip, {}, 3);
@@ -144,7 +144,7 @@ void Builder::read_relations() {
 void Builder::read_contact(RelationDraft& draft) {
   const Contact& c = *draft.contact;
   if (!c.gap.given) {
-    result.diagnostics.error(draft.span, draft.where, "the contact has no 'gap'");
+    report_error(draft.span, draft.where, "the contact has no 'gap'");
     return;
   }
   draft.has_gap = true;
@@ -180,9 +180,9 @@ void Builder::read_contact(RelationDraft& draft) {
 void Builder::read_constraint(RelationDraft& draft) {
   const Constraint& c = *draft.constraint;
   if (c.zero.given == c.velocity.given) {
-    result.diagnostics.error(draft.span, draft.where,
-                             c.zero.given ? "a constraint has 'zero' or 'velocity', not both"
-                                          : "the constraint has no 'zero' and no 'velocity'");
+    report_error(draft.span, draft.where,
+                 c.zero.given ? "a constraint has 'zero' or 'velocity', not both"
+                              : "the constraint has no 'zero' and no 'velocity'");
     return;
   }
   draft.has_gap = draft.has_normal = true;
@@ -316,8 +316,7 @@ void Builder::read_compliance(RelationDraft& draft) {
     }
     return found;
   };
-  if (!c.stiffness.given)
-    result.diagnostics.error(draft.span, where, "a compliant contact needs a 'stiffness'");
+  if (!c.stiffness.given) report_error(draft.span, where, "a compliant contact needs a 'stiffness'");
   const double stiffness = read(c.stiffness, "stiffness", 1, true);
   const double damping = read(c.damping, "damping", 0, false);
   const double exponent = read(c.exponent, "exponent", 1, true);
@@ -354,8 +353,8 @@ void Builder::read_joint_normal(RelationDraft& draft) {
   const std::string where = draft.where + ", normal";
   draft.known_load = true;
   if (!joint.normal.given) {
-    result.diagnostics.error(draft.span, draft.where, "the joint has no 'normal'",
-                             "give the normal force that presses it");
+    report_error(draft.span, draft.where, "the joint has no 'normal'",
+                 "give the normal force that presses it");
     return;
   }
   const Tree* written = tree(joint.normal, where);

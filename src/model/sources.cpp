@@ -15,8 +15,12 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 }
 
 void Builder::report(const Text& text, const std::string& where, const std::vector<expr::Problem>& problems) {
-  for (const expr::Problem& p : problems)
-    result.diagnostics.error(text.locate(p.begin, p.end), where, p.message, p.help);
+  for (const expr::Problem& p : problems) report_error(text.locate(p.begin, p.end), where, p.message, p.help);
+}
+
+void Builder::report_error(Span span, std::string where, std::string message, std::string help) {
+  result.diagnostics.error(span, std::move(where), std::move(message), std::move(help));
+  if (result.diagnostics.errors() > budget.limits().errors) throw WorkStopped{WorkStopped::Reason::errors};
 }
 
 void Builder::error(const Value& value, const std::string& where, std::string message, std::string help) {
@@ -24,25 +28,35 @@ void Builder::error(const Value& value, const std::string& where, std::string me
 }
 
 void Builder::error(const Text& text, const std::string& where, std::string message, std::string help) {
-  result.diagnostics.error(text.span, where, std::move(message), std::move(help));
+  report_error(text.span, where, std::move(message), std::move(help));
 }
 
 void Builder::warning(Span span, const std::string& where, std::string message, std::string help) {
   result.diagnostics.warning(span, where, std::move(message), std::move(help));
 }
 
-void Builder::note_names(const Tree& node) {
-  if (node.kind == expr::Kind::name || node.kind == expr::Kind::call) mentioned[node.text] = true;
-  for (const Tree& child : node.children) note_names(child);
+void Builder::note_names(const Tree& tree) {
+  std::vector<const Tree*> open{&tree};
+  while (!open.empty()) {
+    const Tree& node = *open.back();
+    open.pop_back();
+    if (node.kind == expr::Kind::name || node.kind == expr::Kind::call) mentioned[node.text] = true;
+    for (const Tree& child : node.children) open.push_back(&child);
+  }
 }
 
-void Builder::refuse_primed_parameters(const Tree& node, const Value& value, const std::string& where) {
-  for (const Tree& child : node.children) refuse_primed_parameters(child, value, where);
-  if (node.kind != expr::Kind::prime || node.children.front().kind != expr::Kind::name) return;
-  const auto found = names.find(node.children.front().text);
-  if (found == names.end() || found->second.kind != EntityKind::parameter) return;
-  result.diagnostics.error(value.text.locate(node.begin, node.end), where,
-                           "a prime belongs to no parameter: " + quoted(found->first) + " does not change");
+void Builder::refuse_primed_parameters(const Tree& tree, const Value& value, const std::string& where) {
+  std::vector<const Tree*> open{&tree};
+  while (!open.empty()) {
+    const Tree& node = *open.back();
+    open.pop_back();
+    for (const Tree& child : node.children) open.push_back(&child);
+    if (node.kind != expr::Kind::prime || node.children.front().kind != expr::Kind::name) continue;
+    const auto found = names.find(node.children.front().text);
+    if (found == names.end() || found->second.kind != EntityKind::parameter) continue;
+    report_error(value.text.locate(node.begin, node.end), where,
+                 "a prime belongs to no parameter: " + quoted(found->first) + " does not change");
+  }
 }
 
 const Tree* Builder::tree(const Value& value, const std::string& where) {
@@ -140,15 +154,24 @@ std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::
   if (parsed == nullptr) return std::nullopt;
   scope.indices = indices;
   std::vector<expr::Problem> problems;
+  const void* outer = reading;
+  reading = &value;
+  const double before = budget.spent();
+  costs.try_emplace(&value, Cost{value.text.span, where, 0});
   const std::optional<Node> node = expr::lower(
-      *parsed, graph, scope, {.place = place, .indices = indices, .condition = condition}, problems);
+      *parsed, graph, scope,
+      {.place = place, .indices = indices, .condition = condition, .known = scope.known_definitions()},
+      problems);
+  costs[&value].spent += budget.spent() - before;
+  reading = outer;
   if (!node || !problems.empty()) {
     report(value.text, where, problems);
     return std::nullopt;
   }
   if (static_cast<double>(graph.size()) > options.limit) {
-    error(value, where, "the model expands to more than " + to_text(options.limit) + " terms",
-          "make it smaller, or give large linear parts as [matrices]");
+    error(value, where,
+          "the model expands to more than " + std::to_string(static_cast<long>(options.limit)) + " terms",
+          "make it smaller, give large linear parts as [matrices], or allow more with --work 10");
     return std::nullopt;
   }
   if (graph.is_constant(*node) && !std::isfinite(graph.value(*node))) {
@@ -204,6 +227,20 @@ std::vector<Instance> Builder::instances(const std::string& name, const Text& ea
     }
   }
   constexpr std::size_t kMost = 100000;  // an `each` of that size is a slip of the pen, not a model
+  constexpr std::size_t kMostIndices = 16;
+  if (ranges.size() > kMostIndices) {
+    error(each, where + ", each", "more than " + std::to_string(kMostIndices) + " indices");
+    return out;
+  }
+  double tuples = 0;
+  const auto look = [&] {
+    if (++tuples <= budget.limits().tuples) return true;
+    error(each, where + ", each",
+          "more than " + std::to_string(static_cast<long>(budget.limits().tuples)) +
+              " index tuples are looked at",
+          "narrow the ranges: j = i + 1 to n instead of a condition in 'when'");
+    return false;
+  };
   std::vector<Index> indices;
   bool good = true;
   const auto visit = [&](const auto& self, std::size_t level) -> void {
@@ -220,6 +257,8 @@ std::vector<Instance> Builder::instances(const std::string& name, const Text& ea
         return;
       }
       for (long i = *from; i <= *to && good; ++i) {
+        good = look();
+        if (!good) return;
         indices.push_back({ranges[level].index, i});
         self(self, level + 1);
         indices.pop_back();

@@ -69,31 +69,60 @@ void Builder::compute_start() {
   }
   set_start(t, result.run.from);
 
-  std::vector<std::size_t> chain;
-  const auto visit = [&](const auto& self, std::size_t i) -> void {
-    Item& item = items[i];
-    if (item.progress == 2) return;
-    if (item.progress == 1) {
-      std::string words;
-      for (auto at = std::find(chain.begin(), chain.end(), i); at != chain.end(); ++at)
-        words += items[*at].name + " → ";
-      error(*item.value, item.where, "start values depend on each other in a cycle: " + words + item.name);
-      return;
-    }
-    item.progress = 1;
-    chain.push_back(i);
-    for (const Variable x : all_variables(item.node)) {
-      const auto needed = item_of.find(x);
-      if (needed != item_of.end()) self(self, needed->second);
-    }
-    chain.pop_back();
-    item.progress = 2;
-    const double value = graph.evaluate(item.node, start_values);
-    if (!std::isfinite(value)) error(*item.value, item.where, "the start value is not a finite number");
-    *item.target = value;
-    set_start(item.variable, value);
+  // By a loop: start values may hang on one another in a chain as long as the file.
+  struct Step {
+    std::size_t item;
+    std::vector<std::size_t> needs;
+    std::size_t next = 0;
   };
-  for (std::size_t i = 0; i < items.size(); ++i) visit(visit, i);
+  const auto needs_of = [&](std::size_t i) {
+    std::vector<std::size_t> needs;
+    for (const Variable x : all_variables(items[i].node)) {
+      const auto needed = item_of.find(x);
+      if (needed != item_of.end()) needs.push_back(needed->second);
+    }
+    return needs;
+  };
+  const auto visit = [&](std::size_t root) {
+    std::vector<Step> path;
+    const auto enter = [&](std::size_t i) {
+      items[i].progress = 1;
+      path.push_back({i, needs_of(i)});
+    };
+    if (items[root].progress == 0) enter(root);
+    while (!path.empty()) {
+      Step& step = path.back();
+      if (step.next < step.needs.size()) {
+        const std::size_t needed = step.needs[step.next++];
+        if (items[needed].progress == 0) {
+          enter(needed);
+        } else if (items[needed].progress == 1) {
+          const auto first =
+              std::find_if(path.begin(), path.end(), [&](const Step& s) { return s.item == needed; });
+          std::string words;
+          const std::ptrdiff_t count = path.end() - first;
+          for (std::ptrdiff_t k = 0; k < count; ++k) {
+            if (count > 7 && k == 3) {
+              words += "… → ";
+              k = count - 3;
+            }
+            words += items[(first + k)->item].name + " → ";
+          }
+          error(*items[needed].value, items[needed].where,
+                "start values depend on each other in a cycle: " + words + items[needed].name);
+        }
+        continue;
+      }
+      Item& item = items[step.item];
+      path.pop_back();
+      item.progress = 2;
+      const double value = graph.evaluate(item.node, start_values);
+      if (!std::isfinite(value)) error(*item.value, item.where, "the start value is not a finite number");
+      *item.target = value;
+      set_start(item.variable, value);
+    }
+  };
+  for (std::size_t i = 0; i < items.size(); ++i) visit(i);
 
   for (CoordinateDraft& c : coordinates) {
     if (!c.spec->scale.given) continue;

@@ -28,6 +28,10 @@
 #include <string_view>
 #include <vector>
 
+namespace judder {
+class Work;
+}
+
 namespace judder::expr {
 
 /// A formula of one Graph; nodes of different graphs must not be mixed.
@@ -105,6 +109,9 @@ class Graph {
   ~Graph();
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
+
+  /// What building and asking may cost from now on; null: unlimited. Beyond it every function throws WorkStopped (core/work.hpp).
+  void limit(Work* work);
 
   // --- building; every function folds constants and returns the canonical node ---
   Node constant(double value);

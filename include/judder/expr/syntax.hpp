@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -49,7 +50,14 @@ enum class Kind : std::uint8_t {
   logical_not
 };
 
+/// Trees lean: a + b + c + … is as tall as it is long. They are moved and, by a loop, freed; nothing walks them by recursion along a chain.
 struct Tree {
+  Tree() = default;
+  Tree(const Tree&) = default;
+  Tree(Tree&&) noexcept = default;
+  Tree& operator=(const Tree&) = default;
+  Tree& operator=(Tree&&) noexcept = default;
+  ~Tree();
   Kind kind = Kind::number;
   double value = 0;
   std::string text;
@@ -111,6 +119,11 @@ class Environment {
   virtual ~Environment() = default;
   /// monostate: unknown.
   virtual Meaning meaning(std::string_view name) = 0;
+  /// The definition of that name, if it is one: what `meaning` gives, but nothing else is looked at or evaluated.
+  virtual std::optional<Macro> definition(std::string_view name) {
+    (void)name;
+    return std::nullopt;
+  }
   /// Names for "did you mean".
   virtual std::vector<std::string> names() = 0;
   /// The total time derivative of `node` (already lowered), or a Problem-like reason.
@@ -131,10 +144,19 @@ struct Index {
   long value = 0;
 };
 
+/// Definitions without arguments that are known already, by name. May be shared by texts that may use the same things and in which the
+/// environment has no memory of what was used.
+struct KnownDefinition {
+  Node node;
+  bool condition = false;
+};
+using KnownDefinitions = std::unordered_map<std::string, KnownDefinition>;
+
 struct LowerOptions {
   std::string place;           ///< place of the switches: "force.limiter.value"
   std::vector<Index> indices;  ///< from `each`
   bool condition = false;      ///< the text must be a condition (when), otherwise a value
+  KnownDefinitions* known = nullptr;
 };
 
 /// The node, or nothing and at least one problem. `problems` of an inlined definition point at the call and name the definition.

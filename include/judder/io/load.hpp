@@ -4,6 +4,7 @@
 // compiler are joined; where the reader already complained about a place the compiler's echo is left out.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,10 +19,12 @@ namespace judder::io {
 /// FILE [--variant NAME]… [--set name=value]…
 struct ModelRequest {
   std::filesystem::path file{};
-  std::vector<std::string> variants{};  ///< later ones win
-  std::vector<model::Named> set{};      ///< wins over variants
-  std::string engine{};                 ///< replaces `engine` of [run]; empty: as in the file
-  std::vector<std::string> free{};      ///< parameters that stay inputs of the System
+  std::vector<std::string> variants{};        ///< later ones win
+  std::vector<model::Named> set{};            ///< wins over variants
+  std::string engine{};                       ///< replaces `engine` of [run]; empty: as in the file
+  std::vector<std::string> free{};            ///< parameters that stay inputs of the System
+  double work = 1;                            ///< so many times the usual work may be spent on compiling
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop compiling
 };
 
 /// What the compiler is told of it.
@@ -38,7 +41,6 @@ struct LoadedModel {
   [[nodiscard]] bool ok() const { return compiled.system.has_value() && !diagnostics.has_errors(); }
 };
 
-/// Also warns where a fixed-step engine meets a jump of a velocity, sign(x'), that belongs into a friction joint.
 [[nodiscard]] LoadedModel load_model(const ModelRequest& request);
 
 /// The same for a check of the whole file: unless variants are named, the errors of each variant are reported as well.

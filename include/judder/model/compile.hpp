@@ -10,11 +10,13 @@
 // reported, not only the first. A System is returned only without errors.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "judder/core/diagnostics.hpp"
+#include "judder/core/work.hpp"
 #include "judder/model/spec.hpp"
 #include "judder/model/system.hpp"
 
@@ -26,6 +28,8 @@ struct CompileOptions {
   std::vector<std::string> free;  ///< parameters that stay inputs of the System (Layout::free_parameter)
   std::string engine;             ///< engine that will run the model; wins over [run]
   double limit = 200000;          ///< largest number of nodes that the model may expand to
+  WorkLimits work;                ///< what compiling may cost
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop within a moment
 };
 
 /// [run] and [output] with their expressions evaluated and their words checked.
@@ -63,6 +67,8 @@ struct Compiled {
   std::string title;
   Diagnostics diagnostics;
   std::vector<std::pair<std::string, double>> parameters;  ///< resolved scalars, in the order of the file
+  double work = 0;                                         ///< operations that compiling took (core/work.hpp)
+  bool cancelled = false;                                  ///< stopped from outside; there is no system
 };
 
 [[nodiscard]] Compiled compile(const Spec& spec, const CompileOptions& options = {});

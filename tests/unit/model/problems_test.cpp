@@ -1,4 +1,5 @@
 // Every class of problem that a model can have is found, said in words, and tied to its place.
+#include <atomic>
 #include <functional>
 
 #include "model_support.hpp"
@@ -484,6 +485,111 @@ TEST(Problems, QuasiStaticEngineTakesMasslessContacts) {
   ASSERT_TRUE(compiled.system->motion(work));
   EXPECT_EQ(work.in[1], 0.3) << "not followed: the engine solves for them";
   expect_close(work.force[0], 1.25 - 0.3 + 0.1, 1e-15, "force");
+}
+
+Spec one_mass() {
+  Spec spec;
+  spec.coordinates.push_back({"x"});
+  spec.energy.kinetic = "x'^2/2";
+  return spec;
+}
+
+std::string everything(const Compiled& compiled) { return render(compiled.diagnostics, "model", ""); }
+
+TEST(Work, ACompilationIsCancelledFromOutside) {
+  Spec spec = one_mass();
+  std::atomic<bool> cancel{true};
+  CompileOptions options;
+  options.cancel = &cancel;
+  const Compiled stopped = compile(spec, options);
+  EXPECT_TRUE(stopped.cancelled);
+  EXPECT_FALSE(stopped.system.has_value());
+  cancel = false;
+  EXPECT_TRUE(compile(spec, options).system.has_value());
+}
+
+// The same text costs the same on every machine, and the message names the expression that costs most.
+TEST(Work, TheTextThatCostsMostIsNamed) {
+  Spec spec = one_mass();
+  spec.output.columns.push_back({"cheap", "x"});
+  spec.output.columns.push_back({"dear", "(exp(sin(x)*cos(t)*x^7))" + std::string(12, '\'')});
+  const Compiled first = compile(spec), second = compile(spec);
+  EXPECT_EQ(first.work, second.work);
+  EXPECT_FALSE(first.system.has_value());
+  const std::string message = everything(first);
+  EXPECT_NE(message.find("dear"), std::string::npos) << message;
+  EXPECT_NE(message.find("50000000 operations"), std::string::npos) << message;
+  EXPECT_NE(message.find("--work 10"), std::string::npos) << message;
+}
+
+TEST(Work, AfterManyErrorsTheRestIsLeftUnread) {
+  Spec spec = one_mass();
+  for (int i = 0; i < 5000; ++i) {
+    Definition definition;
+    definition.signature = "d" + std::to_string(i);
+    definition.body = "unknown" + std::to_string(i);
+    spec.definitions.push_back(definition);
+  }
+  const Compiled compiled = compile(spec);
+  EXPECT_EQ(compiled.diagnostics.errors(), 101);
+  EXPECT_NE(everything(compiled).find("more than 100 errors"), std::string::npos);
+}
+
+// A chain of any length, in the order that needs the last first.
+TEST(Work, ChainsOfNamesNeedNoStack) {
+  constexpr int kLength = 20000;
+  Spec spec = one_mass();
+  for (int i = kLength; i > 0; --i) {
+    Parameter parameter;
+    parameter.name = "p" + std::to_string(i);
+    parameter.value = "p" + std::to_string(i - 1) + " + 1";
+    spec.parameters.push_back(parameter);
+    Definition definition;
+    definition.signature = "d" + std::to_string(i);
+    definition.body = "d" + std::to_string(i - 1) + " + x";
+    spec.definitions.push_back(definition);
+  }
+  Parameter first;
+  first.name = "p0";
+  first.value = 1;
+  spec.parameters.push_back(first);
+  Definition zero;
+  zero.signature = "d0";
+  zero.body = "x";
+  spec.definitions.push_back(zero);
+  Force force;
+  force.along = "x'";
+  force.value = "-d20000 + p20000";
+  spec.forces.push_back(force);
+  Compiled compiled = compile(spec);
+  ASSERT_TRUE(compiled.system.has_value()) << everything(compiled).substr(0, 500);
+  Workspace work(*compiled.system);
+  work.in[static_cast<std::size_t>(compiled.system->layout().q())] = 2;
+  ASSERT_TRUE(compiled.system->motion(work));
+  EXPECT_EQ(compiled.parameters.front().second, kLength + 1);
+}
+
+// A branch that is not taken may use what does not exist, also inside definitions that are expanded beforehand.
+TEST(Work, BranchesThatAreNotTakenMayBeWrong) {
+  Spec spec = one_mass();
+  const auto define = [&spec](const char* name, const char* body) {
+    Definition definition;
+    definition.signature = name;
+    definition.body = body;
+    spec.definitions.push_back(definition);
+  };
+  Parameter n;
+  n.name = "n";
+  n.value = 1;
+  spec.parameters.push_back(n);
+  define("a", "if(n == 1, x, b)");
+  define("b", "if(n == 1, 1, a)");
+  Force force;
+  force.along = "x'";
+  force.value = "-a";
+  spec.forces.push_back(force);
+  const Compiled compiled = compile(spec);
+  EXPECT_TRUE(compiled.system.has_value()) << everything(compiled);
 }
 
 }  // namespace
