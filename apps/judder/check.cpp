@@ -2,10 +2,36 @@
 #include "verbs.hpp"
 
 namespace judder::app {
+namespace {
+
+/// For completion: what --variant or --set may be followed by. The file is read, not compiled.
+int list_names(const io::ModelRequest& request, const std::string& which) {
+  if (which != "variants" && which != "parameters")
+    return usage_error("--names lists variants or parameters, not '" + which + "'");
+  const io::ModelFile file = io::read_model(request.file);
+  if (!file.opened || !file.parsed) {
+    print_own_message(render(file.diagnostics, file.name, file.text, colours()));
+    return file.opened ? kModelInvalid : kInputOutput;
+  }
+  std::string out;
+  if (which == "variants") {
+    for (const model::Variant& variant : file.spec.variants) out += variant.name.text + "\n";
+  } else {
+    for (const model::Parameter& parameter : file.spec.parameters) out += parameter.name.text + "\n";
+    for (const model::Coordinate& coordinate : file.spec.coordinates)
+      out += coordinate.name.text + "\n" + coordinate.name.text + "'\n";
+    for (const model::StateVariable& state : file.spec.states) out += state.name.text + "\n";
+  }
+  print(out);
+  return kDone;
+}
+
+}  // namespace
 
 int run_check(const Arguments& arguments) {
   const auto request = model_request(arguments);
   if (!request) return kUsage;
+  if (arguments.has("--names")) return list_names(*request, arguments.text("--names"));
   const io::LoadedModel loaded = io::check_model(*request);
   if (arguments.has("--json")) {
     print(io::diagnostics_json(loaded.diagnostics, loaded.file.name, loaded.file.text));

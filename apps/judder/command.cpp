@@ -2,8 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+
+#include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
+#include "judder/expr/syntax.hpp"
+#include "judder/simulate/simulate.hpp"
 
 namespace judder::app {
 
@@ -20,14 +26,18 @@ std::vector<std::string> Arguments::all(const std::string& name) const {
 Positional model_file() { return {.name = "FILE", .doc = "model file", .completes = Completes::model}; }
 
 std::vector<Option> model_options(std::vector<Option> more) {
-  std::vector<Option> options{{.name = "--variant",
-                               .value = "NAME",
-                               .doc = "variant of the model; may be repeated, later ones win",
-                               .repeats = true},
-                              {.name = "--set",
-                               .value = "NAME=VALUE",
-                               .doc = "parameter or start value (x, x'); may be repeated",
-                               .repeats = true}};
+  std::vector<Option> options{
+      {.name = "--variant",
+       .value = "NAME",
+       .doc = "variant of the model; may be repeated, later ones win",
+       .repeats = true,
+       .completes = Completes::variant},
+      {.name = "--set",
+       .value = "NAME=VALUE",
+       .doc = "parameter or start value (x, x'); may be repeated",
+       .repeats = true,
+       .completes = Completes::setting},
+      {.name = "--work", .value = "FACTOR", .doc = "allow so many times the usual work for compiling"}};
   options.insert(options.end(), more.begin(), more.end());
   return options;
 }
@@ -37,6 +47,16 @@ std::optional<io::ModelRequest> model_request(const Arguments& arguments) {
   request.file = arguments.positionals.front();
   request.variants = arguments.all("--variant");
   request.engine = arguments.text("--engine");
+  if (arguments.has("--engine") && !known_engine(request.engine)) return std::nullopt;
+  if (arguments.has("--work")) {
+    const auto factor = read_value(arguments.text("--work"));
+    if (!factor || !(*factor >= 1 && *factor <= 1e6)) {
+      usage_error("--work needs a number from 1 to 1e6, not '" + arguments.text("--work") + "'",
+                  "--work 10 allows ten times the usual work for compiling the model");
+      return std::nullopt;
+    }
+    request.work = *factor;
+  }
   for (const std::string& text : arguments.all("--set")) {
     const auto named = io::parse_setting(text);
     if (!named) {
@@ -46,6 +66,47 @@ std::optional<io::ModelRequest> model_request(const Arguments& arguments) {
     request.set.push_back(*named);
   }
   return request;
+}
+
+bool known_engine(const std::string& engine) {
+  const std::vector<std::string>& known = simulate::engine_names();
+  if (std::find(known.begin(), known.end(), engine) != known.end()) return true;
+  std::string names;
+  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+  usage_error("there is no engine '" + engine + "'", "there are: " + names);
+  return false;
+}
+
+namespace {
+
+/// Numbers, pi and functions of them.
+class NoNames final : public expr::Environment {
+ public:
+  expr::Meaning meaning(std::string_view) override { return {}; }
+  std::vector<std::string> names() override { return {}; }
+  std::variant<expr::Node, expr::Forbidden> prime(expr::Node) override {
+    return expr::Forbidden{"nothing moves here", ""};
+  }
+};
+
+}  // namespace
+
+std::optional<double> read_value(const std::string& text) {
+  if (const auto number = parse_number(text)) return number;
+  std::vector<expr::Problem> problems;
+  const auto tree = expr::parse(text, problems);
+  if (!tree) return std::nullopt;
+  expr::Graph graph;
+  Work work;
+  graph.limit(&work);
+  NoNames none;
+  try {
+    const auto node = expr::lower(*tree, graph, none, {}, problems);
+    if (!node || !graph.is_constant(*node)) return std::nullopt;
+    return graph.value(*node);
+  } catch (const WorkStopped&) {
+    return std::nullopt;
+  }
 }
 
 int usage_error(const std::string& message, const std::string& help) {
@@ -59,12 +120,16 @@ bool colours() {
 }
 
 int report(const io::LoadedModel& loaded) {
-  print_message(render(loaded.diagnostics, loaded.file.name, loaded.file.text, colours()));
+  print_own_message(render(loaded.diagnostics, loaded.file.name, loaded.file.text, colours()));
   if (!loaded.file.opened) return kInputOutput;
   return loaded.ok() ? kDone : kModelInvalid;
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-void print_message(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void print(const std::string& text) {
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+void print_message(const std::string& text) { print_own_message(printable(text)); }
+void print_own_message(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace judder::app

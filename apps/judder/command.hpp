@@ -18,10 +18,11 @@ enum Exit {
   kModelInvalid = 3,
   kEndedEarly = 4,  ///< every other end of a run; partial results are written
   kInputOutput = 5,
+  kInternal = 70,     ///< a fault of the program itself, or no memory left
   kInterrupted = 130  ///< partial results are written
 };
 
-enum class Completes { nothing, file, folder, model, word };
+enum class Completes { nothing, file, folder, model, word, gallery, variant, setting };
 
 struct Option {
   std::string name;   ///< "--variant"; a short form after a comma: "--output,-o"
@@ -58,8 +59,8 @@ struct Verb {
   std::string purpose;  ///< one line, at most 60 characters
   std::vector<Positional> positionals;
   std::vector<Option> options;
-  std::vector<std::string> examples;       ///< two
-  int (*run)(const Arguments&) = nullptr;  ///< nullptr: not in this version
+  std::vector<std::string> examples;  ///< two
+  int (*run)(const Arguments&) = nullptr;
 };
 
 // --- for verbs ---
@@ -79,7 +80,15 @@ int usage_error(const std::string& message, const std::string& help = {});
 /// Prints the messages of a model on standard error; returns kDone, kModelInvalid or kInputOutput.
 int report(const io::LoadedModel& loaded);
 
-void print(const std::string& text);          ///< to standard output
-void print_message(const std::string& text);  ///< to standard error
+/// True if there is an engine of that name; after false a usage error has been printed.
+[[nodiscard]] bool known_engine(const std::string& engine);
+/// A number, or an expression of numbers and pi: 2*pi.
+[[nodiscard]] std::optional<double> read_value(const std::string& text);
+
+/// To standard output and standard error. Whatever stands in the text, a terminal obeys none of it: control characters are shown as text.
+void print(const std::string& text);
+void print_message(const std::string& text);
+/// For texts that are safe already and carry colours of our own.
+void print_own_message(const std::string& text);
 
 }  // namespace judder::app

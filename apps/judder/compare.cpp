@@ -1,11 +1,8 @@
 #include "judder/io/compare.hpp"
 
-#include <algorithm>
-
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
 #include "judder/io/ranges.hpp"
-#include "judder/simulate/simulate.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
@@ -41,19 +38,15 @@ int run_compare(const Arguments& arguments) {
   io::CompareRequest request;
   request.model = *model;
   if (arguments.has("--engines")) request.options.engines = list(arguments.text("--engines"));
-  const std::vector<std::string>& known = simulate::engine_names();
   for (const std::string& engine : request.options.engines) {
-    if (std::find(known.begin(), known.end(), engine) != known.end()) continue;
-    std::string names;
-    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
-    return usage_error("there is no engine '" + engine + "' in this version; there are: " + names);
+    if (!known_engine(engine)) return kUsage;
   }
   if (request.options.engines.empty()) return usage_error("--engines names no engine");
   if (!read_numbers(arguments, "--tolerances", 1e-14, 1e-2, request.options.tolerances) ||
       !read_numbers(arguments, "--steps", 1e-300, 1e300, request.options.steps))
     return kUsage;
   if (arguments.has("--until")) {
-    request.until = parse_number(arguments.text("--until"));
+    request.until = read_value(arguments.text("--until"));
     if (!request.until) return usage_error("--until needs a number, not '" + arguments.text("--until") + "'");
   }
 
@@ -68,7 +61,11 @@ int run_compare(const Arguments& arguments) {
     }
   }
   print(arguments.has("--json") ? io::compare_json(comparison) : io::compare_text(comparison));
-  return kDone;
+  // An engine that was asked for by name and cannot run the model, or a run that ended early, is no comparison.
+  bool failed = !comparison.comparison.reference_status.ok();
+  for (const analysis::CompareRow& row : comparison.comparison.rows)
+    failed = failed || (!row.problem.empty() && (row.ran || arguments.has("--engines")));
+  return failed ? kEndedEarly : kDone;
 }
 
 }  // namespace judder::app

@@ -38,6 +38,14 @@ std::string bash_values(Completes completes, const std::vector<std::string>& wor
       return "COMPREPLY=($(compgen -f -- \"$word\"))";
     case Completes::model:
       return "COMPREPLY=($(compgen -f -X '!*.toml' -- \"$word\") $(compgen -d -- \"$word\"))";
+    case Completes::gallery:
+      return "COMPREPLY=($(compgen -W \"$(judder gallery 2>/dev/null | cut -d' ' -f1)\" -- \"$word\"))";
+    case Completes::variant:
+      return "COMPREPLY=($(compgen -W \"$(judder check --names variants \"${COMP_WORDS[2]}\" 2>/dev/null)\" "
+             "-- \"$word\"))";
+    case Completes::setting:
+      return "COMPREPLY=($(compgen -S = -W \"$(judder check --names parameters \"${COMP_WORDS[2]}\" "
+             "2>/dev/null)\" -- \"$word\")); compopt -o nospace";
     case Completes::nothing:
       break;
   }
@@ -101,6 +109,12 @@ std::string zsh_action(Completes completes, const std::vector<std::string>& word
       return "_files";
     case Completes::model:
       return "_files -g \"*.toml\"";
+    case Completes::gallery:
+      return "($(judder gallery 2>/dev/null | cut -d\" \" -f1))";
+    case Completes::variant:
+      return "($(judder check --names variants $words[2] 2>/dev/null))";
+    case Completes::setting:
+      return "($(judder check --names parameters $words[2] 2>/dev/null))";
     case Completes::nothing:
       break;
   }
@@ -143,6 +157,10 @@ std::string fish_text(const std::string& text) {
   return out + "'";
 }
 
+std::string fish_names(const std::string& which) {
+  return "(judder check --names " + which + " (commandline -opc)[3] 2>/dev/null)";
+}
+
 std::string fish() {
   std::string out = "# fish completion for judder\ncomplete -c judder -f\n";
   for (const Verb& verb : verbs()) {
@@ -160,11 +178,15 @@ std::string fish() {
         out +=
             option.completes == Completes::file || option.completes == Completes::folder ? " -r -F" : " -x";
       if (option.completes == Completes::word) out += " -a " + fish_text(spaced(option.words));
+      if (option.completes == Completes::variant) out += " -a '" + fish_names("variants") + "'";
+      if (option.completes == Completes::setting) out += " -a '" + fish_names("parameters") + "'";
       out += " -d " + fish_text(option.doc) + "\n";
     }
     for (const Positional& positional : verb.positionals) {
       if (positional.completes == Completes::word)
         out += start + " -a " + fish_text(spaced(positional.words)) + "\n";
+      else if (positional.completes == Completes::gallery)
+        out += start + " -a '(judder gallery 2>/dev/null | string split -f1 \" \")'\n";
       else if (positional.completes != Completes::nothing)
         out += start + " -F\n";
     }

@@ -38,7 +38,7 @@ int run_dither(const Arguments& arguments) {
   }
   request.simulate = arguments.has("--simulate");
   if (arguments.has("--until")) {
-    request.until = parse_number(arguments.text("--until"));
+    request.until = read_value(arguments.text("--until"));
     if (!request.until) return usage_error("--until needs a number, not '" + arguments.text("--until") + "'");
   }
   const std::string filter = arguments.text("--filter", "mean");

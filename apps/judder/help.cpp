@@ -40,17 +40,16 @@ std::string general_help() {
       "Judder: mechanical systems that hit, slip, stick and jam.\n\nusage: judder VERB ... (judder VERB "
       "--help says more)\n\n";
   for (const Verb& verb : verbs()) {
-    out +=
-        "  " + padded(verb.name, 11) + " " + verb.purpose + (verb.run == nullptr ? " (not yet)" : "") + "\n";
+    out += "  " + padded(verb.name, 11) + " " + verb.purpose + "\n";
   }
   return out +
-         "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model invalid,\n            4 run ended early, "
-         "5 input/output, 130 interrupted (INT, TERM, HUP)\n";
+         "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model invalid,\n"
+         "            4 run ended early, 5 input/output, 70 internal error,\n"
+         "            130 interrupted (INT, TERM, HUP)\n";
 }
 
 std::string verb_help(const Verb& verb) {
   std::string out = "judder " + verb.name + ": " + verb.purpose + "\n";
-  if (verb.run == nullptr) out += "This verb is not in this version yet.\n";
   out += "\nusage: " + usage_line(verb) + "\n\n";
   for (const Positional& positional : verb.positionals) out += entry(positional.name, positional.doc);
   for (const Option& option : verb.options) out += entry(option_text(option), option.doc);

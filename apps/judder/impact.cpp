@@ -1,6 +1,11 @@
 #include "judder/io/impacts.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
@@ -36,32 +41,113 @@ int no_collision(const std::string& file, const std::string& reason) {
   return kModelInvalid;
 }
 
+/// Rows on their way to a file, which gets its name when it is complete, or to standard output.
+class SweepTable {
+ public:
+  explicit SweepTable(std::filesystem::path file) : file_(std::move(file)) {
+    if (file_.empty()) return;
+    std::error_code ignored;
+    if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), ignored);
+    temporary_ = file_;
+    temporary_ += ".part";
+    std::filesystem::remove(temporary_, ignored);  // a link of that name is not followed
+    out_.open(temporary_, std::ios::binary);
+  }
+  ~SweepTable() {
+    std::error_code ignored;
+    if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+  }
+  SweepTable(const SweepTable&) = delete;
+  SweepTable& operator=(const SweepTable&) = delete;
+
+  void add(const std::string& rows) {
+    if (file_.empty())
+      print(rows);
+    else
+      out_ << rows;
+  }
+  [[nodiscard]] bool good() const { return file_.empty() || static_cast<bool>(out_); }
+  bool finish() {
+    if (file_.empty()) return true;
+    out_.close();
+    std::error_code error;
+    if (out_) std::filesystem::rename(temporary_, file_, error);
+    if (!out_ || error) return false;
+    temporary_.clear();
+    return true;
+  }
+
+ private:
+  std::filesystem::path file_, temporary_;
+  std::ofstream out_;
+};
+
 int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const io::LoadedModel& loaded,
               const std::vector<analysis::Sweep>& parameters) {
-  const analysis::ImpactSweep sweep =
-      analysis::sweep_impacts(loaded.file.spec, io::compile_options(request), parameters);
-  for (const analysis::SweepPoint& point : sweep.points) {
-    if (point.problem.empty()) continue;
-    print_message("judder: at " + parameters.back().name + " = " + to_text(point.values.back(), 9) + ": " +
-                  point.problem + "\n");
+  double total = 1;
+  for (const analysis::Sweep& sweep : parameters) total *= sweep.count;
+  const bool json = arguments.has("--json");
+  constexpr double kMostInJson = 100000;
+  if (json && total > kMostInJson)
+    return usage_error("a sweep of " + to_text(total) + " states is too long for one JSON document",
+                       "write it as CSV: -o sweep.csv");
+  std::size_t components = 1;
+  for (const model::Relation& relation : loaded.compiled.system->relations())
+    components = std::max(components, static_cast<std::size_t>(relation.tangents));
+
+  const bool to_file = arguments.has("--output");
+  const std::filesystem::path file =
+      to_file ? output_file(arguments.text("--output"), ".csv", "impact") : std::filesystem::path();
+  SweepTable table(file);
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  std::vector<analysis::SweepPoint> kept;  // for JSON
+  std::string waiting = io::impact_sweep_header(parameters, components);
+  std::string problem, first_reason;
+  bool any = false;
+  double done = 0;
+  analysis::ImpactSweep sweep = analysis::sweep_impacts(
+      loaded.file.spec, io::compile_options(request), parameters, [&](const analysis::SweepPoint& point) {
+        if (done == 0) first_reason = point.impacts.reason;
+        if (!point.problem.empty()) {
+          problem =
+              "at " + parameters.back().name + " = " + to_text(point.values.back(), 9) + ": " + point.problem;
+          return false;
+        }
+        done += 1;
+        any = any || !point.impacts.laws.empty() || !point.impacts.sliding.empty();
+        if (json) kept.push_back(point);
+        // Nothing is printed before it is known that something collides or slides at all.
+        waiting += io::impact_sweep_rows(point, components);
+        constexpr std::size_t kBlock = 1 << 16;
+        if (any && waiting.size() > kBlock) {
+          if (!json || to_file) table.add(waiting);
+          waiting.clear();
+        }
+        constexpr long kPointsPerLook = 256;
+        if (terminal && static_cast<long>(done) % kPointsPerLook == 0)
+          print_own_message("\r" + to_text(std::floor(100 * done / total)) + " %, " + to_text(done, 9) +
+                            " of " + to_text(total, 9) + " states");
+        return table.good();
+      });
+  if (terminal) print_own_message("\r\x1b[K");
+  if (!problem.empty()) {
+    print_message("judder: " + problem + "\n");
     return kModelInvalid;
   }
-  if (!sweep.any_collision() && !sweep.any_sliding())
-    return no_collision(loaded.file.name,
-                        "at no value of the sweep; at the first, " + sweep.points.front().impacts.reason);
-  if (arguments.has("--json")) {
-    print(io::impact_sweep_json(sweep, loaded.compiled.title));
-  } else if (!arguments.has("--output")) {
-    print(io::impact_sweep_csv(sweep));
+  if (!any) return no_collision(loaded.file.name, "at no value of the sweep; at the first, " + first_reason);
+  if (!json || to_file) table.add(waiting);
+  if (!table.good() || !table.finish()) {
+    print_message("judder: " + file.string() + ": cannot be written\n");
+    return kInputOutput;
   }
-  if (arguments.has("--output")) {
-    const int code =
-        write(output_file(arguments.text("--output"), ".csv", "impact"), io::impact_sweep_csv(sweep));
-    if (code != kDone) return code;
+  if (to_file) print_message(file.string() + "\n");
+  if (json) {
+    sweep.points = std::move(kept);
+    print(io::impact_sweep_json(sweep, loaded.compiled.title));
   }
   // Beside the table, not in it.
   const std::string summary = io::impact_sweep_text(sweep);
-  if (arguments.has("--output") && !arguments.has("--json"))
+  if (to_file && !json)
     print(summary);
   else
     print_message(summary);

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "help.hpp"
 #include "judder/core/diagnostics.hpp"
@@ -78,8 +79,6 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
     print(verb_help(verb));
     return kDone;
   }
-  if (verb.run == nullptr) return usage_error("'" + verb.name + "' is not in this version yet");
-
   std::size_t required = 0;
   bool repeats = false;
   for (const Positional& positional : verb.positionals) {
@@ -103,6 +102,14 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
   return verb.run(arguments);
 }
 
+int no_such_verb(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.push_back(verb.name);
+  const std::string suggestion = nearest(name, names);
+  return usage_error("there is no verb '" + name + "'",
+                     suggestion.empty() ? "judder --help lists them" : "did you mean '" + suggestion + "'?");
+}
+
 int run(const std::vector<std::string>& words) {
   if (words.empty()) {
     print_message(general_help());
@@ -110,16 +117,13 @@ int run(const std::vector<std::string>& words) {
   }
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     const Verb* verb = words.size() > 1 ? find_verb(words[1]) : nullptr;
+    if (words.size() > 1 && verb == nullptr) return no_such_verb(words[1]);
     print(verb == nullptr ? general_help() : verb_help(*verb));
     return kDone;
   }
   const std::string name = words[0] == "--version" ? "version" : words[0];
   if (const Verb* verb = find_verb(name)) return run_verb(*verb, {words.begin() + 1, words.end()});
-  std::vector<std::string> names;
-  for (const Verb& verb : verbs()) names.push_back(verb.name);
-  const std::string suggestion = nearest(name, names);
-  return usage_error("there is no verb '" + name + "'",
-                     suggestion.empty() ? "judder --help lists them" : "did you mean '" + suggestion + "'?");
+  return no_such_verb(name);
 }
 
 }  // namespace
@@ -134,8 +138,11 @@ int main(int count, char** words) {
     const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
     if (lost && code == judder::app::kDone) return judder::app::kInputOutput;
     return code;
+  } catch (const std::bad_alloc&) {
+    judder::app::print_own_message("judder: out of memory\n");
+    return judder::app::kInternal;
   } catch (const std::exception& error) {
     judder::app::print_message(std::string("judder: internal error: ") + error.what() + "\n");
-    return judder::app::kEndedEarly;
+    return judder::app::kInternal;
   }
 }

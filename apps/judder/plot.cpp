@@ -42,6 +42,21 @@ int run_plot(const Arguments& arguments) {
   request.folders.assign(arguments.positionals.begin(), arguments.positionals.end());
   request.overlay = arguments.text("--overlay");
   request.output = arguments.text("--output");
+  std::error_code ignored;
+  for (const std::filesystem::path& folder : request.folders) {
+    if (folder.extension() == ".toml" && std::filesystem::is_regular_file(folder, ignored))
+      return usage_error("plot takes the folder of a run, not the model '" + folder.string() + "'",
+                         "judder run " + folder.string() + " -o DIR && judder plot DIR");
+    if (!std::filesystem::is_directory(folder, ignored)) {
+      print_message("judder: " + folder.string() + ": there is no run folder of that name\n");
+      return kInputOutput;
+    }
+  }
+  for (const char* extension : {".svg", ".pdf", ".png", ".eps", ".jpg"}) {
+    if (request.output.extension() == extension && !std::filesystem::is_directory(request.output, ignored))
+      return usage_error("-o names a folder; figures are SVG files with names of their own",
+                         "judder plot DIR -o figures");
+  }
   const report::PlottedFiles plotted = report::plot_runs(request);
   for (const std::filesystem::path& file : plotted.files) print(file.string() + "\n");
   for (const std::string& problem : plotted.problems) print_message("judder: " + problem + "\n");

@@ -33,7 +33,7 @@ void catch_signals() {
 /// False after a usage error, which has been printed.
 bool read_number(const Arguments& arguments, const std::string& option, std::optional<double>& target) {
   if (!arguments.has(option)) return true;
-  target = parse_number(arguments.text(option));
+  target = read_value(arguments.text(option));
   if (!target) usage_error(option + " needs a number, not '" + arguments.text(option) + "'");
   return target.has_value();
 }
@@ -78,15 +78,17 @@ int run_run(const Arguments& arguments) {
   if (request.estimate && request.until_periodic)
     return usage_error("--estimate compares runs of equal length; --until-periodic ends them when it likes");
   request.cancel = &interrupted;
+  request.model.cancel = &interrupted;
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) request.progress = show_progress;
   catch_signals();
 
   const io::RunReport run = io::run_model(request);
-  if (terminal) print_message("\r\x1b[K");
+  if (terminal) print_own_message("\r\x1b[K");
   const int model_code = report(run.model);
   switch (run.stage) {
     case io::RunStage::model_invalid:
+      if (run.model.compiled.cancelled) return kInterrupted;
       return model_code == kDone ? kModelInvalid : model_code;
     case io::RunStage::cannot_resume:
     case io::RunStage::files_failed:

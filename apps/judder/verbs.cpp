@@ -1,6 +1,6 @@
 #include "verbs.hpp"
 
-#include "judder/io/schema.hpp"
+#include "judder/simulate/simulate.hpp"
 
 namespace judder::app {
 namespace {
@@ -12,7 +12,7 @@ Option engine() {
           .value = "E",
           .doc = "method instead of the one of the file",
           .completes = Completes::word,
-          .words = io::model_engines()};
+          .words = simulate::engine_names()};
 }
 
 std::vector<Verb> make_verbs() {
@@ -23,8 +23,8 @@ std::vector<Verb> make_verbs() {
        .options = model_options(
            {engine(),
             {.name = "--tolerance", .value = "e", .doc = "error allowed per step"},
-            {.name = "--step", .value = "h", .doc = "step of the fixed-step engines"},
-            {.name = "--until", .value = "T", .doc = "end time"},
+            {.name = "--step", .value = "h", .doc = "fixed step, without error control"},
+            {.name = "--until", .value = "T", .doc = "end time; may be an expression: 2*pi"},
             {.name = "--until-periodic", .value = "", .doc = "end when the motion has become periodic"},
             {.name = "--summary", .value = "", .doc = "print loads and peaks as Markdown"},
             {.name = "--estimate", .value = "", .doc = "second run at a tenth of the tolerance"},
@@ -45,7 +45,13 @@ std::vector<Verb> make_verbs() {
       {.name = "check",
        .purpose = "reports every problem of a model file at once",
        .positionals = {model_file()},
-       .options = model_options({engine(), json()}),
+       .options = model_options({engine(),
+                                 {.name = "--names",
+                                  .value = "WHICH",
+                                  .doc = "only list the names: variants or parameters",
+                                  .completes = Completes::word,
+                                  .words = {"variants", "parameters"}},
+                                 json()}),
        .examples = {"judder check press.toml", "judder check press.toml --variant high --set mu=0.3"},
        .run = run_check},
       {.name = "explain",
@@ -87,23 +93,10 @@ std::vector<Verb> make_verbs() {
        .examples = {"judder impact rod.toml -o rod.svg",
                     "judder impact rod.toml --sweep mu=0:1:11 -o rod.csv"},
        .run = run_impact},
-      {.name = "equilibria",
-       .purpose = "finds all rest states, their stability and margins",
-       .positionals = {model_file()},
-       .options = model_options({json()}),
-       .examples = {"judder equilibria klarbring.toml",
-                    "judder equilibria klarbring.toml --set mu=0.3 --json"}},
-      {.name = "solve",
-       .purpose = "solves a contact problem file",
-       .positionals = {{.name = "PROBLEM", .doc = "contact problem (.dat)"}},
-       .options = {{.name = "--solver", .value = "S", .doc = "solver by name"},
-                   {.name = "--tolerance", .value = "e", .doc = "residual to reach"},
-                   json()},
-       .examples = {"judder solve tower.dat", "judder solve tower.dat --tolerance 1e-10"}},
       {.name = "gallery",
        .purpose = "lists the bundled models, or copies one out",
        .positionals =
-           {{.name = "NAME", .doc = "model to copy", .required = false, .completes = Completes::nothing}},
+           {{.name = "NAME", .doc = "model to copy", .required = false, .completes = Completes::gallery}},
        .options = {{.name = "--output,-o",
                     .value = "DIR",
                     .doc = "folder to copy to (default: NAME)",
@@ -114,12 +107,18 @@ std::vector<Verb> make_verbs() {
       {.name = "verify",
        .purpose = "runs bundled models against their published values",
        .positionals = {{.name = "NAME",
-                        .doc = "bundled models (default: all)",
+                        .doc = "models, by name or folder (default: all)",
                         .required = false,
                         .repeats = true,
-                        .completes = Completes::nothing}},
-       .options = {engine(), {.name = "--quiet,-q", .value = "", .doc = "print only what is off"}, json()},
-       .examples = {"judder verify", "judder verify press klarbring --quiet"},
+                        .completes = Completes::gallery}},
+       .options = {engine(),
+                   {.name = "--gallery",
+                    .value = "DIR",
+                    .doc = "folder of models with reference.toml instead",
+                    .completes = Completes::folder},
+                   {.name = "--quiet,-q", .value = "", .doc = "print only what is off"},
+                   json()},
+       .examples = {"judder verify press klarbring --quiet", "judder verify --gallery my-models"},
        .run = run_verify},
       {.name = "plot",
        .purpose = "draws runs as SVG figures",
@@ -146,12 +145,6 @@ std::vector<Verb> make_verbs() {
        .examples = {"judder plot press --overlay measured.csv",
                     "judder plot --law press.toml plane -o figures"},
        .run = run_plot},
-      {.name = "report",
-       .purpose = "makes one offline HTML page of runs",
-       .positionals =
-           {{.name = "DIR", .doc = "run folders", .repeats = true, .completes = Completes::folder}},
-       .options = {},
-       .examples = {"judder report press", "judder report press press-high"}},
       {.name = "dither",
        .purpose = "averages friction under fast vibration",
        .positionals = {model_file()},

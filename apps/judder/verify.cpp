@@ -8,20 +8,42 @@
 namespace judder::app {
 
 int run_verify(const Arguments& arguments) {
-  const std::filesystem::path gallery = gallery_folder();
+  if (arguments.has("--engine") && !known_engine(arguments.text("--engine"))) return kUsage;
+  const std::filesystem::path gallery =
+      arguments.has("--gallery") ? std::filesystem::path(arguments.text("--gallery")) : gallery_folder();
   if (gallery.empty()) return no_gallery();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(gallery, ignored)) {
+    print_message("judder: " + gallery.string() + ": is not a folder\n");
+    return kInputOutput;
+  }
   std::vector<std::string> known;
   for (const io::GalleryModel& model : io::list_gallery(gallery)) known.push_back(model.name);
-  const std::vector<std::string>& names = arguments.positionals.empty() ? known : arguments.positionals;
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) return no_such_model(name, known);
+  // A model is named as in the list, or is a folder with its own reference.toml.
+  struct Place {
+    std::filesystem::path gallery;
+    std::string name;
+  };
+  std::vector<Place> places;
+  for (const std::string& name : arguments.positionals) {
+    const std::filesystem::path folder = std::filesystem::path(name).lexically_normal();
+    const std::filesystem::path place = folder.has_filename() ? folder : folder.parent_path();
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      places.push_back({gallery, name});
+    else if (std::filesystem::is_regular_file(place / "reference.toml", ignored))
+      places.push_back({place.parent_path(), place.filename().string()});
+    else
+      return no_such_model(name, known);
+  }
+  if (arguments.positionals.empty()) {
+    for (const std::string& name : known) places.push_back({gallery, name});
   }
   analysis::VerifyOptions options;
   options.engine = arguments.text("--engine");
   const bool json = arguments.has("--json");
   std::vector<io::ModelVerification> models;
-  for (const std::string& name : names) {
-    models.push_back(io::verify_model(gallery, name, options));
+  for (const Place& place : places) {
+    models.push_back(io::verify_model(place.gallery, place.name, options));
     if (!json) print(io::verification_text(models.back(), arguments.has("--quiet")));
   }
   print(json ? io::verification_json(models) : io::verification_summary(models));

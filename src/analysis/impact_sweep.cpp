@@ -54,36 +54,32 @@ class Sweeper {
   }
 
   // Between two values of the last parameter k or a has a zero: halves until neighbours are left.
-  void find_changes(std::size_t begin, std::size_t count) {
-    for (std::size_t i = begin + 1; i < begin + count; ++i) {
-      const SweepPoint& left = out_.points[i - 1];
-      const SweepPoint& right = out_.points[i];
-      for (const SlidingClass& sliding : left.impacts.sliding) {
-        if (!sliding.opened.empty()) continue;
-        const auto low = numbers(left, sliding.name);
-        const auto high = numbers(right, sliding.name);
-        if (!low || !high || low->sliding == high->sliding) continue;
-        // Of k, or of a where k keeps its sign.
-        const bool of_k = (low->k > 0) != (high->k > 0);
-        const auto side = [of_k](const Numbers& found) { return (of_k ? found.k : found.a) > 0; };
-        if (side(*low) == side(*high)) continue;
-        std::vector<double> a = left.values, b = right.values;
-        while (true) {
-          std::vector<double> middle = a;
-          middle.back() = 0.5 * (a.back() + b.back());
-          if (middle.back() == a.back() || middle.back() == b.back()) break;
-          const auto found = numbers(at(middle), sliding.name);
-          if (!found) break;
-          (side(*found) == side(*low) ? a : b) = middle;
-        }
-        ClassChange change;
-        change.contact = sliding.name;
-        change.outer = a.size() > 1 ? a.front() : 0;
-        change.value = 0.5 * (a.back() + b.back());
-        change.below = low->sliding;
-        change.above = high->sliding;
-        out_.changes.push_back(std::move(change));
+  void find_changes(const SweepPoint& left, const SweepPoint& right) {
+    for (const SlidingClass& sliding : left.impacts.sliding) {
+      if (!sliding.opened.empty()) continue;
+      const auto low = numbers(left, sliding.name);
+      const auto high = numbers(right, sliding.name);
+      if (!low || !high || low->sliding == high->sliding) continue;
+      // Of k, or of a where k keeps its sign.
+      const bool of_k = (low->k > 0) != (high->k > 0);
+      const auto side = [of_k](const Numbers& found) { return (of_k ? found.k : found.a) > 0; };
+      if (side(*low) == side(*high)) continue;
+      std::vector<double> a = left.values, b = right.values;
+      while (true) {
+        std::vector<double> middle = a;
+        middle.back() = 0.5 * (a.back() + b.back());
+        if (middle.back() == a.back() || middle.back() == b.back()) break;
+        const auto found = numbers(at(middle), sliding.name);
+        if (!found) break;
+        (side(*found) == side(*low) ? a : b) = middle;
       }
+      ClassChange change;
+      change.contact = sliding.name;
+      change.outer = a.size() > 1 ? a.front() : 0;
+      change.value = 0.5 * (a.back() + b.back());
+      change.below = low->sliding;
+      change.above = high->sliding;
+      out_.changes.push_back(std::move(change));
     }
   }
 
@@ -134,27 +130,25 @@ class Sweeper {
     return std::pair{value, at_value};
   }
 
-  void find_thresholds() {
-    std::map<std::string, bool> names;
-    for (const SweepPoint& point : out_.points) {
-      for (const SlidingClass& sliding : point.impacts.sliding) {
-        if (sliding.opened.empty()) names[sliding.name] = true;
-      }
+  /// Of each row of the first parameter the least k, by contact.
+  void note_least(std::size_t outer, const SweepPoint& point) {
+    for (const SlidingClass& sliding : point.impacts.sliding) {
+      if (!sliding.opened.empty()) continue;
+      std::vector<std::optional<double>>& row = least_[sliding.name];
+      if (row.size() <= outer) row.resize(outer + 1);
+      if (!row[outer] || sliding.contact.k < *row[outer]) row[outer] = sliding.contact.k;
     }
+  }
+
+  void find_thresholds() {
     const Sweep& outer = out_.parameters.front();
-    const auto inner_count = static_cast<std::size_t>(out_.parameters.back().count);
-    for (const auto& [name, unused] : names) {
+    for (const auto& [name, row] : least_) {
       // Signs on the grid first; the root is refined only where they change.
       std::optional<double> before;
-      for (int i = 0; i < outer.count; ++i) {
-        std::optional<double> smallest;
-        for (std::size_t j = 0; j < inner_count; ++j) {
-          const auto here = numbers(out_.points[static_cast<std::size_t>(i) * inner_count + j], name);
-          if (here && (!smallest || here->k < *smallest)) smallest = here->k;
-        }
-        if (smallest && before && (*smallest > 0) != (*before > 0))
-          refine(outer.value(i - 1), outer.value(i), name);
-        before = smallest;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (row[i] && before && (*row[i] > 0) != (*before > 0))
+          refine(outer.value(static_cast<int>(i) - 1), outer.value(static_cast<int>(i)), name);
+        before = row[i];
       }
     }
   }
@@ -195,6 +189,7 @@ class Sweeper {
   const model::Spec& spec_;
   const model::CompileOptions& options_;
   ImpactSweep& out_;
+  std::map<std::string, std::vector<std::optional<double>>> least_;
 };
 
 }  // namespace
@@ -205,20 +200,19 @@ double Sweep::value(int i) const {
   return from + (to - from) * i / (count - 1);
 }
 
-bool ImpactSweep::any_collision() const {
-  return std::any_of(points.begin(), points.end(), [](const SweepPoint& p) {
-    return p.problem.empty() && (p.impacts.outcome == ImpactsOutcome::collision ||
-                                 p.impacts.outcome == ImpactsOutcome::tangential);
+ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& options,
+                          const std::vector<Sweep>& parameters) {
+  std::vector<SweepPoint> points;
+  ImpactSweep out = sweep_impacts(spec, options, parameters, [&points](const SweepPoint& point) {
+    points.push_back(point);
+    return true;
   });
-}
-
-bool ImpactSweep::any_sliding() const {
-  return std::any_of(points.begin(), points.end(),
-                     [](const SweepPoint& p) { return !p.impacts.sliding.empty(); });
+  out.points = std::move(points);
+  return out;
 }
 
 ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& options,
-                          const std::vector<Sweep>& parameters) {
+                          const std::vector<Sweep>& parameters, const TakePoint& take) {
   ImpactSweep out;
   out.parameters = parameters;
   Sweeper sweeper(spec, options, out);
@@ -226,14 +220,29 @@ ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& 
   const int outer = two ? parameters.front().count : 1;
   const int inner = parameters.back().count;
   for (int i = 0; i < outer; ++i) {
+    SweepPoint before;
     for (int j = 0; j < inner; ++j) {
       std::vector<double> values;
       if (two) values.push_back(parameters.front().value(i));
       values.push_back(parameters.back().value(j));
-      out.points.push_back(sweeper.at(values));
+      SweepPoint point = sweeper.at(values);
+      const bool valid = point.problem.empty();
+      ++out.states;
+      out.invalid += valid ? 0 : 1;
+      out.collisions += valid && (point.impacts.outcome == ImpactsOutcome::collision ||
+                                  point.impacts.outcome == ImpactsOutcome::tangential)
+                            ? 1
+                            : 0;
+      out.sliding += point.impacts.sliding.empty() ? 0 : 1;
+      out.gains += std::any_of(point.impacts.laws.begin(), point.impacts.laws.end(),
+                               [](const LawImpact& law) { return law.energy_gain > 0; })
+                       ? 1
+                       : 0;
+      if (j > 0) sweeper.find_changes(before, point);
+      if (two) sweeper.note_least(static_cast<std::size_t>(i), point);
+      if (!take(point)) return out;
+      before = std::move(point);
     }
-    sweeper.find_changes(static_cast<std::size_t>(i) * static_cast<std::size_t>(inner),
-                         static_cast<std::size_t>(inner));
   }
   if (two) sweeper.find_thresholds();
   return out;

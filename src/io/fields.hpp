@@ -380,7 +380,6 @@ void fields(Visit& visit, model::Matrices& matrices) {
 /// Engines by name, and the options that [run] holds for them.
 struct EngineFields {
   std::string name;
-  bool fixed_step = false;       ///< treats switches by value at the points of a given step
   bool table = false;            ///< has a table in [run]
   std::vector<Field> options{};  ///< numbers, or one of `words`
 };
@@ -390,39 +389,6 @@ inline std::vector<EngineFields> engine_fields() {
       {.name = "event"},
       {.name = "exact"},
       {.name = "auto"},
-      {.name = "moreau",
-       .fixed_step = true,
-       .table = true,
-       .options = {{.name = "theta",
-                    .doc = "Weight of the end of the step in the smooth forces; 1/2 to 1.",
-                    .fallback = "0.5"},
-                   {.name = "form",
-                    .doc = "As usual, or as printed by Basseville.",
-                    .fallback = "standard",
-                    .words = {"standard", "printed"}}}},
-      {.name = "paoli-schatzman", .fixed_step = true, .table = true},
-      {.name = "newmark",
-       .fixed_step = true,
-       .table = true,
-       .options = {{.name = "beta", .doc = "Newmark's β.", .fallback = "0.25"},
-                   {.name = "gamma", .doc = "Newmark's γ.", .fallback = "0.5"}}},
-      {.name = "theta",
-       .fixed_step = true,
-       .table = true,
-       .options = {{.name = "theta", .doc = "Weight of the end of the step; 1/2 to 1.", .fallback = "0.5"}}},
-      {.name = "rk4-zabuga", .fixed_step = true, .table = true},
-      {.name = "penalty",
-       .table = true,
-       .options = {{.name = "normal_stiffness", .doc = "Of every contact, N/m."},
-                   {.name = "normal_damping", .doc = "Of every contact, N s/m.", .fallback = "0"},
-                   {.name = "tangent_stiffness", .doc = "Of sticking, N/m."},
-                   {.name = "tangent_damping", .doc = "Of sticking, N s/m.", .fallback = "0"}}},
-      {.name = "arctan",
-       .table = true,
-       .options = {{.name = "beta",
-                    .doc = "Steepness of the friction that replaces Coulomb's.",
-                    .fallback = "1000"}}},
-      {.name = "quasi-static"},
   };
 }
 
@@ -438,9 +404,7 @@ void fields(Visit& visit, model::Run& run) {
   visit({.name = "until", .doc = "Time at the end.", .also = {"end", "to", "duration"}}, run.until);
   visit({.name = "engine", .doc = "The method.", .fallback = "event", .words = engine_names()}, run.engine);
   visit({.name = "tolerance", .doc = "Error allowed per step.", .fallback = "1e-9"}, run.tolerance);
-  visit({.name = "step",
-         .doc = "Step of the fixed-step engines; given to `event` it switches error control off."},
-        run.step);
+  visit({.name = "step", .doc = "Fixed step of `event`; it switches error control off."}, run.step);
   visit({.name = "max_step", .doc = "Longest step.", .fallback = "unlimited"}, run.max_step);
   visit({.name = "method",
          .doc = "Integrator of the event engine.",
@@ -481,7 +445,9 @@ void fields(Visit& visit, model::Output& output) {
   visit({.name = "every", .doc = "Time between rows, instead of `samples`."}, output.every);
   visit({.name = "event_rows", .doc = "The two rows at each event.", .fallback = "true"}, output.event_rows);
   visit({.name = "switches", .doc = "List `switch` events.", .fallback = "true"}, output.switches);
-  visit({.name = "plots", .doc = "Column lists, first the abscissa: `[[\"x\", \"x'\"], [\"t\", \"N\"]]`."},
+  visit({.name = "plots",
+         .doc = "Column lists, first the abscissa: `[[\"x\", \"x'\"], [\"t\", \"N\"]]`. A name with `each` "
+                "stands for all its members."},
         output.plots);
 }
 

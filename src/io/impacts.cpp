@@ -278,16 +278,10 @@ std::optional<analysis::Sweep> parse_sweep(const std::string& text) {
   return sweep;
 }
 
-std::string impact_sweep_csv(const ImpactSweep& sweep) {
+std::string impact_sweep_header(const std::vector<analysis::Sweep>& parameters, std::size_t components) {
   std::string out;
   CsvWriter csv(out);
-  for (const analysis::Sweep& parameter : sweep.parameters) csv.text(parameter.name);
-  // As many tangential columns as some slip has components.
-  std::size_t components = 1;
-  for (const SweepPoint& point : sweep.points) {
-    for (const CollidingContact& c : point.impacts.contacts)
-      components = std::max(components, c.slip_before.size());
-  }
+  for (const analysis::Sweep& parameter : parameters) csv.text(parameter.name);
   const auto numbered = [&](const char* title, std::size_t i) {
     csv.text(components > 1 ? std::string(title) + "_" + std::to_string(i + 1) : std::string(title));
   };
@@ -301,7 +295,12 @@ std::string impact_sweep_csv(const ImpactSweep& sweep) {
        {"normal_work", "tangential_work", "energy_change", "energy_gain", "path", "class", "k", "a"})
     csv.text(title);
   csv.end_record();
+  return out;
+}
 
+std::string impact_sweep_rows(const SweepPoint& point, std::size_t components) {
+  std::string out;
+  CsvWriter csv(out);
   const auto list = [&](const std::vector<double>& values) {
     for (std::size_t i = 0; i < components; ++i) {
       if (i < values.size())
@@ -313,87 +312,91 @@ std::string impact_sweep_csv(const ImpactSweep& sweep) {
   const auto blank = [&](std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) csv.text("");
   };
-  for (const SweepPoint& point : sweep.points) {
-    const Impacts& impacts = point.impacts;
-    const auto start = [&](const std::string& contact) {
-      for (const double value : point.values) csv.number(value);
-      csv.text(point.problem.empty() ? word(impacts.outcome) : "model invalid").text(contact);
-    };
-    const auto class_of = [&](int relation) {
-      for (const SlidingClass& s : impacts.sliding) {
-        if (s.relation == relation && s.opened.empty()) {
-          csv.text(name(s.contact.sliding)).number(s.contact.k).number(s.contact.b_N);
-          return;
-        }
-      }
-      blank(3);
-    };
-    bool any = false;
-    for (const LawImpact& law : impacts.laws) {
-      for (std::size_t c = 0; c < impacts.contacts.size(); ++c) {
-        const CollidingContact& before = impacts.contacts[c];
-        const ContactImpulse& after = law.contacts[c];
-        start(before.name);
-        csv.text(law.law)
-            .text(contact::name(after.form))
-            .text(contact::name(law.status))
-            .number(before.normal_before);
-        list(before.slip_before);
-        csv.number(after.normal_impulse);
-        list(after.tangential_impulse);
-        csv.number(after.normal_after);
-        list(after.slip_after);
-        csv.number(after.normal_work)
-            .number(after.tangential_work)
-            .number(law.energy_change)
-            .number(law.energy_gain);
-        csv.text(path_words(law));
-        class_of(before.relation);
-        csv.end_record();
-        any = true;
+  const Impacts& impacts = point.impacts;
+  const auto start = [&](const std::string& contact) {
+    for (const double value : point.values) csv.number(value);
+    csv.text(point.problem.empty() ? word(impacts.outcome) : "model invalid").text(contact);
+  };
+  const auto class_of = [&](int relation) {
+    for (const SlidingClass& s : impacts.sliding) {
+      if (s.relation == relation && s.opened.empty()) {
+        csv.text(name(s.contact.sliding)).number(s.contact.k).number(s.contact.b_N);
+        return;
       }
     }
-    if (any) continue;
-    for (const SlidingClass& s : impacts.sliding) {
-      if (!s.opened.empty()) continue;
-      start(s.name);
-      blank(3 + 1 + components + 1 + components + 1 + components + 5);
-      class_of(s.relation);
+    blank(3);
+  };
+  bool any = false;
+  for (const LawImpact& law : impacts.laws) {
+    for (std::size_t c = 0; c < impacts.contacts.size(); ++c) {
+      const CollidingContact& before = impacts.contacts[c];
+      const ContactImpulse& after = law.contacts[c];
+      start(before.name);
+      csv.text(law.law)
+          .text(contact::name(after.form))
+          .text(contact::name(law.status))
+          .number(before.normal_before);
+      list(before.slip_before);
+      csv.number(after.normal_impulse);
+      list(after.tangential_impulse);
+      csv.number(after.normal_after);
+      list(after.slip_after);
+      csv.number(after.normal_work)
+          .number(after.tangential_work)
+          .number(law.energy_change)
+          .number(law.energy_gain);
+      csv.text(path_words(law));
+      class_of(before.relation);
       csv.end_record();
       any = true;
     }
-    if (any) continue;
-    start("");
-    blank(3 + 1 + components + 1 + components + 1 + components + 5 + 3);
-    csv.end_record();
   }
+  if (any) return out;
+  for (const SlidingClass& s : impacts.sliding) {
+    if (!s.opened.empty()) continue;
+    start(s.name);
+    blank(3 + 1 + components + 1 + components + 1 + components + 5);
+    class_of(s.relation);
+    csv.end_record();
+    any = true;
+  }
+  if (any) return out;
+  start("");
+  blank(3 + 1 + components + 1 + components + 1 + components + 5 + 3);
+  csv.end_record();
+  return out;
+}
+
+std::string impact_sweep_csv(const ImpactSweep& sweep) {
+  // As many tangential columns as some slip has components.
+  std::size_t components = 1;
+  for (const SweepPoint& point : sweep.points) {
+    for (const CollidingContact& c : point.impacts.contacts)
+      components = std::max(components, c.slip_before.size());
+  }
+  std::string out = impact_sweep_header(sweep.parameters, components);
+  for (const SweepPoint& point : sweep.points) out += impact_sweep_rows(point, components);
   return out;
 }
 
 std::string impact_sweep_text(const ImpactSweep& sweep) {
-  std::size_t collisions = 0, gains = 0, invalid = 0;
-  for (const SweepPoint& point : sweep.points) {
-    const Impacts& impacts = point.impacts;
-    invalid += point.problem.empty() ? 0 : 1;
-    collisions += impacts.laws.empty() ? 0 : 1;
-    gains += std::any_of(impacts.laws.begin(), impacts.laws.end(),
-                         [](const LawImpact& law) { return law.energy_gain > 0; })
-                 ? 1
-                 : 0;
-  }
   std::string out =
-      std::to_string(sweep.points.size()) + " states, " + std::to_string(collisions) + " collide";
-  if (gains > 0) out += ", in " + std::to_string(gains) + " some law creates energy";
-  if (invalid > 0) out += ", " + std::to_string(invalid) + " are no valid model";
+      std::to_string(sweep.states) + " states, " + std::to_string(sweep.collisions) + " collide";
+  if (sweep.gains > 0) out += ", in " + std::to_string(sweep.gains) + " some law creates energy";
+  if (sweep.invalid > 0) out += ", " + std::to_string(sweep.invalid) + " are no valid model";
   out += "\n";
   const bool two = sweep.parameters.size() > 1;
   const std::string& last = sweep.parameters.back().name;
+  constexpr std::size_t kShown = 60;
+  std::size_t shown = 0;
   for (const analysis::ClassChange& change : sweep.changes) {
+    if (++shown > kShown) continue;
     out += "'" + change.contact + "': " + name(change.below) + " below " + last + " = " +
            to_text(change.value, 15) + ", " + name(change.above) + " above";
     if (two) out += " (" + sweep.parameters.front().name + " = " + to_text(change.outer, 9) + ")";
     out += "\n";
   }
+  if (shown > kShown) out += "… " + std::to_string(shown - kShown) + " more changes of class\n";
   for (const analysis::PainleveThreshold& threshold : sweep.thresholds) {
     out += "'" + threshold.contact + "': the least k over " + last + " is zero at " +
            sweep.parameters.front().name + " = " + to_text(threshold.outer, 12) + ", " + last + " = " +

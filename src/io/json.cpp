@@ -369,6 +369,13 @@ std::string run_json(const RunSummary& summary, const std::vector<Event>& events
     list.push_back(std::move(item));
   }
   out["events"] = std::move(list);
+  // Long lists are cut; the whole one is events.csv.
+  for (const auto& [name, count] : summary.counts) {
+    if (name == "events" && count > static_cast<double>(events.size())) {
+      out["events_cut"] = true;
+      out["events_total"] = json_number(count);
+    }
+  }
   return with_intervals(json_text(out), summary);
 }
 

@@ -89,14 +89,16 @@ std::string table(const std::vector<Key>& keys) {
 std::string engine_options() {
   std::string out =
       "\n### Options of engines\n\n| engine | key | what may stand there | meaning |\n|---|---|---|---|\n";
+  bool any = false;
   for (const EngineFields& engine : engine_fields()) {
     for (const Field& option : engine.options) {
+      any = true;
       const Key key{option, option.words.empty() ? Shape::value : Shape::text};
       out += "| " + code(engine.name) + " | " + code(option.name) + " | " + type(key) + " | " +
              meaning(option) + " |\n";
     }
   }
-  return out;
+  return any ? out : std::string();
 }
 
 std::string heading(const Section& section) {

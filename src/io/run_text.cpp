@@ -122,13 +122,15 @@ std::string run_text(const RunReport& report) {
 
 std::string run_markdown(const RunReport& report) {
   const RunSummary& summary = report.summary;
-  std::string out = "# " + (summary.title.empty() ? summary.model : summary.title) + "\n\n";
+  std::string out = "# " + markdown_text(summary.title.empty() ? summary.model : summary.title) + "\n\n";
   std::string settings;
   for (const std::string& variant : summary.variants) settings += " --variant " + variant;
   for (const auto& [name, value] : summary.set) settings += " --set " + name + "=" + value;
-  out += "`" + summary.model + settings + "`, engine " + summary.engine + ", tolerance " +
-         to_text(summary.options.tolerance) + "\n\n";
-  out += "Ended: " + end_line(report) + "\n\n";
+  std::string command = printable_name(summary.model + settings, 400);
+  std::replace(command.begin(), command.end(), '`', '\'');  // it would end the quotation
+  out += "`" + command + "`, engine " + summary.engine + ", tolerance " + to_text(summary.options.tolerance) +
+         "\n\n";
+  out += "Ended: " + markdown_text(end_line(report)) + "\n\n";
 
   if (const std::string periodic = periodic_lines(report); !periodic.empty())
     out += "## Period\n\n```\n" + periodic + "```\n\n";
@@ -194,7 +196,7 @@ std::string run_markdown(const RunReport& report) {
   energies.add({show(energy.initial), show(energy.supplied), show(energy.dissipated), show(energy.final),
                 to_text(energy.balance, 2)});
   out += energies.markdown();
-  for (const std::string& note : summary.notes) out += "\nNote: " + note + "\n";
+  for (const std::string& note : summary.notes) out += "\nNote: " + markdown_text(note) + "\n";
   return out;
 }
 

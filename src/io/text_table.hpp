@@ -6,12 +6,30 @@
 #include <utility>
 #include <vector>
 
+#include "judder/core/printable.hpp"
+
 namespace judder::io {
 
 /// Width on a terminal: characters, not bytes.
 [[nodiscard]] inline std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+/// Text inside Markdown: no table cells, no HTML, no line of its own.
+[[nodiscard]] inline std::string markdown_text(const std::string& text) {
+  std::string out;
+  for (const char c : printable_name(text, 200)) {
+    if (c == '|')
+      out += "\\|";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '&')
+      out += "&amp;";
+    else
+      out += c;
+  }
+  return out;
 }
 
 class TextTable {
@@ -22,7 +40,11 @@ class TextTable {
     for (const std::size_t column : right) right_[column] = true;
   }
 
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// Cells are names and numbers: what is longer than a line is cut, control characters are shown as text.
+  void add(std::vector<std::string> row) {
+    for (std::string& cell : row) cell = printable_name(cell, 120);
+    rows_.push_back(std::move(row));
+  }
   [[nodiscard]] bool empty() const { return rows_.size() == 1; }
 
   void drop_empty_columns() {
@@ -74,11 +96,7 @@ class TextTable {
     return widths;
   }
 
-  static std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
-    return out;
-  }
+  static std::string escaped(const std::string& text) { return markdown_text(text); }
 
   static std::string aligned(const std::string& text, std::size_t width, bool right) {
     const std::string space(width - std::min(width, width_of(text)), ' ');

@@ -6,6 +6,7 @@
 #include "judder/io/run_head.hpp"
 #include "judder/report/run_plots.hpp"
 #include "judder/report/svg.hpp"
+#include "read_thinned.hpp"
 
 namespace judder::report {
 namespace fs = std::filesystem;
@@ -15,7 +16,8 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   std::vector<io::RunData> runs;
   for (const fs::path& folder : request.folders) {
     runs.emplace_back();
-    out.status = io::read_run(folder, runs.back());
+    std::size_t rows = 0;
+    out.status = read_thinned_run(folder, runs.back(), rows);
     if (!out.status.ok()) return out;
   }
   io::RunHead head;
@@ -27,8 +29,19 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   if (variants && !head.model_title.empty()) head.title = head.model_title;
   if (!request.overlay.empty()) {
     runs.emplace_back();
-    out.status = io::read_columns(request.overlay, runs.back());
+    std::size_t rows = 0;
+    out.status = read_thinned_columns(request.overlay, runs.back(), rows);
     if (!out.status.ok()) return out;
+    const bool known = std::any_of(
+        runs.back().columns.begin(), runs.back().columns.end(),
+        [&](const io::Column& c) { return c.name != "t" && runs.front().find(c.name) != nullptr; });
+    if (!known) {
+      std::string names;
+      for (const io::Column& column : runs.back().columns) names += (names.empty() ? "" : ", ") + column.name;
+      out.problems.push_back(
+          request.overlay.string() +
+          ": no column is called as one of the run, so nothing of it is drawn; it has: " + names);
+    }
   }
 
   RunPlotOptions options;
@@ -39,7 +52,7 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     for (const std::string& part : parts) options.subtitle += (options.subtitle.empty() ? "" : ", ") + part;
   }
   const RunPlots plots = plots_of_run(runs, head.plots, options);
-  out.problems = plots.problems;
+  out.problems.insert(out.problems.end(), plots.problems.begin(), plots.problems.end());
 
   const fs::path folder = request.output.empty() ? request.folders.front() : request.output;
   for (const NamedFigure& figure : plots.figures) {

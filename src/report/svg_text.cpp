@@ -24,8 +24,11 @@ std::size_t character_length(std::string_view text) {
     code = (code << 6U) | (byte(i) & 0x3FU);
   }
   const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  // Allowed by XML but obeyed by viewers and terminals: C1 controls and marks of direction.
+  const bool obeyed = (code >= 0x80 && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
+                      (code >= 0x2066 && code <= 0x2069) || code == 0x200E || code == 0x200F;
   const bool forbidden =
-      (code >= 0xD800 && code <= 0xDFFF) || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
+      obeyed || (code >= 0xD800 && code <= 0xDFFF) || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
   return overlong || forbidden ? 0 : length;
 }
 

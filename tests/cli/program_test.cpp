@@ -24,9 +24,8 @@ class Program : public ProgramTest {
   const std::string bad_ = JUDDER_SOURCE_DIR "/tests/cli/bad/";
 };
 
-const std::vector<std::string> kVerbs{"run",        "check",  "explain", "compare",    "impact",
-                                      "equilibria", "solve",  "gallery", "verify",     "plot",
-                                      "report",     "dither", "schema",  "completion", "version"};
+const std::vector<std::string> kVerbs{"run",    "check", "explain", "compare", "impact",     "gallery",
+                                      "verify", "plot",  "dither",  "schema",  "completion", "version"};
 
 TEST_F(Program, EveryHelpFitsAScreenAndShowsTwoExamples) {
   std::vector<std::string> helps{"--help"};
@@ -62,17 +61,95 @@ TEST_F(Program, AComparisonThatCannotBeWrittenLeavesTheLastOne) {
   EXPECT_EQ(contents(folder_ / "table.csv"), before);
 }
 
-TEST_F(Program, VerbsThatAreNotThereYetSaySo) {
-  const std::string general = run("--help").out;
-  for (const std::string& verb : kVerbs) {
-    const std::size_t at = general.find("\n  " + verb + " ");
-    const std::string line = general.substr(at + 1, general.find('\n', at + 1) - at - 1);
-    if (line.find("(not yet)") == std::string::npos) continue;
-    const Outcome outcome = run(verb + " x");
-    EXPECT_EQ(outcome.code, 2) << verb;
-    EXPECT_NE(outcome.err.find("not in this version yet"), std::string::npos) << verb;
-    EXPECT_NE(run(verb + " --help").out.find("not in this version yet"), std::string::npos) << verb;
+// What does not exist is offered nowhere: not in the help, the completion, the reference or the schema.
+TEST_F(Program, VerbsAndEnginesThatDoNotExistAreOfferedNowhere) {
+  const std::string offered = run("--help").out + run("completion bash").out + run("completion zsh").out +
+                              run("completion fish").out + run("schema --reference").out + run("schema").out;
+  for (const char* word : {"not yet", "equilibria", "judder solve", "newmark", "rk4-zabuga",
+                           "paoli-schatzman", "quasi-static"}) {
+    EXPECT_EQ(offered.find(word), std::string::npos) << word;
   }
+  for (const char* verb : {"equilibria", "solve", "report"}) EXPECT_EQ(run(std::string(verb) + " x").code, 2);
+  for (const char* verb : {"run", "check", "verify"}) {
+    const Outcome outcome = run(std::string(verb) + " '" + press_ + "' --engine moreau");
+    EXPECT_EQ(outcome.code, 2) << verb;
+    EXPECT_NE(outcome.err.find("there are: event, exact, auto"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Program, ExitCodesAreThoseOfTheTable) {
+  EXPECT_EQ(run("help nope").code, 2);
+  EXPECT_EQ(run("help run").code, 0);
+  EXPECT_EQ(run("verify --engine nope").code, 2);
+  EXPECT_EQ(run("verify --gallery nowhere").code, 5);
+  EXPECT_EQ(run("plot nowhere").code, 5);
+  EXPECT_EQ(run("plot '" + press_ + "'").code, 2) << "a model is no run";
+  EXPECT_EQ(run("run nowhere.toml").code, 5);
+  EXPECT_EQ(run("run '" + press_ + "' -o /dev/null/run").code, 5);
+  EXPECT_EQ(run("compare '" + gallery_ + "rocking-block/model.toml' --until 0.5 --engines exact").code, 4)
+      << "the engine that was asked for cannot run it";
+  EXPECT_EQ(run("compare '" + press_ + "' --until 0.5").code, 0);
+#ifndef JUDDER_SLOW_BUILD
+  const Outcome starved = run("check '" + press_ + "'", "ulimit -v 6000;");
+  EXPECT_TRUE(starved.code == 70 || starved.code == 127) << starved.code << starved.err;
+#endif
+}
+
+TEST_F(Program, NumbersOfTheCommandLineMayBeExpressions) {
+  ASSERT_EQ(run("run '" + press_ + "' --until 'pi/10' -o a").code, 0);
+  ASSERT_EQ(run("run '" + press_ + "' --until 0.3141592653589793 -o b").code, 0);
+  EXPECT_EQ(contents(folder_ / "a/trajectory.csv"), contents(folder_ / "b/trajectory.csv"));
+  const Outcome refused = run("run '" + press_ + "' --until 2*x");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--until needs a number"), std::string::npos) << refused.err;
+}
+
+TEST_F(Program, AWrongNameOfASettingIsAnsweredWithTheNames) {
+  EXPECT_NE(run("check '" + press_ + "' --set foo=1").err.find("there are: c, eta,"), std::string::npos);
+  EXPECT_NE(run("check '" + press_ + "' --set etaa=1").err.find("did you mean 'eta'?"), std::string::npos);
+}
+
+TEST_F(Program, PlotSaysWhatItCannotDraw) {
+  ASSERT_EQ(run("run '" + press_ + "' --until 0.2 -o p").code, 0);
+  const Outcome figure = run("plot p -o fig.pdf");
+  EXPECT_EQ(figure.code, 2);
+  EXPECT_FALSE(fs::exists(folder_ / "fig.pdf"));
+  write("other.csv", "time,pressure\n0,1\n1,2\n");
+  const Outcome overlay = run("plot p --overlay other.csv");
+  EXPECT_NE(overlay.err.find("no column is called as one of the run"), std::string::npos) << overlay.err;
+  write("same.csv", "t,xi\n0,1\n1,2\n");
+  EXPECT_EQ(run("plot p --overlay same.csv").err, "");
+}
+
+// A peak of one row among three hundred thousand is seen, and the picture does not grow with the rows.
+TEST_F(Program, LongRunsAreDrawnThinned) {
+  fs::create_directories(folder_ / "long");
+  std::string text = "t,x,x'\n";
+  for (int i = 0; i < 300'000; ++i)
+    text += std::to_string(i) + "," + (i == 123'457 ? "50" : i % 2 == 0 ? "1" : "-1") + ",0\n";
+  write("long/trajectory.csv", text);
+  ASSERT_EQ(run("plot long").code, 0);
+  const std::string picture = contents(folder_ / "long/motion.svg");
+  EXPECT_LT(picture.size(), 500'000U);
+  EXPECT_NE(picture.find(">40<"), std::string::npos) << "the axis reaches the peak";
+}
+
+TEST_F(Program, LongListsInJsonAreMarkedAsCut) {
+  const std::string ball = gallery_ + "impact-oscillator/model.toml";
+  const json cut = json::parse(run("run '" + ball + "' --variant once --until 2000 --json -o cut").out);
+  EXPECT_EQ(cut["events_cut"], true);
+  EXPECT_GT(cut["events_total"].get<double>(), static_cast<double>(cut["events"].size()));
+  const json whole = json::parse(run("run '" + ball + "' --until 10 --json -o whole").out);
+  EXPECT_FALSE(whole.contains("events_cut"));
+}
+
+TEST_F(Program, VerifyTakesAFolder) {
+  fs::create_directories(folder_ / "mine");
+  ASSERT_EQ(run("gallery sdnd100 -o mine/sdnd100").code, 0);
+  EXPECT_EQ(run("verify --gallery mine").code, 0);
+  EXPECT_EQ(run("verify mine/sdnd100/").code, 0);
+  EXPECT_NE(run("verify --help").out.find("--gallery DIR"), std::string::npos);
+  EXPECT_EQ(run("verify mine").code, 2) << "no model of the gallery, and no reference.toml in it";
 }
 
 TEST_F(Program, UsageErrorsAreTwoAndSuggest) {
@@ -107,7 +184,7 @@ TEST_F(Program, CheckAnswersByExitCode) {
   EXPECT_EQ(run("check '" + press_ + "' --variant hihg").code, 3);
   EXPECT_EQ(run("check '" + press_ + "' --set mu=-1").code, 3);
   EXPECT_EQ(run("check '" + press_ + "' --set nonsense=1").code, 3);
-  EXPECT_EQ(run("check '" + press_ + "' --engine moreu").code, 3);
+  EXPECT_EQ(run("check '" + press_ + "' --engine moreu").code, 2);
   EXPECT_EQ(run("check '" + bad_ + "gap-negative.toml'").code, 3);
   EXPECT_EQ(run("check '" + bad_ + "unused-parameter.toml'").code, 0) << "warnings are no errors";
   EXPECT_EQ(run("check none.toml").code, 5);
@@ -203,7 +280,7 @@ TEST_F(Program, CompletionScriptsAreAccepted) {
   };
   EXPECT_EQ(complete("judder expl"), "explain\n");
   EXPECT_EQ(complete("judder check --var"), "--variant\n");
-  EXPECT_EQ(complete("judder check --engine more"), "moreau\n");
+  EXPECT_EQ(complete("judder check --engine ex"), "exact\n");
   for (const char* shell : {"zsh", "fish"}) {
     const Outcome script = run(std::string("completion ") + shell);
     EXPECT_EQ(script.code, 0);

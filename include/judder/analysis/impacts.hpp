@@ -17,6 +17,7 @@
 // Nothing is printed; a state that is no collision is a status of the result.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -141,12 +142,18 @@ struct ImpactSweep {
   std::vector<SweepPoint> points;  ///< the last parameter runs fastest
   std::vector<ClassChange> changes;
   std::vector<PainleveThreshold> thresholds;
-  [[nodiscard]] bool any_collision() const;
-  [[nodiscard]] bool any_sliding() const;
+  std::size_t states = 0, collisions = 0, sliding = 0, gains = 0,
+              invalid = 0;  ///< of all points, kept or not
+  [[nodiscard]] bool any_collision() const { return collisions > 0; }
+  [[nodiscard]] bool any_sliding() const { return sliding > 0; }
 };
 
 /// `options.set` is applied before the swept values.
 [[nodiscard]] ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& options,
                                         const std::vector<Sweep>& parameters);
+/// The same for any number of points: each is handed over as it is found and then forgotten. False ends the sweep.
+using TakePoint = std::function<bool(const SweepPoint& point)>;
+[[nodiscard]] ImpactSweep sweep_impacts(const model::Spec& spec, const model::CompileOptions& options,
+                                        const std::vector<Sweep>& parameters, const TakePoint& take);
 
 }  // namespace judder::analysis

@@ -18,6 +18,10 @@ namespace judder::io {
 /// One row per value of the parameters, law and contact. Where nothing collides, one row per slipping contact with its class,
 /// or one empty row.
 [[nodiscard]] std::string impact_sweep_csv(const analysis::ImpactSweep& sweep);
+/// The same piece by piece, for sweeps of any length: the first line, and the rows of one point. `components`: tangential columns.
+[[nodiscard]] std::string impact_sweep_header(const std::vector<analysis::Sweep>& parameters,
+                                              std::size_t components);
+[[nodiscard]] std::string impact_sweep_rows(const analysis::SweepPoint& point, std::size_t components);
 /// Count of points, changes of class and thresholds, one per line; for people.
 [[nodiscard]] std::string impact_sweep_text(const analysis::ImpactSweep& sweep);
 [[nodiscard]] std::string impact_sweep_json(const analysis::ImpactSweep& sweep, const std::string& title);

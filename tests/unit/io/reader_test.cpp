@@ -73,15 +73,13 @@ TEST(Reader, TakesALawAsATableOfItsOwn) {
 
 TEST(Reader, ReadsRunAndOutput) {
   const ModelFile file = read(
-      "[run]\nuntil = \"2*pi\"\nengine = \"moreau\"\nmoreau = { theta = 0.7, form = \"printed\" }\n"
+      "[run]\nuntil = \"2*pi\"\nengine = \"exact\"\n"
       "[output]\nsamples = 11\nevent_rows = false\nplots = [[\"t\", \"x\"]]\n"
       "[[watch]]\nname = \"top\"\nzero = \"x\"\nstop = 3\n[[watch]]\nname = \"end\"\nzero = \"x\"\nstop = "
       "true\n");
   ASSERT_FALSE(file.diagnostics.has_errors()) << messages(file);
   EXPECT_EQ(file.spec.run.until.text.text, "2*pi");
-  ASSERT_EQ(file.spec.run.engines.size(), 1U);
-  EXPECT_EQ(file.spec.run.engines[0].values[0].value.number, 0.7);
-  EXPECT_EQ(file.spec.run.engines[0].values[1].value.text.text, "printed");
+  EXPECT_EQ(file.spec.run.engine.text, "exact");
   EXPECT_FALSE(file.spec.output.event_rows);
   EXPECT_TRUE(file.spec.output.switches);
   EXPECT_EQ(file.spec.watches[0].stop, 3);

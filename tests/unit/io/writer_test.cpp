@@ -136,11 +136,8 @@ class Filler {
     out = {{"t", text()}, {"x", "y", text()}};
   }
   void fill(const Field& field, std::vector<model::EngineTable>& out) {
-    out.resize(1);
-    out[0].name = "newmark";
-    out[0].values.resize(1);
-    out[0].values[0].name = "beta";
-    fill(field, out[0].values[0].value);
+    static_cast<void>(field);
+    out.clear();  // no engine has options of its own
   }
 
   void entry(const std::string& name, model::Parameter& out) {

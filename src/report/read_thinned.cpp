@@ -1,0 +1,205 @@
+#include "read_thinned.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "judder/io/csv.hpp"
+
+namespace judder::report {
+namespace {
+
+namespace fs = std::filesystem;
+using io::Column;
+using io::FileStatus;
+
+constexpr std::size_t kWanted = 60000;    // rows that stay in memory, about
+constexpr std::size_t kMostParts = 3000;  // a picture is a thousand pixels wide
+constexpr std::size_t kMostEvents = 20000;
+constexpr std::size_t kLongestHead = std::size_t{1} << 26;  // bytes of run.json
+
+FileStatus cannot_open(const fs::path& file) {
+  return {file.string(), std::error_code(errno, std::generic_category()).message(), 0};
+}
+
+/// Numbers of rows to keep, ascending.
+std::vector<std::size_t> rows_to_keep(const std::vector<Column>& columns, std::size_t rows,
+                                      const Column* time, std::size_t parts) {
+  std::vector<std::size_t> kept;
+  const auto at = [&](std::size_t row) {
+    return time != nullptr ? time->numbers[row] : static_cast<double>(row);
+  };
+  const double begin = at(0), length = at(rows - 1) - at(0);
+  const auto part_of = [&](std::size_t row) {
+    const double share = length > 0 ? (at(row) - begin) / length : 0;
+    return std::floor(std::clamp(share, 0.0, 1.0) * static_cast<double>(parts));
+  };
+  for (std::size_t first = 0; first < rows;) {
+    std::size_t end = first;
+    while (end < rows && part_of(end) == part_of(first)) ++end;
+    end = std::max(end, first + 1);  // times that are no numbers
+    std::set<std::size_t> stay{first, end - 1};
+    for (const Column& column : columns) {
+      if (!column.words.empty()) {
+        // Where the word changes, a few times.
+        int changes = 0;
+        for (std::size_t row = first + 1; row < end && changes < 4; ++row) {
+          if (column.words[row] == column.words[row - 1]) continue;
+          stay.insert({row - 1, row});
+          ++changes;
+        }
+        continue;
+      }
+      std::size_t least = first, most = first;
+      for (std::size_t row = first; row < end; ++row) {
+        if (column.numbers[row] < column.numbers[least]) least = row;
+        if (column.numbers[row] > column.numbers[most]) most = row;
+      }
+      stay.insert({least, most});
+    }
+    kept.insert(kept.end(), stay.begin(), stay.end());
+    first = end;
+  }
+  return kept;
+}
+
+class Thinning {
+ public:
+  explicit Thinning(std::vector<Column>& columns) : columns_(columns) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].name == "t") time_ = static_cast<int>(i);
+    }
+    const std::size_t per_part = 2 + 2 * columns.size();
+    parts_ = std::clamp<std::size_t>(kWanted / per_part, 200, kMostParts);
+    most_ = 2 * std::max(kWanted, parts_ * per_part);
+  }
+  void row_added() {
+    if (++rows_ >= most_) thin();
+  }
+  [[nodiscard]] bool thinned() const { return thinned_; }
+
+ private:
+  void thin() {
+    const Column* time = time_ >= 0 ? &columns_[static_cast<std::size_t>(time_)] : nullptr;
+    if (time != nullptr && !time->words.empty()) time = nullptr;
+    const std::vector<std::size_t> kept = rows_to_keep(columns_, rows_, time, parts_);
+    for (Column& column : columns_) {
+      const bool words = !column.words.empty();
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (words)
+          std::swap(column.words[i], column.words[kept[i]]);
+        else
+          column.numbers[i] = column.numbers[kept[i]];
+      }
+      if (words)
+        column.words.resize(kept.size());
+      else
+        column.numbers.resize(kept.size());
+    }
+    rows_ = kept.size();
+    thinned_ = true;
+    most_ = std::max(most_, 2 * rows_);
+  }
+
+  std::vector<Column>& columns_;
+  int time_ = -1;
+  std::size_t rows_ = 0, parts_ = 0, most_ = 0;
+  bool thinned_ = false;
+};
+
+/// One event of a kind and place in each part of the time.
+void thin_events(std::vector<io::Event>& events, double begin, double end) {
+  std::set<std::tuple<double, std::string, std::string>> seen;
+  const double width = (end - begin) / static_cast<double>(kMostParts);
+  std::erase_if(events, [&](const io::Event& event) {
+    const double part = width > 0 ? std::floor((event.time - begin) / width) : 0;
+    return !seen.insert({part, event.kind, event.where}).second;
+  });
+}
+
+FileStatus read_thinned_events(const fs::path& file, std::vector<io::Event>& events) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in.is_open()) return errno == ENOENT ? FileStatus{} : cannot_open(file);
+  io::CsvReader csv(in);
+  std::size_t most = kMostEvents;
+  bool header = true;
+  while (csv.next()) {
+    if (csv.size() < 4) return {file.string(), "an event needs time, kind, where and detail", csv.line()};
+    if (std::exchange(header, false)) continue;
+    const auto time = io::csv_number(csv.field(0));
+    if (!time) return {file.string(), "the time of an event is no number", csv.line()};
+    io::Event event;
+    event.time = *time;
+    event.kind = csv.field(1);
+    event.where = csv.field(2);
+    event.detail = csv.field(3);
+    events.push_back(std::move(event));
+    if (events.size() < most) continue;
+    thin_events(events, events.front().time, events.back().time);
+    most = std::max(most, 2 * events.size());
+  }
+  if (csv.error()) return {file.string(), csv.error()->message, csv.error()->line};
+  if (events.size() > kMostParts && !events.empty())
+    thin_events(events, events.front().time, events.back().time);
+  return {};
+}
+
+}  // namespace
+
+FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::size_t& rows) {
+  rows = 0;
+  out.columns.clear();
+  out.name = file.stem().string();
+  std::ifstream in(file, std::ios::binary);
+  if (!in.is_open()) return cannot_open(file);
+  io::CsvReader csv(in);
+  if (!csv.next()) {
+    return csv.error() ? FileStatus{file.string(), csv.error()->message, csv.error()->line}
+                       : FileStatus{file.string(), "no header row", 1};
+  }
+  for (std::size_t i = 0; i < csv.size(); ++i) out.columns.push_back({std::string(csv.field(i)), {}, {}});
+  Thinning thinning(out.columns);
+  while (csv.next()) {
+    ++rows;
+    for (std::size_t i = 0; i < csv.size(); ++i) {
+      Column& column = out.columns[i];
+      const std::string_view field = csv.field(i);
+      const auto value = io::csv_number(field);
+      if (column.size() > 0 && value.has_value() != column.words.empty()) {
+        return {file.string(),
+                "column '" + column.name + "': '" + std::string(field.substr(0, 40)) +
+                    (value ? "' is a number, the cells above are words" : "' is not a number"),
+                csv.line()};
+      }
+      if (value)
+        column.numbers.push_back(*value);
+      else
+        column.words.emplace_back(field);
+    }
+    thinning.row_added();
+  }
+  return csv.error() ? FileStatus{file.string(), csv.error()->message, csv.error()->line} : FileStatus{};
+}
+
+FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::size_t& rows) {
+  out = {};
+  if (FileStatus status = read_thinned_columns(directory / "trajectory.csv", out, rows); !status.ok())
+    return status;
+  if (FileStatus status = read_thinned_events(directory / "events.csv", out.events); !status.ok())
+    return status;
+  std::ifstream in(directory / "run.json", std::ios::binary);
+  std::error_code ignored;
+  if (in.is_open() && fs::file_size(directory / "run.json", ignored) <= kLongestHead)
+    out.run_json.assign(std::istreambuf_iterator<char>(in), {});
+  out.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();
+  return {};
+}
+
+}  // namespace judder::report

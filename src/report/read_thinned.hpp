@@ -1,0 +1,21 @@
+// A run folder for drawing: no more rows in memory than a picture can show.
+//
+// Rows are kept until there are twice as many as wanted; then the time so far is divided into equal parts, and of each part stay its first and
+// last row and the rows in which some column is least or largest. What stays has the extremes of what it stands for, so parts of parts keep
+// every peak, and the file is read once. Events are thinned in the same way: one of a kind and place in each part.
+#pragma once
+
+#include <filesystem>
+
+#include "judder/io/run_folder.hpp"
+
+namespace judder::report {
+
+/// As io::read_run without state.json, thinned where the file is long. `rows`: how many the file has.
+[[nodiscard]] io::FileStatus read_thinned_run(const std::filesystem::path& directory, io::RunData& out,
+                                              std::size_t& rows);
+/// As io::read_columns; columns are thinned by their order if there is no `t`.
+[[nodiscard]] io::FileStatus read_thinned_columns(const std::filesystem::path& file, io::RunData& out,
+                                                  std::size_t& rows);
+
+}  // namespace judder::report

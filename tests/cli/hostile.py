@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Files of strangers: small ones that ask for much, long chains, many faults, control characters. hostile.py SOURCE PROGRAM [slow]
+
+Every file below 64 kB ends within two seconds of processor time and half a gibibyte, works or names the limit and its place, and needs
+no stack that grows with a chain.
+"""
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+source, program = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
+slow = "slow" in sys.argv[3:]  # sanitizers: neither time nor memory are those of the program
+failures = []
+
+BODY = 'format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = "x\'^2/2"\n'
+FORCE = '[[force]]\nalong = "x\'"\nvalue = "%s"\n'
+
+
+def run(*arguments, stack=None, folder=None, seconds=60):
+    def limits():
+        if stack and not slow:
+            resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
+        if not slow:
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([program, *arguments], capture_output=True, cwd=folder, preexec_fn=limits, timeout=seconds, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.returncode, done.stdout.decode(), done.stderr.decode(), used
+
+
+def check(truth, message):
+    if not truth:
+        failures.append(message)
+
+
+def chain(count, reverse=True):
+    order = range(count, 0, -1) if reverse else range(1, count + 1)
+    return order
+
+
+# name: (text, exit code, part of the message, stack)
+SMALL = 256 * 1024
+LIMIT = "too large to compile"
+files = {
+    "params-200": ((source / "tests/trials/G11-param-chain-200.toml").read_text(), 0, "", SMALL),
+    "params-3000": (BODY + "[parameters]\n" + "".join(f'p{i} = "p{i-1} + 1"\n' for i in chain(3000)) + "p0 = 1\n", 0, "", SMALL),
+    "list-2000": (BODY + "[parameters]\na = [" + ", ".join(f'"a[{i+2}] + 1"' for i in range(2000)) + ", 1]\n", 0, "", SMALL),
+    "definitions-3000": (BODY + "[definitions]\n" + "".join(f'd{i} = "d{i-1} + x"\n' for i in chain(3000)) + 'd0 = "x"\n' + FORCE % "d3000", 0, "", SMALL),
+    "start-400": ("format = 1\n[energy]\nkinetic = \"" + " + ".join(f"x{i}'^2" for i in range(401)) + "\"\n[coordinates]\n"
+                  + "".join(f'x{i} = "x{i-1} + 1"\n' for i in chain(400)) + "x0 = 1\n", 0, "", SMALL),
+    "rates-500": ("format = 1\n[state]\n" + "".join(f's{i} = {{ start = 1, rate = "s{i-1}\'" }}\n' for i in chain(500))
+                  + 's0 = { start = 1, rate = "1" }\n', 0, "", SMALL),
+    "and-900": (BODY + FORCE % ("if(" + " and ".join(f"x > {i}*t" for i in range(900)) + ", 1, 2)"), 0, "", SMALL),
+    "sum-900": (BODY + FORCE % "+".join(["x"] * 900), 0, "", SMALL),
+    "cycle-parameters": (BODY + "[parameters]\n" + "".join(f'p{i} = "p{(i+1)%3000}"\n' for i in range(3000)), 3, "in a cycle", SMALL),
+    "cycle-definitions": (BODY + "[definitions]\n" + "".join(f'd{i} = "d{(i+1)%3500}"\n' for i in range(3500)), 3, "uses itself", SMALL),
+    "functions": (BODY + '[definitions]\n"f0(a)" = "a"\n' + "".join(f'"f{i}(a)" = "f{i-1}(a) + 1"\n' for i in range(1, 300)) + FORCE % "f299(x)", 3, "functions call one another", None),
+    "minmax": ((source / "tests/trials/G03-minmax-14.toml").read_text(), 0, "", None),
+    "if": ((source / "tests/trials/G04-if-def-14.toml").read_text(), 0, "", None),
+    "primes": ((source / "tests/trials/G05-prime-12.toml").read_text(), 3, "G05" and LIMIT, None),
+    "tuples": ((source / "tests/trials/G06-each-when-400.toml").read_text(), 3, "200000 index tuples", None),
+    "empty-ranges": (BODY + '[[force]]\nalong = "x\'"\neach = "i = 1 to 1000000, j = 1 to 0"\nvalue = "1"\n', 3, "200000 index tuples", None),
+    "unknown": (BODY + "[definitions]\n" + "".join(f'd{i} = "u{i}"\n' for i in range(4000)), 3, "more than 100 errors", None),
+    "unknown-parameters": (BODY + "[parameters]\n" + "".join(f'p{i} = "q{i}"\n' for i in range(4000)), 3, "more than 100 errors", None),
+    "variants": ("format = 1\n[coordinates]\n" + "".join(f"x{i} = 1\n" for i in range(60)) + '[energy]\nkinetic = "'
+                 + " + ".join(f"x{i}'^2" for i in range(60)) + '"\n[variants]\n' + "".join(f"v{k} = {{ x1 = {k} }}\n" for k in range(1000)), 0, None, None),
+    "coordinates": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 99999", start = "i" }\n[energy]\nkinetic = "x[1]\'^2"\n', 3, "200000 terms", None),
+    "coordinates-3000": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 3000" }\n[energy]\nkinetic = "sum(i = 1 to 3000, x[i]\'^2)"\n', 3, LIMIT, None),
+    "coordinates-plain": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 99999" }\n[energy]\nkinetic = "x[1]\'^2"\n', 3, None, None),
+    "contacts": (BODY + '[[contact]]\nname = "c"\neach = "i = 1 to 99999"\ngap = "x + i"\n', 3, None, None),
+    "products": (BODY + FORCE % "*".join(f"(x + {i}*t)" for i in range(900)), None, None, None),
+    "powers": (BODY + 'potential = "' + "^".join(["(x + 2)"] * 150) + '"\n', None, None, None),
+    "modulo": (BODY + FORCE % ("mod(" * 150 + "x" + ", 1.5)" * 150), None, None, None),
+    "columns": (BODY + "[output.columns]\n" + "".join(f'c{i} = "x*{i}"\n' for i in range(3500)), None, None, None),
+    "tables": (BODY + "[tables]\nf = { x = [" + ", ".join(map(str, range(5000))) + "], y = [" + ", ".join(map(str, range(5000))) + "] }\n"
+               + FORCE % "f(f(f(f(x))))", None, None, None),
+    "pendulum-60": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 60" }\n[energy]\nkinetic = "sum(k = 1 to 60, (sum(i = 1 to k, '
+                    "cos(x[i])*x[i]'))^2 + (sum(i = 1 to k, sin(x[i])*x[i]'))^2)\"\n", None, None, None),
+    "primed-roots": (BODY + '[output]\ncolumns = { a = "(hypot(x, t, x*t))' + "'" * 8 + '" }\n', None, None, None),
+    "every": ((source / "tests/trials/G09-every.toml").read_text(), 3, "1e+19 rows", None),
+    "samples": (BODY + "[run]\nuntil = 1\n[output]\nsamples = 1e12\n", 3, "from 2 to 1e+09", None),
+}
+
+with tempfile.TemporaryDirectory() as folder:
+    for name, (text, code, message, stack) in files.items():
+        path = pathlib.Path(folder) / (name + ".toml")
+        path.write_text(text)
+        got, out, err, used = run("check", str(path), stack=stack)
+        what = f"{name}: exit {got}, {used:.2f} s: {(err or out)[:300]}"
+        check(got in (0, 3) if code is None else got == code, what)
+        check(not message or message in err, what)
+        check(slow or used < 2, what)
+        if got == 3:
+            check(f"{name}.toml:" in err and (" error: " in err), what)
+
+    # --work lifts the limit.
+    path = pathlib.Path(folder) / "variants.toml"
+    check("variants were checked" in run("check", str(path))[2], "all variants are checked, or it is said")
+    check("variants were checked" not in run("check", "--work", "20", str(path))[2], "--work 20 checks all variants")
+
+    # Control characters: nothing that a terminal obeys reaches it, in any verb.
+    def clean(what, text):
+        bad = [c for c in text if (ord(c) < 32 and c not in "\n\t") or 0x7f <= ord(c) < 0xa0 or 0x202a <= ord(c) <= 0x202e]
+        check(not bad, f"{what}: control characters {bad[:5]!r} in {text[:200]!r}")
+
+    ansi = str(source / "tests/trials/G07-ansi.toml")
+    runs = pathlib.Path(folder) / "runs"
+    for arguments in (["check", ansi], ["explain", ansi], ["explain", "--json", ansi], ["run", ansi, "-o", str(runs / "a")],
+                      ["run", "--json", ansi, "-o", str(runs / "b")], ["run", "--summary", ansi, "-o", str(runs / "c")],
+                      ["plot", str(runs / "a")], ["check", str(source / "tests/trials/G08-esc.toml")],
+                      ["check", "--variant", "\x1b[31mred", ansi], ["check", "--set", "\x1b[31mred=1", ansi], ["check", "\x1b]0;title\x07.toml"],
+                      ["\x1b[31mverb"], ["check", "--\x1b[31m", ansi], ["compare", ansi, "--engines", "\x1b[31m"], ["check", "--names", "variants", ansi],
+                      ["plot", "\x1b[31m"], ["gallery", "\x1b[31m"], ["dither", ansi, "--law", "\x1b[31m"], ["impact", ansi, "--sweep", "\x1b[31m=0:1:3"]):
+        got, out, err, used = run(*arguments, folder=folder)
+        clean(arguments, out)
+        clean(arguments, err)
+        check(got in (0, 2, 3, 5), f"{arguments}: exit {got}: {err}")
+    summary = run("run", "--summary", ansi, "-o", str(runs / "d"))[1]
+    check("<script>" not in summary, f"a title is text in Markdown: {summary[:200]}")
+    for figure in runs.rglob("*.svg"):
+        clean(figure, figure.read_text())
+        check("<script>" not in figure.read_text(), f"{figure}: a name becomes an element")
+    check(list(runs.rglob("*.svg")), "no figure was drawn")
+    data = pathlib.Path(folder) / "data.toml"
+    data.write_text(BODY + "[parameters]\na = { file = \"cells.csv\" }\n")
+    (pathlib.Path(folder) / "cells.csv").write_text("1,\x1b[31mred\x9b\n")
+    clean("cells", run("check", str(data))[2])
+
+    # Names of any length are cut.
+    path = pathlib.Path(folder) / "long.toml"
+    path.write_text(BODY + "[parameters]\n" + "y" * 30000 + ' = "zz' + "z" * 20000 + '"\n')
+    got, out, err, used = run("check", str(path))
+    check(got == 3 and len(err) < 3000, f"long names: {len(err)} characters")
+
+print(f"{len(files)} files, {len(failures)} failures")
+for failure in failures:
+    print(failure)
+sys.exit(1 if failures else 0)
