@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Executes the commands of the pages: pages.py SOURCE PROGRAM [PAGE …]
+
+Commands are indented lines that begin with "judder", and words in backquotes that begin with it. On a page of the gallery, words in
+backquotes that begin with an option of `run` ("Try `--variant edge`") are run with the model of the page. Each must end with 0, unless
+the line says "# exit N", or the page says <!-- exit N: words -->. What holds a "…" or a word in capitals is a pattern and not run.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SECONDS = 300
+RUN_OPTIONS = ("--variant", "--set", "--until", "--until-periodic", "--step", "--tolerance", "--engine", "--estimate")
+
+
+def commands_of(page, text):
+    """(command, expected exit code), in the order of the page."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)  # transcripts have a test of their own
+    known = {" ".join(words.split()): int(code) for code, words in re.findall(r"<!-- exit (\d+): (.*?) -->", text, re.S)}
+    found = []
+    for line in re.findall(r"^    (judder .*)$", prose, re.M):
+        command, _, comment = line.partition("#")
+        code = re.search(r"exit (\d+)", comment)
+        found.append((command.strip(), int(code.group(1)) if code else 0))
+    in_gallery = page.parent.parent.name == "gallery"
+    flowing = re.sub(r"^ {4}.*$", "", prose, flags=re.M)
+    for words in re.findall(r"`([^`]+)`", flowing):
+        words = " ".join(words.split())
+        if "…" in words or re.search(r"\b[A-Z]{4,}\b", words):
+            continue
+        if words.startswith("judder ") and len(words.split()) > 2:
+            found.append((words, known.get(words, 0)))
+        elif in_gallery and words.split()[0] in RUN_OPTIONS and len(words.split()) > 1:
+            found.append((f"judder run gallery/{page.parent.name}/model.toml {words}", known.get(words, 0)))
+    return found
+
+
+def run_page(page, source, program):
+    problems, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(source / "gallery", pathlib.Path(folder) / "gallery")
+        os.symlink(program, pathlib.Path(folder) / "judder")
+        environment = {**os.environ, "PATH": folder + ":" + os.environ["PATH"]}
+        for number, (command, expected) in enumerate(commands_of(page, page.read_text(encoding="utf-8"))):
+            count += 1
+            if command.startswith("judder run") and " -o " not in command:
+                command += f" -o run{number}"
+            try:
+                done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
+                if done.returncode != expected:
+                    problems.append(f"{page.relative_to(source)}: $ {command}\n  exit {done.returncode}, not {expected}: {done.stderr.strip() or done.stdout.strip()[-300:]}")
+            except subprocess.TimeoutExpired:
+                problems.append(f"{page.relative_to(source)}: $ {command}\n  not done after {SECONDS} s")
+    return count, problems
+
+
+def main(source, program, names):
+    pages = [pathlib.Path(name).resolve() for name in names] or sorted(
+        [*source.glob("gallery/**/README.md"), *source.glob("docs/*.md")])  # README.md: transcripts.py
+    total, problems = 0, []
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for count, found in pool.map(lambda page: run_page(page, source, program), pages):
+            total += count
+            problems += found
+    print("\n".join(problems))
+    print(f"{len(pages)} pages, {total} commands, {len(problems)} failures")
+    return 0 if total and not problems else 1
+
+
+sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve()), sys.argv[3:]))
