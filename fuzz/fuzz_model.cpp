@@ -1,9 +1,10 @@
 // Any bytes as a model file: read it, compile it, write it and read it again.
 //
 // Besides crashes and sanitizer reports it looks for broken promises: places outside the file, failures without a message, texts that
-// do not map into the file, a written model that does not read back.
+// do not map into the file, a written model that does not read back, a text that takes long to compile.
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "judder/io/reader.hpp"
@@ -40,9 +41,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(!again.diagnostics.has_errors());
     require(judder::io::write_model(again.spec) == text);
   }
-  judder::model::CompileOptions options;
-  options.limit = 2000;  // small models find the same mistakes sooner
+  // No text may take longer than its limit allows, whatever it asks for: seconds of a build with sanitizers, on a busy machine.
+  const judder::model::CompileOptions options;
+  const std::clock_t begin = std::clock();
   const judder::model::Compiled compiled = judder::model::compile(file.spec, options);
+  constexpr double kMostSeconds = 15;
+  require(static_cast<double>(std::clock() - begin) < kMostSeconds * CLOCKS_PER_SEC);
+  require(compiled.work <= options.work.operations * 1.5);
   check_places(compiled.diagnostics, size);
   require(compiled.system.has_value() || compiled.diagnostics.has_errors());
   static_cast<void>(judder::render(compiled.diagnostics, "model", file.text));
