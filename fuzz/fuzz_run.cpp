@@ -2,13 +2,17 @@
 //
 // The bytes choose the model (the generator of tests/hunt), the tolerance and where it is cut. Besides crashes and sanitizer reports it looks
 // for broken promises: a drawn model that does not compile, an end without a reason, numbers that are not finite in a run that ended well,
-// a cut that is not heard, a resumed run that ends elsewhere.
+// a cut that is not heard within seconds, a resumed run that ends elsewhere.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
+#include <thread>
 
 #include "hunt/draw.hpp"
 #include "judder/io/reader.hpp"
@@ -43,6 +47,27 @@ class CutSink : public judder::engines::Sink {
   bool finite_ = true;
 };
 
+/// Sets the flag after two seconds, and expects that it is then heard: within ten, with sanitizers on a busy machine.
+class Watch {
+ public:
+  explicit Watch(std::atomic<bool>& flag)
+      : begin_(std::clock()), timer_([&flag](const std::stop_token& over) {
+          for (int i = 0; i < 100 && !over.stop_requested(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          flag = true;
+        }) {}
+  ~Watch() {
+    timer_.request_stop();
+    require(static_cast<double>(std::clock() - begin_) < 12.0 * CLOCKS_PER_SEC);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  std::clock_t begin_;
+  std::jthread timer_;
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -66,12 +91,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::atomic<bool> cut{false}, stop{false};
     CutSink first(cut, 1 + data[9]), second(stop, kMost);
     options.cancel = &cut;
-    const auto half = judder::simulate::run(*compiled.system, engine, options, first);
+    const auto half = [&] {
+      const Watch watch(cut);
+      return judder::simulate::run(*compiled.system, engine, options, first);
+    }();
     options.cancel = &stop;
     if (half.status.reason != judder::Reason::interrupted) {
       require(!half.status.ok() || first.finite());
       continue;
     }
+    const Watch watch(stop);
     const auto rest = judder::simulate::run(*compiled.system, engine, options, second, &half.end);
     require(rest.end.time >= half.end.time);
     require(!rest.status.ok() || second.finite());

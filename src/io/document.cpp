@@ -280,7 +280,10 @@ Diagnostic syntax_error(std::string_view text, Span span, std::string_view descr
   };
   if (contains(description, "cannot redefine")) {
     const std::size_t quote = description.find('\'');
-    const std::string_view name = description.substr(quote, description.find('\'', quote + 1) + 1 - quote);
+    const std::size_t closing = quote == std::string_view::npos ? quote : description.find('\'', quote + 1);
+    const std::string_view name = closing == std::string_view::npos
+                                      ? std::string_view("of this name")
+                                      : description.substr(quote, closing + 1 - quote);
     const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
     const bool header = line.substr(indent, 1) == "[";
     out.message = header ? "the table " + std::string(name) + " is given twice"
