@@ -6,6 +6,7 @@ no stack that grows with a chain.
 """
 import pathlib
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -129,6 +130,24 @@ with tempfile.TemporaryDirectory() as folder:
     data.write_text(BODY + "[parameters]\na = { file = \"cells.csv\" }\n")
     (pathlib.Path(folder) / "cells.csv").write_text("1,\x1b[31mred\x9b\n")
     clean("cells", run("check", str(data))[2])
+
+    # An interrupt is heard while a model is compiled and while it runs.
+    def interrupted(*arguments):
+        process = subprocess.Popen([program, *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(2 if slow else 0.7)
+        still = process.poll() is None
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        seconds = time.monotonic() - begin
+        check(still and process.returncode == 130 and (slow or seconds < 5), f"{arguments}: {process.returncode} after {seconds:.1f} s: {process.stderr.read()[:200]}")
+
+    interrupted("run", "--work", "1e6", str(source / "tests/trials/G05-prime-12.toml"), "--until", "1", "-o", str(runs / "compiled"))
+    interrupted("run", str(source / "gallery/impact-oscillator/model.toml"), "--until", "1e9", "-o", str(runs / "endless"))
+    interrupted("run", "--engine", "exact", str(source / "gallery/press/model.toml"), "--until", "1e9", "--set", "n=0", "--set", "q0=0", "-o", str(runs / "exact"))
 
     # Names of any length are cut.
     path = pathlib.Path(folder) / "long.toml"
