@@ -10,6 +10,7 @@ Node Builder::state_rate(int number, std::optional<expr::Forbidden>& cycle) {
   using Progress = StateDraft::Progress;
   if (rates_running > 0) return nested_rate(number, cycle);
   // As with parameters: what lies too deep in a chain is evaluated first, then the others again.
+  const void* outer = reading;
   std::vector<int> roots{number};
   const auto at = [this](int state) -> StateDraft& { return states[static_cast<std::size_t>(state)]; };
   while (!roots.empty()) {
@@ -22,6 +23,7 @@ Node Builder::state_rate(int number, std::optional<expr::Forbidden>& cycle) {
       if (root == number && inner) cycle = inner;
     } catch (const Later& deeper) {
       rates_running = 0;
+      reading = outer;
       at(root).progress = Progress::later;
       roots.push_back(deeper.number);
     }

@@ -253,6 +253,7 @@ Node Builder::parameter_node(int number, std::size_t item) {
   };
   if (!parameter_chain.empty()) return nested_parameter(number, item);
   // A chain of parameters may be as long as the file. What lies too deep is put off: evaluated first, then the others again.
+  const void* outer = reading;
   std::vector<Later> roots{{number, item}};
   while (!roots.empty()) {
     const Later root = roots.back();
@@ -262,6 +263,7 @@ Node Builder::parameter_node(int number, std::size_t item) {
       roots.pop_back();
     } catch (const Later& deeper) {
       parameter_chain.clear();
+      reading = outer;
       at(root).progress = Progress::later;
       roots.push_back(deeper);
     }
