@@ -14,7 +14,7 @@ except ImportError as error:
 
 # Problems that the schema must see; the others need names, scopes or mechanics.
 REFUSED = [
-    "unknown-key-contact", "unknown-key-run", "unknown-key-law", "unknown-key-engine-table", "missing-format", "wrong-format",
+    "unknown-key-contact", "unknown-key-run", "unknown-key-law", "engine-that-is-none", "missing-format", "wrong-format",
     "missing-gap", "missing-name", "missing-law", "missing-rate", "missing-bristle-stiffness", "missing-table-points",
     "constraint-neither", "constraint-both", "single-brackets-contact", "double-brackets-run", "key-of-other-law",
     "key-of-other-shape", "type-list-for-value", "type-boolean-for-value", "type-number-for-text", "type-text-for-boolean",
