@@ -44,6 +44,8 @@ struct EventEngine::Run {
   virtual StepEnd advance(double limit);
   /// Relative error that the state at an event may have.
   [[nodiscard]] virtual double state_tolerance() const { return options_.tolerance; }
+  /// Whether the motion can be followed while it rests on a surface that its rate does not see.
+  [[nodiscard]] virtual bool can_rest() const { return true; }
   /// Whether a guard that vanishes to order `order` at the start of the coming phase certainly has a derivative of the next order. False: not
   /// known; the Taylor series tells.
   [[nodiscard]] virtual bool next_derivative_clear(const Guard& /*guard*/, int /*order*/) { return false; }

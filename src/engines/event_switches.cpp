@@ -573,6 +573,7 @@ bool EventEngine::Run::decide_surface(int k) {
 // them.
 bool EventEngine::Run::try_resting(Mode& trial, Status& status) {
   if (!try_sides(trial, status)) return false;
+  if (!can_rest()) return true;
   const auto blind = [&](int k, AtSurface surface) {
     return trial.surface[k] == surface && motion_.parallel(k) && system_.switches()[k].rate.outputs() > 0;
   };

@@ -39,6 +39,7 @@ struct ExactEngine::Run final : EventEngine::Run {
  private:
   StepEnd advance(double limit) override;
   [[nodiscard]] double state_tolerance() const override;
+  [[nodiscard]] bool can_rest() const override { return false; }
   [[nodiscard]] bool next_derivative_clear(const Guard& guard, int order) override;
   bool take_form();
   bool begin_phase();

@@ -203,7 +203,8 @@ class ModeMotion {
 
   std::vector<double> outcome_;  ///< accelerations, reactions, rates
   std::vector<double> residual_;
-  std::vector<double> sum_terms_;  ///< by coordinate: absolute terms of its acceleration, while it is summed up
+  std::vector<double>
+      sum_terms_;  ///< by coordinate: absolute terms of its acceleration, while it is summed up
   std::vector<double> powers_;
   bool powers_asked_ = false;  ///< evaluate() is to give them if that costs little
   bool powers_known_ = false;  ///< it has
