@@ -148,6 +148,7 @@ struct EventEngine::Run {
   void exclude_exhausted_rows(const Guard& margin, bool touched);
   [[nodiscard]] bool slip_returns(const Guard& guard);
   [[nodiscard]] bool only_touches(const Guard& guard);
+  [[nodiscard]] bool negative_ahead(const Guard& guard, double time);
   [[nodiscard]] bool margin_touches(const Guard& guard, double time);
   void reset_bristles();
   void list_changes();
@@ -197,6 +198,7 @@ struct EventEngine::Run {
   [[nodiscard]] double rounding_of(const expr::Program& program);
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
+  [[nodiscard]] bool nothing_moves();
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   void take_side(Mode& trial, int k, int upper);

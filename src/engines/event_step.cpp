@@ -1055,6 +1055,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         }
         rounded = true;
       }
+      // A force that is positive wherever it was asked for, and dips by less than the tolerance between, presses on: fading loads have no zero.
+      const bool force = is_reaction(guard.kind) || guard.kind == GuardKind::joint_normal;
+      if (force && lowest >= 0 && (guard.zeros > 0 || least >= -(rounded ? fit.error : band))) continue;
       if (!numeric::isolate(coefficients, degree_, rounded ? fit.error : band, roots_)) {
         good = false;
         break;

@@ -569,6 +569,21 @@ bool EventEngine::Run::decide_surface(int k) {
   return not_unique(search_.members);
 }
 
+// Whether the motion that is set stands still, beside the rates with which the sides push to the surfaces.
+bool EventEngine::Run::nothing_moves() {
+  double most = 0;
+  for (const int k : open_) {
+    if (!motion_.mode().slides(k) || motion_.parallel(k)) continue;
+    most = std::max({most, std::abs(motion_.sliding_rate(k, 0)), std::abs(motion_.sliding_rate(k, 1))});
+  }
+  std::vector<double>& rates = landing_y_;
+  if (!motion_(t_, y_.data(), rates.data())) return false;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (std::abs(rates[i]) > kSmall * most) return false;
+  }
+  return true;
+}
+
 // As try_sides, but a surface that is slid on, though its rate sees the forces on neither side, is rested on where its second derivative sees
 // them.
 bool EventEngine::Run::try_resting(Mode& trial, Status& status) {
@@ -693,6 +708,14 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     return not_unique(members);
   }
   mode_ = chosen;
+  if (!can_rest() && motion_.set_mode(mode_) && motion_.evaluate() && !nothing_moves()) {
+    for (const int k : members) {  // sliding would not stay on it: the engine has to say that it cannot follow
+      if (mode_.surface[k] == AtSurface::slides && motion_.parallel(k) &&
+          system_.switches()[k].rate.outputs() > 0)
+        mode_.surface[k] = AtSurface::rests;
+    }
+    motion_.load(t_, y_.data());
+  }
   // What nothing moves is held.
   for (int i = 0; i < count; ++i) {
     const int k = members[i];

@@ -7,6 +7,9 @@
 namespace judder::engines {
 namespace {
 
+constexpr double kAhead =
+    1e-3;  ///< share of the time of a phase in which a load that leaves zero has left it
+
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kSmall =
     1e-9;  ///< relative size below which a guard at the start of a phase counts as a zero of some order
@@ -136,7 +139,8 @@ void EventEngine::Run::set_guard_zeros() {
           power *= time > 0 ? time : series_.time_scale();
           if (!(std::abs(load.c[k]) * power > small)) continue;
           guard.zeros = k;
-          if (load.c[k] < 0) negative_joint_ = place;
+          if (load.c[k] < 0 && negative_ahead(guard, kAhead * (time > 0 ? time : series_.time_scale())))
+            negative_joint_ = place;
         }
         break;
       }
@@ -162,6 +166,17 @@ void EventEngine::Run::set_guard_zeros() {
   }
   set_watch_zeros();
   guards_.note_scales();
+}
+
+// Whether a load that the series takes below zero is negative a little later. A load that fades, as bump(t) does, has terms of either sign at its end
+// and stays positive.
+bool EventEngine::Run::negative_ahead(const Guard& guard, double time) {
+  series_.state(time, node_y_.data());
+  motion_.load(t_ + time, node_y_.data());
+  const bool negative = motion_.evaluate() && guards_.value(guard) < 0;
+  motion_.load(t_, y_.data());
+  static_cast<void>(motion_.evaluate());
+  return negative;
 }
 
 double EventEngine::Run::reaction_scale(int relation) {

@@ -10,12 +10,12 @@ namespace {
 constexpr double kNoise =
     256 * 2.220446049250313e-16;  ///< share of the sum of absolute terms that rounding may take
 
+}  // namespace
+
 bool is_reaction(GuardKind kind) {
   return kind == GuardKind::reaction || kind == GuardKind::cone_plus || kind == GuardKind::cone_minus ||
          kind == GuardKind::pressed;
 }
-
-}  // namespace
 
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
     : sharing(system, work), system_(system), work_(work), motion_(motion) {

@@ -46,6 +46,9 @@ enum class GuardKind : std::uint8_t {
   watch
 };
 
+/// A reaction, or what it leaves of its limit.
+[[nodiscard]] bool is_reaction(GuardKind kind);
+
 struct Guard {
   GuardKind kind = GuardKind::gap;
   int place = 0;     ///< relation, switch, switch of System::observed or watch
