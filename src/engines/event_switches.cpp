@@ -709,7 +709,8 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   }
   mode_ = chosen;
   if (!can_rest() && motion_.set_mode(mode_) && motion_.evaluate() && !nothing_moves()) {
-    for (const int k : members) {  // sliding would not stay on it: the engine has to say that it cannot follow
+    for (const int k :
+         members) {  // sliding would not stay on it: the engine has to say that it cannot follow
       if (mode_.surface[k] == AtSurface::slides && motion_.parallel(k) &&
           system_.switches()[k].rate.outputs() > 0)
         mode_.surface[k] = AtSurface::rests;

@@ -61,10 +61,11 @@ struct PhaseMemory {
   std::vector<double> side;          ///< by switch, with the present coefficients of sliding ones
   std::vector<double> listed_sides;  ///< by switch: the side that was listed last, NaN while it slides
   std::vector<double> guards;        ///< order of the zero at the start, noise and its rate of each
-  std::vector<double> watch_sides;   ///< sign of each watch, 0: not known; then the sides of their own switches
-  std::vector<double> rate;          ///< ẏ at the present state; empty: not known
-  std::vector<double> noise;         ///< rounding of the accelerations; empty: not measured
-  bool grow = true;                  ///< the next step may be longer than the last
+  std::vector<double>
+      watch_sides;            ///< sign of each watch, 0: not known; then the sides of their own switches
+  std::vector<double> rate;   ///< ẏ at the present state; empty: not known
+  std::vector<double> noise;  ///< rounding of the accelerations; empty: not measured
+  bool grow = true;           ///< the next step may be longer than the last
   double largest_energy = 0;
   bool stiff = false;              ///< the implicit method is in use
   std::vector<double> stepper;     ///< what the methods remember
