@@ -9,13 +9,14 @@ namespace {
 
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
-constexpr int kNoiseLasts = 8;         ///< steps that a measured rounding is good for
-constexpr int kMostMisses = 40;        ///< of a zero that the motion does not have
-constexpr double kShareOfTime = 0.01;  ///< of a characteristic time: the first step to try
-constexpr double kShareOfRest = 1e-3;  ///< of a characteristic time: the step out of rest
-constexpr double kShareOfRun = 1e-6;   ///< of the run, where nothing has a length
-constexpr double kAhead = 33;          ///< steps that are looked ahead at rest
+constexpr double kMostForgotten = 0.5;  ///< share of the size of a state that is kept over a step, at least
+constexpr int kTrialsUntilNoise = 6;    ///< trial steps in a row before rounding is suspected
+constexpr int kNoiseLasts = 8;          ///< steps that a measured rounding is good for
+constexpr int kMostMisses = 40;         ///< of a zero that the motion does not have
+constexpr double kShareOfTime = 0.01;   ///< of a characteristic time: the first step to try
+constexpr double kShareOfRest = 1e-3;   ///< of a characteristic time: the step out of rest
+constexpr double kShareOfRun = 1e-6;    ///< of the run, where nothing has a length
+constexpr double kAhead = 33;           ///< steps that are looked ahead at rest
 constexpr double kLateRoot =
     1.0 / 64;  ///< a zero nearer than this to the start of a step is looked for on a shorter one
 constexpr double kWatchBand = 10;  ///< tolerances of its scale that a watch must pass its zero by
@@ -271,15 +272,17 @@ void EventEngine::Run::update_scales(double h) {
   }
   // States have no inertia that would carry a great past on: a concentration that falls like 1/t from one to a millionth is meant to be right
   // then as well. In their weights, what they have been counts by the share that its time has of the time now, and they are measured from the
-  // mean of all that.
+  // mean of all that. What falls faster is forgotten as it falls: prey that is down to the last billionth decides when the next wave comes.
   const double passed = t_ - origin_;
   const double kept = passed / (passed + h);
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
     scale_[i] = std::max({scale_[i], std::abs(f0_[i]) * h, std::abs(y1[i] - start_y_[i])});
     double& mean = mean_[i - 2 * n];
     double& recent = recent_[i - 2 * n];
-    mean = y1[i] + kept * (mean - y1[i]);
-    recent = std::max({kept * recent, std::abs(f0_[i]) * h, std::abs(y1[i] - mean), std::abs(y1[i] - y_[i])});
+    const double fallen = y_[i] != 0 ? std::clamp(std::abs(y1[i] / y_[i]), kMostForgotten, 1.0) : 1;
+    mean = y1[i] + kept * fallen * (mean - y1[i]);
+    recent = std::max(
+        {kept * fallen * recent, std::abs(f0_[i]) * h, std::abs(y1[i] - mean), std::abs(y1[i] - y_[i])});
   }
 }
 

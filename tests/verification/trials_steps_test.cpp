@@ -769,6 +769,38 @@ until = 2
   }
 }
 
+// --- states that fall by many powers of ten and come back ---
+
+// Prey and predators: x − ln x + y − ln y stays what it was. The prey falls to 6e-11 of what it is at most, and when the next wave comes hangs on
+// the relative error there.
+TEST(SmallStates, PreyThatAlmostDiesOutKeepsItsInvariant) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+q = 0
+[state]
+x = { start = 15, rate = "x*(1 - y)" }
+y = { start = 15, rate = "y*(x - 1)" }
+[energy]
+kinetic = "q'^2/2"
+[run]
+until = 30
+)toml");
+  const double invariant = 2 * (15 - std::log(15.0));
+  for (const double tolerance : {1e-7, 1e-9, 1e-11}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+    const double x = last(result, "x");
+    const double y = last(result, "y");
+    ASSERT_GT(x, 0);
+    ASSERT_GT(y, 0);
+    EXPECT_NEAR(x - std::log(x) + y - std::log(y), invariant, 1e3 * tolerance) << tolerance;
+    // By ln x and ln y, in which nothing is small: DOP853 at 1e-12.
+    EXPECT_NEAR(x, 7.13054744, 3e4 * tolerance + 1e-8) << tolerance;
+    EXPECT_NEAR(y / 3.68962811e-9, 1, 3e4 * tolerance + 1e-8) << tolerance;
+  }
+}
+
 // --- where a motion ends ---
 
 // x' = 1/(1 − t): no step is short enough at t = 1, and the report says whose.
