@@ -62,6 +62,7 @@ EventEngine::Run::Run(const model::System& system)
       decider_(system, work_),
       collider_(system, work_),
       timetable_(system, work_),
+      hidden_change_(system),
       series_(system, work_),
       coupling_(system),
       accumulation_(decider_.coupling().blocks(), decider_.coupling().block_of()) {

@@ -523,6 +523,9 @@ bool EventEngine::Run::paradox(Status status) {
 
 // Sets the decided mode in motion.
 bool EventEngine::Run::restart() {
+  // What drives a state may be another from here on: what it has been counts again.
+  for (int i = 0; i < layout_.states; ++i)
+    recent_[i] = std::max(recent_[i], scale_[2 * layout_.coordinates + i]);
   reset_bristles();
   if (stiff_) radau_.restart();  // what it knows of the last mode would mislead Newton's iteration
   phase_.time = t_;

@@ -20,6 +20,7 @@
 #include "engines/numeric/roots.hpp"
 #include "engines/numeric/step_control.hpp"
 #include "guards.hpp"
+#include "hidden_change.hpp"
 #include "judder/engines/engine.hpp"
 #include "mode_motion.hpp"
 #include "testimony.hpp"
@@ -98,6 +99,8 @@ struct EventEngine::Run {
   bool land(double h, bool may_miss);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
+  [[nodiscard]] bool hides_change(double h);
+  [[nodiscard]] double movement_ahead(int i, double h);
   void set_weights(double h);
   void measure_noise(double h, bool lasting);
   /// How long the rounding of a rate adds up within a step.
@@ -192,6 +195,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool sides_by_value();
   [[nodiscard]] bool side_by_value(int k);
   [[nodiscard]] bool rates_by_value();
+  [[nodiscard]] double slip_rounding(int r, int j);
   [[nodiscard]] bool contains_sliding(int k) const;
   [[nodiscard]] double surface_rounding(int k);
   void enclose(const expr::Program& program);
@@ -238,6 +242,7 @@ struct EventEngine::Run {
   Decider decider_;
   Collider collider_;
   Timetable timetable_;
+  HiddenChange hidden_change_;
   MotionSeries series_;
   Coupling coupling_;
   Accumulations accumulation_;  ///< of impacts

@@ -214,6 +214,23 @@ bool EventEngine::Run::side_by_value(int k) {
   return true;
 }
 
+// Rounding of a slip at this instant, with the sides before it and after it: where a belt comes to rest at a kink, what is left of its speed is the
+// last bit of the time.
+double EventEngine::Run::slip_rounding(int r, int j) {
+  const model::Relation& relation = system_.relations()[r];
+  const int push = relation.own_push ? layout_.coordinates : 0;
+  const int first = relation.has_normal ? 2 + layout_.coordinates + push : 0;
+  const int output = first + j * (3 + layout_.coordinates + push);
+  double most = 0;
+  for (const std::vector<double>* sides : {&reference_.side, &mode_.side}) {
+    std::copy(sides->begin(), sides->end(), work_.in.begin() + layout_.side());
+    enclose(relation.rows);
+    const double width = interval_out_[output].high - interval_out_[output].low;
+    if (std::isfinite(width)) most = std::max(most, 0.5 * width);
+  }
+  return kRoundingUnits * most;
+}
+
 // A side that changed may make the drive of a slip jump: rows whose slip is no longer what their status says are known anew. So are closed
 // contacts and constraints whose rate has jumped: one that opens is opened here, one that approaches strikes (true).
 bool EventEngine::Run::rates_by_value() {
@@ -248,7 +265,8 @@ bool EventEngine::Run::rates_by_value() {
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       const double slip = rows.tangent[j].slip;
-      const bool zero = std::abs(slip) <= 1e3 * kEpsilon * size_of(rows.tangent[j].w, rows.tangent[j].drive);
+      const double size = size_of(rows.tangent[j].w, rows.tangent[j].drive);
+      const bool zero = std::abs(slip) <= std::max(1e3 * kEpsilon * size, slip_rounding(r, j));
       const int now = zero ? 0 : slip > 0 ? 1 : -1;
       if (now == direction(mode_.tangent[number])) continue;
       mode_.tangent[number] = now == 0  ? TangentStatus::stick

@@ -801,6 +801,76 @@ until = 30
   }
 }
 
+// A state that is zero with a rate of zero for a while is under control when it starts to move, also beside one that always moved.
+TEST(SmallStates, OneThatStartsLateIsAsExactAsTheOthers) {
+  TestModel model = text_model(R"toml(
+[state]
+p = { start = 1, rate = "1" }
+r = { start = 0, rate = "max(t - 5, 0)^12" }
+s = { start = 0, rate = "(1 + tanh(10*(t - 8)))/2" }
+[run]
+until = 10
+)toml");
+  for (const double tolerance : {1e-7, 1e-9, 1e-11}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+    const double power = std::pow(5.0, 13) / 13;
+    EXPECT_NEAR(last(result, "r"), power, 100 * tolerance * power) << tolerance;
+    EXPECT_NEAR(last(result, "s"), 1 + 0.05 * std::log(std::cosh(20.0) / std::cosh(80.0)) + 4,
+                100 * tolerance)
+        << tolerance;
+  }
+}
+
+// --- what lies between the points of a step ---
+
+// A pulse of force long after the start acts whatever `until` is: on a free mass, on a block that it makes slip, by a wall that comes and goes.
+TEST(Pulses, AreMetHoweverLongTheStepsBefore) {
+  const double width = std::sqrt(std::acos(-1.0));
+  for (const double until : {10.0, 37.0, 90.0}) {
+    for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+      TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 0.1 }
+y = 0
+z = 0
+[energy]
+kinetic = "x'^2/2 + y'^2/2 + z'^2/2"
+[[force]]
+along = "x'"
+value = "exp(-((t - 8)/0.05)^2)"
+[[force]]
+along = "y'"
+value = "2*exp(-((t - 8)/0.1)^2)"
+[[friction]]
+name = "pad"
+slip = "y'"
+normal = 1
+law = 0.5
+[[contact]]
+name = "wall"
+gap = "z + 0.0005 - 0.001*exp(-((t - 8)/0.1)^2)"
+[[friction]]
+name = "brake"
+slip = "z'"
+normal = 1
+law = 0.5
+[run]
+until = 10
+)toml");
+      model.options.until = until;
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      ASSERT_EQ(result.end.status.reason, Reason::done) << until << ' ' << result.end.status.message;
+      EXPECT_NEAR(last(result, "x'"), 0.1 + 0.05 * width, 100 * tolerance) << until << ' ' << tolerance;
+      // From ln 4 on the pulse is above the limit: it slips at 8 - 0.1 sqrt(ln 4), and stops where the work of friction has eaten the rest.
+      EXPECT_NEAR(last(result, "y"), 0.0716656185, 1e-9 + 100 * tolerance) << until << ' ' << tolerance;
+      EXPECT_NEAR(last(result, "z"), 0.0005, 1e-9 + tolerance) << until << ' ' << tolerance;
+    }
+  }
+}
+
 // --- where a motion ends ---
 
 // x' = 1/(1 − t): no step is short enough at t = 1, and the report says whose.

@@ -480,15 +480,16 @@ TEST_F(Run, GoingOnInTheSameFolderGivesTheBytesOfOneRun) {
       wanted.output = folder_ / "cut";
       fs::remove_all(wanted.output);
       wanted.cancel = &cancel;
-      // Interrupts at times that nobody chose.
+      // Interrupts at times that nobody chose; later ones as it goes on, so that a slow machine comes to its end as well.
       RunReport part;
       int parts = 0;
       do {
         cancel = false;
-        std::thread interrupt([&cancel, delay = std::chrono::microseconds(random() % 8000)] {
-          std::this_thread::sleep_for(delay);
-          cancel = true;
-        });
+        std::thread interrupt(
+            [&cancel, delay = std::chrono::microseconds(random() % (8000 * (1 + parts / 8)))] {
+              std::this_thread::sleep_for(delay);
+              cancel = true;
+            });
         part = run_model(wanted);
         interrupt.join();
         wanted.resume = wanted.output;
