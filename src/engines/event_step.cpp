@@ -10,7 +10,6 @@ namespace {
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kEasy = 1e-2;  ///< share of the error allowed below which a step is longer than it can know
-constexpr double kLongShare = 1e-2;     ///< of the time so far: shorter steps have followed faster things
 constexpr double kMostForgotten = 0.5;  ///< share of the size of a state that is kept over a step, at least
 constexpr int kTrialsUntilNoise = 6;    ///< trial steps in a row before rounding is suspected
 constexpr int kNoiseLasts = 8;          ///< steps that a measured rounding is good for
@@ -552,8 +551,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     if (t_ == phase_start_ && options_.step == 0 && gives_way_at_once(h)) return StepEnd::guard;
     // An easy step may have gone over something between its points.
-    if (error < kEasy && options_.step == 0 && h > smallest && !(exact && system_.steady()) &&
-        hides_change(h)) {
+    if (error < kEasy && options_.step == 0 && h > smallest && !system_.steady() && hides_change(h)) {
       ++result_.rejected;
       h *= 0.5;
       grow_allowed_ = false;
