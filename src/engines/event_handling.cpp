@@ -359,9 +359,22 @@ bool EventEngine::Run::gaps_continue() {
   return true;
 }
 
+// Notes the surfaces at zero that this instant has decided. True: some are slid on.
+bool EventEngine::Run::take_open_surfaces() {
+  bool slides = false;
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (carried_[k] == 0) continue;
+    slides = slides || mode_.slides(k);
+    if (!contains(seen_open_, k))
+      seen_open_.insert(std::lower_bound(seen_open_.begin(), seen_open_.end(), k), k);
+  }
+  return slides;
+}
+
 // Decides the mode, lists what changed, and starts the next phase: sides and directions by value, impacts, then what the motion decides, until
 // nothing changes any more (mechanics: docs/theory.md, "An instant").
 bool EventEngine::Run::settle() {
+  seen_open_.clear();
   tangential_impacts_ = 0;
   bool decided = false;
   bool settled = false;
@@ -397,10 +410,14 @@ bool EventEngine::Run::settle() {
       }
       continue;
     }
-    settled = decided && !sides && !moved;
+    // A slide has put the state onto its surface: what is at zero only now is decided too.
+    bool joined = false;
+    for (const int k : open_) joined = joined || !contains(seen_open_, k);
+    settled = decided && !sides && !moved && !joined;
     if (settled) break;
     sides_before_ = mode_.side;
     if (!decide_surfaces()) return false;
+    if (take_open_surfaces() && !quiet_) project_sliding();
     crossed = !quiet_ && mode_.side != sides_before_;
     list_switch_changes();
     decided = true;

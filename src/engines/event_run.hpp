@@ -206,6 +206,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   void take_side(Mode& trial, int k, int upper);
+  [[nodiscard]] bool take_open_surfaces();
   [[nodiscard]] bool decide_surfaces();
   [[nodiscard]] bool decide_open_surfaces();
   [[nodiscard]] bool decide_surface(int k);
@@ -350,6 +351,7 @@ struct EventEngine::Run {
   std::vector<double> lower_;           ///< by switch: the side below the level that it is nearest to
   std::vector<double> listed_side_;     ///< by switch: listed last; NaN while it slides
   std::vector<int> open_;               ///< E: surfaces that this instant decides
+  std::vector<int> seen_open_;          ///< surfaces at zero that this instant has decided
   std::vector<int> later_;              ///< surfaces at zero that contain some of E: decided after these
   int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
   bool nested_ = false;                 ///< some surface contains the side of a switch

@@ -823,7 +823,7 @@ void EventEngine::Run::list_switch_changes() {
 
 // Moves the state onto the surfaces that it slides on; steps leave them by their error only.
 void EventEngine::Run::project_sliding() {
-  std::vector<int>& sliding = changed_;
+  std::vector<int>& sliding = search_.rows;
   sliding.clear();
   for (int k = 0; k < layout_.switches; ++k) {
     if (mode_.slides(k)) sliding.push_back(k);
@@ -992,7 +992,11 @@ double EventEngine::Run::surface_rate_scale(int k) {
     sum += std::abs(surface_memory_[2 + i] * work_.in[layout_.v() + i]);
     sum += std::abs(surface_memory_[2 + n + i]) * motion_.acceleration_terms()[i];
   }
-  for (int i = 0; i < layout_.states; ++i) sum += std::abs(surface_memory_[2 + 2 * n + i] * work_.rate[i]);
+  // Where sliding has made a rate zero, what it was at the start of the last step counts too.
+  for (int i = 0; i < layout_.states; ++i) {
+    const double rate = std::max(std::abs(work_.rate[i]), std::abs(f0_[2 * n + i]));
+    sum += std::abs(surface_memory_[2 + 2 * n + i]) * rate;
+  }
   return sum;
 }
 

@@ -140,5 +140,52 @@ const Case kOfState[] = {
 
 INSTANTIATE_TEST_SUITE_P(OfState, NestedSwitches, testing::ValuesIn(kOfState));
 
+// A floor of what slides at zero is zero, whatever the landing leaves of it: w' = −w − 1.5 until u comes to rest at ln(1 + 1.7·0.7)/1.7, then −w − 3.
+TEST(SwitchesAtRest, FloorOfWhatSlidesIsThatOfItsSurface) {
+  TestModel model = text_model(R"toml(
+[state]
+u = { start = -0.7, rate = "-1.7*u - sign(u)" }
+w = { start = -1, rate = "-w - 1.5*floor(1.4*u) - 3" }
+[run]
+until = 1
+)toml");
+  const double met = std::log(1 + 1.7 * 0.7) / 1.7;
+  const double right = -3 + (1.5 + 0.5 * std::exp(-met)) * std::exp(-(1 - met));
+  for (const double tolerance : {1e-6, 1e-8, 1e-9, 1e-10, 1e-11}) {
+    model.options.tolerance = tolerance;
+    for (const char* engine : {"event", "exact"}) {
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << engine << ": " << result.end.status.message;
+      EXPECT_NEAR(last(result, "w"), right, 100 * tolerance) << engine << ' ' << tolerance;
+    }
+  }
+}
+
+// A joint that sticks to a belt whose speed has a kink at zero has no slip there but that of rounding: 0.3 + π/2 stays below the static limit.
+TEST(SwitchesAtRest, ABeltThatStopsAtAKinkKeepsWhatSticksToIt) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 1 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = -0.3
+[[friction]]
+name = "j"
+slip = "x' - max(0, cos(pi/2*t))"
+normal = 1
+law = { static = 2, dynamic = 0.2 }
+[run]
+until = 2
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << engine << ": " << result.end.status.message;
+    EXPECT_NEAR(last(result, "x"), 2 / std::acos(-1.0), 1e-8) << engine;
+    EXPECT_EQ(last(result, "x'"), 0) << engine;
+  }
+}
+
 }  // namespace
 }  // namespace judder
