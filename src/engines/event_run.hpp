@@ -32,6 +32,15 @@ namespace judder::engines {
 [[nodiscard]] double distance_from_level(const model::SwitchInfo& info, double s, double& lower);
 
 struct EventEngine::Run {
+  // Thresholds that more than one part of the run must agree on.
+  static constexpr double kLateRoot =
+      1.0 / 64;  ///< a zero nearer than this to the start of a step is looked for on a shorter one
+  static constexpr double kWatchBand = 10;    ///< tolerances of its scale that a watch must pass its zero by
+  static constexpr double kAheadAtRest = 33;  ///< steps that are looked ahead at rest
+  static constexpr double kSmallRate =
+      1e-9;  ///< a derivative of a surface below this share of its terms is a zero of some order
+  static constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
+
   explicit Run(const model::System& system);
   virtual ~Run() = default;
   Run(const Run&) = delete;

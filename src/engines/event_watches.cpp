@@ -9,7 +9,6 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
 constexpr double kSmall = 1e-9;  ///< share of its scale below which a watch that met its zero has not jumped
 constexpr int kDoublings = 60;   ///< of the times at which a surface that starts at zero is looked at
 

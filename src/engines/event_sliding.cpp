@@ -1,0 +1,153 @@
+// The state on the surfaces that it slides on, and switchings that accumulate there.
+#include <algorithm>
+#include <cmath>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kNothing = 1e-20;  ///< share of its running scale below which a component is zero
+
+}  // namespace
+
+// Moves the state onto the surfaces that it slides on; steps leave them by their error only.
+void EventEngine::Run::project_sliding() {
+  std::vector<int>& sliding = search_.rows;
+  sliding.clear();
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (mode_.slides(k)) sliding.push_back(k);
+  }
+  if (!sliding.empty()) project_onto(sliding);
+}
+
+// The surface of a single quantity at which it would rest (h in `-sqrt(abs(h))`) is met exactly: what a landing leaves would count in the rate,
+// which has no slope there, and carry it on.
+void EventEngine::Run::meet_surface(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (!info.two_sided()) return;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+  info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  if (surface_memory_[0] == 0 || surface_memory_[1] != 0) return;
+  int only = -1;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (surface_memory_[2 + i] == 0) continue;
+    if (only >= 0) return;
+    only = i;
+  }
+  if (only < 0) return;
+  const double change = surface_memory_[0] / surface_memory_[2 + only];
+  if (!(std::abs(change) <= options_.tolerance * scale_[only])) return;
+  const double before = y_[only];
+  y_[only] -= change;
+  have_f0_ = false;
+  if (!motion_(t_, y_.data(), landing_y_.data()) || landing_y_[only] != 0) y_[only] = before;
+  motion_.load(t_, y_.data());
+}
+
+// Several surfaces at once: the smallest change relative to the running scales.
+void EventEngine::Run::project_onto(std::vector<int>& sliding) {
+  // A surface that is rested on has two conditions: s = 0 and ṡ = 0.
+  const int surfaces = static_cast<int>(sliding.size());
+  for (int a = 0; a < surfaces; ++a) {
+    if (mode_.surface[sliding[a]] == AtSurface::rests) sliding.push_back(sliding[a]);
+  }
+  const int count = static_cast<int>(sliding.size());
+  const int width = layout_.integrated();
+  projection_.resize(count * (width + count + 2));
+  double* gradient = projection_.data();
+  double* gram = gradient + count * width;
+  double* right = gram + count * count;
+  std::copy_n(y_.begin(), width, node_y_.begin());
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    motion_.load(t_, y_.data());
+    for (int a = 0; a < count; ++a) {
+      const model::SwitchInfo& info = system_.switches()[sliding[a]];
+      const expr::Program& program = a < surfaces ? info.surface : info.rate;
+      surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
+      program.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+      right[a] = surface_memory_[0];
+      if (a < surfaces && !info.two_sided()) {
+        double lower = 0;
+        right[a] = distance_from_level(info, surface_memory_[0], lower);
+      }
+      for (int i = 0; i < width; ++i)
+        gradient[a * width + i] = surface_memory_[2 + i] * (scale_[i] > 0 ? scale_[i] : 1);
+    }
+    for (int a = 0; a < count; ++a) {
+      for (int b = 0; b < count; ++b) {
+        double sum = 0;
+        for (int i = 0; i < width; ++i) sum += gradient[a * width + i] * gradient[b * width + i];
+        gram[a * count + b] = sum;
+      }
+    }
+    for (int p = 0; p < count; ++p) {
+      if (!(gram[p * count + p] > 0)) return;
+      for (int r = p + 1; r < count; ++r) {
+        const double ratio = gram[r * count + p] / gram[p * count + p];
+        for (int c = p; c < count; ++c) gram[r * count + c] -= ratio * gram[p * count + c];
+        right[r] -= ratio * right[p];
+      }
+    }
+    for (int p = count - 1; p >= 0; --p) {
+      for (int c = p + 1; c < count; ++c) right[p] -= gram[p * count + c] * right[c];
+      right[p] /= gram[p * count + p];
+    }
+    for (int i = 0; i < width; ++i) {
+      double change = 0;
+      for (int a = 0; a < count; ++a) change += right[a] * gradient[a * width + i];
+      if (change != 0) y_[i] -= change * (scale_[i] > 0 ? scale_[i] : 1);
+    }
+  }
+  // What is left of a component that the surfaces hold at zero is less than rounding of anything it has been.
+  for (int i = 0; i < width; ++i) {
+    if (std::abs(y_[i]) < kNothing * std::max(scale_[i], std::abs(node_y_[i]))) y_[i] = 0;
+  }
+  motion_.pin(t_, y_.data());
+  motion_.load(t_, y_.data());
+  have_f0_ = false;
+}
+
+// Switchings that accumulate: when the state cannot move any more in the remaining time, it is on all surfaces of the pattern, and the instant
+// decides how it goes on.
+void EventEngine::Run::finish_switching() {
+  Accumulation::Entry& entry = switched_now_;
+  entry.time = t_;
+  entry.members.clear();
+  for (const int k : at_surface_) {
+    if (system_.switches()[k].kind == expr::SwitchKind::jump) entry.members.push_back(k);
+  }
+  if (entry.members.empty()) return;
+  std::sort(entry.members.begin(), entry.members.end());
+  entry.members.erase(std::unique(entry.members.begin(), entry.members.end()), entry.members.end());
+  switching_.push(entry);
+  Accumulation::Pattern& pattern = switching_pattern_;
+  if (!switching_.pattern(pattern) || pattern.equal_time) return;
+  if (!have_f0_ && !motion_(t_, y_.data(), f0_.data())) return;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (std::abs(f0_[i]) * pattern.remaining > options_.tolerance * scale_[i]) return;
+  }
+  std::vector<int>& members = search_.members;
+  members.clear();
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (contains(pattern.members, k) && info.two_sided() && !info.time_only &&
+        info.kind == expr::SwitchKind::jump)
+      members.push_back(k);
+  }
+  // The list is consumed: project_onto appends to it.
+  search_.rows.assign(members.begin(), members.end());
+  project_onto(search_.rows);
+  switching_.clear();
+  for (const int k : members) {
+    landed_[k] = 0;
+    carried_[k] = 1;
+    Event event = event_here(EventKind::accumulation, k);
+    event.on_switch = true;
+    event.numbers = {static_cast<double>(pattern.count), pattern.remaining};
+    pending_.push_back(event);
+  }
+  note_instant();
+}
+
+}  // namespace judder::engines
