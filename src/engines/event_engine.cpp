@@ -77,6 +77,7 @@ EventEngine::Run::Run(const model::System& system)
   speed_floor_.resize(layout_.coordinates);
   mean_.resize(layout_.states);
   recent_.resize(layout_.states);
+  movement_ahead_.resize(layout_.states);
   last_look_.resize(layout_.integrated());
   landed_.resize(layout_.switches);
   carried_.resize(layout_.switches);
@@ -127,6 +128,8 @@ EventEngine::Run::Run(const model::System& system)
   together_.reserve(16);
   changed_.reserve(2 * layout_.switches);
   open_.reserve(layout_.switches);
+  seen_open_.reserve(layout_.switches);
+  later_.reserve(layout_.switches);
   at_surface_.reserve(layout_.switches);
 }
 

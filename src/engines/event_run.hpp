@@ -15,6 +15,7 @@
 #include "collider.hpp"
 #include "coupling.hpp"
 #include "decider.hpp"
+#include "enclosure.hpp"
 #include "engines/numeric/explicit_rk.hpp"
 #include "engines/numeric/radau.hpp"
 #include "engines/numeric/roots.hpp"
@@ -90,39 +91,13 @@ struct EventEngine::Run {
   [[nodiscard]] bool take_up(const Moment& from);
   void recall(const PhaseMemory& phase);
 
-  // --- event_step.cpp: one accepted step and the search for its end ---
+  // --- event_step.cpp: one accepted step ---
   bool try_step(double h);
   [[nodiscard]] double step_error();
   bool prepare_dense();
   void dense(double theta, double* y);
-  [[nodiscard]] bool find_first_guard(double h, bool& accurate);
-  [[nodiscard]] bool gives_way_at_once(double h);
-  [[nodiscard]] bool reaches_surface(double rounding);
-  [[nodiscard]] double unmoved(int k, double h);
-  void start_parabolas(double h);
-  [[nodiscard]] bool note_residues();
-  void scan_watch(int i, double h, double band, double time_noise);
-  void take_zero(int i, const numeric::Root& root);
-  void take_watch_zero(int i, const double* sample, int points, double noise, double band);
-  [[nodiscard]] bool comes_back(int i, int r, int points, int side, double error) const;
-  bool land(double h, bool may_miss);
-  [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool mass_nearly_singular();
   [[nodiscard]] bool hides_change(double h);
-  [[nodiscard]] double movement_ahead(int i, double h);
-  void set_weights(double h);
-  void measure_noise(double h, bool lasting);
-  /// How long the rounding of a rate adds up within a step.
-  [[nodiscard]] double noise_lasts(int i, double h) const {
-    return damping_[i] * h > 1 ? 1 / damping_[i] : h;
-  }
-  void update_scales(double h);
-  void note_trial();
-  [[nodiscard]] double characteristic_time();
-  [[nodiscard]] double first_step();
-  [[nodiscard]] bool rests() const;
-  [[nodiscard]] double step_from_rest(double limit);
-  [[nodiscard]] bool look_ahead(double length, bool guarded, bool& finite);
   void fail_small(bool singular, bool finite);
   [[nodiscard]] std::string guard_name(const Guard& guard) const;
   [[nodiscard]] std::string worst_component() const;
@@ -141,6 +116,36 @@ struct EventEngine::Run {
   void choose_method(double limit);
   void change_method();
   void watch_stability();
+
+  // --- event_scales.cpp: what a step is measured by ---
+  void note_movement_ahead(double h);
+  void set_weights(double h);
+  void measure_noise(double h, bool lasting);
+  /// How long the rounding of a rate adds up within a step.
+  [[nodiscard]] double noise_lasts(int i, double h) const {
+    return damping_[i] * h > 1 ? 1 / damping_[i] : h;
+  }
+  void update_scales(double h);
+  void note_trial();
+  [[nodiscard]] double characteristic_time();
+  [[nodiscard]] double first_step();
+  [[nodiscard]] bool rests() const;
+  [[nodiscard]] double step_from_rest(double limit);
+  [[nodiscard]] bool look_ahead(double length, bool guarded, bool& finite);
+
+  // --- event_scan.cpp: zeros of event functions along a step, and landing on them ---
+  [[nodiscard]] bool find_first_guard(double h, bool& accurate);
+  [[nodiscard]] bool gives_way_at_once(double h);
+  [[nodiscard]] bool reaches_surface(double rounding);
+  [[nodiscard]] double unmoved(int k, double h);
+  void start_parabolas(double h);
+  [[nodiscard]] bool note_residues();
+  void scan_watch(int i, double h, double band, double time_noise);
+  void take_zero(int i, const numeric::Root& root);
+  void take_watch_zero(int i, const double* sample, int points, double noise, double band);
+  [[nodiscard]] bool comes_back(int i, int r, int points, int side, double error) const;
+  bool land(double h, bool may_miss);
+  [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] bool watch_direction_matches(int watch, bool rising);
   [[nodiscard]] bool crossing_counts(const Guard& guard, bool rising);
@@ -192,11 +197,7 @@ struct EventEngine::Run {
   [[nodiscard]] double time_to_jam(int& jammed);
   [[nodiscard]] bool jam(int relation);
 
-  // --- event_switches.cpp: switches at an instant ---
-  struct Leaving {
-    int sign = 0;   ///< 0: stays
-    int order = 0;  ///< of the derivative that tells
-  };
+  // --- event_sides.cpp: sides and directions by value ---
   void note_instant();
   void load_statuses();
   [[nodiscard]] int direction_by_speed(int k);
@@ -209,6 +210,16 @@ struct EventEngine::Run {
   [[nodiscard]] double surface_rounding(int k);
   void enclose(const expr::Program& program);
   [[nodiscard]] double rounding_of(const expr::Program& program);
+  void list_switch_changes();
+  [[nodiscard]] bool evaluate_coefficients();
+  [[nodiscard]] double surface_rate_scale(int k);
+  [[nodiscard]] double surface_rate_rounding(int k);
+
+  // --- event_switches.cpp: surfaces that the motion decides ---
+  struct Leaving {
+    int sign = 0;   ///< 0: stays
+    int order = 0;  ///< of the derivative that tells
+  };
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
   [[nodiscard]] bool nothing_moves();
@@ -222,11 +233,9 @@ struct EventEngine::Run {
   [[nodiscard]] bool decide_several(const std::vector<int>& members);
   [[nodiscard]] bool decide_many(const std::vector<int>& members);
   [[nodiscard]] bool not_unique(const std::vector<int>& members);
-  void list_switch_changes();
+
+  // --- event_sliding.cpp: the state on the surfaces that it slides on ---
   void finish_switching();
-  [[nodiscard]] bool evaluate_coefficients();
-  [[nodiscard]] double surface_rate_scale(int k);
-  [[nodiscard]] double surface_rate_rounding(int k);
   void project_sliding();
   void meet_surface(int k);
   void project_onto(std::vector<int>& sliding);
@@ -290,9 +299,10 @@ struct EventEngine::Run {
   double power_ = 8;
 
   std::vector<double> scale_, weight_, start_y_, typical_;
-  std::vector<double> mean_,
-      recent_;         ///< of the states so far; their size about it, by which errors are weighed
-  double origin_ = 0;  ///< time at which that mean begins
+  std::vector<double> mean_;            ///< of the states so far
+  std::vector<double> recent_;          ///< size of the states about that mean, by which errors are weighed
+  std::vector<double> movement_ahead_;  ///< how far states come that have not moved yet
+  double origin_ = 0;                   ///< time at which that mean begins
   std::vector<double> speed_floor_;  ///< by coordinate: error of a velocity below which there is no control
   std::vector<double> last_look_;    ///< sizes at the end of the last look ahead
   std::vector<double> trial_scale_;  ///< of what has never moved, from rejected steps
@@ -368,7 +378,7 @@ struct EventEngine::Run {
   bool quiet_ = false;                  ///< the modes at the start are no events
   bool quiet_rows_ = false;             ///< nothing listed happens at this instant: no rows for it
   std::vector<double> surface_memory_, projection_;
-  std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
+  Enclosure enclosure_;
   struct SideSearch {  ///< memory of the decisions about surfaces
     std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting;
     Mode before, trial, chosen, guess, known, kept;

@@ -160,6 +160,7 @@ void EventEngine::Run::set_weights(double h) {
     if (!(inertia > 0) && scale_[i] == 0 && trial_scale_[i] == 0 && f0_[i] == 0)
       weight_[i] = weight_[n + i] = 0;
   }
+  bool looked_ahead = false;
   for (int i = 2 * n; i < layout_.integrated(); ++i) {
     const double state = std::max({recent_[i - 2 * n], trial_scale_[i], std::abs(f0_[i]) * h,
                                    std::abs(y1[i] - mean_[i - 2 * n]), std::abs(y1[i] - y_[i])});
@@ -169,7 +170,11 @@ void EventEngine::Run::set_weights(double h) {
     const bool moved = scale_[i] > 0 || trial_scale_[i] > 0 || f0_[i] != 0;
     weight_[i] = moved ? 1 / state_error : 0;
     // The first movement is weighed by what comes after it: a rate that rises like t¹² has no digits in its first step, and needs none.
-    if (!moved && y1[i] != y_[i]) weight_[i] = 1 / std::max(tolerance * movement_ahead(i, h), kLeastNumber);
+    if (!moved && y1[i] != y_[i]) {
+      if (!looked_ahead) note_movement_ahead(h);
+      looked_ahead = true;
+      weight_[i] = 1 / std::max(tolerance * movement_ahead_[i - 2 * n], kLeastNumber);
+    }
     noise_rules_ = noise_rules_ || (moved && noise > 0 && state_error <= noise);
   }
   // Work is as exact as the motion, relative to the largest energy.
@@ -182,17 +187,21 @@ void EventEngine::Run::set_weights(double h) {
   }
 }
 
-// How far a state that has not moved before the present step of length h would come if its rate a few steps later held for that long. Infinite where
-// time alone does not change the rate: what moves it is under control itself.
-double EventEngine::Run::movement_ahead(int i, double h) {
+// How far states that have not moved before the present step of length h would come if their rates a few steps later held for that long. Infinite
+// where time alone does not change the rate: what moves it is under control itself.
+void EventEngine::Run::note_movement_ahead(double h) {
   constexpr double kStepsAhead = 8;
+  const int first = 2 * layout_.coordinates;
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double time = std::min(t_ + kStepsAhead * h, std::max(limit_, t_ + h));
-  if (!motion_(t_, y1, landing_y_.data())) return std::numeric_limits<double>::infinity();
-  const double now = landing_y_[i];
-  if (!motion_(time, y1, landing_y_.data()) || landing_y_[i] == now)
-    return std::numeric_limits<double>::infinity();
-  return std::max(std::abs(y1[i] - y_[i]), std::abs(landing_y_[i]) * (time - t_));
+  std::vector<double>& now = node_y_;
+  std::vector<double>& later = landing_y_;
+  const bool known = motion_(t_, y1, now.data()) && motion_(time, y1, later.data());
+  for (int i = first; i < layout_.integrated(); ++i) {
+    movement_ahead_[i - first] = known && later[i] != now[i]
+                                     ? std::max(std::abs(y1[i] - y_[i]), std::abs(later[i]) * (time - t_))
+                                     : std::numeric_limits<double>::infinity();
+  }
 }
 
 // The size that a rejected step gives to what has never moved counts as seen: a force like √t moves by the same share of itself in every

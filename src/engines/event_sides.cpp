@@ -45,25 +45,20 @@ double EventEngine::Run::surface_rounding(int k) { return rounding_of(system_.sw
 // The same for the first output of any program, at the state and sides in work_.in.
 double EventEngine::Run::rounding_of(const expr::Program& program) {
   enclose(program);
-  const double width = interval_out_[0].high - interval_out_[0].low;
-  return std::isfinite(width) ? 0.5 * width : 0;
+  return 0.5 * enclosure_.width(0);
 }
 
 // All outputs of a program as intervals, with the state known to the last bits of what it has been.
 void EventEngine::Run::enclose(const expr::Program& program) {
-  interval_in_.resize(work_.in.size());
-  interval_out_.resize(std::max<std::size_t>(interval_out_.size(), program.outputs()));
-  interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), program.registers()));
-  const int state_end = 1 + layout_.integrated();
-  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
-    const double x = work_.in[i];
-    double size = static_cast<int>(i) < state_end ? std::abs(x) : 0;
-    if (i > 0 && static_cast<int>(i) < state_end) size = std::max(size, scale_[i - 1]);
-    const int v = static_cast<int>(i) - layout_.v();
+  enclosure_.take(work_.in);
+  for (int i = 0; i <= layout_.integrated(); ++i) {
+    double size = std::abs(work_.in[i]);
+    if (i > 0) size = std::max(size, scale_[i - 1]);
+    const int v = i - layout_.v();
     if (v >= 0 && v < layout_.coordinates) size = std::max(size, speed_before_[v]);
-    interval_in_[i] = {x - kEpsilon * size, x + kEpsilon * size};
+    enclosure_.widen(i, kEpsilon * size);
   }
-  program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
+  enclosure_.evaluate(program);
 }
 
 // Whether the surface contains the side of a switch that slides: it is judged on each side of that one (ModeMotion).
@@ -106,18 +101,11 @@ int EventEngine::Run::direction_by_speed(int k) {
 
 // Whether a surface is the same number for every state and time, with the sides as they are: sign(floor(x)) between two whole numbers.
 bool EventEngine::Run::never_moves(int k, double rounding) {
-  const expr::Program& program = system_.switches()[k].value;
-  interval_in_.resize(work_.in.size());
-  interval_out_.resize(std::max<std::size_t>(interval_out_.size(), program.outputs()));
-  interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), program.registers()));
   constexpr double kAnywhere = 1e100;
-  const int state_end = 1 + layout_.integrated();
-  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
-    interval_in_[i] = {work_.in[i], work_.in[i]};
-    if (static_cast<int>(i) < state_end) interval_in_[i] = {-kAnywhere, kAnywhere};
-  }
-  program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
-  return interval_out_[0].high - interval_out_[0].low <= rounding;
+  enclosure_.take(work_.in);
+  for (int i = 0; i <= layout_.integrated(); ++i) enclosure_.set(i, -kAnywhere, kAnywhere);
+  enclosure_.evaluate(system_.switches()[k].value);
+  return enclosure_.high(0) - enclosure_.low(0) <= rounding;
 }
 
 // Every switch that is not in E takes the side of its value, inner ones before those that contain them. Collects E in open_, and in later_ what
@@ -201,8 +189,7 @@ double EventEngine::Run::slip_rounding(int r, int j) {
   for (const std::vector<double>* sides : {&reference_.side, &mode_.side}) {
     std::copy(sides->begin(), sides->end(), work_.in.begin() + layout_.side());
     enclose(relation.rows);
-    const double width = interval_out_[output].high - interval_out_[output].low;
-    if (std::isfinite(width)) most = std::max(most, 0.5 * width);
+    most = std::max(most, 0.5 * enclosure_.width(output));
   }
   return kRoundingUnits * most;
 }
@@ -242,7 +229,7 @@ bool EventEngine::Run::rates_by_value() {
       const int number = relation.first_tangent + j;
       const double slip = rows.tangent[j].slip;
       const double size = size_of(rows.tangent[j].w, rows.tangent[j].drive);
-      const bool zero = std::abs(slip) <= std::max(1e3 * kEpsilon * size, slip_rounding(r, j));
+      const bool zero = std::abs(slip) <= 1e3 * kEpsilon * size || std::abs(slip) <= slip_rounding(r, j);
       const int now = zero ? 0 : slip > 0 ? 1 : -1;
       if (now == direction(mode_.tangent[number])) continue;
       mode_.tangent[number] = now == 0  ? TangentStatus::stick
@@ -286,8 +273,7 @@ double EventEngine::Run::surface_rate_rounding(int k) {
   if (info.rate.outputs() > 0) return kRoundingUnits * rounding_of(info.rate);
   enclose(info.surface);
   const auto uncertain = [this](int output, double factor) {
-    const double width = interval_out_[output].high - interval_out_[output].low;
-    return std::isfinite(width) ? 0.5 * width * std::abs(factor) : 0;
+    return 0.5 * enclosure_.width(output) * std::abs(factor);
   };
   const int n = layout_.coordinates;
   double sum = uncertain(1, 1);

@@ -43,11 +43,8 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
   place(GuardKind::watch, watches);
   place(GuardKind::jam, watches + static_cast<int>(system.watches().size()));
   place(GuardKind::observed, watches + static_cast<int>(system.watches().size()) + layout.relations);
-  if (!system.watches().empty()) interval_in_.resize(work.in.size());
-  for (const model::WatchInfo& watch : system.watches()) {
-    interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), watch.value.registers()));
+  for (const model::WatchInfo& watch : system.watches())
     watches_reactions_ = watches_reactions_ || watch.needs_reactions;
-  }
   surface_.resize(2 + layout.integrated());
   list_.reserve(3 * layout.relations + 3 * layout.tangents + 2 * layout.switches + system.watches().size() +
                 2 * layout.observed);
@@ -306,24 +303,14 @@ double Guards::gap_noise(int relation) {
 
 double Guards::watch_noise(int watch) { return interval_noise(system_.watches()[watch].value); }
 
-// Interval arithmetic on the state known to its last bit: the width of the result bounds the rounding of the expression.
+// Rounding of an expression.
 double Guards::interval_noise(const expr::Program& program) {
-  interval_in_.resize(work_.in.size());
-  interval_registers_.resize(std::max<std::size_t>(interval_registers_.size(), program.registers()));
-  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
-    const double bit = std::numeric_limits<double>::epsilon() * std::abs(work_.in[i]);
-    interval_in_[i] = {work_.in[i] - bit, work_.in[i] + bit};
-  }
-  // Sides are whole numbers: one that is blurred would take in the branch beside it.
   const model::Layout& layout = system_.layout();
-  for (int k = 0; k < layout.switches; ++k) {
-    const double side = work_.in[layout.side() + k];
-    interval_in_[layout.side() + k] = {side, side};
-  }
-  expr::Interval out{0, 0};
-  program.evaluate_interval(interval_in_.data(), &out, interval_registers_.data());
-  const double width = out.high - out.low;
-  return std::isfinite(width) ? 2 * width : 0;
+  enclosure_.take(work_.in);
+  enclosure_.blur(0, layout.side());  // sides, directions and statuses are exact
+  enclosure_.blur(layout.free_parameter(), layout.observed_side());
+  enclosure_.evaluate(program);
+  return 2 * enclosure_.width(0);
 }
 
 double Guards::surface_noise(int k) {

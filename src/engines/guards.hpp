@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "enclosure.hpp"
 #include "mode_motion.hpp"
 #include "reaction_sharing.hpp"
 
@@ -143,7 +144,7 @@ class Guards {
   std::array<Slots, 18> slots_;
   std::vector<double>
       memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation; surface by switch of watches
-  std::vector<expr::Interval> interval_in_, interval_registers_;
+  Enclosure enclosure_;
   std::vector<double> surface_;
   bool watches_reactions_ = false;  ///< some watch reads what the motion must publish
   bool needs_motion_ = false;

@@ -37,19 +37,13 @@ HiddenChange::HiddenChange(const model::System& system) {
   high_.resize(outputs);
   slack_.resize(outputs);
   registers_.resize(registers);
-  interval_in_.resize(in_.size());
-  interval_out_.resize(outputs);
-  interval_registers_.resize(registers);
   pieces_.reserve(2 * kMostPieces + kParts);
 }
 
 bool HiddenChange::between(double t0, double t1, const std::vector<double>& in) {
-  if (in_.size() < in.size()) {
-    in_.resize(in.size());
-    interval_in_.resize(in.size());
-  }
+  if (in_.size() < in.size()) in_.resize(in.size());
   std::copy(in.begin(), in.end(), in_.begin());
-  for (std::size_t i = 0; i < in_.size(); ++i) interval_in_[i] = {in_[i], in_[i]};
+  enclosure_.take(in_);
   for (const Formula& formula : formulas_) {
     if (hidden(formula, t0, t1)) return true;
   }
@@ -62,13 +56,13 @@ void HiddenChange::evaluate(const Formula& formula, double time) {
 }
 
 void HiddenChange::enclose(const Formula& formula, Piece piece) {
-  interval_in_[0] = {piece.from, piece.to};
-  formula.program->evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
+  enclosure_.set(0, piece.from, piece.to);
+  enclosure_.evaluate(*formula.program);
 }
 
 bool HiddenChange::within(const Formula& formula) const {
   for (int o = 0; o < formula.outputs; ++o) {
-    if (!(interval_out_[o].low >= low_[o] - slack_[o] && interval_out_[o].high <= high_[o] + slack_[o]))
+    if (!(enclosure_.low(o) >= low_[o] - slack_[o] && enclosure_.high(o) <= high_[o] + slack_[o]))
       return false;
   }
   return true;
@@ -88,7 +82,7 @@ bool HiddenChange::hidden(const Formula& formula, double t0, double t1) {
   enclose(formula, {t0, t1});
   for (int o = 0; o < formula.outputs; ++o) {
     double most = std::max(std::abs(low_[o]), std::abs(high_[o]));
-    const double reach = std::max(std::abs(interval_out_[o].low), std::abs(interval_out_[o].high));
+    const double reach = std::max(std::abs(enclosure_.low(o)), std::abs(enclosure_.high(o)));
     if (std::isfinite(reach)) most = std::max(most, reach);
     slack_[o] = kShare * (high_[o] - low_[o]) + kNegligible * most;
   }

@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "enclosure.hpp"
 #include "judder/model/system.hpp"
 
 namespace judder::engines {
@@ -39,7 +40,7 @@ class HiddenChange {
 
   std::vector<Formula> formulas_;
   std::vector<double> in_, out_, registers_, low_, high_, slack_;
-  std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
+  Enclosure enclosure_;
   std::vector<Piece> pieces_;
 };
 

@@ -215,26 +215,11 @@ void ModeMotion::note_terms() {
 
 void ModeMotion::note_all_terms() {
   note_terms();
-  const expr::Program& program = system_.motion_program();
-  interval_in_.resize(work_.in.size());
-  interval_out_.resize(program.outputs());
-  interval_registers_.resize(program.registers());
-  const int state_end = 1 + layout_.integrated();
-  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
-    const double x = work_.in[i];
-    const double bit =
-        static_cast<int>(i) < state_end ? std::numeric_limits<double>::epsilon() * std::abs(x) : 0;
-    interval_in_[i] = {x - bit, x + bit};
-  }
-  program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
-  for (int i = 0; i < n_; ++i) {
-    const double width = interval_out_[i].high - interval_out_[i].low;
-    rest_[i] = std::isfinite(width) ? width : 0;
-  }
-  for (int i = 0; i < layout_.states; ++i) {
-    const double width = interval_out_[n_ + i].high - interval_out_[n_ + i].low;
-    rate_rounding_[i] = std::isfinite(width) ? width : 0;
-  }
+  enclosure_.take(work_.in);
+  enclosure_.blur(0, 1 + layout_.integrated());
+  enclosure_.evaluate(system_.motion_program());
+  for (int i = 0; i < n_; ++i) rest_[i] = enclosure_.width(i);
+  for (int i = 0; i < layout_.states; ++i) rate_rounding_[i] = enclosure_.width(n_ + i);
   system_.solve_mass(work_, rest_.data());
   // Each term adds its own rounding and that of the state, on both sides.
   for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]) / (4 * std::numeric_limits<double>::epsilon());

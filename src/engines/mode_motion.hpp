@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "coupling.hpp"
+#include "enclosure.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
 #include "massless_joints.hpp"
@@ -209,7 +210,7 @@ class ModeMotion {
   bool powers_asked_ = false;  ///< evaluate() is to give them if that costs little
   bool powers_known_ = false;  ///< it has
   std::vector<double> terms_, rest_, drag_response_, rate_rounding_;
-  std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
+  Enclosure enclosure_;
 
   // sliding
   Coupling coupling_;

@@ -127,30 +127,18 @@ bool MotionSeries::factorise() {
 // coordinates. Interval arithmetic on the state known to its last bit tells.
 double MotionSeries::rounding_of_forces() {
   const model::Layout& layout = system_.layout();
-  const expr::Program& program = system_.motion_program();
-  interval_in_.resize(work_.in.size());
-  interval_out_.resize(program.outputs());
-  interval_registers_.resize(program.registers());
-  const int state_end = 1 + layout.integrated();
-  for (std::size_t i = 0; i < interval_in_.size(); ++i) {
-    const double x = i < in_.size() ? in_[i].c[0] : work_.in[i];
-    const double bit =
-        static_cast<int>(i) < state_end ? std::numeric_limits<double>::epsilon() * std::abs(x) : 0;
-    interval_in_[i] = {x - bit, x + bit};
-  }
-  program.evaluate_interval(interval_in_.data(), interval_out_.data(), interval_registers_.data());
+  enclosure_.take(work_.in);
+  for (std::size_t i = 0; i < in_.size(); ++i) enclosure_.set(static_cast<int>(i), in_[i].c[0], in_[i].c[0]);
+  enclosure_.blur(0, 1 + layout.integrated());
+  enclosure_.evaluate(system_.motion_program());
   std::vector<double>& width = rounding_terms_;
   width.resize(n_);
-  for (int i = 0; i < n_; ++i) {
-    const double size = interval_out_[i].high - interval_out_[i].low;
-    width[i] = std::isfinite(size) ? size : 0;
-  }
+  for (int i = 0; i < n_; ++i) width[i] = enclosure_.width(i);
   system_.solve_mass(work_, width.data());
   double most = 0;
   for (int i = 0; i < n_; ++i) most = std::max(most, std::abs(width[i]));
   for (int i = 0; i < layout.states; ++i) {
-    const double size = interval_out_[n_ + i].high - interval_out_[n_ + i].low;
-    if (std::isfinite(size)) most = std::max(most, size);
+    most = std::max(most, enclosure_.width(n_ + i));
   }
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const Series* g = row(active_[a]);

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "enclosure.hpp"
 #include "engines/numeric/ranked_lu.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/expr/program.hpp"
@@ -85,7 +86,7 @@ class MotionSeries {
   std::vector<std::uint8_t> slips_known_;           ///< by relation: rows_ hold its slips
   std::vector<std::uint8_t> constant_;              ///< by active row: its column has no higher coefficients
   numeric::RankedLu solver_;                        ///< G M⁻¹ C of order zero
-  std::vector<expr::Interval> interval_in_, interval_out_, interval_registers_;
+  Enclosure enclosure_;
 };
 
 }  // namespace judder::engines

@@ -12,22 +12,15 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Timetable::Timetable(const model::System& system, model::Workspace& work) : system_(system), work_(work) {
-  std::size_t registers = 1;
-  std::size_t outputs = 2;
   const int moving = system.layout().switches;
   for (int k = 0; k < moving + system.layout().observed; ++k) {
     const model::SwitchInfo& info = switch_info(k);
     if (!info.time_only) continue;
     switches_.push_back(k);
     observes_ = observes_ || k >= moving;
-    registers = std::max<std::size_t>(registers, info.surface.registers());
-    outputs = std::max<std::size_t>(outputs, info.surface.outputs());
   }
   restart();
   in_.resize(system.layout().size() + 1);
-  interval_in_.resize(in_.size());
-  interval_registers_.resize(registers);
-  interval_out_.resize(outputs);
 }
 
 const model::SwitchInfo& Timetable::switch_info(int k) const {
@@ -69,11 +62,10 @@ double Timetable::surface(int k, double t) {
 }
 
 numeric::TimeEnclosure Timetable::enclose(int k, double t0, double t1) {
-  for (std::size_t i = 0; i < interval_in_.size(); ++i) interval_in_[i] = {in_[i], in_[i]};
-  interval_in_[0] = {t0, t1};
-  switch_info(k).surface.evaluate_interval(interval_in_.data(), interval_out_.data(),
-                                           interval_registers_.data());
-  return {{interval_out_[0].low, interval_out_[0].high}, {interval_out_[1].low, interval_out_[1].high}};
+  enclosure_.take(in_);
+  enclosure_.set(0, t0, t1);
+  enclosure_.evaluate(switch_info(k).surface);
+  return {{enclosure_.low(0), enclosure_.high(0)}, {enclosure_.low(1), enclosure_.high(1)}};
 }
 
 // Sides of all switches of time just after t, inner ones before those whose surfaces contain them.

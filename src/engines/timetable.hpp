@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "enclosure.hpp"
 #include "engines/numeric/time_roots.hpp"
 #include "judder/model/system.hpp"
 
@@ -48,7 +49,7 @@ class Timetable {
   std::vector<double> in_;           ///< with the sides of the present piece
   bool sides_known_ = false;
   bool observes_ = false;  ///< some of them are System::observed
-  std::vector<expr::Interval> interval_in_, interval_registers_, interval_out_;
+  Enclosure enclosure_;
 };
 
 }  // namespace judder::engines
