@@ -34,6 +34,7 @@ struct Run {
   const Writing* writing = nullptr;
   std::vector<std::string> variants;
   std::vector<model::Named> set;
+  std::vector<model::Named> run;  ///< keys of [run] for this run alone
   model::Value until;
   std::vector<std::size_t> outcomes;  ///< numbers of the outcomes that are read from it
 
@@ -42,6 +43,7 @@ struct Run {
     std::string out = writing->name;
     for (const std::string& variant : variants) out += ", variant " + variant;
     for (const model::Named& named : set) out += ", " + named.name.text + "=" + text_of(named.value);
+    for (const model::Named& named : run) out += ", " + named.name.text + " " + text_of(named.value);
     if (until.given) out += ", until " + text_of(until);
     return out;
   }
@@ -153,7 +155,7 @@ class Verifier {
       const bool meant = value.model.empty() ? w == 0 || !value.only : value.model == writing.name;
       if (!meant) continue;
       found = true;
-      Run run{&writing, value.variants, differing(value, writing.spec), value.until, {}};
+      Run run{&writing, value.variants, differing(value, writing.spec), value.run, value.until, {}};
       const std::string key = run.title();
       const auto [place, fresh] = runs_.emplace(key, std::move(run));
       if (fresh) order_.push_back(key);
@@ -180,8 +182,9 @@ class Verifier {
 
   void simulate(const Run& run) {
     model::Spec spec = run.writing->spec;
-    if (const std::string problem = replace(spec.run, reference_.run); !problem.empty())
-      return fail(run, problem);
+    for (const std::vector<model::Named>* keys : {&reference_.run, &run.run}) {
+      if (const std::string problem = replace(spec.run, *keys); !problem.empty()) return fail(run, problem);
+    }
     if (run.until.given) spec.run.until = run.until;
     model::CompileOptions how;
     how.variants = run.variants;

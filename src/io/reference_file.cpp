@@ -128,6 +128,7 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
   table.boolean("only", value.only);
   table.texts("variant", value.variants);
   table.named("set", value.set);
+  table.named("run", value.run);
   table.value("until", value.until);
 
   int given = 0;

@@ -37,6 +37,7 @@ struct ReferenceValue {
   bool only = false;  ///< for model.toml alone
   std::vector<std::string> variants;  ///< later ones win
   std::vector<model::Named> set;      ///< parameters and start values; win over variants
+  std::vector<model::Named> run;      ///< keys of [run], for this value; win over those of the reference
   model::Value until;                 ///< replaces `until` of [run]
 
   Quantity quantity = Quantity::column;

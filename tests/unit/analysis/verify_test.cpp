@@ -176,6 +176,23 @@ TEST(Verify, VariantsAndSettingsChangeTheRun) {
   expect_exactly(start);
 }
 
+TEST(Verify, AValueMayHaveAnEngineOfItsOwn) {
+  ReferenceValue early = number(Quantity::count, "impact ground", 1, 0);
+  early.run = {{"until", 1.5}};
+  expect_exactly(early);
+  early.until = 2.25;  // said for the value itself: wins
+  EXPECT_EQ(judge(early).computed, 2);
+  early.run = {{"samples", 3}};
+  EXPECT_NE(judge(early).why.find("[run] has no key 'samples'"), std::string::npos);
+
+  ReferenceValue first = number(Quantity::event, "impact ground", 1);
+  ReferenceValue loose = first;
+  loose.run = {{"tolerance", 1e-4}};
+  VerifyOptions one;
+  one.both_engines = false;
+  EXPECT_EQ(verify({"", {}, {}, {first, loose, loose}}, {{"model.toml", ball()}}, one).runs, 2);
+}
+
 TEST(Verify, SaysWhatIsMissing) {
   const auto why = [](const ReferenceValue& value) { return judge(value).why; };
   EXPECT_NE(why(number(Quantity::event, "lift-off ground", 1)).find("there are 0 events 'lift-off ground'"),
