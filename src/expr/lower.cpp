@@ -659,7 +659,10 @@ class Lowering {
     Node made{};
     switch (builtin.builtin) {
       case Builtin::smooth:
-        made = graph_.call(builtin.function, a);
+        made = builtin.function == Function::asin || builtin.function == Function::acos ||
+                       builtin.function == Function::atan
+                   ? graph_.angle(builtin.function, a[0], place)
+                   : graph_.call(builtin.function, a);
         break;
       case Builtin::hypot:
         made = graph_.call(Function::hypot, a);

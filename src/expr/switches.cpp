@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 
 #include "expr/graph_data.hpp"
@@ -217,6 +218,39 @@ Node Graph::atan2(Node y, Node x, std::string_view place) {
   if (data_->is_constant(x) && data_->at(x).value > 0) return angle;
   const Node made = data_->turn(data_->two_sided_side(y, 1, SwitchKind::jump, place), angle);
   data_->write_as(made, "atan2", {y, x});
+  return made;
+}
+
+Node Graph::angle(Function inverse, Node x, std::string_view place) {
+  constexpr double kPi = std::numbers::pi;
+  const Node plain = call(inverse, std::array{x});
+  const bool opposed = data_->is_multiple(x) && data_->terms(x)[0].coefficient == -1;
+  const Node inside = opposed ? data_->operand(x, 0) : x;
+  const Entry e = data_->at(inside);
+  if (e.kind != NodeKind::call || (data_->is_multiple(x) && !opposed)) return plain;
+  const bool saw = inverse == Function::atan;
+  if (saw ? e.function != Function::tan : e.function != Function::sin && e.function != Function::cos)
+    return plain;
+  const Node turns = divide(data_->operand(inside, 0), constant(saw ? kPi : 2 * kPi));
+  // x less the nearest whole number: −½ … ½
+  const auto rest = [&](double shift, SwitchKind kind) {
+    const Node shifted = add(turns, constant(shift + 0.5));
+    const Node whole = data_->level_side(data_->find_levels(shifted, {}, true, kind, place));
+    return subtract(subtract(shifted, constant(0.5)), whole);
+  };
+  Node made{};
+  if (saw) {
+    made = multiply(constant(opposed ? -kPi : kPi), rest(0, SwitchKind::jump));
+  } else {
+    // asin(sin y) = π/2 − 2π |rest of y/2π − ¼|, acos(cos y) = 2π |rest of y/2π|
+    const Node valley = multiply(
+        constant(2 * kPi), absolute(rest(e.function == Function::sin ? -0.25 : 0, SwitchKind::kink), place));
+    const bool cosine =
+        (inverse == Function::acos) != opposed;  // acos(x) = π/2 − asin(x), acos(−x) = π − acos(x)
+    const double level = inverse == Function::acos ? (opposed ? kPi : 0) : (opposed ? -kPi / 2 : kPi / 2);
+    made = cosine ? add(constant(level), valley) : subtract(constant(level), valley);
+  }
+  data_->write_as(made, saw ? "atan" : inverse == Function::asin ? "asin" : "acos", {x});
   return made;
 }
 

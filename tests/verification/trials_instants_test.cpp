@@ -51,6 +51,11 @@ TEST_P(LastRow, IsRightByEveryEngine) {
   }
 }
 
+// Friction under a triangle asin(sin(W t)): found twice at 1e-11, with its kinks as switches of mod, and stepped over.
+INSTANTIATE_TEST_SUITE_P(TriangleOfDither, LastRow,
+                         testing::Values(Value{"E09-dither-triangle.toml", "X", 0.0463083927631, 1e-9},
+                                         Value{"E09-dither-triangle.toml", "X'", 0.0092275550857, 1e-9}));
+
 // Square waves, nested switches, coefficients by direction and speed, forces that jump under a sliding switch (closed forms); the block of
 // D13 by an implicit method with steps of 1e-6.
 INSTANTIATE_TEST_SUITE_P(

@@ -24,6 +24,44 @@ EngineResult finish(const TestModel& model) {
   return result;
 }
 
+// --- kinks that are written by inverse functions ---
+
+// Velocity of x'' = asin(sin(w t)) from rest. The triangle rises from −π/2 to π/2 in half a period π/w; over each half about its zero it gives
+// nothing, so only the time s since the last lowest or highest point counts.
+double triangle_velocity(double w, double t) {
+  const double s = std::fmod(w * t + pi / 2, pi) - pi / 2;  // phase in the present half
+  const bool rising = std::fmod(w * t + pi / 2, 2 * pi) < pi;
+  return (rising ? 0.5 * s * s : pi * pi / 4 - 0.5 * s * s) / w;
+}
+
+TEST(StepsOverKinks, TrianglesAndSawsByInverseFunctionsAreMetAtTheirKinks) {
+  for (const double w : {0.7, 7.0, 70.0}) {
+    const auto forced = [w](const std::string& wave) {
+      return text_model("[parameters]\nw = " + std::to_string(w) + R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[force]]
+along = "x'"
+value = ")toml" + wave + R"toml("
+[run]
+until = 10
+)toml");
+    };
+    for (const double tolerance : {1e-5, 1e-12}) {
+      TestModel triangle = forced("asin(sin(w*t))");
+      triangle.options.tolerance = tolerance;
+      EXPECT_NEAR(finish(triangle).end.y[2], triangle_velocity(w, 10), 1e-12) << w;
+      TestModel saw = forced("atan(tan(w*t))");
+      saw.options.tolerance = tolerance;
+      const double phase = std::fmod(w * 10 + pi / 2, pi) - pi / 2;
+      EXPECT_NEAR(finish(saw).end.y[2], 0.5 * phase * phase / w, 1e-12) << w;
+    }
+  }
+}
+
 // --- what has not moved yet ---
 
 std::string chain(int masses) {

@@ -140,6 +140,8 @@ class Graph {
   Node floor(Node x, std::string_view place);
   Node modulo(Node a, Node b, std::string_view place);
   Node atan2(Node y, Node x, std::string_view place);  ///< with its cut as a switch
+  /// asin, acos and atan. asin(sin(y)) is a triangle, atan(tan(y)) a saw: they are written with floor, so that kinks and jumps are switches.
+  Node angle(Function inverse, Node x, std::string_view place);
   Node bump(Node s, std::string_view place);
   Node less(Node a, Node b, bool or_equal, std::string_view place,
             std::string_view text);  ///< condition a < b

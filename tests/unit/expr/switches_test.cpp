@@ -130,6 +130,44 @@ TEST(Switches, TheCutOfAtan2IsContinuedOnEachSide) {
   EXPECT_EQ(with_sides(p, {0, 1, 1e-20, 0, 1})[0], 1e-20);
 }
 
+TEST(Switches, InverseFunctionsOfWavesAreTrianglesAndSaws) {
+  using Function = double (*)(double);
+  const auto expect_same = [](const std::string& text, auto&& wanted, bool jumps) {
+    Room r;
+    const Node node = r.read(text);
+    ASSERT_FALSE(r.graph.switches().empty()) << text;
+    for (const Switch& s : r.graph.switches())
+      EXPECT_EQ(s.kind, jumps ? SwitchKind::jump : SwitchKind::kink) << text;
+    for (double x = -20; x < 20; x += 0.0617) {
+      // The inverse of a wave, as the C library computes it, loses digits where the wave is flat.
+      const double flat = jumps ? 1 : std::min(std::abs(std::cos(wanted(x))), std::abs(std::sin(wanted(x))));
+      EXPECT_NEAR(r.graph.evaluate(node, std::vector<double>{0, x, 0, 0}), wanted(x), 1e-14 + 1e-15 / flat)
+          << text << " at " << x;
+    }
+  };
+  for (const auto& [name, wave] : {std::pair<std::string, Function>{"sin", std::sin},
+                                   std::pair<std::string, Function>{"cos", std::cos}}) {
+    for (const double sign : {1.0, -1.0}) {
+      const std::string inside = (sign > 0 ? "(" : "(-") + name + "(3*x + 1))";
+      const auto with = [&](Function inverse) {
+        return [=, wave = wave](double x) { return inverse(sign * wave(3 * x + 1)); };
+      };
+      expect_same("asin" + inside, with(std::asin), false);
+      expect_same("acos" + inside, with(std::acos), false);
+    }
+  }
+  expect_same(
+      "atan(tan(x))", [](double x) { return std::atan(std::tan(x)); }, true);
+  expect_same(
+      "atan(-tan(2*x))", [](double x) { return std::atan(-std::tan(2 * x)); }, true);
+  Room r;
+  for (const char* smooth : {"asin(sin(x)/2)", "asin(x)", "atan(sin(x))", "acos(tan(x))", "asin(sin(1))"}) {
+    static_cast<void>(r.read(smooth));
+    EXPECT_TRUE(r.graph.switches().empty()) << smooth;
+  }
+  EXPECT_EQ(r.graph.text(r.read("asin(sin(x))")), "asin(sin(x))");
+}
+
 TEST(Switches, BumpIsSmoothHasUnitAreaAndItsKnownMaximum) {
   Room r;
   const Node node = r.read("bump(x)");
