@@ -283,7 +283,27 @@ Node Graph::Data::sum(std::vector<Term> terms, double value) {
   return intern(e, terms);
 }
 
+// After a division. 1/sign(s) is sign(s), and where s itself is cancelled what was a kink is a jump: x/abs(x), abs(x)/x.
+void Graph::Data::mark_jumps(std::vector<Term>& factors) {
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const Entry e = at(factors[i].node);
+    if (e.kind != NodeKind::sign || !is_whole(factors[i].coefficient) || !is_odd(factors[i].coefficient))
+      continue;
+    factors[i].coefficient = 1;
+    const Node surface = switches[e.first].surface;
+    bool vanishes = at(surface).kind == NodeKind::product;  // not taken apart here
+    for (std::size_t k = 0; k < factors.size() && !vanishes; ++k) {
+      if (k == i || factors[k].coefficient < 0 || at(factors[k].node).kind == NodeKind::sign) continue;
+      bool flipped = false;
+      vanishes = normalised(factors[k].node, flipped) == surface;
+    }
+    if (!vanishes) switches[e.first].kind = SwitchKind::jump;
+  }
+}
+
 Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
+  const bool divides =
+      std::any_of(factors.begin(), factors.end(), [](const Term& f) { return f.coefficient < 0; });
   for (bool again = true; again;) {
     again = false;
     std::vector<Term> flat;
@@ -323,6 +343,7 @@ Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
     factors = std::move(flat);
   }
   if (coefficient == 0) return constant(0);
+  if (divides) mark_jumps(factors);
   if (factors.empty()) return constant(coefficient);
   if (factors.size() == 1 && factors[0].coefficient == 1) return scale(coefficient, factors[0].node);
   Entry e;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numbers>
 #include <unordered_map>
@@ -286,7 +287,9 @@ class Lowering {
       return report(tree, scope, "a negative number has no power " + judder::to_text(graph_.value(*exponent)),
                     "cbrt(x) is the cube root of any x");
     }
-    return checked(tree, scope, graph_.power(*base, *exponent));
+    std::optional<Node> made;
+    if (graph_.is_constant(*exponent)) made = root_of_squares(*base, graph_.value(*exponent), scope.place);
+    return checked(tree, scope, made ? *made : graph_.power(*base, *exponent));
   }
 
   std::optional<Result> prime(const Tree& tree, Scope& scope) {
@@ -659,14 +662,14 @@ class Lowering {
     Node made{};
     switch (builtin.builtin) {
       case Builtin::smooth:
-        made = builtin.function == Function::asin || builtin.function == Function::acos ||
-                       builtin.function == Function::atan
-                   ? graph_.angle(builtin.function, a[0], place)
-                   : graph_.call(builtin.function, a);
+        made = smooth(builtin.function, a[0], place);
         break;
-      case Builtin::hypot:
-        made = graph_.call(Function::hypot, a);
+      case Builtin::hypot: {
+        std::vector<Node> sides;
+        std::copy_if(a.begin(), a.end(), std::back_inserter(sides), [this](Node b) { return !is_zero(b); });
+        made = sides.size() == 1 ? graph_.absolute(sides[0], place) : graph_.call(Function::hypot, a);
         break;
+      }
       case Builtin::abs:
         made = graph_.absolute(a[0], place);
         break;
@@ -706,6 +709,42 @@ class Lowering {
                     tree.text + "(" + judder::to_text(graph_.value(a[0])) + ") is not a finite number", "");
     }
     return checked(tree, scope, made);
+  }
+
+  /// Functions that are smooth where they stand alone, but not where they undo another one.
+  Node smooth(Function function, Node a, const std::string& place) {
+    if (function == Function::asin || function == Function::acos || function == Function::atan)
+      return graph_.angle(function, a, place);
+    if (function == Function::sqrt) {
+      if (const std::optional<Node> made = root_of_squares(a, 0.5, place)) return *made;
+    }
+    return graph_.call(function, std::array{a});
+  }
+
+  /// a^exponent where a has squares among its factors: sqrt(x^2) is abs(x), whose kink is a switch.
+  std::optional<Node> root_of_squares(Node a, double exponent, const std::string& place) {
+    if (graph_.is_constant(a) || is_whole(exponent)) return std::nullopt;
+    const Factored parts = graph_.factored(a);
+    const auto is_square = [](const Factor& factor) { return std::fmod(factor.exponent, 2) == 0; };
+    if (std::none_of(parts.factors.begin(), parts.factors.end(), is_square)) return std::nullopt;
+    Node sizes = graph_.constant(1);
+    Node rest = graph_.constant(parts.coefficient);
+    const auto raised = [this](Node base, double power) {
+      return graph_.power(base, graph_.constant(power));
+    };
+    for (const Factor& factor : parts.factors) {
+      if (is_square(factor)) {
+        const double power = factor.exponent * exponent;
+        const bool sized = std::fmod(power, 2) == 0 || graph_.is_positive(factor.base);
+        sizes =
+            graph_.multiply(sizes, raised(sized ? factor.base : graph_.absolute(factor.base, place), power));
+      } else {
+        rest = graph_.multiply(rest, raised(factor.base, factor.exponent));
+      }
+    }
+    const Node root =
+        exponent == 0.5 ? graph_.call(Function::sqrt, std::array{rest}) : raised(rest, exponent);
+    return graph_.multiply(sizes, root);
   }
 
   std::optional<Result> choose(const Tree& tree, Scope& scope) {

@@ -56,7 +56,7 @@ TEST(LinearModels, AreRecognised) {
 TEST(LinearModels, OthersAreRefusedWithTheReason) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {force("-y^3"), "force on y: y^3"},
-      {force("sqrt(x^2)"), "force on y: sqrt(x^2)"},
+      {force("sqrt(x^2 + 1)"), "force on y: sqrt(x^2 + 1)"},
       {force("x*y"), "force on y: x*y"},
       {force("abs(x)*y'"), "force on y: x*y'*sign(x)"},
       {force("-(1 + 0.1*cos(t))*y"), "force on y: y*(0.1*cos(t) + 1) has a factor that varies with time"},

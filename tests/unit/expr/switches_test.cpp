@@ -168,6 +168,40 @@ TEST(Switches, InverseFunctionsOfWavesAreTrianglesAndSaws) {
   EXPECT_EQ(r.graph.text(r.read("asin(sin(x))")), "asin(sin(x))");
 }
 
+TEST(Switches, RootsOfSquaresAreSizes) {
+  const auto expect_size = [](const std::string& text, const std::string& wanted) {
+    Room r;
+    const Node node = r.read(text);
+    EXPECT_EQ(node, r.read(wanted)) << text << " is " << r.graph.text(node);
+  };
+  expect_size("sqrt(x^2)", "abs(x)");
+  expect_size("(x^2)^0.5", "abs(x)");
+  expect_size("sqrt((x - y)^2)", "abs(x - y)");
+  expect_size("((x - 1)^2)^1.5", "abs(x - 1)^3");
+  expect_size("sqrt(4*x^2*exp(y))", "abs(x)*sqrt(4*exp(y))");
+  expect_size("sqrt(x^4*y^2)", "x^2*abs(y)");
+  expect_size("hypot(x, 0)", "abs(x)");
+  expect_size("sqrt(exp(2*x)^2)", "exp(2*x)");
+  Room r;
+  for (const char* smooth : {"sqrt(x)", "sqrt(x^2 + y^2)", "x^1.5", "sqrt(x^3)", "hypot(x, y)", "(x^2)^3"})
+    static_cast<void>(r.read(smooth));
+  EXPECT_TRUE(r.graph.switches().empty());
+}
+
+// x/abs(x) is a jump like sign(x), not a pole, also where it is divided by.
+TEST(Switches, ANumberBySizeIsItsSign) {
+  for (const char* text :
+       {"x/abs(x)", "x/sqrt(x^2)", "1/sign(x)", "1/sign(x)^3", "abs(x)/x", "1/(x/abs(x))"}) {
+    Room r;
+    const Node node = r.read(text);
+    ASSERT_EQ(r.graph.switches().size(), 1U) << text;
+    EXPECT_EQ(r.graph.switches()[0].kind, SwitchKind::jump) << text;
+    EXPECT_EQ(node, r.read("sign(x)")) << text << " is " << r.graph.text(node);
+  }
+  Room r;
+  EXPECT_EQ(r.read("sign(x)/sign(x)"), r.graph.constant(1));
+}
+
 TEST(Switches, BumpIsSmoothHasUnitAreaAndItsKnownMaximum) {
   Room r;
   const Node node = r.read("bump(x)");
