@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr double kEasy = 1e-2;  ///< share of the error allowed below which a step is longer than it can know
+constexpr double kEasy = 0.1;  ///< share of the error allowed below which a step is longer than it can know
 constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
 constexpr int kNoiseLasts = 8;         ///< steps that a measured rounding is good for
 constexpr int kMostMisses = 40;        ///< of a zero that the motion does not have
@@ -17,11 +17,20 @@ constexpr double kFirstLength = 1024;  ///< smallest steps: the least that is tr
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
 
+// Of what the points of a step have seen of a formula: by so much a smooth one may lie outside between them, with eight points and with four.
+constexpr double kShareOfPoints = 0.1;
+constexpr double kShareOfFewPoints = 0.25;
+
 }  // namespace
 
 bool EventEngine::Run::hides_change(double h) {
   motion_.load(t_, y_.data());
-  return hidden_change_.between(t_, t_ + h, work_.in);
+  const double share = stiff_ || method_ == numeric::Method::order5 ? kShareOfFewPoints : kShareOfPoints;
+  const HiddenChange::Step step{t_, t_ + h, stiff_ ? radau_.nodes() : explicit_.nodes(), share};
+  return hidden_change_.between(step, work_.in, [this](double theta, double* y) {
+    dense(theta, node_y_.data());
+    std::copy_n(node_y_.begin(), layout_.integrated(), y);
+  });
 }
 
 bool EventEngine::Run::try_step(double h) {
@@ -232,7 +241,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     if (t_ == phase_start_ && options_.step == 0 && gives_way_at_once(h)) return StepEnd::guard;
     // An easy step may have gone over something between its points.
-    if (error < kEasy && options_.step == 0 && h > smallest && !system_.steady() && hides_change(h)) {
+    if (error < kEasy && options_.step == 0 && h > smallest && !hidden_change_.impossible() &&
+        hides_change(h)) {
       ++result_.rejected;
       h *= 0.5;
       grow_allowed_ = false;

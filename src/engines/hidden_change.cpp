@@ -9,9 +9,11 @@ namespace {
 
 constexpr int kParts = 8;                ///< of the step, between its points
 constexpr std::size_t kMostPieces = 64;  ///< looked at for one formula
-constexpr double kShare = 0.1;  ///< of what the points have seen: by so much a value between may lie outside
+constexpr std::size_t kMostSeen = 16;    ///< points of a method
 constexpr double kNegligible =
-    1e-6;  ///< of what the formula may be on the step: smaller changes are the tolerance's
+    1e-6;  ///< of what the formula is at the points: smaller changes are the tolerance's
+
+constexpr double kRoundings = 16;  ///< a difference is more than rounding beyond so many times its bound
 
 }  // namespace
 
@@ -19,7 +21,7 @@ HiddenChange::HiddenChange(const model::System& system) {
   std::size_t outputs = 1;
   std::size_t registers = 1;
   const auto add = [&](const expr::Program& program, std::size_t count) {
-    if (count == 0) return;
+    if (count == 0 || !program.has_peaks()) return;
     formulas_.push_back({&program, static_cast<int>(count)});
     outputs = std::max<std::size_t>(outputs, program.outputs());
     registers = std::max<std::size_t>(registers, program.registers());
@@ -31,6 +33,12 @@ HiddenChange::HiddenChange(const model::System& system) {
     if (!relation.rows_constant) add(relation.rows, relation.rows.outputs());
     add(relation.law, relation.law.outputs());
   }
+  if (formulas_.empty()) return;
+  width_ = layout.integrated();
+  const std::size_t points = kParts + 1 + kMostSeen + kMostPieces;
+  theta_.reserve(points);
+  states_.reserve(points * width_);
+  bend_.resize(width_);
   in_.resize(layout.size() + 1);
   out_.resize(outputs);
   low_.resize(outputs);
@@ -40,24 +48,75 @@ HiddenChange::HiddenChange(const model::System& system) {
   pieces_.reserve(2 * kMostPieces + kParts);
 }
 
-bool HiddenChange::between(double t0, double t1, const std::vector<double>& in) {
-  if (in_.size() < in.size()) in_.resize(in.size());
-  std::copy(in.begin(), in.end(), in_.begin());
-  enclosure_.take(in_);
-  for (const Formula& formula : formulas_) {
-    if (hidden(formula, t0, t1)) return true;
-  }
-  return false;
+int HiddenChange::add_point(double theta) {
+  theta_.push_back(theta);
+  states_.resize(theta_.size() * width_);
+  (*path_)(theta, &states_[states_.size() - width_]);
+  return static_cast<int>(theta_.size()) - 1;
 }
 
-void HiddenChange::evaluate(const Formula& formula, double time) {
-  in_[0] = time;
+bool HiddenChange::between(const Step& step, const std::vector<double>& in, const Path& path) {
+  step_ = &step;
+  path_ = &path;
+  in_.assign(in.begin(), in.end());
+  enclosure_.take(in_);
+  theta_.clear();
+  for (int j = 0; j <= kParts; ++j) add_point(static_cast<double>(j) / kParts);
+  for (const double theta : step.seen) add_point(theta);
+  note_bends();
+  return std::any_of(formulas_.begin(), formulas_.end(),
+                     [this](const Formula& formula) { return hidden(formula); });
+}
+
+// Within a part a component leaves its chord by an eighth of its second difference; twice that, for what is not a parabola.
+void HiddenChange::note_bends() {
+  for (std::size_t i = 0; i < width_; ++i) {
+    double most = 0;
+    for (int j = 1; j < kParts; ++j)
+      most = std::max(most, std::abs(state(j + 1)[i] - 2 * state(j)[i] + state(j - 1)[i]));
+    bend_[i] = 0.25 * most;
+  }
+}
+
+void HiddenChange::evaluate(const Formula& formula, int point) {
+  in_[0] = theta_[point] < 1 ? step_->t0 + theta_[point] * (step_->t1 - step_->t0) : step_->t1;
+  std::copy_n(state(point), width_, in_.begin() + 1);
   formula.program->evaluate(in_.data(), out_.data(), registers_.data());
 }
 
-void HiddenChange::enclose(const Formula& formula, Piece piece) {
-  enclosure_.set(0, piece.from, piece.to);
+// What the formula can be between two points that bound one part or less, or, with from = 0 and to = kParts, on the whole step.
+void HiddenChange::enclose(const Formula& formula, int from, int to, double bend) {
+  const bool whole = from == 0 && to == kParts;
+  const double length = step_->t1 - step_->t0;
+  enclosure_.set(0, step_->t0 + theta_[from] * length,
+                 theta_[to] < 1 ? step_->t0 + theta_[to] * length : step_->t1);
+  for (std::size_t i = 0; i < width_; ++i) {
+    double low = std::min(state(from)[i], state(to)[i]);
+    double high = std::max(state(from)[i], state(to)[i]);
+    for (int j = 1; whole && j < kParts; ++j) {
+      low = std::min(low, state(j)[i]);
+      high = std::max(high, state(j)[i]);
+    }
+    enclosure_.set(static_cast<int>(i) + 1, low - bend * bend_[i], high + bend * bend_[i]);
+  }
   enclosure_.evaluate(*formula.program);
+}
+
+// [l, u], and by how much a value may lie outside.
+void HiddenChange::note_values(const Formula& formula) {
+  std::fill(low_.begin(), low_.end(), std::numeric_limits<double>::infinity());
+  std::fill(high_.begin(), high_.end(), -std::numeric_limits<double>::infinity());
+  for (std::size_t k = 0; k < step_->seen.size(); ++k) {
+    evaluate(formula, kParts + 1 + static_cast<int>(k));
+    for (int o = 0; o < formula.outputs; ++o) {
+      low_[o] = std::min(low_[o], out_[o]);
+      high_[o] = std::max(high_[o], out_[o]);
+    }
+  }
+  for (int o = 0; o < formula.outputs; ++o) {
+    const double most = std::max(std::abs(low_[o]), std::abs(high_[o]));
+    slack_[o] = step_->share * (high_[o] - low_[o]) + kNegligible * most + std::numeric_limits<double>::min();
+  }
 }
 
 bool HiddenChange::within(const Formula& formula) const {
@@ -68,38 +127,43 @@ bool HiddenChange::within(const Formula& formula) const {
   return true;
 }
 
-bool HiddenChange::hidden(const Formula& formula, double t0, double t1) {
-  const auto time = [&](int part) { return part == kParts ? t1 : t0 + part * ((t1 - t0) / kParts); };
-  std::fill(low_.begin(), low_.end(), std::numeric_limits<double>::infinity());
-  std::fill(high_.begin(), high_.end(), -std::numeric_limits<double>::infinity());
-  for (int j = 0; j <= kParts; ++j) {
-    evaluate(formula, time(j));
-    for (int o = 0; o < formula.outputs; ++o) {
-      low_[o] = std::min(low_[o], out_[o]);
-      high_[o] = std::max(high_[o], out_[o]);
-    }
-  }
-  enclose(formula, {t0, t1});
+// Of the values at the point evaluated last, whether one lies outside by more than its rounding.
+bool HiddenChange::outside(const Formula& formula) {
+  bool rounding_known = false;
   for (int o = 0; o < formula.outputs; ++o) {
-    double most = std::max(std::abs(low_[o]), std::abs(high_[o]));
-    const double reach = std::max(std::abs(enclosure_.low(o)), std::abs(enclosure_.high(o)));
-    if (std::isfinite(reach)) most = std::max(most, reach);
-    slack_[o] = kShare * (high_[o] - low_[o]) + kNegligible * most;
+    const double excess = std::max(low_[o] - out_[o], out_[o] - high_[o]);
+    if (!(excess > slack_[o])) continue;
+    if (!rounding_known) {
+      enclosure_.take(in_);
+      enclosure_.blur(0, 1 + static_cast<int>(width_));
+      enclosure_.evaluate(*formula.program);
+      rounding_known = true;
+    }
+    if (excess > kRoundings * enclosure_.width(o)) return true;
   }
+  return false;
+}
+
+bool HiddenChange::hidden(const Formula& formula) {
+  theta_.resize(kParts + 1 + step_->seen.size());  // middles of the formula before are forgotten
+  note_values(formula);
+  enclose(formula, 0, kParts, 1);
   if (within(formula)) return false;
   pieces_.clear();
-  for (int j = 0; j < kParts; ++j) pieces_.push_back({time(j), time(j + 1)});
+  for (int j = 0; j < kParts; ++j) {
+    evaluate(formula, j);
+    if (outside(formula)) return true;
+    pieces_.push_back({j, j + 1, 1});
+  }
   for (std::size_t p = 0; p < std::min(pieces_.size(), kMostPieces); ++p) {
     const Piece piece = pieces_[p];
-    enclose(formula, piece);
+    enclose(formula, piece.from, piece.to, piece.bend);
     if (within(formula)) continue;
-    const double middle = piece.from + 0.5 * (piece.to - piece.from);
+    const int middle = add_point(0.5 * (theta_[piece.from] + theta_[piece.to]));
     evaluate(formula, middle);
-    for (int o = 0; o < formula.outputs; ++o) {
-      if (out_[o] < low_[o] - slack_[o] || out_[o] > high_[o] + slack_[o]) return true;
-    }
-    pieces_.push_back({piece.from, middle});
-    pieces_.push_back({middle, piece.to});
+    if (outside(formula)) return true;
+    pieces_.push_back({piece.from, middle, 0.25 * piece.bend});
+    pieces_.push_back({middle, piece.to, 0.25 * piece.bend});
   }
   return false;
 }

@@ -1,15 +1,21 @@
-// Changes with time that lie between the points of a step: a pulse of force after a long rest, a wall that comes and goes.
+// Changes that lie between the points of a step: a pulse of force after a long rest, a wall that comes and goes, a narrow hill on a long road.
 //
 // A step is as long as its error estimate allows, and the estimate sees the equations at a few points only. Where nothing happens at these points
-// the step grows, and a pulse between two of them is never met. Interval arithmetic knows better: over a piece of the step, with the state as it is
-// at its start, it encloses everything that a formula of time can be. Let [l, u] hold the values of a formula at nine points of the step. A piece whose enclosure lies in [l, u], widened a little, hides nothing. Any other is halved, and its middle is looked at: a value outside is
-// a change that the step has not seen. The search is breadth first, and bounded: formulas that enclose badly prove nothing, and cost little.
+// the step grows, and what lies between two of them is never met. Interval arithmetic knows better: over a piece of the step it encloses everything
+// that a formula can be while time and state are what they are on that piece. Let [l, u] hold the values of a formula at the points whose rates the
+// step is made of. A piece whose enclosure lies in [l, u], widened a little, hides nothing. Any other is halved, and its middle is looked at: a value
+// outside is a change that the step has not seen. The search is breadth first, and bounded: formulas that enclose badly prove nothing, and cost little.
 //
-// It is asked where a step was easy: its error far below the tolerance. A step that the error holds back follows its formulas anyway.
+// Only formulas that can have such places are searched (expr::Program::has_peaks): sums, products, sines and low powers are what they look like. It is
+// asked where a step was easy, its error far below the tolerance: a step that the error holds back follows its formulas anyway.
+//
+// The state on a piece is taken from the step's polynomial: between its ends, and beyond them by what it bends.
 //
 // R. E. Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis, SIAM 2009.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "enclosure.hpp"
@@ -19,11 +25,22 @@ namespace judder::engines {
 
 class HiddenChange {
  public:
+  /// Writes the state at the share θ of the step: positions, velocities, states.
+  using Path = std::function<void(double theta, double* y)>;
+
   explicit HiddenChange(const model::System& system);
 
-  /// Whether a force, a rate, a gap, a slip or a law takes values between t0 and t1 that it has at none of the points there, for the state and the
-  /// sides in `in`.
-  [[nodiscard]] bool between(double t0, double t1, const std::vector<double>& in);
+  /// No formula of the system can hide anything.
+  [[nodiscard]] bool impossible() const { return formulas_.empty(); }
+
+  struct Step {
+    double t0, t1;
+    std::span<const double>
+        seen;      ///< shares θ of the step at which the method has asked for rates that count
+    double share;  ///< of what these points have seen: by so much a value between them may lie outside
+  };
+  /// Whether a force, a rate, a gap, a slip or a law takes values on the step that it has at none of the points seen, for the sides in `in`.
+  [[nodiscard]] bool between(const Step& step, const std::vector<double>& in, const Path& path);
 
  private:
   struct Formula {
@@ -31,15 +48,29 @@ class HiddenChange {
     int outputs;  ///< the first ones count
   };
   struct Piece {
-    double from, to;  ///< times
+    int from, to;  ///< numbers of points
+    double bend;   ///< of that of the parts of the step
   };
-  [[nodiscard]] bool hidden(const Formula& formula, double t0, double t1);
-  void enclose(const Formula& formula, Piece piece);
+  [[nodiscard]] bool hidden(const Formula& formula);
+  int add_point(double theta);
+  void note_values(const Formula& formula);
+  [[nodiscard]] bool outside(const Formula& formula);
+  [[nodiscard]] const double* state(int point) const {
+    return &states_[static_cast<std::size_t>(point) * width_];
+  }
+  void note_bends();
+  void enclose(const Formula& formula, int from, int to, double bend);
   [[nodiscard]] bool within(const Formula& formula) const;
-  void evaluate(const Formula& formula, double time);
+  void evaluate(const Formula& formula, int point);
 
   std::vector<Formula> formulas_;
+  std::size_t width_ = 0;  ///< of a state
+  std::vector<double> theta_,
+      states_;                ///< by point: the parts' ends first, then those seen, then middles of pieces
+  std::vector<double> bend_;  ///< by component: how far it leaves the straight line within a part
   std::vector<double> in_, out_, registers_, low_, high_, slack_;
+  const Step* step_ = nullptr;
+  const Path* path_ = nullptr;
   Enclosure enclosure_;
   std::vector<Piece> pieces_;
 };

@@ -570,4 +570,29 @@ Program compile(const Graph& graph, std::span<const Node> outputs, const InputMa
   return p;
 }
 
+bool Program::has_peaks() const {
+  constexpr int kBroad = 4;  // powers up to this one are flat nowhere that counts
+  return std::any_of(code_.begin(), code_.end(), [](const Instruction& i) {
+    switch (static_cast<Operation>(i.operation)) {
+      case Operation::power_whole:
+        return i.extra > kBroad;
+      case Operation::divide:
+      case Operation::reciprocal:
+      case Operation::power:
+      case Operation::atan2:
+      case Operation::flat:
+      case Operation::tan:
+      case Operation::atan:
+      case Operation::tanh:
+      case Operation::exp:
+      case Operation::log:
+      case Operation::sinh:
+      case Operation::cosh:
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
 }  // namespace judder::expr

@@ -62,6 +62,100 @@ until = 10
   }
 }
 
+// Friction of size 1 in other words than sign: 1.5 m/s are gone after 1.5 s and 1.125 m, and the body stays there.
+TEST(StepsOverKinks, FrictionWrittenWithSizesSticks) {
+  for (const std::string force : {"-x'/abs(x')", "-x'/sqrt(x'^2)", "-x'*(x'^2)^(-0.5)", "-hypot(x', 0)/x'"}) {
+    TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1.5 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = ")toml" + force + R"toml("
+[run]
+until = 3
+)toml");
+    for (const double tolerance : {1e-6, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const EngineResult result = finish(model);
+      EXPECT_LT(result.steps, 20) << force;
+      EXPECT_NEAR(result.end.y[0], 1.125, 1e-12) << force;
+      EXPECT_EQ(result.end.y[1], 0) << force;
+    }
+  }
+}
+
+// --- what lies between the points of a step ---
+
+std::string flying(const std::string& force, const std::string& more = "") {
+  return R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = 1
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[force]]
+along = "x'"
+value = ")toml" +
+         force + "\"\n" + more + "[run]\nuntil = 10\n";
+}
+
+// A body that no force has moved for long comes to a hill of the width w. Below its top it goes through, late by ∫ (1/v(x) − 1/v(∞)) dx, and has its
+// speed again; a higher one throws it back.
+TEST(StepsOverNarrowPlaces, AHillOfPotentialIsMet) {
+  for (const double width : {0.1, 1e-2, 1e-3, 1e-5}) {
+    for (const double place : {5.0, 5.1234}) {
+      for (const double height : {0.1, 0.3, 2.0}) {
+        const std::string w = std::to_string(width);
+        const std::string u = "((x - " + std::to_string(place) + ")/" + w + ")";
+        TestModel model =
+            text_model(flying("2*" + std::to_string(height) + "*" + u + "/" + w + "*exp(-" + u + "^2)"));
+        double late = 0;
+        constexpr int kPieces = 4000;
+        for (int k = 0; k < kPieces; ++k) {  // midpoint rule, exact to rounding for what fades like this
+          const double s = -8 + 16 * (k + 0.5) / kPieces;
+          late += 16.0 / kPieces * width * (1 / std::sqrt(1 - 2 * height * std::exp(-s * s)) - 1);
+        }
+        for (const double tolerance : {1e-6, 1e-9}) {
+          model.options.tolerance = tolerance;
+          const EngineResult result = finish(model);
+          const double right = height < 0.5 ? 1 : -1;
+          EXPECT_NEAR(result.end.y[2], right, 300 * tolerance) << width << ' ' << place << ' ' << height;
+          if (height < 0.5) {
+            EXPECT_NEAR(result.end.y[0], 10 - late, 2000 * tolerance)
+                << width << ' ' << place << ' ' << height;
+          }
+          EXPECT_LT(result.steps, 400);
+        }
+      }
+    }
+  }
+}
+
+// The work of a bump of the width w is its integral, w.
+TEST(StepsOverNarrowPlaces, TheWorkOfANarrowBumpIsItsIntegral) {
+  for (const double width : {0.3, 1e-2, 1e-4}) {
+    TestModel model = text_model(flying("-bump((x - 5.05)/" + std::to_string(width) + ")"));
+    for (const double tolerance : {1e-6, 1e-9}) {
+      model.options.tolerance = tolerance;
+      EXPECT_NEAR(finish(model).end.y[2], std::sqrt(1 - 2 * width), 300 * tolerance) << width;
+    }
+  }
+}
+
+// A body in free flight hits a thin spike: x = t, y = 1, and the spike is as high as y where 2 exp(−((x − 5)/w)²) = 1.
+TEST(StepsOverNarrowPlaces, AThinSpikeIsHit) {
+  for (const double width : {0.05, 1e-3, 1e-5}) {
+    const TestModel model =
+        text_model(flying("0", "[[contact]]\nname = \"spike\"\ngap = \"y - 2*exp(-((x - 5)/" +
+                                   std::to_string(width) + ")^2)\"\n[contact.impact]\nrestitution = 1\n"));
+    const simulate::Result result = run(model);
+    ASSERT_EQ(result.data.events.size(), 1U) << width;
+    EXPECT_NEAR(result.data.events[0].time, 5 - width * std::sqrt(std::log(2.0)), 1e-8) << width;
+  }
+}
+
 // --- what has not moved yet ---
 
 std::string chain(int masses) {

@@ -60,6 +60,8 @@ class Program {
   [[nodiscard]] bool constant() const {
     return length() == 0 && loads_.empty();
   }  ///< no output depends on an input
+  /// Whether an output can change by much over a little of its inputs and be flat elsewhere, as exp(−x²/ε), 1/(x² + ε) or x²⁰ on |x| < 1.
+  [[nodiscard]] bool has_peaks() const;
   [[nodiscard]] std::size_t length() const { return code_.empty() ? 0 : code_.size() - 1; }
 
   void evaluate(const double* in, double* out, double* registers) const;

@@ -11,7 +11,39 @@ namespace {
 /// The larger of two norms where not a number wins: a comparison with NaN is false.
 double larger(double norm, double value) { return value <= norm ? norm : value; }
 
+/// Nodes with a weight in y₁; row kStages of `a` holds the weights.
+template <class Table>
+struct WeightedNodes {
+  static constexpr bool counts(int stage) { return Table::a[Table::kStages][stage] != 0; }
+  static constexpr int kCount = [] {
+    int count = 0;
+    for (int i = 0; i < Table::kStages; ++i) count += counts(i) ? 1 : 0;
+    return count;
+  }();
+  static constexpr std::array<double, kCount> value = [] {
+    std::array<double, kCount> nodes{};
+    int next = 0;
+    for (int i = 0; i < Table::kStages; ++i) {
+      if (counts(i)) nodes[next++] = Table::c[i];
+    }
+    return nodes;
+  }();
+};
+constexpr std::array<double, 9> kEverywhere{0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1};
+
 }  // namespace
+
+std::span<const double> ExplicitStepper::nodes() const {
+  switch (method_) {
+    case Method::order5:
+      return WeightedNodes<Order5Table>::value;
+    case Method::order8:
+      return WeightedNodes<Order8Table>::value;
+    case Method::uniform:
+      break;
+  }
+  return kEverywhere;
+}
 
 void ExplicitStepper::resize(int components) {
   n_ = components;

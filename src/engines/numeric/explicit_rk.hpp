@@ -31,6 +31,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -73,6 +74,8 @@ class ExplicitStepper {
   bool prepare_dense_error(Rhs& rhs);
 
   [[nodiscard]] const double* y1() const { return y1_.data(); }
+  /// Shares of the step at which the rates were taken that y1 is made of, of the last step. A uniform step knows its rates everywhere: nine points.
+  [[nodiscard]] std::span<const double> nodes() const;
   [[nodiscard]] const double* f1() const {
     return stages_.data() + end_stage_ * n_;
   }  ///< after prepare_end_rate()

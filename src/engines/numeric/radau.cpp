@@ -45,6 +45,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
+std::span<const double> RadauStepper::nodes() { return radau::kNodes; }
+
 void RadauStepper::resize(int components, int quadratures) {
   n_ = components;
   quadratures_ = quadratures;

@@ -26,6 +26,7 @@
 // E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, IV.8 (RADAU5).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -84,6 +85,8 @@ class RadauStepper {
   [[nodiscard]] std::size_t load(std::span<const double> in);
 
   [[nodiscard]] const double* y1() const { return y1_.data(); }
+  /// Shares of the step at which rates are taken, with its start, which the error estimate sees.
+  [[nodiscard]] static std::span<const double> nodes();
   [[nodiscard]] const double* f1() const { return f1_.data(); }  ///< after prepare_end_rate()
   [[nodiscard]] double t1() const { return t_ + h_; }
 
@@ -153,6 +156,7 @@ namespace radau {
 // √6 = 2.449489742783178…
 inline constexpr double kC1 = 0.1550510257216821901802716;  ///< (4 − √6)/10
 inline constexpr double kC2 = 0.6449489742783178098197284;  ///< (4 + √6)/10
+inline constexpr std::array<double, 4> kNodes{0, kC1, kC2, 1};
 }  // namespace radau
 
 template <class Rhs>
