@@ -122,6 +122,7 @@ bool colours() {
 int report(const io::LoadedModel& loaded) {
   print_own_message(render(loaded.diagnostics, loaded.file.name, loaded.file.text, colours()));
   if (!loaded.file.opened) return kInputOutput;
+  if (loaded.misused) return kUsage;
   return loaded.ok() ? kDone : kModelInvalid;
 }
 

@@ -77,7 +77,7 @@ int usage_error(const std::string& message, const std::string& help = {});
 /// True if messages may be coloured: a terminal, and NO_COLOR not set.
 [[nodiscard]] bool colours();
 
-/// Prints the messages of a model on standard error; returns kDone, kModelInvalid or kInputOutput.
+/// Prints the messages of a model on standard error; returns kDone, kUsage, kModelInvalid or kInputOutput.
 int report(const io::LoadedModel& loaded);
 
 /// True if there is an engine of that name; after false a usage error has been printed.

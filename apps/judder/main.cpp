@@ -1,6 +1,7 @@
 // judder VERB …: finds the verb, reads its arguments by its description, runs it.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -92,6 +93,18 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
   if (!repeats && arguments.positionals.size() > verb.positionals.size()) {
     return usage_error("one argument too many: '" + arguments.positionals[verb.positionals.size()] + "'",
                        "usage: " + usage_line(verb));
+  }
+  // An empty text is what a shell makes of a variable that is not set; it stands for nothing.
+  for (std::size_t i = 0; i < arguments.positionals.size(); ++i) {
+    if (arguments.positionals[i].empty())
+      return usage_error(verb.positionals[std::min(i, verb.positionals.size() - 1)].name + " is empty",
+                         "usage: " + usage_line(verb));
+  }
+  for (const Option& option : verb.options) {
+    const std::vector<std::string>& given = values[option.long_name()];
+    if (std::find(given.begin(), given.end(), "") != given.end())
+      return usage_error(option.long_name() + " needs " + option.value + ", and what was given is empty",
+                         "judder " + verb.name + " --help");
   }
   for (auto& [name, given] : values) {
     if (!given.empty()) arguments.options[name] = std::move(given);

@@ -420,9 +420,10 @@ TableId Graph::add_table(std::string name, std::vector<double> x, std::vector<do
   }
   c0[n] = right;
   table.levels = x;
-  // The last knot itself is inside.
+  // The last knot itself is inside, with the rounding of an argument that reaches it: a run to the end of its data is a run inside.
+  constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
   if (outside == TableOutside::error)
-    table.levels[n - 1] = std::nextafter(x[n - 1], std::numeric_limits<double>::infinity());
+    table.levels[n - 1] += kRounding * std::max(std::abs(x[0]), std::abs(x[n - 1]));
   const bool jumps =
       shape == TableShape::step || (outside == TableOutside::zero && (y[0] != 0 || y[n - 1] != 0));
   table.kind = jumps                                                          ? SwitchKind::jump

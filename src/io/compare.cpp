@@ -47,7 +47,15 @@ CompareReport compare_engines(const CompareRequest& request) {
   if (!std::isfinite(run.until) || run.until < run.from) {
     report.model.diagnostics.error({}, "run, until", "the run has no end time after its start",
                                    "write 'until' in [run], or give --until");
+    report.model.misused = request.until.has_value();
     return report;
+  }
+  for (const double step : request.options.steps) {
+    if (const std::string problem = model::step_problem(step, run.from, run.until); !problem.empty()) {
+      report.model.diagnostics.error({}, "steps", problem);
+      report.model.misused = true;
+      return report;
+    }
   }
   report.comparison =
       analysis::compare(*report.model.compiled.system, engines::options_of(run), request.options);

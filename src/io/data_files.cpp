@@ -46,6 +46,18 @@ std::string locate(const fs::path& folder, const std::string& name, fs::path& ou
   return {};
 }
 
+/// What can stand in a row of names above the numbers: no number, and nothing that was meant to be one (nan, -inf, 1.2.3, 5e).
+bool is_name(std::string_view field) {
+  const auto sign = [](char c) { return c == '+' || c == '-'; };
+  const std::string_view rest = !field.empty() && sign(field.front()) ? field.substr(1) : field;
+  if (!rest.empty() && (std::isdigit(static_cast<unsigned char>(rest.front())) != 0 || rest.front() == '.'))
+    return false;
+  std::string word(rest);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return word != "nan" && word != "inf" && word != "infinity";
+}
+
 NumberTable read_csv(const std::string& name, std::istream& in) {
   NumberTable table;
   CsvReader csv(in, {.record_bytes = std::size_t{1} << 20, .fields = 10'000});
@@ -53,17 +65,23 @@ NumberTable read_csv(const std::string& name, std::istream& in) {
   bool first = true;
   while (csv.next()) {
     std::vector<double> row;
+    bool names = first, empty = true;
+    std::string wrong;
     for (std::size_t k = 0; k < csv.size(); ++k) {
       std::string_view field = csv.field(k);
       while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
       while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
       const auto number = parse_number(field);
-      if (!number && first && k == 0) break;
-      if (!number)
-        return failure(name, csv.line(), "'" + std::string(field.substr(0, 40)) + "' is not a finite number");
-      row.push_back(*number);
+      names = names && !number && is_name(field);
+      empty = empty && field.empty();
+      if (!number && wrong.empty())
+        wrong = "'" + std::string(field.substr(0, 40)) + "' is not a finite number";
+      row.push_back(number.value_or(0));
     }
-    const bool names = first && row.empty();
+    names = names && !empty;
+    if (!names && !wrong.empty())
+      return failure(name, csv.line(),
+                     wrong + (first ? "; the first row is names, or numbers like the others" : ""));
     first = false;
     if (names) continue;
     entries += row.size();

@@ -1,11 +1,16 @@
 #include "judder/io/gallery.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <string_view>
+#include <vector>
 
 #include "io/disk.hpp"
 #include "judder/io/reader.hpp"
@@ -82,6 +87,34 @@ int copy_files(const fs::path& from, const disk::Handle& to) {
   return disk::sync({&to});
 }
 
+/// ".press.4711.tmp": the process that writes the draft of a copy; 0: it is none.
+pid_t writer_of(std::string_view draft, const std::string& name) {
+  const std::string begin = "." + name + ".";
+  constexpr std::string_view kEnd = ".tmp";
+  if (draft.size() <= begin.size() + kEnd.size() || draft.substr(0, begin.size()) != begin ||
+      draft.substr(draft.size() - kEnd.size()) != kEnd)
+    return 0;
+  const std::string_view digits = draft.substr(begin.size(), draft.size() - begin.size() - kEnd.size());
+  pid_t out = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  return read.ec == std::errc{} && read.ptr == digits.data() + digits.size() && out > 0 ? out : 0;
+}
+
+/// Drafts that a killed process has left beside a copy of the same name. Who still writes holds the lock of the draft, on this machine or another.
+void remove_stale_drafts(const fs::path& above, const disk::Handle& parent, const std::string& name) {
+  std::error_code code;
+  std::vector<std::string> stale;
+  for (const fs::directory_entry& entry : fs::directory_iterator(above, code)) {
+    const std::string draft = entry.path().filename().string();
+    const pid_t writer = writer_of(draft, name);
+    if (writer == 0 || writer == ::getpid() || ::kill(writer, 0) == 0 || errno != ESRCH) continue;
+    disk::Handle folder;
+    if (disk::open_folder_in(parent, draft, folder) == 0 && ::flock(folder.number(), LOCK_EX | LOCK_NB) == 0)
+      stale.push_back(draft);
+  }
+  for (const std::string& draft : stale) fs::remove_all(above / draft, code);
+}
+
 }  // namespace
 
 FileStatus copy_gallery_model(const fs::path& gallery, const std::string& name, const fs::path& target) {
@@ -98,9 +131,11 @@ FileStatus copy_gallery_model(const fs::path& gallery, const std::string& name, 
   fs::remove_all(draft, code);
   disk::Handle parent, folder;
   int error = disk::open_folder(above, parent);
+  if (error == 0) remove_stale_drafts(above, parent, path.filename().string());
   if (error == 0 && ::mkdirat(parent.number(), draft.filename().c_str(), 0777) != 0) error = errno;
   if (error != 0) return failed("cannot be written: " + disk::words(error));
   error = disk::open_folder_in(parent, draft.filename().string(), folder);
+  if (error == 0) static_cast<void>(::flock(folder.number(), LOCK_EX | LOCK_NB));
   if (error == 0) error = copy_files(gallery / name, folder);
   if (error == 0) error = disk::rename(parent, draft.filename().string(), path.filename().string());
   if (error == 0) error = disk::sync({&parent});

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/disk.hpp"
+
 namespace judder::io {
 namespace {
 
@@ -28,6 +30,16 @@ bool read_entry(const Json& files, const char* name, bool table, CommittedFile& 
   return whole("bytes", out.bytes) && (!table || whole("records", out.records));
 }
 
+constexpr std::string_view kBegin = "{\n \"check\": \"";
+constexpr std::size_t kDigits = 16;
+constexpr std::string_view kEnd = "\",\n";
+
+std::string check_text(std::string_view bytes) {
+  disk::Check check;
+  check.add(bytes);
+  return check.text();
+}
+
 }  // namespace
 
 std::string with_manifest(std::string_view state_json, const Manifest& manifest) {
@@ -37,7 +49,25 @@ std::string with_manifest(std::string_view state_json, const Manifest& manifest)
                    {"run.json", entry(manifest.run, false)}};
   const std::string_view rest = state_json.substr(1);
   const bool alone = rest.find_first_not_of(" \t\r\n") == rest.find('}');
-  return "{\n \"files\": " + files.dump() + (alone ? "" : ",") + std::string(rest);
+  const std::string text = " \"files\": " + files.dump() + (alone ? "" : ",") + std::string(rest);
+  return std::string(kBegin) + check_text(text) + std::string(kEnd) + text;
+}
+
+std::string damage_of(std::string_view state_json) {
+  const auto starts = [&](std::size_t at, std::string_view with) {
+    return state_json.size() >= at + with.size() && state_json.compare(at, with.size(), with) == 0;
+  };
+  const std::size_t behind = kBegin.size() + kDigits + kEnd.size();
+  if (starts(0, kBegin) && starts(kBegin.size() + kDigits, kEnd) &&
+      state_json.substr(kBegin.size(), kDigits) == check_text(state_json.substr(behind)))
+    return {};
+  if (!starts(0, kBegin)) {
+    const Json in = Json::parse(state_json, nullptr, false);
+    if (!in.is_object() || (!in.contains("check") && in.value("format", Json()) != 3)) return {};
+  }
+  return "is damaged: its check does not fit, so that it was changed or cut after a run wrote it; take it "
+         "from a "
+         "copy of the folder, or run the model anew";
 }
 
 std::optional<Manifest> read_manifest(std::string_view state_json) {

@@ -1,6 +1,11 @@
-// What state.json says about the files beside it: how many bytes of each belong to that state, and their check.
+// What state.json says about itself and the files beside it: how many bytes of each belong to that state, and their check.
 //
-//     { "files": { "trajectory.csv": { "bytes": 48213, "check": "0f…", "records": 1001 }, "events.csv": …, "run.json": … }, …
+//     {
+//      "check": "1c…",
+//      "files": { "trajectory.csv": { "bytes": 48213, "check": "0f…", "records": 1001 }, "events.csv": …, "run.json": … }, …
+//
+// The first check is that of all bytes behind its line. It finds what a disk, a copy or an editor has damaged; who forges a state can forge it, so that
+// every number is looked at nevertheless (io/state_file.hpp).
 //
 // state.json is replaced by one rename, and with it the whole set: bytes of a table behind those counted here are not part of it, and where a file
 // does not fit, the one that does stands beside it with ".tmp" at its name, because the run was killed between two renames.
@@ -23,8 +28,10 @@ struct Manifest {
   CommittedFile trajectory, events, run;
 };
 
-/// The state with the list of files in it; a text that is no JSON object stays as it is.
+/// The state with the list of files and its check in it; a text that is no JSON object stays as it is.
 [[nodiscard]] std::string with_manifest(std::string_view state_json, const Manifest& manifest);
+/// What is wrong with a state whose bytes are not those that a run wrote; empty: nothing, or it is of another version, or no state at all.
+[[nodiscard]] std::string damage_of(std::string_view state_json);
 /// Nothing if the text has none: it is of an earlier version, or no state at all.
 [[nodiscard]] std::optional<Manifest> read_manifest(std::string_view state_json);
 /// Whether a run.json says that this program wrote it.

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "io/disk.hpp"
+#include "io/manifest.hpp"
 #include "judder/analysis/periodic.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/reference_file.hpp"
@@ -18,6 +20,7 @@ namespace judder::io {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr std::string_view kResumed = "resumed at t = ";
 using Clock = std::chrono::steady_clock;
 
 /// Every contact, joint, constraint and two-sided switch with the word of its state.
@@ -43,7 +46,8 @@ std::vector<std::pair<std::string, std::string>> modes_in_words(const model::Sys
 /// Rows and events to disk; what the summary needs is gathered on the way.
 class FolderSink : public engines::Sink {
  public:
-  using Save = std::function<void(const engines::EngineResult& so_far)>;
+  /// `commit`: to the disk; otherwise as a mark to go back to. The length of what was written beside the tables.
+  using Save = std::function<std::size_t(const engines::EngineResult& so_far, bool commit)>;
 
   /// `stop` is set when the folder cannot be written, `save` called from time to time.
   FolderSink(const model::System& system, const RunRequest& request, const engines::EngineOptions& options,
@@ -94,8 +98,16 @@ class FolderSink : public engines::Sink {
     const std::string where = engines::where(system_, event);
     const std::string detail = engines::detail(system_, event);
     if (event.energy_gain > 0) {
-      if (gains_++ == 0) first_gain_ = "'" + where + "' at t = " + to_text(event.time, 9);
-      gained_ += event.energy_gain;
+      if (past_.gains.count++ == 0) past_.gains.first = "'" + where + "' at t = " + to_text(event.time, 9);
+      past_.gains.sum += event.energy_gain;
+    }
+    if (event.normal_impulse > 0) {
+      const auto known = std::find_if(report_.hardest.begin(), report_.hardest.end(),
+                                      [&](const auto& each) { return each.first == where; });
+      if (known == report_.hardest.end())
+        report_.hardest.emplace_back(where, event.normal_impulse);
+      else
+        known->second = std::max(known->second, event.normal_impulse);
     }
     writer_.event({event.time, engines::name(event.kind), where, detail, event.normal_impulse,
                    event.tangential_impulse, event.energy_before, event.energy_after, event.mode});
@@ -110,7 +122,7 @@ class FolderSink : public engines::Sink {
   }
 
   void interval(const engines::Interval& interval) override {
-    ++intervals_;
+    ++past_.intervals;
     if (report_.summary.intervals.size() >= kMostIntervals) return;
     report_.summary.intervals.push_back(
         {system_.relations()[static_cast<std::size_t>(interval.relation)].name, interval.from, interval.to,
@@ -132,12 +144,14 @@ class FolderSink : public engines::Sink {
     request_.progress(length > 0 ? (time - options_.from) / length : 1, static_cast<long>(writer_.events()));
   }
 
-  bool wants_state() override { return due_; }
+  bool wants_state() override { return due_ || writer_.unmarked() >= mark_distance_; }
   void state(const engines::EngineResult& so_far) override {
-    due_ = false;
     const Clock::time_point begin = Clock::now();
-    save_(so_far);
+    const std::size_t texts = save_(so_far, due_);
     stop_if_failed();
+    // After more rows than the texts of a mark are long, so that most of what is written are rows.
+    mark_distance_ = std::max(std::min(mark_distance_ + mark_distance_ / 2, kLongestMark), 2 * texts);
+    if (!std::exchange(due_, false)) return;
     const Clock::time_point end = Clock::now();
     distance_ = std::min(2 * distance_, kLongestDistance);
     // Saving takes a small share of the time, even on a slow disk, but is never put off for longer than promised.
@@ -148,13 +162,36 @@ class FolderSink : public engines::Sink {
 
   [[nodiscard]] RunWriter& writer() { return writer_; }
   [[nodiscard]] const simulate::MemorySink& memory() const { return memory_; }
-  [[nodiscard]] std::size_t intervals() const { return intervals_; }
-  /// Energy that impact laws created, in one line; empty: none.
-  [[nodiscard]] std::string gains() const {
-    if (gains_ == 0) return {};
-    return "an impact law created energy in " + std::to_string(gains_) +
-           (gains_ == 1 ? " impact, " : " impacts, ") + to_text(gained_, 9) +
-           (gains_ == 1 ? ": " : " in all, first ") + first_gain_;
+  /// Nothing of this part of the run is kept.
+  void forget(const RunPast& past, bool in_place) {
+    for (Extremes& column : report_.extremes) column = {column.name, INFINITY, 0, -INFINITY, 0};
+    report_.hardest.clear();
+    use_past(past, in_place);
+  }
+  /// Before the run: what was said before it was taken up; that of its rows and events if it goes on in their folder.
+  void use_past(const RunPast& past, bool in_place) {
+    past_ = past;
+    if (!in_place) {
+      past_.intervals = 0;
+      return;
+    }
+    for (Extremes& column : report_.extremes) {
+      const auto known = std::find_if(past.extremes.begin(), past.extremes.end(),
+                                      [&](const Extremes& each) { return each.name == column.name; });
+      if (known != past.extremes.end()) column = *known;
+    }
+    report_.hardest = past.hardest;
+  }
+  /// Everything up to here.
+  [[nodiscard]] RunPast past(const engines::EngineResult& result) const {
+    RunPast out = past_;
+    out.verdict = joined(past_.verdict, result.verdict);
+    out.reactions_not_unique = past_.reactions_not_unique || result.reactions_not_unique;
+    out.uniqueness_unchecked = past_.uniqueness_unchecked || result.uniqueness_unchecked;
+    out.worst_gap = std::max(past_.worst_gap, result.worst_gap);
+    out.extremes = report_.extremes;
+    out.hardest = report_.hardest;
+    return out;
   }
 
   /// Names for modes; before the run.
@@ -162,6 +199,8 @@ class FolderSink : public engines::Sink {
 
  private:
   static constexpr long kLongestStride = 4096;
+  static constexpr std::uint64_t kFirstMark = std::uint64_t{1} << 14U;
+  static constexpr std::uint64_t kLongestMark = std::uint64_t{1} << 20U;
   static constexpr Clock::duration kFirstDistance = std::chrono::seconds(1);
   static constexpr Clock::duration kLongestDistance = std::chrono::seconds(30);
   static constexpr Clock::duration kLongestWait = std::chrono::seconds(50);
@@ -194,10 +233,7 @@ class FolderSink : public engines::Sink {
   std::vector<ColumnName> columns_;
   std::vector<double> cells_, numbers_;
   std::vector<std::string_view> words_;
-  std::size_t intervals_ = 0;
-  long gains_ = 0;
-  double gained_ = 0;
-  std::string first_gain_;
+  RunPast past_;     // before this part; gains and intervals are counted on
   long steps_ = 0;   // to the next look at the clock
   long stride_ = 1;  // from one to the next
   Clock::time_point looked_ = Clock::now();
@@ -205,6 +241,7 @@ class FolderSink : public engines::Sink {
   Clock::duration distance_ = kFirstDistance;
   Clock::time_point commit_at_ = looked_ + kFirstDistance;
   bool due_ = false;
+  std::uint64_t mark_distance_ = kFirstMark;  // in bytes of rows and events
   Save save_;
 };
 
@@ -278,10 +315,19 @@ double sum(const std::vector<double>& values) {
   return out;
 }
 
-void summarise(const model::System& system, const engines::EngineResult& result, const FolderSink& sink,
+/// Energy that impact laws created, in one line; empty: none.
+std::string gains_text(const RunPast::Gains& gains) {
+  if (gains.count == 0) return {};
+  return "an impact law created energy in " + std::to_string(gains.count) +
+         (gains.count == 1 ? " impact, " : " impacts, ") + to_text(gains.sum, 9) +
+         (gains.count == 1 ? ": " : " in all, first ") + gains.first;
+}
+
+void summarise(const model::System& system, const engines::EngineResult& result, const RunPast& past,
                const EarlierPart& earlier, RunSummary& out) {
   out.status = result.status;
-  out.verdict = result.verdict;
+  out.verdict = past.verdict;
+  simulate::condemn(out.verdict, out.status);
   out.modes = earlier.modes.empty() ? modes_in_words(system, result.start_mode) : earlier.modes;
   const auto count = [&](const char* name, long value) {
     double sum = static_cast<double>(value);
@@ -297,23 +343,56 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   count("undecided_ties", result.undecided_ties);
   const double initial = result.end.initial_energy;
   const double largest = std::max(result.largest_energy, std::abs(initial));
-  out.residuals.emplace_back("gap", result.worst_gap);
+  out.residuals.emplace_back("gap", past.worst_gap);
   out.residuals.emplace_back("energy", largest > 0 ? std::abs(result.energy_imbalance) / largest
                                                    : std::abs(result.energy_imbalance));
   if (result.end.started && !result.end.y.empty()) {
     out.energy = {initial, energy_of(system, result.end), sum(result.end.supplied),
                   sum(result.end.dissipated), result.energy_imbalance};
   }
-  if (result.reactions_not_unique)
+  if (past.reactions_not_unique)
     out.notes.emplace_back(
         "some reactions were not unique (redundant contacts); those with the largest margin are shown");
-  if (result.uniqueness_unchecked)
+  if (past.uniqueness_unchecked)
     out.notes.emplace_back("some decisions had too many candidate modes to check that the motion is unique");
-  if (const std::string gains = sink.gains(); !gains.empty()) out.notes.push_back(gains);
-  if (sink.intervals() > out.intervals.size()) {
-    out.notes.push_back("of " + std::to_string(sink.intervals()) + " intervals of contacts only the first " +
+  if (const std::string gains = gains_text(past.gains); !gains.empty()) out.notes.push_back(gains);
+  if (past.intervals > out.intervals.size()) {
+    out.notes.push_back("of " + std::to_string(past.intervals) + " intervals of contacts only the first " +
                         std::to_string(out.intervals.size()) + " are listed");
   }
+}
+
+/// Tables that a run without finite numbers has left: "the table 'F' (line 12) was asked for x = 2.5 at t = 2.1, outside 0 to 2".
+std::string left_tables(const LoadedModel& model, const model::System& system, const engines::Moment& end) {
+  std::string out;
+  if (end.mode.side.size() != system.switches().size() || end.y.empty()) return out;
+  model::Workspace work(system);
+  const model::Layout& layout = system.layout();
+  std::copy(system.start().begin(), system.start().end(), work.in.begin());
+  work.in[0] = end.time;
+  std::copy(end.y.begin(), end.y.end(), work.in.begin() + layout.q());
+  std::copy(end.mode.side.begin(), end.mode.side.end(), work.in.begin() + layout.side());
+  for (const model::Table& table : model.file.spec.tables) {
+    if (table.x.empty() || (!table.outside.empty() && table.outside.text != "error")) continue;
+    for (const model::SwitchInfo& info : system.switches()) {
+      // Its levels are the knots; the last one is some rounding further out, since the end belongs to the table.
+      if (info.levels.size() != table.x.size() ||
+          !std::equal(table.x.begin(), table.x.end() - 1, info.levels.begin()))
+        continue;
+      double x = 0;
+      info.value.evaluate(work.in.data(), &x, work.registers.data());
+      // The run ends where the next step would leave it.
+      const double close = 1e-6 * (table.x.back() - table.x.front());
+      if (x > table.x.front() + close && x < table.x.back() - close) continue;
+      const int line = static_cast<int>(position(model.file.text, table.name.span.begin).line);
+      out += "; the table '" + table.name.text + "' (line " + std::to_string(line) + ") holds from " +
+             to_text(table.x.front()) + " to " + to_text(table.x.back()) +
+             " and was left at t = " + to_text(end.time, 9) + " in " + info.place +
+             ": 'outside' says what holds beyond";
+      break;
+    }
+  }
+  return out;
 }
 
 /// "the model is not linear between events: force on y: y^3 at line 12"
@@ -329,6 +408,7 @@ std::string not_linear_text(const LoadedModel& model) {
 void override_options(const RunRequest& request, LoadedModel& model) {
   model::RunOptions& run = model.compiled.run;
   Diagnostics& out = model.diagnostics;
+  const int errors_before = out.errors();
   if (request.until) run.until = *request.until;
   if (request.tolerance) run.tolerance = *request.tolerance;
   if (request.step) run.step = *request.step;
@@ -343,6 +423,13 @@ void override_options(const RunRequest& request, LoadedModel& model) {
               "the tolerance is " + to_text(run.tolerance) + "; it must lie between 1e-14 and 0.01");
   if (request.step && !(run.step > 0))
     out.error({}, "run, step", "the step is " + to_text(run.step) + "; it must be positive");
+  if (request.step || request.until) {
+    for (const auto& [name, step] : {std::pair("step", run.step), std::pair("max_step", run.max_step)}) {
+      if (std::string problem = model::step_problem(step, run.from, run.until); !problem.empty())
+        out.error({}, std::string("run, ") + name, problem);
+    }
+  }
+  model.misused = out.errors() > errors_before && (request.until || request.tolerance || request.step);
   if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine);
       !problem.empty()) {
     const model::LinearStructure& linear = model.compiled.system->linear();
@@ -387,11 +474,13 @@ std::optional<model::System> with_sections(const RunRequest& request, LoadedMode
 }
 
 FileStatus read_moment(const RunRequest& request, const model::System& system, const StateOwner& owner,
-                       std::string& text, engines::Moment& moment) {
+                       std::string& text, engines::Moment& moment, RunPast& past) {
   FileStatus status = read_state_text(request.resume, text);
   if (!status.ok()) return status;
   status.file = (request.resume / "state.json").string();
-  status.message = read_state(text, system, moment, owner, request.accept_changes);
+  status.message = state_format_problem(text);
+  if (status.ok()) status.message = damage_of(text);
+  if (status.ok()) status.message = read_state(text, system, moment, owner, request.accept_changes, &past);
   return status;
 }
 
@@ -433,8 +522,10 @@ std::string variant_problem(const RunRequest& request) {
 }
 
 /// What a user can do after a write has failed.
-std::string failure_text(const fs::path& folder, bool committed, double until) {
-  if (!committed) return "; nothing of the run could be saved";
+std::string failure_text(const fs::path& folder, const RunWriter& writer, double until) {
+  if (writer.over_earlier())
+    return "; the run has stopped; the earlier one in " + folder.string() + " is as it was";
+  if (!writer.committed()) return "; nothing of the run could be saved";
   return "; the run has stopped, saved up to t = " + to_text(until) + ": --resume " + folder.string() +
          " goes on once there is room";
 }
@@ -486,14 +577,16 @@ RunReport run_model(const RunRequest& request) {
   const model::RunOptions& used = report.model.compiled.run;
 
   const std::string engine = simulate::engine_used(system, used.engine);
-  const StateOwner owner = state_owner(report.model, request.model, engine);
+  StateOwner owner = state_owner(report.model, request.model, engine);
+  owner.until_periodic = request.until_periodic;
   engines::Moment start;
+  RunPast past;
   std::string resumed_state;
   bool in_place = false;
   report.folder = request.output;
   if (!request.resume.empty()) {
     report.stage = RunStage::cannot_resume;
-    report.files = read_moment(request, written, owner, resumed_state, start);
+    report.files = read_moment(request, written, owner, resumed_state, start, past);
     if (!report.files.ok()) return report;
     if (sectioned) take_watches(start, system.watches().size());
     if (start.time < used.from || start.time >= used.until) {
@@ -540,14 +633,15 @@ RunReport run_model(const RunRequest& request) {
     if (FileStatus status = read_run_json(report.folder, before.run_json); !status.ok())
       before.run_json.clear();
     earlier = read_earlier_part(before.run_json, kMostIntervals);
+    // The other notes are made again, for the whole.
     for (const std::string& note : earlier.notes) {
-      if (std::find(summary.notes.begin(), summary.notes.end(), note) == summary.notes.end())
-        summary.notes.push_back(note);
+      if (note.rfind(kResumed, 0) == 0) summary.notes.push_back(note);
     }
     summary.intervals = earlier.intervals;
   }
+  sink.use_past(past, in_place);
   if (!request.resume.empty())
-    summary.notes.push_back("resumed at t = " + to_text(start.time) +
+    summary.notes.push_back(std::string(kResumed) + to_text(start.time) +
                             (in_place ? std::string() : " from " + request.resume.string()));
 
   sink.use_structures(structures_beside(request.model.file));
@@ -558,43 +652,56 @@ RunReport run_model(const RunRequest& request) {
   const auto summary_of = [&](const engines::EngineResult& result) {
     RunSummary out = summary;
     out.wall_seconds = earlier.wall_seconds + std::chrono::duration<double>(Clock::now() - begin).count();
-    summarise(system, result, sink, earlier, out);
+    summarise(system, result, sink.past(result), earlier, out);
     out.counts.emplace_back("rows", static_cast<double>(sink.writer().rows()));
     return out;
   };
-  const auto state_of = [&](engines::Moment moment) {
+  const auto state_of = [&](const engines::EngineResult& so_far) {
+    engines::Moment moment = so_far.end;
     if (sectioned) take_watches(moment, written.watches().size());
-    return state_json(written, moment, owner);
+    return state_json(written, moment, owner, sink.past(so_far));
   };
+  const RunSummary as_begun = summary;
   const auto unfinished = [&](const engines::EngineResult& so_far) {
     RunSummary out = summary_of(so_far);
     out.status = {Reason::interrupted, so_far.end.time, {}, "not finished: as far as it was saved"};
     out.energy.balance = out.energy.final - out.energy.initial + out.energy.dissipated - out.energy.supplied;
     return run_json(out);
   };
-  sink.use_save([&](const engines::EngineResult& so_far) {
-    static_cast<void>(sink.writer().commit(unfinished(so_far), state_of(so_far.end)));
-    if (sink.writer().status().ok()) saved_until = so_far.end.time;
+  sink.use_save([&](const engines::EngineResult& so_far, bool commit) {
+    std::string run = unfinished(so_far), state = state_of(so_far);
+    const std::size_t length = run.size() + state.size();
+    if (!commit) {
+      sink.writer().mark(so_far.end.time, std::move(run), std::move(state));
+    } else if (sink.writer().commit(run, state).ok()) {
+      saved_until = so_far.end.time;
+    }
+    return length;
   });
-  const engines::EngineResult result =
+  engines::EngineResult result =
       sectioned ? analysis::run_until_periodic(system, used.engine, options, forcing_period, sink,
                                                summary.periodic, {}, resume)
                 : simulate::run(system, used.engine, options, sink, resume);
+  if (result.status.reason == Reason::not_finite)
+    result.status.message += left_tables(report.model, system, result.end);
   summary = summary_of(result);
   report.row_count = sink.writer().rows();
   report.event_count = sink.writer().events();
   RunWriter& writer = sink.writer();
-  if (writer.status().ok()) static_cast<void>(writer.finish(run_json(summary), state_of(result.end)));
+  if (writer.status().ok()) static_cast<void>(writer.finish(run_json(summary), state_of(result)));
   report.files = writer.status();
   if (!report.files.ok()) {
-    if (writer.give_up_records()) {
+    if (const std::optional<double> time = writer.commit_mark()) {
+      saved_until = *time;
+    } else if (writer.give_up_records()) {
       engines::EngineResult nothing;
       nothing.end = resume != nullptr ? start : start_moment(system, used.from);
       saved_until = nothing.end.time;
-      summary.intervals.clear();
-      static_cast<void>(writer.commit(unfinished(nothing), state_of(nothing.end)));
+      summary = as_begun;
+      sink.forget(past, in_place);
+      static_cast<void>(writer.commit(unfinished(nothing), state_of(nothing)));
     }
-    report.files.message += failure_text(report.folder, writer.committed(), saved_until);
+    report.files.message += failure_text(report.folder, writer, saved_until);
     return report;
   }
   report.stage = RunStage::ended;

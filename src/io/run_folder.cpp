@@ -175,6 +175,9 @@ FileStatus find_files(const fs::path& directory, RunData& out, std::array<Found,
   if (const int error = disk::read_bounded(directory / "state.json", kMostJson, out.state_json);
       error != 0 && error != ENOENT && error != ENOTDIR)
     return failure(directory / "state.json", error);
+  if (std::string damage = damage_of(out.state_json); !damage.empty())
+    return {(directory / "state.json").string(),
+            damage + "; without the file the tables are read as they are", 0};
   constexpr std::array<const char*, 3> kNames = {"trajectory.csv", "events.csv", "run.json"};
   const std::optional<Manifest> manifest = read_manifest(out.state_json);
   for (std::size_t i = 0; i < kNames.size(); ++i) {

@@ -155,9 +155,8 @@ std::string run_markdown(const RunReport& report) {
       load.peak = std::max(load.peak, interval.peak);
       load.impulse += interval.impulse;
     }
-    for (const Event& event : report.events) {
-      if (loads.count(event.where) > 0)
-        loads[event.where].hardest = std::max(loads[event.where].hardest, event.normal_impulse);
+    for (const auto& [contact, impulse] : report.hardest) {
+      if (loads.count(contact) > 0) loads[contact].hardest = impulse;
     }
     out += "\n## Loads\n\n";
     TextTable table({"contact", "phases", "time closed", "largest force", "impulse, all", "largest impact"},

@@ -114,6 +114,20 @@ class Table {
     return {length_, check_.text(), records};
   }
   void note_commit() { committed_ = length_; }
+
+  /// Where whole records end, with their check.
+  struct Place {
+    std::uint64_t length = 0;
+    disk::Check check;
+  };
+  [[nodiscard]] Place place() const { return {length_, check_}; }
+  int back_to(const Place& place) {
+    buffer_.clear();
+    length_ = place.length;
+    check_ = place.check;
+    return disk::cut(file_, length_);
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return length_ + buffer_.size(); }
   /// What came after the last commit is given up.
   void back_to_commit() {
     buffer_.clear();
@@ -156,7 +170,20 @@ struct RunWriter::Files {
   std::uint64_t row_count = 0;
   std::uint64_t event_count = 0;
   bool staged_tables = false;  // the tables still have their temporary names beside those of an earlier run
+  bool earlier = false;        // the folder holds an earlier run, which this one has not replaced
   bool committed = false;
+  bool lost_sync = false;  // the disk could not say that it has what was written: that is not built upon
+  /// A moment up to which all records are in the files.
+  struct Mark {
+    double time = 0;
+    std::string run_json, state_json;
+    Table::Place trajectory, events;
+    std::uint64_t rows = 0, event_count = 0;
+  };
+  std::vector<Mark>
+      marks;  // the last since the last commit: an earlier one makes room where a later one finds none
+  std::uint64_t marked = 0;
+  std::uint64_t commits = 0;
   bool open = false;
   bool keep_hidden = false;
   FileStatus status;
@@ -187,6 +214,20 @@ struct RunWriter::Files {
   FileStatus recover(std::optional<Manifest>& manifest, std::string& state);
   FileStatus refuse_foreign(const std::optional<Manifest>& manifest);
   bool write_small(const std::string& file, std::string_view text, disk::Handle& out);
+  bool sync(std::initializer_list<const disk::Handle*> handles, const std::string& file) {
+    const int error = disk::sync(handles);
+    lost_sync = lost_sync || error != 0;
+    return keep(error, file);
+  }
+  void note_commit() {
+    trajectory.note_commit();
+    events.note_commit();
+    committed = true;
+    earlier = false;
+    ++commits;
+    marks.clear();
+    marked = trajectory.bytes() + events.bytes();
+  }
   bool publish_new(std::string_view run_json, std::string_view state_json);
   bool replace(std::string_view run_json, std::string_view state_json);
   void leave();
@@ -261,7 +302,12 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
 /// Finishes what a killed run began: with state.json the new set is the one that counts.
 FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::string& state) {
   const int error = disk::read_bounded(folder, kState, kMostJson, state);
-  if (error == 0) manifest = read_manifest(state);
+  if (error == 0) {
+    // Nothing is renamed or removed by a list that may be wrong.
+    if (std::string damage = damage_of(state); !damage.empty())
+      return {(directory / kState).string(), damage + "; move it away, or choose another folder with -o", 0};
+    manifest = read_manifest(state);
+  }
   if (manifest) {
     const std::array<std::pair<const std::string*, const CommittedFile*>, 3> files = {
         {{&kTrajectory, &manifest->trajectory}, {&kEvents, &manifest->events}, {&kRun, &manifest->run}}};
@@ -316,7 +362,7 @@ bool RunWriter::Files::write_small(const std::string& file, std::string_view tex
 bool RunWriter::Files::publish_new(std::string_view run_json, std::string_view state_json) {
   disk::Handle run, state;
   if (!write_small(kRun, run_json, run) || !write_small(kState, state_json, state)) return false;
-  if (!keep(disk::sync({&trajectory.file(), &events.file(), &run, &state, &folder}), kState)) return false;
+  if (!sync({&trajectory.file(), &events.file(), &run, &state, &folder}, kState)) return false;
   if (::renameat(parent.number(), hidden.c_str(), parent.number(), name.c_str()) != 0) {
     const int error = errno;
     keep_hidden = true;
@@ -327,10 +373,8 @@ bool RunWriter::Files::publish_new(std::string_view run_json, std::string_view s
     return false;
   }
   hidden.clear();
-  trajectory.note_commit();
-  events.note_commit();
-  committed = true;
-  return keep(disk::sync({&parent}), kState);
+  note_commit();
+  return sync({&parent}, kState);
 }
 
 /// The new set beside the old one; it counts from the rename of state.json on.
@@ -338,19 +382,17 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
   disk::Handle run, state;
   if (!write_small(staged(kRun), run_json, run) || !write_small(staged(kState), state_json, state))
     return false;
-  if (!keep(disk::sync({&trajectory.file(), &events.file(), &run, &state, &folder}), kState)) return false;
+  if (!sync({&trajectory.file(), &events.file(), &run, &state, &folder}, kState)) return false;
   if (!keep(disk::rename(folder, staged(kState), kState), kState)) return false;
-  trajectory.note_commit();
-  events.note_commit();
-  committed = true;
-  if (!keep(disk::sync({&folder}), kState)) return false;
+  note_commit();
+  if (!sync({&folder}, kState)) return false;
   if (staged_tables) {
     if (!keep(disk::rename(folder, staged(kTrajectory), kTrajectory), kTrajectory) ||
         !keep(disk::rename(folder, staged(kEvents), kEvents), kEvents))
       return false;
     staged_tables = false;
   }
-  return keep(disk::rename(folder, staged(kRun), kRun), kRun) && keep(disk::sync({&folder}), kRun);
+  return keep(disk::rename(folder, staged(kRun), kRun), kRun) && sync({&folder}, kRun);
 }
 
 /// Nothing of ours stays but what was committed.
@@ -416,6 +458,10 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
     committed = true;
   } else {
     staged_tables = hidden.empty();
+    struct stat about {};
+    earlier = staged_tables && std::any_of(kOwn.begin(), kOwn.end(), [&](const std::string& own) {
+                return disk::look(folder, own, about);
+              });
     const auto place = [this](const std::string& file) { return staged_tables ? staged(file) : file; };
     if (!keep(trajectory.create(folder, place(kTrajectory)), place(kTrajectory)) ||
         !keep(events.create(folder, place(kEvents)), place(kEvents)))
@@ -494,9 +540,46 @@ FileStatus RunWriter::finish(std::string_view run_json, std::string_view state_j
   return f.status;
 }
 
+void RunWriter::mark(double time, std::string run_json, std::string state_json) {
+  Files& f = *files_;
+  if (!f.writable()) return;
+  if (!f.keep(f.trajectory.flush(), kTrajectory) || !f.keep(f.events.flush(), kEvents)) return;
+  constexpr std::size_t kMarks = 3;
+  if (f.marks.size() == kMarks) f.marks.erase(f.marks.begin());
+  f.marks.push_back({time, std::move(run_json), std::move(state_json), f.trajectory.place(), f.events.place(),
+                     f.row_count, f.event_count});
+  f.marked = f.trajectory.bytes() + f.events.bytes();
+}
+
+std::uint64_t RunWriter::unmarked() const {
+  return files_->trajectory.bytes() + files_->events.bytes() - files_->marked;
+}
+
+std::optional<double> RunWriter::commit_mark() {
+  Files& f = *files_;
+  if (!f.open || f.keep_hidden || f.lost_sync || f.earlier) return std::nullopt;
+  const FileStatus first = f.status;
+  std::vector<Files::Mark> marks = std::move(f.marks);
+  f.marks.clear();
+  for (; !marks.empty(); marks.pop_back()) {
+    const Files::Mark& mark = marks.back();
+    if (f.trajectory.back_to(mark.trajectory) != 0 || f.events.back_to(mark.events) != 0) break;
+    f.row_count = mark.rows;
+    f.event_count = mark.event_count;
+    f.status = {};
+    const std::uint64_t before = f.commits;
+    // With state.json in its place the mark counts, and what is left to do is done by whoever comes next.
+    if (commit(mark.run_json, mark.state_json).ok() || f.commits > before) return mark.time;
+    if (f.lost_sync || f.keep_hidden) break;
+  }
+  f.status = first;
+  return std::nullopt;
+}
+
 bool RunWriter::give_up_records() {
   Files& f = *files_;
-  if (!f.open || f.committed || f.keep_hidden) return false;
+  if (!f.open || f.committed || f.keep_hidden || f.earlier) return false;
+  f.marks.clear();
   f.row_count = f.event_count = 0;
   if (f.trajectory.back_to_header() != 0 || f.events.back_to_header() != 0) return false;
   f.status = {};
@@ -504,6 +587,7 @@ bool RunWriter::give_up_records() {
 }
 
 bool RunWriter::committed() const { return files_->committed; }
+bool RunWriter::over_earlier() const { return files_->earlier; }
 const FileStatus& RunWriter::status() const { return files_->status; }
 std::uint64_t RunWriter::rows() const { return files_->row_count; }
 std::uint64_t RunWriter::events() const { return files_->event_count; }

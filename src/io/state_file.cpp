@@ -180,6 +180,98 @@ PhaseMemory to_phase(const Json& in) {
   return phase;
 }
 
+Json past_json(const RunPast& past) {
+  Json laws = Json::array(), findings = Json::array(), extremes = Json::array(), hardest = Json::array();
+  for (const LawRecord& record : past.verdict.laws)
+    laws.push_back({{"law", record.law}, {"checks", record.checks}, {"worst", number(record.worst)}});
+  for (const Finding& finding : past.verdict.findings) {
+    findings.push_back({{"law", finding.law},
+                        {"place", finding.place},
+                        {"time", number(finding.time)},
+                        {"ratio", number(finding.ratio)},
+                        {"worst_time", number(finding.worst_time)},
+                        {"worst_ratio", number(finding.worst_ratio)},
+                        {"worst_amount", number(finding.worst_amount)},
+                        {"count", finding.count}});
+  }
+  for (const Extremes& column : past.extremes)
+    extremes.push_back({{"column", column.name},
+                        {"least", number(column.least)},
+                        {"least_time", number(column.least_time)},
+                        {"most", number(column.most)},
+                        {"most_time", number(column.most_time)}});
+  for (const auto& [contact, impulse] : past.hardest)
+    hardest.push_back({{"contact", contact}, {"impulse", number(impulse)}});
+  return {
+      {"judged", past.verdict.judged},
+      {"laws", laws},
+      {"findings", findings},
+      {"not_listed", past.verdict.not_kept},
+      {"reactions_not_unique", past.reactions_not_unique},
+      {"uniqueness_unchecked", past.uniqueness_unchecked},
+      {"worst_gap", number(past.worst_gap)},
+      {"gains", {{"count", past.gains.count}, {"sum", number(past.gains.sum)}, {"first", past.gains.first}}},
+      {"intervals", past.intervals},
+      {"extremes", extremes},
+      {"hardest", hardest}};
+}
+
+constexpr long kMostCount = 1L << 53;
+
+std::string text_in(const Json& in, const char* name) {
+  constexpr std::size_t kLongest = std::size_t{1} << 20U;
+  const Json& out = member(in, name);
+  if (!out.is_string()) refuse(std::string("'") + name + "' is no text");
+  if (out.get_ref<const std::string&>().size() > kLongest) refuse(std::string("'") + name + "' is too long");
+  return out.get<std::string>();
+}
+
+std::uint64_t count_in(const Json& in, const char* name) {
+  return static_cast<std::uint64_t>(whole(member(in, name), name, 0, kMostCount));
+}
+
+const Json& short_list(const Json& in, const char* name, std::size_t most) {
+  const Json& out = list(in, name);
+  if (out.size() > most) refuse(std::string("'") + name + "' is too long");
+  return out;
+}
+
+/// A size relative to what is allowed: it may be infinite, but neither negative nor no number.
+double ratio_in(const Json& in, const char* name) {
+  const double out = any_number(member(in, name), name);
+  if (!(out >= 0)) refuse(std::string("'") + name + "' is out of range");
+  return out;
+}
+
+RunPast to_past(const Json& in) {
+  constexpr std::size_t kMostFindings = 256, kMostLaws = 256, kMostColumns = 1'000'000;
+  RunPast past;
+  Verdict& verdict = past.verdict;
+  verdict.judged = truth_in(in, "judged");
+  for (const Json& each : short_list(in, "laws", kMostLaws))
+    verdict.laws.push_back({text_in(each, "law"), count_in(each, "checks"), ratio_in(each, "worst")});
+  for (const Json& each : short_list(in, "findings", kMostFindings)) {
+    verdict.findings.push_back(
+        {text_in(each, "law"), text_in(each, "place"), number_in(each, "time"), ratio_in(each, "ratio"),
+         number_in(each, "worst_time"), ratio_in(each, "worst_ratio"),
+         any_number(member(each, "worst_amount"), "worst_amount"), count_in(each, "count")});
+  }
+  verdict.not_kept = count_in(in, "not_listed");
+  past.reactions_not_unique = truth_in(in, "reactions_not_unique");
+  past.uniqueness_unchecked = truth_in(in, "uniqueness_unchecked");
+  past.worst_gap = any_number(member(in, "worst_gap"), "worst_gap");
+  const Json& gains = member(in, "gains");
+  past.gains = {count_in(gains, "count"), any_number(member(gains, "sum"), "sum"), text_in(gains, "first")};
+  past.intervals = count_in(in, "intervals");
+  const auto any = [](const Json& each, const char* name) { return any_number(member(each, name), name); };
+  for (const Json& each : short_list(in, "extremes", kMostColumns))
+    past.extremes.push_back({text_in(each, "column"), any(each, "least"), any(each, "least_time"),
+                             any(each, "most"), any(each, "most_time")});
+  for (const Json& each : short_list(in, "hardest", kMostColumns))
+    past.hardest.emplace_back(text_in(each, "contact"), any(each, "impulse"));
+  return past;
+}
+
 /// What must be the same in the model that takes up the state.
 Json identity(const model::System& system) {
   Json relations = Json::array();
@@ -261,8 +353,13 @@ Json owner_json(const StateOwner& owner) {
   for (const auto& [name, check] : owner.data) data[name] = check;
   for (const auto& [name, value] : owner.set) set[name] = value;
   for (const auto& [name, value] : owner.parameters) parameters[name] = number(value);
-  return {{"equations", owner.equations}, {"data", data}, {"parameters", parameters},
-          {"variants", owner.variants},   {"set", set},   {"engine", owner.engine}};
+  return {{"equations", owner.equations},
+          {"data", data},
+          {"parameters", parameters},
+          {"variants", owner.variants},
+          {"set", set},
+          {"engine", owner.engine},
+          {"until_periodic", owner.until_periodic}};
 }
 
 /// The first line that the two texts do not share.
@@ -334,15 +431,20 @@ std::string changes(const Json& then, const StateOwner& now, bool& fatal) {
   if (engine != wanted["engine"])
     say("the engine was " + (engine.is_string() ? engine.get<std::string>() : std::string("?")) + " and is " +
         now.engine);
+  const bool searched = truth_in(then, "until_periodic");
+  if (searched || now.until_periodic)
+    say(std::string(searched ? "it was" : "this one is") +
+        " to end when periodic, and what is learnt on the way to that is not saved, so that other steps "
+        "follow");
   return out;
 }
 
 std::string format_problem(const Json& in) {
   const Json& format = member(in, "format");
-  if (format == 2) return {};
-  if (format == 1)
-    return "the state was written by an older version, which did not keep the model with it: it cannot be "
-           "taken up; run the model anew";
+  if (format == 3) return {};
+  if (format == 1 || format == 2)
+    return "the state was written by an older version, which did not keep everything that is needed: it "
+           "cannot be taken up; run the model anew";
   return "the state has a format that this version does not know; it may be of a newer one";
 }
 
@@ -428,8 +530,9 @@ Moment start_moment(const model::System& system, double from) {
   return out;
 }
 
-std::string state_json(const model::System& system, const Moment& moment, const StateOwner& owner) {
-  const Json out{{"format", 2},
+std::string state_json(const model::System& system, const Moment& moment, const StateOwner& owner,
+                       const RunPast& past) {
+  const Json out{{"format", 3},
                  {"time", number(moment.time)},
                  {"model", identity(system)},
                  {"owner", owner_json(owner)},
@@ -444,12 +547,13 @@ std::string state_json(const model::System& system, const Moment& moment, const 
                  {"watch_counts", moment.watch_counts},
                  {"started", moment.started},
                  {"history", numbers(moment.history)},
-                 {"phase", phase_json(moment.phase)}};
+                 {"phase", phase_json(moment.phase)},
+                 {"past", past_json(past)}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string read_state(std::string_view text, const model::System& system, Moment& moment,
-                       const StateOwner& owner, bool accept_changes) {
+                       const StateOwner& owner, bool accept_changes, RunPast* past) {
   try {
     const Json in = Json::parse(text);
     if (std::string problem = format_problem(in); !problem.empty()) return problem;
@@ -466,7 +570,6 @@ std::string read_state(std::string_view text, const model::System& system, Momen
       if (!change.empty() && !accept_changes)
         return "the state is of another run: " + change + "; --accept-changes goes on nevertheless";
     }
-    constexpr long kMost = 1L << 53;
     Moment read;
     read.time = number_in(in, "time");
     read.y = numbers_in(in, "y");
@@ -476,20 +579,27 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     read.initial_energy = number_in(in, "initial_energy");
     read.step = number_in(in, "step");
     read.scales = numbers_in(in, "scales");
-    read.events = whole(member(in, "events"), "events", 0, kMost);
+    read.events = whole(member(in, "events"), "events", 0, kMostCount);
     for (const Json& element : list(in, "watch_counts"))
-      read.watch_counts.push_back(whole(element, "watch_counts", 0, kMost));
+      read.watch_counts.push_back(whole(element, "watch_counts", 0, kMostCount));
     read.started = truth_in(in, "started");
     read.history = numbers_in(in, "history", Allowed::any);
     read.phase = to_phase(member(in, "phase"));
     if (std::string problem = moment_problem(system, read); !problem.empty()) return problem;
+    RunPast said = to_past(member(in, "past"));
     moment = std::move(read);
+    if (past != nullptr) *past = std::move(said);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
     return std::string("this is no state of a run: ") + error.what();
   }
   return {};
+}
+
+std::string state_format_problem(std::string_view text) {
+  const Json in = Json::parse(text, nullptr, false);
+  return in.is_object() && in.contains("format") ? format_problem(in) : std::string();
 }
 
 }  // namespace judder::io

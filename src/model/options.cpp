@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "judder/core/number.hpp"
 #include "model/builder.hpp"
@@ -37,6 +38,14 @@ const std::vector<EngineKey>& engine_keys() {
 }
 
 }  // namespace
+
+std::string step_problem(double step, double from, double until) {
+  const double largest = std::max(std::abs(from), std::abs(until));
+  const double least = std::numeric_limits<double>::epsilon() * largest;
+  if (!(step > 0) || !std::isfinite(largest) || step >= least) return {};
+  return "the step is " + to_text(step) + ", which is lost in the rounding of times up to " +
+         to_text(largest) + "; it must be at least " + to_text(least, 3);
+}
 
 void Builder::read_run() {
   RunOptions& run = result.run;
@@ -75,6 +84,11 @@ void Builder::read_run() {
   read(spec.run.tolerance, "tolerance", run.tolerance, true);
   read(spec.run.step, "step", run.step, true);
   read(spec.run.max_step, "max_step", run.max_step, true);
+  for (const auto& [value, name, step] : {std::tuple(&spec.run.step, "run, step", run.step),
+                                          std::tuple(&spec.run.max_step, "run, max_step", run.max_step)}) {
+    if (const std::string problem = step_problem(step, run.from, run.until); !problem.empty())
+      error(*value, name, problem);
+  }
   read(spec.run.solver_tolerance, "solver_tolerance", run.solver_tolerance, true);
   double events = static_cast<double>(run.max_events);
   read(spec.run.max_events, "max_events", events, true);

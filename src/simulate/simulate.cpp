@@ -127,6 +127,33 @@ std::string engine_used(const model::System& system, std::string_view name) {
   return engines::ExactEngine::unsupported(system).empty() ? "exact" : "event";
 }
 
+namespace {
+
+/// Passes everything on; what is saved on the way has the verdict so far.
+class Judged final : public engines::Sink {
+ public:
+  Judged(engines::Sink& inner, Witness& witness) : inner_(inner), witness_(witness) {}
+  void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override {
+    inner_.row(kind, mode, work);
+  }
+  double* state_rows(std::size_t count) override { return inner_.state_rows(count); }
+  void event(const engines::Event& event) override { inner_.event(event); }
+  void interval(const engines::Interval& interval) override { inner_.interval(interval); }
+  void progress(double time) override { inner_.progress(time); }
+  bool wants_state() override { return inner_.wants_state(); }
+  void state(const engines::EngineResult& so_far) override {
+    engines::EngineResult judged = so_far;
+    judged.verdict = witness_.verdict();
+    inner_.state(judged);
+  }
+
+ private:
+  engines::Sink& inner_;
+  Witness& witness_;
+};
+
+}  // namespace
+
 struct Legs::Parts {
   engines::EngineOptions options;
   std::string problem;
@@ -160,18 +187,26 @@ engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::
   }
   engines::EngineOptions watched = options;
   watched.observer = parts_->options.observer;
-  if (parts_->witness) watched.observer = &*parts_->witness;
-  return parts_->exact ? parts_->exact->run(watched, sink, resume)
-                       : parts_->event->run(watched, sink, resume);
+  const auto go = [&](engines::Sink& into) {
+    return parts_->exact ? parts_->exact->run(watched, into, resume)
+                         : parts_->event->run(watched, into, resume);
+  };
+  if (!parts_->witness) return go(sink);
+  watched.observer = &*parts_->witness;
+  Judged judged(sink, *parts_->witness);
+  return go(judged);
 }
 
 void Legs::judge(engines::EngineResult& result) {
   if (!parts_->witness) return;
   result.verdict = parts_->witness->verdict();
-  if (!result.verdict.silent() && (result.status.ok() || result.status.reason == Reason::interrupted)) {
-    const Finding& first = result.verdict.findings.front();
-    result.status = {Reason::laws_violated, result.status.time, first.place, finding_text(first)};
-  }
+  condemn(result.verdict, result.status);
+}
+
+void condemn(const Verdict& verdict, Status& status) {
+  if (verdict.silent() || (!status.ok() && status.reason != Reason::interrupted)) return;
+  const Finding& first = verdict.findings.front();
+  status = {Reason::laws_violated, status.time, first.place, finding_text(first)};
 }
 
 engines::EngineResult run(const model::System& system, std::string_view name,

@@ -26,10 +26,13 @@ TEST_F(FrictionVerbs, ARunEndsWhenItsMotionIsPeriodicAndSaysWithWhichPeriod) {
   EXPECT_EQ(json::parse(contents(folder_ / "belt/run.json"))["periodic"], summary["periodic"])
       << "the same in the run folder";
   EXPECT_EQ(contents(folder_ / "belt/events.csv").find("judder_section"), std::string::npos);
-  // The folder goes on as any other.
-  EXPECT_EQ(run("run " + gallery_ + "belt/model.toml --resume belt --until 60 -o on").code, 0);
+  // The folder goes on when it is asked to: with other steps than a run that was never cut.
+  EXPECT_EQ(run("run " + gallery_ + "belt/model.toml --resume belt --until 60 -o on").code, 5);
+  EXPECT_EQ(run("run " + gallery_ + "belt/model.toml --resume belt --accept-changes --until 60 -o on").code,
+            0);
   const Outcome again =
-      run("run " + gallery_ + "belt/model.toml --resume belt --until 90 --until-periodic -o again --json");
+      run("run " + gallery_ +
+          "belt/model.toml --resume belt --accept-changes --until 90 --until-periodic -o again --json");
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_NEAR(json::parse(again.out)["periodic"]["period"].get<double>(), 12.0010312948, 1e-6);
 }

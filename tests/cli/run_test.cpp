@@ -129,12 +129,65 @@ TEST_F(RunVerbs, EveryEndHasItsExitCode) {
   EXPECT_EQ(run("run endless.toml --until 1").code, 0);
   EXPECT_EQ(run("run '" + press_ + "' --engine magic").code, 2);
   EXPECT_EQ(run("run '" + press_ + "' --until soon").code, 2);
-  EXPECT_EQ(run("run '" + press_ + "' --tolerance 1").code, 3);
+  for (const char* option : {"--tolerance 1", "--tolerance 0", "--tolerance 1e-15", "--step 0", "--step -1",
+                             "--step 1e-300", "--until -1"}) {
+    const Outcome outcome = run("run '" + press_ + "' " + option);
+    EXPECT_EQ(outcome.code, 2) << option << outcome.err;
+    EXPECT_NE(outcome.err.find(option[2] == 'u'   ? "ends at -1 before"
+                               : option[2] == 's' ? "the step is"
+                                                  : "the tolerance is"),
+              std::string::npos)
+        << outcome.err;
+  }
+  EXPECT_EQ(run("compare '" + press_ + "' --until -1").code, 2);
+  EXPECT_EQ(run("compare '" + press_ + "' --engines event --steps 1e-299").code, 2);
+  write("small.toml",
+        "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = "
+        "1\nmax_step = 1e-300\n");
+  const Outcome small = run("run small.toml");
+  EXPECT_EQ(small.code, 3);
+  EXPECT_NE(small.err.find("lost in the rounding of times up to 1"), std::string::npos) << small.err;
+  EXPECT_NE(small.err.find("small.toml:8:"), std::string::npos) << small.err;
   EXPECT_EQ(run("run").code, 2);
   EXPECT_EQ(run("run none.toml").code, 5);
   write("file", "");
   EXPECT_EQ(run("run '" + press_ + "' -o file/inside").code, 5);
   EXPECT_EQ(run("run '" + press_ + "' --resume nowhere").code, 5);
+}
+
+// What a shell makes of a variable that is not set is no name.
+TEST_F(RunVerbs, AnEmptyNameIsAUsageError) {
+  ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o a").code, 0);
+  for (const std::string& words :
+       {"run '" + ball_ + "' --until 1 -o ''", "run '" + ball_ + "' --until 2 --resume '' -o b",
+        "run '" + ball_ + "' --variant ''", "run '" + ball_ + "' --engine ''", std::string("run ''"),
+        "compare '" + ball_ + "' -o ''", "compare '" + ball_ + "' --tolerances ''",
+        "impact '" + ball_ + "' -o ''", std::string("gallery press -o ''"),
+        std::string("verify --gallery ''"), std::string("plot ''"), std::string("plot a ''"),
+        std::string("plot a -o ''"), std::string("plot a --overlay ''"), "dither '" + ball_ + "' --law ''"}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_NE(outcome.err.find("empty"), std::string::npos) << words << ": " << outcome.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "b"));
+}
+
+TEST_F(RunVerbs, ATableThatIsLeftIsNamedWithTheTime) {
+  for (const char* engine : {"event", "exact"}) {
+    write("table.toml",
+          "format = 1\n[coordinates]\nx = 0\n[tables]\nramp = { x = [0, 1, 2], y = [0, 1, 1] }\n[energy]\n"
+          "kinetic = \"x'^2/2\"\n[[force]]\nname = \"push\"\nalong = \"x'\"\nvalue = "
+          "\"ramp(t)\"\n[run]\nuntil = 3\n");
+    const Outcome outcome = run(std::string("run table.toml -o t --engine ") + engine);
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_NE(outcome.out.find(
+                  "the table 'ramp' (line 5) holds from 0 to 2 and was left at t = 2 in force.push.value"),
+              std::string::npos)
+        << outcome.out;
+    EXPECT_EQ(run(std::string("run table.toml -o t --until 2 --engine ") + engine).code, 0)
+        << "its end belongs to it";
+  }
 }
 
 TEST_F(RunVerbs, TheSummaryIsMarkdownWithLoadsAndPeaks) {

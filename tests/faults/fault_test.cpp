@@ -246,6 +246,46 @@ TEST_F(Faults, OnAFullDiskTheRunStopsAndGoesOnWhenThereIsRoom) {
   }
 }
 
+// A disk with room for a part of the run: what fits is kept, although no commit has come before the disk was full, and an earlier run is left as it
+// was until this one can replace it.
+TEST_F(Faults, OfARunThatDoesNotFitEverythingIsKeptThatFits) {
+  const long whole = static_cast<long>(trajectory_.size() + events_.size());
+  ASSERT_EQ(run_with(arguments("earlier", "20")), 0);
+  std::map<std::string, std::string> before;
+  for (const char* file : {"trajectory.csv", "events.csv", "run.json", "state.json"})
+    before[file] = contents(folder_ / "earlier" / file);
+  const int all = cases(20);
+  for (int i = 1; i <= all; ++i) {
+    for (const bool often : {false, true}) {
+      const long room = 100'000 + (whole - 100'000) * i / (all + 1);
+      const std::string what = "room for " + std::to_string(room) + " of " + std::to_string(whole) +
+                               " bytes" + (often ? ", often saved" : "");
+      Settings faults = often ? kFast : Settings{};
+      faults["ROOM"] = room;
+      clean("k");
+      EXPECT_EQ(run_with(arguments("k"), faults), 5) << what;
+      ASSERT_TRUE(fs::exists(folder_ / "k/state.json")) << what << contents(folder_ / "err");
+      expect_whole("k", what);
+      // Between the moments that it can go back to lie rows of about the length of what is there already.
+      long kept = 0;
+      for (const fs::directory_entry& file : fs::directory_iterator(folder_ / "k"))
+        kept += static_cast<long>(file.file_size());
+      EXPECT_GT(kept, room / 6) << what << contents(folder_ / "err");
+      expect_goes_on("k", what);
+
+      clean("k");
+      fs::copy(folder_ / "earlier", folder_ / "k");
+      if (often) continue;
+      EXPECT_EQ(run_with(arguments("k"), faults), 5) << what;
+      EXPECT_NE(contents(folder_ / "err").find("the earlier one in k is as it was"), std::string::npos)
+          << contents(folder_ / "err");
+      for (const auto& [file, text] : before) EXPECT_EQ(contents(folder_ / "k" / file), text) << what << file;
+      EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "k"), fs::directory_iterator()), 4) << what;
+      if (HasFailure()) return;
+    }
+  }
+}
+
 // `ulimit -f`: the run has begun, so there must be something to go on from.
 TEST_F(Faults, AFileThatMayNotGrowStopsTheRunWithAState) {
   for (const long limit : {60'000L, 150'000L, 300'000L}) {
@@ -340,6 +380,40 @@ TEST_F(Faults, SignalsThatEndASessionSaveTheRun) {
   EXPECT_TRUE(io::read_run(folder_ / "k", data).ok());
 }
 
+// At any moment, most often inside a commit; one that comes again ends the program at once, which is a kill.
+TEST_F(Faults, InterruptedAtAnyTimeTheRunGoesOn) {
+  std::mt19937_64 random(5);
+  for (const auto& [number, twice] :
+       {std::pair(SIGINT, false), std::pair(SIGHUP, false), std::pair(SIGTERM, true)}) {
+    int heard = 0;
+    for (int i = 0; i < cases(100); ++i) {
+      clean("k");
+      const pid_t child = start(arguments("k"), kFast);
+      // Not before the program has begun to listen.
+      for (int k = 0; k < 2000 && !fs::exists(folder_ / ".k.tmp") && !fs::exists(folder_ / "k"); ++k)
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 100'000));
+      kill(child, number);
+      if (twice) {
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 2'000));
+        kill(child, number);
+      }
+      const int code = wait_for(child);
+      const std::string what = "signal " + std::to_string(number) + ", number " + std::to_string(i);
+      EXPECT_TRUE(code == 130 || code == 0 || (twice && code == -number)) << what << ": " << code;
+      heard += code == 0 ? 0 : 1;
+      if (fs::exists(folder_ / "k")) expect_whole("k", what);
+      if (code == 130) {
+        EXPECT_EQ(json::parse(contents(folder_ / "k/run.json"))["end"]["message"], "interrupted") << what;
+        EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "k"), fs::directory_iterator()), 4) << what;
+      }
+      expect_goes_on("k", what);
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(heard, 0) << number;
+  }
+}
+
 TEST_F(Faults, ACopyOfABundledModelIsThereOrNot) {
   for (int i = 1; i <= cases(60); ++i) {
     for (const char* fault : {"FULL", "KILL", "ONCE"}) {
@@ -354,14 +428,29 @@ TEST_F(Faults, ACopyOfABundledModelIsThereOrNot) {
       } else {
         EXPECT_TRUE(code == 5 || code == -SIGKILL) << fault << " " << i << ": " << code;
       }
-      // A kill leaves a hidden draft, every other end nothing.
-      for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-        if (entry.path().filename().string().rfind(".copy", 0) != 0) continue;
-        EXPECT_EQ(code, -SIGKILL) << fault << " " << i;
-        fs::remove_all(entry.path());
-      }
+      // A kill leaves a hidden draft, every other end nothing; not even that of a kill before.
+      const int drafts = static_cast<int>(std::count_if(
+          fs::directory_iterator(folder_), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+            return entry.path().filename().string().rfind(".copy", 0) == 0;
+          }));
+      EXPECT_LE(drafts, code == -SIGKILL || std::string(fault) != "KILL" ? 1 : 0) << fault << " " << i;
     }
   }
+  // What is somebody else's, or of a process that lives, stays.
+  fs::remove_all(folder_ / "copy");
+  const std::string alive = ".copy." + std::to_string(getpid()) + ".tmp";
+  for (const std::string& name : {alive, std::string(".copy.x.tmp"), std::string(".copied.99999999.tmp")})
+    fs::create_directories(folder_ / name / "inside");
+  fs::create_directory_symlink(folder_ / ".copy.x.tmp", folder_ / ".copy.99999999.tmp");
+  EXPECT_EQ(run_with({"gallery", "press", "-o", "copy"}), 0);
+  for (const std::string& name : {alive, std::string(".copy.x.tmp"), std::string(".copied.99999999.tmp")})
+    EXPECT_TRUE(fs::exists(folder_ / name / "inside")) << name;
+  // The draft of a killed one goes.
+  fs::remove(folder_ / ".copy.99999999.tmp");
+  fs::create_directories(folder_ / ".copy.99999999.tmp/inside");
+  fs::remove_all(folder_ / "copy");
+  EXPECT_EQ(run_with({"gallery", "press", "-o", "copy"}), 0);
+  EXPECT_FALSE(fs::exists(folder_ / ".copy.99999999.tmp"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 //
 //     JUDDER_FAULT_KILL=n    the process is killed in place of the n-th of these calls
 //     JUDDER_FAULT_FULL=n    from the n-th write on the disk is full: half of that one is written, all later ones fail
+//     JUDDER_FAULT_ROOM=n    the disk has room for n bytes; what is cut, removed or replaced gives its room back
 //     JUDDER_FAULT_ONCE=n    the n-th of these calls fails with an error of the device, the others do not
 //     JUDDER_FAULT_CLOCK=k   the monotonic clock runs k times as fast
 //     JUDDER_FAULT_COUNT=f   at the end the numbers of calls and of writes are written to the file f
@@ -15,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -33,6 +35,7 @@ std::atomic<long> writes{0};
 struct Settings {
   long kill = setting("JUDDER_FAULT_KILL");
   long full = setting("JUDDER_FAULT_FULL");
+  long room = setting("JUDDER_FAULT_ROOM");
   long once = setting("JUDDER_FAULT_ONCE");
   long clock = setting("JUDDER_FAULT_CLOCK");
   ~Settings() {
@@ -52,6 +55,17 @@ bool counts() {
   const long number = ++calls;
   if (number == settings.kill) static_cast<void>(::syscall(SYS_kill, ::getpid(), SIGKILL));
   return number == settings.once;
+}
+
+std::atomic<long> used{0};
+
+/// The bytes of what has the name, which is about to go.
+long size_of(int folder, const char* name) {
+  struct stat about {};
+  if (settings.room <= 0 || ::fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(about.st_mode))
+    return 0;
+  return about.st_size;
 }
 
 int broken() {
@@ -76,21 +90,44 @@ ssize_t write(int file, const void* bytes, size_t size) {
     errno = ENOSPC;
     return -1;
   }
+  if (settings.room > 0) {
+    const long left = settings.room - used;
+    if (left <= 0) {
+      errno = ENOSPC;
+      return -1;
+    }
+    const ssize_t written =
+        ::syscall(SYS_write, file, bytes, std::min<size_t>(size, static_cast<size_t>(left)));
+    if (written > 0) used += written;
+    return written;
+  }
   return ::syscall(SYS_write, file, bytes, size);
 }
 
 int fsync(int file) { return counts() ? broken() : static_cast<int>(::syscall(SYS_fsync, file)); }
 int ftruncate(int file, off_t length) noexcept {
-  return counts() ? broken() : static_cast<int>(::syscall(SYS_ftruncate, file, length));
+  if (counts()) return broken();
+  struct stat about {};
+  if (settings.room > 0 && ::fstat(file, &about) == 0 && about.st_size > length)
+    used -= about.st_size - length;
+  return static_cast<int>(::syscall(SYS_ftruncate, file, length));
 }
 int unlinkat(int folder, const char* name, int flags) noexcept {
-  return counts() ? broken() : static_cast<int>(::syscall(SYS_unlinkat, folder, name, flags));
+  if (counts()) return broken();
+  const long size = size_of(folder, name);
+  const int result = static_cast<int>(::syscall(SYS_unlinkat, folder, name, flags));
+  if (result == 0) used -= size;
+  return result;
 }
 int mkdirat(int folder, const char* name, mode_t mode) noexcept {
   return counts() ? broken() : static_cast<int>(::syscall(SYS_mkdirat, folder, name, mode));
 }
 int renameat(int from, const char* old, int to, const char* name) noexcept {
-  return counts() ? broken() : static_cast<int>(::syscall(SYS_renameat2, from, old, to, name, 0));
+  if (counts()) return broken();
+  const long size = size_of(to, name);
+  const int result = static_cast<int>(::syscall(SYS_renameat2, from, old, to, name, 0));
+  if (result == 0) used -= size;
+  return result;
 }
 
 int openat(int folder, const char* name, int flags, ...) {

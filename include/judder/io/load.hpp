@@ -37,6 +37,7 @@ struct LoadedModel {
   ModelFile file;
   model::Compiled compiled;  ///< without a system if there are errors
   Diagnostics diagnostics;   ///< of the file and of the equations
+  bool misused = false;      ///< the model is well; an option beside it (end time, tolerance, step) is not
 
   [[nodiscard]] bool ok() const { return compiled.system.has_value() && !diagnostics.has_errors(); }
 };

@@ -26,6 +26,7 @@
 #include "judder/io/json.hpp"
 #include "judder/io/load.hpp"
 #include "judder/io/run_folder.hpp"
+#include "judder/io/run_past.hpp"
 
 namespace judder::io {
 
@@ -45,13 +46,6 @@ struct RunRequest {
       nullptr;  ///< set from outside to stop; a folder that cannot be written sets it as well
   std::function<void(double share, long events)>
       progress{};  ///< from time to time: share of the way, events so far
-};
-
-/// The largest and smallest value of a column over all rows.
-struct Extremes {
-  std::string name;
-  double least = 0, least_time = 0;
-  double most = 0, most_time = 0;
 };
 
 /// How far `run_model` got.
@@ -74,11 +68,12 @@ struct RunReport {
   /// instant of each of `events`, at the last event of an instant.
   std::string first_structure;
   std::vector<std::string> structures;
-  std::uint64_t event_count = 0;                      ///< written to events.csv
-  std::uint64_t row_count = 0;                        ///< written to trajectory.csv
-  std::vector<Extremes> extremes;                     ///< of the number columns, in their order
-  std::optional<analysis::RunDifference> difference;  ///< of `estimate`
-  Status second;                                      ///< how the second run of `estimate` ended
+  std::uint64_t event_count = 0;                        ///< written to events.csv
+  std::uint64_t row_count = 0;                          ///< written to trajectory.csv
+  std::vector<Extremes> extremes;                       ///< of the number columns, in their order
+  std::vector<std::pair<std::string, double>> hardest;  ///< contact and its largest normal impulse
+  std::optional<analysis::RunDifference> difference;    ///< of `estimate`
+  Status second;                                        ///< how the second run of `estimate` ended
 };
 
 /// runs/NAME[-VARIANT…][-SETTING=VALUE…]; NAME is the file's, or its folder's if the file is called model.toml. With `resume`: the folder resumed

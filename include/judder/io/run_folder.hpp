@@ -20,13 +20,14 @@
 // wrote, and those that were changed since, are not replaced. Links are not followed.
 //
 // Failure (no directory, no permission, disk full) is a sticky status: the first is kept with its file, later records are dropped, `commit` and
-// `finish` return it, and the folder goes back to its last commit.
+// `finish` return it, and the folder goes back to its last commit, or to a later mark: a moment up to which all records had been written.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,12 +88,22 @@ class RunWriter {
   /// Commits and closes. Nothing can be written afterwards.
   FileStatus finish(std::string_view run_json, std::string_view state_json);
 
-  /// After a failure before the first commit: gives up all records and forgets the failure, so that the state of the start can be committed, to go on
-  /// from once there is room. False: there is no way.
+  /// Writes the records so far, without waiting for the disk, and remembers what a commit at this `time` would have said. Cheaper than a commit; lost
+  /// with the process.
+  void mark(double time, std::string run_json, std::string state_json);
+  /// Bytes of records since the last mark or commit.
+  [[nodiscard]] std::uint64_t unmarked() const;
+
+  /// After a failure: commits the last mark that there is room for, and returns its time. The failure is forgotten then; it is the caller's to report.
+  std::optional<double> commit_mark();
+  /// After a failure before the first commit, in a new folder: gives up all records and forgets the failure, so that the state of the start can be
+  /// committed, to go on from once there is room. False: there is no way, or an earlier run is there, which stays.
   bool give_up_records();
 
   /// Whether the folder holds a set of this run.
   [[nodiscard]] bool committed() const;
+  /// Whether it holds one of an earlier run, which this one has not replaced.
+  [[nodiscard]] bool over_earlier() const;
   /// The first failure so far.
   [[nodiscard]] const FileStatus& status() const;
 

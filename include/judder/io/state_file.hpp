@@ -5,7 +5,9 @@
 // taken up by the same equations only, and by other values or another engine only when that is asked for. Nothing in the file is believed: every
 // number is looked at for its kind, finiteness and range.
 //
-// Format 2. Format 1 did not know its model and is refused.
+// With them stands what the run has said of itself so far (io/run_past.hpp), so that a run that goes on says it again.
+//
+// Format 3. Format 1 did not know its model, format 2 not what had been found; both are refused.
 #pragma once
 
 #include <string>
@@ -15,6 +17,7 @@
 
 #include "judder/engines/engine.hpp"
 #include "judder/io/load.hpp"
+#include "judder/io/run_past.hpp"
 
 namespace judder::io {
 
@@ -27,6 +30,9 @@ struct StateOwner {
   std::vector<std::string> variants;
   std::vector<std::pair<std::string, std::string>> set;
   std::string engine;  ///< as used
+  /// The run is to end when it is periodic. What has been learnt of its period is not part of the state, so that such a run does not go on with the
+  /// same bits.
+  bool until_periodic = false;
 };
 
 /// Of a model that has been loaded.
@@ -34,13 +40,16 @@ struct StateOwner {
                                      const std::string& engine);
 
 [[nodiscard]] std::string state_json(const model::System& system, const engines::Moment& moment,
-                                     const StateOwner& owner = {});
+                                     const StateOwner& owner = {}, const RunPast& past = {});
 
 /// Reads what `state_json` wrote. Returns what is wrong: not JSON, not a state, the state of another model, or, unless `accept_changes`, of other
 /// parameters, variants, data or another engine; empty: all is well.
 [[nodiscard]] std::string read_state(std::string_view text, const model::System& system,
                                      engines::Moment& moment, const StateOwner& owner = {},
-                                     bool accept_changes = false);
+                                     bool accept_changes = false, RunPast* past = nullptr);
+
+/// What is wrong with the format of a state: it is of another version. Empty: nothing, or the text is none at all.
+[[nodiscard]] std::string state_format_problem(std::string_view text);
 
 /// The state before the first step: a run that takes it up begins at the start of the model.
 [[nodiscard]] engines::Moment start_moment(const model::System& system, double from);

@@ -61,6 +61,9 @@ struct RunOptions {
   std::vector<std::vector<std::string>> plots;
 };
 
+/// Why times up to `until` cannot be stepped by `step`: it is lost in their rounding. Empty: they can, or it is not known up to when.
+[[nodiscard]] std::string step_problem(double step, double from, double until);
+
 struct Compiled {
   std::optional<System> system;
   RunOptions run;

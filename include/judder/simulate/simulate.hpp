@@ -97,6 +97,8 @@ class Legs {
   std::unique_ptr<Parts> parts_;
 };
 
+/// A run in which something was found does not end well.
+void condemn(const Verdict& verdict, Status& status);
 /// A finding as one sentence.
 [[nodiscard]] std::string finding_text(const Finding& finding);
 [[nodiscard]] Result simulate(const model::System& system, const engines::EngineOptions& options,

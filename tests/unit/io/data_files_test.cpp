@@ -39,6 +39,23 @@ TEST_F(DataFiles, CsvWithAndWithoutNames) {
   EXPECT_EQ(read("b.csv").rows, (Rows{{1}, {2}, {3}}));
 }
 
+// A row above the numbers is one of names: what was meant to be a number is none, and is not passed over.
+TEST_F(DataFiles, AFirstRowThatIsNotNamesIsAnError) {
+  for (const char* names :
+       {"t,F\n", "t [s],\"F, N\"\n", "# t, F\n", "\u03b8,\n", "nanometres,info\n", "-x,+y\n", "Na,e5\n"}) {
+    write("good.csv", std::string(names) + "1,2\n");
+    EXPECT_EQ(read("good.csv").rows, (Rows{{1, 2}})) << names << read("good.csv").problem;
+  }
+  for (const char* bad : {"nan,1\n", "1,nan\n", "NaN,inf\n", "-inf,x\n", "t,1\n", ",1\n", ",\n", "1.2.3,F\n",
+                          "t,5e\n", "0x10,F\n", "+Infinity,F\n", ".,F\n"}) {
+    write("bad.csv", std::string(bad) + "1,2\n");
+    const std::string problem = read("bad.csv").problem;
+    EXPECT_NE(problem.find("bad.csv, line 1: "), std::string::npos) << bad << problem;
+    EXPECT_NE(problem.find("the first row is names, or numbers like the others"), std::string::npos)
+        << problem;
+  }
+}
+
 TEST_F(DataFiles, MatrixMarketForms) {
   write("general.mtx",
         "%%MatrixMarket matrix coordinate real general\n% a comment\n\n2 3 3\n1 1 1.5\n2 3 -4\n1 2 1e-3\n");

@@ -10,11 +10,13 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <thread>
 
+#include "io/manifest.hpp"
 #include "judder/io/run_head.hpp"
 #include "judder/io/state_file.hpp"
 #include "judder/simulate/simulate.hpp"
@@ -451,9 +453,10 @@ TEST_F(Run, StatesOfEarlierVersionsAreRefusedWithAdvice) {
   RunRequest first = request("bouncing-ball");
   first.until = 1;
   ASSERT_EQ(run_model(first).stage, RunStage::ended);
-  for (const auto& [format, words] : {std::pair("1", "run the model anew"), std::pair("3", "newer")}) {
+  for (const auto& [format, words] : {std::pair("1", "run the model anew"),
+                                      std::pair("2", "run the model anew"), std::pair("4", "newer")}) {
     std::string text = contents(first.output / "state.json");
-    text.replace(text.find("\"format\": 2"), 11, std::string("\"format\": ") + format);
+    text.replace(text.find("\"format\": 3"), 11, std::string("\"format\": ") + format);
     fs::create_directories(folder_ / "old");
     std::ofstream(folder_ / "old/state.json") << text;
     RunRequest next = request("bouncing-ball");
@@ -463,6 +466,158 @@ TEST_F(Run, StatesOfEarlierVersionsAreRefusedWithAdvice) {
     EXPECT_EQ(report.stage, RunStage::cannot_resume);
     EXPECT_NE(report.files.text().find(words), std::string::npos) << report.files.text();
   }
+}
+
+/// The state of a folder with other numbers and a check that fits them, as somebody who means harm would write it.
+void forge(const fs::path& folder, const std::function<void(nlohmann::ordered_json&)>& change) {
+  const std::string text = contents(folder / "state.json");
+  const auto manifest = read_manifest(text);
+  ASSERT_TRUE(manifest.has_value());
+  auto state = nlohmann::ordered_json::parse(text);
+  state.erase("check");
+  state.erase("files");
+  change(state);
+  std::ofstream(folder / "state.json") << with_manifest(state.dump(1), *manifest);
+}
+
+// A ball inside the ground: the referee says so, and whoever takes up the run hears it again, in the same folder or in another one.
+TEST_F(Run, ALawThatWasBrokenIsBrokenForTheWholeRun) {
+  RunRequest wanted = request("bouncing-ball");
+  wanted.until = 1;
+  ASSERT_EQ(run_model(wanted).summary.status.reason, Reason::done);
+  forge(wanted.output, [](auto& state) { state["y"][0] = state["phase"]["y"][0] = -0.3; });
+  wanted.resume = wanted.output;
+  wanted.until = 1.1;
+  const RunReport broken = run_model(wanted);
+  ASSERT_EQ(broken.stage, RunStage::ended) << broken.files.text();
+  ASSERT_EQ(broken.summary.status.reason, Reason::laws_violated);
+  const Finding first = broken.summary.verdict.findings.at(0);
+
+  // Back above the ground nothing new is found.
+  forge(wanted.output, [](auto& state) {
+    state["y"][0] = state["phase"]["y"][0] = 0.3;
+    state["y"][1] = state["phase"]["y"][1] = 0;
+    state["phase"]["y"] = nlohmann::ordered_json::array();
+  });
+  for (const bool in_place : {false, true}) {
+    RunRequest next = wanted;
+    next.until = 1.2;
+    if (!in_place) next.output = folder_ / "elsewhere";
+    const RunReport later = run_model(next);
+    ASSERT_EQ(later.stage, RunStage::ended) << later.files.text();
+    EXPECT_EQ(later.summary.status.reason, Reason::laws_violated);
+    EXPECT_EQ(later.summary.status.where, broken.summary.status.where);
+    const auto& found = later.summary.verdict.findings;
+    EXPECT_TRUE(std::any_of(found.begin(), found.end(), [&](const Finding& each) {
+      return each.law == first.law && each.place == first.place && each.time == first.time;
+    }));
+    const json run = json::parse(contents(later.folder / "run.json"));
+    EXPECT_EQ(run["end"]["reason"], "laws-violated");
+    EXPECT_EQ(run["referee"]["findings"].size(), found.size());
+  }
+}
+
+// Of what a run says of itself nothing is forgotten where it goes on: extremes, marks, the largest impact, energy that a law created.
+TEST_F(Run, TheSummaryOfARunThatWentOnIsThatOfTheWhole) {
+  std::ofstream(folder_ / "stack.toml")
+      << "format = 1\n[coordinates]\nx = 0\ny = 1\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\n"
+         "potential = \"10*x + 10*y\"\n"
+         "[[contact]]\nname = \"table\"\ngap = \"x\"\n[[contact]]\nname = \"table_again\"\ngap = \"2*x\"\n"
+         "[[contact]]\nname = \"floor\"\ngap = \"y\"\nimpact = \"0.9 + 0.3*min(t, 0.6)\"\n"
+         "[run]\nuntil = 3\nengine = \"event\"\n";
+  RunRequest wanted;
+  wanted.model.file = folder_ / "stack.toml";
+  wanted.output = folder_ / "whole";
+  const RunReport whole = run_model(wanted);
+  ASSERT_EQ(whole.stage, RunStage::ended) << render(whole.model.diagnostics, "stack", whole.model.file.text);
+  const auto has = [](const RunReport& report, const std::string& words) {
+    return std::any_of(report.summary.notes.begin(), report.summary.notes.end(),
+                       [&](const std::string& note) { return note.find(words) != std::string::npos; });
+  };
+  ASSERT_TRUE(has(whole, "not unique"));
+  ASSERT_TRUE(has(whole, "created energy"));
+
+  // Interrupted before it begins, a run still does a step.
+  wanted.output = folder_ / "parts";
+  std::atomic<bool> cancel{true};
+  wanted.cancel = &cancel;
+  RunReport part;
+  int parts = 0;
+  do {
+    cancel = ++parts < 40;
+    part = run_model(wanted);
+    ASSERT_EQ(part.stage, RunStage::ended) << part.files.text();
+    wanted.resume = wanted.output;
+  } while (part.summary.status.reason == Reason::interrupted);
+  EXPECT_EQ(part.summary.status.reason, Reason::done);
+  EXPECT_GT(parts, 10);
+  ASSERT_EQ(part.extremes.size(), whole.extremes.size());
+  for (std::size_t i = 0; i < whole.extremes.size(); ++i) {
+    EXPECT_EQ(part.extremes[i].least, whole.extremes[i].least) << whole.extremes[i].name;
+    EXPECT_EQ(part.extremes[i].most_time, whole.extremes[i].most_time) << whole.extremes[i].name;
+  }
+  EXPECT_EQ(part.hardest, whole.hardest);
+  for (const std::string& note : whole.summary.notes) EXPECT_TRUE(has(part, note)) << note;
+  const auto told = [](const std::string& note) { return note.find("created energy") != std::string::npos; };
+  EXPECT_EQ(std::count_if(part.summary.notes.begin(), part.summary.notes.end(), told), 1);
+  EXPECT_EQ(part.summary.residuals, whole.summary.residuals);
+  EXPECT_EQ(part.summary.intervals.size(), whole.summary.intervals.size());
+}
+
+// What has been learnt of a period is not saved, so that nobody is given other bits without a word.
+TEST_F(Run, ASearchForAPeriodGoesOnOnlyWhenAsked) {
+  RunRequest wanted = request("impact-oscillator");
+  wanted.until = 20;
+  wanted.until_periodic = true;
+  ASSERT_EQ(run_model(wanted).stage, RunStage::ended);
+  for (const bool still : {true, false}) {
+    RunRequest next = wanted;
+    next.resume = wanted.output;
+    next.output = folder_ / "next";
+    next.until = 40;
+    next.until_periodic = still;
+    const RunReport refused = run_model(next);
+    EXPECT_EQ(refused.stage, RunStage::cannot_resume);
+    EXPECT_NE(refused.files.text().find("to end when periodic"), std::string::npos) << refused.files.text();
+    next.accept_changes = true;
+    EXPECT_EQ(run_model(next).stage, RunStage::ended);
+  }
+}
+
+// A check over state.json: any byte that has changed is seen, also where the number is one that a state could have.
+TEST_F(Run, AStateThatWasDamagedIsRefused) {
+  RunRequest wanted = request("bouncing-ball");
+  wanted.until = 1;
+  ASSERT_EQ(run_model(wanted).stage, RunStage::ended);
+  const std::string good = contents(wanted.output / "state.json");
+  RunRequest next = wanted;
+  next.until = 1.5;
+  next.resume = wanted.output;
+  next.output = folder_ / "next";
+  for (std::size_t at = 0; at < good.size(); at += 1 + good.size() / 200) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    std::ofstream(wanted.output / "state.json") << bad;
+    const RunReport report = run_model(next);
+    EXPECT_EQ(report.stage, RunStage::cannot_resume) << "byte " << at;
+    EXPECT_NE(report.files.text().find("state.json: "), std::string::npos);
+  }
+  const std::size_t step = good.find("\"step\": ");
+  ASSERT_NE(step, std::string::npos);
+  for (const std::string& bad : {std::string(good).insert(step + 8, "1"), good.substr(0, good.size() / 2),
+                                 good + " ", json::parse(good).dump()}) {
+    std::ofstream(wanted.output / "state.json") << bad;
+    const RunReport report = run_model(next);
+    EXPECT_EQ(report.stage, RunStage::cannot_resume);
+    EXPECT_NE(report.files.text().find("is damaged"), std::string::npos) << report.files.text();
+    EXPECT_NE(report.files.text().find("run the model anew"), std::string::npos) << report.files.text();
+    RunData data;
+    EXPECT_FALSE(read_run(wanted.output, data).ok());
+    EXPECT_EQ(run_model(wanted).stage, RunStage::files_failed)
+        << "nothing is replaced by a list that may be wrong";
+  }
+  std::ofstream(wanted.output / "state.json") << good;
+  EXPECT_EQ(run_model(next).stage, RunStage::ended);
 }
 
 // In the folder itself the tables go on: every byte as if the run had never been cut, the summary of the whole.

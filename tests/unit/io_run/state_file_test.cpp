@@ -96,6 +96,61 @@ TEST(StateFile, RefusesOtherModelsAndOtherFiles) {
   }
 }
 
+TEST(StateFile, KeepsWhatTheRunHasSaid) {
+  const LoadedModel model = press();
+  ASSERT_TRUE(model.ok());
+  RunPast past;
+  past.verdict.judged = true;
+  past.verdict.laws = {{"gap", 12, 0.5}};
+  past.verdict.findings = {{"gap", "plane", 1.5, 2, 1.75, std::numeric_limits<double>::infinity(), 1e-3, 7}};
+  past.verdict.not_kept = 3;
+  past.reactions_not_unique = past.uniqueness_unchecked = true;
+  past.worst_gap = 1e-9;
+  past.gains = {2, 0.25, "'plane' at t = 1"};
+  past.intervals = 100'001;
+  past.extremes = {{"x", -1, 0.5, std::numeric_limits<double>::infinity(), 2}};
+  past.hardest = {{"plane", 3.5}};
+  const engines::Moment start = start_moment(*model.compiled.system, 0);
+  const std::string text = state_json(*model.compiled.system, start, {}, past);
+  engines::Moment moment;
+  RunPast read;
+  ASSERT_EQ(read_state(text, *model.compiled.system, moment, {}, false, &read), "");
+  EXPECT_EQ(state_json(*model.compiled.system, start, {}, read), text);
+
+  nlohmann::json many = nlohmann::json::parse(text);
+  while (many["past"]["findings"].size() <= 256)
+    many["past"]["findings"].push_back(many["past"]["findings"][0]);
+  EXPECT_NE(read_state(many.dump(), *model.compiled.system, moment).find("'findings' is too long"),
+            std::string::npos);
+  for (const auto& [name, value] :
+       {std::pair("ratio", nlohmann::json(-1)), std::pair("count", nlohmann::json(-1)),
+        std::pair("law", nlohmann::json(5)), std::pair("time", nlohmann::json("inf"))}) {
+    nlohmann::json bad = nlohmann::json::parse(text);
+    bad["past"]["findings"][0][name] = value;
+    EXPECT_NE(read_state(bad.dump(), *model.compiled.system, moment), "") << name;
+  }
+}
+
+TEST(StateFile, TwoPartsAreJudgedAsOne) {
+  Verdict first, second;
+  first.judged = true;
+  first.laws = {{"gap", 10, 0.5}};
+  first.findings = {{"gap", "a", 1, 2, 1, 2, 0.1, 1}};
+  second.laws = {{"gap", 5, 3}, {"energy", 1, 0}};
+  second.findings = {{"gap", "b", 4, 2, 4, 2, 0.1, 1}, {"gap", "a", 5, 9, 6, 10, 0.7, 4}};
+  second.not_kept = 2;
+  const Verdict both = joined(first, second);
+  EXPECT_TRUE(both.judged);
+  ASSERT_EQ(both.laws.size(), 2U);
+  EXPECT_EQ(both.laws[0].checks, 15U);
+  EXPECT_EQ(both.laws[0].worst, 3);
+  ASSERT_EQ(both.findings.size(), 2U);
+  EXPECT_EQ(both.findings[0].time, 1);
+  EXPECT_EQ(both.findings[0].worst_time, 6);
+  EXPECT_EQ(both.findings[0].count, 5U);
+  EXPECT_EQ(both.not_kept, 2U);
+}
+
 // Every number of a state is replaced by what no number of a state can be; nothing of it may be believed.
 TEST(StateFile, BelievesNoNumber) {
   const LoadedModel model = press();
