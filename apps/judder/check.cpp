@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
 #include "judder/io/json.hpp"
 #include "verbs.hpp"
 
@@ -15,7 +19,16 @@ int list_names(const io::ModelRequest& request, const std::string& which) {
   }
   std::string out;
   if (which == "variants") {
-    for (const model::Variant& variant : file.spec.variants) out += variant.name.text + "\n";
+    // Names of variants are free; those that a shell would take for something else are not offered to it.
+    const auto plain = [](unsigned char c) {
+      return std::isalnum(c) != 0 || c >= 0x80 ||
+             std::string_view("_-.+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    for (const model::Variant& variant : file.spec.variants) {
+      const std::string& name = variant.name.text;
+      if (!name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), plain))
+        out += name + "\n";
+    }
   } else {
     for (const model::Parameter& parameter : file.spec.parameters) out += parameter.name.text + "\n";
     for (const model::Coordinate& coordinate : file.spec.coordinates)

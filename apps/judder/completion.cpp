@@ -39,13 +39,12 @@ std::string bash_values(Completes completes, const std::vector<std::string>& wor
     case Completes::model:
       return "COMPREPLY=($(compgen -f -X '!*.toml' -- \"$word\") $(compgen -d -- \"$word\"))";
     case Completes::gallery:
-      return "COMPREPLY=($(compgen -W \"$(judder gallery 2>/dev/null | cut -d' ' -f1)\" -- \"$word\"))";
+      return "_judder_lines < <(judder gallery 2>/dev/null | cut -d' ' -f1)";
     case Completes::variant:
-      return "COMPREPLY=($(compgen -W \"$(judder check --names variants \"${COMP_WORDS[2]}\" 2>/dev/null)\" "
-             "-- \"$word\"))";
+      return "_judder_lines < <(judder check --names variants \"$(_judder_model)\" 2>/dev/null)";
     case Completes::setting:
-      return "COMPREPLY=($(compgen -S = -W \"$(judder check --names parameters \"${COMP_WORDS[2]}\" "
-             "2>/dev/null)\" -- \"$word\")); compopt -o nospace";
+      return "_judder_lines = < <(judder check --names parameters \"$(_judder_model)\" 2>/dev/null); compopt "
+             "-o nospace";
     case Completes::nothing:
       break;
   }
@@ -55,6 +54,23 @@ std::string bash_values(Completes completes, const std::vector<std::string>& wor
 std::string bash() {
   std::string out =
       "# bash completion for judder\n"
+      // Names out of a file are words as they are: compgen -W would expand them, and run what stands in them.
+      "_judder_lines() {\n"
+      "  local line\n"
+      "  COMPREPLY=()\n"
+      "  while IFS= read -r line; do\n"
+      "    [[ $line == \"$word\"* ]] && COMPREPLY+=(\"$line${1-}\")\n"
+      "  done\n"
+      "}\n"
+      "_judder_model() {\n"
+      "  local each\n"
+      "  for each in \"${COMP_WORDS[@]:2}\"; do\n"
+      "    if [[ $each == *.toml ]]; then\n"
+      "      printf '%s\\n' \"${each/#\\~/$HOME}\"\n"
+      "      return\n"
+      "    fi\n"
+      "  done\n"
+      "}\n"
       "_judder() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
       "  if [[ $COMP_CWORD -eq 1 ]]; then\n"

@@ -148,6 +148,10 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
       }
       double limit = timetable_.next(t_, options_.until);
       if (accumulation_end_ > t_) limit = std::min(limit, accumulation_end_);
+      // A step may hold millions of rows: after so many of them saving, progress and cancelling have their turn. The same in every run, cut or not.
+      constexpr long kRowsPerTurn = 1L << 16;
+      const double turn = regular_sample((sample_index_ / kRowsPerTurn + 1) * kRowsPerTurn);
+      if (turn > t_) limit = std::min(limit, turn);
       limit_ = limit;
       const StepEnd end = advance(limit);
       if (end == StepEnd::failed) break;

@@ -15,7 +15,6 @@ constexpr double kRounding = 8 * kEpsilon;
 constexpr double kWindowsPerAdvance =
     65536;                               ///< natural times after which cancelling and progress get their turn
 constexpr double kMostWindows = 0x1p44;  ///< natural times up to the next known instant: years of computing
-constexpr long kRowsPerLook = 4096;      ///< at the flag that cancels
 constexpr double kPenetration = 256;     ///< roundings of a gap that count as penetration
 constexpr double kLongPhase = 32;        ///< natural times after which roundings of the way count
 constexpr int kMostStandstills = 64;     ///< events one after the other between which time does not move
@@ -202,7 +201,7 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
       return StepEnd::failed;
     }
     if (penetrates(end_.data(), end)) return StepEnd::failed;
-    if (!end_phase_at(end, horizon)) return interrupted();
+    end_phase_at(end, horizon);
     finish_step();
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }
@@ -217,7 +216,7 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
         fail({Reason::step_too_small, t_, {}, "events follow each other and time does not move"}));
     return StepEnd::failed;
   }
-  if (!end_phase_at(time, crossing.time)) return interrupted();
+  end_phase_at(time, crossing.time);
   motion_.load(t_, y_.data());
   note_energy();
   return StepEnd::guard;
@@ -244,19 +243,11 @@ bool ExactEngine::Run::finite(const std::vector<double>& x) const {
   return std::all_of(x.begin(), x.begin() + form_->size(), [](double value) { return std::isfinite(value); });
 }
 
-/// Everything up to the end of the phase: grazes, rows, work, reactions, scales; then the state there. False: cancelled on the way; the phase
-/// ends at its last row.
-bool ExactEngine::Run::end_phase_at(double time, double tau) {
+/// Everything up to the end of the phase: grazes, rows, work, reactions, scales; then the state there.
+void ExactEngine::Run::end_phase_at(double time, double tau) {
   phase_end_ = time;
   emit_grazes(time);
   emit_rows(time);
-  const bool whole = !cut_;
-  if (cut_) {
-    time = phase_end_ = cut_time_;
-    tau = time - phase_time_;
-    form_->exponentials.advance(start_.data(), tau, end_.data());
-    cut_ = false;
-  }
   integrate_to(time);
   if (motion_.redundant()) {
     std::copy_n(end_.begin(), layout_.integrated(), node_y_.begin());
@@ -275,7 +266,6 @@ bool ExactEngine::Run::end_phase_at(double time, double tau) {
   project_sliding();
   tell_end(resolved);
   have_f0_ = false;
-  return whole;
 }
 
 /// The guards that vanish at the crossing: the one that was found, and those whose own zero cannot be told from it.
@@ -315,29 +305,20 @@ void ExactEngine::Run::load_at(double time) {
 /// Touches without consequence, each with its bound and, in place of a sample row, two equal rows.
 void ExactEngine::Run::emit_grazes(double until) {
   for (const numeric::Graze& graze : form_->search.grazes()) {
-    if (cut_) return;
     const Guard& guard = guards_.list()[form_->functions()[graze.function].guard];
     const double time = phase_time_ + graze.time;
     // A touch that cannot be told from the end of the phase is part of that event.
     if (!reports_graze(guard) || !(time > t_) || !(time + graze.error < until - time_bound_)) continue;
     emit_rows(time);
-    if (cut_) return;
     integrate_to(time);
     load_at(time);
     report_graze(time, guard.place, graze.bound, kRounding * std::abs(time) + graze.error);
   }
 }
 
-/// Rows at the sample times before `until`, or before the run is cancelled.
+/// Rows at the sample times before `until`.
 void ExactEngine::Run::emit_rows(double until) {
-  for (long rows = 0; next_sample_ < until && !cut_; ++rows) {
-    if (rows % kRowsPerLook == kRowsPerLook - 1 && options_.cancel != nullptr &&
-        options_.cancel->load(std::memory_order_relaxed)) {
-      cut_ = true;
-      cut_time_ = row_time_;
-      return;
-    }
-    row_time_ = next_sample_;
+  while (next_sample_ < until) {
     if (reads_audits_) integrate_to(next_sample_);
     load_at(next_sample_);
     emit_row(RowKind::sample);

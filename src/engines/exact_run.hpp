@@ -51,7 +51,7 @@ struct ExactEngine::Run final : EventEngine::Run {
   void note_scales_along(double tau);
   [[nodiscard]] double middle_value(int function, double tau) const;
   void gather(const numeric::Crossing& crossing);
-  [[nodiscard]] bool end_phase_at(double time, double tau);
+  void end_phase_at(double time, double tau);
   void land_exactly(numeric::Crossing& crossing);
   [[nodiscard]] StepEnd interrupted();
   [[nodiscard]] bool finite(const std::vector<double>& x) const;
@@ -70,8 +70,6 @@ struct ExactEngine::Run final : EventEngine::Run {
   std::vector<int> zeros_;
   std::vector<unsigned char> positive_;  ///< by function: what begins at zero must not become negative
   int standstills_ = 0;                  ///< events since time moved last
-  bool cut_ = false;                     ///< cancelled between the rows of a phase, at cut_time_
-  double cut_time_ = 0, row_time_ = 0;
   std::vector<ClosedForm::Reaction> reactions_;
 };
 

@@ -278,7 +278,8 @@ TEST_F(Program, CompletionScriptsAreAccepted) {
   // Completing a verb, an option and the word of an option.
   const auto complete = [this](const std::string& line) {
     const std::string script =
-        "source '" + (folder_ / "judder.bash").string() + "'; COMP_WORDS=(" + line +
+        "cd '" + folder_.string() + "'; PATH=.:$PATH; compopt() { :; }; source '" +
+        (folder_ / "judder.bash").string() + "'; COMP_WORDS=(" + line +
         "); COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )); _judder; echo \"${COMPREPLY[@]}\"";
     write("try.bash", script);
     static_cast<void>(std::system(
@@ -288,6 +289,22 @@ TEST_F(Program, CompletionScriptsAreAccepted) {
   EXPECT_EQ(complete("judder expl"), "explain\n");
   EXPECT_EQ(complete("judder check --var"), "--variant\n");
   EXPECT_EQ(complete("judder check --engine ex"), "exact\n");
+  // Variants and settings are those of the model on the line, wherever it stands. What stands in a name is not run.
+  fs::create_symlink(JUDDER_PROGRAM, folder_ / "judder");
+  write("names.toml",
+        "format = 1\n[parameters]\nmu = 0.1\nmass = 1\n[coordinates]\nx = 0\n[state]\nz = { start = 0, rate "
+        "= \"1\" }\n"
+        "[energy]\nkinetic = \"mass*x'^2/2\"\n[variants]\nhigh = { mu = 1 }\nheavy = { mass = 3 }\n\"$(touch "
+        "ran)\" = { mu = 2 }\n"
+        "\"`touch ran`\" = { mu = 2 }\n\";touch ran\" = { mu = 2 }\n\"a b\" = { mu = 4 }\n\"-o\" = { mu = 4 "
+        "}\n[run]\nuntil = 1\n");
+  EXPECT_EQ(complete("judder run names.toml --variant ''"), "high heavy\n");
+  EXPECT_EQ(complete("judder run --until 3 names.toml --variant hea"), "heavy\n");
+  EXPECT_EQ(complete("judder check names.toml --set ''"), "mu= mass= x= x'= z=\n");
+  EXPECT_EQ(complete("judder check names.toml --set m"), "mu= mass=\n");
+  EXPECT_EQ(complete("judder run nowhere.toml --variant ''"), "\n");
+  EXPECT_EQ(complete("judder gallery bouncing-b"), "bouncing-ball\n");
+  EXPECT_FALSE(fs::exists(folder_ / "ran"));
   for (const char* shell : {"zsh", "fish"}) {
     const Outcome script = run(std::string("completion ") + shell);
     EXPECT_EQ(script.code, 0);

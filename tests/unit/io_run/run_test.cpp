@@ -468,6 +468,32 @@ TEST_F(Run, StatesOfEarlierVersionsAreRefusedWithAdvice) {
   }
 }
 
+/// Runs until it is done, interrupted at times that nobody chose and taken up in its folder; later ones as it goes on, so that a slow machine comes to
+/// its end as well. The number of parts in which it came further.
+int run_in_parts(RunRequest wanted, int microseconds, RunReport& last) {
+  std::mt19937_64 random(11);
+  std::atomic<bool> cancel{false};
+  wanted.cancel = &cancel;
+  int parts = 0;
+  double reached = -1;
+  for (int i = 0; i < 1000; ++i) {
+    cancel = false;
+    std::thread interrupt([&cancel, delay = std::chrono::microseconds(
+                                        random() % static_cast<unsigned>(microseconds * (1 + i / 8)))] {
+      std::this_thread::sleep_for(delay);
+      cancel = true;
+    });
+    last = run_model(wanted);
+    interrupt.join();
+    if (last.stage != RunStage::ended) return parts;
+    parts += last.summary.status.time > reached ? 1 : 0;
+    reached = last.summary.status.time;
+    if (last.summary.status.reason != Reason::interrupted) return parts;
+    wanted.resume = wanted.output;
+  }
+  return parts;
+}
+
 /// The state of a folder with other numbers and a check that fits them, as somebody who means harm would write it.
 void forge(const fs::path& folder, const std::function<void(nlohmann::ordered_json&)>& change) {
   const std::string text = contents(folder / "state.json");
@@ -524,7 +550,7 @@ TEST_F(Run, TheSummaryOfARunThatWentOnIsThatOfTheWhole) {
          "potential = \"10*x + 10*y\"\n"
          "[[contact]]\nname = \"table\"\ngap = \"x\"\n[[contact]]\nname = \"table_again\"\ngap = \"2*x\"\n"
          "[[contact]]\nname = \"floor\"\ngap = \"y\"\nimpact = \"0.9 + 0.3*min(t, 0.6)\"\n"
-         "[run]\nuntil = 3\nengine = \"event\"\n";
+         "[run]\nuntil = 3\nengine = \"event\"\ntolerance = 1e-13\nmax_step = 1e-3\n";
   RunRequest wanted;
   wanted.model.file = folder_ / "stack.toml";
   wanted.output = folder_ / "whole";
@@ -537,20 +563,11 @@ TEST_F(Run, TheSummaryOfARunThatWentOnIsThatOfTheWhole) {
   ASSERT_TRUE(has(whole, "not unique"));
   ASSERT_TRUE(has(whole, "created energy"));
 
-  // Interrupted before it begins, a run still does a step.
   wanted.output = folder_ / "parts";
-  std::atomic<bool> cancel{true};
-  wanted.cancel = &cancel;
   RunReport part;
-  int parts = 0;
-  do {
-    cancel = ++parts < 40;
-    part = run_model(wanted);
-    ASSERT_EQ(part.stage, RunStage::ended) << part.files.text();
-    wanted.resume = wanted.output;
-  } while (part.summary.status.reason == Reason::interrupted);
+  EXPECT_GT(run_in_parts(wanted, 8000, part), 2);
+  ASSERT_EQ(part.stage, RunStage::ended) << part.files.text();
   EXPECT_EQ(part.summary.status.reason, Reason::done);
-  EXPECT_GT(parts, 10);
   ASSERT_EQ(part.extremes.size(), whole.extremes.size());
   for (std::size_t i = 0; i < whole.extremes.size(); ++i) {
     EXPECT_EQ(part.extremes[i].least, whole.extremes[i].least) << whole.extremes[i].name;
@@ -562,6 +579,27 @@ TEST_F(Run, TheSummaryOfARunThatWentOnIsThatOfTheWhole) {
   EXPECT_EQ(std::count_if(part.summary.notes.begin(), part.summary.notes.end(), told), 1);
   EXPECT_EQ(part.summary.residuals, whole.summary.residuals);
   EXPECT_EQ(part.summary.intervals.size(), whole.summary.intervals.size());
+}
+
+// A phase without events, or a rest, may have millions of rows: between them a run hears, saves and goes on with the same bits.
+TEST_F(Run, ManyRowsOfOnePhaseAreSavedOnTheWay) {
+  for (const char* engine : {"event", "exact"}) {
+    std::ofstream(folder_ / "long.toml") << "format = 1\n[coordinates]\nx = 1\ny = { velocity = 0.1 "
+                                            "}\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\npotential = \""
+                                         << (std::string(engine) == "exact" ? "x^2/2" : "0*x")
+                                         << "\"\n[run]\nuntil = 100\n[output]\nsamples = 600001\n";
+    RunRequest wanted;
+    wanted.model.file = folder_ / "long.toml";
+    wanted.model.engine = engine;
+    wanted.output = folder_ / "whole";
+    ASSERT_EQ(run_model(wanted).stage, RunStage::ended);
+    wanted.output = folder_ / "parts";
+    fs::remove_all(wanted.output);
+    RunReport part;
+    EXPECT_GT(run_in_parts(wanted, 20'000, part), 2) << engine;
+    EXPECT_TRUE(contents(folder_ / "parts/trajectory.csv") == contents(folder_ / "whole/trajectory.csv"))
+        << engine;
+  }
 }
 
 // What has been learnt of a period is not saved, so that nobody is given other bits without a word.
@@ -622,7 +660,6 @@ TEST_F(Run, AStateThatWasDamagedIsRefused) {
 
 // In the folder itself the tables go on: every byte as if the run had never been cut, the summary of the whole.
 TEST_F(Run, GoingOnInTheSameFolderGivesTheBytesOfOneRun) {
-  std::mt19937_64 random(11);
   int cuts = 0;
   for (const char* name : {"press", "impact-oscillator", "relay"}) {
     for (const char* engine : {"event", "auto"}) {
@@ -631,26 +668,11 @@ TEST_F(Run, GoingOnInTheSameFolderGivesTheBytesOfOneRun) {
       wanted.output = folder_ / "whole";
       const RunReport whole = run_model(wanted);
       ASSERT_EQ(whole.stage, RunStage::ended);
-      std::atomic<bool> cancel{false};
       wanted.output = folder_ / "cut";
       fs::remove_all(wanted.output);
-      wanted.cancel = &cancel;
-      // Interrupts at times that nobody chose; later ones as it goes on, so that a slow machine comes to its end as well.
       RunReport part;
-      int parts = 0;
-      do {
-        cancel = false;
-        std::thread interrupt(
-            [&cancel, delay = std::chrono::microseconds(random() % (8000 * (1 + parts / 8)))] {
-              std::this_thread::sleep_for(delay);
-              cancel = true;
-            });
-        part = run_model(wanted);
-        interrupt.join();
-        wanted.resume = wanted.output;
-      } while (part.stage == RunStage::ended && part.summary.status.reason == Reason::interrupted &&
-               ++parts < 1000);
-      cuts += parts;
+      const int parts = run_in_parts(wanted, 8000, part);
+      cuts += parts - 1;
       ASSERT_EQ(part.stage, RunStage::ended) << part.files.text();
       EXPECT_TRUE(part.summary.status.ok());
       EXPECT_EQ(contents(folder_ / "cut/trajectory.csv"), contents(folder_ / "whole/trajectory.csv")) << name;
