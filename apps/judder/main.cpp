@@ -1,9 +1,11 @@
 // judder VERB …: finds the verb, reads its arguments by its description, runs it.
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -142,7 +144,26 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace judder::app
 
+namespace {
+
+/// Memory can run out where nothing may be thrown: the JSON library needs some to give some back, in a destructor. That end is the same as any other
+/// without memory; a run folder is what a kill leaves.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    constexpr char kMessage[] = "judder: out of memory\n";
+    static_cast<void>(!::write(STDERR_FILENO, kMessage, sizeof kMessage - 1));
+    ::_exit(judder::app::kInternal);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+
 int main(int count, char** words) {
+  std::set_terminate(end_without_memory);
   // A file that may not grow further is a write that fails, and is reported as one.
   std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -323,6 +323,39 @@ TEST_F(Faults, ACallThatFailsIsReportedAndTheRunGoesOn) {
   }
 }
 
+// Whichever allocation fails: a message and the code for that, no signal, and a folder to go on from.
+TEST_F(Faults, WithoutMemoryTheProgramSaysSoAndTheRunGoesOn) {
+  Settings faults = kFast;
+  faults["COUNT"] = 1;
+  ASSERT_EQ(run_with(arguments("counted"), faults), 0);
+  std::istringstream in(contents(folder_ / "count"));
+  long calls = 0, writes = 0, allocations = 0;
+  in >> calls >> writes >> allocations;
+  ASSERT_GT(allocations, 10'000);
+  const int all = cases(200);
+  int told = 0;
+  for (int i = 0; i < all; ++i) {
+    clean("k");
+    Settings one = kFast;
+    one["MEMORY"] = 32 + allocations * i / all;  // the first come before main
+    const std::string what = "allocation " + std::to_string(one["MEMORY"]) + " failed";
+    const int code = run_with(arguments("k"), one);
+    // The TOML library reads numbers from a stream, which takes a lack of memory for a number that is none.
+    const bool misread = code == 3 && contents(folder_ / "err").find("could not be interpreted as a value") !=
+                                          std::string::npos;
+    EXPECT_TRUE(code == 70 || code == 0 || code == 5 || misread)
+        << what << ": " << code << contents(folder_ / "err");
+    if (code == 70) {
+      EXPECT_NE(contents(folder_ / "err").find("out of memory"), std::string::npos) << what;
+      ++told;
+    }
+    if (fs::exists(folder_ / "k")) expect_whole("k", what);
+    if (i % 4 == 0) expect_goes_on("k", what);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(told, all / 3);
+}
+
 // Two at once: one runs, the other is told who it is.
 TEST_F(Faults, OfTwoRunsIntoOneFolderOneIsRefused) {
   for (int i = 0; i < cases(50); ++i) {

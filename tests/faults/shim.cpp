@@ -4,6 +4,7 @@
 //     JUDDER_FAULT_FULL=n    from the n-th write on the disk is full: half of that one is written, all later ones fail
 //     JUDDER_FAULT_ROOM=n    the disk has room for n bytes; what is cut, removed or replaced gives its room back
 //     JUDDER_FAULT_ONCE=n    the n-th of these calls fails with an error of the device, the others do not
+//     JUDDER_FAULT_MEMORY=n  the n-th allocation fails, the others do not
 //     JUDDER_FAULT_CLOCK=k   the monotonic clock runs k times as fast
 //     JUDDER_FAULT_COUNT=f   at the end the numbers of calls and of writes are written to the file f
 //
@@ -31,6 +32,7 @@ long setting(const char* name) {
 
 std::atomic<long> calls{0};
 std::atomic<long> writes{0};
+std::atomic<long> allocations{0};  // since the shim was made ready, which is before the program begins
 
 struct Settings {
   long kill = setting("JUDDER_FAULT_KILL");
@@ -38,13 +40,17 @@ struct Settings {
   long room = setting("JUDDER_FAULT_ROOM");
   long once = setting("JUDDER_FAULT_ONCE");
   long clock = setting("JUDDER_FAULT_CLOCK");
+  long memory = setting("JUDDER_FAULT_MEMORY");
+  int ready = 1;  // last, and zero until then: memory is asked for before
   ~Settings() {
+    ready = 0;
     const char* file = std::getenv("JUDDER_FAULT_COUNT");
     if (file == nullptr) return;
     const int out =
         static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_TRUNC, 0666));
     char text[64];
-    const int length = std::snprintf(text, sizeof text, "%ld %ld\n", calls.load(), writes.load());
+    const int length =
+        std::snprintf(text, sizeof text, "%ld %ld %ld\n", calls.load(), writes.load(), allocations.load());
     static_cast<void>(::syscall(SYS_write, out, text, static_cast<size_t>(length)));
   }
 };
@@ -76,6 +82,15 @@ int broken() {
 }  // namespace
 
 extern "C" {
+
+void* __libc_malloc(size_t size);
+void* malloc(size_t size) {
+  if (settings.ready == 1 && ++allocations == settings.memory) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return __libc_malloc(size);
+}
 
 ssize_t write(int file, const void* bytes, size_t size) {
   if (file <= 2) return ::syscall(SYS_write, file, bytes, size);
