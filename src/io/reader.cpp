@@ -1,11 +1,14 @@
 #include "judder/io/reader.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
-#include <fstream>
 
 #include "io/data_files.hpp"
+#include "io/disk.hpp"
 #include "io/document.hpp"
 #include "io/fields.hpp"
 #include "judder/core/number.hpp"
@@ -693,13 +696,22 @@ ModelFile read_model(const std::filesystem::path& path) {
   };
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return failed("this is a folder, not a model file");
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
+  // A pipe without a writer would be waited for, deaf to every signal.
+  disk::Handle in;
+  if (const int number = disk::open_to_read(path, in); number == ENOTSUP)
+    return failed("this is not a regular file");
+  else if (number != 0)
     return failed(std::filesystem::exists(path, error) ? "the file cannot be read" : "there is no such file");
   std::string text(kMaxBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) return failed("the file cannot be read");
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = ::read(in.number(), text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed("the file cannot be read");
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+  }
+  text.resize(length);
   const std::filesystem::path folder =
       path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   return read_model_text(std::move(text), path.string(), folder);

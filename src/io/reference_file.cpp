@@ -1,11 +1,9 @@
 #include "judder/io/reference_file.hpp"
 
 #include <algorithm>
-#include <fstream>
-
 #include <optional>
-#include <sstream>
 
+#include "io/disk.hpp"
 #include "io/document.hpp"
 
 namespace judder::io {
@@ -230,16 +228,15 @@ ReferenceFile read_reference_text(std::string text, std::string name) {
 }
 
 ReferenceFile read_reference(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream.good() || !text.good()) {
+  constexpr std::size_t kMost = std::size_t{1} << 24U;
+  std::string text;
+  if (disk::read_bounded(path, kMost, text) != 0) {
     ReferenceFile file;
     file.name = path.string();
     file.diagnostics.error({}, file.name, "cannot be read");
     return file;
   }
-  return read_reference_text(text.str(), path.string());
+  return read_reference_text(text, path.string());
 }
 
 }  // namespace judder::io

@@ -56,6 +56,19 @@ class Source : public std::streambuf {
   std::array<char, std::size_t{1} << 16> block_{};
 };
 
+/// A file, or what of it belongs to a run, with its own handle.
+class FileStream : public std::istream {
+ public:
+  FileStream(disk::Handle file, std::uint64_t bytes)
+      : std::istream(nullptr), file_(std::move(file)), source_(file_, bytes) {
+    rdbuf(&source_);
+  }
+
+ private:
+  disk::Handle file_;
+  Source source_;
+};
+
 FileStatus csv_failure(const fs::path& path, const CsvError& error) {
   return {path.string(), error.message, error.line};
 }
@@ -229,16 +242,50 @@ FileStatus read_run_json(const fs::path& directory, std::string& out) {
   return error == 0 ? FileStatus{} : failure(file, error);
 }
 
-FileStatus read_run(const fs::path& directory, RunData& out) {
-  // A run that is going on may replace the files between two looks at them.
+namespace {
+
+/// A run that is going on may replace the files between two looks at them.
+FileStatus find_files_again(const fs::path& directory, RunData& out, std::array<Found, 3>& found) {
   constexpr int kTries = 4;
-  std::array<Found, 3> found;
   FileStatus status;
   for (int i = 0; i < kTries; ++i) {
     found = {};
     status = find_files(directory, out, found);
     if (status.ok()) break;
   }
+  return status;
+}
+
+}  // namespace
+
+FileStatus open_run(const fs::path& directory, std::size_t most_json, OpenRun& out) {
+  out = {};
+  RunData texts;
+  std::array<Found, 3> found;
+  if (FileStatus status = find_files_again(directory, texts, found); !status.ok()) return status;
+  auto& [trajectory, events, run] = found;
+  struct stat about {};
+  if (run.file && ::fstat(run.file.number(), &about) == 0 &&
+      static_cast<std::uint64_t>(about.st_size) <= most_json) {
+    if (FileStatus status = read_all(run, out.run_json); !status.ok()) return status;
+  }
+  out.trajectory = std::make_unique<FileStream>(std::move(trajectory.file), trajectory.bytes);
+  out.trajectory_file = trajectory.path;
+  if (events.file) out.events = std::make_unique<FileStream>(std::move(events.file), events.bytes);
+  out.events_file = events.path;
+  return {};
+}
+
+FileStatus open_table(const fs::path& file, std::unique_ptr<std::istream>& out) {
+  disk::Handle handle;
+  if (const int error = disk::open_to_read(file, handle); error != 0) return failure(file, error);
+  out = std::make_unique<FileStream>(std::move(handle), kAll);
+  return {};
+}
+
+FileStatus read_run(const fs::path& directory, RunData& out) {
+  std::array<Found, 3> found;
+  FileStatus status = find_files_again(directory, out, found);
   if (!status.ok()) return status;
   const auto& [trajectory, events, run] = found;
   if (status = read_table(trajectory.file, trajectory.path, trajectory.bytes, out); !status.ok())

@@ -1,13 +1,10 @@
 #include "read_thinned.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <istream>
+#include <memory>
 #include <set>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -24,10 +21,6 @@ constexpr std::size_t kWanted = 60000;    // rows that stay in memory, about
 constexpr std::size_t kMostParts = 3000;  // a picture is a thousand pixels wide
 constexpr std::size_t kMostEvents = 20000;
 constexpr std::size_t kLongestHead = std::size_t{1} << 26;  // bytes of run.json
-
-FileStatus cannot_open(const fs::path& file) {
-  return {file.string(), std::error_code(errno, std::generic_category()).message(), 0};
-}
 
 /// Numbers of rows to keep, ascending.
 std::vector<std::size_t> rows_to_keep(const std::vector<Column>& columns, std::size_t rows,
@@ -124,9 +117,7 @@ void thin_events(std::vector<io::Event>& events, double begin, double end) {
   });
 }
 
-FileStatus read_thinned_events(const fs::path& file, std::vector<io::Event>& events) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in.is_open()) return errno == ENOENT ? FileStatus{} : cannot_open(file);
+FileStatus read_thinned_events(std::istream& in, const fs::path& file, std::vector<io::Event>& events) {
   io::CsvReader csv(in);
   std::size_t most = kMostEvents;
   bool header = true;
@@ -151,14 +142,9 @@ FileStatus read_thinned_events(const fs::path& file, std::vector<io::Event>& eve
   return {};
 }
 
-}  // namespace
-
-FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::size_t& rows) {
+FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunData& out, std::size_t& rows) {
   rows = 0;
   out.columns.clear();
-  out.name = file.stem().string();
-  std::ifstream in(file, std::ios::binary);
-  if (!in.is_open()) return cannot_open(file);
   io::CsvReader csv(in);
   if (!csv.next()) {
     return csv.error() ? FileStatus{file.string(), csv.error()->message, csv.error()->line}
@@ -188,16 +174,26 @@ FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::siz
   return csv.error() ? FileStatus{file.string(), csv.error()->message, csv.error()->line} : FileStatus{};
 }
 
+}  // namespace
+
+FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::size_t& rows) {
+  std::unique_ptr<std::istream> in;
+  if (FileStatus status = io::open_table(file, in); !status.ok()) return status;
+  out.name = file.stem().string();
+  return read_thinned_table(*in, file, out, rows);
+}
+
 FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::size_t& rows) {
   out = {};
-  if (FileStatus status = read_thinned_columns(directory / "trajectory.csv", out, rows); !status.ok())
+  io::OpenRun run;
+  if (FileStatus status = io::open_run(directory, kLongestHead, run); !status.ok()) return status;
+  if (FileStatus status = read_thinned_table(*run.trajectory, run.trajectory_file, out, rows); !status.ok())
     return status;
-  if (FileStatus status = read_thinned_events(directory / "events.csv", out.events); !status.ok())
-    return status;
-  std::ifstream in(directory / "run.json", std::ios::binary);
-  std::error_code ignored;
-  if (in.is_open() && fs::file_size(directory / "run.json", ignored) <= kLongestHead)
-    out.run_json.assign(std::istreambuf_iterator<char>(in), {});
+  if (run.events) {
+    if (FileStatus status = read_thinned_events(*run.events, run.events_file, out.events); !status.ok())
+      return status;
+  }
+  out.run_json = std::move(run.run_json);
   out.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();
   return {};
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -171,6 +172,26 @@ TEST_F(RunVerbs, AnEmptyNameIsAUsageError) {
   }
   EXPECT_FALSE(std::filesystem::exists(folder_ / "runs"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b"));
+}
+
+// Nothing waits for the other end of a pipe, and what was written after the last save is not drawn.
+TEST_F(RunVerbs, PipesAreRefusedAndPlotsGoByTheLastSave) {
+  ASSERT_EQ(std::system(("mkfifo '" + (folder_ / "pipe.toml").string() + "'").c_str()), 0);
+  for (const char* verb : {"check", "run", "explain"}) {
+    const Outcome outcome = run(std::string(verb) + " pipe.toml");
+    EXPECT_EQ(outcome.code, 5) << verb;
+    EXPECT_NE(outcome.err.find("not a regular file"), std::string::npos) << outcome.err;
+  }
+  ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o a").code, 0);
+  ASSERT_EQ(run("plot a -o first").code, 0);
+  std::ofstream(folder_ / "a/trajectory.csv", std::ios::app) << "2,3,torn";
+  ASSERT_EQ(run("plot a -o second").code, 0);
+  EXPECT_EQ(contents(folder_ / "first/motion.svg"), contents(folder_ / "second/motion.svg"));
+  std::filesystem::remove(folder_ / "a/trajectory.csv");
+  ASSERT_EQ(std::system(("mkfifo '" + (folder_ / "a/trajectory.csv").string() + "'").c_str()), 0);
+  EXPECT_EQ(run("plot a").code, 5);
+  std::filesystem::remove(folder_ / "a/state.json");
+  EXPECT_EQ(run("plot a").code, 5);
 }
 
 TEST_F(RunVerbs, ATableThatIsLeftIsNamedWithTheTime) {

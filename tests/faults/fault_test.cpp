@@ -182,7 +182,10 @@ TEST_F(Faults, KilledAtAnyCallTheFolderIsWholeAndTheRunGoesOn) {
     const int code = run_with(arguments("k"), faults);
     EXPECT_TRUE(code == -SIGKILL || code == 0) << what << ": " << code << contents(folder_ / "err");
     killed += code == -SIGKILL ? 1 : 0;
-    if (fs::exists(folder_ / "k")) expect_whole("k", what, over ? "earlier" : "");
+    if (fs::exists(folder_ / "k")) {
+      expect_whole("k", what, over ? "earlier" : "");
+      EXPECT_EQ(run_with({"plot", "k", "-o", "figures"}), 0) << what << contents(folder_ / "err");
+    }
     expect_goes_on("k", what, over ? "earlier" : "");
     if (HasFailure()) return;
   }

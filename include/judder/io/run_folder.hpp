@@ -26,6 +26,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -151,6 +152,16 @@ struct RunData {
 
 /// Reads a run folder: what belongs to its last commit. `trajectory.csv` must be there; the other files may be missing.
 FileStatus read_run(const std::filesystem::path& directory, RunData& out);
+
+/// The tables of a run folder as streams, for who does not want them in memory: what belongs to its last commit.
+struct OpenRun {
+  std::unique_ptr<std::istream> trajectory, events;  ///< no events: there is no file
+  std::filesystem::path trajectory_file, events_file;
+  std::string run_json;  ///< unless it is longer than asked for
+};
+FileStatus open_run(const std::filesystem::path& directory, std::size_t most_json, OpenRun& out);
+/// Any table: a regular file.
+FileStatus open_table(const std::filesystem::path& file, std::unique_ptr<std::istream>& out);
 
 /// Reads one CSV file with a header row into `out.columns`. A column holds words if its first cell is no number; a cell of
 /// the other kind further down is an error with its line.
