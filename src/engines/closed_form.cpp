@@ -14,8 +14,6 @@ namespace {
 using model::AffineFunction;
 using model::LinearStructure;
 
-constexpr std::size_t kMostMargins = 512;  ///< rows that elimination may give before it is given up
-
 template <class Visit>
 void for_each_function(const LinearStructure& structure, const Visit& visit) {
   for (const AffineFunction& f : structure.force) visit(f);
@@ -254,84 +252,6 @@ ClosedForm::Row ClosedForm::augmented(const Row& row) const {
   return out;
 }
 
-/// Reactions are admissible if all rows are ≥ 0 for some choice of their undetermined parts; those are eliminated one after the other. No row
-/// may be left: bodies that are wedged hold whatever pushes them. False: there are too many rows on the way.
-bool ClosedForm::list_margins(Context& c, const Stack& stack, int guard, std::vector<Row>& rows) {
-  struct Condition {
-    Row row;
-    std::vector<double> free;  ///< coefficients of the undetermined parts
-  };
-  const int nullity = c.motion.nullity();
-  const int active = c.motion.active();
-  std::vector<std::vector<double>> ways(nullity, std::vector<double>(active));
-  for (int w = 0; w < nullity; ++w) c.motion.null_reactions(w, ways[w].data());
-  const auto free_part = [&](int relation, int tangent) {
-    std::vector<double> out(nullity);
-    for (int k = 0; k < active; ++k) {
-      if (c.motion.active_relation(k) != relation || c.motion.active_tangent(k) != tangent) continue;
-      for (int w = 0; w < nullity; ++w) out[w] = ways[w][k];
-    }
-    return out;
-  };
-  std::vector<Condition> conditions;
-  for (int r = 0; r < c.layout.relations; ++r) {
-    if (!c.touched(r) || c.sharing.block(r) != c.guards[guard].place) continue;
-    const model::Relation& relation = c.system.relations()[r];
-    if (c.mode.normal[r] == NormalStatus::closed) conditions.push_back({stack.normal[r], free_part(r, -1)});
-    for (int j = 0; j < relation.tangents; ++j) {
-      const int number = relation.first_tangent + j;
-      if (c.mode.tangent[number] != TangentStatus::stick) continue;
-      Condition limit{row(c.structure.tangent[number].at_rest), std::vector<double>(nullity)};
-      for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
-        const int fed = relation.feeds[f];
-        const double factor = values_[c.structure.tangent[number].fed_rest[f]] * c.pressed(fed);
-        add(limit.row, stack.normal[fed], factor);
-        const std::vector<double> part = free_part(fed, -1);
-        for (int w = 0; w < nullity; ++w) limit.free[w] += factor * part[w];
-      }
-      const std::vector<double> part = free_part(r, j);
-      for (const double sign : {-1.0, 1.0}) {
-        Condition cone = limit;
-        add(cone.row, stack.tangent[number], sign);
-        for (int w = 0; w < nullity; ++w) cone.free[w] += sign * part[w];
-        conditions.push_back(std::move(cone));
-      }
-    }
-  }
-  for (int w = 0; w < nullity; ++w) {
-    double largest = 0;
-    for (const Condition& condition : conditions) largest = std::max(largest, std::abs(condition.free[w]));
-    const auto sign = [&](const Condition& condition) {
-      const double x = condition.free[w];
-      return std::abs(x) <= 1e-12 * largest ? 0 : x > 0 ? 1 : -1;
-    };
-    std::vector<Condition> next;
-    for (const Condition& condition : conditions) {
-      if (sign(condition) == 0) next.push_back(condition);
-    }
-    for (const Condition& up : conditions) {
-      if (sign(up) <= 0) continue;
-      for (const Condition& down : conditions) {
-        if (sign(down) >= 0) continue;
-        const double total = up.free[w] - down.free[w];
-        Condition both{Row(up.row.size()), std::vector<double>(nullity)};
-        add(both.row, up.row, -down.free[w] / total);
-        add(both.row, down.row, up.free[w] / total);
-        for (int v = 0; v < nullity; ++v)
-          both.free[v] = (up.free[w] * down.free[v] - down.free[w] * up.free[v]) / total;
-        next.push_back(std::move(both));
-      }
-    }
-    conditions = std::move(next);
-    if (conditions.size() > kMostMargins) return false;
-  }
-  for (Condition& condition : conditions) {
-    functions_.push_back({guard, false});
-    rows.push_back(std::move(condition.row));
-  }
-  return true;
-}
-
 std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
   const LinearStructure& s = c.structure;
   std::vector<Row> rows;
@@ -354,9 +274,25 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     }
     return out;
   };
-  for (std::size_t g = 0; g < c.guards.size(); ++g) {
-    const Guard& guard = c.guards[g];
-    const int index = static_cast<int>(g);
+  const auto condition = [&](const Guard& guard) {
+    Row out;
+    for (const ReactionConditions::Part& part : c.guards.condition(guard)) {
+      Row law;
+      if (part.tangent < 0) {
+        law = scaled(stack.normal[part.relation], part.side);
+      } else {
+        const int number = c.system.relations()[part.relation].first_tangent + part.tangent;
+        law = limit(part.relation, number, true);
+        add(law, stack.tangent[number], -part.side);
+      }
+      out.resize(law.size());
+      add(out, law, part.weight);
+    }
+    return out;
+  };
+  for (int g = 0; g < c.guards.size(); ++g) {
+    const Guard& guard = c.guards.list()[g];
+    const int index = g;
     const int place = guard.place;
     const auto number = [&] { return c.system.relations()[place].first_tangent + guard.tangent; };
     switch (guard.kind) {
@@ -385,7 +321,8 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       case GuardKind::jam:
         break;  // constant in a linear system
       case GuardKind::margin:
-        if (!list_margins(c, stack, index, rows)) return "too many contacts share their reactions";
+        if (guard.tangent < 0) return "too many contacts share their reactions";
+        take(index, condition(guard));
         break;
       case GuardKind::side:
         take(index, scaled(row(s.surface[place]), guard.sign));
@@ -447,10 +384,10 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
 }
 
 std::string ClosedForm::build(const model::System& system, model::Workspace& work, ModeMotion& motion,
-                              const std::vector<Guard>& guards, const ReactionSharing& sharing) {
+                              const Guards& guards) {
   const model::Layout& layout = system.layout();
   const Mode mode = motion.mode();
-  Context context{system, work, motion, guards, sharing, layout, system.linear(), mode, {}, {}};
+  Context context{system, work, motion, guards, layout, system.linear(), mode, {}, {}};
   n_ = layout.coordinates;
   states_ = layout.states;
   y_ = layout.integrated();

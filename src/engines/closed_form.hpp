@@ -3,8 +3,8 @@
 //     x̂ = (q, v, z, load states) ,   dx̂/dt = Â x̂ ,   f_i = c_iᵀ x̂
 //
 // Built from the coefficients of model::LinearStructure with the sides, directions and statuses of the mode, by the same elimination of
-// reactions as the event-driven engine uses (mode_motion.hpp). Guards become rows c_i; where reactions are not unique, the condition that some
-// admissible reaction exists is freed of the undetermined parts by elimination (Fourier and Motzkin), so that it, too, is a list of rows.
+// reactions as the event-driven engine uses (mode_motion.hpp). Guards become rows c_i, also the conditions that some admissible reaction exists where
+// reactions are not unique (reaction_conditions.hpp).
 //
 // While switches k slide, f = f⁰ + Σ α_k (f^k − f⁰) with the fields on their sides. Where f^k − f⁰ = d_k φ_k(x̂) has a constant direction,
 // ψ_k = α_k φ_k follows linearly from ds/dt = 0, and the sliding motion is linear although α_k is not:
@@ -36,7 +36,7 @@ class ClosedForm {
  public:
   /// For the mode that `motion` and `guards` are set to. Returns why it has no closed form, or an empty string. Allocates.
   [[nodiscard]] std::string build(const model::System& system, model::Workspace& work, ModeMotion& motion,
-                                  const std::vector<Guard>& guards, const ReactionSharing& sharing);
+                                  const Guards& guards);
 
   /// Why the motion could slide on a switch where it would not be linear, found before the run; empty: nowhere.
   [[nodiscard]] static std::string sliding_problem(const model::System& system);
@@ -98,7 +98,6 @@ class ClosedForm {
   [[nodiscard]] std::string slide(Context& context, Stack& out);
   void assemble(const Stack& stack);
   [[nodiscard]] std::string list_functions(Context& context, const Stack& stack);
-  [[nodiscard]] bool list_margins(Context& context, const Stack& stack, int guard, std::vector<Row>& rows);
   void list_work(Context& context, const Stack& stack);
   void list_forms();
   void list_impulses();

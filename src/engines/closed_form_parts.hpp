@@ -12,8 +12,7 @@ struct ClosedForm::Context {
   const model::System& system;
   model::Workspace& work;
   ModeMotion& motion;
-  const std::vector<Guard>& guards;
-  const ReactionSharing& sharing;
+  const Guards& guards;
   const model::Layout& layout;
   const model::LinearStructure& structure;
   const Mode& mode;

@@ -55,6 +55,8 @@ Decider::Decider(const model::System& system, model::Workspace& work)
   known_of_.resize(layout.relations);
   free_.resize(layout.coordinates);
   state_.resize(layout.tangents);
+  chosen_.resize(layout.relations);
+  from_rest_.resize(layout.tangents);
   excluded_.resize(rows);
   force_scale_.resize(rows);
   acceleration_scale_.resize(rows);
@@ -138,7 +140,6 @@ Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
   negative_.clear();
   const double tau = series_.time_scale();
   Judgement worst;
-  int at = 0;
   // First coefficient from `from` on that is not zero relative to `scale`.
   const auto take = [&](const expr::Series& s, int from, int to, double scale, double sign) {
     double power = std::pow(tau, from);
@@ -149,14 +150,16 @@ Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
       if (worst.sign != Sign::negative || k - from < worst.order) negative_.clear();
       if (worst.sign == Sign::negative && k - from > worst.order) return;
       worst = {Sign::negative, k - from};
-      if (negative_.empty() || negative_.back() != at) negative_.push_back(at);
+      for (const int i : judged_) {
+        if (std::find(negative_.begin(), negative_.end(), i) == negative_.end()) negative_.push_back(i);
+      }
       return;
     }
     if (worst.sign != Sign::negative) worst = {Sign::undecided, kNoOrder};
   };
   const int order = series_.order();
   for (const int i : rows) {
-    at = i;
+    judged_.assign(1, i);
     const RowAssembly::Row& row = assembly_[i];
     const double force = force_scale_[i];
     const double acceleration = acceleration_scale_[i];
@@ -164,7 +167,7 @@ Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
       if (mode.normal[row.relation] == NormalStatus::open) {
         take(series_.gap(row.relation), 2, order, acceleration * tau * tau, 1);
       } else if (!series_.unique(row.relation, -1)) {
-        continue;  // some reaction will do: the margin of all of them guards it
+        continue;  // some reaction will do: the conditions below
       } else if (mode.normal[row.relation] == NormalStatus::closed) {
         take(series_.normal(row.relation), 0, order - 1, force, 1);
       } else if (mode.pressed[row.relation] != 0) {
@@ -187,6 +190,30 @@ Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
       default:
         break;
     }
+  }
+  if (!series_.redundant()) return worst;
+  // Reactions that are not unique: some of them must do.
+  std::fill(chosen_.begin(), chosen_.end(), std::uint8_t{0});
+  bool shares = false;
+  for (const int i : rows) {
+    const RowAssembly::Row& row = assembly_[i];
+    chosen_[row.relation] = 1;
+    shares = shares || !series_.unique(row.relation, row.tangent);
+  }
+  if (!shares || !series_.list_conditions(chosen_, conditions_)) return worst;
+  for (int c = 0; c < conditions_.size(); ++c) {
+    const std::span<const ReactionConditions::Part> parts = conditions_[c];
+    if (parts.size() == 1 && series_.unique(parts[0].relation, parts[0].tangent)) continue;  // judged above
+    double scale = 0;
+    judged_.clear();
+    for (const ReactionConditions::Part& part : parts) {
+      for (const int i : rows) {
+        if (assembly_[i].relation != part.relation || assembly_[i].tangent != part.tangent) continue;
+        scale += part.weight * force_scale_[i];
+        judged_.push_back(i);
+      }
+    }
+    take(series_.condition(parts), 0, order - 1, scale, 1);
   }
   return worst;
 }
@@ -413,13 +440,22 @@ void Decider::break_ties() {
         size = std::max(size, force_scale_[i] * std::abs(assembly_.response(i)[k]));
     }
   }
+  std::fill(from_rest_.begin(), from_rest_.end(), std::uint8_t{0});
+  for (const Tie& tie : ties_) {
+    for (const int i : blocks_.rows(tie.block)) {
+      const int j = i - assembly_.normals();
+      if (j < 0 || state_[j] != contact::TangentState::rest) continue;
+      const int number = assembly_[i].number;
+      from_rest_[number] = (excluding_.tangent[number] & contact::bit(RowStatus::stick)) == 0 ? 1 : 0;
+    }
+  }
   while (true) {
     trial_ = next_;
     for (const Tie& tie : ties_) {
       take_block_rows(blocks_.rows(tie.block));
       apply(choice(tie), trial_);
     }
-    const bool known = series_.compute(trial_, kTieOrder, size);
+    const bool known = series_.compute(trial_, kTieOrder, size, from_rest_);
     int lowest = kNoOrder + 1;
     for (Tie& tie : ties_) {
       tie.judgement = known ? judge(trial_, blocks_.rows(tie.block)) : Judgement{Sign::undecided, kNoOrder};

@@ -20,6 +20,7 @@
 #include "known_decisions.hpp"
 #include "massless_joints.hpp"
 #include "motion_series.hpp"
+#include "reaction_conditions.hpp"
 #include "row_assembly.hpp"
 #include "row_coupling.hpp"
 
@@ -117,8 +118,12 @@ class Decider {
   std::vector<contact::RowStatus> candidates_;
   std::vector<double> force_scale_, acceleration_scale_;  ///< by assembled row of a block with a tie
   std::vector<Tie> ties_;
-  std::vector<int> negative_;        ///< rows with the negative sign of lowest order, of the last judgement
-  std::vector<std::uint8_t> again_;  ///< by block: to be decided once more
+  std::vector<int> negative_;         ///< rows with the negative sign of lowest order, of the last judgement
+  std::vector<int> judged_;           ///< rows of the function being judged
+  std::vector<std::uint8_t> chosen_;  ///< by relation: of the block being judged
+  ReactionConditions conditions_;
+  std::vector<std::uint8_t> from_rest_;  ///< by tangential row: has not left rest in this decision
+  std::vector<std::uint8_t> again_;      ///< by block: to be decided once more
   Mode next_, trial_;
   bool reactions_unique_ = true;
   bool unchecked_ = false;

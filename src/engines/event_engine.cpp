@@ -159,6 +159,7 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
       if (end == StepEnd::limit) {
         if (t_ == accumulation_end_ && !finish_accumulation()) break;
         if (!handle_timetable(t_)) break;
+        if (t_ >= options_.until && meets_at_end() && !handle_guards()) break;
       }
       if (end != StepEnd::plain) tell_after();
       if (result_.events > options_.max_events) {

@@ -106,7 +106,12 @@ bool EventEngine::Run::handle_guards() {
         break;
       }
       case GuardKind::margin:
-        exclude_exhausted_rows(guard, only_touches(guard));
+        if (guard.tangent < 0)
+          exclude_exhausted_rows(guard, only_touches(guard));
+        else if (only_touches(guard))
+          exclude_touched(guard);
+        else
+          exclude_condition(guard, false);
         break;
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
@@ -211,6 +216,7 @@ bool EventEngine::Run::handle_guards() {
   const bool goes_on = !touched || std::isnan(accumulation_end_) || strike_tails();
   strikes_ = touched;
   if (!touched && !at_surface_.empty()) finish_switching();
+  rest_unmoved_slips();
   return settle() && goes_on;
 }
 
@@ -220,11 +226,12 @@ bool EventEngine::Run::only_touches(const Guard& guard) {
   const double time = std::max(t_ - phase_start_, last_flight_);
   const Mode& mode = motion_.mode();
   if (!(time > 0) || !changed_.empty()) return false;
-  if (guard.kind == GuardKind::margin) return margin_touches(guard, time);
+  if (guard.kind == GuardKind::margin && guard.tangent < 0) return margin_touches(guard, time);
   if (!series_.compute(mode, 3)) return false;
   const expr::Series margin =
-      guard.kind == GuardKind::reaction
-          ? series_.normal(guard.place)
+      guard.kind == GuardKind::reaction ? series_.normal(guard.place)
+      : guard.kind == GuardKind::margin
+          ? series_.condition(guards_.condition(guard))
           : series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
   return margin.c[1] * time >= -kFlat * guard.scale && margin.c[2] * time * time > kFlat * guard.scale;
 }
@@ -260,6 +267,52 @@ bool EventEngine::Run::slip_returns(const Guard& guard) {
     terms += std::abs(row.w[i] * motion_.acceleration()[i]);
   }
   return guard.sign * rate > 64 * std::numeric_limits<double>::epsilon() * terms;
+}
+
+// The laws of a condition are at their limits together: their rows let go, or, where it is only touched, none of them does.
+void EventEngine::Run::exclude_condition(const Guard& guard, bool touched) {
+  constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
+  for (const ReactionConditions::Part& part : guards_.condition(guard)) {
+    const model::Relation& relation = system_.relations()[part.relation];
+    if (part.tangent >= 0) {
+      const int number = relation.first_tangent + part.tangent;
+      exclusions_.tangent[number] |= touched ? kSlips : kStick;
+      fresh_tangent_[number] = 1;
+      continue;
+    }
+    fresh_relation_[part.relation] = 1;
+    if (mode_.normal[part.relation] == NormalStatus::held) {
+      if (!touched)
+        exclusions_.normal[part.relation] |=
+            contact::bit(part.side > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
+      continue;
+    }
+    // At the tip of the cone a sticking contact may also go on slipping.
+    bool sticks = false;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (mode_.tangent[number] != TangentStatus::stick) continue;
+      sticks = true;
+      if (!touched) exclusions_.tangent[number] |= kStick;
+      fresh_tangent_[number] = 1;
+    }
+    if (touched)
+      exclusions_.normal[part.relation] |= contact::bit(contact::RowStatus::open);
+    else if (!sticks)
+      exclusions_.normal[part.relation] |= contact::bit(contact::RowStatus::closed);
+  }
+}
+
+// Other conditions of the block may touch zero with it, though no zero of theirs was seen.
+void EventEngine::Run::exclude_touched(const Guard& guard) {
+  constexpr double kNear = 1e-6;  ///< of its scale: at zero
+  exclude_condition(guard, true);
+  for (const Guard& other : guards_.list()) {
+    if (other.kind != GuardKind::margin || other.tangent < 0 || other.tangent == guard.tangent ||
+        other.place != guard.place || guards_.value(other) > kNear * other.scale)
+      continue;
+    if (only_touches(other)) exclude_condition(other, true);
+  }
 }
 
 // Rows whose share of the reactions is used up, at the margin of a redundant block. Where it is only touched they may not leave.
@@ -330,7 +383,32 @@ bool EventEngine::Run::handle_timetable(double t) {
     if (mode_.slides(k)) mode_.side[k] = reference_.side[k];
   }
   for (const int k : changed_) fresh_switch_[k] = 1;
+  rest_unmoved_slips();
   return settle();
+}
+
+// A slip that is nothing but rounding, since it began with no acceleration or because this is the instant at which it ends: what it has been says
+// nothing, and the row is decided as one at rest.
+void EventEngine::Run::rest_unmoved_slips() {
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
+  const double elapsed = t_ - phase_.time;
+  if (!(elapsed > 0)) return;
+  motion_.load(t_, y_.data());
+  for (const Guard& guard : guards_.list()) {
+    if (guard.kind != GuardKind::slip || decider_.on_massless(guard.place)) continue;
+    const int number = system_.relations()[guard.place].first_tangent + guard.tangent;
+    if (mode_.tangent[number] != reference_.tangent[number]) continue;
+    const model::RelationRows::Tangent& row = system_.rows(work_, guard.place).tangent[guard.tangent];
+    double size = std::abs(row.drive);
+    double terms = std::abs(row.zeta);
+    for (int i = 0; i < layout_.coordinates; ++i) {
+      size += std::abs(row.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), speed_before_[i]);
+      terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
+    }
+    if (std::abs(guards_.value(guard)) > kBits * size + 0.125 * kBits * terms * elapsed) continue;
+    mode_.tangent[number] = TangentStatus::stick;
+    fresh_tangent_[number] = 1;
+  }
 }
 
 // Where a switch changes side no gap may jump: a closed contact would have to leap, an open one would find itself inside the other body.

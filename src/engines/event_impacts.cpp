@@ -15,6 +15,29 @@ constexpr double kNearJam = 0.1;        // of its scale: k is looked at more clo
 
 }  // namespace
 
+// Contacts that close at the end of the run, to rounding: there is no step behind it that could meet them. In together_.
+bool EventEngine::Run::meets_at_end() {
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
+  together_.clear();
+  motion_.load(t_, y_.data());
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].kind != GuardKind::gap || mode_.normal[list[i].place] != NormalStatus::open) continue;
+    const model::Relation& relation = system_.relations()[list[i].place];
+    double gap = 0;
+    double rate = 0;
+    system_.gap(work_, list[i].place, gap, rate);
+    if (!relation.holonomic || gap > kNearlyClosed * guards_.gap_scale(list[i].place)) continue;
+    const model::RelationRows& rows = system_.rows(work_, list[i].place);
+    double speed = std::abs(rows.gap_time);
+    for (int k = 0; k < layout_.coordinates; ++k) speed += std::abs(rows.w[k] * work_.in[layout_.v() + k]);
+    if (!(rows.gap_rate < -kBits * speed)) continue;
+    if (rows.gap > 8 * rounding_of(relation.gap) - rows.gap_rate * kBits * std::abs(t_)) continue;
+    together_.push_back(static_cast<int>(i));
+  }
+  return !together_.empty();
+}
+
 // Moves the state onto gap = 0: by rounding only, since the step ended there.
 void EventEngine::Run::close_gap(int relation) {
   const int n = layout_.coordinates;

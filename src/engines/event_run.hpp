@@ -163,6 +163,9 @@ struct EventEngine::Run {
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool restart();
   void exclude_exhausted_rows(const Guard& margin, bool touched);
+  void exclude_condition(const Guard& guard, bool touched);
+  void exclude_touched(const Guard& guard);
+  void rest_unmoved_slips();
   [[nodiscard]] bool slip_returns(const Guard& guard);
   [[nodiscard]] bool only_touches(const Guard& guard);
   [[nodiscard]] bool negative_ahead(const Guard& guard, double time);
@@ -184,6 +187,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool touch();
   bool mark_touching();
   void close_gap(int relation);
+  [[nodiscard]] bool meets_at_end();
   [[nodiscard]] bool impact(bool inelastic);
   void rest_by_rounding();
   void add_impact_work();

@@ -104,8 +104,7 @@ bool EventEngine::Run::gives_way_at_once(double h) {
   together_.clear();
   const std::vector<Guard>& list = guards_.list();
   const auto of_a_force = [](const Guard& guard) {
-    return guard.kind == GuardKind::reaction || guard.kind == GuardKind::cone_plus ||
-           guard.kind == GuardKind::cone_minus;
+    return guard.kind != GuardKind::pressed && is_reaction(guard);
   };
   const auto held = [this](const Guard& guard) {
     return (guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below) &&
@@ -253,7 +252,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
       // bodies that move together keep their gap of zero. A surface is crossed even so: its side must be that of its value.
       const bool surface = guard.kind == GuardKind::side;
-      if (largest <= (surface ? 0 : noise) &&
+      if (largest <= (surface ? 0 : std::max(noise, guard.flat)) &&
           (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise))
         continue;
       const double scale = std::max(guard.scale, largest);
@@ -281,7 +280,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         rounded = true;
       }
       // A force that is positive wherever it was asked for, and dips by less than the tolerance between, presses on: fading loads have no zero.
-      const bool force = is_reaction(guard.kind) || guard.kind == GuardKind::joint_normal;
+      const bool force = is_reaction(guard) || guard.kind == GuardKind::joint_normal;
       if (force && lowest >= 0 && (guard.zeros > 0 || least >= -(rounded ? fit.error : band))) continue;
       if (!numeric::isolate(coefficients, degree_, rounded ? fit.error : band, roots_)) {
         good = false;
@@ -626,7 +625,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
     }
     if (guards_.watches_reactions()) motion_.publish();
-    if (guard.kind == GuardKind::margin) guards_.sharing.share(motion_);
+    if (guard.kind == GuardKind::margin && guard.tangent < 0) guards_.sharing.share(motion_);
     const double value = guards_.value(guard);
     if (std::abs(value) < best_value) {
       best_value = std::abs(value);

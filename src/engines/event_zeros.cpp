@@ -121,6 +121,17 @@ void EventEngine::Run::set_guard_zeros() {
             0, scale > 0 ? scale : reaction_scale(place));
         break;
       }
+      case GuardKind::margin: {
+        if (guard.tangent < 0) break;
+        const double value = guards_.value(guard);
+        double scale = guard.scale;
+        for (const ReactionConditions::Part& part : guards_.condition(guard))
+          scale = std::max(scale, part.weight * motion_.natural_force(part.relation, part.tangent));
+        if (!(scale > 0) || std::abs(value) > kSmall * scale) break;
+        guard.zeros = order_of(
+            guard, [&] { return series_.condition(guards_.condition(guard)); }, 0, scale);
+        break;
+      }
       case GuardKind::joint_normal: {
         const double value = guards_.value(guard);
         const double small = kSmall * std::max(guard.scale, std::abs(value));

@@ -41,7 +41,7 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
     return kept.form.get();
   }
   auto form = std::make_unique<ClosedForm>();
-  problem = form->build(system, work, motion, guards.list(), guards.sharing);
+  problem = form->build(system, work, motion, guards);
   if (!problem.empty()) return nullptr;
   const auto width = static_cast<std::size_t>(form->size());
   const std::size_t bytes = 2200 * width * width + 1000 * (1 + form->functions().size()) * width;
@@ -99,8 +99,8 @@ bool ExactEngine::Run::begin_phase() {
   return true;
 }
 
-/// Whether a guard that begins at zero must not go on to negative values. A slip may: it is armed when it has the sign of its mode. So may what
-/// the last event has left at a known order of zero, except a gap, which nothing may pass.
+/// Whether a guard that begins at zero must not go on to negative values. What the last event has left at a known order of zero may, a slip
+/// that has just begun among them, except a gap, which nothing may pass.
 bool ExactEngine::Run::stays_positive(const Guard& guard, int zeros) {
   switch (guard.kind) {
     case GuardKind::gap:
@@ -112,6 +112,8 @@ bool ExactEngine::Run::stays_positive(const Guard& guard, int zeros) {
     case GuardKind::pressed:
     case GuardKind::cone_plus:
     case GuardKind::cone_minus:
+    case GuardKind::margin:
+    case GuardKind::slip:
       return zeros == 0;
     default:
       return false;

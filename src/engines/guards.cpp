@@ -10,11 +10,16 @@ namespace {
 constexpr double kNoise =
     256 * 2.220446049250313e-16;  ///< share of the sum of absolute terms that rounding may take
 
+constexpr double kVelocityNoise =
+    32 *
+    2.220446049250313e-16;  ///< share of the terms of a slip that the polynomials of a step may miss by rounding
+
 }  // namespace
 
-bool is_reaction(GuardKind kind) {
-  return kind == GuardKind::reaction || kind == GuardKind::cone_plus || kind == GuardKind::cone_minus ||
-         kind == GuardKind::pressed;
+bool is_reaction(const Guard& guard) {
+  return guard.kind == GuardKind::reaction || guard.kind == GuardKind::cone_plus ||
+         guard.kind == GuardKind::cone_minus || guard.kind == GuardKind::pressed ||
+         (guard.kind == GuardKind::margin && guard.tangent >= 0);
 }
 
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
@@ -52,8 +57,10 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
 
 void Guards::add(GuardKind kind, int place, int tangent, double sign) {
   list_.push_back({kind, place, tangent, sign});
-  if (is_reaction(kind)) {
-    list_.back().noise = kNoise * motion_.natural_force(place);
+  if (is_reaction(list_.back())) {
+    list_.back().noise = force_noise(list_.back());
+    if (kind == GuardKind::cone_plus || kind == GuardKind::cone_minus)
+      list_.back().flat = kNoise * motion_.natural_force(place, tangent);
   } else if (kind == GuardKind::gap) {
     list_.back().noise = gap_noise(place);
   } else if (kind == GuardKind::watch) {
@@ -103,13 +110,45 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
   }
 }
 
+double Guards::force_noise(const Guard& guard) const {
+  if (guard.kind != GuardKind::margin) return kNoise * motion_.natural_force(guard.place);
+  double sum = 0;
+  for (const ReactionConditions::Part& part : condition(guard))
+    sum += part.weight * motion_.natural_force(part.relation, part.tangent);
+  return kNoise * sum;
+}
+
+// The conditions of a block whose reactions are not unique, or, where they change with the state or are too many, its largest margin.
+void Guards::add_margins(int block) {
+  const int before = conditions_.size();
+  for (std::size_t r = 0; r < chosen_.size(); ++r)
+    chosen_[r] = sharing.block(static_cast<int>(r)) == block ? 1 : 0;
+  if (!ReactionConditions::constant(system_, motion_.mode()) ||
+      !conditions_.list(system_, work_, motion_.mode(), active_, ways_, chosen_)) {
+    add(GuardKind::margin, block, -1);
+    return;
+  }
+  for (int c = before; c < conditions_.size(); ++c) add(GuardKind::margin, block, c);
+}
+
 void Guards::build() {
   list_.clear();
+  conditions_.clear();
   needs_motion_ = false;
   quadratic_ = true;
   only_gaps_ = true;
   const Mode& mode = motion_.mode();
   const bool redundant = motion_.redundant();
+  if (redundant) {
+    const int active = motion_.active();
+    active_.clear();
+    for (int k = 0; k < active; ++k)
+      active_.push_back({motion_.active_relation(k), motion_.active_tangent(k)});
+    ways_.resize(static_cast<std::size_t>(motion_.nullity()) * active);
+    for (int w = 0; w < motion_.nullity(); ++w) motion_.null_reactions(w, ways_.data() + w * active);
+    chosen_.resize(system_.layout().relations);
+    listed_.assign(system_.layout().relations, 0);
+  }
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const NormalStatus status = mode.normal[r];
@@ -141,12 +180,13 @@ void Guards::build() {
       }
       if (may_jam) add(GuardKind::jam, r);
     } else if (status == NormalStatus::held && mode.pressed[r] != 0) {
-      add(GuardKind::pressed, r, 0, mode.pressed[r]);
+      if (!shared) add(GuardKind::pressed, r, 0, mode.pressed[r]);
+      holds = true;
     }
-    if (shared && holds && std::none_of(list_.begin(), list_.end(), [&](const Guard& guard) {
-          return guard.kind == GuardKind::margin && guard.place == sharing.block(r);
-        }))
-      add(GuardKind::margin, sharing.block(r));
+    if (shared && holds && listed_[sharing.block(r)] == 0) {
+      listed_[sharing.block(r)] = 1;
+      add_margins(sharing.block(r));
+    }
     if (relation.kind == model::RelationKind::joint && relation.tangents > 0 && !relation.law_constant) {
       add(GuardKind::joint_normal, r);
     }
@@ -204,15 +244,44 @@ void Guards::build_observed() {
   }
 }
 
+double Guards::limit(int relation) const {
+  const std::vector<int>& feeds = system_.relations()[relation].feeds;
+  const model::RelationRows& rows = work_.relation[relation];
+  double sum = rows.base;
+  for (std::size_t f = 0; f < feeds.size(); ++f)
+    sum += rows.factors[f] * std::abs(motion_.normal()[feeds[f]]);
+  return sum;
+}
+
+// What friction leaves of its limit, on one side.
+double Guards::cone(int relation, int tangent, int side) const {
+  const double force = motion_.tangent()[system_.relations()[relation].first_tangent + tangent];
+  return work_.relation[relation].tangent[tangent].mu_static * limit(relation) - side * force;
+}
+
+// The same for any reaction of those that are possible: also one that pulls, whose pressure counts with its sign.
+double Guards::condition_value(const Guard& guard) const {
+  double sum = 0;
+  for (const ReactionConditions::Part& part : condition(guard)) {
+    if (part.tangent < 0) {
+      sum += part.weight * (part.side * motion_.normal()[part.relation]);
+      continue;
+    }
+    const model::Relation& relation = system_.relations()[part.relation];
+    const model::RelationRows& rows = work_.relation[part.relation];
+    double limit = rows.base;
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
+      const int fed = relation.feeds[f];
+      const double pressed = motion_.mode().pressed[fed] < 0 ? -1 : 1;
+      limit += rows.factors[f] * (pressed * motion_.normal()[fed]);
+    }
+    const double force = motion_.tangent()[relation.first_tangent + part.tangent];
+    sum += part.weight * (rows.tangent[part.tangent].mu_static * limit - part.side * force);
+  }
+  return sum;
+}
+
 double Guards::value(const Guard& guard) {
-  const auto limit = [this](int r) {
-    const model::Relation& relation = system_.relations()[r];
-    const model::RelationRows& rows = work_.relation[r];
-    double sum = rows.base;
-    for (std::size_t f = 0; f < relation.feeds.size(); ++f)
-      sum += rows.factors[f] * std::abs(motion_.normal()[relation.feeds[f]]);
-    return sum;
-  };
   switch (guard.kind) {
     case GuardKind::gap: {
       double gap = 0;
@@ -224,15 +293,11 @@ double Guards::value(const Guard& guard) {
       return guard.reduced ? motion_.normal()[guard.place] * motion_.determinant()
                            : motion_.normal()[guard.place];
     case GuardKind::margin:
-      return sharing.margin(guard.place);
+      return guard.tangent >= 0 ? condition_value(guard) : sharing.margin(guard.place);
     case GuardKind::cone_plus:
-    case GuardKind::cone_minus: {
-      const model::Relation& relation = system_.relations()[guard.place];
-      const model::RelationRows& rows = work_.relation[guard.place];
-      const double force = motion_.tangent()[relation.first_tangent + guard.tangent];
-      return rows.tangent[guard.tangent].mu_static * limit(guard.place) -
-             (guard.kind == GuardKind::cone_plus ? force : -force);
-    }
+      return cone(guard.place, guard.tangent, 1);
+    case GuardKind::cone_minus:
+      return cone(guard.place, guard.tangent, -1);
     case GuardKind::slip: {
       const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
       double slip = row.drive;
@@ -323,6 +388,15 @@ double Guards::surface_noise(int k) {
   return kNoise * terms;
 }
 
+// Sum of the absolute terms of a slip velocity: that of two bodies, or of a body and its belt, is as exact as they are.
+double Guards::slip_terms(const Guard& guard) const {
+  const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
+  const double* v = work_.in.data() + system_.layout().v();
+  double sum = std::abs(row.drive);
+  for (const int i : system_.relations()[guard.place].touches) sum += std::abs(row.w[i] * v[i]);
+  return sum;
+}
+
 double Guards::surface_value(int k) {
   double s = 0;
   system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
@@ -342,9 +416,13 @@ bool Guards::renew_noise(Guard& guard) {
         {guard.noise, surface_noise(guard.place), interval_noise(system_.switches()[guard.place].value)});
     return true;
   }
-  if (!is_reaction(guard.kind)) return false;
+  if (guard.kind == GuardKind::slip) {
+    guard.noise = std::max(guard.noise, kVelocityNoise * slip_terms(guard));
+    return true;
+  }
+  if (!is_reaction(guard)) return false;
   motion_.note_all_terms();
-  guard.noise = std::max(guard.noise, kNoise * motion_.natural_force(guard.place));
+  guard.noise = std::max(guard.noise, force_noise(guard));
   return true;
 }
 

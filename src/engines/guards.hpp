@@ -1,7 +1,8 @@
 // The functions that end a mode. Each is positive in the mode; a zero ends it. mechanics: docs/theory.md, "What ends a mode".
 //
 //     open contact            g
-//     closed                  λ_N                          (redundant rows: the largest margin instead)
+//     closed                  λ_N                          (redundant rows: the conditions of reaction_conditions.hpp instead, or the largest
+//                                                           margin where their weights change)
 //     stick                   μ_s L − λ_T ,  μ_s L + λ_T
 //     slip σ                  σ γ_T ;  det(G M⁻¹ C) where friction can jam the contact
 //     joint                   its given normal force
@@ -22,6 +23,7 @@
 
 #include "enclosure.hpp"
 #include "mode_motion.hpp"
+#include "reaction_conditions.hpp"
 #include "reaction_sharing.hpp"
 
 namespace judder::engines {
@@ -47,13 +49,11 @@ enum class GuardKind : std::uint8_t {
   watch
 };
 
-/// A reaction, or what it leaves of its limit.
-[[nodiscard]] bool is_reaction(GuardKind kind);
-
 struct Guard {
   GuardKind kind = GuardKind::gap;
-  int place = 0;     ///< relation, switch, switch of System::observed or watch
-  int tangent = 0;   ///< tangential row within the relation
+  int place = 0;  ///< relation, switch, switch of System::observed or watch
+  int tangent =
+      0;  ///< tangential row within the relation; of a margin: its condition, −1: the largest margin
   double sign = 1;   ///< orientation of switches and watches
   int slot = 0;      ///< of its running scale
   int zeros = 0;     ///< order of the zero at the start of the coming step; −1: some zero of unknown order
@@ -66,7 +66,11 @@ struct Guard {
       0;  ///< of a slip that starts from rest: what rounding of the accelerations adds to its noise per unit of time, until it is armed
   double noise =
       0;  ///< values below this are rounding: a function that never exceeds it along a step is zero, not crossing
+  double flat = 0;  ///< the same, and nothing more: a load that stays at the limit of its friction
 };
+
+/// A reaction, or what it leaves of its limit.
+[[nodiscard]] bool is_reaction(const Guard& guard);
 
 class Guards {
  public:
@@ -90,8 +94,8 @@ class Guards {
   [[nodiscard]] double value(const Guard& guard);
   /// γ_N of an open contact at the state loaded last.
   [[nodiscard]] double gap_rate(const Guard& guard);
-  /// Takes the rounding of a reaction or of a surface at the state evaluated last, which may have grown since the mode began. False: the guard
-  /// is neither.
+  /// Takes the rounding of a reaction, a slip or a surface at the state evaluated last, which may have grown since the mode began. False: the
+  /// guard is none of these.
   bool renew_noise(Guard& guard);
   /// Running scales by kind of quantity: a guard takes over the scale of its relation's quantity.
   void note_scales();
@@ -124,10 +128,21 @@ class Guards {
                    system_.layout().switches + k];
   }
 
+  /// The laws of a margin that is a condition.
+  [[nodiscard]] std::span<const ReactionConditions::Part> condition(const Guard& guard) const {
+    return conditions_[guard.tangent];
+  }
+
   ReactionSharing sharing;
 
  private:
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
+  void add_margins(int block);
+  [[nodiscard]] double force_noise(const Guard& guard) const;
+  [[nodiscard]] double limit(int relation) const;
+  [[nodiscard]] double cone(int relation, int tangent, int side) const;
+  [[nodiscard]] double slip_terms(const Guard& guard) const;
+  [[nodiscard]] double condition_value(const Guard& guard) const;
   [[nodiscard]] double watch_noise(int watch);
   [[nodiscard]] double surface_value(int k);
   [[nodiscard]] double interval_noise(const expr::Program& program);
@@ -141,6 +156,10 @@ class Guards {
   model::Workspace& work_;
   ModeMotion& motion_;
   std::vector<Guard> list_;
+  ReactionConditions conditions_;
+  std::vector<ReactionConditions::Row> active_;
+  std::vector<double> ways_;
+  std::vector<std::uint8_t> chosen_, listed_;  ///< by relation: of a block; by block: its margins are listed
   std::array<Slots, 18> slots_;
   std::vector<double>
       memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation; surface by switch of watches

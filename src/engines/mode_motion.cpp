@@ -233,8 +233,17 @@ double ModeMotion::natural_force(int relation) const {
           most, std::abs(work_.relation[relation].tangent[j].mu_static * work_.relation[relation].base));
     return most;
   }
+  return natural_force(relation, -1);
+}
+
+double ModeMotion::natural_force(int relation, int tangent) const {
+  double limit = 0;
+  if (tangent >= 0) {
+    const model::RelationRows& rows = work_.relation[relation];
+    limit = std::abs(rows.tangent[tangent].mu_static * rows.base);
+  }
   for (int k = 0; k < active(); ++k) {
-    if (set_->rows[k].relation != relation || set_->rows[k].tangent >= 0) continue;
+    if (set_->rows[k].relation != relation || set_->rows[k].tangent != tangent) continue;
     const double* w = set_->rows.row(k);
     double sum = std::abs(set_->rows.zeta(k));
     double inverse = 0;
@@ -242,9 +251,9 @@ double ModeMotion::natural_force(int relation) const {
       sum += std::abs(w[i]) * terms_[i];
       inverse += w[i] * set_->rows.response(k)[i];
     }
-    return inverse != 0 ? sum / std::abs(inverse) : 0;
+    return std::max(limit, inverse != 0 ? sum / std::abs(inverse) : 0);
   }
-  return 0;
+  return limit;
 }
 
 void ModeMotion::recall(std::span<const double> terms, std::span<const double> side) {

@@ -102,6 +102,8 @@ class ModeMotion {
   void recall(std::span<const double> terms, std::span<const double> side);
   /// The size that a reaction of this relation would have if the terms of its row did not cancel.
   [[nodiscard]] double natural_force(int relation) const;
+  /// The same of one of its rows, or the limit of its friction where that is more.
+  [[nodiscard]] double natural_force(int relation, int tangent) const;
 
   [[nodiscard]] int active() const { return set_->rows.count(); }
   [[nodiscard]] bool redundant() const { return set_->rows.rank() < active(); }

@@ -160,8 +160,19 @@ bool MotionSeries::unique(int relation, int tangent) const {
   return true;
 }
 
-bool MotionSeries::compute(const Mode& mode, int order, double size) {
+// μ of a row that slips. Where it jumps from the static one, a row that has only been found to slip has not left rest yet.
+Series MotionSeries::slip_coefficient(int relation, int tangent) const {
+  const model::Relation& r = system_.relations()[relation];
+  const Series* mu = laws_[relation].data() + 1 + r.feeds.size() + 2 * tangent;
+  const int number = r.first_tangent + tangent;
+  const bool rests = !from_rest_.empty() && from_rest_[number] != 0 && direction(mode_.tangent[number]) != 0;
+  return rests && mu[0].c[0] != mu[1].c[0] ? mu[1] : mu[0];
+}
+
+bool MotionSeries::compute(const Mode& mode, int order, double size,
+                           std::span<const std::uint8_t> from_rest) {
   provide();
+  from_rest_ = from_rest;
   const model::Layout& layout = system_.layout();
   if (!system_.mass_constant() && !system_.motion(work_)) return false;
   mode_ = mode;
@@ -237,7 +248,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
         if (status == TangentStatus::stick || status == TangentStatus::free) continue;
         const std::vector<Series>& law = laws_[r];
         const int feeds = static_cast<int>(relation.feeds.size());
-        Series mu = law[1 + feeds + 2 * j];
+        Series mu = slip_coefficient(r, j);
         if (status != TangentStatus::smooth) {
           for (double& c : mu.c) c *= direction(status);
         }
@@ -321,7 +332,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size) {
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus status = mode.tangent[relation.first_tangent + j];
       if (status == TangentStatus::stick || status == TangentStatus::free) continue;
-      Series mu = laws_[r][1 + relation.feeds.size() + 2 * j];
+      const Series mu = slip_coefficient(r, j);
       const Series force = product_series(mu, limit(r), order);
       const double sign = status == TangentStatus::smooth ? -1.0 : -static_cast<double>(direction(status));
       for (int k = 0; k <= order; ++k) tangent_[relation.first_tangent + j].c[k] = sign * force.c[k];
@@ -387,6 +398,29 @@ Series MotionSeries::cone(int relation, int tangent, int side) const {
   const Series& force = tangent_[r.first_tangent + tangent];
   for (int k = 0; k <= order_; ++k) out.c[k] -= side * force.c[k];
   return out;
+}
+
+Series MotionSeries::condition(std::span<const ReactionConditions::Part> parts) const {
+  Series out;
+  for (const ReactionConditions::Part& part : parts) {
+    if (part.tangent < 0) {
+      for (int k = 0; k <= order_; ++k) out.c[k] += part.weight * (part.side * normal_[part.relation].c[k]);
+      continue;
+    }
+    const Series law = cone(part.relation, part.tangent, part.side);
+    for (int k = 0; k <= order_; ++k) out.c[k] += part.weight * law.c[k];
+  }
+  return out;
+}
+
+bool MotionSeries::list_conditions(std::span<const std::uint8_t> chosen, ReactionConditions& out) {
+  out.clear();
+  if (!ReactionConditions::constant(system_, mode_)) return false;
+  const int count = static_cast<int>(active_.size());
+  const int free = count - solver_.rank();
+  ways_.resize(static_cast<std::size_t>(free) * count);
+  for (int w = 0; w < free; ++w) solver_.null_vector(w, ways_.data() + w * count);
+  return out.list(system_, work_, mode_, active_, ways_, chosen);
 }
 
 Series MotionSeries::slip(int relation, int tangent) {

@@ -23,6 +23,7 @@
 #include "judder/expr/program.hpp"
 #include "judder/model/system.hpp"
 #include "massless_joints.hpp"
+#include "reaction_conditions.hpp"
 
 namespace judder::engines {
 
@@ -32,7 +33,9 @@ class MotionSeries {
 
   /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite.
   /// `size`: of accelerations that count as large here, 0 if not known; the time scale is that in which they are reached.
-  [[nodiscard]] bool compute(const Mode& mode, int order, double size = 0);
+  /// `from_rest`: by tangential row, those that slip from rest, with the static coefficient as long as their decision lasts; may be empty.
+  [[nodiscard]] bool compute(const Mode& mode, int order, double size = 0,
+                             std::span<const std::uint8_t> from_rest = {});
 
   /// Whether the reaction of this row (tangent −1: normal) is determined. After compute.
   [[nodiscard]] bool unique(int relation, int tangent) const;
@@ -45,6 +48,11 @@ class MotionSeries {
   [[nodiscard]] const expr::Series& tangent(int number) const { return tangent_[number]; }
   [[nodiscard]] expr::Series limit(int relation) const;                        ///< L
   [[nodiscard]] expr::Series cone(int relation, int tangent, int side) const;  ///< μ_s L − side λ_T
+  /// Of reactions that are not unique: the same for all of them.
+  [[nodiscard]] expr::Series condition(std::span<const ReactionConditions::Part> parts) const;
+  /// Lists the conditions of the relations that are `chosen`. False: they are too many, or they change with the state.
+  [[nodiscard]] bool list_conditions(std::span<const std::uint8_t> chosen, ReactionConditions& out);
+  [[nodiscard]] bool redundant() const { return solver_.rank() < static_cast<int>(active_.size()); }
   [[nodiscard]] expr::Series slip(int relation, int tangent);
   [[nodiscard]] expr::Series surface(int k);
   /// q, v, z a time `later`, by the polynomials.
@@ -53,14 +61,12 @@ class MotionSeries {
   [[nodiscard]] double time_scale() const { return time_scale_; }
 
  private:
-  struct Active {
-    int relation;
-    int tangent;
-  };
+  using Active = ReactionConditions::Row;
   void provide();  ///< memory, at the first use
   void evaluate_rows(int order);
   [[nodiscard]] bool factorise();
   [[nodiscard]] double rounding_of_forces();
+  [[nodiscard]] expr::Series slip_coefficient(int relation, int tangent) const;
   [[nodiscard]] const expr::Series* row(const Active& a) const;
   [[nodiscard]] const expr::Series* column(const Active& a) const;
   [[nodiscard]] const expr::Series& zeta(const Active& a) const;
@@ -73,6 +79,7 @@ class MotionSeries {
   double time_scale_ = 1;
   std::array<double, expr::kTaylorOrder + 1> rounding_{};  ///< of the accelerations, by order
   Mode mode_;
+  std::span<const std::uint8_t> from_rest_;
   std::vector<Active> active_;
   std::vector<int> touched_;
   std::vector<std::uint8_t> massless_;  ///< joints that are no rows
@@ -80,6 +87,7 @@ class MotionSeries {
   std::vector<std::vector<expr::Series>> rows_, laws_;  ///< by relation
   std::vector<expr::Series> columns_;                   ///< active × n
   std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_;
+  std::vector<double> ways_;
   std::vector<double> right_, load_, response_, size_, rounding_terms_;
   std::vector<double> terms_;                       ///< by coordinate: of its acceleration
   std::vector<int> response_first_, response_end_;  ///< by active row: entries of its response

@@ -89,6 +89,18 @@ bool RankedLu::factor(const double* size) {
   return true;
 }
 
+void RankedLu::null_vector(int number, double* x) const {
+  const int free = rank_ + number;
+  for (int i = 0; i < n_; ++i) x[i] = 0;
+  x[column_[free]] = 1;
+  for (int p = rank_ - 1; p >= 0; --p) {
+    const double* row = a_.data() + row_[p] * n_;
+    double sum = -row[column_[free]];
+    for (int j = p + 1; j < rank_; ++j) sum -= row[column_[j]] * x[column_[j]];
+    x[column_[p]] = sum / row[column_[p]];
+  }
+}
+
 void RankedLu::solve(double* x) {
   for (int p = 0; p < rank_; ++p) {
     const double* row = a_.data() + row_[p] * n_;

@@ -25,6 +25,8 @@ class RankedLu {
   [[nodiscard]] bool unique(int unknown) const { return unique_[static_cast<std::size_t>(unknown)] != 0; }
   /// x ← the solution with free unknowns zero. Equations beyond the rank are not looked at.
   void solve(double* x);
+  /// x ← the solution of A x = 0 with free unknown `number`, of n − rank() ones, equal to 1 and the others zero.
+  void null_vector(int number, double* x) const;
 
  private:
   bool find_largest(int i, int p, const double* size);

@@ -1,0 +1,116 @@
+// Bodies on bodies whose loads stand exactly at their limits, and stacks with one coefficient for all: what starts to slip together, what stays together without being
+// held, and what the reactions that are not unique allow. The right values come from Moreau's scheme with 30000 steps (errors of 2e-5), or are closed forms.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+const std::vector<std::string> kBoth{"event", "exact"};
+
+struct Outcome {
+  std::vector<std::string> words;
+  std::vector<double> times;
+  std::vector<double> y;
+};
+
+/// Runs to the end, which must be reached without a finding.
+Outcome outcome_of(const TestModel& model, const std::string& engine) {
+  simulate::MemorySink sink(model.system);
+  const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
+  EXPECT_TRUE(result.status.ok()) << engine << ": " << result.status.where << ": " << result.status.message;
+  Outcome out;
+  out.words = event_words(model.system, sink.events);
+  for (const engines::Event& event : sink.events) out.times.push_back(event.time);
+  out.y.assign(result.end.y.begin(), result.end.y.begin() + model.system.layout().integrated());
+  return out;
+}
+
+TestModel trial(const std::string& name) {
+  io::LoadedModel loaded =
+      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/tests/trials/" + name + ".toml"});
+  const std::string messages = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  return ready(std::move(loaded.compiled), messages);
+}
+
+/// Both engines end alike, and where Moreau's scheme does.
+void expect_end(const std::string& name, const std::vector<double>& right) {
+  const TestModel model = trial(name);
+  const Outcome event = outcome_of(model, "event");
+  const Outcome exact = outcome_of(model, "exact");
+  EXPECT_EQ(event.words, exact.words) << name;
+  ASSERT_LE(right.size(), exact.y.size());
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    EXPECT_NEAR(exact.y[i], right[i], 2e-4) << name << " " << i;
+    EXPECT_NEAR(event.y[i], exact.y[i], 1e-9) << name << " " << i;
+  }
+}
+
+// Reactions that are not unique have no sign of their own: what they must satisfy together decides what the next instant brings.
+TEST(LoadsAtTheirLimits, WhatSharedReactionsCannotHoldGivesWayAtOnce) {
+  expect_end("contact-ties-2", {-0.5, -0.2345412, 0, 0, -0.2420378, 0});
+  expect_end("contact-ties-8", {0.3217619, 0.0386000, 0.2573043, 0.4119616, 0, 0});
+}
+
+TEST(LoadsAtTheirLimits, ALoadThatStaysAtItsLimitMovesNothing) {
+  expect_end("contact-ties-3", {0.7507548, 0.8037656, 0.6037656, 0.5, 0.5, 0.5});
+  expect_end("contact-ties-5", {-0.8247737, -0.1961800, -0.3961813, -0.3777778, -0.3777778, -0.3777778});
+  for (const std::string& engine : kBoth) {
+    const Outcome rest = outcome_of(trial("contact-ties-9"), engine);
+    EXPECT_TRUE(rest.words.empty()) << engine;
+    EXPECT_EQ(rest.y, (std::vector<double>(6, 0.0))) << engine;
+  }
+  expect_end("contact-ties-held", {-0.4042204, -0.4042204, 0.75, 0.75, -0.3, -0.3, 0.5, 0.5});
+}
+
+// A slip that has never had a speed is at rest, whatever was decided about it.
+TEST(LoadsAtTheirLimits, ASlipThatHasNotMovedIsDecidedAgain) {
+  expect_end("contact-ties-6", {-0.5, -2.018977, -2.018974, 0, -2.599983, -2.599983});
+  expect_end("contact-ties-chain",
+             {-0.3550725, 0.7007007, 0.7007002, -0.386, -0.0490673, 0.7250833, 0.7250833, -0.3});
+  expect_end("contact-ties-tail", {-0.5633329, -0.5633329, -3.75, -0.3, -0.3, -5.5});
+}
+
+// Of two joints the one that is at its static limit lets go, and with less friction behind it the other one holds.
+TEST(LoadsAtTheirLimits, ALimitThatIsPassedLaterLetsGoWithItsStaticCoefficient) {
+  expect_end("contact-ties-static", {-2.5491160, -2.5540083, -3.5620278, -2.4277145, -2.4558420, -4.7083});
+}
+
+// x'' = t/6 of both bodies on a belt of speed 1/2: the slip is a difference of velocities that hardly differ.
+TEST(LoadsAtTheirLimits, ASlipThatGrowsFromRoundingIsFollowed) {
+  for (const std::string& engine : kBoth) {
+    const Outcome carried = outcome_of(trial("contact-ties-belt"), engine);
+    for (const int i : {0, 1}) EXPECT_NEAR(carried.y[i], 0.75 + 1.5 * 1.5 * 1.5 / 36, 1e-12) << engine;
+    for (const int i : {2, 3}) EXPECT_NEAR(carried.y[i], 0.5 + 1.5 * 1.5 / 12, 1e-12) << engine;
+  }
+}
+
+// x0 reaches the wall at the end of the run, to the last bit: x0 = -t/3, and the impact is its last event.
+TEST(LoadsAtTheirLimits, AnImpactAtTheEndOfTheRunIsListed) {
+  for (const std::string& engine : kBoth) {
+    const Outcome hit = outcome_of(trial("contact-ties-7"), engine);
+    ASSERT_GE(hit.words.size(), 2u) << engine;
+    EXPECT_EQ(hit.words[hit.words.size() - 2], "impact w") << engine;
+    EXPECT_EQ(hit.times.back(), 1.5) << engine;
+    EXPECT_NEAR(hit.y[3], 1.0 / 6, 1e-14) << engine;
+  }
+}
+
+TEST(Stacks, BlocksWithOneCoefficientForAllMoveTogether) {
+  for (const std::string& engine : kBoth) {
+    const Outcome belt = outcome_of(trial("contact-eqstack"), engine);
+    EXPECT_NEAR(belt.y[0], 0.106524, 1e-6) << engine;
+    EXPECT_NEAR(belt.y[1], 0.106524, 1e-6) << engine;
+    const Outcome three = outcome_of(trial("contact-eqstack-exact"), engine);
+    EXPECT_NEAR(three.y[2], 8.395, 1e-3) << engine;
+    EXPECT_NEAR(three.y[1], three.y[2], 1e-9) << engine;
+  }
+}
+
+}  // namespace
+}  // namespace judder
