@@ -41,7 +41,7 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
     g[i] = diagonal > 0 ? 1 / diagonal : 0;
   }
   double beta = 0;  // β²
-  for (int i = 0; i < n; ++i) beta = std::max(beta, problem.b[i] * problem.b[i] * g[i]);
+  for (int i = 0; i < problem.normals; ++i) beta = std::max(beta, problem.b[i] * problem.b[i] * g[i]);
   if (problem.base != nullptr) {
     for (int j = 0; j < problem.tangents; ++j) {
       const int i = problem.normals + j;
@@ -49,9 +49,27 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
       if (g[i] > 0) beta = std::max(beta, force * force / g[i]);
     }
   }
+  // What would hold a slip whose direction vanishes is beyond every limit, and no measure of what the others carry.
+  constexpr double kBeyond = 1e3;
+  const double pressed = beta;
+  for (int j = 0; j < problem.tangents; ++j) {
+    const int i = problem.normals + j;
+    if (!(g[i] > 0)) continue;
+    double limit = problem.base != nullptr ? std::abs(problem.base[j]) : 0;
+    for (int k = 0; k < problem.normals && problem.coupling != nullptr; ++k) {
+      const double force =
+          std::max(std::sqrt(pressed * g[k]), problem.force_scale != nullptr ? problem.force_scale[k] : 0);
+      limit += std::abs(problem.coupling[j * problem.normals + k]) * force;
+    }
+    limit *= kBeyond * std::max(memory.stick_mu[j], memory.slip_mu[j]);
+    double part = problem.b[i] * problem.b[i] * g[i];
+    if (limit > 0) part = std::min(part, limit * limit / g[i]);
+    beta = std::max(beta, part);
+  }
   for (int i = 0; i < n; ++i) {
     memory.force_scale[i] = std::sqrt(beta * g[i]);
-    memory.acceleration_scale[i] = g[i] > 0 ? std::sqrt(beta / g[i]) : std::abs(problem.b[i]);
+    memory.acceleration_scale[i] =
+        g[i] > 0 ? std::max(std::sqrt(beta / g[i]), std::abs(problem.b[i])) : std::abs(problem.b[i]);
     if (problem.force_scale != nullptr)
       memory.force_scale[i] = std::max(memory.force_scale[i], problem.force_scale[i]);
     if (problem.acceleration_scale != nullptr) {

@@ -226,6 +226,7 @@ bool EventEngine::Run::only_touches(const Guard& guard) {
   const double time = std::max(t_ - phase_start_, last_flight_);
   const Mode& mode = motion_.mode();
   if (!(time > 0) || !changed_.empty()) return false;
+  if (decider_.on_massless(guard.place)) return false;  // the series knows no balance of forces
   if (guard.kind == GuardKind::margin && guard.tangent < 0) return margin_touches(guard, time);
   if (!series_.compute(mode, 3)) return false;
   const expr::Series margin =

@@ -166,6 +166,15 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   for (std::size_t j = 0; j < all; ++j) {
     if (!rests(j)) {
       in[massless.sliders[j].tangent] = drag(j)[2 * k + 1];
+      // Where it leaves its limit the balance is nothing but rounding, which has no direction.
+      const std::size_t i = massless.sliders[j].damped ? alone(j) : k;
+      if (i == k) continue;
+      const double slip = drag(j)[2 * k];
+      const double moved =
+          std::abs(drag(j)[i] * drag(j)[2 * k + 1] / out[k + i * k + i]);  // by friction alone
+      if (slip * in[massless.sliders[j].direction] < 0 &&
+          std::abs(slip) <= kCancelled * std::abs(row(j)[i]) * moved)
+        place(i) -= slip / row(j)[i];
       continue;
     }
     const std::size_t i = massless.sliders[j].damped ? alone(j) : k;

@@ -112,5 +112,36 @@ TEST(Stacks, BlocksWithOneCoefficientForAllMoveTogether) {
   }
 }
 
+// u' + u = 3 t - 0.5 - N(t) with N = 0.6 + 0.4 t + 0.1 t² from where the right side is zero.
+TEST(MasslessNodes, AtItsLimitANodeWithADamperBeginsToSlip) {
+  const Outcome slips = outcome_of(trial("contact-massless-hang"), "event");
+  const double from = 13 - std::sqrt(158.0);
+  ASSERT_EQ(slips.words, std::vector<std::string>{"slip a"});
+  EXPECT_NEAR(slips.times[0], from, 1e-12);
+  EXPECT_NEAR(slips.y[0], -1.2 + (0.1 * from * from - 2.8 * from + 3.9) * std::exp(from - 1), 1e-9);
+}
+
+// The limit is passed for a short time only. By the method of Runge and Kutta with 80000 steps.
+TEST(MasslessNodes, AShortSlipIsNotTakenForATouch) {
+  const Outcome node = outcome_of(trial("contact-massless-cone"), "event");
+  EXPECT_EQ(node.words,
+            (std::vector<std::string>{"slip a", "stick a", "slip a", "stick a", "slip a", "stick a"}));
+  ASSERT_EQ(node.times.size(), 6u);
+  EXPECT_NEAR(node.times[4], 3.88447, 1e-5);
+  EXPECT_NEAR(node.y[0], 0.0249869016, 2e-9);
+  EXPECT_NEAR(node.y[1], 0.0337369545, 2e-9);
+}
+
+// The slip cos(a)' has no direction where sin(a) = 0: there friction vanishes, and the contact is pressed as before. a'' = 2 a - 0.2 (5 + sin t) |sin a|, by
+// the method of Runge and Kutta on the pieces between.
+TEST(DeadCentres, AContactStaysPressedWhereItsSlipHasNoDirection) {
+  const Outcome crank = outcome_of(trial("contact-deadcentre-min"), "event");
+  ASSERT_EQ(crank.words.size(), 15u);
+  for (const std::string& word : crank.words) EXPECT_EQ(word, "reversal f");
+  EXPECT_EQ(crank.y[1], 0);
+  EXPECT_NEAR(crank.y[0], 48.6760579777, 1e-7);
+  EXPECT_NEAR(crank.y[2], 68.429181132, 1e-7);
+}
+
 }  // namespace
 }  // namespace judder
