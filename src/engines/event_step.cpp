@@ -161,7 +161,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   double h = options_.step > 0 ? options_.step : h_;
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
   // Steps are as short as rounding of the time allows, whatever comes later.
-  const double smallest = std::max(16 * kEpsilon * std::abs(t_), kLeastShare * h);
+  const double smallest = std::max(16 * kEpsilon * std::abs(t_), kLeastShare * std::min(h, limit - t_));
   // Two events within rounding of each other leave a step behind that is no measure of the motion after them.
   if (options_.step == 0) h = std::max(h, kFirstLength * smallest);
   const double crumb = 2 * kEpsilon * std::max(std::abs(t_), std::abs(limit));

@@ -213,6 +213,16 @@ void ModeMotion::note_terms() {
   for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]);
 }
 
+// Of an active row, at the state that the enclosure has taken.
+double ModeMotion::zeta_rounding(int k) {
+  const model::Relation& relation = system_.relations()[set_->rows[k].relation];
+  const int width = relation.own_push ? 2 * n_ : n_;
+  const int tangent = set_->rows[k].tangent;
+  const int output = tangent < 0 ? 1 : (relation.has_normal ? 2 + width : 0) + tangent * (3 + width) + 2;
+  enclosure_.evaluate(relation.rows);
+  return enclosure_.width(output);
+}
+
 void ModeMotion::note_all_terms() {
   note_terms();
   enclosure_.take(work_.in);
@@ -221,6 +231,15 @@ void ModeMotion::note_all_terms() {
   for (int i = 0; i < n_; ++i) rest_[i] = enclosure_.width(i);
   for (int i = 0; i < layout_.states; ++i) rate_rounding_[i] = enclosure_.width(n_ + i);
   system_.solve_mass(work_, rest_.data());
+  // What drives a row is rounded too: a belt whose speed is a small difference moves in steps of its last bit.
+  for (int k = 0; k < active(); ++k) {
+    const model::Relation& relation = system_.relations()[set_->rows[k].relation];
+    if (relation.rows_constant) continue;
+    const double* response = set_->rows.response(k);
+    const double inverse = std::abs(dot(set_->rows.row(k), response, n_));
+    const double width = inverse > 0 ? zeta_rounding(k) / inverse : 0;
+    for (int i = 0; i < n_; ++i) rest_[i] = std::abs(rest_[i]) + width * std::abs(response[i]);
+  }
   // Each term adds its own rounding and that of the state, on both sides.
   for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]) / (4 * std::numeric_limits<double>::epsilon());
 }

@@ -177,6 +177,7 @@ class ModeMotion {
   [[nodiscard]] double rate_of(const expr::Program& program);
   [[nodiscard]] double parallel_coefficient(int k) const;
   void refresh_rows();
+  [[nodiscard]] double zeta_rounding(int k);
   void audit(double* rate);
   [[nodiscard]] int place(const ActiveRows::Row& row) const;  ///< of its reaction in the outcome
   [[nodiscard]] std::span<double> part(int from, int count) {

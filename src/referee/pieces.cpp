@@ -249,6 +249,16 @@ double Referee::Bench::energy_error(const Reading& reading, double length, doubl
       const double width = 8 * (interval_out[i].high - interval_out[i].low);
       power += std::abs(point.in[layout.v() + i]) * (256 * kEpsilon * force[i] + width);
     }
+    // So does friction with the rounding of a drive: the speed of a belt may be a small difference.
+    for (int r = 0; r < layout.relations; ++r) {
+      const model::Relation& relation = system.relations()[r];
+      if (relation.rows_constant) continue;
+      const int vectors = relation.own_push ? 2 * n : n;
+      for (int j = 0; j < relation.tangents; ++j) {
+        const int slip = (relation.has_normal ? 2 + vectors : 0) + j * (3 + vectors);
+        power += std::abs(point.tangential_force[relation.first_tangent + j]) * rounding(relation.rows, slip);
+      }
+    }
     if (std::isfinite(power)) rounded = std::max(rounded, power);
   }
   load(reading);

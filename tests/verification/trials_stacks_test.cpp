@@ -112,6 +112,27 @@ TEST(Stacks, BlocksWithOneCoefficientForAllMoveTogether) {
   }
 }
 
+// Two loads of one coefficient that touch: they slide as one load would. By Moreau's scheme with 400000 steps.
+TEST(Stacks, LoadsThatTouchSlideTogether) {
+  for (const std::string& engine : kBoth) {
+    const Outcome loads = outcome_of(trial("contact-touchloads"), engine);
+    EXPECT_NEAR(loads.y[0], 5.349082556, 1e-5) << engine;
+    EXPECT_NEAR(loads.y[1], 4.830857018, 1e-5) << engine;
+    EXPECT_NEAR(loads.y[2] - loads.y[1], 0.5, 1e-12) << engine;
+    for (const std::string& word : loads.words) EXPECT_EQ(word.find("graze"), std::string::npos) << engine;
+  }
+}
+
+// Forces that fade in from nothing: ∫ exp(-((t - 8)/w)²) dt, and a belt whose speed is a small difference. The latter by Moreau's scheme.
+TEST(FadingForces, WhatGrowsFromNothingIsFollowed) {
+  const Outcome pushed = outcome_of(trial("contact-tinyforce"), "event");
+  const double half = 0.25 * std::sqrt(std::acos(-1.0));
+  EXPECT_NEAR(pushed.y[1], 0.1 + half * (1 + std::erf(4.0)), 1e-9);
+  const Outcome belt = outcome_of(trial("contact-tanhbelt"), "event");
+  EXPECT_EQ(belt.words, std::vector<std::string>{"slip f"});
+  EXPECT_NEAR(belt.y[0], 0.0669957, 1e-7);
+}
+
 // u' + u = 3 t - 0.5 - N(t) with N = 0.6 + 0.4 t + 0.1 t² from where the right side is zero.
 TEST(MasslessNodes, AtItsLimitANodeWithADamperBeginsToSlip) {
   const Outcome slips = outcome_of(trial("contact-massless-hang"), "event");
