@@ -532,8 +532,12 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
     decider_.force_floor[layout_.relations + j] = guards_.tangent_scale(j);
   status = decider_.decide(mode, exclusions_, kDecisionTolerance);
   if (status.reason == Reason::inconsistent) {
-    // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much.
-    const Status again = decider_.decide(mode, exclusions_, std::clamp(1e3 * state_tolerance(), 1e-9, 1e-5));
+    // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much. So is what moves with
+    // the time, to its last bit.
+    const double time = std::max(t_ - phase_.time, last_flight_);
+    const double clock = time > 0 ? 64 * std::numeric_limits<double>::epsilon() * std::abs(t_) / time : 0;
+    const double slack = std::clamp(std::max(1e3 * state_tolerance(), clock), 1e-9, 1e-5);
+    const Status again = decider_.decide(mode, exclusions_, slack);
     if (again.ok()) status = again;
   }
   if (status.reason == Reason::inconsistent) {

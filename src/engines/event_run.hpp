@@ -140,6 +140,7 @@ struct EventEngine::Run {
   [[nodiscard]] double unmoved(int k, double h);
   void start_parabolas(double h);
   [[nodiscard]] bool note_residues();
+  [[nodiscard]] bool passes_at_once(int i, double theta, double first);
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
@@ -323,7 +324,8 @@ struct EventEngine::Run {
   int blamed_guard_ = -1;         ///< guard that shortened the last trial; −1: the error did
   std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
-  std::vector<double> residues_;  ///< of the guards at the start of a step that begins with a zero
+  std::vector<double> start_values_;  ///< of the guards, where the step begins a phase
+  std::vector<double> residues_;      ///< of the guards at the start of a step that begins with a zero
   std::array<double, numeric::kMaxRootDegree + 1> clean_{};  ///< samples without it
   int first_guard_ = -1;                                     ///< guard whose zero ends the step
   double first_theta_ = 0;

@@ -273,6 +273,7 @@ void EventEngine::Run::measure_noise(double h, bool lasting) {
   motion_.load(t_, y_.data());
   if (!motion_.evaluate()) return;
   motion_.note_all_terms();
+  motion_.add_drive_rounding(rate_noise_.data() + layout_.coordinates);
   for (int i = 0; i < layout_.states; ++i) {
     double& noise = rate_noise_[2 * layout_.coordinates + i];
     noise = std::max(noise, motion_.rate_rounding()[i]);

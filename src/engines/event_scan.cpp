@@ -173,6 +173,16 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     guard.band = std::max(guard.band, unmoved(guard.place, h));
   }
 
+  const bool first_of_phase = t_ == phase_start_;
+  if (first_of_phase) {
+    start_values_.resize(std::max<std::size_t>(start_values_.size(), count));
+    motion_.load(t_, y_.data());
+    if (guards_.needs_motion() && !motion_.evaluate()) {
+      accurate = false;
+      return false;
+    }
+    guards_.values(start_values_.data());
+  }
   // Parabolas are known by both ends and a slope if they are gaps, otherwise by the five points of the first grid.
   const bool parabolas = !stiff_ && motion_.uniform() && guards_.quadratic();
   bool closed_form = parabolas && guards_.only_gaps();
@@ -341,6 +351,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         root_slope_[i] = guard.zeros > 0 ? root.slope * std::pow(root.theta, guard.zeros) : root.slope;
         break;
       }
+      if (first_of_phase && passes_at_once(i, grid.theta(0), sample[0])) continue;
       // Below zero at the end without a zero on the way: it began within the band. A shorter step tells where.
       if (of_the_state(guard) && sample[points] < -band && !(root_theta_[i] <= 1)) {
         good = false;
@@ -354,6 +365,22 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     }
   }
   return first_guard_ >= 0;
+}
+
+// A slip, a load or a gap that begins the phase with next to nothing, and is used up before the first sample: no polynomial of the step sees where.
+bool EventEngine::Run::passes_at_once(int i, double theta, double first) {
+  const Guard& guard = guards_.list()[i];
+  if (guard.zeros != 0 || !(guard.kind == GuardKind::slip || is_reaction(guard))) return false;
+  const double start = start_values_[i];
+  if (!(start > guard.noise) || !(first < -std::max({guard.noise, guard.flat, start})) ||
+      root_theta_[i] < theta)
+    return false;
+  numeric::Root root;
+  root.kind = numeric::RootKind::falling;
+  root.theta = theta * (start / (start - first));
+  root.slope = (first - start) / theta;
+  take_zero(i, root);
+  return true;
 }
 
 // What is left at the start of a step of the functions that begin with a zero: the last bit of the time of the event just handled. It is
@@ -647,8 +674,8 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     length = std::clamp(length + change, 0.25 * length, std::min(h, 4 * length));
   }
   // The polynomial went through zero, the motion only comes near: there is no event, and a shorter step will say so.
-  missed_ = may_miss && of_the_state(guard) && nearest > std::max(guard.noise, 0x1p-40 * guard.scale) &&
-            length > kLateRoot * h;
+  missed_ = may_miss && of_the_state(guard) && length > kLateRoot * h &&
+            nearest > std::max({guard.noise, 0x1p-40 * guard.scale, std::abs(slope) * resolution});
   if (missed_) return true;
   note_landing_reactions(h);
   if (best_length != length) {

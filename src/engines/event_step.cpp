@@ -161,7 +161,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   double h = options_.step > 0 ? options_.step : h_;
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
   // Steps are as short as rounding of the time allows, whatever comes later.
-  const double smallest = std::max(16 * kEpsilon * std::abs(t_), kLeastShare * std::min(h, limit - t_));
+  double smallest = std::max(16 * kEpsilon * std::abs(t_), kLeastShare * std::min(h, limit - t_));
   // Two events within rounding of each other leave a step behind that is no measure of the motion after them.
   if (options_.step == 0) h = std::max(h, kFirstLength * smallest);
   const double crumb = 2 * kEpsilon * std::max(std::abs(t_), std::abs(limit));
@@ -262,6 +262,13 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (ended && first_theta_ < kLateRoot && options_.step == 0 && first_theta_ * h > smallest) {
       // Values before the zero are small beside those after it, and so is what rounding leaves of them.
       h *= 4 * first_theta_;
+      continue;
+    }
+    // What the phase has begun with may be used up in a time that only the time itself can resolve.
+    if (ended && first_theta_ < kLateRoot && options_.step == 0 && t_ == phase_start_ &&
+        first_theta_ * h > 16 * kEpsilon * std::abs(t_)) {
+      h *= 4 * first_theta_;
+      smallest = std::max(16 * kEpsilon * std::abs(t_), std::min(smallest, kLeastShare * h));
       continue;
     }
     if (ended && dips_beyond_ && !shifted && options_.step == 0) {

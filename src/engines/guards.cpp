@@ -10,6 +10,7 @@ namespace {
 constexpr double kNoise =
     256 * 2.220446049250313e-16;  ///< share of the sum of absolute terms that rounding may take
 
+constexpr double kTimeNoise = 4 * 2.220446049250313e-16;  ///< of the time: what a sample may miss
 constexpr double kVelocityNoise =
     32 *
     2.220446049250313e-16;  ///< share of the terms of a slip that the polynomials of a step may miss by rounding
@@ -363,7 +364,8 @@ double Guards::gap_noise(int relation) {
   double terms = 0;
   for (int i = 0; i < system_.layout().coordinates; ++i)
     terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
-  return kNoise * terms;
+  // Late in a run the last bit of the time counts: a wall has moved on by then.
+  return kNoise * terms + kTimeNoise * std::abs(work_.in[0] * rows.gap_time);
 }
 
 double Guards::watch_noise(int watch) { return interval_noise(system_.watches()[watch].value); }

@@ -231,17 +231,30 @@ void ModeMotion::note_all_terms() {
   for (int i = 0; i < n_; ++i) rest_[i] = enclosure_.width(i);
   for (int i = 0; i < layout_.states; ++i) rate_rounding_[i] = enclosure_.width(n_ + i);
   system_.solve_mass(work_, rest_.data());
-  // What drives a row is rounded too: a belt whose speed is a small difference moves in steps of its last bit.
+  // Each term adds its own rounding and that of the state, on both sides.
+  for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]) / (4 * std::numeric_limits<double>::epsilon());
+}
+
+// What drives a row is rounded too: a belt whose speed is a small difference moves in steps of its last bit.
+void ModeMotion::add_drive_rounding(double* accelerations) {
+  bool taken = false;
   for (int k = 0; k < active(); ++k) {
     const model::Relation& relation = system_.relations()[set_->rows[k].relation];
     if (relation.rows_constant) continue;
-    const double* response = set_->rows.response(k);
-    const double inverse = std::abs(dot(set_->rows.row(k), response, n_));
-    const double width = inverse > 0 ? zeta_rounding(k) / inverse : 0;
-    for (int i = 0; i < n_; ++i) rest_[i] = std::abs(rest_[i]) + width * std::abs(response[i]);
+    if (!taken) {
+      enclosure_.take(work_.in);
+      enclosure_.blur(0, 1 + layout_.integrated());
+      taken = true;
+    }
+    reactions_.assign(active(), 0.0);
+    reactions_[k] = zeta_rounding(k);
+    set_->rows.solve(reactions_.data());
+    for (int i = 0; i < n_; ++i) {
+      double moved = 0;
+      for (int m = 0; m < active(); ++m) moved += reactions_[m] * set_->rows.response(m)[i];
+      accelerations[i] += std::abs(moved);
+    }
   }
-  // Each term adds its own rounding and that of the state, on both sides.
-  for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]) / (4 * std::numeric_limits<double>::epsilon());
 }
 
 double ModeMotion::natural_force(int relation) const {

@@ -95,6 +95,8 @@ class ModeMotion {
   void note_terms();
   /// The same, with what cancels inside the expressions of the forces: interval arithmetic on the state known to its last bit. Dearer.
   void note_all_terms();
+  /// Adds, by coordinate, what rounding of the drives of active rows does to its acceleration.
+  void add_drive_rounding(double* accelerations);
   [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
   /// By state: what rounding inside its expression does to its rate; from the last note_all_terms().
   [[nodiscard]] std::span<const double> rate_rounding() const { return rate_rounding_; }
@@ -212,6 +214,7 @@ class ModeMotion {
   std::vector<double> powers_;
   bool powers_asked_ = false;  ///< evaluate() is to give them if that costs little
   bool powers_known_ = false;  ///< it has
+  std::vector<double> reactions_;
   std::vector<double> terms_, rest_, drag_response_, rate_rounding_;
   Enclosure enclosure_;
 

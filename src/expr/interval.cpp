@@ -17,6 +17,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPi = 3.141592653589793;
+constexpr double kFarthest =
+    1e13;  ///< arguments of waves up to which the margin in meets() is a small part of a period
 constexpr Interval kLine{-kInfinity, kInfinity};
 
 /// At least one and at most two units in the last place below x (S. M. Rump et al., BIT 49 (2009) 419, without changing the mode).
@@ -127,7 +129,8 @@ struct IntervalAlgebra {
                            std::max(std::max(p, q), std::max(r, s)));
   }
   static Interval wave(Interval x, double maximum, double low, double high) {
-    if (!(x.high - x.low < 6.3) || std::abs(x.low) > 1e8 || std::abs(x.high) > 1e8) return {-1, 1};
+    if (!(x.high - x.low < 6.3) || std::abs(x.low) > kFarthest || std::abs(x.high) > kFarthest)
+      return {-1, 1};
     Interval r = outward_library(std::min(low, high), std::max(low, high));
     if (meets(x, maximum, 2 * kPi)) r.high = 1;
     if (meets(x, maximum + kPi, 2 * kPi)) r.low = -1;
@@ -142,7 +145,8 @@ struct IntervalAlgebra {
       case Function::cos:
         return wave(x, 0, apply(f, x.low), apply(f, x.high));
       case Function::tan:
-        if (!(x.high - x.low < 3.2) || std::abs(x.low) > 1e8 || std::abs(x.high) > 1e8) return kLine;
+        if (!(x.high - x.low < 3.2) || std::abs(x.low) > kFarthest || std::abs(x.high) > kFarthest)
+          return kLine;
         if (meets(x, kPi / 2, kPi)) return kLine;
         break;
       case Function::cosh: {

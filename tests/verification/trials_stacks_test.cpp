@@ -133,6 +133,37 @@ TEST(FadingForces, WhatGrowsFromNothingIsFollowed) {
   EXPECT_NEAR(belt.y[0], 0.0669957, 1e-7);
 }
 
+// A slip of 1e-20 ends within 5e-21 s, and a load of 1e-77 holds nothing: no step is too short for what a phase begins with. The second by Moreau's scheme.
+TEST(FadingForces, WhatIsNextToNothingIsUsedUpAtOnce) {
+  for (const std::string& engine : kBoth) {
+    const Outcome sticks = outcome_of(trial("contact-tinyslip-sd"), engine);
+    EXPECT_EQ(sticks.words, std::vector<std::string>{"stick f"}) << engine;
+    EXPECT_NEAR(sticks.times[0], 5e-21, 1e-24) << engine;
+    EXPECT_NEAR(sticks.y[0], 1e-20, 1e-24) << engine;
+  }
+  const Outcome slips = outcome_of(trial("contact-tinyload"), "event");
+  EXPECT_NEAR(slips.y[0], 0.184597938, 1e-5);
+  EXPECT_NEAR(slips.y[1], 0.005965574, 1e-5);
+}
+
+// Late in a run the last bit of the time moves a shaking table: impacts are met within it, and what lifts off and lands again is the same in both engines.
+TEST(LateTimes, ATableThatShakesIsMetToTheLastBitOfTheTime) {
+  for (const std::string& engine : kBoth) {
+    const Outcome bounces = outcome_of(trial("contact-lategap"), engine);
+    EXPECT_GT(bounces.words.size(), 3000u) << engine;
+  }
+  const TestModel shaker = trial("contact-lateshaker");
+  const Outcome event = outcome_of(shaker, "event");
+  const Outcome exact = outcome_of(shaker, "exact");
+  EXPECT_EQ(event.words, exact.words);
+  EXPECT_EQ(event.words.size(), 45u);
+  ASSERT_EQ(event.times.size(), exact.times.size());
+  for (std::size_t i = 0; i < exact.times.size(); ++i) EXPECT_NEAR(event.times[i], exact.times[i], 1e-8);
+  // From 9.81 = 0.01 47² sin(47 t) on it flies, to the moment where the parabola meets the sine: the same in every period.
+  for (const double time : {exact.times[0], exact.times[2], exact.times[4]})
+    EXPECT_NEAR(0.01 * 47 * 47 * std::sin(47 * time), 9.81, 1e-5);
+}
+
 // u' + u = 3 t - 0.5 - N(t) with N = 0.6 + 0.4 t + 0.1 t² from where the right side is zero.
 TEST(MasslessNodes, AtItsLimitANodeWithADamperBeginsToSlip) {
   const Outcome slips = outcome_of(trial("contact-massless-hang"), "event");
