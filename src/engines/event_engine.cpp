@@ -161,7 +161,9 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
         if (!handle_timetable(t_)) break;
         if (t_ >= options_.until && meets_at_end() && !handle_guards()) break;
       }
-      if (end != StepEnd::plain) tell_after();
+      const bool parted = (end == StepEnd::plain || end == StepEnd::limit) && rows_part();
+      if (parted && !handle_parting()) break;
+      if (end != StepEnd::plain || parted) tell_after();
       if (result_.events > options_.max_events) {
         static_cast<void>(fail({Reason::too_many_events,
                                 t_,

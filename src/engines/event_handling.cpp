@@ -388,6 +388,41 @@ bool EventEngine::Run::handle_timetable(double t) {
   return settle();
 }
 
+// Rows that depend on each other hold together only while their drives agree: a wall that stands pushes a body on its brake from the moment on at
+// which it comes.
+bool EventEngine::Run::rows_part() {
+  if (!motion_.redundant()) return false;
+  motion_.load(t_, y_.data());
+  for (int k = 0; k < motion_.active(); ++k) {
+    const int r = motion_.active_relation(k);
+    const model::Relation& relation = system_.relations()[r];
+    const int j = motion_.active_tangent(k);
+    if (relation.rows_constant || (j < 0 && !relation.holonomic)) continue;
+    const model::RelationRows& rows = system_.rows(work_, r);
+    const double* w = j < 0 ? rows.w : rows.tangent[j].w;
+    double size = std::abs(j < 0 ? rows.gap_time : rows.tangent[j].drive);
+    for (int i = 0; i < layout_.coordinates; ++i) size += std::abs(w[i] * work_.in[layout_.v() + i]);
+    const double rate = j < 0 ? rows.gap_rate : rows.tangent[j].slip;
+    if (std::abs(rate) > options_.tolerance * size) return true;
+  }
+  return false;
+}
+
+bool EventEngine::Run::handle_parting() {
+  begin_instant();
+  quiet_rows_ = false;
+  rows_before_event();
+  motion_.load(t_, y_.data());
+  note_closed_gaps();
+  changed_.clear();
+  if (!evaluate_coefficients() || !note_watches())
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  note_instant();
+  motion_.release_pins();
+  rates_jump_ = true;
+  return settle();
+}
+
 // A slip that is nothing but rounding, since it began with no acceleration or because this is the instant at which it ends: what it has been says
 // nothing, and the row is decided as one at rest.
 void EventEngine::Run::rest_unmoved_slips() {
@@ -462,7 +497,8 @@ bool EventEngine::Run::settle() {
     motion_.load(t_, y_.data());
     const bool sides = sides_by_value();
     const bool jumped =
-        sides || crossed || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
+        sides || crossed || rates_jump_ || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
+    rates_jump_ = false;
     bool moved = false;  // a status that the jump of a rate has changed
     if (jumped) {
       search_.known = mode_;

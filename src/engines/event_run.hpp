@@ -167,6 +167,8 @@ struct EventEngine::Run {
   void exclude_condition(const Guard& guard, bool touched);
   void exclude_touched(const Guard& guard);
   void rest_unmoved_slips();
+  [[nodiscard]] bool rows_part();
+  [[nodiscard]] bool handle_parting();
   [[nodiscard]] bool slip_returns(const Guard& guard);
   [[nodiscard]] bool only_touches(const Guard& guard);
   [[nodiscard]] bool negative_ahead(const Guard& guard, double time);
@@ -380,6 +382,7 @@ struct EventEngine::Run {
   std::vector<int> later_;              ///< surfaces at zero that contain some of E: decided after these
   int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
   bool nested_ = false;                 ///< some surface contains the side of a switch
+  bool rates_jump_ = false;             ///< rates of rows are no longer what their statuses say
   bool strikes_ = false;                ///< contacts of touching_ approach, or a constraint has got a rate
   bool quiet_ = false;                  ///< the modes at the start are no events
   bool quiet_rows_ = false;             ///< nothing listed happens at this instant: no rows for it
