@@ -10,6 +10,8 @@ namespace {
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kEasy = 0.1;  ///< share of the error allowed below which a step is longer than it can know
+constexpr double kDenseError =
+    200;  ///< tolerances that the polynomial of a step may miss by its defect, which is six times its error
 constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
 constexpr int kNoiseLasts = 8;         ///< steps that a measured rounding is good for
 constexpr int kMostMisses = 40;        ///< of a zero that the motion does not have
@@ -238,6 +240,21 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       h *= 0.25;
       finite = false;
       continue;
+    }
+    // At the limit of stability the estimate may see nothing while the polynomial of the step is far off.
+    if (!stiff_ && !rest && options_.step == 0 &&
+        explicit_.dense_suspicious(weight_.data(), layout_.integrated()) &&
+        explicit_.prepare_dense_error(motion_)) {
+      const double share = explicit_.dense_error(weight_.data(), layout_.integrated()) / kDenseError;
+      if (share > 1) {
+        ++result_.rejected;
+        h *= std::clamp(0.9 * std::pow(share, -1 / power_), 0.1, 0.9);
+        grow_allowed_ = false;
+        finite = true;
+        blamed_guard_ = -1;
+        continue;
+      }
+      error = std::max(error, share);
     }
     if (t_ == phase_start_ && options_.step == 0 && gives_way_at_once(h)) return StepEnd::guard;
     // An easy step may have gone over something between its points.

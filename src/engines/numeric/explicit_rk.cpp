@@ -136,6 +136,16 @@ double ExplicitStepper::stiffness(const double* inverse_scale, int components) c
   return state_change > 0 ? rate_change / (limit * state_change) : 0.0;
 }
 
+bool ExplicitStepper::dense_suspicious(const double* inverse_scale, int components) const {
+  if (method_ != Method::order8) return false;
+  constexpr double kLargest = 1e4;
+  const double* highest = dense_.data() + 6 * n_;
+  for (int i = 0; i < components; ++i) {
+    if (!(std::abs(highest[i]) * inverse_scale[i] <= kLargest)) return true;
+  }
+  return false;
+}
+
 void ExplicitStepper::dense(double theta, int begin, int end, double* out) const {
   if (method_ == Method::uniform) {
     parabola(theta, begin, end, out);
