@@ -307,9 +307,8 @@ bool PeriodMonitor::rests(const engines::Mode& mode, model::Workspace& work) {
   bool same = rest_y_.size() == least_.size() && rest_mode_ == mode_of(mode);
   bool moves = false;
   for (std::size_t i = 0; i < least_.size(); ++i) {
-    moves = moves || (i >= n && i < 2 * n && !drifts(i - n) && y[i] != 0);
-    const double rounding = std::numeric_limits<double>::epsilon() * (most_[i] - least_[i]);
-    same = same && (drifts(i) || std::abs(rest_y_[i] - y[i]) <= rounding);
+    moves = moves || (i >= n && i < 2 * n && y[i] != 0);
+    same = same && std::abs(rest_y_[i] - y[i]) <= rounding(i);
   }
   if (same && !moves) return work.in[0] > rest_time_;
   rest_y_.assign(y, y + least_.size());
@@ -443,6 +442,10 @@ double PeriodMonitor::scale(std::size_t component) const {
   return still(component) ? range : own_[component];
 }
 
+double PeriodMonitor::rounding(std::size_t component) const {
+  return std::numeric_limits<double>::epsilon() * (most_[component] - least_[component]);
+}
+
 bool PeriodMonitor::still(std::size_t component) const {
   return !(own_[component] > periodic_.accuracy * (most_[component] - least_[component]));
 }
@@ -478,7 +481,8 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
       least[i] = std::min(least[i], part.least[i]);
       largest[i] = std::max(largest[i], part.most[i]);
       own_[i] = largest[i] - least[i];
-      settled = settled && (drifts(i) || still(i));
+      // What only drifts does so steadily, unless time drives it.
+      settled = settled && (drifts(i) ? forcing_ == 0 || own_[i] <= rounding(i) : still(i));
     }
     Stride& stride = returns.stride[p - 1];
     stride.add(distance(now, returns.back(p)));
@@ -510,6 +514,13 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
     motion_.contraction = decade > 0 && stride.shrank() ? std::pow(10.0, -static_cast<double>(p) / decade)
                                                         : std::numeric_limits<double>::quiet_NaN();
     if (settled) {
+      const Return& before = returns.back(p);
+      for (std::size_t i = 0; i < own_.size(); ++i) {
+        const double change = now.y[i] - before.y[i];
+        if (drifts(i) && std::abs(change) > rounding(i))
+          motion_.drifts.push_back(
+              {simulate::column_names(system_)[1 + i], change / (now.time - before.time)});
+      }
       settle(mode, work, rest_time_ < returns.back(p).time ? rest_time_ : now.time,
              rest_time_ < returns.back(p).time);
       return;
@@ -606,7 +617,6 @@ bool PeriodMonitor::same_modes(const Returns& returns, std::size_t p) const {
          std::abs(last - earlier) <= steady * last;
 }
 
-/// The motion has come to an equilibrium.
 /// Whether a switch of time is still to come that comes once (step(t - 50)): until then nothing that repeats is the motion asked for.
 bool PeriodMonitor::awaits_switch(model::Workspace& work) const {
   const double now = work.in[0];
@@ -633,6 +643,7 @@ bool PeriodMonitor::awaits_switch(model::Workspace& work) const {
   return awaits;
 }
 
+/// The motion has come to an equilibrium.
 void PeriodMonitor::settle(const engines::Mode& mode, model::Workspace& work, double since, bool at_rest) {
   if (awaits_switch(work)) return;
   if (at_rest) motion_ = {};
@@ -747,7 +758,7 @@ void PeriodMonitor::locate_extremes() {
 }
 
 /// How often the measured period repeats a part of itself, all components and places alike.
-int PeriodMonitor::repetitions() const {
+int PeriodMonitor::repetitions(const Return& last) const {
   const std::size_t width = least_.size();
   const auto places = static_cast<std::size_t>(PeriodicMotion::kMeasured);
   if (track_.size() != places * width) return 1;
@@ -758,8 +769,10 @@ int PeriodMonitor::repetitions() const {
     for (std::size_t k = 0; k + length < places; ++k) {
       bool same = true;
       for (std::size_t i = 0; i < width && same; ++i) {
-        const double change = std::abs(track_[(k + length) * width + i] - track_[k * width + i]);
-        same = drifts(i) || !(change > same_ * scale(i));
+        // What drifts advances by the same amount in every part.
+        const double drift = drifts(i) ? (last.y[i] - first_.y[i]) / static_cast<double>(parts) : 0;
+        const double change = std::abs(track_[(k + length) * width + i] - track_[k * width + i] - drift);
+        same = !(change > same_ * scale(i));
       }
       if (!same) ++apart;
     }
@@ -785,7 +798,7 @@ void PeriodMonitor::finish(const Return& last) {
   gather_shares(motion_.period);
   if (forcing_ > 0) {
     motion_.period = forcing_ * std::round(motion_.period / forcing_);
-    const int parts = repetitions();
+    const int parts = repetitions(last);
     motion_.period /= parts;
     motion_.events.resize(motion_.events.size() / static_cast<std::size_t>(parts));
     for (PeriodicMotion::Drift& drift : motion_.drifts) drift.change /= parts;
@@ -854,9 +867,10 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
     total.status = {Reason::periodic,
                     total.status.time,
                     {},
-                    found->at_rest       ? "at rest since " + to_text(found->from, 12)
-                    : found->equilibrium ? "an equilibrium"
-                                         : "period " + to_text(found->period, 12)};
+                    found->at_rest          ? "at rest since " + to_text(found->from, 12)
+                    : !found->equilibrium   ? "period " + to_text(found->period, 12)
+                    : found->drifts.empty() ? "an equilibrium"
+                                            : "a steady drift"};
   }
   legs.judge(total);
   return total;

@@ -97,7 +97,8 @@ std::string periodic_lines(const RunReport& report) {
   for (const auto& share : motion.shares)
     out += share.element + ": " + share.mode + " " + percent(share.share) + "\n";
   for (const auto& drift : motion.drifts)
-    out += drift.name + " drifts by " + show(drift.change) + " per period\n";
+    out += drift.name + " drifts by " + show(drift.change) +
+           (motion.equilibrium ? " per unit of time\n" : " per period\n");
   if (!motion.events.empty()) {
     out += "events:";
     constexpr std::size_t kShown = 12;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
@@ -505,6 +506,43 @@ until = 400
   // s'' + s' = x over one period: the drift is the integral of x.
   EXPECT_GT(found.motion->drifts[0].change, 1);
   EXPECT_NEAR(found.motion->period, 12.0010312948, 1e-6);
+}
+
+// What grows for ever is not at rest, though nothing depends on it: by ∫(1 + cos t) = 2π per period, or steadily.
+TEST(Cycles, WhatOnlyDriftsIsNotAtRest) {
+  const auto of_rate = [](const std::string& rate) {
+    return until_periodic(
+        spec_of("[state]\nz = { start = 0, rate = \"" + rate + "\" }\n[run]\nuntil = 200\n"));
+  };
+  struct Driven {
+    const char* rate;
+    double period, drift;
+  };
+  const double turn = 2 * std::numbers::pi;
+  for (const Driven& right : {Driven{"1 + cos(t)", turn, turn}, Driven{"cos(t)", turn, 0},
+                              Driven{"abs(cos(t))", turn / 2, 2}, Driven{"sign(sin(t))", turn, 0}}) {
+    const Found found = of_rate(right.rate);
+    ASSERT_TRUE(found.motion) << right.rate;
+    EXPECT_FALSE(found.motion->equilibrium) << right.rate;
+    EXPECT_NEAR(found.motion->period, right.period, 1e-9) << right.rate;
+    ASSERT_EQ(found.motion->drifts.size(), right.drift != 0 ? 1U : 0U) << right.rate;
+    if (right.drift != 0) {
+      EXPECT_NEAR(found.motion->drifts[0].change, right.drift, 1e-6) << right.rate;
+    }
+  }
+  const Found steady = of_rate("1.5");
+  ASSERT_TRUE(steady.motion);
+  EXPECT_FALSE(steady.motion->at_rest);
+  ASSERT_EQ(steady.motion->drifts.size(), 1U);
+  EXPECT_NEAR(steady.motion->drifts[0].change, 1.5, 1e-9);
+  const Found coasting =
+      until_periodic(spec_of("[coordinates]\nx = { start = 0, velocity = 0.5 }\n[energy]\nkinetic = "
+                             "\"x'^2/2\"\n[run]\nuntil = 20\n"));
+  ASSERT_TRUE(coasting.motion);
+  EXPECT_FALSE(coasting.motion->at_rest);
+  const Found still = of_rate("0");
+  ASSERT_TRUE(still.motion);
+  EXPECT_TRUE(still.motion->at_rest);
 }
 
 TEST(Cycles, AMotionThatNeverReturnsRunsToItsEnd) {

@@ -22,7 +22,7 @@
 // system that does not depend on time, a state that stays the same to rounding is rest, from the moment at which it began to.
 //
 // Coordinates and states on which nothing depends but their rates (an angle of a wheel, the way of a sled) may drift; the drift per period
-// is reported.
+// is reported, or its rate where everything else has settled and no force has a period. At rest is what does not drift either.
 //
 // Memory is bounded: a few dozen states per kind of section, and the states and events of one period.
 #pragma once
@@ -71,7 +71,7 @@ struct PeriodicMotion {
   bool events_cut = false;          ///< there were more than kMostEvents
   struct Drift {
     std::string name;
-    double change = 0;  ///< per period
+    double change = 0;  ///< per period; in an equilibrium, which has none, per unit of time
   };
   std::vector<Drift> drifts;
 
@@ -179,6 +179,7 @@ class PeriodMonitor : public engines::Sink {
   /// With what a change of a component is compared, and whether it hardly moves; by own_.
   [[nodiscard]] double scale(std::size_t component) const;
   [[nodiscard]] bool still(std::size_t component) const;
+  [[nodiscard]] double rounding(std::size_t component) const;
   [[nodiscard]] bool same_events(const Return& a, const Return& b, const Return& c) const;
   void begin_measuring(std::uint64_t key, std::size_t returns, double period);
   void begin_ranges();
@@ -189,7 +190,7 @@ class PeriodMonitor : public engines::Sink {
   void credit(double time);
   void take_modes(const engines::Mode& mode);
   void finish(const Return& last);
-  [[nodiscard]] int repetitions() const;
+  [[nodiscard]] int repetitions(const Return& last) const;
   [[nodiscard]] bool sample_time(double time) const;
 
   const model::System& system_;
