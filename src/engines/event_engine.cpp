@@ -83,7 +83,9 @@ EventEngine::Run::Run(const model::System& system)
   carried_.resize(layout_.switches);
   dead_.resize(layout_.switches);
   exit_side_.resize(layout_.switches);
+  push_zeros_.resize(2 * layout_.switches);
   surface_before_.resize(layout_.switches);
+  slip_before_.resize(layout_.tangents);
   lower_.resize(layout_.switches);
   listed_side_.resize(layout_.switches);
   speed_before_.resize(layout_.coordinates);

@@ -33,6 +33,7 @@ void EventEngine::Run::begin_instant() {
   std::fill(landed_.begin(), landed_.end(), std::uint8_t{0});
   std::fill(carried_.begin(), carried_.end(), std::uint8_t{0});
   std::fill(exit_side_.begin(), exit_side_.end(), std::int8_t{0});
+  std::fill(push_zeros_.begin(), push_zeros_.end(), std::int8_t{0});
   strikes_ = false;
   quiet_rows_ = true;
 }

@@ -371,8 +371,11 @@ struct EventEngine::Run {
       carried_;  ///< by switch: in E at this instant, until a jump moves the surface away
   std::vector<std::int8_t>
       exit_side_;  ///< by switch: where it has just ceased to slide, the side that it leaves to; ±2 where it was held
+  std::vector<std::int8_t>
+      push_zeros_;  ///< by switch that slides, lower and upper side: order of the zero that its push grows from
   std::vector<double> sides_before_;    ///< by switch, before the last decision
   std::vector<double> surface_before_;  ///< by switch: its surface when the present instant began
+  std::vector<double> slip_before_;     ///< by row: its slip then, where it may jump
   std::vector<double> speed_before_;    ///< |v| by coordinate, then
   std::vector<double> watch_before_;    ///< values of the watches, then
   std::vector<double> lower_;           ///< by switch: the side below the level that it is nearest to

@@ -290,7 +290,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         rounded = true;
       }
       // A force that is positive wherever it was asked for, and dips by less than the tolerance between, presses on: fading loads have no zero.
-      const bool force = is_reaction(guard) || guard.kind == GuardKind::joint_normal;
+      const bool force = is_reaction(guard) || guard.kind == GuardKind::joint_normal ||
+                         guard.kind == GuardKind::slide_above || guard.kind == GuardKind::slide_below;
       if (force && lowest >= 0 && (guard.zeros > 0 || least >= -(rounded ? fit.error : band))) continue;
       if (!numeric::isolate(coefficients, degree_, rounded ? fit.error : band, roots_)) {
         good = false;

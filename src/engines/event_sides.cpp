@@ -36,6 +36,13 @@ void EventEngine::Run::note_instant() {
     const model::SwitchInfo& info = system_.switches()[k];
     if (!info.time_only) info.value.evaluate(work_.in.data(), &surface_before_[k], work_.registers.data());
   }
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.rows_constant || relation.tangents == 0) continue;
+    const model::RelationRows& rows = system_.rows(work_, r);
+    for (int j = 0; j < relation.tangents; ++j)
+      slip_before_[relation.first_tangent + j] = rows.tangent[j].slip;
+  }
 }
 
 // Rounding of the surface of switch k: interval arithmetic with every number known to its last bit. What has moved is known to the last bit of
@@ -229,7 +236,10 @@ bool EventEngine::Run::rates_by_value() {
       const int number = relation.first_tangent + j;
       const double slip = rows.tangent[j].slip;
       const double size = size_of(rows.tangent[j].w, rows.tangent[j].drive);
-      const bool zero = std::abs(slip) <= 1e3 * kEpsilon * size || std::abs(slip) <= slip_rounding(r, j);
+      const double bound = std::max(1e3 * kEpsilon * size, slip_rounding(r, j));
+      // What rests is known to: a landing leaves more of it than the last bit, and only a jump moves it.
+      const bool rests = mode_.tangent[number] == TangentStatus::stick;
+      const bool zero = std::abs(slip) <= bound || (rests && std::abs(slip - slip_before_[number]) <= bound);
       const int now = zero ? 0 : slip > 0 ? 1 : -1;
       if (now == direction(mode_.tangent[number])) continue;
       mode_.tangent[number] = now == 0  ? TangentStatus::stick

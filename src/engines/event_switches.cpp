@@ -175,7 +175,8 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
 // order. Zero: the motion stays on it, as far as order 8 tells.
 EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
   const double rate = motion_.surface_rate(k);
-  const double scale = surface_rate_scale(k);
+  // Where a push fades to zero its terms do so too: what it has been counts.
+  const double scale = std::max(surface_rate_scale(k), guards_.sliding_rate_scale(k));
   const double rounding = surface_rate_rounding(k);
   if (std::abs(rate) > std::max(kSmallRate * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
   if (!series_.compute(trial, expr::kTaylorOrder)) return {0, 0};
@@ -310,15 +311,17 @@ bool EventEngine::Run::decide_surface(int k) {
     mode_ = held;
     return true;
   }
-  if (exit_side_[k] != 0 && possible[exit_side_[k] > 0 ? 1 : 0]) {  // it has just stopped to slide
-    mode_ = search_.on_side[exit_side_[k] > 0 ? 1 : 0];
+  // It has just ceased to slide, unless its push only touched zero: then the next derivatives say that it presses on.
+  const int exit = exit_side_[k] > 0 ? 1 : 0;
+  if (exit_side_[k] != 0 && possible[exit] && leaves[exit].order <= 1) {
+    mode_ = search_.on_side[exit];
     return true;
   }
   Mode& trial = search_.trial;
   trial = before;
   // Where neither rate tells, the surface does not see the forces in its first derivative.
-  const bool second = std::min(leaves[0].order, leaves[1].order) > 1;
-  if (second && (info.rate.outputs() == 0 || std::max(leaves[0].order, leaves[1].order) > 2)) {
+  const bool second = info.rate.outputs() > 0 && std::min(leaves[0].order, leaves[1].order) > 1;
+  if (second && std::max(leaves[0].order, leaves[1].order) > 2) {
     return fail(
         {Reason::indeterminate, t_, info.place,
          "the motion meets the surface of this switch to an order above two, and both sides push back"});
@@ -326,8 +329,16 @@ bool EventEngine::Run::decide_surface(int k) {
   trial.surface[k] = second ? AtSurface::rests : AtSurface::slides;
   trial.side[k] = lower_[k] + 0.5;
   Status sliding;
-  if (try_sides(trial, sliding) &&
-      (motion_.parallel(k) || (motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0))) {
+  // A push that grows from zero has no sign yet.
+  const auto pushes = [&](int upper) {
+    return leaves[upper].order > 1 ||
+           (upper != 0 ? motion_.sliding_rate(k, 1) <= 0 : motion_.sliding_rate(k, 0) >= 0);
+  };
+  if (try_sides(trial, sliding) && (motion_.parallel(k) || (pushes(0) && pushes(1)))) {
+    for (const int upper : {0, 1}) {
+      if (!second)
+        push_zeros_[2 * k + upper] = static_cast<std::int8_t>(std::max(leaves[upper].order - 1, 0));
+    }
     mode_ = trial;
     return true;
   }

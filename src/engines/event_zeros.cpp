@@ -159,9 +159,12 @@ void EventEngine::Run::set_guard_zeros() {
       case GuardKind::level_below:
       case GuardKind::level_above: {
         // Also a surface on which the state rested until now, with the side that it is left to.
-        if (fresh_switch_[place] == 0 && guards_.value(guard) != 0) break;
-        if (std::abs(guards_.value(guard)) > 1e-12 * guard.scale && guard.scale > 0) break;
-        if (t_ <= options_.from && guards_.value(guard) != 0) break;
+        const double value = guards_.value(guard);
+        if (value != 0 && (fresh_switch_[place] == 0 || t_ <= options_.from)) break;
+        // In a branch that is taken for the first time it has no scale yet.
+        if (std::abs(value) >
+            (guard.scale > 0 ? 1e-12 * guard.scale : kRoundingUnits * surface_rounding(place)))
+          break;
         const double rate = motion_.surface_rate(place);
         // Where sliding ends the rate is zero because its terms cancel, be they one force: what the rate has been counts too.
         const double terms = std::max(surface_rate_scale(place), guards_.sliding_rate_scale(place));
@@ -171,6 +174,10 @@ void EventEngine::Run::set_guard_zeros() {
                                 guard, [&] { return series_.surface(place); }, 1, terms);
         break;
       }
+      case GuardKind::slide_above:
+      case GuardKind::slide_below:
+        guard.zeros = push_zeros_[2 * place + (guard.kind == GuardKind::slide_above ? 1 : 0)];
+        break;
       default:
         break;
     }

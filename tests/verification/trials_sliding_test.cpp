@@ -103,5 +103,166 @@ every = 0.01
   }
 }
 
+// --- one body under a force with relays, by both engines ---
+
+struct Relay {
+  const char* force;
+  double x, v, until;
+  double right_x, right_v;
+};
+
+class RelayForce : public testing::TestWithParam<Relay> {};
+
+TEST_P(RelayForce, EndsWhereItsClosedFormSays) {
+  const Relay& relay = GetParam();
+  TestModel model = text_model(
+      "[coordinates]\nx = { start = " + std::to_string(relay.x) + ", velocity = " + std::to_string(relay.v) +
+      " }\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" + relay.force +
+      "\"\n[run]\nuntil = " + std::to_string(relay.until) + "\nmax_events = 1000\n");
+  for (const char* engine : {"event", "exact"}) {
+    for (const double tolerance : {1e-7, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      const std::string list = event_list(model.system, result.data.events);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << engine << ' ' << result.end.status.message << list;
+      EXPECT_NEAR(last(result, "x"), relay.right_x, 30 * tolerance) << engine << ' ' << tolerance << '\n'
+                                                                    << list;
+      EXPECT_NEAR(last(result, "x'"), relay.right_v, 30 * tolerance) << engine << ' ' << tolerance << '\n'
+                                                                     << list;
+    }
+  }
+}
+
+/// The first zero of a falling function, by bisection.
+template <class Function>
+double first_zero(double from, double to, Function function) {
+  for (int i = 0; i < 200; ++i) {
+    const double middle = 0.5 * (from + to);
+    (function(middle) > 0 ? from : to) = middle;
+  }
+  return from;
+}
+
+// v = 0.3 − ∫ of the amplitude, until it is zero; a body at rest under a push that only resists stays there.
+double rest_under_sine() {
+  const double stop = std::acos(0.7);
+  return 0.3 * stop - stop + std::sin(stop);
+}
+
+double rest_under_square() {
+  const double stop = first_zero(0, 2, [](double t) { return 0.3 - t / 2 + std::sin(2 * t) / 4; });
+  return 0.3 * stop - stop * stop / 4 + (1 - std::cos(2 * stop)) / 8;
+}
+
+double rest_under_ramp() {
+  const double stop = 2 - std::sqrt(4 - 0.6);
+  return 0.3 * stop - stop * stop + stop * stop * stop / 6;
+}
+
+// Rests at −0.08 until 2; then x = −0.08 + τ²/2 up to x + x' = 0, where it slides with x' = −x.
+double slide_of_second_branch() {
+  const double crossing = std::sqrt(1.16) - 1;
+  return (-0.08 + crossing * crossing / 2) * std::exp(-(2 - crossing));
+}
+
+// At rest at 0.32 until 1; then x = 0.32 − τ²/2 up to 2x + x' = 0.5, where x − 0.25 falls with rate 2. The distance to 0.25 at t = 3.
+double slide_from_rest() {
+  const double crossing = (std::sqrt(1.56) - 1) / 2;
+  return (0.07 - crossing * crossing / 2) * std::exp(-2 * (2 - crossing));
+}
+
+// x' falls to 0.05 at 0.55, where x = 0.17875, and stays until 1; then x'' = −0.5 up to x + x' = 0.
+double slide_of_third_branch() {
+  const double begin = 0.17875 + 0.05 * 0.45;
+  const double crossing = 2 * (-0.45 + std::sqrt(0.45 * 0.45 + begin + 0.05));
+  return (begin + 0.05 * crossing - crossing * crossing / 4) * std::exp(-(4 - crossing));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RelayForce,
+                         testing::Values(
+                             // A push that fades to zero and comes again does not end the slide.
+                             Relay{"-abs(sin(t))*sign(x')", 0, 0.3, 8, rest_under_sine(), 0},
+                             Relay{"-sin(t)^2*sign(x')", 0, 0.3, 8, rest_under_square(), 0},
+                             Relay{"-abs(t - 2)*sign(x')", 0, 0.3, 6, rest_under_ramp(), 0},
+                             Relay{"-max(0, sin(t))*sign(x')", 0, 0.3, 8, rest_under_sine(), 0},
+                             Relay{"-mod(t, 1)*sign(x')", 0, 0.3, 4, 0.2 * std::sqrt(0.6), 0},
+                             // A surface in a branch that is taken for the first time is not at its zero.
+                             Relay{"if(t < 2, -sign(x'), -sign(x + x'))", -0.1, 0.2, 4,
+                                   slide_of_second_branch(), -slide_of_second_branch()},
+                             Relay{"if(t < 1, -sign(x'), -sign(2*x + x' - 0.5))", 0.3, 0.2, 3,
+                                   0.25 + slide_from_rest(), -2 * slide_from_rest()},
+                             Relay{"if(x' > 0.1, -1, if(t < 1, -sign(x' - 0.05), -0.5*sign(x' + x)))", 0, 0.6,
+                                   5, slide_of_third_branch(), -slide_of_third_branch()}));
+
+// --- rows that stop together with a relay ---
+
+// A belt that stops: x' = (0.8 − c) T, then −(0.8 + c) until both the joint and the relay are at rest, and they stay.
+TEST(RelayBesideJoint, BothRestWhereTheyStopTogether) {
+  for (const double resistance : {0.05, 0.2, 0.5, 0.7}) {
+    for (const double stop : {0.7, 1.0, 1.9}) {
+      TestModel model = text_model(R"toml(
+[parameters]
+c = 0.5
+stop = 1
+[coordinates]
+x = { start = 0, velocity = 0 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "-c*sign(x')"
+[[friction]]
+name = "j"
+slip = "x' - if(t < stop, 3, 0)"
+normal = 1
+law = 0.8
+[run]
+until = 8
+)toml",
+                                   {{"c", resistance}, {"stop", stop}});
+      const double speed = (0.8 - resistance) * stop;
+      const double right = speed * stop / 2 + speed * speed / (2 * (0.8 + resistance));
+      for (const char* engine : {"event", "exact"}) {
+        const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+        ASSERT_EQ(result.end.status.reason, Reason::done) << engine << ' ' << resistance << ' ' << stop;
+        EXPECT_NEAR(last(result, "x"), right, 1e-8) << engine << ' ' << resistance << ' ' << stop;
+        EXPECT_EQ(last(result, "x'"), 0) << engine << ' ' << resistance << ' ' << stop;
+      }
+    }
+  }
+}
+
+// At rest by the relay while the belt under it swings: x = −0.1²/1.6, and the slip turns where the belt does.
+TEST(RelayBesideJoint, TheSlipTurnsWithTheBelt) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = -0.1 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "-0.5*sign(x')"
+[[friction]]
+name = "j"
+slip = "x' - 0.1*sin(t)"
+normal = 1
+law = 0.3
+[run]
+until = 9
+)toml");
+  for (const char* engine : {"event", "exact"}) {
+    for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << engine;
+      EXPECT_NEAR(last(result, "x"), -0.00625, 1e-12 + 10 * tolerance) << engine;
+      const std::vector<double> turns = event_times(model.system, result.data.events, "reversal j");
+      ASSERT_EQ(turns.size(), 2U) << engine << event_list(model.system, result.data.events);
+      EXPECT_NEAR(turns[0], pi, 1e-12 + 10 * tolerance);
+      EXPECT_NEAR(turns[1], 2 * pi, 1e-12 + 10 * tolerance);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder
