@@ -375,6 +375,7 @@ struct EventEngine::Run {
       push_zeros_;  ///< by switch that slides, lower and upper side: order of the zero that its push grows from
   std::vector<double> sides_before_;    ///< by switch, before the last decision
   std::vector<double> surface_before_;  ///< by switch: its surface when the present instant began
+  std::vector<double> blended_;         ///< sides while both sides of some are looked at
   std::vector<double> slip_before_;     ///< by row: its slip then, where it may jump
   std::vector<double> speed_before_;    ///< |v| by coordinate, then
   std::vector<double> watch_before_;    ///< values of the watches, then

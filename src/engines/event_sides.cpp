@@ -280,7 +280,25 @@ void EventEngine::Run::list_switch_changes() {
 // otherwise the slopes are: those of y*abs(y) where y has just reached zero are nothing but rounding.
 double EventEngine::Run::surface_rate_rounding(int k) {
   const model::SwitchInfo& info = system_.switches()[k];
-  if (info.rate.outputs() > 0) return kRoundingUnits * rounding_of(info.rate);
+  if (info.rate.outputs() > 0) {
+    // A combination of two sides is no interval between them: each has its rounding.
+    double* const side = work_.in.data() + layout_.side();
+    blended_.assign(side, side + layout_.switches);
+    double most = 0;
+    bool blends = true;
+    for (int upper = 0; upper < 2 && blends; ++upper) {
+      blends = false;
+      for (int j = 0; j < layout_.switches; ++j) {
+        const double lower = std::floor(blended_[j]);
+        if (blended_[j] == lower) continue;
+        blends = true;
+        side[j] = lower + upper;
+      }
+      most = std::max(most, rounding_of(info.rate));
+    }
+    std::copy(blended_.begin(), blended_.end(), side);
+    return kRoundingUnits * most;
+  }
   enclose(info.surface);
   const auto uncertain = [this](int output, double factor) {
     return 0.5 * enclosure_.width(output) * std::abs(factor);

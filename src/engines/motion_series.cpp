@@ -43,7 +43,8 @@ void MotionSeries::provide() {
     laws_.emplace_back(relation.law.outputs());
   }
   for (const model::SwitchInfo& info : system_.switches()) {
-    registers = std::max(registers, info.value.registers());
+    registers = std::max({registers, info.value.registers(), info.rate.registers()});
+    outputs = std::max(outputs, info.rate.outputs());
   }
   registers_.resize(std::max(registers, 1));
   scratch_.resize(std::max(outputs, 2));
@@ -169,6 +170,55 @@ Series MotionSeries::slip_coefficient(int relation, int tangent) const {
   return rests && mu[0].c[0] != mu[1].c[0] ? mu[1] : mu[0];
 }
 
+// The coefficients of a slide change with the motion: those of order k are such that the surfaces stay at zero in the next order, in which they
+// enter linearly. `advance` computes that order. A surface that none of them moves is held by something else.
+template <class Advance>
+bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
+  const int side = system_.layout().side();
+  const int count = static_cast<int>(sliding_.size());
+  held_.resize(count * (count + 1));
+  const auto surfaces = [&](int column) {
+    for (int a = 0; a < count; ++a) {
+      const model::SwitchInfo& info = system_.switches()[sliding_[a]];
+      const expr::Program& program = mode_.surface[sliding_[a]] == AtSurface::rests ? info.rate : info.value;
+      program.evaluate_series(in_.data(), scratch_.data(), registers_.data(), k + 1);
+      held_[a * (count + 1) + column] = scratch_[0].c[k + 1];
+    }
+  };
+  surfaces(count);
+  for (int b = 0; b < count; ++b) {
+    in_[side + sliding_[b]].c[k] = 1;
+    if (!advance(k)) return false;
+    surfaces(b);
+    in_[side + sliding_[b]].c[k] = 0;
+    for (int a = 0; a < count; ++a) held_[a * (count + 1) + b] -= held_[a * (count + 1) + count];
+  }
+  double largest = 0;
+  for (int a = 0; a < count; ++a) {
+    for (int b = 0; b < count; ++b) largest = std::max(largest, std::abs(held_[a * (count + 1) + b]));
+  }
+  const double nothing = kRounding * largest;
+  for (int p = 0; p < count; ++p) {
+    int best = p;
+    for (int r = p + 1; r < count; ++r) {
+      if (std::abs(held_[r * (count + 1) + p]) > std::abs(held_[best * (count + 1) + p])) best = r;
+    }
+    const double pivot = held_[best * (count + 1) + p];
+    if (!(std::abs(pivot) > nothing)) continue;
+    for (int c = 0; c <= count; ++c) std::swap(held_[p * (count + 1) + c], held_[best * (count + 1) + c]);
+    for (int r = 0; r < count; ++r) {
+      if (r == p) continue;
+      const double ratio = held_[r * (count + 1) + p] / pivot;
+      for (int c = p; c <= count; ++c) held_[r * (count + 1) + c] -= ratio * held_[p * (count + 1) + c];
+    }
+  }
+  for (int b = 0; b < count; ++b) {
+    const double pivot = held_[b * (count + 1) + b];
+    in_[side + sliding_[b]].c[k] = std::abs(pivot) > nothing ? -held_[b * (count + 1) + count] / pivot : 0;
+  }
+  return advance(k);
+}
+
 bool MotionSeries::compute(const Mode& mode, int order, double size,
                            std::span<const std::uint8_t> from_rest) {
   provide();
@@ -226,7 +276,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
   }
 
-  for (int k = 0; k < order; ++k) {
+  const auto advance = [&](int k) {
     system_.motion_program().evaluate_series(in_.data(), motion_.data(), registers_.data(), k);
     evaluate_rows(k);
     const auto mass = [this](int i, int j) -> const Series& {
@@ -319,6 +369,15 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
       in_[layout.q() + i].c[k + 1] = in_[layout.v() + i].c[k] / (k + 1);
     }
     for (int i = 0; i < m_; ++i) in_[layout.z() + i].c[k + 1] = motion_[n_ + i].c[k] / (k + 1);
+    return true;
+  };
+  sliding_.clear();
+  for (int j = 0; j < layout.switches; ++j) {
+    if (mode.slides(j)) sliding_.push_back(j);
+  }
+  for (int k = 0; k < order; ++k) {
+    if (!advance(k)) return false;
+    if (k > 0 && !sliding_.empty() && !hold_surfaces(k, advance)) return false;
   }
   order_ = order;
   evaluate_rows(order);

@@ -65,6 +65,8 @@ class MotionSeries {
   void provide();  ///< memory, at the first use
   void evaluate_rows(int order);
   [[nodiscard]] bool factorise();
+  template <class Advance>
+  [[nodiscard]] bool hold_surfaces(int k, const Advance& advance);
   [[nodiscard]] double rounding_of_forces();
   [[nodiscard]] expr::Series slip_coefficient(int relation, int tangent) const;
   [[nodiscard]] const expr::Series* row(const Active& a) const;
@@ -93,6 +95,8 @@ class MotionSeries {
   std::vector<int> response_first_, response_end_;  ///< by active row: entries of its response
   std::vector<std::uint8_t> slips_known_;           ///< by relation: rows_ hold its slips
   std::vector<std::uint8_t> constant_;              ///< by active row: its column has no higher coefficients
+  std::vector<int> sliding_;                        ///< switches that are slid or rested on
+  std::vector<double> held_;                        ///< of them: how each coefficient moves each surface
   numeric::RankedLu solver_;                        ///< G M⁻¹ C of order zero
   Enclosure enclosure_;
 };

@@ -244,10 +244,18 @@ struct SeriesAlgebra {
   [[nodiscard]] Series absolute(const Series& a) const { return a.c[0] < 0 ? negate(a) : a; }
   [[nodiscard]] Series clip(const Series& a) const { return a.c[0] < 0 ? constant(0) : a; }
   [[nodiscard]] Series select(const Series& condition, const Series& a, const Series& b) const {
+    // While a surface is slid on, the share of its sides changes with time.
+    for (int k = 1; k <= order; ++k) {
+      if (condition.c[k] != 0) return add(b, multiply(condition, subtract(a, b)));
+    }
     const double c = condition.c[0];
     return c == 1 ? a : c == 0 ? b : add(scale(c, a), scale(1 - c, b));
   }
-  [[nodiscard]] Series side_to_sign(const Series& s) const { return constant(2 * s.c[0] - 1); }
+  [[nodiscard]] Series side_to_sign(const Series& s) const {
+    Series sign = scale(2, s);
+    sign.c[0] -= 1;
+    return sign;
+  }
   [[nodiscard]] Series side(const Series& s, double at_zero) const {
     return constant(side_value(s.c[0], at_zero));
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -262,6 +263,113 @@ until = 9
       EXPECT_NEAR(turns[1], 2 * pi, 1e-12 + 10 * tolerance);
     }
   }
+}
+
+// --- several surfaces at once ---
+
+double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }
+
+/// Small steps with signs by value: relays that add up have one solution, and this tends to it with the step.
+template <std::size_t N, class Rates>
+std::array<double, N> by_small_steps(std::array<double, N> y, double until, Rates rates) {
+  const auto steps = static_cast<long>(until / 4e-6);
+  const double h = until / static_cast<double>(steps);
+  for (long i = 0; i < steps; ++i) {
+    const std::array<double, N> rate = rates(static_cast<double>(i) * h, y);
+    for (std::size_t k = 0; k < N; ++k) y[k] += h * rate[k];
+  }
+  return y;
+}
+
+/// Runs with both engines; they agree with each other, and with `right` to the error of its steps.
+template <std::size_t N>
+void expect_end(const std::string& text, const std::array<const char*, N>& names,
+                const std::array<double, N>& right) {
+  const TestModel model = text_model(text);
+  const simulate::Result event = simulate::simulate(model.system, model.options, "event");
+  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+  ASSERT_EQ(event.end.status.reason, Reason::done) << event.end.status.message;
+  ASSERT_EQ(exact.end.status.reason, Reason::done) << exact.end.status.message;
+  EXPECT_EQ(event_words(model.system, event.data.events), event_words(model.system, exact.data.events));
+  for (std::size_t k = 0; k < N; ++k) {
+    EXPECT_NEAR(last(event, names[k]), last(exact, names[k]), 1e-7) << names[k];
+    EXPECT_NEAR(last(exact, names[k]), right[k], 1e-4) << names[k];
+  }
+}
+
+TEST(SeveralSlides, ASlideBelowAnother) {
+  expect_end<2>(
+      "[state]\nb = { start = 0.1, rate = \"if(b > 0, -0.5, 0.5)\" }\na = { start = 0.5, rate = \"if(a > b, "
+      "-1, "
+      "1)\" }\n[run]\nuntil = 1\nmax_events = 1000\n",
+      {"a", "b"}, {0, 0});
+  expect_end<3>(
+      "[state]\nc = { start = 0.3, rate = \"-0.3*sign(c - 0.1*sin(t))\" }\nb = { start = 0.1, rate = "
+      "\"-0.5*sign(b - c)\" }\na = { start = 0.5, rate = \"-sign(a - b) - 0.2*a\" }\n[run]\nuntil = 3\n",
+      {"a", "b", "c"}, {0.1 * std::sin(3), 0.1 * std::sin(3), 0.1 * std::sin(3)});
+}
+
+TEST(SeveralSlides, TwoBodiesThatRubOnEachOtherAndOnTheGround) {
+  const std::array<double, 4> right =
+      by_small_steps<4>({0.5, 0, 0, 0}, 8, [](double t, const std::array<double, 4>& y) {
+        const double rub = sign(y[2] - y[3]);
+        return std::array<double, 4>{y[2], y[3], -1.2 * rub - y[0],
+                                     0.7 * rub - 0.4 * sign(y[3]) - y[1] + 0.6 * std::sin(2 * t)};
+      });
+  expect_end<4>(R"toml(
+[coordinates]
+x = { start = 0.5, velocity = 0 }
+y = { start = 0, velocity = 0 }
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+[[force]]
+along = "x'"
+value = "-1.2*sign(x' - y') - x"
+[[force]]
+along = "y'"
+value = "0.7*sign(x' - y') - 0.4*sign(y') - y + 0.6*sin(2*t)"
+[run]
+until = 8
+max_events = 1000
+)toml",
+                {"x", "y", "x'", "y'"}, right);
+}
+
+// The last slide ends while two go on: the coefficients of those change with time, and decide to which side.
+TEST(SeveralSlides, OneOfThreeEnds) {
+  const std::array<double, 6> right =
+      by_small_steps<6>({0.5, 0, 0.2, 0.4, -0.2, 0}, 8, [](double t, const std::array<double, 6>& y) {
+        const double first = 0.8 * sign(y[3] - y[4]);
+        const double second = 0.5 * sign(y[4] - y[5]);
+        return std::array<double, 6>{y[3],
+                                     y[4],
+                                     y[5],
+                                     -first - y[0],
+                                     first - second - y[1] + 0.6 * std::sin(2 * t),
+                                     second - 0.2 * sign(y[5]) - y[2]};
+      });
+  expect_end<6>(R"toml(
+[coordinates]
+x = { start = 0.5, velocity = 0.4 }
+y = { start = 0, velocity = -0.2 }
+z = { start = 0.2, velocity = 0 }
+[energy]
+kinetic = "x'^2/2 + y'^2/2 + z'^2/2"
+potential = "x^2/2 + y^2/2 + z^2/2"
+[[force]]
+along = "x'"
+value = "-0.8*sign(x' - y')"
+[[force]]
+along = "y'"
+value = "0.8*sign(x' - y') - 0.5*sign(y' - z') + 0.6*sin(2*t)"
+[[force]]
+along = "z'"
+value = "0.5*sign(y' - z') - 0.2*sign(z')"
+[run]
+until = 8
+max_events = 1000
+)toml",
+                {"x", "y", "z", "x'", "y'", "z'"}, right);
 }
 
 }  // namespace
