@@ -134,9 +134,12 @@ bool EventEngine::Run::handle_guards() {
           pending_.push_back(event);
           break;
         }
-        exclusions_.tangent[number] |=
-            contact::bit(mode_.tangent[number] == TangentStatus::slip_plus ? contact::RowStatus::slip_plus
-                                                                           : contact::RowStatus::slip_minus);
+        // Where time switches as well, a belt may turn round and the slip go on.
+        if (changed_.empty()) {
+          exclusions_.tangent[number] |= contact::bit(mode_.tangent[number] == TangentStatus::slip_plus
+                                                          ? contact::RowStatus::slip_plus
+                                                          : contact::RowStatus::slip_minus);
+        }
         mode_.tangent[number] = TangentStatus::stick;
         fresh_tangent_[number] = 1;
         break;
@@ -348,7 +351,17 @@ void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched)
 // An instant of the timetable that rounding cannot tell from the present one belongs to it.
 void EventEngine::Run::take_timetable() {
   changed_.clear();
-  if (limit_ - t_ > 64 * std::numeric_limits<double>::epsilon() * std::abs(t_)) return;
+  const double rest = limit_ - t_;
+  if (rest > 64 * std::numeric_limits<double>::epsilon() * std::abs(t_)) return;
+  if (rest != 0) {
+    // The state comes along: what it slides on moves with time.
+    if (motion_(t_, y_.data(), landing_y_.data())) {
+      for (int i = 0; i < motion_.components(); ++i) y_[i] += rest * landing_y_[i];
+      motion_.pin(limit_, y_.data());
+    }
+    motion_.load(limit_, y_.data());
+    note_instant();
+  }
   t_ = limit_;
   timetable_.pass(t_, mode_.side, changed_);
   for (const int k : changed_) fresh_switch_[k] = 1;
@@ -386,6 +399,7 @@ bool EventEngine::Run::handle_timetable(double t) {
   }
   for (const int k : changed_) fresh_switch_[k] = 1;
   rest_unmoved_slips();
+  rest_by_value();
   return settle();
 }
 
@@ -445,6 +459,21 @@ void EventEngine::Run::rest_unmoved_slips() {
     if (std::abs(guards_.value(guard)) > kBits * size + 0.125 * kBits * terms * elapsed) continue;
     mode_.tangent[number] = TangentStatus::stick;
     fresh_tangent_[number] = 1;
+  }
+}
+
+// A slip that is zero just where time switches has no direction there: what follows tells.
+void EventEngine::Run::rest_by_value() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (mode_.normal[r] == NormalStatus::open || relation.smooth_friction) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (direction(mode_.tangent[number]) == 0) continue;
+      if (std::abs(system_.rows(work_, r).tangent[j].slip) > slip_rounding(r, j)) continue;
+      mode_.tangent[number] = TangentStatus::stick;
+      fresh_tangent_[number] = 1;
+    }
   }
 }
 

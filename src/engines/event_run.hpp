@@ -158,6 +158,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
   void take_timetable();
+  void rest_by_value();
   [[nodiscard]] bool settle();
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
   [[nodiscard]] bool paradox(Status status);

@@ -134,8 +134,10 @@ void EventEngine::Run::set_guard_zeros() {
       }
       case GuardKind::joint_normal: {
         const double value = guards_.value(guard);
-        const double small = kSmall * std::max(guard.scale, std::abs(value));
-        if (value > small || (value > 0 && guard.scale == 0)) break;
+        // A load that has been nothing so far has no scale but the rounding of its own terms.
+        const double small =
+            std::max(kSmall * guard.scale, kRoundingUnits * rounding_of(system_.relations()[place].law));
+        if (value > small) break;
         if (value < -small) {
           negative_joint_ = place;
           break;

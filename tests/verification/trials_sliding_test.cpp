@@ -372,5 +372,163 @@ max_events = 1000
                 {"x", "y", "z", "x'", "y'", "z'"}, right);
 }
 
+// --- joints where a belt turns ---
+
+/// A body on belts: its joints, each with a belt, a limit and the other body, −1: none.
+struct Joint {
+  int body, other;
+  const char* belt;
+  double (*speed)(double);
+  double limit;
+  bool relay;  ///< written as a force with sign()
+};
+
+template <std::size_t N>
+struct Bodies {
+  std::array<double, N> mass, stiffness, x, v;
+  std::vector<Joint> joints;
+};
+
+template <std::size_t N>
+void expect_joints(const Bodies<N>& bodies, std::initializer_list<const char*> engines) {
+  static constexpr const char* kName[] = {"x", "y", "z"};
+  std::array<double, 2 * N> start{};
+  std::string coordinates, kinetic = "0", potential = "0", rows;
+  for (std::size_t i = 0; i < N; ++i) {
+    start[i] = bodies.x[i];
+    start[N + i] = bodies.v[i];
+    const std::string name = kName[i];
+    coordinates += name + " = { start = " + std::to_string(bodies.x[i]) +
+                   ", velocity = " + std::to_string(bodies.v[i]) + " }\n";
+    kinetic += " + " + std::to_string(bodies.mass[i]) + "*" + name + "'^2/2";
+    potential += " + " + std::to_string(bodies.stiffness[i]) + "*" + name + "^2/2";
+  }
+  for (const Joint& joint : bodies.joints) {
+    const std::string along = std::string(kName[joint.body]) + "'";
+    const std::string slip = along + (joint.other < 0 ? "" : std::string(" - ") + kName[joint.other] + "'") +
+                             " - (" + joint.belt + ")";
+    const std::string limit = std::to_string(joint.limit);
+    rows += joint.relay
+                ? "[[force]]\nalong = \"" + along + "\"\nvalue = \"-" + limit + "*sign(" + slip + ")\"\n"
+                : "[[friction]]\nname = \"j" + std::to_string(&joint - bodies.joints.data()) +
+                      "\"\nslip = \"" + slip + "\"\nnormal = 1\nlaw = " + limit + "\n";
+  }
+  const std::array<double, 2 * N> right =
+      by_small_steps<2 * N>(start, 4, [&](double t, const std::array<double, 2 * N>& y) {
+        std::array<double, 2 * N> rate{};
+        for (std::size_t i = 0; i < N; ++i) {
+          rate[i] = y[N + i];
+          rate[N + i] = -bodies.stiffness[i] * y[i];
+        }
+        for (const Joint& joint : bodies.joints) {
+          const auto other = static_cast<std::size_t>(std::max(joint.other, 0));
+          const double slip = y[N + joint.body] - (joint.other < 0 ? 0 : y[N + other]) - joint.speed(t);
+          rate[N + joint.body] -= joint.limit * sign(slip);
+          if (joint.other >= 0) rate[N + other] += joint.limit * sign(slip);
+        }
+        for (std::size_t i = 0; i < N; ++i) rate[N + i] /= bodies.mass[i];
+        return rate;
+      });
+  const TestModel model =
+      text_model("[coordinates]\n" + coordinates + "[energy]\nkinetic = \"" + kinetic + "\"\npotential = \"" +
+                 potential + "\"\n" + rows + "[run]\nuntil = 4\nmax_events = 1000\n");
+  for (const char* engine : engines) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    const std::string list = event_list(model.system, result.data.events);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << engine << ' ' << result.end.status.message << list;
+    for (std::size_t i = 0; i < N; ++i) {
+      EXPECT_NEAR(last(result, kName[i]), right[i], 2e-4) << engine << '\n' << list;
+      EXPECT_NEAR(last(result, std::string(kName[i]) + "'"), right[N + i], 2e-4) << engine << '\n' << list;
+    }
+  }
+}
+
+double standing(double /*t*/) { return 0; }
+double kinked(double t) { return 0.3 * std::abs(t - 1); }
+double rectified(double t) { return 0.3 * std::abs(std::sin(2 * t)); }
+double stopping(double t) { return t < 1 ? 0.5 : 0; }
+double turning(double t) { return 0.3 * (1 - t); }
+double sawtooth(double t) { return 0.2 * std::abs(t - 2 * std::floor(t / 2) - 1); }
+double starting(double t) { return 0.3 * std::max(0.0, t - 1); }
+
+// x follows its belt down to rest and up again, and rubs on y, which rests: x(4) = 0.15 + 0.3·9/2.
+TEST(JointsOnBelts, ASlipThatIsZeroWhereItsBeltTurnsGoesOn) {
+  expect_joints<2>({{2, 0.5},
+                    {0, 0},
+                    {0, 0},
+                    {0.3, 0},
+                    {{0, -1, "0.3*abs(t - 1)", kinked, 0.8, false},
+                     {1, -1, "0", standing, 0.2, false},
+                     {0, 1, "0", standing, 0.15, false}}},
+                   {"event", "exact"});
+}
+
+TEST(JointsOnBelts, ARelayThatSlidesStopsWithItsBeltWhereAJointHolds) {
+  expect_joints<1>({{2},
+                    {0},
+                    {0},
+                    {0.2},
+                    {{0, -1, "if(t < 1, 0.5, 0)", stopping, 0.66, false},
+                     {0, -1, "0.3*abs(sin(2*t))", rectified, 0.58, true}}},
+                   {"event"});
+}
+
+TEST(JointsOnBelts, ChainsOfJointsThatStopTogether) {
+  expect_joints<3>({{1, 1, 1},
+                    {2.3, 2.3, 1},
+                    {-0.01, -0.18, 0.24},
+                    {0.5, 0.3, 0.3},
+                    {{0, -1, "0.3*abs(sin(2*t))", rectified, 0.45, false},
+                     {1, -1, "0.3*(1 - t)", turning, 0.28, false},
+                     {1, 0, "0", standing, 0.69, false},
+                     {2, -1, "if(t < 1, 0.5, 0)", stopping, 0.7, false},
+                     {2, 1, "0", standing, 0.52, false},
+                     {0, -1, "0.3*abs(t - 1)", kinked, 0.92, true}}},
+                   {"event"});
+  expect_joints<3>({{1, 1, 2},
+                    {1, 1, 0},
+                    {0.29, 0.22, 0},
+                    {0, 0.3, 0.2},
+                    {{0, -1, "0.2*abs(mod(t, 2) - 1)", sawtooth, 0.51, false},
+                     {1, -1, "0.3*max(0, t - 1)", starting, 0.84, false},
+                     {1, 0, "0", standing, 0.72, false},
+                     {2, -1, "if(t < 1, 0.5, 0)", stopping, 0.69, false},
+                     {2, 1, "0", standing, 0.47, false}}},
+                   {"event", "exact"});
+}
+
+// Where x comes back below one, the load grows from nothing.
+TEST(JointsOnBelts, ALoadThatGrowsFromNothingIsNotNegative) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 1, velocity = 0.5 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "-0.5*x - 0.3*x'"
+[[friction]]
+name = "j"
+slip = "x'"
+normal = "max(0, 1 - abs(x))"
+law = 0.3
+[run]
+until = 6
+)toml");
+  const std::array<double, 2> right =
+      by_small_steps<2>({1, 0.5}, 6, [](double /*t*/, const std::array<double, 2>& y) {
+        return std::array<double, 2>{
+            y[1], -0.5 * y[0] - 0.3 * y[1] - 0.3 * std::max(0.0, 1 - std::abs(y[0])) * sign(y[1])};
+      });
+  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
+  EXPECT_NEAR(last(exact, "x"), right[0], 1e-4);
+  for (const double tolerance : {1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ' ' << result.end.status.message;
+    EXPECT_NEAR(last(result, "x"), last(exact, "x"), 1e-12 + 10 * tolerance) << tolerance;
+  }
+}
+
 }  // namespace
 }  // namespace judder
