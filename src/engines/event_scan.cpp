@@ -11,6 +11,8 @@ namespace {
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kSteep =
     100;  ///< errors per step: a watch as steep as this has passed its zero, however near the end of the step
+constexpr double kLandingError =
+    1.1;  ///< share of what is allowed that a step may have when it is made to end on a zero
 constexpr double kSampleRounding = 8;  ///< last bits of the time that samples may disagree by
 
 /// The parabola g with g(0), g(1) in sample[0], sample[3] and g'(0) = slope: its values in between, and the Bernstein coefficients of g, or of
@@ -683,6 +685,12 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     length = best_length;
     if (!try_step(length))
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  }
+  // A step that ends where a force has no slope, as √q at q = 0, is less exact than the one that went before it was cut.
+  if (may_miss && options_.step == 0 && (stiff_ || !motion_.uniform()) && length > kLateRoot * h) {
+    set_weights(length);
+    missed_ = step_error() > kLandingError;
+    if (missed_) return true;
   }
   landing_h_ = length;
   if (!gather_events(h, length))

@@ -262,7 +262,9 @@ double Referee::Bench::energy_error(const Reading& reading, double length, doubl
     if (std::isfinite(power)) rounded = std::max(rounded, power);
   }
   load(reading);
-  return sum + 2 * allowed * flows * length * stiffness + kStages * length * rounded;
+  // At the kink of a fractional power the stiffness has no bound, and where nothing flows it does nothing.
+  const double carried = flows > 0 ? 2 * allowed * flows * length * stiffness : 0;
+  return sum + carried + kStages * length * rounded;
 }
 
 void Referee::Bench::note_works(const Reading& reading) {

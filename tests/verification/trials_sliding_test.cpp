@@ -104,6 +104,22 @@ every = 0.01
   }
 }
 
+// The force of abs(q)^1.5 has no slope at q = 0, where every swing lands twice: energy is kept as the tolerance says, and the referee agrees.
+TEST(FractionalPotential, KeepsItsEnergyOverItsKink) {
+  for (const char* potential : {"abs(q)^1.5/1.5", "abs(q)^1.2", "abs(q)^1.05", "abs(q - 0.3)^1.5 + 0.3*q"}) {
+    TestModel model = text_model("[coordinates]\nq = 1\n[energy]\nkinetic = \"q'^2/2\"\npotential = \"" +
+                                 std::string(potential) + "\"\n[run]\nuntil = 30\n");
+    for (const double tolerance : {1e-7, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      ASSERT_EQ(result.end.status.reason, Reason::done)
+          << potential << ' ' << tolerance << ' ' << result.end.status.message;
+      EXPECT_LT(std::abs(result.end.energy_imbalance), static_cast<double>(result.end.steps) * 2 * tolerance)
+          << potential << ' ' << tolerance;
+    }
+  }
+}
+
 // --- one body under a force with relays, by both engines ---
 
 struct Relay {
