@@ -234,6 +234,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   void take_side(Mode& trial, int k, int upper);
+  [[nodiscard]] bool kink_inside(int k) const;
   [[nodiscard]] bool take_open_surfaces();
   [[nodiscard]] bool decide_surfaces();
   [[nodiscard]] bool decide_open_surfaces();
@@ -246,6 +247,7 @@ struct EventEngine::Run {
   void finish_switching();
   void project_sliding();
   void meet_surface(int k);
+  void meet_kinks(int k);
   void project_onto(std::vector<int>& sliding);
 
   // --- testimony.cpp: what an observer is told ---

@@ -45,6 +45,18 @@ void EventEngine::Run::meet_surface(int k) {
   motion_.load(t_, y_.data());
 }
 
+// A surface that both sides push back to, though its rate does not tell, is met together with the kinks in it that are at zero: x + x'*abs(x')/2
+// at the origin. What a landing leaves of them would take the motion on.
+void EventEngine::Run::meet_kinks(int k) {
+  search_.rows.clear();
+  for (const int inner : system_.switches()[k].inner) {
+    if (kink_inside(inner) && system_.switches()[inner].two_sided()) search_.rows.push_back(inner);
+  }
+  if (search_.rows.empty()) return;
+  if (system_.switches()[k].two_sided()) search_.rows.push_back(k);
+  project_onto(search_.rows);
+}
+
 // Several surfaces at once: the smallest change relative to the running scales.
 void EventEngine::Run::project_onto(std::vector<int>& sliding) {
   // A surface that is rested on has two conditions: s = 0 and ṡ = 0.

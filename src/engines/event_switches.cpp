@@ -50,8 +50,8 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
         const model::SwitchInfo& info = system_.switches()[k];
         // Those in a branch that is taken again had no side for a while.
         const bool wakes = dead_[k] != 0 && system_.live(work_, k);
-        if ((info.inner.empty() && !wakes) || info.time_only || trial.surface[k] != AtSurface::away ||
-            contains(open_, k))
+        if ((info.inner.empty() && !wakes && !kink_inside(k)) || info.time_only ||
+            trial.surface[k] != AtSurface::away || contains(open_, k))
           continue;
         double s = 0;
         info.value.evaluate(work_.in.data(), &s, work_.registers.data());
@@ -92,6 +92,16 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
     if (!again) return true;
   }
   return true;
+}
+
+// Whether k is a kink at zero in a surface that is being decided: it goes where each side of that one takes it.
+bool EventEngine::Run::kink_inside(int k) const {
+  if (system_.switches()[k].kind != expr::SwitchKind::kink || carried_[k] == 0) return false;
+  for (const int outer : open_) {
+    const std::vector<int>& inner = system_.switches()[outer].inner;
+    if (std::find(inner.begin(), inner.end(), k) != inner.end()) return true;
+  }
+  return false;
 }
 
 // The same while some surfaces are slid on. The coefficients of the combination and the statuses of the rows at rest depend on each other: every
@@ -317,6 +327,7 @@ bool EventEngine::Run::decide_surface(int k) {
     mode_ = search_.on_side[exit];
     return true;
   }
+  if (std::min(leaves[0].order, leaves[1].order) > 1) meet_kinks(k);
   Mode& trial = search_.trial;
   trial = before;
   // Where neither rate tells, the surface does not see the forces in its first derivative.

@@ -614,6 +614,18 @@ double ModeMotion::parallel_coefficient(int k) const {
     largest = std::abs(change);
     best = std::clamp(-force[0] / change, 0.0, 1.0);
   }
+  if (largest > 0) return best;
+  // Where nothing sticks and its surface is met without a slope (x + x'*abs(x')/2 at the origin), the motion rests there by the combination that
+  // leaves its coordinates without acceleration.
+  for (const int i : system_.switches()[set_->sliding[k]].sees) {
+    double acceleration[2] = {0, 0};
+    for (int c = 0; c < corners; ++c)
+      acceleration[(c >> bit) & 1] += corner_[static_cast<std::size_t>(c) * at_.size + i] * 2 / corners;
+    const double change = acceleration[1] - acceleration[0];
+    if (std::abs(change) <= largest) continue;
+    largest = std::abs(change);
+    best = std::clamp(-acceleration[0] / change, 0.0, 1.0);
+  }
   return best;
 }
 

@@ -546,5 +546,45 @@ until = 6
   }
 }
 
+// --- finite time to the origin ---
+
+// Time-optimal control of a double integrator: x + x'|x'|/(2u) = 0 is itself a motion of one side, and leads to rest in finite time. Steeper and
+// flatter surfaces are slid on, or crossed ever faster. All of them end at the origin, and stay.
+TEST(FiniteTime, ABodyRestsAtTheOrigin) {
+  struct Control {
+    const char* force;
+    double x, v;
+    double arrival;  ///< time of the last event; 0: not known in closed form
+  };
+  for (const Control& control :
+       {Control{"-sign(x + x'*abs(x')/2)", 1, 0, 2},
+        Control{"-sign(x + x'*abs(x')/2)", -0.7, 0, 2 * std::sqrt(0.7)},
+        Control{"-2*sign(x + x'*abs(x')/4)", 1, 0, std::sqrt(2.0)},
+        // v falls to 0 at 0.8, where x = 1.32
+        Control{"-sign(x + x'*abs(x')/2)", 1, 0.8, 0.8 + 2 * std::sqrt(1.32)},
+        Control{"-if(x + x'*abs(x')/2 > 0, 1, -1)", 1, 0, 2}, Control{"-sign(x + x'*abs(x')*0.7)", 1, 0, 0},
+        Control{"-sign(x + x'*abs(x')*0.3)", 1, 0, 0}, Control{"0.3 - sign(x + x'*abs(x'))", 1, 0, 0},
+        Control{"-0.2*x' - sign(x + x'*abs(x')/2)", 1, 0, 0},
+        Control{"-1.5*sign(x) - 0.7*sign(x')", 1, 0, 0}}) {
+    TestModel model = text_model("[coordinates]\nx = { start = " + std::to_string(control.x) +
+                                 ", velocity = " + std::to_string(control.v) +
+                                 " }\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" +
+                                 control.force + "\"\n[run]\nuntil = 12\nmax_events = 300\n");
+    for (const double tolerance : {1e-7, 1e-9, 1e-11}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      const std::string list = event_list(model.system, result.data.events);
+      ASSERT_EQ(result.end.status.reason, Reason::done)
+          << control.force << ' ' << tolerance << ' ' << result.end.status.message << list;
+      EXPECT_NEAR(last(result, "x"), 0, tolerance) << control.force << ' ' << tolerance;
+      EXPECT_EQ(last(result, "x'"), 0) << control.force << ' ' << tolerance;
+      if (control.arrival > 0) {
+        EXPECT_NEAR(result.data.events.back().time, control.arrival, 100 * tolerance)
+            << control.force << list;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder
