@@ -132,7 +132,8 @@ bool EventEngine::Run::gives_way_at_once(double h) {
       const Guard& guard = list[i];
       const double value = guards_.value(guard);
       if (!held(guard)) return !(place >= kPlaces - kClear ? value < -guard.noise : value <= guard.noise);
-      return place >= kPlaces - kClearHeld && !(value < -unmoved(guard.place, h));
+      return place >= kPlaces - kClearHeld &&
+             !(value < -std::max(unmoved(guard.place, h), kRoundingUnits * surface_rounding(guard.place)));
     });
   }
   if (!together_.empty()) have_f0_ = false;
@@ -169,10 +170,14 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double time_rounding = kSampleRounding * kEpsilon * std::max(std::abs(t_), std::abs(t_ + h)) / h;
 
-  // What is held is held within the error of what has hardly moved.
+  // What is held is held within the error of what has hardly moved, and within the rounding of its terms: they may cancel for good.
   for (Guard& guard : list) {
     if (guard.kind != GuardKind::held_above && guard.kind != GuardKind::held_below) continue;
-    guard.band = std::max(guard.band, unmoved(guard.place, h));
+    motion_.load(t_, y_.data());
+    guard.band =
+        std::max({guard.band, unmoved(guard.place, h), kRoundingUnits * surface_rounding(guard.place)});
+    motion_.load(t_ + h, y1);
+    guard.band = std::max(guard.band, kRoundingUnits * surface_rounding(guard.place));
   }
 
   const bool first_of_phase = t_ == phase_start_;
@@ -267,6 +272,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       if (largest <= (surface ? 0 : std::max(noise, guard.flat)) &&
           (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise))
         continue;
+      // What is held stays within its rounding wherever it was asked for, and has no other form than that.
+      const bool held = guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below;
+      if (held && lowest >= 0 && largest <= 2 * guard.band) continue;
       const double scale = std::max(guard.scale, largest);
       const double band = std::max(options_.tolerance * scale, surface ? guard.noise : 0);
       // Far from zero the polynomial need not be good: an error smaller than half the distance cannot hide a zero.

@@ -191,10 +191,13 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   if (std::abs(rate) > std::max(kSmallRate * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
   if (!series_.compute(trial, expr::kTaylorOrder)) return {0, 0};
   const expr::Series s = series_.surface(k);
+  // Terms that cancel for good leave rounding in all derivatives.
+  const double least = std::max(kSmallRate * scale * series_.time_scale(),
+                                scale <= rounding ? kRoundingUnits * surface_rounding(k) : 0);
   const int from = rounding > 0 ? 2 : 1;
   double power = from == 2 ? series_.time_scale() * series_.time_scale() : series_.time_scale();
   for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {
-    if (std::abs(s.c[o] * power) > kSmallRate * scale * series_.time_scale()) return {s.c[o] > 0 ? 1 : -1, o};
+    if (std::abs(s.c[o] * power) > least) return {s.c[o] > 0 ? 1 : -1, o};
   }
   return {0, 0};
 }

@@ -586,5 +586,47 @@ TEST(FiniteTime, ABodyRestsAtTheOrigin) {
   }
 }
 
+// --- surfaces that are zero by identity ---
+
+// mod(y, 1) + floor(2y) is y itself for half of the time, and (y + 1)² − y² − 2y − 1 is nothing but rounding: neither is a reason to switch.
+TEST(ZeroByIdentity, IsHeldHoweverItRounds) {
+  struct Rate {
+    const char* text;
+    double (*value)(double, double);  ///< of y and y'
+  };
+  const Rate rates[] = {
+      {"min(mod(y, 1) + floor(2*y), max(y, -1))",
+       [](double y, double) { return std::min(y - std::floor(y) + std::floor(2 * y), std::max(y, -1.0)); }},
+      {"min(mod(y, 1) + floor(2*y), max(y, y'))",
+       [](double y, double v) { return std::min(y - std::floor(y) + std::floor(2 * y), std::max(y, v)); }},
+      {"2 + sign((y + 1)^2 - y^2 - 2*y - 1)", [](double, double) { return 2.0; }},
+      {"max((y + 1)^2, y^2 + 2*y + 1)", [](double y, double) { return (y + 1) * (y + 1); }},
+      {"min(mod(y, 0.7) + 0.7*floor(y/0.7), y)", [](double y, double) { return y; }}};
+  struct Start {
+    double y, v;
+  };
+  for (const Rate& rate : rates) {
+    for (const Start& start : {Start{0.5, 0.3}, Start{0, 0.8}, Start{0.1, -0.4}}) {
+      const TestModel model =
+          text_model("[coordinates]\ny = { start = " + std::to_string(start.y) + ", velocity = " +
+                     std::to_string(start.v) + " }\n[state]\nz = { start = 0, rate = \"" + rate.text +
+                     "\" }\n[energy]\nkinetic = \"y'^2/2\"\npotential = \"2*y^2\"\n[run]\nuntil = "
+                     "3\nmax_events = 100\n");
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      ASSERT_EQ(result.end.status.reason, Reason::done) << rate.text << ' ' << result.end.status.message;
+      EXPECT_LT(result.end.steps, 60) << rate.text;
+      double right = 0;
+      constexpr int kParts = 300000;
+      for (int i = 0; i < kParts; ++i) {
+        const double t = 3 * (i + 0.5) / kParts;
+        right += rate.value(start.y * std::cos(2 * t) + start.v / 2 * std::sin(2 * t),
+                            -2 * start.y * std::sin(2 * t) + start.v * std::cos(2 * t)) *
+                 3 / kParts;
+      }
+      EXPECT_NEAR(last(result, "z"), right, 3e-5) << rate.text << ' ' << start.y;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder
