@@ -495,7 +495,8 @@ bool EventEngine::Run::gaps_continue() {
     system_.gap(work_, r, after, rate);
     slack += 8 * rounding_of(relation.gap);
     const bool open = mode_.normal[r] == NormalStatus::open;
-    if (open ? after >= -slack : std::abs(after - before) <= slack) continue;
+    // An open gap may be a little below zero before, where its contact is about to close: it must not be deeper afterwards.
+    if (open ? after >= std::min(before, 0.0) - slack : std::abs(after - before) <= slack) continue;
     return fail({Reason::discontinuous, t_, relation.place,
                  "the gap jumps from " + to_text(before) + " to " + to_text(after) +
                      " where a switch changes its side; write branches that meet there"});

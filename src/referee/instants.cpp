@@ -6,21 +6,28 @@
 
 namespace judder::referee {
 
-// The largest coefficient that the law of a relation has at speeds up to `speed`, in either direction; at the loaded state.
-double Referee::Bench::largest_coefficient(int r, double speed) {
+// The largest coefficient that the law of a relation has at speeds up to `speed`, with the velocities that an impact leads through: a law may
+// read them (another coefficient in each direction), and most impact laws take it before the impact.
+double Referee::Bench::largest_coefficient(int r, double speed, const double* v0, const double* v1) {
   const model::Relation& relation = system.relations()[r];
   if (relation.curve.outputs() < 3) return 0;
   constexpr int kSamples = 16;
+  constexpr int kWay = 4;
   double& asked = work.in[layout.approach_speed()];
+  double* v = work.in.data() + layout.v();
   double least = 0;
   double most = 0;
-  for (int i = 0; i <= kSamples; ++i) {
-    asked = speed * i / kSamples;
-    relation.curve.evaluate(work.in.data(), other.data(), work.registers.data());
-    const double here = std::max(std::abs(other[1]), std::abs(other[2]));
-    most = std::max(most, here);
-    least = i == 0 ? here : std::min(least, here);
+  for (int k = 0; k <= kWay; ++k) {
+    for (int i = 0; i < n; ++i) v[i] = k == kWay ? v1[i] : v0[i] + (v1[i] - v0[i]) * k / kWay;
+    for (int i = 0; i <= kSamples; ++i) {
+      asked = speed * i / kSamples;
+      relation.curve.evaluate(work.in.data(), other.data(), work.registers.data());
+      const double here = std::max(std::abs(other[1]), std::abs(other[2]));
+      most = std::max(most, here);
+      least = i + k == 0 ? here : std::min(least, here);
+    }
   }
+  std::copy_n(v1, n, v);
   // Between the samples a law that varies may be a little larger.
   return most + 0.1 * (most - least);
 }
@@ -89,10 +96,19 @@ void Referee::Bench::impulse(const Impulse& given) {
       double before = after;
       for (int i = 0; i < n; ++i) before += row.w[i] * (speed_before[i] - given.v[i]);
       const double scale = row_scale(row.w, velocity) + std::abs(row.drive);
-      const double most = largest_coefficient(r, 2 * std::max({std::abs(before), std::abs(after)}));
+      if (relation.has_tangential_restitution) {
+        // It replaces Coulomb's law: no cone, but a slip afterwards.
+        double out[2];
+        work.in[layout.approach_speed()] = 0;
+        relation.restitution.evaluate(work.in.data(), out, work.registers.data());
+        if (normal > 0 && !given.tail)
+          check(Law::impulse_slip, r, given.time, std::abs(after - out[1] * before), allowed * scale);
+        continue;
+      }
+      const double most = largest_coefficient(r, 2 * std::max({std::abs(before), std::abs(after)}),
+                                              speed_before.data(), given.v.data());
       check(Law::impulse_cone, r, given.time, std::abs(friction) - most * load_impulse,
             allowed * std::max(most * load_impulse, momentum(row.w)));
-      if (relation.has_tangential_restitution) continue;
       const double quiet = allowed * scale;
       const double sign = after > quiet ? 1 : after < -quiet ? -1 : 0;
       const bool kept = before * sign > quiet;
