@@ -70,7 +70,7 @@ bool EventEngine::Run::handle_guards() {
   bool touched = false;
   if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
-  if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
+  if (has_massless_) motion_.take_massless(y_.data());
   note_instant();
   take_timetable();
   // Where a switch changes its side a watch may only touch its zero: what follows tells.
@@ -391,7 +391,7 @@ bool EventEngine::Run::handle_timetable(double t) {
   motion_.load(t_, y_.data());
   if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
-  if (has_massless_ && guards_.needs_motion()) motion_.take_massless(y_.data());
+  if (has_massless_) motion_.take_massless(y_.data());
   note_instant();
   std::swap(mode_.side, reference_.side);
   for (int k = 0; k < layout_.switches; ++k) {
@@ -516,6 +516,15 @@ bool EventEngine::Run::take_open_surfaces() {
   return slides;
 }
 
+// Massless coordinates go where the forces balance with the statuses as they are: their speeds jump with the forces.
+bool EventEngine::Run::follow_massless() {
+  load_statuses();
+  if (!system_.motion(work_))
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  motion_.take_massless(y_.data());
+  return true;
+}
+
 // Decides the mode, lists what changed, and starts the next phase: sides and directions by value, impacts, then what the motion decides, until
 // nothing changes any more (mechanics: docs/theory.md, "An instant").
 bool EventEngine::Run::settle() {
@@ -526,6 +535,7 @@ bool EventEngine::Run::settle() {
   bool crossed = false;  // a decision has changed a side
   for (int round = 0; round < kMostRounds && !settled; ++round) {
     motion_.load(t_, y_.data());
+    if (has_massless_ && !follow_massless()) return false;
     const bool sides = sides_by_value();
     const bool jumped =
         sides || crossed || rates_jump_ || (round == 0 && !changed_.empty() && mode_.side != reference_.side);

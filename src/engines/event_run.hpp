@@ -163,6 +163,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
+  [[nodiscard]] bool follow_massless();
   [[nodiscard]] bool restart();
   void exclude_exhausted_rows(const Guard& margin, bool touched);
   void exclude_condition(const Guard& guard, bool touched);

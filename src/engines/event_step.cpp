@@ -581,6 +581,7 @@ void EventEngine::Run::finish_step() {
   if (guards_.needs_motion() || needs_reactions_) {
     if (!motion_.evaluate()) return;
   }
+  if (has_massless_) motion_.take_massless(y_.data());
   guards_.note_scales();
   note_energy();
 }

@@ -26,6 +26,8 @@ bool is_reaction(const Guard& guard) {
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
     : sharing(system, work), system_(system), work_(work), motion_(motion) {
   const model::Layout& layout = system.layout();
+  has_massless_ =
+      std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   memory_.resize(3 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size() +
                  layout.observed);
   const int slips = 2 * layout.relations;
@@ -135,7 +137,8 @@ void Guards::add_margins(int block) {
 void Guards::build() {
   list_.clear();
   conditions_.clear();
-  needs_motion_ = false;
+  // Speeds of massless coordinates, which any of the functions may read, follow from the balance of forces.
+  needs_motion_ = has_massless_;
   quadratic_ = true;
   only_gaps_ = true;
   const Mode& mode = motion_.mode();

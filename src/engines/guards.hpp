@@ -167,6 +167,7 @@ class Guards {
   std::vector<double> surface_;
   bool watches_reactions_ = false;  ///< some watch reads what the motion must publish
   bool needs_motion_ = false;
+  bool has_massless_ = false;
   bool quadratic_ = false;
   bool only_gaps_ = false;
 };
