@@ -8,6 +8,7 @@ namespace judder::engines {
 ReactionSharing::ReactionSharing(const model::System& system, model::Workspace& work)
     : system_(system), assembly_(system, work) {
   const model::Layout& layout = system.layout();
+  massless_ = massless_joints(system);
   part_.resize(layout.relations);
   state_.resize(layout.tangents);
   force_.resize(layout.relations + layout.tangents);
@@ -48,7 +49,11 @@ void ReactionSharing::set_mode(const Mode& mode) {
   mode_ = mode;
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    part_[r] = mode.normal[r] != NormalStatus::open && (relation.has_normal || relation.tangents > 0) ? 1 : 0;
+    // Joints on massless coordinates are part of the balance of these, no rows.
+    part_[r] = mode.normal[r] != NormalStatus::open && massless_[r] == 0 &&
+                       (relation.has_normal || relation.tangents > 0)
+                   ? 1
+                   : 0;
   }
   assembly_.assemble(part_, false);
   assembly_.statuses(mode, statuses_);

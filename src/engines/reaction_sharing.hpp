@@ -10,6 +10,7 @@
 
 #include "judder/contact/blocks.hpp"
 #include "judder/contact/decision.hpp"
+#include "massless_joints.hpp"
 #include "mode_motion.hpp"
 #include "row_assembly.hpp"
 #include "row_coupling.hpp"
@@ -44,6 +45,7 @@ class ReactionSharing {
   std::vector<contact::ModeFactor> factors_;  ///< by block
   std::vector<contact::RowStatus> block_statuses_;
   Mode mode_;
+  std::vector<std::uint8_t> massless_;  ///< joints that are no rows
   std::vector<std::uint8_t> part_;
   std::vector<contact::RowStatus> statuses_;
   std::vector<contact::TangentState> state_;

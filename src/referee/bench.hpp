@@ -129,6 +129,7 @@ struct Referee::Bench {
   /// What the errors that the states at the points may have do to the integral of component i (velocities, then states).
   [[nodiscard]] double carried_error(const Reading& reading, int i, double length);
   [[nodiscard]] double massless_rounding(const Reading& reading, int i, double length);
+  [[nodiscard]] double massless_speed(const double* w);
   [[nodiscard]] double energy_error(const Reading& reading, double length, double flows);
   [[nodiscard]] Integral integrate(const double* f, const double* y, double change, double length,
                                    bool stiff) const;

@@ -363,7 +363,8 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       double allowance = allowed * speed_scale;
       // Forces that nearly balance leave a slip that begins to their rounding for a while.
       if (amount > allowance)
-        allowance += rounding(relation.rows, slip_output) + acceleration_rounding(row.w) * (t - phase);
+        allowance += rounding(relation.rows, slip_output) + acceleration_rounding(row.w) * (t - phase) +
+                     massless_speed(row.w);
       check(sigma == 0 ? Law::stick : Law::direction, r, t, amount, allowance);
     }
     if (status == Tangent::stick) {

@@ -227,6 +227,28 @@ double Referee::Bench::massless_rounding(const Reading& reading, int i, double l
   return follows[i] != 0 ? 2 * width / slope : length * width / slope;
 }
 
+// How exact the speed of damped massless coordinates along w is at the loaded state: it follows from forces that nearly balance where a node
+// has just begun to slip.
+double Referee::Bench::massless_speed(const double* w) {
+  if (!any_massless) return 0;
+  const int columns = 2 * n + layout.states + layout.free_parameters;
+  jacobian_here.resize(static_cast<std::size_t>(n + layout.states) * columns);
+  system.jacobian(work, jacobian_here.data());
+  double along = 0;
+  for (int i = 0; i < n; ++i) {
+    if (massless[i] == 0 || follows[i] != 0 || w[i] == 0) continue;
+    const double* row = jacobian_here.data() + static_cast<std::size_t>(i) * columns;
+    double width = rounding(system.motion_program(), i) + 256 * kEpsilon * force[i];
+    for (int j = 0; j < n; ++j) {
+      width += allowed * std::abs(row[j]) * position[j];
+      if (massless[j] == 0) width += allowed * std::abs(row[n + j]) * velocity[j];
+    }
+    for (int j = 0; j < layout.states; ++j) width += allowed * std::abs(row[2 * n + j]) * state[j];
+    if (row[n + i] != 0) along += std::abs(w[i]) * width / std::abs(row[n + i]);
+  }
+  return along;
+}
+
 // What the errors and the rounding of the states do to the energy: by the forces that act along positions, and by the powers. Where the
 // motion is stiff for the length of the piece, velocities between its ends are less exact by that factor.
 double Referee::Bench::energy_error(const Reading& reading, double length, double flows) {
