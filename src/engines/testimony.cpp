@@ -56,6 +56,7 @@ void Testimony::hand_over(Telling kind, const ModeMotion& motion, const model::W
   point.normal = motion.normal();
   point.tangent = motion.tangent();
   point.resolved = resolved;
+  point.unique = !motion.redundant();
   if (y != nullptr) {
     point.dissipated = {y + layout.integrated(), static_cast<std::size_t>(layout.audits)};
     point.supplied = {y + layout.integrated() + layout.audits, static_cast<std::size_t>(layout.audits)};

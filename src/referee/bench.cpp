@@ -200,6 +200,7 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
 void Referee::Bench::take(const Point& from, Reading& out) const {
   out.kind = from.kind;
   out.resolved = from.resolved;
+  out.unique = from.unique;
   out.judged = false;
   out.power_sure = true;
   out.time = from.time;

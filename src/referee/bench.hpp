@@ -50,6 +50,7 @@ enum class Law : std::uint8_t {
 /// A point with what was read off it.
 struct Reading {
   Kind kind = Kind::after;
+  bool unique = true;
   bool resolved = true;
   bool judged = false;
   bool slides = false;
@@ -184,7 +185,7 @@ struct Referee::Bench {
   double works_net = 0, works_dissipated = 0, works_energy = 0;
   bool jacobian_ready = false;  ///< of the present piece
   double own_net = 0, own_dissipated = 0, own_slack = 0;
-  bool own_sure = true;
+  bool own_sure = true, own_unique = true;
 
   // the present instant
   int impacts = 0;

@@ -89,6 +89,7 @@ void Witness::point(const engines::ToldPoint& told) {
   point.dissipated = told.dissipated;
   point.supplied = told.supplied;
   point.resolved = told.resolved;
+  point.unique = told.unique;
   referee_.point(point);
   if (next_ != nullptr) next_->point(told);
 }

@@ -22,6 +22,7 @@ struct ToldPoint {
   std::span<const double> acceleration, rate;    ///< by coordinate; by state
   std::span<const double> normal, tangent;       ///< λ_N by relation, λ_T by tangential row
   std::span<const double> dissipated, supplied;  ///< work by audit element; empty where it is not known
+  bool unique = true;                            ///< the reactions are the only ones that give this motion
   bool resolved = true;                          ///< `end`: the three points follow the motion between them
 };
 

@@ -51,6 +51,7 @@ struct Point {
   std::span<const double> normal_force;      ///< λ_N by relation
   std::span<const double> tangential_force;  ///< λ_T by tangential row
   std::span<const double> dissipated, supplied;  ///< work since the start by audit element; empty: not told
+  bool unique = true;  ///< the reactions are the only ones; how work is shared is not known otherwise
   bool resolved =
       true;  ///< `end`: the points inside follow the motion; false: they are judged one by one only
 };
