@@ -79,6 +79,12 @@ bool EventEngine::Run::handle_guards() {
                        return kind == GuardKind::observed || kind == GuardKind::side ||
                               kind == GuardKind::level_above || kind == GuardKind::level_below;
                      });
+  // What ends a status has been seen with the sides before: where one of them changes as well, what follows tells.
+  const bool switches =
+      !changed_.empty() || std::any_of(together_.begin(), together_.end(), [this](int index) {
+        const GuardKind kind = guards_.list()[index].kind;
+        return kind == GuardKind::side || kind == GuardKind::level_above || kind == GuardKind::level_below;
+      });
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
     if (guard.kind != GuardKind::watch && guard.kind != GuardKind::observed) only_watches = false;
@@ -98,21 +104,22 @@ bool EventEngine::Run::handle_guards() {
           const int number = relation.first_tangent + j;
           if (mode_.tangent[number] != TangentStatus::stick) continue;
           sticks = true;
-          if (!touches) exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
+          if (!touches && !switches) exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
           fresh_tangent_[number] = 1;
         }
         if (touches) exclusions_.normal[place] |= contact::bit(contact::RowStatus::open);
-        if (!sticks && !touches) exclusions_.normal[place] |= contact::bit(contact::RowStatus::closed);
+        if (!sticks && !touches && !switches)
+          exclusions_.normal[place] |= contact::bit(contact::RowStatus::closed);
         fresh_relation_[place] = 1;
         break;
       }
       case GuardKind::margin:
         if (guard.tangent < 0)
-          exclude_exhausted_rows(guard, only_touches(guard));
+          exclude_exhausted_rows(guard, only_touches(guard), switches);
         else if (only_touches(guard))
           exclude_touched(guard);
         else
-          exclude_condition(guard, false);
+          exclude_condition(guard, false, switches);
         break;
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
@@ -120,7 +127,7 @@ bool EventEngine::Run::handle_guards() {
         fresh_tangent_[number] = 1;
         if (only_touches(guard)) {  // a load that only touches its limit leaves the row at rest
           exclusions_.tangent[number] |= kSlips;
-        } else if (changed_.empty()) {  // where time switches as well, what follows tells
+        } else if (!switches) {
           exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
         }
         break;
@@ -134,12 +141,10 @@ bool EventEngine::Run::handle_guards() {
           pending_.push_back(event);
           break;
         }
-        // Where time switches as well, a belt may turn round and the slip go on.
-        if (changed_.empty()) {
+        if (!switches)
           exclusions_.tangent[number] |= contact::bit(mode_.tangent[number] == TangentStatus::slip_plus
                                                           ? contact::RowStatus::slip_plus
                                                           : contact::RowStatus::slip_minus);
-        }
         mode_.tangent[number] = TangentStatus::stick;
         fresh_tangent_[number] = 1;
         break;
@@ -151,8 +156,9 @@ bool EventEngine::Run::handle_guards() {
         fresh_relation_[place] = 1;  // what it does behind its zero is seen when the next mode is set
         break;
       case GuardKind::pressed:
-        exclusions_.normal[place] |=
-            contact::bit(guard.sign > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
+        if (!switches)
+          exclusions_.normal[place] |=
+              contact::bit(guard.sign > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
         fresh_relation_[place] = 1;
         break;
       case GuardKind::slide_above:
@@ -274,20 +280,22 @@ bool EventEngine::Run::slip_returns(const Guard& guard) {
   return guard.sign * rate > 64 * std::numeric_limits<double>::epsilon() * terms;
 }
 
-// The laws of a condition are at their limits together: their rows let go, or, where it is only touched, none of them does.
-void EventEngine::Run::exclude_condition(const Guard& guard, bool touched) {
+// The laws of a condition are at their limits together: their rows let go, or, where it is only touched, none of them does. Where a side
+// changes at the same instant, what follows tells.
+void EventEngine::Run::exclude_condition(const Guard& guard, bool touched, bool switches) {
+  const bool binding = touched || !switches;
   constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
   for (const ReactionConditions::Part& part : guards_.condition(guard)) {
     const model::Relation& relation = system_.relations()[part.relation];
     if (part.tangent >= 0) {
       const int number = relation.first_tangent + part.tangent;
-      exclusions_.tangent[number] |= touched ? kSlips : kStick;
+      if (binding) exclusions_.tangent[number] |= touched ? kSlips : kStick;
       fresh_tangent_[number] = 1;
       continue;
     }
     fresh_relation_[part.relation] = 1;
     if (mode_.normal[part.relation] == NormalStatus::held) {
-      if (!touched)
+      if (!touched && binding)
         exclusions_.normal[part.relation] |=
             contact::bit(part.side > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
       continue;
@@ -298,12 +306,12 @@ void EventEngine::Run::exclude_condition(const Guard& guard, bool touched) {
       const int number = relation.first_tangent + j;
       if (mode_.tangent[number] != TangentStatus::stick) continue;
       sticks = true;
-      if (!touched) exclusions_.tangent[number] |= kStick;
+      if (!touched && binding) exclusions_.tangent[number] |= kStick;
       fresh_tangent_[number] = 1;
     }
     if (touched)
       exclusions_.normal[part.relation] |= contact::bit(contact::RowStatus::open);
-    else if (!sticks)
+    else if (!sticks && binding)
       exclusions_.normal[part.relation] |= contact::bit(contact::RowStatus::closed);
   }
 }
@@ -311,17 +319,17 @@ void EventEngine::Run::exclude_condition(const Guard& guard, bool touched) {
 // Other conditions of the block may touch zero with it, though no zero of theirs was seen.
 void EventEngine::Run::exclude_touched(const Guard& guard) {
   constexpr double kNear = 1e-6;  ///< of its scale: at zero
-  exclude_condition(guard, true);
+  exclude_condition(guard, true, false);
   for (const Guard& other : guards_.list()) {
     if (other.kind != GuardKind::margin || other.tangent < 0 || other.tangent == guard.tangent ||
         other.place != guard.place || guards_.value(other) > kNear * other.scale)
       continue;
-    if (only_touches(other)) exclude_condition(other, true);
+    if (only_touches(other)) exclude_condition(other, true, false);
   }
 }
 
 // Rows whose share of the reactions is used up, at the margin of a redundant block. Where it is only touched they may not leave.
-void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched) {
+void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched, bool switches) {
   guards_.sharing.share(motion_);
   // Forces that vanish together leave no scale of their own: what they have been counts too.
   const double threshold = 1e-6 * std::max(guards_.sharing.force_scale(margin.place), margin.scale);
@@ -338,11 +346,14 @@ void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched)
       if (mode_.tangent[number] != TangentStatus::stick) continue;
       sticks = true;
       if (rows.tangent[j].mu_static * limit - std::abs(motion_.tangent()[number]) > threshold) continue;
-      exclusions_.tangent[number] |= touched ? kSlips : contact::bit(contact::RowStatus::stick);
+      if (touched || !switches)
+        exclusions_.tangent[number] |= touched ? kSlips : contact::bit(contact::RowStatus::stick);
       fresh_tangent_[number] = 1;
     }
     if (mode_.normal[r] == NormalStatus::closed && (!sticks || touched) && motion_.normal()[r] <= threshold) {
-      exclusions_.normal[r] |= contact::bit(touched ? contact::RowStatus::open : contact::RowStatus::closed);
+      if (touched || !switches)
+        exclusions_.normal[r] |=
+            contact::bit(touched ? contact::RowStatus::open : contact::RowStatus::closed);
       fresh_relation_[r] = 1;
     }
   }

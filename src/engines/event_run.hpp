@@ -165,8 +165,8 @@ struct EventEngine::Run {
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool follow_massless();
   [[nodiscard]] bool restart();
-  void exclude_exhausted_rows(const Guard& margin, bool touched);
-  void exclude_condition(const Guard& guard, bool touched);
+  void exclude_exhausted_rows(const Guard& margin, bool touched, bool switches);
+  void exclude_condition(const Guard& guard, bool touched, bool switches);
   void exclude_touched(const Guard& guard);
   void rest_unmoved_slips();
   [[nodiscard]] bool rows_part();
