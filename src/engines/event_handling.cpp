@@ -565,6 +565,7 @@ bool EventEngine::Run::settle() {
       std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
       strikes_ = mark_touching();
       if (strikes_ && decided) exclusions_.clear();
+      if (!strikes_ && !decided) join_touching();
     }
     if (strikes_) {
       strikes_ = false;
@@ -800,6 +801,8 @@ void EventEngine::Run::list_changes() {
       add(EventKind::lift_off, r, Word::none);
       continue;
     }
+    if (before.normal[r] == NormalStatus::open && mode_.normal[r] == NormalStatus::closed)
+      add(EventKind::contact, r, Word::rest);
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus was = before.tangent[relation.first_tangent + j];
       const TangentStatus now = mode_.tangent[relation.first_tangent + j];

@@ -150,6 +150,26 @@ bool EventEngine::Run::mark_touching() {
   return any;
 }
 
+// Open contacts with a gap of zero that neither approach nor separate are decided with the others: forces that jump may press them.
+void EventEngine::Run::join_touching() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (touching_[r] != strikes) continue;
+    touching_[r] = 0;
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = system_.rows(work_, r);
+    mode_.normal[r] = NormalStatus::closed;
+    fresh_relation_[r] = 1;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const double slip = rows.tangent[j].slip;
+      mode_.tangent[relation.first_tangent + j] = relation.smooth_friction ? TangentStatus::smooth
+                                                  : slip > 0               ? TangentStatus::slip_plus
+                                                  : slip < 0               ? TangentStatus::slip_minus
+                                                                           : TangentStatus::stick;
+      fresh_tangent_[relation.first_tangent + j] = 1;
+    }
+  }
+}
+
 // An impact tells itself how its contacts ended; joints are compared with what they were before it.
 void EventEngine::Run::settle_reference() {
   for (int r = 0; r < layout_.relations; ++r) {

@@ -164,6 +164,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool follow_massless();
+  void join_touching();
   [[nodiscard]] bool restart();
   void exclude_exhausted_rows(const Guard& margin, bool touched, bool switches);
   void exclude_condition(const Guard& guard, bool touched, bool switches);
