@@ -75,7 +75,8 @@ bool EventEngine::Run::touch() {
     const model::RelationRows& rows = system_.rows(work_, r);
     const double rate = rows.gap_rate;
     double terms = std::abs(rows.gap_time);
-    for (int i = 0; i < n; ++i) terms += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
+    for (int i = 0; i < n; ++i)
+      terms += std::abs(rows.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), scale_[n + i]);
     fresh_relation_[r] = 1;
     if (rate < -16 * kEpsilon * terms) {
       approaching = true;
@@ -131,10 +132,12 @@ bool EventEngine::Run::mark_touching() {
     const double gap = rows.gap;
     const double rate = rows.gap_rate;
     double terms = 0;
+    // Velocities are known to the last bits of what they have been.
     double speed = std::abs(rows.gap_time);
     for (int i = 0; i < layout_.coordinates; ++i) {
       terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
-      speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
+      speed += std::abs(rows.w[i]) *
+               std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
     }
     if (gap > 256 * kEpsilon * terms) {
       // Walls that move have rounding of their own; it is asked for where the gap is next to nothing.
@@ -311,10 +314,10 @@ bool EventEngine::Run::jam(int relation) {
        "to zero)"});
 }
 
-// Whether friction that the impacts of this contact do not have would be felt if it were closed for `time`.
+// Whether friction that the impacts of this contact do not have (bristles move at rest, and slip with μ in impacts) would be felt if it were closed for `time`.
 bool EventEngine::Run::friction_of_rest(int relation, double time) {
   const model::Relation& own = system_.relations()[relation];
-  if (own.impact_friction || own.tangents == 0) return false;
+  if ((own.impact_friction && own.bristles.empty()) || own.tangents == 0) return false;
   const int n = layout_.coordinates;
   const model::RelationRows& rows = system_.rows(work_, relation);
   std::copy_n(rows.w, n, node_y_.begin());
@@ -330,7 +333,10 @@ bool EventEngine::Run::friction_of_rest(int relation, double time) {
   for (int j = 0; j < own.tangents; ++j) {
     std::copy_n(rows.tangent[j].drag, n, node_y_.begin());
     system_.solve_mass(work_, node_y_.data());
-    const double force = std::abs(rows.tangent[j].mu) * normal;
+    const double mu = own.bristles.empty()
+                          ? std::abs(rows.tangent[j].mu)
+                          : system_.impulse_coefficient(work_, relation, std::abs(rows.tangent[j].slip));
+    const double force = mu * normal;
     for (int i = 0; i < n; ++i) {
       if (std::abs(node_y_[i]) * force * time > options_.tolerance * scale_[n + i]) return true;
     }
@@ -354,6 +360,11 @@ bool EventEngine::Run::begin_tail() {
   for (int r = 0; r < layout_.relations; ++r) {
     if (!contains(pattern.members, r) || !system_.relations()[r].has_normal) continue;
     const double gap_scale = guards_.gap_scale(r);
+    // A contact of the pattern that is farther away than the tail reaches has no part in it.
+    double gap = 0;
+    double rate = 0;
+    system_.gap(work_, r, gap, rate);
+    if (gap > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) return false;
     if (!pattern.equal_time && pattern.height > kLeastHop * guards_.gap_noise(r) &&
         friction_of_rest(r, pattern.remaining))
       return false;

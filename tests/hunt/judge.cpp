@@ -266,6 +266,15 @@ class Case {
     }
     floor_part(0, n);
     floor_part(n, 2 * n);
+    // Bristles move with the slip.
+    const std::string bristle = ".bristle";
+    for (std::size_t i = 2 * n; i < out.size(); ++i) {
+      const std::string& name = a.names[i];
+      if (name.size() < bristle.size() ||
+          name.compare(name.size() - bristle.size(), bristle.size(), bristle) != 0)
+        continue;
+      for (std::size_t k = n; k < 2 * n; ++k) out[i] = std::max(out[i], 1e-2 * span * out[k]);
+    }
     floor_part(2 * n, out.size());
     // States that are nothing but rounding.
     const double most = out.empty() ? 0 : *std::max_element(out.begin(), out.end());
