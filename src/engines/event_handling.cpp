@@ -553,10 +553,18 @@ bool EventEngine::Run::settle() {
     rates_jump_ = false;
     bool moved = false;  // a status that the jump of a rate has changed
     if (jumped) {
+      // What was decided with other sides is decided again, from what is known of this instant.
+      if (decided && sides) {
+        mode_.normal = entering_.normal;
+        mode_.pressed = entering_.pressed;
+        mode_.tangent = entering_.tangent;
+        exclusions_.clear();
+      }
       search_.known = mode_;
       if (rates_by_value()) strikes_ = true;
       moved = !(search_.known == mode_);
     }
+    if (!decided || sides) entering_ = mode_;
     crossed = false;
     list_switch_changes();
     if (!quiet_ && !gaps_continue()) return false;
