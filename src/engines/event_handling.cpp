@@ -547,6 +547,7 @@ bool EventEngine::Run::settle() {
   for (int round = 0; round < kMostRounds && !settled; ++round) {
     motion_.load(t_, y_.data());
     if (has_massless_ && !follow_massless()) return false;
+    if (!decided) wake_unloaded();
     const bool sides = sides_by_value();
     const bool jumped =
         sides || crossed || rates_jump_ || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
@@ -668,7 +669,74 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   if (decider_.unchecked()) result_.uniqueness_unchecked = true;
   // A node whose friction is overcome at once has gone where it balances.
   if (status.ok() && decider_.any_on_massless()) motion_.take_massless(y_.data());
+  if (status.ok()) free_unloaded(mode);
   return status.ok();
+}
+
+// Rows at rest that nothing can press before the next event are no rows: they would hold nothing, and nothing would be left of the margin of those
+// that hold with them.
+void EventEngine::Run::free_unloaded(Mode& mode) {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.tangents == 0 || relation.smooth_friction || relation.direction_in_force ||
+        mode.normal[r] == NormalStatus::open || decider_.on_massless(r))
+      continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      TangentStatus& status = mode.tangent[relation.first_tangent + j];
+      if (status == TangentStatus::stick && never_loaded(mode, r)) status = TangentStatus::free;
+    }
+  }
+}
+
+// Whether the load of a relation is zero for every state and time, with the sides and contacts of a mode.
+bool EventEngine::Run::never_loaded(const Mode& mode, int r) {
+  const model::Relation& relation = system_.relations()[r];
+  for (const int feed : relation.feeds) {
+    if (mode.normal[feed] != NormalStatus::open) return false;
+  }
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (mode.slides(k)) return false;
+    work_.in[layout_.side() + k] = mode.side[k];
+  }
+  if (relation.law.outputs() == 0) return false;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), relation.law.outputs()));
+  relation.law.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  if (surface_memory_[0] != 0) return false;
+  // A formula that is exactly zero at states that have nothing in common is zero: max(0, x) on the side of 0.
+  const int state_end = 1 + layout_.integrated();
+  probe_.assign(work_.in.begin(), work_.in.end());
+  constexpr int kProbes = 3;
+  for (int probe = 0; probe < kProbes; ++probe) {
+    for (int i = 0; i < state_end; ++i) {
+      const double sign = ((i + probe) & 1) != 0 ? -1 : 1;
+      probe_[i] = sign * (0.7548776662466927 + 0.5698402909980532 * i + 1.3247179572447460 * probe);
+    }
+    relation.law.evaluate(probe_.data(), surface_memory_.data(), work_.registers.data());
+    if (surface_memory_[0] != 0) return false;
+  }
+  return true;
+}
+
+// Rows that nothing pressed have the status of their slip when they are decided again.
+void EventEngine::Run::wake_unloaded() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.tangents == 0 || relation.smooth_friction || mode_.normal[r] == NormalStatus::open) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      TangentStatus& status = mode_.tangent[relation.first_tangent + j];
+      if (status != TangentStatus::free) continue;
+      const model::RelationRows::Tangent& row = system_.rows(work_, r).tangent[j];
+      double size = std::abs(row.drive);
+      for (int i = 0; i < layout_.coordinates; ++i)
+        size += std::abs(row.w[i]) *
+                std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
+      const bool zero = std::abs(row.slip) <= 1e3 * std::numeric_limits<double>::epsilon() * size;
+      status = zero           ? TangentStatus::stick
+               : row.slip > 0 ? TangentStatus::slip_plus
+                              : TangentStatus::slip_minus;
+      fresh_tangent_[relation.first_tangent + j] = 1;
+    }
+  }
 }
 
 // No reaction, or several. True: the run goes on, with mode_ decided.

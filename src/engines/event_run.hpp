@@ -165,6 +165,9 @@ struct EventEngine::Run {
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool follow_massless();
   void join_touching();
+  void free_unloaded(Mode& mode);
+  [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
+  void wake_unloaded();
   [[nodiscard]] bool restart();
   void exclude_exhausted_rows(const Guard& margin, bool touched, bool switches);
   void exclude_condition(const Guard& guard, bool touched, bool switches);
@@ -360,6 +363,7 @@ struct EventEngine::Run {
   std::vector<int> together_;  ///< guards with a zero at the same instant
   numeric::RootList roots_;
 
+  std::vector<double> probe_;                 ///< states at which a formula is asked for
   std::vector<std::uint8_t> touching_;        ///< by relation, at the present event
   std::vector<std::uint8_t> fresh_relation_;  ///< status changed at the last event
   std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;

@@ -401,6 +401,7 @@ void Builder::assemble() {
     out.impact = r.impact;
     out.impact_friction = r.impact_friction;
     out.has_tangential_restitution = r.has_tangential;
+    out.direction_in_force = r.needs_direction;
     out.impact_stiffness = r.impact_stiffness;
     out.impact_exponent = r.impact_exponent;
     out.bristles = r.bristles;

@@ -198,6 +198,7 @@ struct RelationDraft {
 
   ImpactType impact = ImpactType::moreau;
   bool impact_friction = true, has_tangential = false;
+  bool needs_direction = false;  ///< the forces read the direction of its slip
   Node restitution, tangential;
   double impact_stiffness = 1, impact_exponent = 1;
 };

@@ -309,8 +309,8 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     row.mu = kappa;
     row.mu_static = smooth ? kappa : mu_static;
   }
-  const bool needs_direction = graph.depends_on(draft.slip[0].added, draft.slip[0].direction);
-  if (is_zero(kappa) && is_zero(mu_static) && !draft.has_tangential && !needs_direction)
+  draft.needs_direction = graph.depends_on(draft.slip[0].added, draft.slip[0].direction);
+  if (is_zero(kappa) && is_zero(mu_static) && !draft.has_tangential && !draft.needs_direction)
     draft.friction = false;  // no rows to decide
 }
 

@@ -97,6 +97,7 @@ struct Relation {
   ImpactType impact = ImpactType::moreau;
   bool impact_friction = true;
   bool has_tangential_restitution = false;
+  bool direction_in_force = false;  ///< h reads the direction of its slip
   double impact_stiffness = 1;
   double impact_exponent = 1;
 
