@@ -673,8 +673,8 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   return status.ok();
 }
 
-// Rows at rest that nothing can press before the next event are no rows: they would hold nothing, and nothing would be left of the margin of those
-// that hold with them.
+// Rows that nothing can press before the next event are no rows. At rest they would hold nothing, and nothing would be left of the margin of those
+// that hold with them; and where others hold them, the direction of their slip is nothing but rounding.
 void EventEngine::Run::free_unloaded(Mode& mode) {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
@@ -683,7 +683,7 @@ void EventEngine::Run::free_unloaded(Mode& mode) {
       continue;
     for (int j = 0; j < relation.tangents; ++j) {
       TangentStatus& status = mode.tangent[relation.first_tangent + j];
-      if (status == TangentStatus::stick && never_loaded(mode, r)) status = TangentStatus::free;
+      if (status != TangentStatus::free && never_loaded(mode, r)) status = TangentStatus::free;
     }
   }
 }
@@ -694,10 +694,7 @@ bool EventEngine::Run::never_loaded(const Mode& mode, int r) {
   for (const int feed : relation.feeds) {
     if (mode.normal[feed] != NormalStatus::open) return false;
   }
-  for (int k = 0; k < layout_.switches; ++k) {
-    if (mode.slides(k)) return false;
-    work_.in[layout_.side() + k] = mode.side[k];
-  }
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode.side[k];
   if (relation.law.outputs() == 0) return false;
   surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), relation.law.outputs()));
   relation.law.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());

@@ -191,7 +191,11 @@ void Guards::build() {
       listed_[sharing.block(r)] = 1;
       add_margins(sharing.block(r));
     }
-    if (relation.kind == model::RelationKind::joint && relation.tangents > 0 && !relation.law_constant) {
+    const auto is_free = [](TangentStatus tangent) { return tangent == TangentStatus::free; };
+    const auto first = mode.tangent.begin() + relation.first_tangent;
+    // One that nothing can press has no load to be watched.
+    if (relation.kind == model::RelationKind::joint && relation.tangents > 0 && !relation.law_constant &&
+        !std::all_of(first, first + relation.tangents, is_free)) {
       add(GuardKind::joint_normal, r);
     }
   }
