@@ -112,6 +112,7 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
                                              TangentStatus::slip_minus};
   std::vector<int>& rows = search_.rows;
   rows.clear();
+  free_unloaded(trial);
   for (int j = 0; j < layout_.tangents; ++j) {
     if (trial.tangent[j] == TangentStatus::stick && rows.size() < kMostRows) rows.push_back(j);
   }
