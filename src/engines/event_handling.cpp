@@ -410,7 +410,7 @@ bool EventEngine::Run::handle_timetable(double t) {
   }
   for (const int k : changed_) fresh_switch_[k] = 1;
   rest_unmoved_slips();
-  rest_by_value();
+  stop_slips();
   return settle();
 }
 
@@ -473,15 +473,17 @@ void EventEngine::Run::rest_unmoved_slips() {
   }
 }
 
-// A slip that is zero just where time switches has no direction there: what follows tells.
-void EventEngine::Run::rest_by_value() {
+// Slips that are zero to rounding where time switches: what follows tells whether they go on.
+void EventEngine::Run::stop_slips() {
+  constexpr double kStopped = 1e-13;  ///< share of what a slip has been
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (mode_.normal[r] == NormalStatus::open || relation.smooth_friction) continue;
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       if (direction(mode_.tangent[number]) == 0) continue;
-      if (std::abs(system_.rows(work_, r).tangent[j].slip) > slip_rounding(r, j)) continue;
+      const double slip = system_.rows(work_, r).tangent[j].slip;
+      if (std::abs(slip) > std::max(kStopped * guards_.slip_scale(number), slip_rounding(r, j))) continue;
       mode_.tangent[number] = TangentStatus::stick;
       fresh_tangent_[number] = 1;
     }

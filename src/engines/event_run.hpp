@@ -158,13 +158,13 @@ struct EventEngine::Run {
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
   void take_timetable();
-  void rest_by_value();
   [[nodiscard]] bool settle();
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool follow_massless();
   void join_touching();
+  void stop_slips();
   void free_unloaded(Mode& mode);
   [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
   void wake_unloaded();
