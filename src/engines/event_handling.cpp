@@ -277,7 +277,15 @@ bool EventEngine::Run::slip_returns(const Guard& guard) {
     rate += row.w[i] * motion_.acceleration()[i];
     terms += std::abs(row.w[i] * motion_.acceleration()[i]);
   }
-  return guard.sign * rate > 64 * std::numeric_limits<double>::epsilon() * terms;
+  if (guard.sign * rate > 64 * std::numeric_limits<double>::epsilon() * terms) return true;
+  // Reached with a horizontal tangent, and left again: a belt that stops for a moment.
+  constexpr double kFlat = 1e-6;  ///< share of its scale that it would change by in the time of a phase
+  const double time = std::max(t_ - phase_start_, last_flight_);
+  if (!(time > 0) || !changed_.empty() || guard.sign * rate * time < -kFlat * guard.scale) return false;
+  if (!series_.compute(motion_.mode(), 3)) return false;
+  const expr::Series slip = series_.slip(guard.place, guard.tangent);
+  return guard.sign * slip.c[1] * time >= -kFlat * guard.scale &&
+         guard.sign * slip.c[2] * time * time > kFlat * guard.scale;
 }
 
 // The laws of a condition are at their limits together: their rows let go, or, where it is only touched, none of them does. Where a side
