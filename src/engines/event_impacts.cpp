@@ -317,9 +317,20 @@ bool EventEngine::Run::jam(int relation) {
 // Whether friction that the impacts of this contact do not have (bristles move at rest, and slip with μ in impacts) would be felt if it were closed for `time`.
 bool EventEngine::Run::friction_of_rest(int relation, double time) {
   const model::Relation& own = system_.relations()[relation];
-  if ((own.impact_friction && own.bristles.empty()) || own.tangents == 0) return false;
+  if (own.tangents == 0) return false;
   const int n = layout_.coordinates;
   const model::RelationRows& rows = system_.rows(work_, relation);
+  // Impacts with a tangential restitution hold a slip again and again; a contact that has closed does not.
+  for (int j = 0; j < own.tangents && own.has_tangential_restitution; ++j) {
+    double rate = rows.tangent[j].zeta;
+    double size = 0;
+    for (int i = 0; i < n; ++i) {
+      rate += rows.tangent[j].w[i] * motion_.acceleration()[i];
+      size += std::abs(rows.tangent[j].w[i]) * scale_[n + i];
+    }
+    if (std::abs(rate) * time > options_.tolerance * size) return true;
+  }
+  if (own.impact_friction && own.bristles.empty()) return false;
   std::copy_n(rows.w, n, node_y_.begin());
   system_.solve_mass(work_, node_y_.data());
   double mobility = 0;
