@@ -392,6 +392,20 @@ bool EventEngine::Run::handle_timetable(double t) {
   timetable_.pass(t, mode_.side, changed_);
   if (changed_.empty()) {
     have_f0_ = false;  // a knot: the formula changes, nothing else
+    // Unless a gap closes at the same time, to rounding.
+    motion_.load(t_, y_.data());
+    load_statuses();
+    strikes_ = mark_touching();
+    if (strikes_) {
+      quiet_rows_ = false;
+      rows_before_event();
+      motion_.load(t_, y_.data());
+      if (!evaluate_coefficients() || !note_watches())
+        return fail(
+            {Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+      note_instant();
+      return settle();
+    }
     if (layout_.observed == 0) return true;
     motion_.load(t_, y_.data());
     load_audits(y_.data());
