@@ -106,6 +106,14 @@ void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) {
   }
 }
 
+// The series of the trial, to the highest order that it has: the force of a contact with the exponent 1.5 has two at the touch.
+bool Decider::follow_series(double size, std::span<const std::uint8_t> from_rest) {
+  for (const int order : {kTieOrder, kTieOrder / 2, 3, 2, 1}) {
+    if (series_.compute(trial_, order, size, from_rest)) return true;
+  }
+  return false;
+}
+
 // Rows at rest that nothing presses hold nothing: they slip to where the motion goes without them, from the first derivative on that tells. Only if
 // neither direction is confirmed, because the load grows with the motion, they stay at rest.
 void Decider::direct_unloaded(Mode& mode) {
@@ -114,7 +122,7 @@ void Decider::direct_unloaded(Mode& mode) {
     for (const TangentStatus status : {TangentStatus::slip_plus, TangentStatus::slip_minus}) {
       trial_ = mode;
       trial_.tangent[row.number] = status;
-      if (!series_.compute(trial_, kTieOrder)) continue;
+      if (!follow_series()) continue;
       const expr::Series slip = series_.slip(row.relation, row.tangent);
       double size = 0;
       double power = 1;
@@ -455,7 +463,7 @@ void Decider::break_ties() {
       take_block_rows(blocks_.rows(tie.block));
       apply(choice(tie), trial_);
     }
-    const bool known = series_.compute(trial_, kTieOrder, size, from_rest_);
+    const bool known = follow_series(size, from_rest_);
     int lowest = kNoOrder + 1;
     for (Tie& tie : ties_) {
       tie.judgement = known ? judge(trial_, blocks_.rows(tie.block)) : Judgement{Sign::undecided, kNoOrder};

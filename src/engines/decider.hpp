@@ -84,6 +84,7 @@ class Decider {
   [[nodiscard]] Status failure(const contact::Decision& decision, std::span<const int> rows,
                                const Mode& mode);
   void break_ties();
+  [[nodiscard]] bool follow_series(double size = 0, std::span<const std::uint8_t> from_rest = {});
   void turn(Tie& tie);
   [[nodiscard]] std::span<const contact::RowStatus> choice(const Tie& tie) const;
   [[nodiscard]] bool rests_by_static_friction(const Tie& tie) const;

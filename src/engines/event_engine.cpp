@@ -254,7 +254,7 @@ void EventEngine::Run::start_from_model() {
     timetable_.sides_after(t_, mode_.side);
     load_statuses();
     for (int k = 0; k < layout_.switches; ++k) {
-      if (!system_.switches()[k].time_only) mode_.side[k] = system_.side_of_value(work_, k);
+      if (!system_.switches()[k].time_only) mode_.side[k] = start_side(k);
       work_.in[layout_.side() + k] = mode_.side[k];
     }
     const Mode before = mode_;
@@ -302,6 +302,19 @@ void EventEngine::Run::start_from_model() {
     emit_row(RowKind::sample);
     advance_sample();
   }
+}
+
+// The side of a switch by its value; of one at its surface that to which the velocities lead, where they tell: gaps and rates are read behind it.
+double EventEngine::Run::start_side(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  double value = 0;
+  double lower = 0;
+  info.value.evaluate(work_.in.data(), &value, work_.registers.data());
+  if (std::abs(distance_from_level(info, value, lower)) <= kRoundingUnits * surface_rounding(k)) {
+    const int leaves = direction_by_speed(k);
+    if (leaves != 0) return lower + (leaves > 0 ? 1 : 0);
+  }
+  return system_.side_of_value(work_, k);
 }
 
 bool EventEngine::Run::fail(Status status) {

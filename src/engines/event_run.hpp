@@ -64,6 +64,7 @@ struct EventEngine::Run {
   // --- event_engine.cpp: the loop, rows, bookkeeping ---
   void begin(const Moment* resume);
   void start_from_model();
+  [[nodiscard]] double start_side(int k);
   void hand_state();
   void finish();
   void emit_samples(double to);

@@ -157,14 +157,13 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   start.resize(layout.integrated());
   for (std::vector<double>* scale :
        {&row_rounding, &position, &velocity, &acceleration, &force, &h, &mass_row, &mass_terms, &push,
-        &push_terms, &push_rounding, &speed_before, &first_speed})
+        &push_terms, &push_rounding, &impulse_push, &impulse_terms, &speed_before, &first_speed})
     scale->resize(n);
   for (std::vector<double>* scale : {&state, &rate, &rates}) scale->resize(m);
   for (std::vector<double>* scale :
        {&gap, &normal_force, &load_scale, &impulse_normal, &normal_impulse_scale})
     scale->resize(relations);
   tangential_force.resize(layout.tangents);
-  impulse_tangential.resize(layout.tangents);
   surface.resize(layout.switches);
   slid_from.assign(layout.switches, -kInfinity);
   slid_to.assign(layout.switches, -kInfinity);
@@ -260,7 +259,8 @@ void Referee::Bench::point(const Point& given) {
     impacts = 0;
     tail = false;
     std::fill(impulse_normal.begin(), impulse_normal.end(), 0.0);
-    std::fill(impulse_tangential.begin(), impulse_tangential.end(), 0.0);
+    std::fill(impulse_push.begin(), impulse_push.end(), 0.0);
+    std::fill(impulse_terms.begin(), impulse_terms.end(), 0.0);
     held = 1;
     return;
   }

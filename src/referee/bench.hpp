@@ -189,7 +189,7 @@ struct Referee::Bench {
 
   // the present instant
   int impacts = 0;
-  std::vector<double> impulse_normal, impulse_tangential, speed_before, first_speed;
+  std::vector<double> impulse_normal, impulse_push, impulse_terms, speed_before, first_speed;
   std::vector<double> normal_impulse_scale;
   bool tail = false;
 
