@@ -143,6 +143,9 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
   begin(resume);
   if (result_.status.reason == Reason::done) {
     tell_start();
+    constexpr long kMostInstants = 1000;  ///< at one time, and more where much can happen together
+    long instants_here = 0;
+    double handled_at = t_;
     while (t_ < options_.until && !stop_by_watch_) {
       if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
         static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
@@ -165,7 +168,15 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
       }
       const bool parted = (end == StepEnd::plain || end == StepEnd::limit) && rows_part();
       if (parted && !handle_parting()) break;
-      if (end != StepEnd::plain || parted) tell_after();
+      const bool handled = end != StepEnd::plain || parted;
+      if (handled) tell_after();
+      // What is handled again and again at one time need not be listed: then nothing else would end it.
+      instants_here = !handled || t_ > handled_at ? 0 : instants_here + 1;
+      handled_at = t_;
+      if (instants_here > kMostInstants + 10L * (layout_.relations + layout_.switches)) {
+        static_cast<void>(fail({Reason::too_many_events, t_, {}, "one event follows the other at this time"}));
+        break;
+      }
       if (result_.events > options_.max_events) {
         static_cast<void>(fail({Reason::too_many_events,
                                 t_,
