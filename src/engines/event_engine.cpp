@@ -174,7 +174,8 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
       instants_here = !handled || t_ > handled_at ? 0 : instants_here + 1;
       handled_at = t_;
       if (instants_here > kMostInstants + 10L * (layout_.relations + layout_.switches)) {
-        static_cast<void>(fail({Reason::too_many_events, t_, {}, "one event follows the other at this time"}));
+        static_cast<void>(
+            fail({Reason::too_many_events, t_, {}, "one event follows the other at this time"}));
         break;
       }
       if (result_.events > options_.max_events) {
