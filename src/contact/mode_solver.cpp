@@ -49,18 +49,15 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
       if (g[i] > 0) beta = std::max(beta, force * force / g[i]);
     }
   }
-  // What would hold a slip whose direction vanishes is beyond every limit, and no measure of what the others carry.
+  // What would hold a slip whose direction vanishes is beyond every limit, and no measure of what the others carry. The limit is known where
+  // something has pressed the row: a contact that nothing has pressed yet may be pressed by the slip itself.
   constexpr double kBeyond = 1e3;
-  const double pressed = beta;
   for (int j = 0; j < problem.tangents; ++j) {
     const int i = problem.normals + j;
     if (!(g[i] > 0)) continue;
     double limit = problem.base != nullptr ? std::abs(problem.base[j]) : 0;
-    for (int k = 0; k < problem.normals && problem.coupling != nullptr; ++k) {
-      const double force =
-          std::max(std::sqrt(pressed * g[k]), problem.force_scale != nullptr ? problem.force_scale[k] : 0);
-      limit += std::abs(problem.coupling[j * problem.normals + k]) * force;
-    }
+    for (int k = 0; k < problem.normals && problem.coupling != nullptr && problem.force_scale != nullptr; ++k)
+      limit += std::abs(problem.coupling[j * problem.normals + k]) * problem.force_scale[k];
     limit *= kBeyond * std::max(memory.stick_mu[j], memory.slip_mu[j]);
     double part = problem.b[i] * problem.b[i] * g[i];
     if (limit > 0) part = std::min(part, limit * limit / g[i]);

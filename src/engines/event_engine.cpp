@@ -104,6 +104,7 @@ EventEngine::Run::Run(const model::System& system)
   touching_.resize(layout_.relations);
   fresh_relation_.resize(layout_.relations);
   fresh_tangent_.resize(layout_.tangents);
+  slip_returned_.resize(layout_.tangents);
   fresh_switch_.resize(layout_.switches);
   fresh_watch_.resize(system.watches().size());
   reached_.resize(system.watches().size());

@@ -369,6 +369,8 @@ struct EventEngine::Run {
   std::vector<std::uint8_t> fresh_relation_;  ///< status changed at the last event
   std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;
   std::vector<std::uint8_t>
+      slip_returned_;  ///< by tangential row: it touches zero at this instant, and goes on
+  std::vector<std::uint8_t>
       reached_;    ///< by watch: its own zero brought us here, where a switch changes its side
   Mode entering_;  ///< statuses as the present instant knows them before anything is decided
   Decider::Exclusions exclusions_;

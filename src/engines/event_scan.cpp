@@ -346,7 +346,13 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           continue;
         }
         if (root.kind == numeric::RootKind::rising) continue;
-        if (kink && depth_behind(grid, sample, root.theta, 1) <= guard.noise) continue;
+        if (kink && depth_behind(grid, sample, root.theta, 1) <= guard.noise) {
+          // No sample lies behind the zero, but the polynomial may: a window that opens and closes between two of them.
+          const double next = r + 1 < roots_.size() ? roots_[r + 1].theta : 1;
+          const double middle = 0.5 * (root.theta + next);
+          const double depth = -numeric::bernstein_value(coefficients, degree_, middle, nullptr);
+          if (!(depth > std::max({guard.noise, band, 2 * fit.error}))) continue;
+        }
         // Behind a zero that was divided out the first values are rounding, and so is their sign; unless what follows is more than that.
         const bool stays = (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
         if (stays && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;

@@ -8,10 +8,10 @@ namespace judder::engines {
 namespace {
 
 constexpr int kParts = 8;                ///< of the step, between its points
-constexpr std::size_t kMostPieces = 64;  ///< looked at for one formula
+constexpr std::size_t kMostPieces = 32;  ///< looked at for one formula
 constexpr std::size_t kMostSeen = 16;    ///< points of a method
 constexpr double kNegligible =
-    1e-6;  ///< of what the formula is at the points: smaller changes are the tolerance's
+    1e-3;  ///< of what the formula is at the points: smaller changes are the tolerance's
 
 constexpr double kRoundings = 16;  ///< a difference is more than rounding beyond so many times its bound
 
@@ -84,8 +84,9 @@ void HiddenChange::evaluate(const Formula& formula, int point) {
   formula.program->evaluate(in_.data(), out_.data(), registers_.data());
 }
 
-// What the formula can be between two points that bound one part or less, or, with from = 0 and to = kParts, on the whole step.
-void HiddenChange::enclose(const Formula& formula, int from, int to, double bend) {
+// By how much the formula may leave [l, u] and its slack between two points that bound one part or less, or, with from = 0 and to = kParts, on the whole
+// step; in units of the slack, at most 0: it does not.
+double HiddenChange::enclose(const Formula& formula, int from, int to, double bend) {
   const bool whole = from == 0 && to == kParts;
   const double length = step_->t1 - step_->t0;
   enclosure_.set(0, step_->t0 + theta_[from] * length,
@@ -100,6 +101,18 @@ void HiddenChange::enclose(const Formula& formula, int from, int to, double bend
     enclosure_.set(static_cast<int>(i) + 1, low - bend * bend_[i], high + bend * bend_[i]);
   }
   enclosure_.evaluate(*formula.program);
+  double most = 0;
+  for (int o = 0; o < formula.outputs; ++o) {
+    const double excess = std::max(low_[o] - enclosure_.low(o), enclosure_.high(o) - high_[o]);
+    if (std::isnan(excess)) return std::numeric_limits<double>::infinity();
+    most = std::max(most, (excess - slack_[o]) / slack_[o]);
+  }
+  return most;
+}
+
+void HiddenChange::add_piece(const Formula& formula, int from, int to, double bend) {
+  const double excess = enclose(formula, from, to, bend);
+  if (excess > 0) pieces_.push_back({from, to, bend, excess});
 }
 
 // [l, u], and by how much a value may lie outside.
@@ -117,14 +130,6 @@ void HiddenChange::note_values(const Formula& formula) {
     const double most = std::max(std::abs(low_[o]), std::abs(high_[o]));
     slack_[o] = step_->share * (high_[o] - low_[o]) + kNegligible * most + std::numeric_limits<double>::min();
   }
-}
-
-bool HiddenChange::within(const Formula& formula) const {
-  for (int o = 0; o < formula.outputs; ++o) {
-    if (!(enclosure_.low(o) >= low_[o] - slack_[o] && enclosure_.high(o) <= high_[o] + slack_[o]))
-      return false;
-  }
-  return true;
 }
 
 // Of the values at the point evaluated last, whether one lies outside by more than its rounding.
@@ -147,23 +152,24 @@ bool HiddenChange::outside(const Formula& formula) {
 bool HiddenChange::hidden(const Formula& formula) {
   theta_.resize(kParts + 1 + step_->seen.size());  // middles of the formula before are forgotten
   note_values(formula);
-  enclose(formula, 0, kParts, 1);
-  if (within(formula)) return false;
-  pieces_.clear();
-  for (int j = 0; j < kParts; ++j) {
+  if (enclose(formula, 0, kParts, 1) <= 0) return false;
+  for (int j = 0; j <= kParts; ++j) {
     evaluate(formula, j);
     if (outside(formula)) return true;
-    pieces_.push_back({j, j + 1, 1});
   }
-  for (std::size_t p = 0; p < std::min(pieces_.size(), kMostPieces); ++p) {
-    const Piece piece = pieces_[p];
-    enclose(formula, piece.from, piece.to, piece.bend);
-    if (within(formula)) continue;
+  pieces_.clear();
+  for (int j = 0; j < kParts; ++j) add_piece(formula, j, j + 1, 1);
+  const auto less = [](const Piece& a, const Piece& b) { return a.excess < b.excess; };
+  for (std::size_t looked_at = 0; looked_at < kMostPieces && !pieces_.empty(); ++looked_at) {
+    const auto next = std::max_element(pieces_.begin(), pieces_.end(), less);
+    const Piece piece = *next;
+    *next = pieces_.back();
+    pieces_.pop_back();
     const int middle = add_point(0.5 * (theta_[piece.from] + theta_[piece.to]));
     evaluate(formula, middle);
     if (outside(formula)) return true;
-    pieces_.push_back({piece.from, middle, 0.25 * piece.bend});
-    pieces_.push_back({middle, piece.to, 0.25 * piece.bend});
+    add_piece(formula, piece.from, middle, 0.25 * piece.bend);
+    add_piece(formula, middle, piece.to, 0.25 * piece.bend);
   }
   return false;
 }

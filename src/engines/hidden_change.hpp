@@ -4,10 +4,11 @@
 // the step grows, and what lies between two of them is never met. Interval arithmetic knows better: over a piece of the step it encloses everything
 // that a formula can be while time and state are what they are on that piece. Let [l, u] hold the values of a formula at the points whose rates the
 // step is made of. A piece whose enclosure lies in [l, u], widened a little, hides nothing. Any other is halved, and its middle is looked at: a value
-// outside is a change that the step has not seen. The search is breadth first, and bounded: formulas that enclose badly prove nothing, and cost little.
+// outside is a change that the step has not seen. The piece that may hide most is the next, and the search is bounded: formulas that enclose badly prove nothing, and cost little.
 //
 // Only formulas that can have such places are searched (expr::Program::has_peaks): sums, products, sines and low powers are what they look like. It is
-// asked where a step was easy, its error far below the tolerance: a step that the error holds back follows its formulas anyway.
+// asked where a step was easy, its error far below the tolerance: a step that the error holds back follows its formulas, as far as its points show
+// them. A pulse much shorter than such a step is not found, for instance one beside a fast oscillation.
 //
 // The state on a piece is taken from the step's polynomial: between its ends, and beyond them by what it bends.
 //
@@ -48,8 +49,9 @@ class HiddenChange {
     int outputs;  ///< the first ones count
   };
   struct Piece {
-    int from, to;  ///< numbers of points
-    double bend;   ///< of that of the parts of the step
+    int from, to;   ///< numbers of points
+    double bend;    ///< of that of the parts of the step
+    double excess;  ///< by how much its enclosure leaves what may be, in units of that
   };
   [[nodiscard]] bool hidden(const Formula& formula);
   int add_point(double theta);
@@ -59,8 +61,8 @@ class HiddenChange {
     return &states_[static_cast<std::size_t>(point) * width_];
   }
   void note_bends();
-  void enclose(const Formula& formula, int from, int to, double bend);
-  [[nodiscard]] bool within(const Formula& formula) const;
+  [[nodiscard]] double enclose(const Formula& formula, int from, int to, double bend);
+  void add_piece(const Formula& formula, int from, int to, double bend);
   void evaluate(const Formula& formula, int point);
 
   std::vector<Formula> formulas_;
