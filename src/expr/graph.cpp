@@ -126,6 +126,13 @@ double constant_power(double base, double exponent) {
                                                         : std::pow(base, exponent);
 }
 
+/// Whether c^n is far from both ends of the range of numbers, so that (c x)^n may be written as c^n x^n.
+bool in_range(double c, double n) {
+  constexpr double kMost = 1e150;
+  const double power = std::abs(constant_power(c, n));
+  return power < kMost && power > 1 / kMost;
+}
+
 double flat_value(double u, std::uint32_t order) {
   // Below 1/800 the exponential is zero, and so is its product with any power that occurs.
   if (u < 1.0 / 800) return 0;
@@ -317,7 +324,8 @@ Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
         coefficient = n == -1 ? coefficient / e.value : coefficient * constant_power(e.value, n);
       } else if (e.kind == NodeKind::product && whole) {
         for (const Term& inner : terms(f.node)) flat.push_back({n * inner.coefficient, inner.node});
-      } else if (is_multiple(f.node) && (whole || terms(f.node)[0].coefficient > 0)) {
+      } else if (is_multiple(f.node) && (whole || terms(f.node)[0].coefficient > 0) &&
+                 in_range(terms(f.node)[0].coefficient, n)) {
         const Term only = terms(f.node)[0];
         coefficient =
             n == -1 ? coefficient / only.coefficient : coefficient * constant_power(only.coefficient, n);
