@@ -37,6 +37,10 @@ int run_verify(const Arguments& arguments) {
   }
   if (arguments.positionals.empty()) {
     for (const std::string& name : known) places.push_back({gallery, name});
+    if (places.empty()) {
+      print_message("judder: " + gallery.string() + ": there is no model with a reference.toml here\n");
+      return kInputOutput;
+    }
   }
   analysis::VerifyOptions options;
   options.engine = arguments.text("--engine");

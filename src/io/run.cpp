@@ -417,6 +417,8 @@ void override_options(const RunRequest& request, LoadedModel& model) {
   } else if (run.until < run.from) {
     out.error({}, "run, until",
               "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
+  } else if (const std::string problem = model::length_problem(run.from, run.until); !problem.empty()) {
+    out.error({}, "run, until", problem);
   }
   if (!(run.tolerance >= 1e-14 && run.tolerance <= 1e-2))
     out.error({}, "run, tolerance",

@@ -47,6 +47,15 @@ std::string step_problem(double step, double from, double until) {
          to_text(largest) + "; it must be at least " + to_text(least, 3);
 }
 
+std::string length_problem(double from, double until) {
+  constexpr double kShortest =
+      1e-270;  // what is a share of it, and a square of that share, is still a number
+  const double length = until - from;
+  if (!(length > 0) || length >= kShortest) return {};
+  return "the run lasts " + to_text(length) +
+         ", which is too short to be divided into steps; it must last at least " + to_text(kShortest, 3);
+}
+
 void Builder::read_run() {
   RunOptions& run = result.run;
   const auto read = [&](const Value& value, const char* key, double& target, bool positive) {
@@ -80,6 +89,8 @@ void Builder::read_run() {
   if (run.until < run.from) {
     error(spec.run.until, "run, until",
           "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
+  } else if (const std::string problem = length_problem(run.from, run.until); !problem.empty()) {
+    error(spec.run.until, "run, until", problem);
   }
   read(spec.run.tolerance, "tolerance", run.tolerance, true);
   read(spec.run.step, "step", run.step, true);

@@ -82,9 +82,11 @@ TEST_F(Program, ExitCodesAreThoseOfTheTable) {
   EXPECT_EQ(run("help run").code, 0);
   EXPECT_EQ(run("verify --engine nope").code, 2);
   EXPECT_EQ(run("verify --gallery nowhere").code, 5);
+  EXPECT_EQ(run("verify --gallery .").code, 5) << "a folder without models proves nothing";
   EXPECT_EQ(run("plot nowhere").code, 5);
   EXPECT_EQ(run("plot '" + press_ + "'").code, 2) << "a model is no run";
   EXPECT_EQ(run("run nowhere.toml").code, 5);
+  EXPECT_EQ(run("run '" + press_ + "' --until 1e-320 -o tiny").code, 2) << "too short for steps";
   EXPECT_EQ(run("run '" + press_ + "' -o /dev/null/run").code, 5);
   EXPECT_EQ(run("compare '" + gallery_ + "rocking-block/model.toml' --until 0.5 --engines exact").code, 4)
       << "the engine that was asked for cannot run it";

@@ -63,6 +63,8 @@ struct RunOptions {
 
 /// Why times up to `until` cannot be stepped by `step`: it is lost in their rounding. Empty: they can, or it is not known up to when.
 [[nodiscard]] std::string step_problem(double step, double from, double until);
+/// Why a run from `from` to `until` cannot be made: it lasts less than numbers can be divided. Empty: it can, or it is not known how long.
+[[nodiscard]] std::string length_problem(double from, double until);
 
 struct Compiled {
   std::optional<System> system;
