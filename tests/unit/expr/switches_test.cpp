@@ -145,12 +145,14 @@ TEST(Switches, InverseFunctionsOfWavesAreTrianglesAndSaws) {
           << text << " at " << x;
     }
   };
-  for (const auto& [name, wave] : {std::pair<std::string, Function>{"sin", std::sin},
-                                   std::pair<std::string, Function>{"cos", std::cos}}) {
+  for (const auto& entry : {std::pair<std::string, Function>{"sin", std::sin},
+                            std::pair<std::string, Function>{"cos", std::cos}}) {
+    const std::string& name = entry.first;
+    const Function wave = entry.second;
     for (const double sign : {1.0, -1.0}) {
       const std::string inside = (sign > 0 ? "(" : "(-") + name + "(3*x + 1))";
       const auto with = [&](Function inverse) {
-        return [=, wave = wave](double x) { return inverse(sign * wave(3 * x + 1)); };
+        return [=](double x) { return inverse(sign * wave(3 * x + 1)); };
       };
       expect_same("asin" + inside, with(std::asin), false);
       expect_same("acos" + inside, with(std::acos), false);
