@@ -324,7 +324,9 @@ void fields(Visit& visit, model::Table& table) {
   visit({.name = "x", .doc = "Places, ascending; with `y`, or both from `file`.", .least = 1, .most = 100000},
         table.x);
   visit({.name = "y", .doc = "Values, as many as `x`.", .least = 1, .most = 100000}, table.y);
-  visit({.name = "file", .doc = "CSV file of two columns, beside the model file; a first row of names is passed over."}, table.file);
+  visit({.name = "file",
+         .doc = "CSV file of two columns, beside the model file; a first row of names is passed over."},
+        table.file);
   visit({.name = "between",
          .doc = "How values between two places are found.",
          .fallback = "linear",
