@@ -41,6 +41,8 @@ struct EventEngine::Run {
   static constexpr double kSmallRate =
       1e-9;  ///< a derivative of a surface below this share of its terms is a zero of some order
   static constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
+  static constexpr std::uint16_t kSlips = static_cast<std::uint16_t>(
+      contact::bit(contact::RowStatus::slip_plus) | contact::bit(contact::RowStatus::slip_minus));
 
   explicit Run(const model::System& system);
   virtual ~Run() = default;
@@ -153,36 +155,39 @@ struct EventEngine::Run {
   [[nodiscard]] bool crossing_counts(const Guard& guard, bool rising);
   [[nodiscard]] int side_before(const Guard& guard) const;
 
-  // --- event_handling.cpp: from what happened to the next mode ---
+  // --- event_handling.cpp: what happened ---
   void begin_instant();
   [[nodiscard]] Event event_here(EventKind kind, int place);
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
+  [[nodiscard]] bool handle_parting();
   void take_timetable();
+  void reset_bristles();
+  void list_changes();
+  void end_phase();
+
+  // --- event_limits.cpp: statuses at their limits ---
+  [[nodiscard]] bool only_touches(const Guard& guard);
+  [[nodiscard]] bool margin_touches(const Guard& guard, double time);
+  [[nodiscard]] bool slip_returns(const Guard& guard);
+  void exclude_exhausted_rows(const Guard& margin, bool touched, bool switches);
+  void exclude_condition(const Guard& guard, bool touched, bool switches);
+  void exclude_touched(const Guard& guard);
+  void rest_unmoved_slips();
+  void stop_slips();
+  [[nodiscard]] bool rows_part();
+  void free_unloaded(Mode& mode);
+  [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
+  void wake_unloaded();
+
+  // --- event_settle.cpp: the next mode ---
   [[nodiscard]] bool settle();
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool follow_massless();
-  void join_touching();
-  void stop_slips();
-  void free_unloaded(Mode& mode);
-  [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
-  void wake_unloaded();
+  [[nodiscard]] bool take_open_surfaces();
   [[nodiscard]] bool restart();
-  void exclude_exhausted_rows(const Guard& margin, bool touched, bool switches);
-  void exclude_condition(const Guard& guard, bool touched, bool switches);
-  void exclude_touched(const Guard& guard);
-  void rest_unmoved_slips();
-  [[nodiscard]] bool rows_part();
-  [[nodiscard]] bool handle_parting();
-  [[nodiscard]] bool slip_returns(const Guard& guard);
-  [[nodiscard]] bool only_touches(const Guard& guard);
-  [[nodiscard]] bool negative_ahead(const Guard& guard, double time);
-  [[nodiscard]] bool margin_touches(const Guard& guard, double time);
-  void reset_bristles();
-  void list_changes();
-  void end_phase();
 
   // --- event_watches.cpp: watches, and the switches that they alone read ---
   [[nodiscard]] bool note_watches();
@@ -194,6 +199,7 @@ struct EventEngine::Run {
   void turn_observed();
 
   // --- event_impacts.cpp: contacts that close ---
+  void join_touching();
   [[nodiscard]] bool touch();
   bool mark_touching();
   void close_gap(int relation);
@@ -241,7 +247,6 @@ struct EventEngine::Run {
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool kink_inside(int k) const;
-  [[nodiscard]] bool take_open_surfaces();
   [[nodiscard]] bool decide_surfaces();
   [[nodiscard]] bool decide_open_surfaces();
   [[nodiscard]] bool decide_surface(int k);
@@ -266,6 +271,7 @@ struct EventEngine::Run {
   void tell_impulses(bool tail);
 
   // --- event_zeros.cpp: guards that start at zero ---
+  [[nodiscard]] bool negative_ahead(const Guard& guard, double time);
   void set_guard_zeros();
   [[nodiscard]] double reaction_scale(int relation);
 

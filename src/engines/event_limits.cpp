@@ -1,0 +1,282 @@
+// Statuses at their limits: loads that only touch zero and those that let go, slips that are nothing but rounding, rows that nothing presses, and
+// dependent rows whose drives part.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "event_run.hpp"
+
+namespace judder::engines {
+
+// Whether a limit of friction, or the end of a reaction, is reached with a horizontal tangent and left again, as far as the series of the motion tells.
+bool EventEngine::Run::only_touches(const Guard& guard) {
+  constexpr double kFlat = 1e-6;  ///< share of its scale that it would change by in the time of a phase
+  const double time = std::max(t_ - phase_start_, last_flight_);
+  const Mode& mode = motion_.mode();
+  if (!(time > 0) || !changed_.empty()) return false;
+  if (decider_.on_massless(guard.place)) return false;  // the series knows no balance of forces
+  if (guard.kind == GuardKind::margin && guard.tangent < 0) return margin_touches(guard, time);
+  if (!series_.compute(mode, 3)) return false;
+  const expr::Series margin =
+      guard.kind == GuardKind::reaction ? series_.normal(guard.place)
+      : guard.kind == GuardKind::margin
+          ? series_.condition(guards_.condition(guard))
+          : series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
+  return margin.c[1] * time >= -kFlat * guard.scale && margin.c[2] * time * time > kFlat * guard.scale;
+}
+
+// The margin of reactions that are not unique has no series: it is asked for a little earlier and later.
+bool EventEngine::Run::margin_touches(const Guard& guard, double time) {
+  constexpr double kShare = 1e-3;  ///< of the time of a phase
+  constexpr double kFlat = 1e-6;   ///< as above
+  if (!series_.compute(motion_.mode(), expr::kTaylorOrder)) return false;
+  const auto margin_at = [&](double later) {
+    series_.state(later, node_y_.data());
+    motion_.load(t_ + later, node_y_.data());
+    if (!motion_.evaluate()) return std::numeric_limits<double>::quiet_NaN();
+    guards_.sharing.share(motion_);
+    return guards_.value(guard);
+  };
+  const double before = margin_at(-kShare * time);
+  const double after = margin_at(kShare * time);
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate()) return false;
+  const double slope = (after - before) / (2 * kShare);
+  const double curvature = (after + before) / (kShare * kShare);
+  return slope >= -kFlat * guard.scale && curvature > kFlat * guard.scale;
+}
+
+// A slip that is zero and grows in the direction of its mode has only been touched: the dip was shallower than what the landing resolves.
+bool EventEngine::Run::slip_returns(const Guard& guard) {
+  const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
+  double rate = row.zeta;
+  double terms = std::abs(row.zeta);
+  for (int i = 0; i < layout_.coordinates; ++i) {
+    rate += row.w[i] * motion_.acceleration()[i];
+    terms += std::abs(row.w[i] * motion_.acceleration()[i]);
+  }
+  if (guard.sign * rate > 64 * std::numeric_limits<double>::epsilon() * terms) return true;
+  // Reached with a horizontal tangent, and left again: a belt that stops for a moment.
+  constexpr double kFlat = 1e-6;  ///< share of its scale that it would change by in the time of a phase
+  const double time = std::max(t_ - phase_start_, last_flight_);
+  if (!(time > 0) || !changed_.empty() || guard.sign * rate * time < -kFlat * guard.scale) return false;
+  if (!series_.compute(motion_.mode(), 3)) return false;
+  const expr::Series slip = series_.slip(guard.place, guard.tangent);
+  return guard.sign * slip.c[1] * time >= -kFlat * guard.scale &&
+         guard.sign * slip.c[2] * time * time > kFlat * guard.scale;
+}
+
+// The laws of a condition are at their limits together: their rows let go, or, where it is only touched, none of them does. Where a side
+// changes at the same instant, what follows tells.
+void EventEngine::Run::exclude_condition(const Guard& guard, bool touched, bool switches) {
+  const bool binding = touched || !switches;
+  constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
+  for (const ReactionConditions::Part& part : guards_.condition(guard)) {
+    const model::Relation& relation = system_.relations()[part.relation];
+    if (part.tangent >= 0) {
+      const int number = relation.first_tangent + part.tangent;
+      if (binding) exclusions_.tangent[number] |= touched ? kSlips : kStick;
+      fresh_tangent_[number] = 1;
+      continue;
+    }
+    fresh_relation_[part.relation] = 1;
+    if (mode_.normal[part.relation] == NormalStatus::held) {
+      if (!touched && binding)
+        exclusions_.normal[part.relation] |=
+            contact::bit(part.side > 0 ? contact::RowStatus::held_plus : contact::RowStatus::held_minus);
+      continue;
+    }
+    // At the tip of the cone a sticking contact may also go on slipping.
+    bool sticks = false;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (mode_.tangent[number] != TangentStatus::stick) continue;
+      sticks = true;
+      if (!touched && binding) exclusions_.tangent[number] |= kStick;
+      fresh_tangent_[number] = 1;
+    }
+    if (touched)
+      exclusions_.normal[part.relation] |= contact::bit(contact::RowStatus::open);
+    else if (!sticks && binding)
+      exclusions_.normal[part.relation] |= contact::bit(contact::RowStatus::closed);
+  }
+}
+
+// Other conditions of the block may touch zero with it, though no zero of theirs was seen.
+void EventEngine::Run::exclude_touched(const Guard& guard) {
+  constexpr double kNear = 1e-6;  ///< of its scale: at zero
+  exclude_condition(guard, true, false);
+  for (const Guard& other : guards_.list()) {
+    if (other.kind != GuardKind::margin || other.tangent < 0 || other.tangent == guard.tangent ||
+        other.place != guard.place || guards_.value(other) > kNear * other.scale)
+      continue;
+    if (only_touches(other)) exclude_condition(other, true, false);
+  }
+}
+
+// Rows whose share of the reactions is used up, at the margin of a redundant block. Where it is only touched they may not leave.
+void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched, bool switches) {
+  guards_.sharing.share(motion_);
+  // Forces that vanish together leave no scale of their own: what they have been counts too.
+  const double threshold = 1e-6 * std::max(guards_.sharing.force_scale(margin.place), margin.scale);
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] == NormalStatus::open || guards_.sharing.block(r) != margin.place) continue;
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = work_.relation[r];
+    double limit = rows.base;
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+      limit += rows.factors[f] * std::abs(motion_.normal()[relation.feeds[f]]);
+    bool sticks = false;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (mode_.tangent[number] != TangentStatus::stick) continue;
+      sticks = true;
+      if (rows.tangent[j].mu_static * limit - std::abs(motion_.tangent()[number]) > threshold) continue;
+      if (touched || !switches)
+        exclusions_.tangent[number] |= touched ? kSlips : contact::bit(contact::RowStatus::stick);
+      fresh_tangent_[number] = 1;
+    }
+    if (mode_.normal[r] == NormalStatus::closed && (!sticks || touched) && motion_.normal()[r] <= threshold) {
+      if (touched || !switches)
+        exclusions_.normal[r] |=
+            contact::bit(touched ? contact::RowStatus::open : contact::RowStatus::closed);
+      fresh_relation_[r] = 1;
+    }
+  }
+}
+
+// Rows that depend on each other hold together only while their drives agree: a wall that stands pushes a body on its brake from the moment on at
+// which it comes.
+bool EventEngine::Run::rows_part() {
+  constexpr double kParted = 100;  ///< errors of steps add up to some tolerances
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
+  if (!motion_.redundant()) return false;
+  motion_.load(t_, y_.data());
+  const int n = layout_.coordinates;
+  const auto speed = scale_.begin() + n;  // that each coordinate has had
+  const double fastest = *std::max_element(speed, speed + n);
+  for (int k = 0; k < motion_.active(); ++k) {
+    const int r = motion_.active_relation(k);
+    const model::Relation& relation = system_.relations()[r];
+    const int j = motion_.active_tangent(k);
+    if (relation.rows_constant || (j < 0 && !relation.holonomic)) continue;
+    const model::RelationRows& rows = system_.rows(work_, r);
+    const double* w = j < 0 ? rows.w : rows.tangent[j].w;
+    double size = std::abs(j < 0 ? rows.gap_time : rows.tangent[j].drive);
+    double rounding =
+        0;  // rows are solved together, and what others carry leaves its last bits in all of them
+    for (int i = 0; i < n; ++i) {
+      size += std::abs(w[i]) * speed[i];
+      rounding += std::abs(w[i]) * kBits * fastest;
+    }
+    const double rate = j < 0 ? rows.gap_rate : rows.tangent[j].slip;
+    if (std::abs(rate) > kParted * options_.tolerance * size + rounding) return true;
+  }
+  return false;
+}
+
+// A slip that is nothing but rounding, since it began with no acceleration or because this is the instant at which it ends: what it has been says
+// nothing, and the row is decided as one at rest.
+void EventEngine::Run::rest_unmoved_slips() {
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
+  const double elapsed = t_ - phase_.time;
+  if (!(elapsed > 0)) return;
+  motion_.load(t_, y_.data());
+  for (const Guard& guard : guards_.list()) {
+    if (guard.kind != GuardKind::slip || decider_.on_massless(guard.place)) continue;
+    const int number = system_.relations()[guard.place].first_tangent + guard.tangent;
+    if (mode_.tangent[number] != reference_.tangent[number] || slip_returned_[number] != 0) continue;
+    const model::RelationRows::Tangent& row = system_.rows(work_, guard.place).tangent[guard.tangent];
+    double size = std::abs(row.drive);
+    double terms = std::abs(row.zeta);
+    for (int i = 0; i < layout_.coordinates; ++i) {
+      size += std::abs(row.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), speed_before_[i]);
+      terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
+    }
+    if (std::abs(guards_.value(guard)) > kBits * size + 0.125 * kBits * terms * elapsed) continue;
+    mode_.tangent[number] = TangentStatus::stick;
+    fresh_tangent_[number] = 1;
+  }
+}
+
+// Slips that are zero to rounding where time switches: what follows tells whether they go on.
+void EventEngine::Run::stop_slips() {
+  constexpr double kStopped = 1e-13;  ///< share of what a slip has been
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (mode_.normal[r] == NormalStatus::open || relation.smooth_friction) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (direction(mode_.tangent[number]) == 0) continue;
+      const double slip = system_.rows(work_, r).tangent[j].slip;
+      if (std::abs(slip) > std::max(kStopped * guards_.slip_scale(number), slip_rounding(r, j))) continue;
+      mode_.tangent[number] = TangentStatus::stick;
+      fresh_tangent_[number] = 1;
+    }
+  }
+}
+
+// Rows that nothing can press before the next event are no rows. At rest they would hold nothing, and nothing would be left of the margin of those
+// that hold with them; and where others hold them, the direction of their slip is nothing but rounding.
+void EventEngine::Run::free_unloaded(Mode& mode) {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.tangents == 0 || relation.smooth_friction || relation.direction_in_force ||
+        mode.normal[r] == NormalStatus::open || decider_.on_massless(r))
+      continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      TangentStatus& status = mode.tangent[relation.first_tangent + j];
+      if (status != TangentStatus::free && never_loaded(mode, r)) status = TangentStatus::free;
+    }
+  }
+}
+
+// Whether the load of a relation is zero for every state and time, with the sides and contacts of a mode.
+bool EventEngine::Run::never_loaded(const Mode& mode, int r) {
+  const model::Relation& relation = system_.relations()[r];
+  for (const int feed : relation.feeds) {
+    if (mode.normal[feed] != NormalStatus::open) return false;
+  }
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode.side[k];
+  if (relation.law.outputs() == 0) return false;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), relation.law.outputs()));
+  relation.law.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  if (surface_memory_[0] != 0) return false;
+  // A formula that is exactly zero at states that have nothing in common is zero: max(0, x) on the side of 0.
+  const int state_end = 1 + layout_.integrated();
+  probe_.assign(work_.in.begin(), work_.in.end());
+  constexpr int kProbes = 3;
+  for (int probe = 0; probe < kProbes; ++probe) {
+    for (int i = 0; i < state_end; ++i) {
+      const double sign = ((i + probe) & 1) != 0 ? -1 : 1;
+      probe_[i] = sign * (0.7548776662466927 + 0.5698402909980532 * i + 1.3247179572447460 * probe);
+    }
+    relation.law.evaluate(probe_.data(), surface_memory_.data(), work_.registers.data());
+    if (surface_memory_[0] != 0) return false;
+  }
+  return true;
+}
+
+// Rows that nothing pressed have the status of their slip when they are decided again.
+void EventEngine::Run::wake_unloaded() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.tangents == 0 || relation.smooth_friction || mode_.normal[r] == NormalStatus::open) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      TangentStatus& status = mode_.tangent[relation.first_tangent + j];
+      if (status != TangentStatus::free) continue;
+      const model::RelationRows::Tangent& row = system_.rows(work_, r).tangent[j];
+      double size = std::abs(row.drive);
+      for (int i = 0; i < layout_.coordinates; ++i)
+        size += std::abs(row.w[i]) *
+                std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
+      const bool zero = std::abs(row.slip) <= 1e3 * std::numeric_limits<double>::epsilon() * size;
+      status = zero           ? TangentStatus::stick
+               : row.slip > 0 ? TangentStatus::slip_plus
+                              : TangentStatus::slip_minus;
+      fresh_tangent_[relation.first_tangent + j] = 1;
+    }
+  }
+}
+
+}  // namespace judder::engines

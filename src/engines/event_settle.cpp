@@ -1,0 +1,297 @@
+// The next mode: sides, impacts and decisions until nothing changes, and the phase that then begins (docs/theory.md, "An instant").
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "event_run.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder::engines {
+namespace {
+
+constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this times the scale of their row
+constexpr int kMostTangentialImpacts = 100;   ///< at one instant
+constexpr int kMostRounds = 50;               ///< of sides, impacts and decisions at one instant
+
+}  // namespace
+
+// Where a switch changes side no gap may jump: a closed contact would have to leap, an open one would find itself inside the other body.
+bool EventEngine::Run::gaps_continue() {
+  if (mode_.side == reference_.side) return true;
+  motion_.load(t_, y_.data());
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (!relation.has_normal || !relation.holonomic) continue;
+    double before = 0;
+    double after = 0;
+    double rate = 0;
+    double slack = options_.tolerance * guards_.gap_scale(r);
+    for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = reference_.side[k];
+    system_.gap(work_, r, before, rate);
+    slack += 8 * rounding_of(relation.gap);
+    for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
+    system_.gap(work_, r, after, rate);
+    slack += 8 * rounding_of(relation.gap);
+    const bool open = mode_.normal[r] == NormalStatus::open;
+    // An open gap may be a little below zero before, where its contact is about to close: it must not be deeper afterwards.
+    if (open ? after >= std::min(before, 0.0) - slack : std::abs(after - before) <= slack) continue;
+    return fail({Reason::discontinuous, t_, relation.place,
+                 "the gap jumps from " + to_text(before) + " to " + to_text(after) +
+                     " where a switch changes its side; write branches that meet there"});
+  }
+  return true;
+}
+
+// Notes the surfaces at zero that this instant has decided. True: some are slid on.
+bool EventEngine::Run::take_open_surfaces() {
+  bool slides = false;
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (carried_[k] == 0) continue;
+    slides = slides || mode_.slides(k);
+    if (!contains(seen_open_, k))
+      seen_open_.insert(std::lower_bound(seen_open_.begin(), seen_open_.end(), k), k);
+  }
+  return slides;
+}
+
+// Massless coordinates go where the forces balance with the statuses as they are: their speeds jump with the forces.
+bool EventEngine::Run::follow_massless() {
+  load_statuses();
+  if (!system_.motion(work_))
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  motion_.take_massless(y_.data());
+  return true;
+}
+
+// Decides the mode, lists what changed, and starts the next phase: sides and directions by value, impacts, then what the motion decides, until
+// nothing changes any more (mechanics: docs/theory.md, "An instant").
+bool EventEngine::Run::settle() {
+  seen_open_.clear();
+  tangential_impacts_ = 0;
+  bool decided = false;
+  bool settled = false;
+  bool crossed = false;  // a decision has changed a side
+  for (int round = 0; round < kMostRounds && !settled; ++round) {
+    motion_.load(t_, y_.data());
+    if (has_massless_ && !follow_massless()) return false;
+    if (!decided) wake_unloaded();
+    const bool sides = sides_by_value();
+    const bool jumped =
+        sides || crossed || rates_jump_ || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
+    rates_jump_ = false;
+    bool moved = false;  // a status that the jump of a rate has changed
+    if (jumped) {
+      // What was decided with other sides is decided again, from what is known of this instant.
+      if (decided && sides) {
+        mode_.normal = entering_.normal;
+        mode_.pressed = entering_.pressed;
+        mode_.tangent = entering_.tangent;
+        exclusions_.clear();
+      }
+      search_.known = mode_;
+      if (rates_by_value()) strikes_ = true;
+      moved = !(search_.known == mode_);
+    }
+    if (!decided || sides) entering_ = mode_;
+    crossed = false;
+    list_switch_changes();
+    if (!quiet_ && !gaps_continue()) return false;
+    // A contact that opened or was open with a gap of zero may approach now: that is an impact of the same instant.
+    if (!strikes_) {
+      std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
+      strikes_ = mark_touching();
+      if (strikes_ && decided) exclusions_.clear();
+      if (!strikes_ && !decided) join_touching();
+    }
+    if (strikes_) {
+      strikes_ = false;
+      decided = false;
+      if (!touch()) return false;
+      if (round > 0) exclusions_.clear();
+      // A slip that an impact leaves has its direction by value, whatever it was to end with.
+      for (int j = 0; j < layout_.tangents; ++j) {
+        if (direction(mode_.tangent[j]) != 0) exclusions_.tangent[j] = 0;
+      }
+      continue;
+    }
+    // A slide has put the state onto its surface: what is at zero only now is decided too.
+    bool joined = false;
+    for (const int k : open_) joined = joined || !contains(seen_open_, k);
+    settled = decided && !sides && !moved && !joined;
+    if (settled) break;
+    sides_before_ = mode_.side;
+    if (!decide_surfaces()) return false;
+    if (take_open_surfaces() && !quiet_) project_sliding();
+    crossed = !quiet_ && mode_.side != sides_before_;
+    list_switch_changes();
+    decided = true;
+  }
+  if (!settled) {
+    std::string names;
+    for (const int k : open_) names += (names.empty() ? "" : ", ") + system_.switches()[k].place;
+    return fail({Reason::indeterminate, t_, names,
+                 "switches and contacts change each other's sides in a circle at this instant"});
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] != reference_.normal[r]) fresh_relation_[r] = 1;
+  }
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if (mode_.tangent[j] != reference_.tangent[j]) fresh_tangent_[j] = 1;
+  }
+  if (!restart()) return false;
+  const bool goes_on = accumulation_end_ != t_ || end_tail();
+  if (!quiet_) {
+    list_changes();
+    list_watch_jumps();
+    for (Event& event : pending_) report(event);
+    if (!pending_.empty() && quiet_rows_) quiet_rows_ = false;
+    if (!quiet_rows_) rows_after_event();
+  }
+  pending_.clear();
+  return goes_on;
+}
+
+bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
+  for (int r = 0; r < layout_.relations; ++r) decider_.force_floor[r] = guards_.normal_scale(r);
+  for (int j = 0; j < layout_.tangents; ++j)
+    decider_.force_floor[layout_.relations + j] = guards_.tangent_scale(j);
+  status = decider_.decide(mode, exclusions_, kDecisionTolerance);
+  if (status.reason == Reason::inconsistent) {
+    // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much. So is what moves with
+    // the time, to its last bit.
+    const double time = std::max(t_ - phase_.time, last_flight_);
+    const double clock = time > 0 ? 64 * std::numeric_limits<double>::epsilon() * std::abs(t_) / time : 0;
+    const double slack = std::clamp(std::max(1e3 * state_tolerance(), clock), 1e-9, 1e-5);
+    const Status again = decider_.decide(mode, exclusions_, slack);
+    if (again.ok()) status = again;
+  }
+  if (status.reason == Reason::inconsistent) {
+    // A status that has just ended may go on where another row lets its forces jump at the same instant, from static to slip friction.
+    Mode other = mode;
+    const Status again = decider_.decide(other, no_exclusions_, kDecisionTolerance);
+    const bool moved = other.normal != reference_.normal || other.pressed != reference_.pressed ||
+                       other.tangent != reference_.tangent;
+    if (again.ok() && moved) {
+      status = again;
+      mode = other;
+    }
+  }
+  if (status.reason == Reason::inconsistent) {
+    // Of several rows that are at their limits together some may hold on: it is enough that one lets go.
+    constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
+    for (int j = 0; j < layout_.tangents; ++j) {
+      if ((exclusions_.tangent[j] & kStick) == 0) continue;
+      Mode other = mode;
+      Decider::Exclusions one = no_exclusions_;
+      one.tangent[j] = kStick;
+      const Status again = decider_.decide(other, one, kDecisionTolerance);
+      if (!again.ok()) continue;
+      status = again;
+      mode = other;
+      break;
+    }
+  }
+  result_.undecided_ties += decider_.undecided_ties();
+  if (!decider_.reactions_unique()) result_.reactions_not_unique = true;
+  if (decider_.unchecked()) result_.uniqueness_unchecked = true;
+  // A node whose friction is overcome at once has gone where it balances.
+  if (status.ok() && decider_.any_on_massless()) motion_.take_massless(y_.data());
+  if (status.ok()) free_unloaded(mode);
+  return status.ok();
+}
+
+// No reaction, or several. True: the run goes on, with mode_ decided.
+bool EventEngine::Run::paradox(Status status) {
+  const int relation = decider_.failed_relation();
+  if ((status.reason != Reason::inconsistent && status.reason != Reason::indeterminate) || relation < 0)
+    return fail(std::move(status));
+  const bool inconsistent = status.reason == Reason::inconsistent;
+  if (quiet_) {  // at the start: from here on there is something to list
+    quiet_ = false;
+    quiet_rows_ = false;
+    rows_before_event();
+  }
+  Event event = event_here(EventKind::painleve, relation);
+  event.words[0] = inconsistent ? Word::inconsistent : Word::indeterminate;
+  pending_.push_back(event);
+
+  if (!inconsistent && options_.on_painleve != OnPainleve::stop &&
+      mode_.normal[relation] == NormalStatus::closed) {
+    // The branch with sliding contact is unstable under any compliance of the contact; the contact opens.
+    exclusions_.normal[relation] |= contact::bit(contact::RowStatus::closed);
+    fresh_relation_[relation] = 1;
+    Status next;
+    if (decide_with(mode_, next)) return true;
+  }
+  if (inconsistent && options_.on_painleve == OnPainleve::tangential_impact &&
+      tangential_impacts_ < kMostTangentialImpacts) {
+    ++tangential_impacts_;
+    motion_.load(t_, y_.data());
+    for (int j = 0; j < layout_.tangents; ++j)
+      work_.in[layout_.direction() + j] = direction(mode_.tangent[j]);
+    if (collider_.tangential_impact(mode_, relation, false, pending_)) {
+      std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
+      add_impact_work();
+      tell_impulses(false);
+      settle_reference();
+      exclusions_.clear();
+      fresh_relation_[relation] = 1;
+      fresh_tangent_[system_.relations()[relation].first_tangent] = 1;
+      ++result_.impacts;
+      Status next;
+      return decide_with(mode_, next) || paradox(next);
+    }
+  }
+  for (Event& listed : pending_) report(listed);
+  pending_.clear();
+  return fail(std::move(status));
+}
+
+// Sets the decided mode in motion.
+bool EventEngine::Run::restart() {
+  // What drives a state may be another from here on: what it has been counts again.
+  for (int i = 0; i < layout_.states; ++i)
+    recent_[i] = std::max(recent_[i], scale_[2 * layout_.coordinates + i]);
+  reset_bristles();
+  if (stiff_) radau_.restart();  // what it knows of the last mode would mislead Newton's iteration
+  phase_.time = t_;
+  phase_.y.assign(y_.begin(), y_.begin() + layout_.integrated());
+  phase_.mode = mode_;
+  motion_.load(t_, y_.data());
+  if (!motion_.set_mode(mode_)) {
+    return fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite,
+                 t_,
+                 {},
+                 "the equations of motion cannot be evaluated in the new mode"});
+  }
+  explicit_.use(motion_.components());
+  if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate())
+    return fail(
+        {Reason::not_finite, t_, {}, "the equations of motion give no finite number in the new mode"});
+  if (motion_.slides()) mode_ = motion_.mode();  // with the coefficients of the sliding switches
+  motion_.note_terms();
+  project_sliding();
+  if (motion_.redundant()) guards_.sharing.set_mode(mode_);
+  take_observed();
+  guards_.build();
+  set_guard_zeros();
+  if (negative_joint_ >= 0) {
+    return fail({Reason::negative_normal, t_, system_.relations()[negative_joint_].place,
+                 "the normal force of the joint becomes negative; write abs() or max() where its sign "
+                 "may change"});
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] == NormalStatus::open) {
+      close_interval(r);
+      last_reaction_[r] = 0;
+    }
+  }
+  note_reactions(0, false);
+  have_f0_ = false;
+  end_phase();
+  return true;
+}
+
+}  // namespace judder::engines
