@@ -348,7 +348,7 @@ std::string dither_json(const DitherReport& report) {
                           {"sticks", run.shares.sticks},
                           {"longest_stick", json_number(run.shares.longest_stick)}}}};
   }
-  return json_text(out);
+  return json_text(std::move(out));
 }
 
 FileStatus write_dither(const DitherReport& report, const std::filesystem::path& folder,

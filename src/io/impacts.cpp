@@ -262,7 +262,7 @@ std::string impacts_text(const Impacts& impacts, const std::string& title) {
 std::string impacts_json(const Impacts& impacts, const std::string& title) {
   Json out{{"title", title}};
   out.update(json_impacts(impacts));
-  return json_text(out);
+  return json_text(std::move(out));
 }
 
 std::optional<analysis::Sweep> parse_sweep(const std::string& text) {

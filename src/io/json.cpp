@@ -1,6 +1,7 @@
 #include "judder/io/json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -181,93 +182,64 @@ std::string gallery_json(const std::vector<GalleryModel>& models) {
 namespace {
 
 Json periodic_json(const analysis::PeriodicMotion& motion) {
-  Json ranges = Json::object(), shares = Json::array(), drifts = Json::object();
+  Json ranges = Json::object(), drifts = Json::object();
   for (const auto& range : motion.ranges)
-    ranges[range.name] = {json_number(range.least), json_number(range.most)};
-  for (const auto& share : motion.shares)
-    shares.push_back({{"element", share.element}, {"mode", share.mode}, {"share", json_number(share.share)}});
+    ranges[range.name] =
+        list_of(std::array{range.least, range.most}, [](double x) { return json_number(x); });
   for (const auto& drift : motion.drifts) drifts[drift.name] = json_number(drift.change);
-  return {{"equilibrium", motion.equilibrium},
-          {"at_rest", motion.at_rest},
-          {"period", json_number(motion.period)},
-          {"forcing_period", motion.forcing_period > 0 ? json_number(motion.forcing_period) : Json(nullptr)},
-          {"from", json_number(motion.from)},
-          {"to", json_number(motion.to)},
-          {"distance", json_number(motion.distance)},
-          {"contraction", json_number(motion.contraction)},
-          {"ranges", ranges},
-          {"shares", shares},
-          {"events", motion.events},
-          {"events_cut", motion.events_cut},
-          {"drifts", drifts}};
+  const auto share = [](const auto& part) {
+    return object("element", part.element, "mode", part.mode, "share", json_number(part.share));
+  };
+  return object("equilibrium", motion.equilibrium, "at_rest", motion.at_rest, "period",
+                json_number(motion.period), "forcing_period",
+                motion.forcing_period > 0 ? json_number(motion.forcing_period) : Json(nullptr), "from",
+                json_number(motion.from), "to", json_number(motion.to), "distance",
+                json_number(motion.distance), "contraction", json_number(motion.contraction), "ranges",
+                std::move(ranges), "shares", list_of(motion.shares, share), "events", motion.events,
+                "events_cut", motion.events_cut, "drifts", std::move(drifts));
 }
 
 Json referee_json(const Verdict& verdict) {
   Json laws = Json::object();
   for (const LawRecord& record : verdict.laws)
-    laws[record.law] = {{"checks", record.checks}, {"worst", json_number(record.worst)}};
-  Json findings = Json::array();
-  for (const Finding& finding : verdict.findings) {
-    findings.push_back({{"law", finding.law},
-                        {"place", finding.place},
-                        {"time", json_number(finding.time)},
-                        {"ratio", json_number(finding.ratio)},
-                        {"worst_time", json_number(finding.worst_time)},
-                        {"worst_ratio", json_number(finding.worst_ratio)},
-                        {"worst_amount", json_number(finding.worst_amount)},
-                        {"count", finding.count}});
-  }
-  return {{"laws", laws}, {"findings", findings}, {"not_listed", verdict.not_kept}};
+    laws[record.law] = object("checks", record.checks, "worst", json_number(record.worst));
+  const auto finding = [](const Finding& found) {
+    return object("law", found.law, "place", found.place, "time", json_number(found.time), "ratio",
+                  json_number(found.ratio), "worst_time", json_number(found.worst_time), "worst_ratio",
+                  json_number(found.worst_ratio), "worst_amount", json_number(found.worst_amount), "count",
+                  found.count);
+  };
+  return object("laws", std::move(laws), "findings", list_of(verdict.findings, finding), "not_listed",
+                verdict.not_kept);
 }
 
 Json run_document(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
-  Json options{{"from", json_number(used.from)},
-               {"until", json_number(used.until)},
-               {"tolerance", json_number(used.tolerance)},
-               {"step", json_number(used.step)},
-               {"max_step", json_number(used.max_step)},
-               {"method", used.method},
-               {"max_events", used.max_events},
-               {"on_accumulation", used.on_accumulation},
-               {"on_painleve", used.on_painleve},
-               {"on_indeterminate", used.on_indeterminate},
-               {"solver", used.solver},
-               {"solver_tolerance", json_number(used.solver_tolerance)},
-               {"plots", used.plots}};
+  Json options = object("from", json_number(used.from), "until", json_number(used.until), "tolerance",
+                        json_number(used.tolerance), "step", json_number(used.step), "max_step",
+                        json_number(used.max_step), "method", used.method, "max_events", used.max_events,
+                        "on_accumulation", used.on_accumulation, "on_painleve", used.on_painleve,
+                        "on_indeterminate", used.on_indeterminate, "solver", used.solver, "solver_tolerance",
+                        json_number(used.solver_tolerance), "plots", used.plots);
   for (const model::RunOptions::EngineOption& option : used.engine_options) {
     if (option.engine != summary.engine) continue;
     options[option.engine][option.key] = option.text.empty() ? json_number(option.number) : Json(option.text);
   }
   Json counts = Json::object();
   for (const auto& [name, value] : summary.counts) counts[name] = std::llround(value);
-  Json out{{"program", {{"name", "judder"}, {"version", version()}}},
-           {"model",
-            {{"file", summary.model},
-             {"title", summary.title},
-             {"variants", summary.variants},
-             {"set", table(summary.set)},
-             {"parameters", table(summary.parameters)},
-             {"text", summary.model_text}}},
-           {"engine", summary.engine},
-           {"options", options},
-           {"modes_at_start", table(summary.modes)},
-           {"end",
-            {{"reason", name(summary.status.reason)},
-             {"time", json_number(summary.status.time)},
-             {"where", summary.status.where},
-             {"message", summary.status.message}}},
-           {"counts", counts},
-           {"residuals", table(summary.residuals)},
-           {"energy",
-            {{"initial", json_number(summary.energy.initial)},
-             {"final", json_number(summary.energy.final)},
-             {"supplied", json_number(summary.energy.supplied)},
-             {"dissipated", json_number(summary.energy.dissipated)},
-             {"balance", json_number(summary.energy.balance)}}},
-           {"intervals", Json::array()},  // filled in by with_intervals
-           {"notes", summary.notes},
-           {"wall_seconds", json_number(summary.wall_seconds)}};
+  Json out = object(
+      "program", object("name", "judder", "version", version()), "model",
+      object("file", summary.model, "title", summary.title, "variants", summary.variants, "set",
+             table(summary.set), "parameters", table(summary.parameters), "text", summary.model_text),
+      "engine", summary.engine, "options", std::move(options), "modes_at_start", table(summary.modes), "end",
+      object("reason", name(summary.status.reason), "time", json_number(summary.status.time), "where",
+             summary.status.where, "message", summary.status.message),
+      "counts", std::move(counts), "residuals", table(summary.residuals), "energy",
+      object("initial", json_number(summary.energy.initial), "final", json_number(summary.energy.final),
+             "supplied", json_number(summary.energy.supplied), "dissipated",
+             json_number(summary.energy.dissipated), "balance", json_number(summary.energy.balance)),
+      "intervals", Json::array(),  // filled in by with_intervals
+      "notes", summary.notes, "wall_seconds", json_number(summary.wall_seconds));
   if (summary.periodic) out["periodic"] = periodic_json(*summary.periodic);
   if (summary.verdict.judged) out["referee"] = referee_json(summary.verdict);
   return out;
@@ -376,7 +348,7 @@ std::string run_json(const RunSummary& summary, const std::vector<Event>& events
       out["events_total"] = json_number(count);
     }
   }
-  return with_intervals(json_text(out), summary);
+  return with_intervals(json_text(std::move(out)), summary);
 }
 
 }  // namespace judder::io

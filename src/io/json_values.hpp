@@ -1,12 +1,65 @@
 // What every JSON text of ours has in common.
+//
+// A tree of JSON that has members asks for memory when it is given back, in a destructor, where a refusal ends the process; and a list in braces,
+// {{"a", 1}, {"b", 2}}, makes such a tree of every pair. What a run writes on its way is made by object() and list_of() and ends in json_text():
+// they take trees apart from the leaves, which needs no memory.
 #pragma once
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace judder::io {
+
+/// Leaves an empty tree, without asking for memory.
+inline void take_apart(nlohmann::ordered_json& json) noexcept {
+  if (auto* const list = json.get_ptr<nlohmann::ordered_json::array_t*>()) {
+    for (nlohmann::ordered_json& element : *list) take_apart(element);
+    list->clear();
+  } else if (auto* const table = json.get_ptr<nlohmann::ordered_json::object_t*>()) {
+    for (auto& [key, value] : *table) take_apart(value);
+    table->clear();
+  }
+}
+
+namespace detail {
+
+inline void put(nlohmann::ordered_json& /*object*/) {}
+template <class Value, class... Rest>
+void put(nlohmann::ordered_json& object, const char* key, Value&& value, Rest&&... rest) {
+  object[key] = std::forward<Value>(value);
+  put(object, std::forward<Rest>(rest)...);
+}
+
+}  // namespace detail
+
+/// object("a", 1, "b", 2): keys and values in turn.
+template <class... Pairs>
+nlohmann::ordered_json object(Pairs&&... pairs) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  try {
+    detail::put(out, std::forward<Pairs>(pairs)...);
+  } catch (...) {
+    take_apart(out);
+    throw;
+  }
+  return out;
+}
+
+/// What `make` makes of every element, in their order.
+template <class Range, class Make>
+nlohmann::ordered_json list_of(const Range& range, const Make& make) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  try {
+    for (const auto& element : range) out.push_back(make(element));
+  } catch (...) {
+    take_apart(out);
+    throw;
+  }
+  return out;
+}
 
 /// JSON has no infinity and no NaN: null.
 inline nlohmann::ordered_json json_number(const std::optional<double>& value) {
@@ -14,8 +67,15 @@ inline nlohmann::ordered_json json_number(const std::optional<double>& value) {
 }
 
 /// Indented, with an end of line. Invalid UTF-8 (a file name, say) must not be an exception.
-inline std::string json_text(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+inline std::string json_text(nlohmann::ordered_json json, int indent = 2) {
+  try {
+    std::string text = json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    take_apart(json);
+    return text;
+  } catch (...) {
+    take_apart(json);
+    throw;
+  }
 }
 
 }  // namespace judder::io

@@ -1,8 +1,7 @@
 #include "io/manifest.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "io/disk.hpp"
+#include "io/json_values.hpp"
 
 namespace judder::io {
 namespace {
@@ -10,7 +9,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json entry(const CommittedFile& file, bool table) {
-  Json out{{"bytes", file.bytes}, {"check", file.check}};
+  Json out = object("bytes", file.bytes, "check", file.check);
   if (table) out["records"] = file.records;
   return out;
 }
@@ -44,12 +43,13 @@ std::string check_text(std::string_view bytes) {
 
 std::string with_manifest(std::string_view state_json, const Manifest& manifest) {
   if (state_json.empty() || state_json.front() != '{') return std::string(state_json);
-  const Json files{{"trajectory.csv", entry(manifest.trajectory, true)},
-                   {"events.csv", entry(manifest.events, true)},
-                   {"run.json", entry(manifest.run, false)}};
+  std::string files = json_text(object("trajectory.csv", entry(manifest.trajectory, true), "events.csv",
+                                       entry(manifest.events, true), "run.json", entry(manifest.run, false)),
+                                -1);
+  files.pop_back();  // the end of line
   const std::string_view rest = state_json.substr(1);
   const bool alone = rest.find_first_not_of(" \t\r\n") == rest.find('}');
-  const std::string text = " \"files\": " + files.dump() + (alone ? "" : ",") + std::string(rest);
+  const std::string text = " \"files\": " + files + (alone ? "" : ",") + std::string(rest);
   return std::string(kBegin) + check_text(text) + std::string(kEnd) + text;
 }
 

@@ -1,7 +1,5 @@
 #include "judder/io/state_file.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <stdexcept>
 
 #include "io/disk.hpp"
+#include "io/json_values.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/writer.hpp"
 
@@ -30,11 +29,7 @@ Json number(double x) {
   return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
 }
 
-Json numbers(const std::vector<double>& values) {
-  Json out = Json::array();
-  for (const double x : values) out.push_back(number(x));
-  return out;
-}
+Json numbers(const std::vector<double>& values) { return list_of(values, number); }
 
 /// The functions that read throw; read_state turns that into words.
 [[noreturn]] void refuse(const std::string& message) { throw std::invalid_argument(message); }
@@ -100,9 +95,7 @@ std::vector<double> numbers_in(const Json& in, const char* name, Allowed allowed
 
 template <class Status, std::size_t n>
 Json words(const std::vector<Status>& values, const std::array<const char*, n>& names) {
-  Json out = Json::array();
-  for (const Status value : values) out.push_back(names[static_cast<std::size_t>(value)]);
-  return out;
+  return list_of(values, [&names](Status value) { return names[static_cast<std::size_t>(value)]; });
 }
 
 template <class Status, std::size_t n>
@@ -119,11 +112,9 @@ std::vector<Status> statuses_in(const Json& in, const char* name, const std::arr
 }
 
 Json mode_json(const engines::Mode& mode) {
-  return {{"normal", words(mode.normal, kNormal)},
-          {"pressed", mode.pressed},
-          {"tangent", words(mode.tangent, kTangent)},
-          {"side", numbers(mode.side)},
-          {"surface", words(mode.surface, kSurface)}};
+  return object("normal", words(mode.normal, kNormal), "pressed", mode.pressed, "tangent",
+                words(mode.tangent, kTangent), "side", numbers(mode.side), "surface",
+                words(mode.surface, kSurface));
 }
 
 engines::Mode to_mode(const Json& in) {
@@ -158,10 +149,9 @@ constexpr PhaseList kPhaseLists[] = {{"y", &PhaseMemory::y},
                                      {"timetable", &PhaseMemory::timetable, Allowed::any}};
 
 Json phase_json(const PhaseMemory& phase) {
-  Json out{{"time", number(phase.time)},   {"mode", mode_json(phase.mode)},
-           {"start", number(phase.start)}, {"last_flight", number(phase.last_flight)},
-           {"grow", phase.grow},           {"largest_energy", number(phase.largest_energy)},
-           {"stiff", phase.stiff},         {"tail_end", number(phase.tail_end)}};
+  Json out = object("time", number(phase.time), "mode", mode_json(phase.mode), "start", number(phase.start),
+                    "last_flight", number(phase.last_flight), "grow", phase.grow, "largest_energy",
+                    number(phase.largest_energy), "stiff", phase.stiff, "tail_end", number(phase.tail_end));
   for (const PhaseList& each : kPhaseLists) out[each.name] = numbers(phase.*each.member);
   return out;
 }
@@ -181,39 +171,30 @@ PhaseMemory to_phase(const Json& in) {
 }
 
 Json past_json(const RunPast& past) {
-  Json laws = Json::array(), findings = Json::array(), extremes = Json::array(), hardest = Json::array();
-  for (const LawRecord& record : past.verdict.laws)
-    laws.push_back({{"law", record.law}, {"checks", record.checks}, {"worst", number(record.worst)}});
-  for (const Finding& finding : past.verdict.findings) {
-    findings.push_back({{"law", finding.law},
-                        {"place", finding.place},
-                        {"time", number(finding.time)},
-                        {"ratio", number(finding.ratio)},
-                        {"worst_time", number(finding.worst_time)},
-                        {"worst_ratio", number(finding.worst_ratio)},
-                        {"worst_amount", number(finding.worst_amount)},
-                        {"count", finding.count}});
-  }
-  for (const Extremes& column : past.extremes)
-    extremes.push_back({{"column", column.name},
-                        {"least", number(column.least)},
-                        {"least_time", number(column.least_time)},
-                        {"most", number(column.most)},
-                        {"most_time", number(column.most_time)}});
-  for (const auto& [contact, impulse] : past.hardest)
-    hardest.push_back({{"contact", contact}, {"impulse", number(impulse)}});
-  return {
-      {"judged", past.verdict.judged},
-      {"laws", laws},
-      {"findings", findings},
-      {"not_listed", past.verdict.not_kept},
-      {"reactions_not_unique", past.reactions_not_unique},
-      {"uniqueness_unchecked", past.uniqueness_unchecked},
-      {"worst_gap", number(past.worst_gap)},
-      {"gains", {{"count", past.gains.count}, {"sum", number(past.gains.sum)}, {"first", past.gains.first}}},
-      {"intervals", past.intervals},
-      {"extremes", extremes},
-      {"hardest", hardest}};
+  const auto law = [](const LawRecord& record) {
+    return object("law", record.law, "checks", record.checks, "worst", number(record.worst));
+  };
+  const auto finding = [](const Finding& found) {
+    return object("law", found.law, "place", found.place, "time", number(found.time), "ratio",
+                  number(found.ratio), "worst_time", number(found.worst_time), "worst_ratio",
+                  number(found.worst_ratio), "worst_amount", number(found.worst_amount), "count",
+                  found.count);
+  };
+  const auto extreme = [](const Extremes& column) {
+    return object("column", column.name, "least", number(column.least), "least_time",
+                  number(column.least_time), "most", number(column.most), "most_time",
+                  number(column.most_time));
+  };
+  const auto impact = [](const auto& largest) {
+    return object("contact", largest.first, "impulse", number(largest.second));
+  };
+  return object("judged", past.verdict.judged, "laws", list_of(past.verdict.laws, law), "findings",
+                list_of(past.verdict.findings, finding), "not_listed", past.verdict.not_kept,
+                "reactions_not_unique", past.reactions_not_unique, "uniqueness_unchecked",
+                past.uniqueness_unchecked, "worst_gap", number(past.worst_gap), "gains",
+                object("count", past.gains.count, "sum", number(past.gains.sum), "first", past.gains.first),
+                "intervals", past.intervals, "extremes", list_of(past.extremes, extreme), "hardest",
+                list_of(past.hardest, impact));
 }
 
 constexpr long kMostCount = 1L << 53;
@@ -274,17 +255,11 @@ RunPast to_past(const Json& in) {
 
 /// What must be the same in the model that takes up the state.
 Json identity(const model::System& system) {
-  Json relations = Json::array();
-  for (const model::Relation& relation : system.relations()) relations.push_back(relation.name);
-  Json watches = Json::array();
-  for (const model::WatchInfo& watch : system.watches()) watches.push_back(watch.name);
-  Json switches = Json::array();
-  for (const model::SwitchInfo& info : system.switches()) switches.push_back(info.place);
-  return {{"coordinates", system.coordinate_names()},
-          {"states", system.state_names()},
-          {"relations", relations},
-          {"watches", watches},
-          {"switches", switches}};
+  const auto name = [](const auto& named) { return named.name; };
+  const auto place = [](const model::SwitchInfo& info) { return info.place; };
+  return object("coordinates", system.coordinate_names(), "states", system.state_names(), "relations",
+                list_of(system.relations(), name), "watches", list_of(system.watches(), name), "switches",
+                list_of(system.switches(), place));
 }
 
 /// Whether a side is one that its switch can have, or lies between two of them.
@@ -353,13 +328,9 @@ Json owner_json(const StateOwner& owner) {
   for (const auto& [name, check] : owner.data) data[name] = check;
   for (const auto& [name, value] : owner.set) set[name] = value;
   for (const auto& [name, value] : owner.parameters) parameters[name] = number(value);
-  return {{"equations", owner.equations},
-          {"data", data},
-          {"parameters", parameters},
-          {"variants", owner.variants},
-          {"set", set},
-          {"engine", owner.engine},
-          {"until_periodic", owner.until_periodic}};
+  return object("equations", owner.equations, "data", std::move(data), "parameters", std::move(parameters),
+                "variants", owner.variants, "set", std::move(set), "engine", owner.engine, "until_periodic",
+                owner.until_periodic);
 }
 
 /// The first line that the two texts do not share.
@@ -532,24 +503,14 @@ Moment start_moment(const model::System& system, double from) {
 
 std::string state_json(const model::System& system, const Moment& moment, const StateOwner& owner,
                        const RunPast& past) {
-  const Json out{{"format", 3},
-                 {"time", number(moment.time)},
-                 {"model", identity(system)},
-                 {"owner", owner_json(owner)},
-                 {"y", numbers(moment.y)},
-                 {"mode", mode_json(moment.mode)},
-                 {"dissipated", numbers(moment.dissipated)},
-                 {"supplied", numbers(moment.supplied)},
-                 {"initial_energy", number(moment.initial_energy)},
-                 {"step", number(moment.step)},
-                 {"scales", numbers(moment.scales)},
-                 {"events", moment.events},
-                 {"watch_counts", moment.watch_counts},
-                 {"started", moment.started},
-                 {"history", numbers(moment.history)},
-                 {"phase", phase_json(moment.phase)},
-                 {"past", past_json(past)}};
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(
+      object("format", 3, "time", number(moment.time), "model", identity(system), "owner", owner_json(owner),
+             "y", numbers(moment.y), "mode", mode_json(moment.mode), "dissipated", numbers(moment.dissipated),
+             "supplied", numbers(moment.supplied), "initial_energy", number(moment.initial_energy), "step",
+             number(moment.step), "scales", numbers(moment.scales), "events", moment.events, "watch_counts",
+             moment.watch_counts, "started", moment.started, "history", numbers(moment.history), "phase",
+             phase_json(moment.phase), "past", past_json(past)),
+      1);
 }
 
 std::string read_state(std::string_view text, const model::System& system, Moment& moment,
