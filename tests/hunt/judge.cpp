@@ -176,11 +176,9 @@ class Case {
   }
   [[nodiscard]] bool found() const { return !out_.kind.empty(); }
 
-  /// A body between two walls that meet, or friction that holds back what the law of impact asks for: an impact problem of which all modes were tried
-  /// and none is a solution. That names mechanics as `inconsistent` does, and may be where that may be.
-  [[nodiscard]] bool crushed(const Status& status) const {
-    if (status.reason != Reason::impact_failed) return false;
-    if (status.message.find("no solution") != std::string::npos && may_be_inconsistent()) return true;
+  /// A body between two walls that meet: an impact problem without a solution.
+  [[nodiscard]] bool crushed(Reason reason) const {
+    if (reason != Reason::impact_failed) return false;
     const auto& relations = system_->relations();
     const auto moves = [](auto&& self, const Expr& e) -> bool {
       if (e.op == Op::text || (e.op == Op::name && e.word == "t")) return true;
@@ -201,7 +199,7 @@ class Case {
 
   /// A faulty end is a finding of its own.
   bool bad_end(const Ran& ran, const std::string& who) {
-    if (!faulty(ran.reason()) || crushed(ran.status())) return false;
+    if (!faulty(ran.reason()) || crushed(ran.reason())) return false;
     find(who + " " + end_word(ran.status()), ran.status().where + ": " + ran.status().message,
          ran.status().time);
     return true;
@@ -268,15 +266,6 @@ class Case {
     }
     floor_part(0, n);
     floor_part(n, 2 * n);
-    // Bristles move with the slip.
-    const std::string bristle = ".bristle";
-    for (std::size_t i = 2 * n; i < out.size(); ++i) {
-      const std::string& name = a.names[i];
-      if (name.size() < bristle.size() ||
-          name.compare(name.size() - bristle.size(), bristle.size(), bristle) != 0)
-        continue;
-      for (std::size_t k = n; k < 2 * n; ++k) out[i] = std::max(out[i], 1e-2 * span * out[k]);
-    }
     floor_part(2 * n, out.size());
     // States that are nothing but rounding.
     const double most = out.empty() ? 0 : *std::max_element(out.begin(), out.end());
@@ -352,16 +341,6 @@ class Case {
       }
       if (e.kind == engines::EventKind::lift_off && touch >= 0 && (e.time - touch) / time_unit < 1e-3 * until)
         continue;
-      // So is a row that leaves its limit and is back before times can be told apart: the limit was only touched.
-      if (e.kind == engines::EventKind::stick && !out.events.empty()) {
-        const Listed& last = out.events.back();
-        if (last.words ==
-                std::string(engines::name(engines::EventKind::slip)) + " " + engines::where(system, e) &&
-            e.time / time_unit - last.time < 1e-4 * until) {
-          out.events.pop_back();
-          continue;
-        }
-      }
       // A switch that stands in several places is called by the first of them, which the order of writing decides.
       const bool of_switch = e.kind == engines::EventKind::switch_side ||
                              e.kind == engines::EventKind::slide_begin ||
@@ -485,7 +464,7 @@ class Case {
   void same_motion(const std::string& kind, const Ran& base, const Rows& base_rows, const Ran& other,
                    const Rows& rows, const model::System& other_system, double time_unit = 1) {
     if (found() || other.reason() == Reason::unsupported) return;  // an honest refusal
-    if (faulty(other.reason()) && !crushed(other.status())) {
+    if (faulty(other.reason()) && !crushed(other.reason())) {
       find(kind + " " + end_word(other.status()), other.status().where + ": " + other.status().message,
            other.status().time / time_unit);
       return;
