@@ -189,9 +189,7 @@ bool EventEngine::Run::side_by_value(int k) {
 // last bit of the time.
 double EventEngine::Run::slip_rounding(int r, int j) {
   const model::Relation& relation = system_.relations()[r];
-  const int push = relation.own_push ? layout_.coordinates : 0;
-  const int first = relation.has_normal ? 2 + layout_.coordinates + push : 0;
-  const int output = first + j * (3 + layout_.coordinates + push);
+  const int output = relation.row_begin(j, layout_.coordinates);
   double most = 0;
   for (const std::vector<double>* sides : {&reference_.side, &mode_.side}) {
     std::copy(sides->begin(), sides->end(), work_.in.begin() + layout_.side());

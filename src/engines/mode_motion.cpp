@@ -216,11 +216,9 @@ void ModeMotion::note_terms() {
 // Of an active row, at the state that the enclosure has taken.
 double ModeMotion::zeta_rounding(int k) {
   const model::Relation& relation = system_.relations()[set_->rows[k].relation];
-  const int width = relation.own_push ? 2 * n_ : n_;
   const int tangent = set_->rows[k].tangent;
-  const int output = tangent < 0 ? 1 : (relation.has_normal ? 2 + width : 0) + tangent * (3 + width) + 2;
   enclosure_.evaluate(relation.rows);
-  return enclosure_.width(output);
+  return enclosure_.width(relation.row_begin(tangent, n_) + (tangent < 0 ? 1 : 2));
 }
 
 void ModeMotion::note_all_terms() {

@@ -56,15 +56,9 @@ void MotionSeries::provide() {
   slips_known_.resize(layout.relations);
 }
 
-int MotionSeries::rows_offset(int relation, int tangent) const {
-  const model::Relation& r = system_.relations()[relation];
-  const int vectors = r.own_push ? 2 : 1;
-  const int normal = r.has_normal ? 2 + vectors * n_ : 0;
-  return tangent < 0 ? 0 : normal + tangent * (3 + vectors * n_);
-}
-
 const Series* MotionSeries::row(const Active& a) const {
-  return rows_[a.relation].data() + rows_offset(a.relation, a.tangent) + (a.tangent < 0 ? 2 : 3);
+  return rows_[a.relation].data() + system_.relations()[a.relation].row_begin(a.tangent, n_) +
+         (a.tangent < 0 ? 2 : 3);
 }
 
 const Series* MotionSeries::column(const Active& a) const {
@@ -72,7 +66,8 @@ const Series* MotionSeries::column(const Active& a) const {
 }
 
 const Series& MotionSeries::zeta(const Active& a) const {
-  return rows_[a.relation][rows_offset(a.relation, a.tangent) + (a.tangent < 0 ? 1 : 2)];
+  return rows_[a.relation]
+              [system_.relations()[a.relation].row_begin(a.tangent, n_) + (a.tangent < 0 ? 1 : 2)];
 }
 
 // Rows and laws that never change are found once, to all orders; their slips when somebody asks.
@@ -488,7 +483,7 @@ Series MotionSeries::slip(int relation, int tangent) {
                                                        order_);
     slips_known_[relation] = 1;
   }
-  return rows_[relation][rows_offset(relation, tangent)];
+  return rows_[relation][system_.relations()[relation].row_begin(tangent, n_)];
 }
 
 Series MotionSeries::surface(int k) {

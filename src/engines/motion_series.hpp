@@ -72,7 +72,6 @@ class MotionSeries {
   [[nodiscard]] const expr::Series* row(const Active& a) const;
   [[nodiscard]] const expr::Series* column(const Active& a) const;
   [[nodiscard]] const expr::Series& zeta(const Active& a) const;
-  [[nodiscard]] int rows_offset(int relation, int tangent) const;
 
   const model::System& system_;
   model::Workspace& work_;

@@ -331,14 +331,12 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
     if (-load_here > allowance) allowance += rounding(relation.law, 0);
     check(Law::load, r, t, -load_here, allowance);
   }
-  int offset = relation.has_normal ? (relation.own_push ? 2 + 2 * n : 2 + n) : 0;
   for (int j = 0; j < relation.tangents; ++j) {
     const int number = relation.first_tangent + j;
     const model::RelationRows::Tangent& row = rows.tangent[j];
     const double friction = reading.tangential_force[number];
     const Tangent status = reading.tangent[number];
-    const int slip_output = offset;
-    offset += relation.own_push ? 3 + 2 * n : 3 + n;
+    const int slip_output = relation.row_begin(j, n);
     const double carried = std::max(tangential_force[number], row.mu_static * std::abs(load_here));
     double dragged = 0;
     double sweep = row.zeta;

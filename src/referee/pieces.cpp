@@ -276,11 +276,9 @@ double Referee::Bench::energy_error(const Reading& reading, double length, doubl
     for (int r = 0; r < layout.relations; ++r) {
       const model::Relation& relation = system.relations()[r];
       if (relation.rows_constant) continue;
-      const int vectors = relation.own_push ? 2 * n : n;
-      for (int j = 0; j < relation.tangents; ++j) {
-        const int slip = (relation.has_normal ? 2 + vectors : 0) + j * (3 + vectors);
-        power += std::abs(point.tangential_force[relation.first_tangent + j]) * rounding(relation.rows, slip);
-      }
+      for (int j = 0; j < relation.tangents; ++j)
+        power += std::abs(point.tangential_force[relation.first_tangent + j]) *
+                 rounding(relation.rows, relation.row_begin(j, n));
     }
     if (std::isfinite(power)) rounded = std::max(rounded, power);
   }

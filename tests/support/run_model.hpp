@@ -54,6 +54,32 @@ inline TestModel gallery_model(const std::string& name, const std::vector<std::s
   return ready(std::move(loaded.compiled), messages);
 }
 
+/// A model of tests/trials by its name, which may lead into a folder: "contact-d1".
+inline TestModel trial(const std::string& name, const std::vector<model::Named>& set = {}) {
+  io::LoadedModel loaded =
+      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/tests/trials/" + name + ".toml",
+                      .variants = {},
+                      .set = set});
+  const std::string messages = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  return ready(std::move(loaded.compiled), messages);
+}
+
+/// A mass of 1 on a line, from rest, under a force.
+inline TestModel mass_under(const std::string& force, const std::string& more = "") {
+  return text_model(more + R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = ")toml" + force +
+                    R"toml("
+[run]
+until = 10
+)toml");
+}
+
 inline simulate::Result run(const TestModel& model) {
   return simulate::simulate(model.system, model.options);
 }
@@ -71,6 +97,26 @@ inline std::vector<std::string> event_words(const model::System& system,
   for (const engines::Event& event : events) {
     out.push_back(std::string(engines::name(event.kind)) + " " + engines::where(system, event));
   }
+  return out;
+}
+
+/// What the tests of event lists ask of a run.
+struct Outcome {
+  std::vector<std::string> words;  ///< of the events
+  std::vector<double> times;
+  std::vector<double> y;  ///< coordinates, velocities and states at the end
+};
+
+/// Runs to the end, which must be reached without a finding.
+inline Outcome outcome_of(const TestModel& model, const std::string& engine) {
+  simulate::MemorySink sink(model.system);
+  const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
+  if (!result.status.ok())
+    throw std::runtime_error(engine + ": " + result.status.where + ": " + result.status.message);
+  Outcome out;
+  out.words = event_words(model.system, sink.events);
+  for (const engines::Event& event : sink.events) out.times.push_back(event.time);
+  out.y.assign(result.end.y.begin(), result.end.y.begin() + model.system.layout().integrated());
   return out;
 }
 

@@ -13,31 +13,6 @@ namespace {
 
 const std::vector<std::string> kBoth{"event", "exact"};
 
-struct Outcome {
-  std::vector<std::string> words;
-  std::vector<double> times;
-  std::vector<double> y;
-};
-
-/// Runs to the end, which must be reached without a finding.
-Outcome outcome_of(const TestModel& model, const std::string& engine) {
-  simulate::MemorySink sink(model.system);
-  const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
-  EXPECT_TRUE(result.status.ok()) << engine << ": " << result.status.where << ": " << result.status.message;
-  Outcome out;
-  out.words = event_words(model.system, sink.events);
-  for (const engines::Event& event : sink.events) out.times.push_back(event.time);
-  out.y.assign(result.end.y.begin(), result.end.y.begin() + model.system.layout().integrated());
-  return out;
-}
-
-TestModel trial(const std::string& name) {
-  io::LoadedModel loaded =
-      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/tests/trials/" + name + ".toml"});
-  const std::string messages = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
-  return ready(std::move(loaded.compiled), messages);
-}
-
 /// A point of mass 1 on a floor, pressed by `force` along y and pulled by `pull` along x.
 TestModel point(const std::string& force, const std::string& pull, double until,
                 const std::string& more = "slip = \"x'\"\nfriction = 0.3") {

@@ -110,6 +110,11 @@ struct Relation {
   /// With a normal row: ∂g/∂t, ζ_N, w_N (n), push (n, only with own_push); then per tangential row: γ_T, b,
   /// ζ_T, W_T (n), drag (n, only with own_push).
   expr::Program rows;
+  /// Where the outputs of a row begin in `rows`, for n coordinates: ∂g/∂t of the normal row (tangent −1), γ_T of a tangential one.
+  [[nodiscard]] int row_begin(int tangent, int n) const {
+    const int vectors = own_push ? 2 * n : n;
+    return tangent < 0 ? 0 : (has_normal ? 2 + vectors : 0) + tangent * (3 + vectors);
+  }
   expr::Program law;          ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
   expr::Program restitution;  ///< e, tangential restitution; reads Layout::approach_speed()
 

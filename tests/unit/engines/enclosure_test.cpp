@@ -11,24 +11,8 @@
 namespace judder::engines {
 namespace {
 
-// Force on x with the inputs t, x, x' and the side of its switch.
-TestModel forced(const std::string& value) {
-  return text_model(R"toml(
-[coordinates]
-x = 0
-[energy]
-kinetic = "x'^2/2"
-[[force]]
-along = "x'"
-value = ")toml" + value +
-                    R"toml("
-[run]
-until = 1
-)toml");
-}
-
 TEST(Enclosure, HoldsEveryValueBetweenTheEnds) {
-  const TestModel model = forced("sin(t)*x - exp(-x')/(1 + t^2)");
+  const TestModel model = mass_under("sin(t)*x - exp(-x')/(1 + t^2)");
   const expr::Program& program = model.system.motion_program();
   Enclosure enclosure;
   std::vector<double> in(model.system.layout().size() + 1, 0.0);
@@ -55,7 +39,7 @@ TEST(Enclosure, HoldsEveryValueBetweenTheEnds) {
 }
 
 TEST(Enclosure, OfBlurredInputsBoundsTheRounding) {
-  const TestModel model = forced("(x - 1e6)*exp(-t)");
+  const TestModel model = mass_under("(x - 1e6)*exp(-t)");
   Enclosure enclosure;
   std::vector<double> in(model.system.layout().size() + 1, 0.0);
   in[1] = 1e6;
@@ -69,7 +53,7 @@ TEST(Enclosure, OfBlurredInputsBoundsTheRounding) {
 }
 
 TEST(Enclosure, IsNoWiderForASideThatIsExact) {
-  const TestModel model = forced("if(x > 0, 1e9, -1e9)");
+  const TestModel model = mass_under("if(x > 0, 1e9, -1e9)");
   Enclosure enclosure;
   std::vector<double> in(model.system.layout().size() + 1, 0.0);
   in[1] = 0.5;
@@ -82,7 +66,7 @@ TEST(Enclosure, IsNoWiderForASideThatIsExact) {
 }
 
 TEST(Enclosure, OfWhatIsNotFiniteHasNoWidth) {
-  const TestModel model = forced("1/(x + 1)");
+  const TestModel model = mass_under("1/(x + 1)");
   Enclosure enclosure;
   enclosure.take(std::vector<double>(model.system.layout().size() + 1, 0.0));
   enclosure.set(1, -2, 1);

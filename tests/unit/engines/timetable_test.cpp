@@ -15,21 +15,6 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-TestModel driven_by(const std::string& value, const std::string& more = "") {
-  return text_model(more + R"toml(
-[coordinates]
-x = 0
-[energy]
-kinetic = "x'^2/2"
-[[force]]
-along = "x'"
-value = ")toml" + value +
-                    R"toml("
-[run]
-until = 10
-)toml");
-}
-
 std::vector<double> instants(const model::System& system, double from, double until) {
   model::Workspace work(system);
   Timetable timetable(system, work);
@@ -43,7 +28,7 @@ std::vector<double> instants(const model::System& system, double from, double un
 }
 
 TEST(Timetable, FindsEveryZeroOfASine) {
-  const TestModel model = driven_by("sign(sin(3*t))");
+  const TestModel model = mass_under("sign(sin(3*t))");
   const std::vector<double> found = instants(model.system, 0, 10);
   ASSERT_EQ(found.size(), 9u);
   for (std::size_t k = 0; k < found.size(); ++k) {
@@ -52,7 +37,7 @@ TEST(Timetable, FindsEveryZeroOfASine) {
 }
 
 TEST(Timetable, StartsAnywhere) {
-  const TestModel model = driven_by("sign(sin(3*t))");
+  const TestModel model = mass_under("sign(sin(3*t))");
   for (double from = -5; from < 5; from += 0.37) {
     const std::vector<double> found = instants(model.system, from, 10);
     ASSERT_FALSE(found.empty());
@@ -61,14 +46,14 @@ TEST(Timetable, StartsAnywhere) {
 }
 
 TEST(Timetable, ATouchChangesNoSide) {
-  const TestModel model = driven_by("sign(1 + cos(t)) + step(t - 7)");
+  const TestModel model = mass_under("sign(1 + cos(t)) + step(t - 7)");
   const std::vector<double> found = instants(model.system, 0, 10);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0], 7);
 }
 
 TEST(Timetable, LevelsOfFloorAndModAreMetExactly) {
-  const TestModel model = driven_by("floor(t/0.75)");
+  const TestModel model = mass_under("floor(t/0.75)");
   const std::vector<double> found = instants(model.system, 0.1, 10);
   ASSERT_EQ(found.size(), 13u);
   for (std::size_t k = 0; k < found.size(); ++k)
@@ -78,7 +63,7 @@ TEST(Timetable, LevelsOfFloorAndModAreMetExactly) {
 // A zero without a rate is left to the side that the function goes to, however soon it turns again, in any unit of time.
 TEST(Timetable, AZeroWithoutARateIsLeftToTheSideItMovesTo) {
   const auto side = [](const std::string& value, double t) {
-    const TestModel model = driven_by(value);
+    const TestModel model = mass_under(value);
     model::Workspace work(model.system);
     Timetable timetable(model.system, work);
     std::vector<double> sides(model.system.switches().size());
@@ -93,11 +78,11 @@ TEST(Timetable, AZeroWithoutARateIsLeftToTheSideItMovesTo) {
   EXPECT_EQ(side("sign((t - 3)^3)", 3), 1);
   EXPECT_EQ(side("floor(1 - t^2)", 0), 0);
   EXPECT_EQ(side("floor(1 + t^2)", 0), 1);
-  EXPECT_EQ(instants(driven_by("sign(t^2*(t - 1e-9))").system, 0, 2e-9), std::vector<double>{1e-9});
+  EXPECT_EQ(instants(mass_under("sign(t^2*(t - 1e-9))").system, 0, 2e-9), std::vector<double>{1e-9});
 }
 
 TEST(Timetable, KnotsOfTablesAreInstants) {
-  const TestModel model = driven_by("load(t)", R"toml([tables]
+  const TestModel model = mass_under("load(t)", R"toml([tables]
 load = { x = [0, 1.5, 2.25, 12], y = [0, 1, -1, 0] }
 )toml");
   const std::vector<double> found = instants(model.system, 0, 10);
@@ -107,7 +92,7 @@ load = { x = [0, 1.5, 2.25, 12], y = [0, 1, -1, 0] }
 TEST(Timetable, PairsOfZerosCloserThanAMillionthAreBothFound) {
   // 1 − cos has double zeros; lowered by d they split into pairs 2 sqrt(2 d) apart.
   const double d = 1e-13;
-  const TestModel model = driven_by("sign(1 - cos(t) - 1e-13)");
+  const TestModel model = mass_under("sign(1 - cos(t) - 1e-13)");
   const std::vector<double> found = instants(model.system, 1, 20);
   ASSERT_EQ(found.size(), 6u);
   for (int k = 1; k <= 3; ++k) {
@@ -119,7 +104,7 @@ TEST(Timetable, PairsOfZerosCloserThanAMillionthAreBothFound) {
 
 // Passing every instant in turn must give the sides that the values have between them.
 TEST(Timetable, PassingAllInstantsKeepsTheSidesRight) {
-  const TestModel model = driven_by("sign(sin(3*t)) + step(cos(5*t) - 0.3) + floor(2*sin(t)) + mod(t, 0.7)");
+  const TestModel model = mass_under("sign(sin(3*t)) + step(cos(5*t) - 0.3) + floor(2*sin(t)) + mod(t, 0.7)");
   model::Workspace work(model.system);
   Timetable timetable(model.system, work);
   const std::size_t switches = model.system.switches().size();
@@ -153,7 +138,7 @@ TEST(Timetable, PassingAllInstantsKeepsTheSidesRight) {
 }
 
 TEST(Timetable, ALongerHorizonIsSearchedWhenItIsAskedFor) {
-  const TestModel model = driven_by("step(t - 7)");
+  const TestModel model = mass_under("step(t - 7)");
   model::Workspace work(model.system);
   Timetable timetable(model.system, work);
   EXPECT_EQ(timetable.next(0, 5), 5);
