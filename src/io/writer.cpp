@@ -100,7 +100,7 @@ class TableWriter {
     return field.bare && matrix.rows.size() == 1 ? toml_values(matrix.rows.front()) : toml_rows(matrix.rows);
   }
   static std::string write(const Field&, model::FrictionLaw& law) {
-    if (!law.given) return "";
+    if (!law.stated()) return "";
     return brief(law, law.mu);
   }
   static std::string write(const Field&, model::ImpactLaw& law) {
@@ -108,7 +108,7 @@ class TableWriter {
     return text == "{}" ? "" : text;
   }
   static std::string write(const Field&, model::Compliance& compliance) {
-    return compliance.given ? inline_table(compliance) : "";
+    return compliance.stated() ? inline_table(compliance) : "";
   }
   static std::string write(const Field&, std::vector<model::Named>& values) {
     if (values.empty()) return "";

@@ -57,7 +57,7 @@ std::vector<Node> Builder::curve_nodes(const FrictionLaw& law, const Read& read)
 void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   const bool joint = draft.kind == RelationKind::joint;
   const std::string where = draft.where + (joint ? ", law" : ", friction");
-  if (!law.given) {
+  if (!law.stated()) {
     if (joint)
       report_error(draft.span, draft.where, "the joint has no 'law'",
                    "a bare value is Coulomb's coefficient");

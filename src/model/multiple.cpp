@@ -102,7 +102,7 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   }
   std::string list;
   for (const expr::Factor& gap : gaps) list += (list.empty() ? "" : ", ") + quoted(graph.text(gap.base));
-  if (contact.friction.given) {
+  if (contact.friction.stated()) {
     if (gaps.size() == 1 && !powers) {
       std::string words;
       for (const Node factor : others) words += (words.empty() ? "" : ", ") + quoted(graph.text(factor));

@@ -174,7 +174,7 @@ void Builder::read_contact(RelationDraft& draft) {
   }
   read_slip(draft, c.slip, c.drag, 3);
   read_impact(draft);
-  if (c.compliant.given) read_compliance(draft);
+  if (c.compliant.stated()) read_compliance(draft);
 }
 
 void Builder::read_constraint(RelationDraft& draft) {
@@ -298,7 +298,7 @@ void Builder::read_impact(RelationDraft& draft) {
     error(law.tangential, where, "tangential restitution needs a slip velocity",
           "give the contact the key 'slip'");
   }
-  if (draft.contact->compliant.given && (law.restitution.given || !law.type.empty())) {
+  if (draft.contact->compliant.stated() && (law.restitution.given || !law.type.empty())) {
     warning(law.span, where, "a compliant contact has no impacts; its impact law has no effect");
   }
 }

@@ -116,13 +116,20 @@ struct Force {
   Span span{};
 };
 
-/// type: coulomb, lugre, elastoplastic, arctan, penalty. A bare value fills `mu`.
+/// type: coulomb, lugre, elastoplastic, arctan, penalty. A bare value fills `mu`: {.mu = 0.2} is Coulomb's law.
 struct FrictionLaw {
-  bool given = false;
+  bool given = false;  ///< a table was written, be it an empty one
   Text type{};
   Value mu{}, static_coefficient{}, dynamic{}, velocity{}, exponent{}, viscous{}, stiffness{}, damping{},
       breakaway{}, beta{};
   Span span{};
+
+  /// There is a law: a table, a word or any number.
+  [[nodiscard]] bool stated() const {
+    return given || !type.empty() || mu.given || static_coefficient.given || dynamic.given ||
+           velocity.given || exponent.given || viscous.given || stiffness.given || damping.given ||
+           breakaway.given || beta.given;
+  }
 };
 
 /// type: moreau, newton, poisson, stronge. A bare value fills `restitution`.
@@ -144,8 +151,10 @@ struct Joint {
 };
 
 struct Compliance {
-  bool given = false;
+  bool given = false;  ///< a table was written, be it an empty one
   Value stiffness{}, damping{}, exponent{};
+
+  [[nodiscard]] bool stated() const { return given || stiffness.given || damping.given || exponent.given; }
 };
 
 struct Contact {

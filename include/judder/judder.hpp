@@ -1,0 +1,187 @@
+// Judder from C++: a model, its runs, everything by name.
+//
+//     const judder::Model press = judder::Model::load("press.toml");
+//     if (!press.ok()) return complain(press.problems());
+//     const judder::Run run = press.run({.until = 3.0});
+//     for (const judder::RunEvent& event : run.events()) …      // kind, where, time, impulses
+//     const double height = run.last("eta");
+//
+// A Model is compiled once and never changes: any number of threads may run it at the same time. with() gives the same model with
+// other values of parameters or start values. A Run is what came of it, in memory; a Stepper is a run that the caller moves on.
+//
+// Failure is a value. A model that cannot be compiled is not ok() and its problems() are the messages of `judder check`; a run that did
+// not reach its end says so in status(). Exceptions are thrown for misuse only: std::logic_error where a model that is not ok() is run,
+// std::out_of_range for a name that does not exist.
+//
+// What stands behind it (the layers of docs/architecture.md) can be included as well; this page is enough for most programs (docs/cpp.md).
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "judder/core/status.hpp"
+#include "judder/core/verdict.hpp"
+#include "judder/model/spec.hpp"
+
+namespace judder::model {
+class System;
+}
+
+namespace judder {
+
+/// A parameter ("mu") or a start value ("x", "x'") and what it is set to.
+using Setting = std::pair<std::string, double>;
+
+struct ModelOptions {
+  std::vector<std::string> variants{};  ///< by name; later ones win
+  std::vector<Setting> set{};           ///< wins over variants
+};
+
+/// What an observer answers: go on, or end the run here.
+enum class Going { on, stop };
+
+/// A row while it is made: t, coordinates, velocities, states, output columns (Model::columns()).
+using Row = std::span<const double>;
+
+struct RunEvent {
+  double time = 0;
+  std::string kind;    ///< "impact", "lift-off", "stick", "slip", …: docs/run-folder.md
+  std::string where;   ///< the element: "plane"
+  std::string detail;  ///< "rest slip+"
+  double normal_impulse = 0;
+  std::vector<double> tangential_impulse;  ///< by slip component
+  double energy_lost = 0;                  ///< negative: an impact law created energy
+};
+
+/// What is not given is as in the model file.
+struct RunOptions {
+  std::optional<double> from{}, until{};
+  std::optional<double> tolerance{};  ///< error of a step relative to running scales, 1e-14 to 1e-2
+  std::optional<long> samples{};      ///< rows at equal times, both ends included
+  std::optional<double> every{};      ///< time between rows, in place of `samples`
+  std::optional<bool> event_rows{};  ///< two rows at each instant with events: the limits before and after it
+  std::string engine{};              ///< "event", "exact" or "auto"
+  bool referee = true;    ///< every law is checked independently (docs/referee.md); costs up to a tenth
+  bool keep_rows = true;  ///< false: only events and the last row are kept
+
+  // Observers are called in the thread of the run, while it runs.
+  std::function<Going(Row)> on_row{};
+  std::function<Going(const RunEvent&)> on_event{};
+  const std::atomic<bool>* cancel = nullptr;  ///< set by another thread to end the run
+};
+
+/// What came of a run.
+class Run {
+ public:
+  /// It ended as asked, and the referee found nothing.
+  [[nodiscard]] bool ok() const { return status_.ok(); }
+  [[nodiscard]] const Status& status() const { return status_; }
+  /// An observer ended it.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  /// The engine that was used: "event" or "exact".
+  [[nodiscard]] const std::string& engine() const { return engine_; }
+  [[nodiscard]] const Verdict& verdict() const { return verdict_; }
+
+  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
+  [[nodiscard]] std::size_t rows() const { return columns_.empty() ? 0 : cells_.size() / columns_.size(); }
+  [[nodiscard]] Row row(std::size_t i) const;
+  /// All values of a column: "t", "x", "x'", or a name of [output.columns].
+  [[nodiscard]] std::vector<double> column(std::string_view name) const;
+  /// The value of a column in the last row.
+  [[nodiscard]] double last(std::string_view name) const;
+
+  [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
+  /// Times of the events of a kind, at one place or at any.
+  [[nodiscard]] std::vector<double> times(std::string_view kind, std::string_view where = {}) const;
+
+ private:
+  friend class Model;
+  [[nodiscard]] std::size_t number(std::string_view column) const;
+
+  Status status_;
+  bool stopped_ = false;
+  std::string engine_;
+  Verdict verdict_;
+  std::vector<std::string> columns_;
+  std::vector<double> cells_;
+  std::vector<RunEvent> events_;
+};
+
+class Model {
+ public:
+  [[nodiscard]] static Model load(const std::filesystem::path& file, const ModelOptions& options = {});
+  /// The text of a model file. Data files that it names are not read.
+  [[nodiscard]] static Model from_text(std::string text, const ModelOptions& options = {});
+  /// A model that was written in C++ (model/spec.hpp).
+  [[nodiscard]] static Model from_spec(model::Spec spec, const ModelOptions& options = {});
+
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+  [[nodiscard]] bool ok() const;
+  /// Errors and warnings as `judder check` prints them; empty: there are none.
+  [[nodiscard]] const std::string& problems() const;
+  [[nodiscard]] const std::string& title() const;
+  /// Names of the cells of a row, "t" first.
+  [[nodiscard]] const std::vector<std::string>& columns() const;
+  /// Numbers among the parameters, in the order of the file.
+  [[nodiscard]] const std::vector<Setting>& parameters() const;
+  [[nodiscard]] double parameter(std::string_view name) const;
+
+  /// The same model with other values, which win over the settings that it has already.
+  [[nodiscard]] Model with(const std::vector<Setting>& settings) const;
+
+  [[nodiscard]] Run run(const RunOptions& options = {}) const;
+
+  /// The compiled equations, for the layers behind this page.
+  [[nodiscard]] const model::System& system() const;
+
+ private:
+  friend class Stepper;
+  struct Parts;
+  Model();
+  std::unique_ptr<Parts> parts_;
+};
+
+/// A run that the caller moves on: for controllers, games, co-simulation. The model must live as long.
+///
+///     judder::Stepper stepper(model, {.until = 10.0});
+///     while (stepper.advance_to(stepper.time() + 0.01)) show(stepper.value("x"));
+class Stepper {
+ public:
+  /// `samples`, `every`, `event_rows` and `keep_rows` mean nothing here.
+  Stepper(const Model& model, const RunOptions& options = {});
+  ~Stepper();
+  Stepper(Stepper&&) noexcept;
+  Stepper& operator=(Stepper&&) noexcept;
+
+  /// Moves to `time`, or to the end of the run if that comes first. False: the run is over (status()), or `time` is not later than time().
+  bool advance_to(double time);
+
+  [[nodiscard]] double time() const;
+  [[nodiscard]] bool over() const;
+  /// How it stands: Reason::done while it goes on.
+  [[nodiscard]] const Status& status() const;
+  /// The present value of a column.
+  [[nodiscard]] double value(std::string_view column) const;
+  [[nodiscard]] Row row() const;
+  /// What the last advance_to() met.
+  [[nodiscard]] const std::vector<RunEvent>& events() const;
+  /// Of the referee, about everything so far.
+  [[nodiscard]] Verdict verdict() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace judder

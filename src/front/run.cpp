@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "front/parts.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder {
+
+std::string engine_options(const model::RunOptions& model, const RunOptions& given,
+                           engines::EngineOptions& out) {
+  out = engines::options_of(model);
+  if (given.from) out.from = *given.from;
+  if (given.until) out.until = *given.until;
+  if (given.tolerance) out.tolerance = *given.tolerance;
+  if (given.samples) {
+    out.samples = *given.samples;
+    out.every = 0;
+  }
+  if (given.every) out.every = *given.every;
+  if (given.event_rows) out.event_rows = *given.event_rows;
+  out.referee = given.referee;
+  if (!std::isfinite(out.until)) return "'until' is not given, neither in the model nor for this run";
+  if (!std::isfinite(out.from) || out.until < out.from) return "'until' lies before 'from'";
+  if (!(out.tolerance >= 1e-14 && out.tolerance <= 1e-2))
+    return "the tolerance is " + to_text(out.tolerance) + "; it must be between 1e-14 and 0.01";
+  if (out.every == 0 && out.samples < 2) return "at least 2 samples are needed, for both ends";
+  if (!(out.every >= 0 && std::isfinite(out.every))) return "'every' must be positive";
+  return model::length_problem(out.from, out.until);
+}
+
+std::string engine_name(const model::RunOptions& model, const RunOptions& given) {
+  return given.engine.empty() ? model.engine : given.engine;
+}
+
+RunEvent run_event(const model::System& system, const engines::Event& event) {
+  RunEvent out;
+  out.time = event.time;
+  out.kind = engines::name(event.kind);
+  out.where = engines::where(system, event);
+  out.detail = engines::detail(system, event);
+  const bool jump =
+      event.kind == engines::EventKind::impact || event.kind == engines::EventKind::tangential_impact;
+  if (!jump) return out;
+  out.normal_impulse = event.normal_impulse;
+  out.energy_lost = event.energy_before - event.energy_after;
+  const int components = system.relations()[static_cast<std::size_t>(event.place)].tangents;
+  out.tangential_impulse.assign(event.tangential_impulse.begin(),
+                                event.tangential_impulse.begin() + components);
+  return out;
+}
+
+std::size_t column_number(const std::vector<std::string>& columns, std::string_view name) {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  if (found == columns.end()) throw std::out_of_range("there is no column '" + std::string(name) + "'");
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+Keeper::Keeper(const model::System& system, const RunOptions& options)
+    : keep_rows(options.keep_rows),
+      system_(system),
+      options_(options),
+      width_(simulate::column_names(system).size()) {}
+
+void Keeper::answer(Going going) {
+  if (going == Going::on) return;
+  stop_ = true;
+  by_observer_ = true;
+}
+
+void Keeper::row(engines::RowKind, const engines::Mode& mode, model::Workspace& work) {
+  if (!keep_rows) cells.clear();
+  const std::size_t at = cells.size();
+  cells.resize(at + width_);
+  simulate::fill_row(system_, mode, work, cells.data() + at);
+  if (options_.on_row && !by_observer_) answer(options_.on_row(Row(cells).subspan(at)));
+}
+
+void Keeper::event(const engines::Event& event) {
+  events.push_back(run_event(system_, event));
+  if (options_.on_event && !by_observer_) answer(options_.on_event(events.back()));
+}
+
+void Keeper::progress(double) {
+  if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) stop_ = true;
+}
+
+Run Model::run(const RunOptions& options) const {
+  const model::System& compiled = system();
+  Run run;
+  run.columns_ = columns();
+  const std::string asked = engine_name(parts_->compiled.run, options);
+  run.engine_ = simulate::engine_used(compiled, asked);
+  engines::EngineOptions how;
+  if (const std::string problem = engine_options(parts_->compiled.run, options, how); !problem.empty()) {
+    run.status_ = {Reason::unsupported, how.from, {}, problem};
+    return run;
+  }
+  Keeper keeper(compiled, options);
+  how.cancel = &keeper.stop();
+  engines::EngineResult result = simulate::run(compiled, asked, how, keeper);
+  run.status_ = std::move(result.status);
+  run.verdict_ = std::move(result.verdict);
+  run.stopped_ = keeper.stopped_by_observer();
+  run.cells_ = std::move(keeper.cells);
+  run.events_ = std::move(keeper.events);
+  return run;
+}
+
+std::size_t Run::number(std::string_view column) const { return column_number(columns_, column); }
+
+Row Run::row(std::size_t i) const {
+  if (i >= rows()) throw std::out_of_range("the run has " + std::to_string(rows()) + " rows");
+  return Row(cells_).subspan(i * columns_.size(), columns_.size());
+}
+
+std::vector<double> Run::column(std::string_view name) const {
+  const std::size_t c = number(name);
+  std::vector<double> out(rows());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = cells_[i * columns_.size() + c];
+  return out;
+}
+
+double Run::last(std::string_view name) const {
+  const std::size_t c = number(name);
+  if (rows() == 0) throw std::out_of_range("the run has no rows: " + status_.message);
+  return cells_[cells_.size() - columns_.size() + c];
+}
+
+std::vector<double> Run::times(std::string_view kind, std::string_view where) const {
+  std::vector<double> out;
+  for (const RunEvent& event : events_) {
+    if (event.kind == kind && (where.empty() || event.where == where)) out.push_back(event.time);
+  }
+  return out;
+}
+
+}  // namespace judder

@@ -1,0 +1,81 @@
+#include <algorithm>
+
+#include "front/parts.hpp"
+
+namespace judder {
+
+struct Stepper::Parts {
+  Parts(const Model& asked, const RunOptions& given)
+      : system(asked.system()), columns(asked.columns()), options(given), keeper(system, options) {
+    keeper.keep_rows = false;
+  }
+
+  const model::System& system;
+  const std::vector<std::string>& columns;
+  RunOptions options;
+  Keeper keeper;
+  engines::EngineOptions how;  ///< of the whole run
+  std::unique_ptr<simulate::Legs> legs;
+  engines::EngineResult last;
+  bool begun = false;
+  bool over = false;
+};
+
+Stepper::Stepper(const Model& model, const RunOptions& options)
+    : parts_(std::make_unique<Parts>(model, options)) {
+  Parts& parts = *parts_;
+  const model::RunOptions& own = model.parts_->compiled.run;
+  if (const std::string problem = engine_options(own, options, parts.how); !problem.empty()) {
+    parts.last.status = {Reason::unsupported, parts.how.from, {}, problem};
+    parts.over = true;
+    return;
+  }
+  parts.how.samples = 2;
+  parts.how.every = 0;
+  parts.how.event_rows = false;
+  parts.how.cancel = &parts.keeper.stop();
+  parts.last.status.time = parts.how.from;
+  parts.legs = std::make_unique<simulate::Legs>(parts.system, engine_name(own, options), parts.how);
+  // The first row, before anything has moved: the start of the model at the time of the run.
+  advance_to(parts.how.from);
+}
+
+Stepper::~Stepper() = default;
+Stepper::Stepper(Stepper&&) noexcept = default;
+Stepper& Stepper::operator=(Stepper&&) noexcept = default;
+
+bool Stepper::advance_to(double time) {
+  Parts& parts = *parts_;
+  parts.keeper.events.clear();
+  if (parts.over || (parts.begun && !(time > this->time()))) return false;
+  engines::EngineOptions leg = parts.how;
+  if (parts.begun) leg.from = parts.last.end.time;
+  leg.until = std::min(time, parts.how.until);
+  const engines::Moment from = parts.last.end;
+  parts.last = parts.legs->run(leg, parts.keeper, parts.begun ? &from : nullptr);
+  parts.begun = true;
+  parts.over = parts.last.status.reason != Reason::done || parts.last.end.time >= parts.how.until;
+  if (parts.over) parts.legs->judge(parts.last);
+  return parts.last.status.ok();
+}
+
+double Stepper::time() const { return parts_->begun ? parts_->last.end.time : parts_->how.from; }
+bool Stepper::over() const { return parts_->over; }
+const Status& Stepper::status() const { return parts_->last.status; }
+const std::vector<RunEvent>& Stepper::events() const { return parts_->keeper.events; }
+Row Stepper::row() const { return Row(parts_->keeper.cells); }
+
+double Stepper::value(std::string_view column) const {
+  const std::size_t number = column_number(parts_->columns, column);
+  if (parts_->keeper.cells.empty())
+    throw std::out_of_range("the run has no rows: " + parts_->last.status.message);
+  return parts_->keeper.cells[number];
+}
+
+Verdict Stepper::verdict() const {
+  engines::EngineResult so_far;
+  if (parts_->legs) parts_->legs->judge(so_far);
+  return so_far.verdict;
+}
+
+}  // namespace judder

@@ -1,0 +1,208 @@
+// The page for C++ programs: models by file, text and Spec, runs by name, observers, runs moved on from outside.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "judder/judder.hpp"
+
+namespace judder {
+namespace {
+
+// A ball that falls 1 m and rebounds with half of its speed: impacts at √(2/g), then after 2 e^k √(2/g) each.
+constexpr const char* kBall = R"toml(
+format = 1
+title = "Ball"
+[parameters]
+g = 10
+e = 0.5
+[coordinates]
+y = 1
+[energy]
+kinetic = "y'^2/2"
+potential = "g*y"
+[[contact]]
+name = "floor"
+gap = "y"
+impact = "e"
+[run]
+until = 1
+[output]
+samples = 11
+columns = { speed = "abs(y')" }
+)toml";
+
+double first_impact(double g) { return std::sqrt(2 / g); }
+
+TEST(FrontModel, IsLoadedFromAFile) {
+  const Model press = Model::load(JUDDER_SOURCE_DIR "/gallery/press/model.toml");
+  ASSERT_TRUE(press.ok()) << press.problems();
+  EXPECT_EQ(press.title(), "Two-mass vibro-impact system (press)");
+  EXPECT_EQ(press.columns().front(), "t");
+  EXPECT_EQ(press.parameter("g"), 9.81);
+  EXPECT_THROW(static_cast<void>(press.parameter("nothing")), std::out_of_range);
+}
+
+TEST(FrontModel, SaysWhatIsWrong) {
+  const Model none = Model::load("no/such/file.toml");
+  EXPECT_FALSE(none.ok());
+  EXPECT_NE(none.problems().find("no/such/file.toml"), std::string::npos);
+  const Model bad = Model::from_text("format = 1\n[coordinates]\nx = 0\n[energy]\nkinetic = \"m*x'^2\"\n");
+  EXPECT_FALSE(bad.ok());
+  EXPECT_NE(bad.problems().find("unknown name 'm'"), std::string::npos) << bad.problems();
+  EXPECT_THROW(static_cast<void>(bad.run()), std::logic_error);
+  EXPECT_FALSE(bad.with({{"m", 1}}).ok());
+}
+
+TEST(FrontModel, IsTheSameWithOtherValues) {
+  const Model ball = Model::from_text(kBall);
+  ASSERT_TRUE(ball.ok()) << ball.problems();
+  const Model moon = ball.with({{"g", 1.6}, {"y", 0.5}});
+  ASSERT_TRUE(moon.ok()) << moon.problems();
+  EXPECT_EQ(moon.parameter("g"), 1.6);
+  EXPECT_EQ(ball.parameter("g"), 10);
+  EXPECT_NEAR(moon.run().times("impact").at(0), std::sqrt(2 * 0.5 / 1.6), 1e-9);
+  EXPECT_NEAR(moon.with({{"g", 10}}).run().times("impact").at(0), std::sqrt(2 * 0.5 / 10), 1e-9);
+  EXPECT_FALSE(ball.with({{"G", 1}}).ok());
+}
+
+TEST(FrontRun, GivesColumnsAndEventsByName) {
+  const judder::Run run = Model::from_text(kBall).run();
+  ASSERT_TRUE(run.ok()) << run.status().message;
+  EXPECT_TRUE(run.verdict().judged);
+  const std::vector<double> impacts = run.times("impact", "floor");
+  ASSERT_GE(impacts.size(), 2U);
+  EXPECT_NEAR(impacts[0], first_impact(10), 1e-9);
+  EXPECT_NEAR(impacts[1] - impacts[0], first_impact(10), 1e-9);  // 2 e √(2/g)
+  EXPECT_TRUE(run.times("impact", "wall").empty());
+  const RunEvent& first = run.events().front();
+  EXPECT_EQ(first.kind, "impact");
+  EXPECT_EQ(first.where, "floor");
+  const double speed = std::sqrt(20.0);
+  EXPECT_NEAR(first.normal_impulse, 1.5 * speed, 1e-8);
+  EXPECT_NEAR(first.energy_lost, 0.75 * speed * speed / 2, 1e-8);
+  const std::vector<double> t = run.column("t"), y = run.column("y"), absolute = run.column("speed");
+  ASSERT_EQ(t.size(), run.rows());
+  EXPECT_EQ(run.row(0).size(), run.columns().size());
+  EXPECT_EQ(t.back(), 1);
+  EXPECT_EQ(run.last("t"), 1);
+  EXPECT_NEAR(y[1], 1 - 5 * t[1] * t[1], 1e-9);
+  EXPECT_NEAR(absolute[1], 10 * t[1], 1e-9);
+  EXPECT_THROW(static_cast<void>(run.column("z")), std::out_of_range);
+  EXPECT_THROW(static_cast<void>(run.row(run.rows())), std::out_of_range);
+}
+
+TEST(FrontRun, TakesOptionsAndRefusesThoseThatMakeNoRun) {
+  const Model ball = Model::from_text(kBall);
+  EXPECT_EQ(ball.run({.samples = 5, .event_rows = false}).rows(), 5U);
+  EXPECT_EQ(ball.run({.until = 0.4, .every = 0.1}).rows(), 5U);
+  EXPECT_EQ(ball.run({.keep_rows = false}).rows(), 1U);
+  EXPECT_EQ(ball.run({.engine = "auto"}).engine(), "exact");
+  EXPECT_FALSE(ball.run({.referee = false}).verdict().judged);
+  const auto refused = [&](const RunOptions& options) {
+    const judder::Run run = ball.run(options);
+    return run.status().reason == Reason::unsupported && !run.status().message.empty();
+  };
+  EXPECT_TRUE(refused({.tolerance = -1.0}));
+  EXPECT_TRUE(refused({.until = -1.0}));
+  EXPECT_TRUE(refused({.until = std::nan("")}));
+  EXPECT_TRUE(refused({.samples = 1}));
+  EXPECT_TRUE(refused({.every = -0.1}));
+  EXPECT_TRUE(refused({.engine = "evnt"}));
+}
+
+TEST(FrontRun, ObserversEndIt) {
+  const Model ball = Model::from_text(kBall);
+  for (const char* engine : {"event", "exact"}) {
+    int rows = 0;
+    const judder::Run by_row = ball.run({.engine = engine, .on_row = [&](Row row) {
+                                           ++rows;
+                                           return row[0] < 0.25 ? Going::on : Going::stop;
+                                         }});
+    EXPECT_TRUE(by_row.stopped()) << engine;
+    EXPECT_EQ(by_row.status().reason, Reason::interrupted) << engine;
+    EXPECT_LT(by_row.status().time, 1) << engine;
+    EXPECT_EQ(rows, 4) << engine;  // 0, 0.1, 0.2, 0.3
+
+    int events = 0;
+    const judder::Run by_event = ball.run({.engine = engine, .on_event = [&](const RunEvent& event) {
+                                             ++events;
+                                             return event.kind == "impact" ? Going::stop : Going::on;
+                                           }});
+    EXPECT_TRUE(by_event.stopped()) << engine;
+    EXPECT_EQ(events, 1) << engine;
+  }
+  std::atomic<bool> cancel{true};
+  const judder::Run cancelled = ball.run({.cancel = &cancel});
+  EXPECT_EQ(cancelled.status().reason, Reason::interrupted);
+  EXPECT_FALSE(cancelled.stopped());
+}
+
+TEST(FrontRun, ThreadsShareOneModel) {
+  const Model press = Model::load(JUDDER_SOURCE_DIR "/gallery/press/model.toml");
+  const judder::Run alone = press.run();
+  std::vector<double> ends(4);
+  std::vector<std::thread> threads;
+  for (double& end : ends) threads.emplace_back([&press, &end] { end = press.run().last("y"); });
+  for (std::thread& thread : threads) thread.join();
+  for (const double end : ends) EXPECT_EQ(end, alone.last("y"));
+}
+
+TEST(FrontSpec, ANumberIsFriction) {
+  model::Spec spec;
+  spec.coordinates = {{.name = {"x"}, .velocity = 2}};
+  spec.energy.kinetic = "x'^2/2";
+  spec.joints = {{.name = {"floor"}, .slip = {"x'"}, .normal = 10, .law = {.mu = 0.2}}};
+  spec.run.until = 2;
+  const Model block = Model::from_spec(spec);
+  ASSERT_TRUE(block.ok()) << block.problems();
+  const judder::Run run = block.run();
+  EXPECT_NEAR(run.times("stick", "floor").at(0), 1, 1e-9);  // 2/(0.2 · 10)
+  EXPECT_NEAR(run.last("x"), 1, 1e-9);
+}
+
+TEST(FrontStepper, GoesWhereARunGoes) {
+  const Model ball = Model::from_text(kBall);
+  for (const char* engine : {"event", "exact"}) {
+    const judder::Run whole = ball.run({.engine = engine});
+    Stepper stepper(ball, {.engine = engine});
+    EXPECT_EQ(stepper.time(), 0);
+    EXPECT_EQ(stepper.value("y"), 1);
+    std::vector<double> impacts;
+    for (int k = 1; k <= 100; ++k) {
+      ASSERT_TRUE(stepper.advance_to(0.01 * k)) << engine << k << stepper.status().message;
+      for (const RunEvent& event : stepper.events()) {
+        if (event.kind == "impact") impacts.push_back(event.time);
+      }
+    }
+    EXPECT_TRUE(stepper.over());
+    EXPECT_FALSE(stepper.advance_to(2));
+    EXPECT_EQ(stepper.time(), 1);
+    EXPECT_NEAR(stepper.value("y"), whole.last("y"), 1e-9);
+    const std::vector<double> expected = whole.times("impact");
+    ASSERT_EQ(impacts.size(), expected.size()) << engine;
+    for (std::size_t i = 0; i < impacts.size(); ++i) EXPECT_NEAR(impacts[i], expected[i], 1e-9);
+    EXPECT_TRUE(stepper.verdict().judged);
+    EXPECT_TRUE(stepper.verdict().silent());
+  }
+}
+
+TEST(FrontStepper, StaysWhereItIsForATimeThatIsPast) {
+  const Model ball = Model::from_text(kBall);
+  Stepper stepper(ball);
+  ASSERT_TRUE(stepper.advance_to(0.2));
+  EXPECT_FALSE(stepper.advance_to(0.1));
+  EXPECT_FALSE(stepper.over());
+  EXPECT_EQ(stepper.time(), 0.2);
+  EXPECT_TRUE(stepper.advance_to(0.3));
+  Stepper none(ball, {.tolerance = -1.0});
+  EXPECT_TRUE(none.over());
+  EXPECT_FALSE(none.advance_to(0.1));
+  EXPECT_EQ(none.status().reason, Reason::unsupported);
+}
+
+}  // namespace
+}  // namespace judder
