@@ -12,29 +12,6 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-EngineOptions options_of(const model::RunOptions& run) {
-  EngineOptions out;
-  out.from = run.from;
-  out.until = run.until;
-  out.tolerance = run.tolerance;
-  out.step = run.step;
-  out.max_step = run.max_step;
-  out.max_events = run.max_events;
-  out.integrator = run.method == "explicit" ? Integrator::explicit_only
-                   : run.method == "stiff"  ? Integrator::stiff
-                                            : Integrator::automatic;
-  out.on_accumulation = run.on_accumulation == "stop" ? OnAccumulation::stop : OnAccumulation::finish;
-  out.on_painleve = run.on_painleve == "tangential-impact" ? OnPainleve::tangential_impact
-                    : run.on_painleve == "choose"          ? OnPainleve::choose
-                                                           : OnPainleve::stop;
-  out.on_indeterminate = run.on_indeterminate == "stay" ? OnIndeterminate::stay : OnIndeterminate::stop;
-  out.samples = run.samples;
-  out.every = run.every;
-  out.event_rows = run.event_rows;
-  out.list_switches = run.list_switches;
-  return out;
-}
-
 EventEngine::EventEngine(const model::System& system) : run_(std::make_unique<Run>(system)) {}
 EventEngine::~EventEngine() = default;
 EventEngine::EventEngine(EventEngine&&) noexcept = default;

@@ -488,8 +488,9 @@ ExactEngine::ExactEngine(ExactEngine&&) noexcept = default;
 std::string ExactEngine::unsupported(const model::System& system) {
   const std::string problem = EventEngine::unsupported(system);
   if (!problem.empty()) return problem;
-  if (!system.linear().linear()) return system.linear().reason;
-  return ClosedForm::sliding_problem(system);
+  std::string reason =
+      system.linear().linear() ? ClosedForm::sliding_problem(system) : system.linear().reason;
+  return reason.empty() ? reason : "the model is not linear between events: " + reason;
 }
 
 EngineResult ExactEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "front/parts.hpp"
+#include "judder/engines/registry.hpp"
 #include "judder/io/load.hpp"
 
 namespace judder {
@@ -13,6 +14,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 void Model::Parts::compile() {
   model::CompileOptions how;
+  how.engines = engines::engine_words();
   how.variants = options.variants;
   for (const Setting& setting : options.set) how.set.push_back({setting.first, setting.second});
   compiled = model::compile(spec, how);

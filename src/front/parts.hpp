@@ -24,9 +24,8 @@ struct Model::Parts {
   void compile();
 };
 
-/// The options of the model with those that are given here; a reason why they make no run, or an empty string.
-[[nodiscard]] std::string engine_options(const model::RunOptions& model, const RunOptions& given,
-                                         engines::EngineOptions& out);
+/// The options of the model with those that are given here.
+[[nodiscard]] engines::EngineOptions engine_options(const model::RunOptions& model, const RunOptions& given);
 /// The engine that was asked for, by the run or by the model.
 [[nodiscard]] std::string engine_name(const model::RunOptions& model, const RunOptions& given);
 [[nodiscard]] RunEvent run_event(const model::System& system, const engines::Event& event);

@@ -1,15 +1,12 @@
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "front/parts.hpp"
-#include "judder/core/number.hpp"
 
 namespace judder {
 
-std::string engine_options(const model::RunOptions& model, const RunOptions& given,
-                           engines::EngineOptions& out) {
-  out = engines::options_of(model);
+engines::EngineOptions engine_options(const model::RunOptions& model, const RunOptions& given) {
+  engines::EngineOptions out = engines::options_of(model);
   if (given.from) out.from = *given.from;
   if (given.until) out.until = *given.until;
   if (given.tolerance) out.tolerance = *given.tolerance;
@@ -20,13 +17,7 @@ std::string engine_options(const model::RunOptions& model, const RunOptions& giv
   if (given.every) out.every = *given.every;
   if (given.event_rows) out.event_rows = *given.event_rows;
   out.referee = given.referee;
-  if (!std::isfinite(out.until)) return "'until' is not given, neither in the model nor for this run";
-  if (!std::isfinite(out.from) || out.until < out.from) return "'until' lies before 'from'";
-  if (!(out.tolerance >= 1e-14 && out.tolerance <= 1e-2))
-    return "the tolerance is " + to_text(out.tolerance) + "; it must be between 1e-14 and 0.01";
-  if (out.every == 0 && out.samples < 2) return "at least 2 samples are needed, for both ends";
-  if (!(out.every >= 0 && std::isfinite(out.every))) return "'every' must be positive";
-  return model::length_problem(out.from, out.until);
+  return out;
 }
 
 std::string engine_name(const model::RunOptions& model, const RunOptions& given) {
@@ -91,11 +82,7 @@ Run Model::run(const RunOptions& options) const {
   run.columns_ = columns();
   const std::string asked = engine_name(parts_->compiled.run, options);
   run.engine_ = simulate::engine_used(compiled, asked);
-  engines::EngineOptions how;
-  if (const std::string problem = engine_options(parts_->compiled.run, options, how); !problem.empty()) {
-    run.status_ = {Reason::unsupported, how.from, {}, problem};
-    return run;
-  }
+  engines::EngineOptions how = engine_options(parts_->compiled.run, options);
   Keeper keeper(compiled, options);
   how.cancel = &keeper.stop();
   engines::EngineResult result = simulate::run(compiled, asked, how, keeper);

@@ -25,19 +25,14 @@ Stepper::Stepper(const Model& model, const RunOptions& options)
     : parts_(std::make_unique<Parts>(model, options)) {
   Parts& parts = *parts_;
   const model::RunOptions& own = model.parts_->compiled.run;
-  if (const std::string problem = engine_options(own, options, parts.how); !problem.empty()) {
-    parts.last.status = {Reason::unsupported, parts.how.from, {}, problem};
-    parts.over = true;
-    return;
-  }
+  parts.how = engine_options(own, options);
   parts.how.samples = 2;
   parts.how.every = 0;
   parts.how.event_rows = false;
   parts.how.cancel = &parts.keeper.stop();
   parts.last.status.time = parts.how.from;
   parts.legs = std::make_unique<simulate::Legs>(parts.system, engine_name(own, options), parts.how);
-  // The first row, before anything has moved: the start of the model at the time of the run.
-  advance_to(parts.how.from);
+  advance_to(parts.how.from);  // the row at the start
 }
 
 Stepper::~Stepper() = default;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/engines/registry.hpp"
 #include "judder/model/spec.hpp"
 
 namespace judder::io {
@@ -387,11 +388,18 @@ struct EngineFields {
 };
 
 inline std::vector<EngineFields> engine_fields() {
-  return {
-      {.name = "event"},
-      {.name = "exact"},
-      {.name = "auto"},
-  };
+  std::vector<EngineFields> out;
+  for (const model::EngineWords& engine : engines::engine_words()) {
+    EngineFields fields{.name = engine.name, .table = !engine.options.empty()};
+    for (const model::OptionField& option : engine.options) {
+      Field field{.name = option.name, .doc = option.doc};
+      field.fallback = option.fallback;
+      field.words = option.words;
+      fields.options.push_back(std::move(field));
+    }
+    out.push_back(std::move(fields));
+  }
+  return out;
 }
 
 inline Words engine_names() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "judder/core/number.hpp"
+#include "judder/engines/registry.hpp"
 
 namespace judder::io {
 namespace {
@@ -57,6 +58,7 @@ model::CompileOptions compile_options(const ModelRequest& request) {
   options.set = request.set;
   options.free = request.free;
   options.engine = request.engine;
+  options.engines = engines::engine_words();
   options.work = WorkLimits{}.times(request.work);
   options.limit *= request.work;
   options.cancel = request.cancel;

@@ -12,31 +12,6 @@ namespace {
 
 constexpr double kMostRows = 1e9;  ///< of a trajectory
 
-/// Keys of the tables [run.<engine>]; a key with words takes one of them instead of a number.
-struct EngineKey {
-  const char* engine;
-  const char* key;
-  std::vector<std::string> words;
-};
-
-const std::vector<EngineKey>& engine_keys() {
-  static const std::vector<EngineKey> keys{
-      {"moreau", "theta", {}},
-      {"moreau", "form", {"standard", "printed"}},
-      {"theta", "theta", {}},
-      {"newmark", "beta", {}},
-      {"newmark", "gamma", {}},
-      {"paoli-schatzman", "form", {"standard", "modified"}},
-      {"rk4-zabuga", "form", {"proposed", "plain"}},
-      {"penalty", "normal_stiffness", {}},
-      {"penalty", "normal_damping", {}},
-      {"penalty", "tangent_stiffness", {}},
-      {"penalty", "tangent_damping", {}},
-      {"arctan", "beta", {}},
-  };
-  return keys;
-}
-
 }  // namespace
 
 std::string step_problem(double step, double from, double until) {
@@ -104,9 +79,12 @@ void Builder::read_run() {
   double events = static_cast<double>(run.max_events);
   read(spec.run.max_events, "max_events", events, true);
   run.max_events = static_cast<long>(std::min(events, 9e15));
-  word(spec.run.engine, "engine", run.engine,
-       {"event", "exact", "auto", "moreau", "theta", "newmark", "paoli-schatzman", "rk4-zabuga", "penalty",
-        "arctan", "quasi-static"});
+  std::vector<std::string> engines;
+  for (const EngineWords& engine : options.engines) engines.push_back(engine.name);
+  if (engines.empty() && !spec.run.engine.empty())
+    run.engine = spec.run.engine.text;
+  else
+    word(spec.run.engine, "engine", run.engine, engines);
   if (!options.engine.empty()) run.engine = options.engine;
   word(spec.run.method, "method", run.method, {"auto", "explicit", "stiff"});
   word(spec.run.on_accumulation, "on_accumulation", run.on_accumulation, {"finish", "stop"});
@@ -116,32 +94,34 @@ void Builder::read_run() {
 
   for (const EngineTable& table : spec.run.engines) {
     const std::string where = "run, " + table.name.text;
-    std::vector<std::string> engines, keys;
-    for (const EngineKey& k : engine_keys()) {
-      engines.emplace_back(k.engine);
-      if (table.name.text == k.engine) keys.emplace_back(k.key);
-    }
-    if (keys.empty()) {
+    const auto engine = std::find_if(options.engines.begin(), options.engines.end(),
+                                     [&](const EngineWords& e) { return e.name == table.name.text; });
+    if (engine == options.engines.end() || engine->options.empty()) {
       error(table.name, where, "there are no options for an engine " + quoted(table.name.text),
             suggestion(table.name.text, engines));
       continue;
     }
+    std::vector<std::string> keys;
+    for (const OptionField& field : engine->options) keys.push_back(field.name);
     for (const Named& named : table.values) {
-      const auto& all = engine_keys();
-      const auto key = std::find_if(all.begin(), all.end(), [&](const EngineKey& k) {
-        return table.name.text == k.engine && named.name.text == k.key;
-      });
-      if (key == all.end()) {
+      const std::string place = where + ", " + named.name.text;
+      const auto key = std::find(keys.begin(), keys.end(), named.name.text);
+      if (key == keys.end()) {
         error(named.name, where,
               "the engine " + quoted(table.name.text) + " has no option " + quoted(named.name.text),
               suggestion(named.name.text, keys));
         continue;
       }
+      const OptionField& field = engine->options[static_cast<std::size_t>(key - keys.begin())];
       RunOptions::EngineOption option{table.name.text, named.name.text, 0, {}};
-      if (!key->words.empty()) {
-        word(named.value.text, key->key, option.text, key->words);
-      } else if (const auto found = number(named.value, where + ", " + named.name.text)) {
+      if (!field.words.empty()) {
+        word(named.value.text, field.name.c_str(), option.text, field.words);
+      } else if (const auto found = number(named.value, place)) {
         option.number = *found;
+        if (!(*found >= field.least && *found <= field.most))
+          error(named.value, place,
+                quoted(field.name) + " is " + to_text(*found) + "; it must be between " +
+                    to_text(field.least) + " and " + to_text(field.most));
       }
       run.engine_options.push_back(std::move(option));
     }

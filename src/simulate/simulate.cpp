@@ -4,6 +4,7 @@
 #include <array>
 
 #include "judder/core/number.hpp"
+#include "judder/engines/registry.hpp"
 #include "witness.hpp"
 
 namespace judder::simulate {
@@ -108,23 +109,26 @@ int MemorySink::column(std::string_view name) const {
 }
 
 const std::vector<std::string>& engine_names() {
-  static const std::vector<std::string> names{"event", "exact", "auto"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const model::EngineWords& words : engines::engine_words()) out.push_back(words.name);
+    return out;
+  }();
   return names;
 }
 
 std::string engine_problem(const model::System& system, std::string_view name) {
-  if (name == "event" || name == "auto") return engines::EventEngine::unsupported(system);
-  if (name == "exact") {
-    const std::string problem = engines::ExactEngine::unsupported(system);
-    if (problem.empty() || !engines::EventEngine::unsupported(system).empty()) return problem;
-    return "the model is not linear between events: " + problem;
-  }
-  return "there is no engine '" + std::string(name) + "' yet; 'event', 'exact' and 'auto' are there";
+  const engines::EngineEntry* const engine = engines::find_engine(engine_used(system, name));
+  if (engine != nullptr) return engine->unsupported(system);
+  std::string known;
+  for (const std::string& word : engine_names()) known += (known.empty() ? "" : ", ") + word;
+  return "there is no engine '" + std::string(name) + "'; there are: " + known;
 }
 
 std::string engine_used(const model::System& system, std::string_view name) {
   if (name != "auto") return std::string(name);
-  return engines::ExactEngine::unsupported(system).empty() ? "exact" : "event";
+  const engines::EngineEntry* const best = engines::best_engine(system);
+  return best == nullptr ? engines::all_engines().front().words.name : best->words.name;
 }
 
 namespace {
@@ -157,8 +161,7 @@ class Judged final : public engines::Sink {
 struct Legs::Parts {
   engines::EngineOptions options;
   std::string problem;
-  std::optional<engines::EventEngine> event;
-  std::optional<engines::ExactEngine> exact;
+  std::unique_ptr<engines::Engine> engine;
   std::optional<Witness> witness;
 };
 
@@ -167,11 +170,9 @@ Legs::Legs(const model::System& system, std::string_view name, const engines::En
     : parts_(std::make_unique<Parts>()) {
   parts_->options = options;
   parts_->problem = engine_problem(system, name);
+  if (parts_->problem.empty()) parts_->problem = engines::options_problem(options);
   if (!parts_->problem.empty()) return;
-  if (engine_used(system, name) == "exact")
-    parts_->exact.emplace(system);
-  else
-    parts_->event.emplace(system);
+  parts_->engine = engines::find_engine(engine_used(system, name))->make(system);
   if (options.referee) parts_->witness.emplace(system, options, resume);
 }
 
@@ -187,14 +188,10 @@ engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::
   }
   engines::EngineOptions watched = options;
   watched.observer = parts_->options.observer;
-  const auto go = [&](engines::Sink& into) {
-    return parts_->exact ? parts_->exact->run(watched, into, resume)
-                         : parts_->event->run(watched, into, resume);
-  };
-  if (!parts_->witness) return go(sink);
+  if (!parts_->witness) return parts_->engine->run(watched, sink, resume);
   watched.observer = &*parts_->witness;
   Judged judged(sink, *parts_->witness);
-  return go(judged);
+  return parts_->engine->run(watched, judged, resume);
 }
 
 void Legs::judge(engines::EngineResult& result) {

@@ -143,18 +143,30 @@ struct EngineResult {
   Verdict verdict;              ///< of the referee; filled in by simulate::run
 };
 
+/// Why these options make no run ("the tolerance is -1; …"), or an empty string. Every run asks it first.
+[[nodiscard]] std::string options_problem(const EngineOptions& options);
+
+/// What every engine is (engines/registry.hpp lists them). It belongs to one System, which must live as long.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// Runs from the start of the model, or from `resume`. May be called again: memory is kept.
+  [[nodiscard]] virtual EngineResult run(const EngineOptions& options, Sink& sink,
+                                         const Moment* resume = nullptr) = 0;
+};
+
 /// The event-driven engine (docs/engines.md). Exact to its tolerance between events; events located to rounding.
-class EventEngine {
+class EventEngine final : public Engine {
  public:
   explicit EventEngine(const model::System& system);
-  ~EventEngine();
+  ~EventEngine() override;
   EventEngine(EventEngine&&) noexcept;
 
   /// Why the system cannot be run by this engine, or an empty string.
   [[nodiscard]] static std::string unsupported(const model::System& system);
 
-  /// Runs from the start of the model, or from `resume`. May be called again: memory is kept.
-  [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink, const Moment* resume = nullptr);
+  [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink,
+                                 const Moment* resume = nullptr) override;
 
  private:
   friend class ExactEngine;
@@ -165,16 +177,17 @@ class EventEngine {
 /// The exact engine, for systems that are linear in each mode (model/linear.hpp): closed forms instead of steps, every crossing deeper than
 /// rounding found, event times with a bound of their error. Events are handled by the same code as in the event-driven engine. `tolerance` is
 /// used for accumulations only; `step`, `max_step` and `integrator` mean nothing to it. Closed forms of the modes met are kept for later runs.
-class ExactEngine {
+class ExactEngine final : public Engine {
  public:
   explicit ExactEngine(const model::System& system);
-  ~ExactEngine();
+  ~ExactEngine() override;
   ExactEngine(ExactEngine&&) noexcept;
 
   /// Why the system cannot be run by this engine, or an empty string.
   [[nodiscard]] static std::string unsupported(const model::System& system);
 
-  [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink, const Moment* resume = nullptr);
+  [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink,
+                                 const Moment* resume = nullptr) override;
 
  private:
   struct Run;

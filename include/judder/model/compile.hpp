@@ -19,16 +19,18 @@
 #include "judder/core/work.hpp"
 #include "judder/model/spec.hpp"
 #include "judder/model/system.hpp"
+#include "judder/model/vocabulary.hpp"
 
 namespace judder::model {
 
 struct CompileOptions {
   std::vector<std::string> variants;  ///< names of variants; later ones win
-  std::vector<Named> set;         ///< parameters and start values (`x`, `x'`, `z`); they win over variants
-  std::vector<std::string> free;  ///< parameters that stay inputs of the System (Layout::free_parameter)
-  std::string engine;             ///< engine that will run the model; wins over [run]
-  double limit = 200000;          ///< largest number of nodes that the model may expand to
-  WorkLimits work;                ///< what compiling may cost
+  std::vector<Named> set;            ///< parameters and start values (`x`, `x'`, `z`); they win over variants
+  std::vector<std::string> free;     ///< parameters that stay inputs of the System (Layout::free_parameter)
+  std::string engine;                ///< engine that will run the model; wins over [run]
+  std::vector<EngineWords> engines;  ///< those that exist; empty: any word is taken, and none has options
+  double limit = 200000;             ///< largest number of nodes that the model may expand to
+  WorkLimits work;                   ///< what compiling may cost
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop within a moment
 };
 

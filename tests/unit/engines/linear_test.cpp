@@ -118,17 +118,20 @@ TEST(LinearModels, SlidingIsLinearWhereTheJumpHasOneDirection) {
   EXPECT_EQ(problem("x = { start = 1, rate = \"-sign(x)*(3 + y)\" }\ny = { start = 0, rate = \"x + "
                     "sign(x)*(3 + y)/2\" }\n"),
             "");
-  EXPECT_EQ(problem("x = { start = 1, rate = \"if(x > 0, -1 - y, 1 + x)\" }\ny = { start = 0, rate = \"if(x "
-                    "> 0, 1, -y)\" }\n"),
-            "switch in state.x.rate: the force jumps in a direction that varies, so sliding on it would not "
-            "be linear");
+  EXPECT_EQ(
+      problem("x = { start = 1, rate = \"if(x > 0, -1 - y, 1 + x)\" }\ny = { start = 0, rate = \"if(x "
+              "> 0, 1, -y)\" }\n"),
+      "the model is not linear between events: switch in state.x.rate: the force jumps in a direction that "
+      "varies, so sliding on it would not be linear");
   // A force switched by a position is crossed: nothing slides.
   EXPECT_EQ(engines::ExactEngine::unsupported(text_model(force("if(y > 0, -2*y - x, -y)")).system), "");
-  EXPECT_EQ(engines::ExactEngine::unsupported(
-                text_model(oscillator("[[force]]\nalong = \"y'\"\nvalue = \"-sign(y')\"\n[[friction]]\nname "
-                                      "= \"j\"\nslip = \"y'\"\nnormal = 1\nlaw = 0.2\n"))
-                    .system),
-            "switch in force.force1.value: it acts in parallel with the friction of 'j'");
+  EXPECT_EQ(
+      engines::ExactEngine::unsupported(
+          text_model(oscillator("[[force]]\nalong = \"y'\"\nvalue = \"-sign(y')\"\n[[friction]]\nname "
+                                "= \"j\"\nslip = \"y'\"\nnormal = 1\nlaw = 0.2\n"))
+              .system),
+      "the model is not linear between events: switch in force.force1.value: it acts in parallel with the "
+      "friction of 'j'");
 }
 
 TEST(LinearModels, EnginesAreChosenByIt) {

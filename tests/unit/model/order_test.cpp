@@ -204,13 +204,18 @@ TEST(RunOptions, AreEvaluatedAndChecked) {
   spec.run.from = "m/3";
   spec.run.until = "from_to(2)";
   spec.definitions.push_back({"from_to(a)", "a*m"});
-  spec.run.engine = "moreau";
+  spec.run.engine = "walker";
   spec.run.step = 1e-3;
-  spec.run.engines.push_back({"moreau", {{"theta", "m/6"}, {"form", "printed"}}});
+  spec.run.engines.push_back({"walker", {{"pace", "m/6"}, {"form", "printed"}}});
   spec.output.samples = 11;
   spec.output.plots = {{"t", "x"}};
-  const Compiled compiled = compile(spec);
+  CompileOptions options;
+  options.engines = {{"walker",
+                      {{.name = "pace", .doc = "", .least = 0, .most = 1},
+                       {.name = "form", .doc = "", .words = {"standard", "printed"}}}}};
+  const Compiled compiled = compile(spec, options);
   ASSERT_TRUE(compiled.system) << messages(compiled);
+  EXPECT_EQ(compiled.run.engine, "walker");
   EXPECT_EQ(compiled.run.from, 1);
   EXPECT_EQ(compiled.run.until, 6);
   EXPECT_EQ(compiled.run.step, 1e-3);
@@ -219,6 +224,15 @@ TEST(RunOptions, AreEvaluatedAndChecked) {
   EXPECT_EQ(compiled.run.engine_options[0].number, 0.5);
   EXPECT_EQ(compiled.run.engine_options[1].text, "printed");
   EXPECT_EQ(compiled.system->start()[0], 1);
+  const auto complaint = [&](const Named& option) {
+    spec.run.engines = {{"walker", {option}}};
+    return messages(compile(spec, options));
+  };
+  EXPECT_NE(complaint({"pace", 1.5}).find("'pace' is 1.5; it must be between 0 and 1"), std::string::npos);
+  EXPECT_NE(complaint({"form", "prnted"}).find("did you mean 'printed'"), std::string::npos);
+  EXPECT_NE(complaint({"pce", 0.5}).find("did you mean 'pace'"), std::string::npos);
+  spec.run.engines = {{"runner", {{"pace", 0.5}}}};
+  EXPECT_NE(messages(compile(spec, options)).find("no options for an engine 'runner'"), std::string::npos);
   Spec endless = mass_on_spring();
   EXPECT_TRUE(std::isnan(compile(endless).run.until));
 }
