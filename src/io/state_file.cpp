@@ -262,67 +262,6 @@ Json identity(const model::System& system) {
                 list_of(system.switches(), place));
 }
 
-/// Whether a side is one that its switch can have, or lies between two of them.
-bool side_fits(const model::SwitchInfo& info, double side) {
-  if (info.two_sided()) return side >= -1 && side <= 2;
-  if (info.whole) return std::abs(side) <= 9e15;  // whole numbers that a double holds
-  return side >= -1 && side <= static_cast<double>(info.levels.size()) - 1;
-}
-
-bool normal_fits(const model::Relation& relation, NormalStatus status) {
-  switch (relation.kind) {
-    case model::RelationKind::contact:
-      return status == NormalStatus::open || status == NormalStatus::closed || status == NormalStatus::none;
-    case model::RelationKind::constraint:
-      return status == NormalStatus::held || status == NormalStatus::none;
-    default:
-      return status == NormalStatus::none;
-  }
-}
-
-std::string mode_problem(const model::System& system, const engines::Mode& mode) {
-  const model::Layout& layout = system.layout();
-  const auto fits = [](std::size_t size, int wanted) { return size == static_cast<std::size_t>(wanted); };
-  if (!fits(mode.normal.size(), layout.relations) || !fits(mode.pressed.size(), layout.relations) ||
-      !fits(mode.tangent.size(), layout.tangents) || !fits(mode.side.size(), layout.switches) ||
-      !fits(mode.surface.size(), layout.switches))
-    return "the state does not have the sizes of this model";
-  for (std::size_t r = 0; r < mode.normal.size(); ++r) {
-    if (!normal_fits(system.relations()[r], mode.normal[r]))
-      return "the state of '" + system.relations()[r].name + "' is none that it can have";
-  }
-  for (std::size_t k = 0; k < mode.side.size(); ++k) {
-    const model::SwitchInfo& info = system.switches()[k];
-    if (!side_fits(info, mode.side[k]) ||
-        (mode.slides(k) && !info.two_sided() && !info.whole && info.levels.size() < 2))
-      return "the side of the switch in " + info.place + " is none that it has";
-  }
-  return {};
-}
-
-std::string moment_problem(const model::System& system, const Moment& moment) {
-  const model::Layout& layout = system.layout();
-  const auto fits = [](std::size_t size, int wanted) { return size == static_cast<std::size_t>(wanted); };
-  if (!fits(moment.y.size(), layout.integrated()) || !fits(moment.dissipated.size(), layout.audits) ||
-      !fits(moment.supplied.size(), layout.audits) || moment.scales.size() < moment.y.size() ||
-      moment.watch_counts.size() != system.watches().size())
-    return "the state does not have the sizes of this model";
-  if (std::string problem = mode_problem(system, moment.mode); !problem.empty()) return problem;
-  if (moment.step < 0) return "the state has a negative step";
-  const PhaseMemory& phase = moment.phase;
-  if (phase.y.empty()) return {};
-  if (!fits(phase.y.size(), layout.integrated())) return "the state does not have the sizes of this model";
-  if (std::string problem = mode_problem(system, phase.mode); !problem.empty()) return problem;
-  if (!phase.side.empty()) {
-    engines::Mode sides = phase.mode;
-    sides.side = phase.side;
-    if (std::string problem = mode_problem(system, sides); !problem.empty()) return problem;
-  }
-  if (phase.time > moment.time || phase.start > moment.time)
-    return "the phase of the state begins after its time";
-  return {};
-}
-
 Json owner_json(const StateOwner& owner) {
   Json data = Json::object(), set = Json::object(), parameters = Json::object();
   for (const auto& [name, check] : owner.data) data[name] = check;
@@ -546,7 +485,7 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     read.started = truth_in(in, "started");
     read.history = numbers_in(in, "history", Allowed::any);
     read.phase = to_phase(member(in, "phase"));
-    if (std::string problem = moment_problem(system, read); !problem.empty()) return problem;
+    if (std::string problem = engines::moment_problem(system, read); !problem.empty()) return problem;
     RunPast said = to_past(member(in, "past"));
     moment = std::move(read);
     if (past != nullptr) *past = std::move(said);

@@ -159,6 +159,8 @@ class Judged final : public engines::Sink {
 }  // namespace
 
 struct Legs::Parts {
+  explicit Parts(const model::System& asked) : system(asked) {}
+  const model::System& system;
   engines::EngineOptions options;
   std::string problem;
   std::unique_ptr<engines::Engine> engine;
@@ -167,10 +169,12 @@ struct Legs::Parts {
 
 Legs::Legs(const model::System& system, std::string_view name, const engines::EngineOptions& options,
            const engines::Moment* resume)
-    : parts_(std::make_unique<Parts>()) {
+    : parts_(std::make_unique<Parts>(system)) {
   parts_->options = options;
   parts_->problem = engine_problem(system, name);
   if (parts_->problem.empty()) parts_->problem = engines::options_problem(options);
+  if (parts_->problem.empty() && resume != nullptr)
+    parts_->problem = engines::moment_problem(system, *resume);
   if (!parts_->problem.empty()) return;
   parts_->engine = engines::find_engine(engine_used(system, name))->make(system);
   if (options.referee) parts_->witness.emplace(system, options, resume);
@@ -181,9 +185,11 @@ Legs::Legs(Legs&&) noexcept = default;
 
 engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::Sink& sink,
                                 const engines::Moment* resume) {
-  if (!parts_->problem.empty()) {
+  std::string problem = parts_->problem;
+  if (problem.empty() && resume != nullptr) problem = engines::moment_problem(parts_->system, *resume);
+  if (!problem.empty()) {
     engines::EngineResult result;
-    result.status = {Reason::unsupported, options.from, {}, parts_->problem};
+    result.status = {Reason::unsupported, options.from, {}, problem};
     return result;
   }
   engines::EngineOptions watched = options;

@@ -92,6 +92,9 @@ struct Moment {
   PhaseMemory phase;
 };
 
+/// Why a Moment cannot be taken up: it is incomplete, of another system, or holds what no run gives. Empty: it can.
+[[nodiscard]] std::string moment_problem(const model::System& system, const Moment& moment);
+
 enum class RowKind : std::uint8_t { sample, before, after };
 
 /// One closed phase of a contact; an instantaneous impact has from == to.
