@@ -11,7 +11,6 @@ namespace judder::analysis {
 namespace {
 
 using model::FrictionCurve;
-using model::FrictionType;
 using model::LawNumbers;
 
 constexpr double kPi = 3.141592653589793;

@@ -101,12 +101,12 @@ class FilterSink : public engines::Sink {
 
   void share(double time, double slip, double bristle, const engines::Mode& mode) {
     double alpha = 1;
-    if (curve_.type() == model::FrictionType::coulomb) {
+    if (curve_.type() == FrictionType::coulomb) {
       const int row = system_.relations()[static_cast<std::size_t>(relation_)].first_tangent;
       alpha = mode.tangent[static_cast<std::size_t>(row)] == engines::TangentStatus::stick ? 0 : 1;
-    } else if (curve_.type() == model::FrictionType::elastoplastic) {
+    } else if (curve_.type() == FrictionType::elastoplastic) {
       alpha = sliding_share(curve_.type(), curve_.at(slip), slip, bristle);
-    } else if (curve_.type() == model::FrictionType::penalty) {
+    } else if (curve_.type() == FrictionType::penalty) {
       const model::LawNumbers law = curve_.at(slip);
       const double limit = law.load * law.mu;
       alpha = std::abs(law.stiffness * bristle + law.damping * slip) < limit ? 0 : 1;

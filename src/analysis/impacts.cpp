@@ -12,17 +12,6 @@
 namespace judder::analysis {
 namespace {
 
-using contact::ImpactType;
-
-struct NamedLaw {
-  ImpactType type;
-  const char* name;
-};
-constexpr std::array<NamedLaw, 4> kLaws = {{{ImpactType::moreau, "moreau"},
-                                            {ImpactType::newton, "newton"},
-                                            {ImpactType::poisson, "poisson"},
-                                            {ImpactType::stronge, "stronge"}}};
-
 double kinetic_energy(const model::System& system, model::Workspace& work) {
   double kinetic = 0, potential = 0, total = 0;
   system.energies(work, kinetic, potential, total);
@@ -151,9 +140,9 @@ class Collector {
       out_.outcome = ImpactsOutcome::failed;
       return;
     }
-    for (const NamedLaw& named : kLaws) {
+    for (const ImpactEntry& entry : impact_laws()) {
       out_.laws.emplace_back();
-      out_.laws.back().law = named.name;
+      out_.laws.back().law = entry.word;
       out_.laws.back().velocity = out_.velocity_before;
     }
     for (int block = 0; block < collision_.blocks(); ++block) collide_block(block, collision_.blocks() == 1);
@@ -181,8 +170,8 @@ class Collector {
         if (rows[c].normal == single->contact) out_.path_contact = static_cast<int>(first + c);
       }
     }
-    for (std::size_t l = 0; l < kLaws.size(); ++l) {
-      for (contact::ImpactLaw& law : laws) law.type = kLaws[l].type;
+    for (std::size_t l = 0; l < impact_laws().size(); ++l) {
+      for (contact::ImpactLaw& law : laws) law.type = impact_laws()[l].type;
       const contact::ImpactResult result = contact::impact(problem, {}, workspace);
       LawImpact& law = out_.laws[l];
       const LawImpact before = block == 0 ? LawImpact{} : law;

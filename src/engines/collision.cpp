@@ -11,20 +11,6 @@ namespace {
 
 constexpr double kRounding = 16 * 2.220446049250313e-16;
 
-contact::ImpactType impact_type(model::ImpactType type) {
-  switch (type) {
-    case model::ImpactType::newton:
-      return contact::ImpactType::newton;
-    case model::ImpactType::poisson:
-      return contact::ImpactType::poisson;
-    case model::ImpactType::stronge:
-      return contact::ImpactType::stronge;
-    case model::ImpactType::moreau:
-      break;
-  }
-  return contact::ImpactType::moreau;
-}
-
 }  // namespace
 
 bool observe(const model::System& system, model::Workspace& work, Mode& mode,
@@ -324,7 +310,7 @@ void Collision::Rows::read_laws(int i) {
   const model::Relation& relation = system.relations()[r];
   contact::ImpactLaw& law = laws[i];
   law = {};
-  law.type = impact_type(relation.impact);
+  law.type = relation.impact;
   law.friction = relation.impact_friction;
   law.stiffness = relation.impact_stiffness;
   law.exponent = relation.impact_exponent;

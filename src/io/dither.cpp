@@ -141,7 +141,7 @@ DitherReport dither_model(const DitherRequest& request) {
   report.law = study->law;
   report.dither = study->dither;
   model::FrictionCurve curve(study->system, study->relation);
-  report.friction = model::name(curve.type());
+  report.friction = name(curve.type());
   report.dissipation = model::dissipation(curve);
 
   DitherAxis speeds;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/core/laws.hpp"
 #include "judder/engines/registry.hpp"
 #include "judder/model/spec.hpp"
 
@@ -39,15 +40,13 @@ struct Field {
 
 // --- laws ---
 
-inline Words friction_types() { return {"coulomb", "lugre", "elastoplastic", "arctan", "penalty"}; }
-
 template <class Visit>
 void fields(Visit& visit, model::FrictionLaw& law) {
-  const Words bristles{"lugre", "elastoplastic", "penalty"};
+  const auto of = [](FrictionKey key) { return friction_words(key); };
   visit({.name = "type",
          .doc = "Which law.",
          .fallback = "coulomb",
-         .words = friction_types(),
+         .words = friction_words(),
          .selects = true},
         law.type);
   visit({.name = "mu",
@@ -68,24 +67,24 @@ void fields(Visit& visit, model::FrictionLaw& law) {
         law.viscous);
   visit({.name = "stiffness",
          .doc = "Of the bristle, per unit of normal force; for `penalty` of the sticking spring, in N/m.",
-         .applies = bristles,
-         .needed = bristles},
+         .applies = of(FrictionKey::stiffness),
+         .needed = of(FrictionKey::stiffness)},
         law.stiffness);
   visit({.name = "damping",
          .doc = "Of the bristle, per unit of normal force, may be an expression of `speed`; for `penalty` in "
                 "N s/m.",
-         .applies = bristles,
-         .needed = bristles},
+         .applies = of(FrictionKey::damping),
+         .needed = of(FrictionKey::damping)},
         law.damping);
   visit({.name = "breakaway",
          .doc = "Bristle deflection below which nothing slips.",
-         .applies = {"elastoplastic"},
-         .needed = {"elastoplastic"}},
+         .applies = of(FrictionKey::breakaway),
+         .needed = of(FrictionKey::breakaway)},
         law.breakaway);
   visit({.name = "beta",
          .doc = "Steepness: the force is -N mu (2/pi) atan(beta slip).",
-         .applies = {"arctan"},
-         .needed = {"arctan"}},
+         .applies = of(FrictionKey::beta),
+         .needed = of(FrictionKey::beta)},
         law.beta);
 }
 
@@ -95,7 +94,7 @@ void fields(Visit& visit, model::ImpactLaw& law) {
          .doc = "Which law: `moreau` solves all closed contacts at once; the others follow the impulse of "
                 "one contact.",
          .fallback = "moreau",
-         .words = {"moreau", "newton", "poisson", "stronge"}},
+         .words = impact_words()},
         law.type);
   visit({.name = "restitution",
          .doc = "Coefficient of restitution in [0, 1]; may be an expression of the approach `speed`.",

@@ -42,20 +42,6 @@ const char* word(model::RelationKind kind) {
                                                    : "friction";
 }
 
-const char* word(model::ImpactType type) {
-  switch (type) {
-    case model::ImpactType::moreau:
-      return "moreau";
-    case model::ImpactType::newton:
-      return "newton";
-    case model::ImpactType::poisson:
-      return "poisson";
-    case model::ImpactType::stronge:
-      return "stronge";
-  }
-  return "";
-}
-
 Json relation_json(const model::System& system, std::size_t index) {
   const model::Relation& relation = system.relations()[index];
   const model::Symbols& symbols = system.symbols();
@@ -73,7 +59,7 @@ Json relation_json(const model::System& system, std::size_t index) {
   } else {
     out["normal_force"] = graph.text(symbols.base[index]);
   }
-  if (relation.kind == model::RelationKind::contact) out["impact"] = word(relation.impact);
+  if (relation.kind == model::RelationKind::contact) out["impact"] = name(relation.impact);
   Json tangents = Json::array();
   for (int k = 0; k < relation.tangents; ++k) {
     const model::Symbols::TangentRow& row =

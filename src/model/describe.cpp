@@ -49,20 +49,6 @@ std::string law_words(const System& system, std::size_t k) {
   return out;
 }
 
-const char* impact_word(ImpactType type) {
-  switch (type) {
-    case ImpactType::moreau:
-      return "moreau";
-    case ImpactType::newton:
-      return "newton";
-    case ImpactType::poisson:
-      return "poisson";
-    case ImpactType::stronge:
-      return "stronge";
-  }
-  return "";
-}
-
 double compliance(const System& system, const Workspace& work, const double* w) {
   const std::size_t n = system.coordinate_names().size();
   std::vector<double> x(w, w + n);
@@ -203,7 +189,7 @@ std::string describe(const Compiled& compiled) {
       double e = 0, tangential = 0;
       system.restitution(work, static_cast<int>(k), std::max(0.0, -values.gap_rate), e, tangential);
       rows.push_back(
-          {"impact", std::string(impact_word(r.impact)) + ", restitution " + to_text(e, 6) +
+          {"impact", std::string(name(r.impact)) + ", restitution " + to_text(e, 6) +
                          (r.has_tangential_restitution ? ", tangential " + to_text(tangential, 6) : "") +
                          (r.impact_friction ? "" : ", without friction")});
     }

@@ -252,22 +252,4 @@ double typical_speed(FrictionCurve& curve) {
   return 1;
 }
 
-const char* name(FrictionType type) {
-  switch (type) {
-    case FrictionType::none:
-      return "none";
-    case FrictionType::coulomb:
-      return "coulomb";
-    case FrictionType::lugre:
-      return "lugre";
-    case FrictionType::elastoplastic:
-      return "elastoplastic";
-    case FrictionType::arctan:
-      return "arctan";
-    case FrictionType::penalty:
-      return "penalty";
-  }
-  return "";
-}
-
 }  // namespace judder::model

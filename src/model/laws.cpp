@@ -8,7 +8,6 @@
 namespace judder::model {
 namespace {
 
-using LawType = FrictionType;
 constexpr double kPi = 3.141592653589793;
 
 }  // namespace
@@ -70,43 +69,33 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     return;
   }
 
-  LawType type = LawType::coulomb;
-  const std::vector<std::string> words{"coulomb", "lugre", "elastoplastic", "arctan", "penalty"};
+  const FrictionEntry* entry = &friction_laws().front();
   if (!law.type.empty()) {
-    const auto at = std::find(words.begin(), words.end(), law.type.text);
-    if (at == words.end()) {
+    entry = find_friction(law.type.text);
+    if (entry == nullptr) {
       error(law.type, where, "there is no friction law " + quoted(law.type.text),
-            suggestion(law.type.text, words));
+            suggestion(law.type.text, friction_words()));
       return;
     }
-    type = static_cast<LawType>(1 + (at - words.begin()));
   }
-  const bool smooth = type != LawType::coulomb;
-  const bool bristle = type == LawType::lugre || type == LawType::elastoplastic;
-  const std::string name = words[static_cast<std::size_t>(type) - 1];
+  const FrictionType type = entry->type;
+  const bool smooth = entry->smooth;
+  const std::string name = entry->word;
 
   bool good = true;
   const auto refuse = [&](const Value& value, std::string message, std::string help = {}) {
     error(value, where, std::move(message), std::move(help));
     good = false;
   };
-  const auto only_for = [&](const Value& value, const char* key, bool applies) {
-    if (value.given && !applies)
-      refuse(value, "the law '" + name + "' has no key '" + std::string(key) + "'");
-  };
-  only_for(law.stiffness, "stiffness", bristle || type == LawType::penalty);
-  only_for(law.damping, "damping", bristle || type == LawType::penalty);
-  only_for(law.breakaway, "breakaway", type == LawType::elastoplastic);
-  only_for(law.beta, "beta", type == LawType::arctan);
-  const auto needs = [&](const Value& value, const char* key, bool required) {
-    if (value.given || !required) return;
-    report_error(span, where, "the law '" + name + "' needs the key '" + std::string(key) + "'");
+  for (const auto& [key, value] :
+       {std::pair(FrictionKey::stiffness, &law.stiffness), std::pair(FrictionKey::damping, &law.damping),
+        std::pair(FrictionKey::breakaway, &law.breakaway), std::pair(FrictionKey::beta, &law.beta)}) {
+    if (value->given && !entry->has(key))
+      refuse(*value, "the law '" + name + "' has no key '" + judder::name(key) + "'");
+    if (value->given || !entry->has(key)) continue;
+    report_error(span, where, "the law '" + name + "' needs the key '" + judder::name(key) + "'");
     good = false;
-  };
-  needs(law.stiffness, "stiffness", bristle || type == LawType::penalty);
-  needs(law.damping, "damping", bristle || type == LawType::penalty);
-  needs(law.breakaway, "breakaway", type == LawType::elastoplastic);
-  needs(law.beta, "beta", type == LawType::arctan);
+  }
   if (law.mu.given && (law.static_coefficient.given || law.dynamic.given)) {
     refuse(law.mu, "a friction law has 'mu', or 'static' and 'dynamic', not both");
   } else if (!law.mu.given && !(law.static_coefficient.given && law.dynamic.given)) {
@@ -126,7 +115,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
                  "several components need the law 'coulomb'");
     good = false;
   }
-  if (type == LawType::penalty && !draft.known_load) {
+  if (type == FrictionType::penalty && !draft.known_load) {
     report_error(span, where, "the law 'penalty' needs a normal force that is known",
                  "use it in a friction joint or a compliant contact, or run with the engine 'penalty'");
     good = false;
@@ -214,7 +203,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   }
 
   Node kappa = mu;
-  if (type == LawType::arctan) {
+  if (type == FrictionType::arctan) {
     const Node beta = read(law.beta, "beta");
     positive(law.beta, "beta", beta);
     const Node angle[] = {graph.multiply(beta, gamma)};
@@ -230,7 +219,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     const std::string place = draft.place + (joint ? ".law" : ".friction");
     const Node zero = graph.constant(0);
     Node rate = zero;
-    if (type == LawType::penalty) {
+    if (type == FrictionType::penalty) {
       // A slider of limit μL in series with a spring and damper: its force f is also k s + c ṡ.
       const Node limit = graph.multiply(mu, draft.base);
       const Node spring = graph.multiply(stiffness, z);
@@ -252,7 +241,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       draft.slip[0].added = graph.subtract(draft.slip[0].added, f);
     } else {
       Node relaxation = graph.divide(graph.multiply(stiffness, graph.multiply(speed, z)), mu);
-      if (type == LawType::elastoplastic) {
+      if (type == FrictionType::elastoplastic) {
         // α(z, γ) of Dupont et al. 2002: 0 below breakaway or against the slip, 1 from the steady bristle
         // μ/σ0 on, a sine between. Where the sine begins and ends its slope is zero: nothing to be located,
         // and a bristle that slides hugs its end within the tolerance. So the cuts are not switches but
@@ -300,7 +289,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   draft.smooth = smooth;
   draft.friction = true;
   if (smooth && draft.known_load) {
-    if (type != LawType::penalty) {
+    if (type != FrictionType::penalty) {
       draft.slip[0].added = graph.subtract(draft.slip[0].added, graph.multiply(kappa, draft.base));
     }
     return;

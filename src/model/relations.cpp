@@ -255,13 +255,12 @@ void Builder::read_impact(RelationDraft& draft) {
   const std::string where = draft.where + ", impact";
   draft.impact_friction = law.friction;
   if (!law.type.empty()) {
-    const std::vector<std::string> words{"moreau", "newton", "poisson", "stronge"};
-    const auto at = std::find(words.begin(), words.end(), law.type.text);
-    if (at == words.end()) {
+    const ImpactEntry* const entry = find_impact(law.type.text);
+    if (entry == nullptr) {
       error(law.type, where, "there is no impact law " + quoted(law.type.text),
-            suggestion(law.type.text, words));
+            suggestion(law.type.text, impact_words()));
     } else {
-      draft.impact = static_cast<ImpactType>(at - words.begin());
+      draft.impact = entry->type;
       if (draft.impact != ImpactType::moreau && draft.slip.size() > 1) {
         error(law.type, where, "with several slip components only the impact law 'moreau' is defined");
       }

@@ -121,7 +121,7 @@ void Referee::Bench::impulse(const Impulse& given) {
       const double quiet = allowed * scale;
       const double sign = after > quiet ? 1 : after < -quiet ? -1 : 0;
       const bool kept = before * sign > quiet;
-      const bool certain = relation.impact == model::ImpactType::moreau ? sign != 0 : kept && struck == 1;
+      const bool certain = relation.impact == ImpactType::moreau ? sign != 0 : kept && struck == 1;
       if (certain)
         check(Law::impulse_slip, r, given.time, sign * friction,
               allowed * std::max(most * load_impulse, momentum(row.w)));

@@ -12,7 +12,6 @@ namespace judder::report {
 namespace {
 
 using model::FrictionCurve;
-using model::FrictionType;
 using model::LawNumbers;
 
 constexpr double kPi = 3.141592653589793;
@@ -123,8 +122,8 @@ Figure law_figure(const model::System& system, int relation, const LawPlotOption
   Figure figure;
   figure.title = options.title;
   const model::Relation& element = system.relations()[static_cast<std::size_t>(relation)];
-  figure.subtitle = element.place + ", " + model::name(element.friction) + ": " +
-                    in_words(dissipation(curve), element.friction);
+  figure.subtitle =
+      element.place + ", " + name(element.friction) + ": " + in_words(dissipation(curve), element.friction);
   figure.panels.push_back(sliding_panel(curve, to));
   if (curve.has_bristle()) figure.panels.push_back(memory_panel(curve, typical));
   return figure;

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "judder/contact/decision.hpp"
+#include "judder/core/laws.hpp"
 
 namespace judder::contact {
 
@@ -42,13 +43,6 @@ class VaryingFriction {
   /// μ of tangential row `tangent` (from 0) that slips with `speed` ≥ 0 in the direction ±1 after the impulses of all rows.
   [[nodiscard]] virtual double coefficient(int tangent, double speed, int direction,
                                            const double* impulse) = 0;
-};
-
-enum class ImpactType : std::uint8_t {
-  moreau,   ///< Coulomb with the slip velocity after the impact, all contacts at once
-  newton,   ///< ends at γ_N = −e γ_N⁻ (Kane, Levinson, Whittaker)
-  poisson,  ///< ends at (1 + e) times the impulse of compression (Routh)
-  stronge,  ///< ends when restitution has returned e² of the work of compression
 };
 
 /// The law of one contact. A bare restitution means `moreau`.

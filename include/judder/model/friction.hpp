@@ -117,6 +117,4 @@ struct Dissipation {
 /// grown to the dry one; 1 if nothing says.
 [[nodiscard]] double typical_speed(FrictionCurve& curve);
 
-[[nodiscard]] const char* name(FrictionType type);
-
 }  // namespace judder::model

@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/core/laws.hpp"
 #include "judder/expr/graph.hpp"
 #include "judder/expr/program.hpp"
 #include "judder/model/linear.hpp"
@@ -73,8 +74,6 @@ struct Layout {
 };
 
 enum class RelationKind : std::uint8_t { contact, constraint, joint };
-enum class FrictionType : std::uint8_t { none, coulomb, lugre, elastoplastic, arctan, penalty };
-enum class ImpactType : std::uint8_t { moreau, newton, poisson, stronge };
 
 struct Relation {
   RelationKind kind = RelationKind::contact;
