@@ -82,6 +82,7 @@ class Loads {
 };
 
 bool free_of(const Graph& graph, Node a, std::span<const Variable> variables) {
+  if (graph.is_constant(a)) return true;
   return std::none_of(variables.begin(), variables.end(), [&](Variable x) { return graph.depends_on(a, x); });
 }
 

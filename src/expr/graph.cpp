@@ -521,6 +521,7 @@ bool Graph::is_constant(Node a) const { return data_->is_constant(a); }
 double Graph::value(Node a) const { return data_->at(a).value; }
 
 bool Graph::depends_on(Node a, Variable x) const {
+  data_->spend(1);
   const std::uint64_t bit = std::uint64_t{1} << (x % 64);
   if ((data_->at(a).mask & bit) == 0) return false;
   if (data_->names.size() <= 64) return true;

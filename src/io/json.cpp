@@ -20,14 +20,12 @@ const char* word(Severity severity) {
 
 template <class Value>
 Json table(const std::vector<std::pair<std::string, Value>>& pairs) {
-  Json out = Json::object();
-  for (const auto& [name, value] : pairs) {
+  return object_of(pairs, [](const Value& value) -> Json {
     if constexpr (std::is_same_v<Value, double>)
-      out[name] = json_number(value);
+      return json_number(value);
     else
-      out[name] = value;
-  }
-  return out;
+      return value;
+  });
 }
 
 Json texts(const expr::Graph& graph, const std::vector<expr::Node>& nodes) {
@@ -273,25 +271,27 @@ std::string run_json(const RunSummary& summary) {
 
 EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_intervals) {
   EarlierPart out;
-  const Json in = Json::parse(run_json, nullptr, false);
+  const ReadJson in = ReadJson::parse(run_json, nullptr, false);
   if (!in.is_object()) return out;
-  const Json none;
-  const auto part = [&](const char* name) -> const Json& {
+  const ReadJson none;
+  const auto part = [&](const char* name) -> const ReadJson& {
     const auto found = in.find(name);
     return found == in.end() ? none : *found;
   };
-  const auto number = [](const Json& json) { return json.is_number() ? json.get<double>() : std::nan(""); };
-  if (const Json& counts = part("counts"); counts.is_object()) {
+  const auto number = [](const ReadJson& json) {
+    return json.is_number() ? json.get<double>() : std::nan("");
+  };
+  if (const ReadJson& counts = part("counts"); counts.is_object()) {
     for (const auto& [name, value] : counts.items()) {
       if (value.is_number_unsigned()) out.counts.emplace_back(name, value.get<double>());
     }
   }
-  if (const Json& modes = part("modes_at_start"); modes.is_object()) {
+  if (const ReadJson& modes = part("modes_at_start"); modes.is_object()) {
     for (const auto& [name, value] : modes.items()) {
       if (value.is_string()) out.modes.emplace_back(name, value.get<std::string>());
     }
   }
-  for (const Json& interval : part("intervals")) {
+  for (const ReadJson& interval : part("intervals")) {
     if (out.intervals.size() >= most_intervals) break;
     if (!interval.is_object()) continue;
     const auto value = [&](const char* name) {
@@ -301,7 +301,7 @@ EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_interv
     out.intervals.push_back({interval["contact"].get<std::string>(), value("from"), value("to"),
                              value("peak"), value("impulse")});
   }
-  for (const Json& note : part("notes")) {
+  for (const ReadJson& note : part("notes")) {
     if (note.is_string()) out.notes.push_back(note.get<std::string>());
   }
   if (const double seconds = number(part("wall_seconds")); seconds >= 0) out.wall_seconds = seconds;

@@ -6,12 +6,18 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace judder::io {
+
+/// For reading what others wrote: finding a member takes as long in a large object as in a small one, and so does adding it while it is parsed.
+using ReadJson = nlohmann::json;
 
 /// Leaves an empty tree, without asking for memory.
 inline void take_apart(nlohmann::ordered_json& json) noexcept {
@@ -54,6 +60,28 @@ nlohmann::ordered_json list_of(const Range& range, const Make& make) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   try {
     for (const auto& element : range) out.push_back(make(element));
+  } catch (...) {
+    take_apart(out);
+    throw;
+  }
+  return out;
+}
+
+/// An object of what `make` makes of every value, in the order of the names; of two with one name the later one counts. Assigning member by member
+/// would look through all that are there each time.
+template <class Pairs, class Make>
+nlohmann::ordered_json object_of(const Pairs& pairs, const Make& make) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  auto& members = *out.get_ptr<nlohmann::ordered_json::object_t*>();
+  std::unordered_map<std::string_view, std::size_t> places;
+  try {
+    for (const auto& [name, value] : pairs) {
+      const auto [place, fresh] = places.emplace(name, members.size());
+      if (fresh)
+        members.push_back({name, make(value)});
+      else
+        members.begin()[static_cast<std::ptrdiff_t>(place->second)].second = make(value);
+    }
   } catch (...) {
     take_apart(out);
     throw;

@@ -84,6 +84,8 @@ LoadedModel check_model(const ModelRequest& request) {
   if (!loaded.ok() || !request.variants.empty()) return loaded;
   double spent = loaded.compiled.work;
   std::size_t checked = 0;
+  model::Spec alone =
+      loaded.file.spec;  // with one variant at a time: the others have been read with the model
   for (const model::Variant& variant : loaded.file.spec.variants) {
     model::CompileOptions options = compile_options(request);
     // All variants together may cost what one model may.
@@ -97,7 +99,8 @@ LoadedModel check_model(const ModelRequest& request) {
     }
     ++checked;
     options.variants = {variant.name.text};
-    const model::Compiled compiled = model::compile(loaded.file.spec, options);
+    alone.variants = {variant};
+    const model::Compiled compiled = model::compile(alone, options);
     spent += compiled.work;
     for (Diagnostic message : compiled.diagnostics.all()) {
       if (message.severity != Severity::error) continue;

@@ -14,7 +14,7 @@ Json entry(const CommittedFile& file, bool table) {
   return out;
 }
 
-bool read_entry(const Json& files, const char* name, bool table, CommittedFile& out) {
+bool read_entry(const ReadJson& files, const char* name, bool table, CommittedFile& out) {
   const auto found = files.find(name);
   if (found == files.end() || !found->is_object()) return false;
   const auto whole = [&](const char* key, std::uint64_t& target) {
@@ -62,8 +62,8 @@ std::string damage_of(std::string_view state_json) {
       state_json.substr(kBegin.size(), kDigits) == check_text(state_json.substr(behind)))
     return {};
   if (!starts(0, kBegin)) {
-    const Json in = Json::parse(state_json, nullptr, false);
-    if (!in.is_object() || (!in.contains("check") && in.value("format", Json()) != 3)) return {};
+    const ReadJson in = ReadJson::parse(state_json, nullptr, false);
+    if (!in.is_object() || (!in.contains("check") && in.value("format", ReadJson()) != 3)) return {};
   }
   return "is damaged: its check does not fit, so that it was changed or cut after a run wrote it; take it "
          "from a "
@@ -71,7 +71,7 @@ std::string damage_of(std::string_view state_json) {
 }
 
 std::optional<Manifest> read_manifest(std::string_view state_json) {
-  const Json in = Json::parse(state_json, nullptr, false);
+  const ReadJson in = ReadJson::parse(state_json, nullptr, false);
   if (!in.is_object()) return std::nullopt;
   const auto files = in.find("files");
   if (files == in.end() || !files->is_object()) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<Manifest> read_manifest(std::string_view state_json) {
 }
 
 bool written_by_us(std::string_view run_json) {
-  const Json in = Json::parse(run_json, nullptr, false);
+  const ReadJson in = ReadJson::parse(run_json, nullptr, false);
   if (!in.is_object()) return false;
   const auto program = in.find("program");
   if (program == in.end() || !program->is_object()) return false;

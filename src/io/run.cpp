@@ -328,7 +328,12 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   out.status = result.status;
   out.verdict = past.verdict;
   simulate::condemn(out.verdict, out.status);
-  out.modes = earlier.modes.empty() ? modes_in_words(system, result.start_mode) : earlier.modes;
+  const bool begun = !result.start_mode.normal.empty() || !result.start_mode.side.empty();
+  out.modes = modes_in_words(system, begun ? result.start_mode : result.end.mode);
+  const std::map<std::string, std::string> modes(earlier.modes.begin(), earlier.modes.end());
+  for (auto& [name, word] : out.modes) {
+    if (const auto before = modes.find(name); before != modes.end()) word = before->second;
+  }
   const auto count = [&](const char* name, long value) {
     double sum = static_cast<double>(value);
     for (const auto& [known, before] : earlier.counts) sum += known == name ? before : 0;

@@ -34,20 +34,20 @@ Json numbers(const std::vector<double>& values) { return list_of(values, number)
 /// The functions that read throw; read_state turns that into words.
 [[noreturn]] void refuse(const std::string& message) { throw std::invalid_argument(message); }
 
-const Json& member(const Json& in, const char* name) {
+const ReadJson& member(const ReadJson& in, const char* name) {
   if (!in.is_object()) refuse("a table is missing");
   const auto found = in.find(name);
   if (found == in.end()) refuse(std::string("'") + name + "' is missing");
   return *found;
 }
 
-const Json& list(const Json& in, const char* name) {
-  const Json& out = member(in, name);
+const ReadJson& list(const ReadJson& in, const char* name) {
+  const ReadJson& out = member(in, name);
   if (!out.is_array()) refuse(std::string("'") + name + "' is no list");
   return out;
 }
 
-double any_number(const Json& json, const char* name) {
+double any_number(const ReadJson& json, const char* name) {
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) {
     const auto& word = json.get_ref<const std::string&>();
@@ -58,22 +58,22 @@ double any_number(const Json& json, const char* name) {
   refuse(std::string("'") + name + "' is no number");
 }
 
-double finite(const Json& json, const char* name) {
+double finite(const ReadJson& json, const char* name) {
   const double out = any_number(json, name);
   if (!std::isfinite(out)) refuse(std::string("'") + name + "' is not finite");
   return out;
 }
 
-double number_in(const Json& in, const char* name) { return finite(member(in, name), name); }
+double number_in(const ReadJson& in, const char* name) { return finite(member(in, name), name); }
 
-bool truth_in(const Json& in, const char* name) {
-  const Json& out = member(in, name);
+bool truth_in(const ReadJson& in, const char* name) {
+  const ReadJson& out = member(in, name);
   if (!out.is_boolean()) refuse(std::string("'") + name + "' is neither true nor false");
   return out.get<bool>();
 }
 
 /// A whole number that an integer can hold.
-long whole(const Json& json, const char* name, long least, long most) {
+long whole(const ReadJson& json, const char* name, long least, long most) {
   if (!json.is_number_integer()) refuse(std::string("'") + name + "' is no whole number");
   const bool large =
       json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
@@ -84,11 +84,11 @@ long whole(const Json& json, const char* name, long least, long most) {
 
 enum class Allowed { finite, any };
 
-std::vector<double> numbers_in(const Json& in, const char* name, Allowed allowed = Allowed::finite) {
+std::vector<double> numbers_in(const ReadJson& in, const char* name, Allowed allowed = Allowed::finite) {
   std::vector<double> out;
-  const Json& values = list(in, name);
+  const ReadJson& values = list(in, name);
   out.reserve(values.size());
-  for (const Json& element : values)
+  for (const ReadJson& element : values)
     out.push_back(allowed == Allowed::any ? any_number(element, name) : finite(element, name));
   return out;
 }
@@ -99,9 +99,10 @@ Json words(const std::vector<Status>& values, const std::array<const char*, n>& 
 }
 
 template <class Status, std::size_t n>
-std::vector<Status> statuses_in(const Json& in, const char* name, const std::array<const char*, n>& names) {
+std::vector<Status> statuses_in(const ReadJson& in, const char* name,
+                                const std::array<const char*, n>& names) {
   std::vector<Status> out;
-  for (const Json& element : list(in, name)) {
+  for (const ReadJson& element : list(in, name)) {
     const auto found = element.is_string()
                            ? std::find(names.begin(), names.end(), element.get_ref<const std::string&>())
                            : names.end();
@@ -117,10 +118,10 @@ Json mode_json(const engines::Mode& mode) {
                 words(mode.surface, kSurface));
 }
 
-engines::Mode to_mode(const Json& in) {
+engines::Mode to_mode(const ReadJson& in) {
   engines::Mode mode;
   mode.normal = statuses_in<NormalStatus>(in, "normal", kNormal);
-  for (const Json& element : list(in, "pressed"))
+  for (const ReadJson& element : list(in, "pressed"))
     mode.pressed.push_back(static_cast<std::int8_t>(whole(element, "pressed", -1, 1)));
   mode.tangent = statuses_in<TangentStatus>(in, "tangent", kTangent);
   mode.side = numbers_in(in, "side");
@@ -156,7 +157,7 @@ Json phase_json(const PhaseMemory& phase) {
   return out;
 }
 
-PhaseMemory to_phase(const Json& in) {
+PhaseMemory to_phase(const ReadJson& in) {
   PhaseMemory phase;
   phase.time = number_in(in, "time");
   phase.mode = to_mode(member(in, "mode"));
@@ -199,39 +200,39 @@ Json past_json(const RunPast& past) {
 
 constexpr long kMostCount = 1L << 53;
 
-std::string text_in(const Json& in, const char* name) {
+std::string text_in(const ReadJson& in, const char* name) {
   constexpr std::size_t kLongest = std::size_t{1} << 20U;
-  const Json& out = member(in, name);
+  const ReadJson& out = member(in, name);
   if (!out.is_string()) refuse(std::string("'") + name + "' is no text");
   if (out.get_ref<const std::string&>().size() > kLongest) refuse(std::string("'") + name + "' is too long");
   return out.get<std::string>();
 }
 
-std::uint64_t count_in(const Json& in, const char* name) {
+std::uint64_t count_in(const ReadJson& in, const char* name) {
   return static_cast<std::uint64_t>(whole(member(in, name), name, 0, kMostCount));
 }
 
-const Json& short_list(const Json& in, const char* name, std::size_t most) {
-  const Json& out = list(in, name);
+const ReadJson& short_list(const ReadJson& in, const char* name, std::size_t most) {
+  const ReadJson& out = list(in, name);
   if (out.size() > most) refuse(std::string("'") + name + "' is too long");
   return out;
 }
 
 /// A size relative to what is allowed: it may be infinite, but neither negative nor no number.
-double ratio_in(const Json& in, const char* name) {
+double ratio_in(const ReadJson& in, const char* name) {
   const double out = any_number(member(in, name), name);
   if (!(out >= 0)) refuse(std::string("'") + name + "' is out of range");
   return out;
 }
 
-RunPast to_past(const Json& in) {
+RunPast to_past(const ReadJson& in) {
   constexpr std::size_t kMostFindings = 256, kMostLaws = 256, kMostColumns = 1'000'000;
   RunPast past;
   Verdict& verdict = past.verdict;
   verdict.judged = truth_in(in, "judged");
-  for (const Json& each : short_list(in, "laws", kMostLaws))
+  for (const ReadJson& each : short_list(in, "laws", kMostLaws))
     verdict.laws.push_back({text_in(each, "law"), count_in(each, "checks"), ratio_in(each, "worst")});
-  for (const Json& each : short_list(in, "findings", kMostFindings)) {
+  for (const ReadJson& each : short_list(in, "findings", kMostFindings)) {
     verdict.findings.push_back(
         {text_in(each, "law"), text_in(each, "place"), number_in(each, "time"), ratio_in(each, "ratio"),
          number_in(each, "worst_time"), ratio_in(each, "worst_ratio"),
@@ -241,14 +242,16 @@ RunPast to_past(const Json& in) {
   past.reactions_not_unique = truth_in(in, "reactions_not_unique");
   past.uniqueness_unchecked = truth_in(in, "uniqueness_unchecked");
   past.worst_gap = any_number(member(in, "worst_gap"), "worst_gap");
-  const Json& gains = member(in, "gains");
+  const ReadJson& gains = member(in, "gains");
   past.gains = {count_in(gains, "count"), any_number(member(gains, "sum"), "sum"), text_in(gains, "first")};
   past.intervals = count_in(in, "intervals");
-  const auto any = [](const Json& each, const char* name) { return any_number(member(each, name), name); };
-  for (const Json& each : short_list(in, "extremes", kMostColumns))
+  const auto any = [](const ReadJson& each, const char* name) {
+    return any_number(member(each, name), name);
+  };
+  for (const ReadJson& each : short_list(in, "extremes", kMostColumns))
     past.extremes.push_back({text_in(each, "column"), any(each, "least"), any(each, "least_time"),
                              any(each, "most"), any(each, "most_time")});
-  for (const Json& each : short_list(in, "hardest", kMostColumns))
+  for (const ReadJson& each : short_list(in, "hardest", kMostColumns))
     past.hardest.emplace_back(text_in(each, "contact"), any(each, "impulse"));
   return past;
 }
@@ -263,10 +266,9 @@ Json identity(const model::System& system) {
 }
 
 Json owner_json(const StateOwner& owner) {
-  Json data = Json::object(), set = Json::object(), parameters = Json::object();
-  for (const auto& [name, check] : owner.data) data[name] = check;
-  for (const auto& [name, value] : owner.set) set[name] = value;
-  for (const auto& [name, value] : owner.parameters) parameters[name] = number(value);
+  const auto text = [](const std::string& value) { return Json(value); };
+  Json data = object_of(owner.data, text), set = object_of(owner.set, text);
+  Json parameters = object_of(owner.parameters, number);
   return object("equations", owner.equations, "data", std::move(data), "parameters", std::move(parameters),
                 "variants", owner.variants, "set", std::move(set), "engine", owner.engine, "until_periodic",
                 owner.until_periodic);
@@ -291,8 +293,8 @@ std::string quoted(const std::string& line) {
 }
 
 /// What of the owner has changed, in words; `fatal` if the equations are others.
-std::string changes(const Json& then, const StateOwner& now, bool& fatal) {
-  const Json& equations = member(then, "equations");
+std::string changes(const ReadJson& then, const StateOwner& now, bool& fatal) {
+  const ReadJson& equations = member(then, "equations");
   if (!equations.is_string()) refuse("'equations' is no text");
   if (equations.get_ref<const std::string&>() != now.equations) {
     fatal = true;
@@ -300,24 +302,31 @@ std::string changes(const Json& then, const StateOwner& now, bool& fatal) {
     return "the state is of another model: it has " + quoted(was) + " where this one has " + quoted(is);
   }
   std::string out;
-  const auto say = [&out](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  int more = 0;
+  const auto say = [&out, &more](const std::string& text) {
+    constexpr std::size_t kLongest = 600;
+    if (out.size() < kLongest)
+      out += (out.empty() ? "" : ", ") + text;
+    else
+      ++more;
+  };
   const auto texts = [](const std::vector<std::string>& words) {
     std::string joined;
     for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
     return joined.empty() ? std::string("none") : joined;
   };
-  const Json wanted = owner_json(now);
+  const ReadJson wanted = owner_json(now);
   if (list(then, "variants") != wanted["variants"]) {
     std::vector<std::string> variants;
-    for (const Json& variant : list(then, "variants"))
+    for (const ReadJson& variant : list(then, "variants"))
       variants.push_back(variant.is_string() ? variant.get<std::string>() : "?");
     say("the variants were " + texts(variants) + " and are " + texts(now.variants));
   }
   for (const char* key : {"parameters", "set", "data"}) {
-    const Json& was = member(then, key);
+    const ReadJson& was = member(then, key);
     if (!was.is_object()) refuse(std::string("'") + key + "' is no table");
     const std::string word = std::string(key) == "set" ? "--set " : "";
-    const auto value = [](const Json& json) {
+    const auto value = [](const ReadJson& json) {
       return json.is_string()   ? json.get<std::string>()
              : json.is_number() ? to_text(json.get<double>())
                                 : std::string("?");
@@ -337,7 +346,7 @@ std::string changes(const Json& then, const StateOwner& now, bool& fatal) {
                                      : word + name + " was " + value(old) + " and is not given");
     }
   }
-  const Json& engine = member(then, "engine");
+  const ReadJson& engine = member(then, "engine");
   if (engine != wanted["engine"])
     say("the engine was " + (engine.is_string() ? engine.get<std::string>() : std::string("?")) + " and is " +
         now.engine);
@@ -346,11 +355,12 @@ std::string changes(const Json& then, const StateOwner& now, bool& fatal) {
     say(std::string(searched ? "it was" : "this one is") +
         " to end when periodic, and what is learnt on the way to that is not saved, so that other steps "
         "follow");
+  if (more > 0) out += ", and " + std::to_string(more) + " more";
   return out;
 }
 
-std::string format_problem(const Json& in) {
-  const Json& format = member(in, "format");
+std::string format_problem(const ReadJson& in) {
+  const ReadJson& format = member(in, "format");
   if (format == 3) return {};
   if (format == 1 || format == 2)
     return "the state was written by an older version, which did not keep everything that is needed: it "
@@ -455,10 +465,10 @@ std::string state_json(const model::System& system, const Moment& moment, const 
 std::string read_state(std::string_view text, const model::System& system, Moment& moment,
                        const StateOwner& owner, bool accept_changes, RunPast* past) {
   try {
-    const Json in = Json::parse(text);
+    const ReadJson in = ReadJson::parse(text);
     if (std::string problem = format_problem(in); !problem.empty()) return problem;
-    const Json expected = identity(system);
-    const Json& known = member(in, "model");
+    const ReadJson expected = identity(system);
+    const ReadJson& known = member(in, "model");
     for (const auto& [key, names] : expected.items()) {
       if (member(known, key.c_str()) != names)
         return "the state is of another model: its " + key + " are not those of this one";
@@ -480,7 +490,7 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     read.step = number_in(in, "step");
     read.scales = numbers_in(in, "scales");
     read.events = whole(member(in, "events"), "events", 0, kMostCount);
-    for (const Json& element : list(in, "watch_counts"))
+    for (const ReadJson& element : list(in, "watch_counts"))
       read.watch_counts.push_back(whole(element, "watch_counts", 0, kMostCount));
     read.started = truth_in(in, "started");
     read.history = numbers_in(in, "history", Allowed::any);
@@ -498,7 +508,7 @@ std::string read_state(std::string_view text, const model::System& system, Momen
 }
 
 std::string state_format_problem(std::string_view text) {
-  const Json in = Json::parse(text, nullptr, false);
+  const ReadJson in = ReadJson::parse(text, nullptr, false);
   return in.is_object() && in.contains("format") ? format_problem(in) : std::string();
 }
 

@@ -354,6 +354,10 @@ void Builder::assemble() {
   directions.insert(directions.end(), free_variables.begin(), free_variables.end());
   std::vector<Node> jacobian;
   const Node zero = graph.constant(0);
+  // Every entry costs an operation below; what is too large for that is refused before there is a list of it.
+  if (static_cast<double>(rates.size()) * static_cast<double>(directions.size()) > budget.limits().operations)
+    budget.spend(rates.size() * directions.size());
+  jacobian.reserve(rates.size() * directions.size());
   for (const Node node : rates) {
     for (const Variable x : directions)
       jacobian.push_back(graph.depends_on(node, x) ? graph.derivative(node, x) : zero);

@@ -366,6 +366,10 @@ struct Builder {
   void derive_motion();
   void derive_audit();
   Node total_derivative(Node node, bool accelerations);
+  /// The coordinate or state that a variable stands for; nothing if it stands for none.
+  [[nodiscard]] std::optional<std::size_t> coordinate_at(expr::Variable position) const;
+  [[nodiscard]] std::optional<std::size_t> coordinate_moving(expr::Variable velocity) const;
+  [[nodiscard]] std::optional<std::size_t> state_of(expr::Variable value) const;
   Node partial_time_and_position(Node node);  ///< ∂/∂t + Σ v ∂/∂q + Σ ż ∂/∂z: the rate at v̇ = 0
   std::vector<Node> velocity_gradient(Node node);
   Node at_rest(Node node);  ///< v = 0

@@ -34,20 +34,41 @@ Node Builder::at_rest(Node node) {
   return graph.substitute(node, velocities, zeros);
 }
 
+namespace {
+
+/// Where the list, which is sorted by that variable, has it.
+template <class Draft>
+std::optional<std::size_t> place(const std::vector<Draft>& drafts, Variable Draft::*variable, Variable x) {
+  const auto at = std::lower_bound(drafts.begin(), drafts.end(), x,
+                                   [variable](const Draft& a, Variable b) { return a.*variable < b; });
+  if (at == drafts.end() || !((*at).*variable == x)) return std::nullopt;
+  return static_cast<std::size_t>(at - drafts.begin());
+}
+
+}  // namespace
+
+std::optional<std::size_t> Builder::coordinate_at(Variable x) const {
+  return place(coordinates, &CoordinateDraft::q, x);
+}
+std::optional<std::size_t> Builder::coordinate_moving(Variable x) const {
+  return place(coordinates, &CoordinateDraft::v, x);
+}
+std::optional<std::size_t> Builder::state_of(Variable x) const { return place(states, &StateDraft::z, x); }
+
 Node Builder::partial_time_and_position(Node node) {
   const std::vector<Variable> used = graph.variables(node);
   const auto uses = [&](Variable x) { return std::binary_search(used.begin(), used.end(), x); };
   std::vector<Node> terms;
   if (uses(t)) terms.push_back(graph.derivative(node, t));
-  for (const CoordinateDraft& c : coordinates) {
-    if (uses(c.q)) terms.push_back(graph.multiply(graph.variable(c.v), graph.derivative(node, c.q)));
-  }
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const Variable z = states[i].z;
-    if (!uses(z)) continue;
-    std::optional<expr::Forbidden> cycle;
-    const Node rate = state_rate(static_cast<int>(i), cycle);
-    terms.push_back(graph.multiply(rate, graph.derivative(node, z)));
+  // Variables are numbered as coordinates and states are, so that this is their order, too.
+  for (const Variable x : used) {
+    if (const auto c = coordinate_at(x)) {
+      terms.push_back(graph.multiply(graph.variable(coordinates[*c].v), graph.derivative(node, x)));
+    } else if (const auto z = state_of(x)) {
+      std::optional<expr::Forbidden> cycle;
+      const Node rate = state_rate(static_cast<int>(*z), cycle);
+      terms.push_back(graph.multiply(rate, graph.derivative(node, x)));
+    }
   }
   return graph.sum(terms);
 }
@@ -55,10 +76,9 @@ Node Builder::partial_time_and_position(Node node) {
 Node Builder::total_derivative(Node node, bool accelerations) {
   Node out = partial_time_and_position(node);
   if (!accelerations) return out;
-  const std::vector<Variable> used = graph.variables(node);
-  for (const CoordinateDraft& c : coordinates) {
-    if (!std::binary_search(used.begin(), used.end(), c.v)) continue;
-    out = graph.add(out, graph.multiply(graph.variable(c.a), graph.derivative(node, c.v)));
+  for (const Variable x : graph.variables(node)) {
+    if (const auto c = coordinate_moving(x))
+      out = graph.add(out, graph.multiply(graph.variable(coordinates[*c].a), graph.derivative(node, x)));
   }
   return out;
 }

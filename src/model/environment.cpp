@@ -98,22 +98,17 @@ std::vector<std::string> Scope::names() {
 
 std::variant<Node, expr::Forbidden> Scope::prime(Node node) {
   for (const Variable x : b_.graph.variables(node)) {
-    const bool state =
-        std::any_of(b_.states.begin(), b_.states.end(), [x](const StateDraft& s) { return s.z == x; });
+    const std::optional<std::size_t> state = b_.state_of(x);
     if (!state) continue;
     if (!allowed_.rates) return forbidden("the rate of a state");
-    for (std::size_t i = 0; i < b_.states.size(); ++i) {
-      if (b_.states[i].z != x) continue;
-      std::optional<expr::Forbidden> cycle;
-      b_.state_rate(static_cast<int>(i), cycle);
-      if (cycle) return *cycle;
-    }
+    std::optional<expr::Forbidden> cycle;
+    b_.state_rate(static_cast<int>(*state), cycle);
+    if (cycle) return *cycle;
   }
   const auto has_velocity = [this](Node a) {
     const std::vector<Variable> used = b_.graph.variables(a);
-    return std::any_of(b_.coordinates.begin(), b_.coordinates.end(), [&](const CoordinateDraft& c) {
-      return std::binary_search(used.begin(), used.end(), c.v);
-    });
+    return std::any_of(used.begin(), used.end(),
+                       [this](Variable x) { return b_.coordinate_moving(x).has_value(); });
   };
   if (has_velocity(node)) {
     if (!allowed_.outputs) {

@@ -91,8 +91,9 @@ struct LinearRecognition {
   /// Free of the state and of time: a coefficient.
   int constant(Node node, const std::string& what, const std::string& where = {}, Span span = {}) {
     if (!good) return 0;
-    bool varies = graph().depends_on(node, b.t);
-    for (const Variable x : state) varies = varies || graph().depends_on(node, x);
+    bool varies = !graph().is_constant(node) && graph().depends_on(node, b.t);
+    for (std::size_t i = 0; i < state.size() && !varies && !graph().is_constant(node); ++i)
+      varies = graph().depends_on(node, state[i]);
     if (varies) refuse(what + ": " + graph().text(node) + " is not constant", where, span);
     return coefficients.output(node);
   }

@@ -72,6 +72,12 @@ files = {
     "coordinates": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 99999", start = "i" }\n[energy]\nkinetic = "x[1]\'^2"\n', 3, "200000 terms", None),
     "coordinates-3000": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 3000" }\n[energy]\nkinetic = "sum(i = 1 to 3000, x[i]\'^2)"\n', 3, LIMIT, None),
     "coordinates-plain": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 99999" }\n[energy]\nkinetic = "x[1]\'^2"\n', 3, None, None),
+    "coordinates-20000": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 20000" }\n[energy]\nkinetic = "sum(i = 1 to 20000, x[i]\'^2)"\n', 3, LIMIT, None),
+    "coordinates-and-contacts": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 1000" }\n[energy]\nkinetic = "sum(i = 1 to 1000, x[i]\'^2)"\n'
+                                 '[[contact]]\nname = "c"\neach = "i = 1 to 1000"\ngap = "x[i] + 1"\n', 3, LIMIT, None),
+    "states": ('format = 1\n[state]\nz = { each = "i = 1 to 20000", start = "i", rate = "-z[i]" }\n', 3, LIMIT, None),
+    "states-6900": ('format = 1\n[state]\nz = { each = "i = 1 to 6900", start = "i", rate = "-z[i]" }\n', None, None, None),
+    "variants-3000": (BODY + "[parameters]\na = 1\n[variants]\n" + "".join(f"v{k} = {{ a = {k} }}\n" for k in range(3000)), 0, None, None),
     "contacts": (BODY + '[[contact]]\nname = "c"\neach = "i = 1 to 99999"\ngap = "x + i"\n', 3, None, None),
     "products": (BODY + FORCE % "*".join(f"(x + {i}*t)" for i in range(900)), None, None, None),
     "powers": (BODY + 'potential = "' + "^".join(["(x + 2)"] * 150) + '"\n', None, None, None),
@@ -97,6 +103,14 @@ with tempfile.TemporaryDirectory() as folder:
         check(slow or used < 2, what)
         if got == 3:
             check(f"{name}.toml:" in err and (" error: " in err), what)
+
+    # Fifty thousand parameters, each of the one before: a megabyte, compiled and written with the run in the time of its length.
+    path = pathlib.Path(folder) / "chain.toml"
+    path.write_text(BODY + "[parameters]\np1 = 1\n" + "".join(f'p{i} = "p{i - 1} + 1"\n' for i in range(2, 50001)))
+    got, out, err, used = run("run", str(path), "--until", "1", "-o", folder + "/chain", seconds=600)
+    check(got == 0 and (slow or used < 3), f"a chain of 50000 parameters: exit {got}, {used:.2f} s: {err[-300:]}")
+    got, out, err, used = run("run", str(path), "--until", "2", "--resume", folder + "/chain", "-o", folder + "/chain", seconds=600)
+    check(got == 0 and (slow or used < 3), f"a chain of 50000 parameters taken up: exit {got}, {used:.2f} s: {err[-300:]}")
 
     # --work lifts the limit.
     path = pathlib.Path(folder) / "variants.toml"
