@@ -94,6 +94,10 @@ int run_run(const Arguments& arguments) {
     case io::RunStage::files_failed:
       print_message("judder: " + run.files.text() + "\n");
       return kInputOutput;
+    case io::RunStage::finished:
+      print(arguments.has("--json") ? run.run_json : io::finished_text(run));
+      print_findings(run.summary.verdict);
+      return exit_code(run.summary.status);
     case io::RunStage::ended:
       break;
   }

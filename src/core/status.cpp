@@ -40,4 +40,11 @@ const char* name(Reason reason) {
   return "unknown";
 }
 
+std::optional<Reason> reason_named(std::string_view word) {
+  for (int i = 0; i <= static_cast<int>(Reason::laws_violated); ++i) {
+    if (word == name(static_cast<Reason>(i))) return static_cast<Reason>(i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace judder

@@ -304,6 +304,15 @@ EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_interv
   for (const ReadJson& note : part("notes")) {
     if (note.is_string()) out.notes.push_back(note.get<std::string>());
   }
+  if (const ReadJson& end = part("end"); end.is_object()) {
+    const auto text = [&end](const char* name) {
+      const auto found = end.find(name);
+      return found != end.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    const auto reached = end.find("time");
+    out.status = {reason_named(text("reason")).value_or(Reason::interrupted),
+                  reached == end.end() ? std::nan("") : number(*reached), text("where"), text("message")};
+  }
   if (const double seconds = number(part("wall_seconds")); seconds >= 0) out.wall_seconds = seconds;
   return out;
 }

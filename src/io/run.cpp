@@ -589,20 +589,23 @@ RunReport run_model(const RunRequest& request) {
   engines::Moment start;
   RunPast past;
   std::string resumed_state;
-  bool in_place = false;
+  bool in_place = false, finished = false;
   report.folder = request.output;
   if (!request.resume.empty()) {
     report.stage = RunStage::cannot_resume;
     report.files = read_moment(request, written, owner, resumed_state, start, past);
     if (!report.files.ok()) return report;
     if (sectioned) take_watches(start, system.watches().size());
-    if (start.time < used.from || start.time >= used.until) {
-      report.files.message = "that run has reached " + to_text(start.time) + "; this one is to go from " +
-                             to_text(used.from) + " to " + to_text(used.until);
-      return report;
-    }
     std::error_code error;
     in_place = !request.output.empty() && fs::equivalent(request.resume, request.output, error);
+    // A run in its own folder that has reached its end is finished: it may have been killed after its last save, before it could say so.
+    finished = in_place && start.time == used.until;
+    if (start.time < used.from || (start.time >= used.until && !finished)) {
+      report.files.message = "that run has reached " + to_text(start.time) + "; this one is to go from " +
+                             to_text(used.from) + " to " + to_text(used.until) +
+                             (start.time >= used.until ? "; choose a later end with --until" : "");
+      return report;
+    }
   }
   report.stage = RunStage::files_failed;
   if (report.folder.empty()) {
@@ -640,6 +643,15 @@ RunReport run_model(const RunRequest& request) {
     if (FileStatus status = read_run_json(report.folder, before.run_json); !status.ok())
       before.run_json.clear();
     earlier = read_earlier_part(before.run_json, kMostIntervals);
+    if (finished && earlier.status.reason != Reason::interrupted) {
+      report.stage = RunStage::finished;
+      summary.status = earlier.status;
+      summary.verdict = past.verdict;
+      report.run_json = std::move(before.run_json);
+      report.row_count = sink.writer().rows();
+      report.event_count = sink.writer().events();
+      return report;
+    }
     // The other notes are made again, for the whole.
     for (const std::string& note : earlier.notes) {
       if (note.rfind(kResumed, 0) == 0) summary.notes.push_back(note);

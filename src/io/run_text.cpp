@@ -113,6 +113,12 @@ std::string periodic_lines(const RunReport& report) {
 
 }  // namespace
 
+std::string finished_text(const RunReport& report) {
+  return end_line(report) + "\n" + std::to_string(report.event_count) + " events, " +
+         std::to_string(report.row_count) +
+         " rows; the run had been finished before, nothing was left to do\n" + report.folder.string() + "\n";
+}
+
 std::string run_text(const RunReport& report) {
   std::string out = event_table(report).text() + more_events(report);
   if (!out.empty()) out += "\n";

@@ -16,6 +16,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -144,13 +145,18 @@ class Faults : public ProgramTest {
     if (!before.empty())
       old = contents(folder_ / name / "state.json") == contents(folder_ / before / "state.json");
     const bool begun = fs::exists(folder_ / name / "state.json") && !old;
-    int code = run_with(begun ? going_on(name) : arguments(name));
-    if (begun && code == 5 && contents(folder_ / "err").find("has reached 3000") != std::string::npos)
-      code = 0;
-    EXPECT_EQ(code, 0) << what << ": " << contents(folder_ / "err");
+    EXPECT_EQ(run_with(begun ? going_on(name) : arguments(name)), 0)
+        << what << ": " << contents(folder_ / "err");
     EXPECT_EQ(contents(folder_ / name / "trajectory.csv"), trajectory_) << what;
     EXPECT_EQ(contents(folder_ / name / "events.csv"), events_) << what;
     EXPECT_FALSE(fs::exists(folder_ / ("." + name + ".tmp"))) << what;
+    std::set<std::string> files;
+    for (const fs::directory_entry& file : fs::directory_iterator(folder_ / name))
+      files.insert(file.path().filename().string());
+    EXPECT_EQ(files, (std::set<std::string>{"trajectory.csv", "events.csv", "run.json", "state.json"}))
+        << what;
+    const json run = json::parse(contents(folder_ / name / "run.json"));
+    EXPECT_EQ(run["end"]["reason"], "done") << what;
   }
 
   void clean(const std::string& name) const {
@@ -190,6 +196,31 @@ TEST_F(Faults, KilledAtAnyCallTheFolderIsWholeAndTheRunGoesOn) {
     if (HasFailure()) return;
   }
   EXPECT_GT(killed, all / 2);
+}
+
+// After the last save everything is there, and the program only has to give the files their names and to say so.
+TEST_F(Faults, KilledAtTheEndTheRunIsFinishedWithoutAnotherWord) {
+  const auto [calls, writes] = count_calls();
+  int killed = 0, finished = 0;
+  for (long at = calls - 16; at <= calls + 1; ++at) {
+    const std::string what = "killed at call " + std::to_string(at) + " of " + std::to_string(calls);
+    clean("k");
+    Settings faults = kFast;
+    faults["KILL"] = at;
+    killed += run_with(arguments("k"), faults) == -SIGKILL ? 1 : 0;
+    expect_whole("k", what);
+    const json state = json::parse(contents(folder_ / "k/state.json"));
+    finished += state["time"] == 3000 ? 1 : 0;
+    std::string run = contents(folder_ / "k/run.json.tmp");
+    if (run.empty()) run = contents(folder_ / "k/run.json");
+    expect_goes_on("k", what);
+    if (state["time"] == 3000) {
+      EXPECT_EQ(contents(folder_ / "k/run.json"), run) << what << ": nothing is run again";
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(killed, 8);
+  EXPECT_GT(finished, 3);
 }
 
 TEST_F(Faults, KilledAtAnyTimeTheFolderIsWholeAndTheRunGoesOn) {

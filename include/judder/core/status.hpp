@@ -1,7 +1,9 @@
 // How a numerical task ended. Numerical failure is a value: it says what happened, when, where, and what to try.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace judder {
 
@@ -26,6 +28,8 @@ enum class Reason {
 
 /// The word used in run.json and by the command line.
 [[nodiscard]] const char* name(Reason reason);
+/// The reason of that word; nothing if there is none.
+[[nodiscard]] std::optional<Reason> reason_named(std::string_view word);
 
 struct Status {
   Reason reason = Reason::done;

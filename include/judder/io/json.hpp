@@ -65,6 +65,7 @@ struct EarlierPart {
   std::vector<std::pair<std::string, std::string>> modes;
   std::vector<RunSummary::Interval> intervals;  ///< at most `most_intervals`
   std::vector<std::string> notes;
+  Status status{Reason::interrupted, 0, {}, {}};  ///< how it ended; unknown: interrupted
   double wall_seconds = 0;
 };
 /// What is missing or of another kind is left out.

@@ -53,7 +53,8 @@ enum class RunStage {
   model_invalid,  ///< nothing was run: the diagnostics of `model` say why
   cannot_resume,  ///< nothing was run: `files` says why
   files_failed,   ///< the folder could not be written: `files` says why
-  ended           ///< `summary.status` says how
+  ended,          ///< `summary.status` says how
+  finished  ///< nothing was left to run: the folder has reached the end already, and `summary.status` says how
 };
 
 struct RunReport {
@@ -74,6 +75,7 @@ struct RunReport {
   std::vector<std::pair<std::string, double>> hardest;  ///< contact and its largest normal impulse
   std::optional<analysis::RunDifference> difference;    ///< of `estimate`
   Status second;                                        ///< how the second run of `estimate` ended
+  std::string run_json{};                               ///< of the folder, at stage `finished`
 };
 
 /// runs/NAME[-VARIANT…][-SETTING=VALUE…]; NAME is the file's, or its folder's if the file is called model.toml. With `resume`: the folder resumed
@@ -84,6 +86,8 @@ struct RunReport {
 
 /// The event table and the end of the run, for a terminal.
 [[nodiscard]] std::string run_text(const RunReport& report);
+/// Of a run whose folder had reached the end before.
+[[nodiscard]] std::string finished_text(const RunReport& report);
 /// The same as Markdown, with the loads of the contacts, the extremes of the columns and the energies.
 [[nodiscard]] std::string run_markdown(const RunReport& report);
 /// Differences of `estimate` in words; empty without one.
