@@ -74,6 +74,13 @@ int open_folder(const std::filesystem::path& path, Handle& out) {
   return open_again(AT_FDCWD, path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY, 0, out);
 }
 
+int open_folder_itself(const std::filesystem::path& path, Handle& out) {
+  // The system says the same (ENOTDIR) of a link and of a file.
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode)) return ELOOP;
+  return open_again(AT_FDCWD, path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, out);
+}
+
 int open_folder_in(const Handle& folder, const std::string& name, Handle& out) {
   return open_again(folder.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, out);
 }

@@ -40,8 +40,10 @@ class Handle {
   int number_ = -1;
 };
 
-/// The folder `path`, which may be reached through links: it is the user's own choice.
+/// The folder `path`, which may be reached through links: the user's own choice.
 int open_folder(const std::filesystem::path& path, Handle& out);
+/// The same, but it is no link itself (ELOOP): whoever planted that would choose where files go.
+int open_folder_itself(const std::filesystem::path& path, Handle& out);
 /// The folder `name` inside another; a link is refused.
 int open_folder_in(const Handle& folder, const std::string& name, Handle& out);
 

@@ -78,6 +78,7 @@ FileStatus FolderLock::take(const disk::Handle& folder, const fs::path& shown) {
           file,
           std::string(kFirstWord) + "process " + std::to_string(::getpid()) + " since " + time_now() + "\n"));
     file_ = std::move(file);
+    taken_over_ = !old.empty();
     return {};
   }
   return {name, "cannot be locked: others keep taking it", 0};

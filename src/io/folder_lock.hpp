@@ -20,10 +20,15 @@ class FolderLock {
   FileStatus take(const disk::Handle& folder, const std::filesystem::path& shown);
   /// Removes the file and lets go.
   void release(const disk::Handle& folder);
+  /// Lets go as a kill would: the file stays, for the next run to see that this one could not put its folder in order.
+  void abandon() { file_ = {}; }
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(file_); }
+  /// Whether the lock of a run that did not end by itself was found: it may have left records behind its last save.
+  [[nodiscard]] bool taken_over() const { return taken_over_; }
 
  private:
   disk::Handle file_;
+  bool taken_over_ = false;
 };
 
 }  // namespace judder::io

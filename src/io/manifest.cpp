@@ -63,7 +63,10 @@ std::string damage_of(std::string_view state_json) {
     return {};
   if (!starts(0, kBegin)) {
     const ReadJson in = ReadJson::parse(state_json, nullptr, false);
-    if (!in.is_object() || (!in.contains("check") && in.value("format", ReadJson()) != 3)) return {};
+    if (!in.is_object())
+      return "is damaged: it is empty, cut or no state at all; take it from a copy of the folder";
+    const ReadJson format = in.value("format", ReadJson());
+    if (!in.contains("check") && (format == 1 || format == 2)) return {};
   }
   return "is damaged: its check does not fit, so that it was changed or cut after a run wrote it; take it "
          "from a "

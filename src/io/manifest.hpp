@@ -30,7 +30,7 @@ struct Manifest {
 
 /// The state with the list of files and its check in it; a text that is no JSON object stays as it is.
 [[nodiscard]] std::string with_manifest(std::string_view state_json, const Manifest& manifest);
-/// What is wrong with a state whose bytes are not those that a run wrote; empty: nothing, or it is of another version, or no state at all.
+/// What is wrong with a state.json whose bytes are not those that a run wrote; empty: nothing, or it is of an earlier version.
 [[nodiscard]] std::string damage_of(std::string_view state_json);
 /// Nothing if the text has none: it is of an earlier version, or no state at all.
 [[nodiscard]] std::optional<Manifest> read_manifest(std::string_view state_json);

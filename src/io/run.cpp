@@ -530,6 +530,7 @@ std::string variant_problem(const RunRequest& request) {
 
 /// What a user can do after a write has failed.
 std::string failure_text(const fs::path& folder, const RunWriter& writer, double until) {
+  if (writer.gone()) return "; the run has stopped";
   if (writer.over_earlier())
     return "; the run has stopped; the earlier one in " + folder.string() + " is as it was";
   if (!writer.committed()) return "; nothing of the run could be saved";
@@ -614,6 +615,15 @@ RunReport run_model(const RunRequest& request) {
       return report;
     }
     report.folder = default_run_folder(request);
+    // A link that came with somebody's files would choose where the run goes; one's own is meant when it is named.
+    std::error_code error;
+    if (const fs::path above = report.folder.parent_path();
+        request.resume.empty() && fs::is_symlink(above, error)) {
+      report.files = {
+          above.string(),
+          "is a symbolic link, which is followed only if you name it: -o " + report.folder.string(), 0};
+      return report;
+    }
   }
 
   RunSummary& summary = report.summary;

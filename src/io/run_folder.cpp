@@ -185,10 +185,9 @@ FileStatus find_plain(const fs::path& path, bool required, Found& out) {
 
 FileStatus find_files(const fs::path& directory, RunData& out, std::array<Found, 3>& found) {
   out = {};
-  if (const int error = disk::read_bounded(directory / "state.json", kMostJson, out.state_json);
-      error != 0 && error != ENOENT && error != ENOTDIR)
-    return failure(directory / "state.json", error);
-  if (std::string damage = damage_of(out.state_json); !damage.empty())
+  const int error = disk::read_bounded(directory / "state.json", kMostJson, out.state_json);
+  if (error != 0 && error != ENOENT && error != ENOTDIR) return failure(directory / "state.json", error);
+  if (std::string damage = error == 0 ? damage_of(out.state_json) : std::string(); !damage.empty())
     return {(directory / "state.json").string(),
             damage + "; without the file the tables are read as they are", 0};
   constexpr std::array<const char*, 3> kNames = {"trajectory.csv", "events.csv", "run.json"};

@@ -46,6 +46,34 @@ bool fits(const disk::Handle& folder, const std::string& name, const CommittedFi
          disk::check_of(file, committed.bytes, check) == 0 && check.text() == committed.check;
 }
 
+/// Whether what follows the committed bytes of a table can be what a killed run wrote after its last save: records, the last one perhaps cut. After a
+/// power cut there may be zeros in it.
+bool only_records_follow(const disk::Handle& folder, const std::string& name,
+                         const CommittedFile& committed) {
+  disk::Handle file;
+  struct stat about {};
+  if (disk::open_regular(folder, name, false, file) != 0 || ::fstat(file.number(), &about) != 0) return false;
+  std::string line;
+  std::array<char, std::size_t{1} << 16> block{};
+  for (auto at = static_cast<off_t>(committed.bytes);;) {
+    const ssize_t got = ::pread(file.number(), block.data(), block.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) return true;
+    at += got;
+    for (ssize_t i = 0; i < got; ++i) {
+      const char c = block[static_cast<std::size_t>(i)];
+      if (c != '\n') {
+        if (line.size() < 64) line += c;
+        continue;
+      }
+      // Every record begins with its time.
+      if (line.find('\0') == std::string::npos && !csv_number(line.substr(0, line.find(',')))) return false;
+      line.clear();
+    }
+  }
+}
+
 /// The name of something in a folder for a new run that no run puts there; empty: there is none.
 std::string stranger(const disk::Handle& folder) {
   const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -128,10 +156,10 @@ class Table {
     return disk::cut(file_, length_);
   }
   [[nodiscard]] std::uint64_t bytes() const { return length_ + buffer_.size(); }
-  /// What came after the last commit is given up.
-  void back_to_commit() {
+  /// What came after the last commit is given up. False: it is still in the file.
+  bool back_to_commit() {
     buffer_.clear();
-    if (file_) static_cast<void>(disk::cut(file_, committed_));
+    return !file_ || disk::cut(file_, committed_) == 0;
   }
   /// Nothing but the header.
   int back_to_header() {
@@ -186,6 +214,7 @@ struct RunWriter::Files {
   std::uint64_t commits = 0;
   bool open = false;
   bool keep_hidden = false;
+  bool gone = false;  // somebody else has moved, removed or replaced the folder or a file of it
   FileStatus status;
 
   Files() = default;
@@ -213,6 +242,9 @@ struct RunWriter::Files {
   FileStatus take_hidden(bool& again);
   FileStatus recover(std::optional<Manifest>& manifest, std::string& state);
   FileStatus refuse_foreign(const std::optional<Manifest>& manifest);
+  FileStatus refuse_missing(const Manifest& manifest);
+  bool folder_there();
+  bool still_there();
   bool write_small(const std::string& file, std::string_view text, disk::Handle& out);
   bool sync(std::initializer_list<const disk::Handle*> handles, const std::string& file) {
     const int error = disk::sync(handles);
@@ -236,15 +268,21 @@ struct RunWriter::Files {
 /// Opens the folder, or a hidden one beside its place if there is none yet, and locks it.
 FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
   directory = wanted;
-  fs::path path = wanted.has_filename() ? wanted : wanted.parent_path();  // "runs/press/"
-  if (path.empty()) path = wanted.empty() ? fs::path(".") : wanted;
+  fs::path path = wanted;  // "runs/press/", "runs/press/."
+  while (path.has_parent_path() && path != path.parent_path() &&
+         (!path.has_filename() || path.filename() == "."))
+    path = path.parent_path();
+  if (path.empty()) path = ".";
   name = path.filename().string();
   const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     hidden.clear();
-    const int error = disk::open_folder(path, folder);
+    const int error = disk::open_folder_itself(path, folder);
     if (error == 0) return lock.take(folder, directory);
+    if (error == ELOOP)
+      return {directory.string(),
+              "is a symbolic link, which -o does not follow; name the folder that it leads to", 0};
     if (error != ENOENT || name.empty() || name == "." || name == "..") return failure(directory, error);
     std::error_code code;
     fs::create_directories(above, code);
@@ -333,9 +371,13 @@ FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::str
 
 /// A file that no run wrote, or that was changed since, is not replaced without a word.
 FileStatus RunWriter::Files::refuse_foreign(const std::optional<Manifest>& manifest) {
+  // An earlier version wrote no list.
   bool older = false;
   std::string text;
-  if (!manifest && disk::read_bounded(folder, kRun, kMostJson, text) == 0) older = written_by_us(text);
+  struct stat state {};
+  if (!manifest && disk::look(folder, kState, state) &&
+      disk::read_bounded(folder, kRun, kMostJson, text) == 0)
+    older = written_by_us(text);
   for (const std::string& own : kOwn) {
     struct stat about {};
     if (!disk::look(folder, own, about)) continue;
@@ -350,8 +392,67 @@ FileStatus RunWriter::Files::refuse_foreign(const std::optional<Manifest>& manif
               std::string(manifest ? "has been changed since a run wrote it" : "was not written by a run") +
                   "; move it away, or choose another folder with -o",
               0};
+    if (!manifest || own == kState) continue;
+    const std::uint64_t bytes = own == kTrajectory ? manifest->trajectory.bytes
+                                : own == kEvents   ? manifest->events.bytes
+                                                   : manifest->run.bytes;
+    const auto there = static_cast<std::uint64_t>(about.st_size);
+    if (there == bytes) continue;
+    const bool from_a_kill =
+        own != kRun && lock.taken_over() &&
+        only_records_follow(folder, own, own == kTrajectory ? manifest->trajectory : manifest->events);
+    if (!from_a_kill)
+      return {(directory / own).string(),
+              "has " + std::to_string(there - bytes) + " bytes more than the run wrote; take them out (" +
+                  std::to_string(bytes) + " bytes belong to the run), or choose another folder with -o",
+              0};
   }
   return {};
+}
+
+/// Who goes on needs the whole set.
+FileStatus RunWriter::Files::refuse_missing(const Manifest& manifest) {
+  for (const auto& [file, wanted] :
+       {std::pair(&kTrajectory, &manifest.trajectory), std::pair(&kEvents, &manifest.events),
+        std::pair(&kRun, &manifest.run)}) {
+    struct stat about {};
+    if (!disk::look(folder, *file, about))
+      return {
+          (directory / *file).string(),
+          "is missing, and the run cannot go on in this folder without it; take it from a copy, or go on in "
+          "another folder with -o",
+          0};
+  }
+  return {};
+}
+
+/// Whether the folder is still the one of its name.
+bool RunWriter::Files::folder_there() {
+  struct stat mine {
+  }, there{};
+  if (::fstat(folder.number(), &mine) != 0) return false;
+  const bool found =
+      hidden.empty() ? ::stat(directory.c_str(), &there) == 0 : disk::look(parent, hidden, there);
+  return found && disk::same(mine, there);
+}
+
+/// A commit into a folder that is no longer there, or without a table, would be no commit.
+bool RunWriter::Files::still_there() {
+  struct stat mine {
+  }, there{};
+  const auto is_mine = [&](const disk::Handle& file, const disk::Handle& in, const std::string& name_in) {
+    return ::fstat(file.number(), &mine) == 0 && disk::look(in, name_in, there) && disk::same(mine, there);
+  };
+  const auto refuse = [&](const fs::path& what) {
+    gone = true;
+    return keep({what.string(), "was moved, removed or replaced during the run", 0});
+  };
+  if (!folder_there()) return refuse(hidden.empty() ? directory : directory.parent_path() / hidden);
+  for (const auto& [table, file] : {std::pair(&trajectory, &kTrajectory), std::pair(&events, &kEvents)}) {
+    const std::string place = staged_tables ? staged(*file) : *file;
+    if (!is_mine(table->file(), folder, place)) return refuse(directory / place);
+  }
+  return true;
 }
 
 bool RunWriter::Files::write_small(const std::string& file, std::string_view text, disk::Handle& out) {
@@ -398,9 +499,10 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
 /// Nothing of ours stays but what was committed.
 void RunWriter::Files::leave() {
   if (!lock) return;
+  bool in_order = true;
   if (committed && open) {
-    trajectory.back_to_commit();
-    events.back_to_commit();
+    const bool first = trajectory.back_to_commit();
+    in_order = events.back_to_commit() && first;
   }
   // With state.json in place the others may still have their temporary names, which recovery needs.
   const bool between = committed && !status.ok();
@@ -413,7 +515,11 @@ void RunWriter::Files::leave() {
     std::string state;
     static_cast<void>(recover(manifest, state));
   }
-  lock.release(folder);
+  // A run that was refused leaves the lock of a killed one for the next: what that wrote after its last save is still there.
+  if (in_order && (open || committed || !lock.taken_over() || !hidden.empty()))
+    lock.release(folder);
+  else
+    lock.abandon();
   if (!hidden.empty() && !keep_hidden)
     static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
 }
@@ -446,6 +552,7 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
       keep({(directory / kState).string(), "has changed since it was read", 0});
       return status;
     }
+    if (!keep(refuse_missing(*manifest))) return status;
     for (const auto& [table, file, there] : {std::tuple(&trajectory, &kTrajectory, &manifest->trajectory),
                                              std::tuple(&events, &kEvents, &manifest->events)}) {
       if (const std::string problem = table->go_on(folder, *file, *there); !problem.empty()) {
@@ -518,6 +625,7 @@ FileStatus RunWriter::commit(std::string_view run_json, std::string_view state_j
   Files& f = *files_;
   if (!f.writable())
     return f.status.ok() ? FileStatus{f.directory.string(), "the run folder is not open", 0} : f.status;
+  if (!f.still_there()) return f.status;
   if (!f.keep(f.trajectory.flush(), kTrajectory) || !f.keep(f.events.flush(), kEvents)) return f.status;
   Manifest manifest;
   manifest.trajectory = f.trajectory.committed(f.row_count);
@@ -527,6 +635,11 @@ FileStatus RunWriter::commit(std::string_view run_json, std::string_view state_j
   manifest.run = {run_json.size(), check.text(), 0};
   const std::string state = with_manifest(state_json, manifest);
   static_cast<void>(f.hidden.empty() ? f.replace(run_json, state) : f.publish_new(run_json, state));
+  // A call that fails because the folder has gone meanwhile says less than that.
+  if (!f.status.ok() && !f.folder_there()) {
+    f.status = {};
+    static_cast<void>(f.still_there());
+  }
   return f.status;
 }
 
@@ -557,7 +670,7 @@ std::uint64_t RunWriter::unmarked() const {
 
 std::optional<double> RunWriter::commit_mark() {
   Files& f = *files_;
-  if (!f.open || f.keep_hidden || f.lost_sync || f.earlier) return std::nullopt;
+  if (!f.open || f.keep_hidden || f.lost_sync || f.earlier || f.gone) return std::nullopt;
   const FileStatus first = f.status;
   std::vector<Files::Mark> marks = std::move(f.marks);
   f.marks.clear();
@@ -578,7 +691,7 @@ std::optional<double> RunWriter::commit_mark() {
 
 bool RunWriter::give_up_records() {
   Files& f = *files_;
-  if (!f.open || f.committed || f.keep_hidden || f.earlier) return false;
+  if (!f.open || f.committed || f.keep_hidden || f.earlier || f.gone) return false;
   f.marks.clear();
   f.row_count = f.event_count = 0;
   if (f.trajectory.back_to_header() != 0 || f.events.back_to_header() != 0) return false;
@@ -586,6 +699,7 @@ bool RunWriter::give_up_records() {
   return true;
 }
 
+bool RunWriter::gone() const { return files_->gone; }
 bool RunWriter::committed() const { return files_->committed; }
 bool RunWriter::over_earlier() const { return files_->earlier; }
 const FileStatus& RunWriter::status() const { return files_->status; }

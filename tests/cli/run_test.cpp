@@ -229,6 +229,87 @@ TEST_F(RunVerbs, ResumingContinues) {
   EXPECT_EQ(run("run '" + press_ + "' --resume first -o x").code, 5) << "the state of another model";
 }
 
+TEST_F(RunVerbs, WhatSomebodyAddedToAFileOfARunIsNotCutOff) {
+  const std::string again = "run '" + ball_ + "' --until 1 -o b",
+                    on = "run '" + ball_ + "' --until 2 --resume b -o b";
+  for (const std::string file : {"trajectory.csv", "events.csv", "run.json"}) {
+    for (const std::string added : {"# seen on Monday\n", "9,9,9\n"}) {
+      fs::remove_all(folder_ / "b");
+      ASSERT_EQ(run(again).code, 0);
+      const std::string text = contents(folder_ / "b" / file) + added;
+      write("b/" + file, text);
+      for (const std::string& command : {again, on}) {
+        const Outcome refused = run(command);
+        EXPECT_EQ(refused.code, 5) << file;
+        EXPECT_NE(refused.err.find("bytes more than the run wrote"), std::string::npos) << refused.err;
+        EXPECT_EQ(contents(folder_ / "b" / file), text);
+      }
+    }
+  }
+  // A killed run leaves its lock, and rows behind the last save; a note is none.
+  fs::remove_all(folder_ / "b");
+  ASSERT_EQ(run(again).code, 0);
+  const std::string rows = contents(folder_ / "b/trajectory.csv");
+  write("b/lock", "judder process 1 since 2026-01-01 00:00:00 UTC\n");
+  write("b/trajectory.csv", rows + "# seen on Monday\n");
+  EXPECT_EQ(run(on).code, 5);
+  write("b/lock", "judder process 1 since 2026-01-01 00:00:00 UTC\n");
+  write("b/trajectory.csv", rows + "1.1,2,3\n1.2,");
+  EXPECT_EQ(run(on).code, 0);
+}
+
+TEST_F(RunVerbs, AStateThatWasEmptiedOrTakenAwayProtectsItsFolder) {
+  for (const std::string state : {"", "\n", "{}", "mine", "gone"}) {
+    fs::remove_all(folder_ / "b");
+    ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o b").code, 0);
+    const std::string rows = contents(folder_ / "b/trajectory.csv");
+    if (state == "gone")
+      fs::remove(folder_ / "b/state.json");
+    else
+      write("b/state.json", state);
+    for (const std::string command :
+         {"' --until 0.5 -o b", "' --until 2 --resume b -o b", "' --until 2 --resume b"}) {
+      const Outcome refused = run("run '" + ball_ + command);
+      EXPECT_EQ(refused.code, 5) << state << command;
+      EXPECT_NE(refused.err.find("b/"), std::string::npos) << refused.err;
+      EXPECT_EQ(refused.err.find("parse_error"), std::string::npos) << refused.err;
+      EXPECT_EQ(contents(folder_ / "b/trajectory.csv"), rows);
+    }
+  }
+}
+
+TEST_F(RunVerbs, ARunGoesOnInItsFolderOnlyIfAllOfItIsThere) {
+  for (const std::string file : {"trajectory.csv", "events.csv", "run.json"}) {
+    fs::remove_all(folder_ / "b");
+    fs::remove_all(folder_ / "c");
+    ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o b").code, 0);
+    fs::remove(folder_ / "b" / file);
+    const Outcome refused = run("run '" + ball_ + "' --until 2 --resume b -o b");
+    EXPECT_EQ(refused.code, 5);
+    EXPECT_NE(refused.err.find("b/" + file + ": is missing"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("-o"), std::string::npos) << refused.err;
+    // The state alone is enough to go on elsewhere.
+    EXPECT_EQ(run("run '" + ball_ + "' --until 2 --resume b -o c").code, 0);
+  }
+}
+
+TEST_F(RunVerbs, ALinkIsNoRunFolder) {
+  fs::create_directories(folder_ / "real");
+  fs::create_directory_symlink("real", folder_ / "link");
+  fs::create_directory_symlink("nowhere", folder_ / "dangling");
+  for (const std::string name : {"link", "link/", "link/.", "dangling"}) {
+    const Outcome refused = run("run '" + ball_ + "' --until 1 -o " + name);
+    EXPECT_EQ(refused.code, 5) << name;
+    EXPECT_NE(refused.err.find("symbolic link"), std::string::npos) << refused.err;
+  }
+  EXPECT_TRUE(fs::is_empty(folder_ / "real"));
+  EXPECT_FALSE(fs::exists(folder_ / "nowhere"));
+  fs::create_directory_symlink("real", folder_ / "runs");
+  EXPECT_EQ(run("run '" + ball_ + "' --until 1").code, 5);
+  EXPECT_TRUE(fs::is_empty(folder_ / "real"));
+  EXPECT_EQ(run("run '" + ball_ + "' --until 1 -o runs/b").code, 0) << "named by the user";
+}
+
 TEST_F(RunVerbs, AnInterruptLeavesCompleteFilesAndIs130) {
   // Long enough that only the interrupt can end it.
   const std::string out = (folder_ / "long").string();

@@ -447,6 +447,33 @@ TEST_F(Faults, SignalsThatEndASessionSaveTheRun) {
   EXPECT_TRUE(io::read_run(folder_ / "k", data).ok());
 }
 
+TEST_F(Faults, AFolderOrATableThatIsTakenAwayStopsTheRun) {
+  for (const std::string what : {"folder", "moved", "trajectory.csv", "events.csv"}) {
+    clean("k");
+    clean("elsewhere");
+    const pid_t child = start(arguments("k", "1e12"), kFast);
+    for (int i = 0; i < 2000 && !fs::exists(folder_ / "k/run.json"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::error_code ignored;
+    if (what == "folder")
+      for (int i = 0; i < 100 && fs::exists(folder_ / "k"); ++i) fs::remove_all(folder_ / "k", ignored);
+    else if (what == "moved")
+      fs::rename(folder_ / "k", folder_ / "elsewhere");
+    else
+      fs::remove(folder_ / "k" / what);
+    EXPECT_EQ(wait_for(child), 5) << what;
+    const std::string said = contents(folder_ / "err");
+    EXPECT_TRUE(said.find("was moved, removed or replaced during the run; the run has stopped") !=
+                std::string::npos)
+        << what << said;
+    EXPECT_EQ(said.find("goes on"), std::string::npos) << what << said;
+    if (what != "moved") continue;
+    io::RunData data;
+    const io::FileStatus status = io::read_run(folder_ / "elsewhere", data);
+    EXPECT_TRUE(status.ok()) << status.text();
+  }
+}
+
 // At any moment, most often inside a commit; one that comes again ends the program at once, which is a kill.
 TEST_F(Faults, InterruptedAtAnyTimeTheRunGoesOn) {
   std::mt19937_64 random(5);

@@ -105,6 +105,8 @@ class RunWriter {
   [[nodiscard]] bool committed() const;
   /// Whether it holds one of an earlier run, which this one has not replaced.
   [[nodiscard]] bool over_earlier() const;
+  /// Whether the folder or a file in it was moved, removed or replaced by somebody else during the run: nothing more is written there.
+  [[nodiscard]] bool gone() const;
   /// The first failure so far.
   [[nodiscard]] const FileStatus& status() const;
 

@@ -230,8 +230,9 @@ TEST_F(RunFolder, GoesOnBehindWhatWasCommitted) {
     ASSERT_TRUE(writer.finish("1", "{}").ok());
     state = text(root_ / "state.json");
   }
-  // Records of a run that was killed before their commit.
+  // Records of a run that was killed before their commit, with its lock.
   std::ofstream(root_ / "trajectory.csv", std::ios::app) << "7,7,7,open,7\n7,7";
+  std::ofstream(root_ / "lock") << "judder process 1\n";
   RunData data;
   ASSERT_TRUE(read_run(root_, data).ok());
   EXPECT_EQ(data.columns[0].numbers, std::vector<double>{1.0});
