@@ -50,11 +50,19 @@ int run_compare(const Arguments& arguments) {
     if (!request.until) return usage_error("--until needs a number, not '" + arguments.text("--until") + "'");
   }
 
+  // Asked before the work is done.
+  constexpr std::string_view kMark = "engine,tolerance,step,events,agree,";
+  if (arguments.has("--output")) {
+    if (const io::FileStatus status = io::refuse_foreign(arguments.text("--output"), kMark); !status.ok()) {
+      print_message("judder: " + status.text() + "\n");
+      return kInputOutput;
+    }
+  }
   const io::CompareReport comparison = io::compare_engines(request);
   const int model_code = report(comparison.model);
   if (!comparison.done) return model_code == kDone ? kModelInvalid : model_code;
   if (const std::string file = arguments.text("--output"); !file.empty()) {
-    const io::FileStatus status = io::write_text_file(file, io::compare_csv(comparison));
+    const io::FileStatus status = io::write_text_file(file, io::compare_csv(comparison), kMark);
     if (!status.ok()) {
       print_message("judder: " + status.text() + "\n");
       return kInputOutput;

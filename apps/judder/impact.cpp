@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
@@ -23,12 +22,14 @@ std::filesystem::path output_file(const std::string& output, const std::string& 
   return path.extension() == extension ? path : path / (name + extension);
 }
 
+int write_failed(const io::FileStatus& status) {
+  print_message("judder: " + status.text() + "\n");
+  return kInputOutput;
+}
+
 int write(const std::filesystem::path& file, const std::string& text) {
-  const io::FileStatus status = io::write_text_file(file, text);
-  if (!status.ok()) {
-    print_message("judder: " + status.text() + "\n");
-    return kInputOutput;
-  }
+  const io::FileStatus status = io::write_text_file(file, text, io::kFigureMark);
+  if (!status.ok()) return write_failed(status);
   print_message(file.string() + "\n");
   return kDone;
 }
@@ -41,46 +42,8 @@ int no_collision(const std::string& file, const std::string& reason) {
   return kModelInvalid;
 }
 
-/// Rows on their way to a file, which gets its name when it is complete, or to standard output.
-class SweepTable {
- public:
-  explicit SweepTable(std::filesystem::path file) : file_(std::move(file)) {
-    if (file_.empty()) return;
-    std::error_code ignored;
-    if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), ignored);
-    temporary_ = file_;
-    temporary_ += ".part";
-    std::filesystem::remove(temporary_, ignored);  // a link of that name is not followed
-    out_.open(temporary_, std::ios::binary);
-  }
-  ~SweepTable() {
-    std::error_code ignored;
-    if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
-  }
-  SweepTable(const SweepTable&) = delete;
-  SweepTable& operator=(const SweepTable&) = delete;
-
-  void add(const std::string& rows) {
-    if (file_.empty())
-      print(rows);
-    else
-      out_ << rows;
-  }
-  [[nodiscard]] bool good() const { return file_.empty() || static_cast<bool>(out_); }
-  bool finish() {
-    if (file_.empty()) return true;
-    out_.close();
-    std::error_code error;
-    if (out_) std::filesystem::rename(temporary_, file_, error);
-    if (!out_ || error) return false;
-    temporary_.clear();
-    return true;
-  }
-
- private:
-  std::filesystem::path file_, temporary_;
-  std::ofstream out_;
-};
+/// In the names of the columns of every sweep.
+constexpr std::string_view kSweepMark = "outcome,contact,law,form,status,normal_before,";
 
 int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const io::LoadedModel& loaded,
               const std::vector<analysis::Sweep>& parameters) {
@@ -98,7 +61,16 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
   const bool to_file = arguments.has("--output");
   const std::filesystem::path file =
       to_file ? output_file(arguments.text("--output"), ".csv", "impact") : std::filesystem::path();
-  SweepTable table(file);
+  io::TextFile table;
+  if (to_file) {
+    if (const io::FileStatus status = table.open(file, kSweepMark); !status.ok()) return write_failed(status);
+  }
+  const auto add = [&](const std::string& rows) {
+    if (to_file)
+      table.add(rows);
+    else if (!json)
+      print(rows);
+  };
   const bool terminal = isatty(STDERR_FILENO) != 0;
   std::vector<analysis::SweepPoint> kept;  // for JSON
   std::string waiting = io::impact_sweep_header(parameters, components);
@@ -120,14 +92,14 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
         waiting += io::impact_sweep_rows(point, components);
         constexpr std::size_t kBlock = 1 << 16;
         if (any && waiting.size() > kBlock) {
-          if (!json || to_file) table.add(waiting);
+          add(waiting);
           waiting.clear();
         }
         constexpr long kPointsPerLook = 256;
         if (terminal && static_cast<long>(done) % kPointsPerLook == 0)
           print_own_message("\r" + to_text(std::floor(100 * done / total)) + " %, " + to_text(done, 9) +
                             " of " + to_text(total, 9) + " states");
-        return table.good();
+        return !to_file || table.status().ok();
       });
   if (terminal) print_own_message("\r\x1b[K");
   if (!problem.empty()) {
@@ -135,10 +107,9 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
     return kModelInvalid;
   }
   if (!any) return no_collision(loaded.file.name, "at no value of the sweep; at the first, " + first_reason);
-  if (!json || to_file) table.add(waiting);
-  if (!table.good() || !table.finish()) {
-    print_message("judder: " + file.string() + ": cannot be written\n");
-    return kInputOutput;
+  add(waiting);
+  if (to_file) {
+    if (const io::FileStatus status = table.finish(); !status.ok()) return write_failed(status);
   }
   if (to_file) print_message(file.string() + "\n");
   if (json) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -181,6 +182,18 @@ int read_bounded(const Handle& folder, const std::string& name, std::size_t limi
   Handle file;
   if (const int error = open_regular(folder, name, false, file); error != 0) return error;
   return read_open(file, limit, out);
+}
+
+pid_t writer_of(std::string_view draft, const std::string& name) {
+  const std::string begin = "." + name + ".";
+  constexpr std::string_view kEnd = ".tmp";
+  if (draft.size() <= begin.size() + kEnd.size() || draft.substr(0, begin.size()) != begin ||
+      draft.substr(draft.size() - kEnd.size()) != kEnd)
+    return 0;
+  const std::string_view digits = draft.substr(begin.size(), draft.size() - begin.size() - kEnd.size());
+  pid_t out = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  return read.ec == std::errc{} && read.ptr == digits.data() + digits.size() && out > 0 ? out : 0;
 }
 
 std::string words(int error) {

@@ -72,6 +72,9 @@ bool look(const Handle& folder, const std::string& name, struct stat& out);
 int read_bounded(const std::filesystem::path& file, std::size_t limit, std::string& out);
 int read_bounded(const Handle& folder, const std::string& name, std::size_t limit, std::string& out);
 
+/// ".press.4711.tmp": the process that writes this draft of `name`; 0: it is none.
+[[nodiscard]] pid_t writer_of(std::string_view draft, const std::string& name);
+
 /// In words; what the system says about an open of the wrong kind of file says little.
 [[nodiscard]] std::string words(int error);
 

@@ -354,10 +354,10 @@ std::string dither_json(const DitherReport& report) {
 FileStatus write_dither(const DitherReport& report, const std::filesystem::path& folder,
                         std::vector<std::filesystem::path>& files) {
   FileStatus status;
-  const auto write = [&](const char* name, const std::string& text) {
+  const auto write = [&](const char* name, const std::string& text, std::string_view mark) {
     if (!status.ok()) return;
     const std::filesystem::path file = folder / name;
-    status = write_text_file(file, text);
+    status = write_text_file(file, text, mark);
     if (status.ok()) files.push_back(file);
   };
   std::string text;
@@ -372,7 +372,7 @@ FileStatus write_dither(const DitherReport& report, const std::filesystem::path&
         csv.number(x);
       csv.end_record();
     }
-    write("curve.csv", text);
+    write("curve.csv", text, "slip,resistance,slope,bristle,undithered,");
   }
   if (report.map) {
     text.clear();
@@ -386,7 +386,7 @@ FileStatus write_dither(const DitherReport& report, const std::filesystem::path&
         csv.end_record();
       }
     }
-    write("map.csv", text);
+    write("map.csv", text, ",growth,stable\n");
   }
   if (report.run) {
     text.clear();
@@ -397,7 +397,7 @@ FileStatus write_dither(const DitherReport& report, const std::filesystem::path&
       csv.number(point.time).number(point.slip).number(point.resistance);
       csv.end_record();
     }
-    write("filtered.csv", text);
+    write("filtered.csv", text, "t,slip,resistance\n");
   }
   return status;
 }

@@ -1,9 +1,12 @@
 #include "judder/io/files.hpp"
 
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "io/disk.hpp"
 
@@ -13,51 +16,118 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A regular file that nobody has locked.
-bool abandoned(const disk::Handle& folder, const std::string& name) {
-  disk::Handle file;
-  return disk::open_regular(folder, name, false, file) == 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+/// Drafts that killed processes have left beside a file of the same name. Who still writes holds the lock of his.
+void remove_stale_drafts(const fs::path& place, const disk::Handle& folder, const std::string& name) {
+  std::error_code code;
+  std::vector<std::string> stale;
+  for (const fs::directory_entry& entry : fs::directory_iterator(place, code)) {
+    const std::string draft = entry.path().filename().string();
+    const pid_t writer = disk::writer_of(draft, name);
+    disk::Handle file;
+    if (writer != 0 && (writer == ::getpid() || (::kill(writer, 0) != 0 && errno == ESRCH)) &&
+        disk::open_regular(folder, draft, false, file) == 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0)
+      stale.push_back(draft);
+  }
+  for (const std::string& draft : stale) static_cast<void>(disk::remove(folder, draft));
 }
+
+/// What is in the way of a file with that name; empty: nothing.
+std::string foreign(const disk::Handle& folder, const std::string& name, std::string_view mark) {
+  constexpr const char* kHelp = "; move it away, or choose another name with -o";
+  struct stat about {};
+  if (!disk::look(folder, name, about)) return {};
+  if (S_ISDIR(about.st_mode)) return "is a folder; name a file";
+  if (S_ISLNK(about.st_mode)) return std::string("is a symbolic link, which is not followed here") + kHelp;
+  if (!S_ISREG(about.st_mode)) return std::string("is not a regular file") + kHelp;
+  if (about.st_size == 0) return {};
+  disk::Handle file;
+  std::string head(1024, '\0');
+  if (const int error = disk::open_regular(folder, name, false, file); error != 0)
+    return "cannot be read: " + disk::words(error) + kHelp;
+  const ssize_t got = ::pread(file.number(), head.data(), head.size(), 0);
+  head.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (head.find(mark) != std::string::npos) return {};
+  return std::string("exists and is none of the files that this command writes") + kHelp;
+}
+
+fs::path above(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
 }  // namespace
 
-FileStatus write_text_file(const fs::path& file, const std::string& text) {
-  FileStatus status;
-  status.file = file.string();
-  const fs::path above = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  std::error_code ignored;
-  fs::create_directories(above, ignored);
+FileStatus refuse_foreign(const fs::path& file, std::string_view mark) {
   disk::Handle folder;
-  int error = disk::open_folder(above, folder);
-  // A draft of the same name may be left from a kill, or another process may be writing it at this moment, and then holds its lock: this one takes a
-  // name of its own.
-  const std::string name = file.filename().string();
-  std::string draft = name + ".tmp";
-  if (error == 0) {
-    disk::Handle out;
-    error = disk::create_new(folder, draft, out);
-    if (error == EEXIST && abandoned(folder, draft)) {
-      static_cast<void>(disk::remove(folder, draft));
-      error = disk::create_new(folder, draft, out);
-    }
-    struct stat mine {
-    }, there{};
-    // Between making it and locking it somebody may have taken it for an abandoned one.
-    if (error == 0 && (::flock(out.number(), LOCK_EX | LOCK_NB) != 0 || ::fstat(out.number(), &mine) != 0 ||
-                       !disk::look(folder, draft, there) || !disk::same(mine, there)))
-      error = EEXIST;
-    if (error == EEXIST && (!disk::look(folder, draft, there) || !S_ISDIR(there.st_mode))) {
-      draft = name + "." + std::to_string(::getpid()) + ".tmp";
-      error = disk::create(folder, draft, out);
-    }
-    if (error == 0) error = disk::write_all(out, text);
-    if (error == 0) error = disk::sync({&out});
-    if (error == 0) error = disk::rename(folder, draft, name);
-    if (error == 0) error = disk::sync({&folder});
-    if (error != 0 && out) static_cast<void>(disk::remove(folder, draft));
+  if (disk::open_folder(above(file), folder) != 0)
+    return {file.string(), {}, 0};  // it is made later, or fails then
+  return {file.string(), foreign(folder, file.filename().string(), mark), 0};
+}
+
+struct TextFile::Draft {
+  disk::Handle folder, out;
+  std::string name, draft;
+  std::string mark;
+  FileStatus status;
+  bool begun = false;
+
+  void keep(int error) {
+    if (error != 0 && status.ok()) status.message = "cannot be written: " + disk::words(error);
   }
-  if (error != 0) status.message = "cannot be written: " + disk::words(error);
-  return status;
+  void give_up() {
+    if (begun) static_cast<void>(disk::remove(folder, draft));
+    begun = false;
+  }
+};
+
+TextFile::TextFile() = default;
+TextFile::~TextFile() {
+  if (draft_) draft_->give_up();
+}
+
+FileStatus TextFile::open(const fs::path& file, std::string_view mark) {
+  draft_ = std::make_unique<Draft>();
+  Draft& d = *draft_;
+  d.status.file = file.string();
+  d.name = file.filename().string();
+  d.mark = mark;
+  std::error_code ignored;
+  fs::create_directories(above(file), ignored);
+  d.keep(disk::open_folder(above(file), d.folder));
+  if (d.status.ok()) d.status.message = foreign(d.folder, d.name, mark);
+  if (d.status.ok()) {
+    d.draft = "." + d.name + "." + std::to_string(::getpid()) + ".tmp";
+    remove_stale_drafts(above(file), d.folder, d.name);
+    const int error = disk::create_new(d.folder, d.draft, d.out);
+    d.begun = error == 0;
+    if (d.begun) static_cast<void>(::flock(d.out.number(), LOCK_EX | LOCK_NB));
+    d.keep(error);
+  }
+  return d.status;
+}
+
+void TextFile::add(std::string_view text) {
+  if (draft_->status.ok()) draft_->keep(disk::write_all(draft_->out, text));
+}
+
+const FileStatus& TextFile::status() const { return draft_->status; }
+
+FileStatus TextFile::finish() {
+  Draft& d = *draft_;
+  if (d.status.ok()) d.keep(disk::sync({&d.out}));
+  // Somebody may have put a file there meanwhile.
+  if (d.status.ok()) d.status.message = foreign(d.folder, d.name, d.mark);
+  if (d.status.ok()) d.keep(disk::rename(d.folder, d.draft, d.name));
+  if (d.status.ok()) {
+    d.begun = false;
+    d.keep(disk::sync({&d.folder}));
+  }
+  d.give_up();
+  return d.status;
+}
+
+FileStatus write_text_file(const fs::path& file, const std::string& text, std::string_view mark) {
+  TextFile out;
+  if (FileStatus status = out.open(file, mark); !status.ok()) return status;
+  out.add(text);
+  return out.finish();
 }
 
 }  // namespace judder::io

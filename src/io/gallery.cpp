@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -87,26 +86,13 @@ int copy_files(const fs::path& from, const disk::Handle& to) {
   return disk::sync({&to});
 }
 
-/// ".press.4711.tmp": the process that writes the draft of a copy; 0: it is none.
-pid_t writer_of(std::string_view draft, const std::string& name) {
-  const std::string begin = "." + name + ".";
-  constexpr std::string_view kEnd = ".tmp";
-  if (draft.size() <= begin.size() + kEnd.size() || draft.substr(0, begin.size()) != begin ||
-      draft.substr(draft.size() - kEnd.size()) != kEnd)
-    return 0;
-  const std::string_view digits = draft.substr(begin.size(), draft.size() - begin.size() - kEnd.size());
-  pid_t out = 0;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  return read.ec == std::errc{} && read.ptr == digits.data() + digits.size() && out > 0 ? out : 0;
-}
-
 /// Drafts that a killed process has left beside a copy of the same name. Who still writes holds the lock of the draft, on this machine or another.
 void remove_stale_drafts(const fs::path& above, const disk::Handle& parent, const std::string& name) {
   std::error_code code;
   std::vector<std::string> stale;
   for (const fs::directory_entry& entry : fs::directory_iterator(above, code)) {
     const std::string draft = entry.path().filename().string();
-    const pid_t writer = writer_of(draft, name);
+    const pid_t writer = disk::writer_of(draft, name);
     if (writer == 0 || writer == ::getpid() || ::kill(writer, 0) == 0 || errno != ESRCH) continue;
     disk::Handle folder;
     if (disk::open_folder_in(parent, draft, folder) == 0 && ::flock(folder.number(), LOCK_EX | LOCK_NB) == 0)

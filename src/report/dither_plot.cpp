@@ -139,11 +139,12 @@ io::FileStatus plot_dither(const Report& report, const std::filesystem::path& fo
                            std::vector<std::filesystem::path>& files) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  io::FileStatus status = io::write_text_file(folder / "dither.svg", to_svg(dither_figure(report)));
+  io::FileStatus status =
+      io::write_text_file(folder / "dither.svg", to_svg(dither_figure(report)), io::kFigureMark);
   if (!status.ok()) return status;
   files.push_back(folder / "dither.svg");
   if (!report.map) return status;
-  status = io::write_text_file(folder / "map.svg", to_svg(dither_map_figure(report)));
+  status = io::write_text_file(folder / "map.svg", to_svg(dither_map_figure(report)), io::kFigureMark);
   if (status.ok()) files.push_back(folder / "map.svg");
   return status;
 }

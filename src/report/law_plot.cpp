@@ -145,7 +145,8 @@ PlottedLaw plot_law(const LawPlotRequest& request) {
   std::error_code error;
   if (!request.output.empty()) std::filesystem::create_directories(request.output, error);
   out.status = io::write_text_file(
-      out.file, to_svg(law_figure(system, chosen.relation, {out.model.compiled.title, request.to})));
+      out.file, to_svg(law_figure(system, chosen.relation, {out.model.compiled.title, request.to})),
+      io::kFigureMark);
   return out;
 }
 

@@ -57,7 +57,7 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   const fs::path folder = request.output.empty() ? request.folders.front() : request.output;
   for (const NamedFigure& figure : plots.figures) {
     const fs::path file = folder / (figure.name + ".svg");
-    out.status = io::write_text_file(file, to_svg(figure.figure));
+    out.status = io::write_text_file(file, to_svg(figure.figure), io::kFigureMark);
     if (!out.status.ok()) return out;
     out.files.push_back(file);
   }

@@ -423,6 +423,7 @@ std::string to_svg(const Figure& figure) {
                    {"width", width},
                    {"height", height},
                    {"viewBox", "0 0 " + width + ' ' + height},
+                   {"class", "judder-figure"},  // io::kFigureMark: figures may be replaced by figures
                    {"role", "img"},
                    {"font-family", std::string(kFont)}});
   if (!figure.title.empty()) svg.title(figure.title);

@@ -48,17 +48,53 @@ TEST_F(Program, EveryHelpFitsAScreenAndShowsTwoExamples) {
   }
 }
 
-// A folder in the place of the temporary file stops the writing before its end: what was there stays.
-TEST_F(Program, AComparisonThatCannotBeWrittenLeavesTheLastOne) {
+// What a verb would write stands in the place of something that it did not write: that stays, and the message says what to do.
+TEST_F(Program, FilesOfOthersAreNotReplaced) {
   const std::string ball = JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml";
-  ASSERT_EQ(run("compare '" + ball + "' --until 1 -o table.csv").code, 0);
-  const std::string before = contents(folder_ / "table.csv");
-  EXPECT_EQ(before.rfind("engine,tolerance,", 0), 0u) << before;
-  fs::create_directories(folder_ / "table.csv.tmp" / "in the way");
-  const Outcome refused = run("compare '" + ball + "' --until 0.5 -o table.csv");
-  EXPECT_EQ(refused.code, 5);
-  EXPECT_NE(refused.err.find("table.csv: cannot be written"), std::string::npos) << refused.err;
-  EXPECT_EQ(contents(folder_ / "table.csv"), before);
+  const std::string rod = JUDDER_SOURCE_DIR "/gallery/rod-impact/model.toml";
+  const std::string lugre = JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml";
+  ASSERT_EQ(run("run '" + ball + "' --until 1 -o b").code, 0);
+  const std::vector<std::pair<std::string, std::vector<std::string>>> commands = {
+      {"compare '" + ball + "' --until 1 -o made/table.csv", {"table.csv"}},
+      {"impact '" + rod + "' -o made/rod.svg", {"rod.svg"}},
+      {"impact '" + rod + "' --sweep mu=0:1:3 -o made/rod.csv", {"rod.csv"}},
+      {"plot b -o made", {}},
+      {"plot --law '" + lugre + "' -o made", {}},
+      {"dither '" + lugre + "' -o made", {"curve.csv", "dither.svg"}}};
+  for (const auto& [command, names] : commands) {
+    fs::remove_all(folder_ / "made");
+    const Outcome first = run(command);
+    ASSERT_EQ(first.code, 0) << command << first.err;
+    EXPECT_EQ(run(command).code, 0) << "its own files may be written again: " << command;
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "made"))
+      files.push_back(entry.path());
+    for (const std::string& name : names) EXPECT_TRUE(fs::exists(folder_ / "made" / name)) << name;
+    ASSERT_FALSE(files.empty()) << command;
+    for (const fs::path& file : files) {
+      const std::string shown = "made/" + file.filename().string();
+      write(shown, "precious\n");
+      const Outcome refused = run(command);
+      EXPECT_EQ(refused.code, 5) << command;
+      EXPECT_NE(refused.err.find(shown + ": exists and is none of the files"), std::string::npos)
+          << refused.err;
+      EXPECT_NE(refused.err.find("-o"), std::string::npos) << refused.err;
+      EXPECT_EQ(contents(file), "precious\n") << command;
+      // A link is not followed, and stays a link.
+      fs::remove(file);
+      write("outside", "precious\n");
+      fs::create_symlink(folder_ / "outside", file);
+      EXPECT_EQ(run(command).code, 5) << command;
+      EXPECT_TRUE(fs::is_symlink(file)) << command;
+      EXPECT_EQ(contents(folder_ / "outside"), "precious\n");
+      fs::remove(file);
+      write(shown, "");
+      EXPECT_EQ(run(command).code, 0) << "an empty file holds nothing: " << command;
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "made"))
+      EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  }
+  EXPECT_EQ(run("compare '" + ball + "' --until 1 -o /dev/null").code, 5) << "a device is no file of ours";
 }
 
 // What does not exist is offered nowhere: not in the help, the completion, the reference or the schema.

@@ -508,6 +508,37 @@ TEST_F(Faults, InterruptedAtAnyTimeTheRunGoesOn) {
   }
 }
 
+// A table or a figure is the old one or the new one, and no draft of it stays.
+TEST_F(Faults, ATableIsTheOldOneOrTheNewOne) {
+  const auto compare = [](const char* until) {
+    return std::vector<std::string>{"compare", "model.toml", "--until", until, "-o", "table.csv"};
+  };
+  int failed = 0, killed = 0;
+  for (const char* fault : {"FULL", "KILL", "ONCE"}) {
+    for (long i = 1; i <= 12; ++i) {
+      ASSERT_EQ(run_with(compare("5")), 0) << contents(folder_ / "err");
+      const std::string before = contents(folder_ / "table.csv");
+      const int code = run_with(compare("10"), {{fault, i}});
+      failed += code == 5 ? 1 : 0;
+      killed += code == -SIGKILL ? 1 : 0;
+      const std::string after = contents(folder_ / "table.csv");
+      EXPECT_EQ(after.rfind("engine,tolerance,", 0), 0U) << fault << i;
+      EXPECT_EQ(after.back(), '\n') << fault << i;
+      if (code == 5 && after != before) {
+        EXPECT_STREQ(fault, "ONCE") << "only the last wait for the disk may fail";
+      }
+      if (code == -SIGKILL) continue;
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
+        EXPECT_NE(entry.path().extension(), ".tmp") << fault << i << entry.path();
+    }
+  }
+  EXPECT_GT(failed, 2);
+  EXPECT_GT(killed, 2);
+  EXPECT_EQ(run_with(compare("5")), 0);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path() << ": what a kill left goes";
+}
+
 TEST_F(Faults, ACopyOfABundledModelIsThereOrNot) {
   for (int i = 1; i <= cases(60); ++i) {
     for (const char* fault : {"FULL", "KILL", "ONCE"}) {
