@@ -9,7 +9,7 @@ namespace judder::app {
 namespace {
 
 /// For completion: what --variant or --set may be followed by. The file is read, not compiled.
-int list_names(const io::ModelRequest& request, const std::string& which) {
+int list_names(const io::ModelRequest& request, const std::string& which, bool json) {
   if (which != "variants" && which != "parameters")
     return usage_error("--names lists variants or parameters, not '" + which + "'");
   const io::ModelFile file = io::read_model(request.file);
@@ -35,6 +35,12 @@ int list_names(const io::ModelRequest& request, const std::string& which) {
       out += coordinate.name.text + "\n" + coordinate.name.text + "'\n";
     for (const model::StateVariable& state : file.spec.states) out += state.name.text + "\n";
   }
+  if (json) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0, end = 0; (end = out.find('\n', at)) != std::string::npos; at = end + 1)
+      names.push_back(out.substr(at, end - at));
+    out = io::names_json(which, names);
+  }
   print(out);
   return kDone;
 }
@@ -44,11 +50,15 @@ int list_names(const io::ModelRequest& request, const std::string& which) {
 int run_check(const Arguments& arguments) {
   const auto request = model_request(arguments);
   if (!request) return kUsage;
-  if (arguments.has("--names")) return list_names(*request, arguments.text("--names"));
+  if (arguments.has("--names"))
+    return list_names(*request, arguments.text("--names"), arguments.has("--json"));
   const io::LoadedModel loaded = io::check_model(*request);
   if (arguments.has("--json")) {
-    print(io::diagnostics_json(loaded.diagnostics, loaded.file.name, loaded.file.text));
-    return !loaded.file.opened ? kInputOutput : loaded.ok() ? kDone : kModelInvalid;
+    const std::string problems = io::diagnostics_json(loaded.diagnostics, loaded.file.name, loaded.file.text);
+    const int code = !loaded.file.opened ? kInputOutput : loaded.ok() ? kDone : kModelInvalid;
+    const std::string text = render(loaded.diagnostics, loaded.file.name, loaded.file.text, false);
+    print(code == kDone ? problems : io::error_json(code, text, problems));
+    return code;
   }
   const int code = report(loaded);
   if (code == kDone) print(io::check_summary(loaded));

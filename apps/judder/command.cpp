@@ -9,6 +9,7 @@
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "judder/expr/syntax.hpp"
+#include "judder/io/json.hpp"
 #include "judder/simulate/simulate.hpp"
 
 namespace judder::app {
@@ -109,6 +110,26 @@ std::optional<double> read_value(const std::string& text) {
   }
 }
 
+namespace {
+
+/// What the two streams of this process have got so far.
+struct Said {
+  bool printed = false;    ///< something went to standard output
+  std::string messages{};  ///< without colours; no longer than kMost
+  std::string problems{};  ///< of a model, as JSON
+  static constexpr std::size_t kMost = 1 << 16;
+  void add(const std::string& text) {
+    if (messages.size() < kMost) messages += text;
+  }
+};
+
+Said& said() {
+  static Said so_far;
+  return so_far;
+}
+
+}  // namespace
+
 int usage_error(const std::string& message, const std::string& help) {
   print_message("judder: " + message + "\n" + (help.empty() ? "" : "  help: " + help + "\n"));
   return kUsage;
@@ -121,6 +142,10 @@ bool colours() {
 
 int report(const io::LoadedModel& loaded) {
   print_own_message(render(loaded.diagnostics, loaded.file.name, loaded.file.text, colours()));
+  if (!loaded.ok()) {
+    said().add(render(loaded.diagnostics, loaded.file.name, loaded.file.text, false));
+    said().problems = io::diagnostics_json(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  }
   if (!loaded.file.opened) return kInputOutput;
   if (loaded.misused) return kUsage;
   return loaded.ok() ? kDone : kModelInvalid;
@@ -128,9 +153,18 @@ int report(const io::LoadedModel& loaded) {
 
 void print(const std::string& text) {
   const std::string shown = printable(text);
+  said().printed = said().printed || !shown.empty();
   std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
-void print_message(const std::string& text) { print_own_message(printable(text)); }
+void print_message(const std::string& text) {
+  const std::string shown = printable(text);
+  said().add(shown);
+  print_own_message(shown);
+}
+bool printed() { return said().printed; }
+void print_json_error(int code) {
+  if (!said().printed) print(io::error_json(code, said().messages, said().problems));
+}
 void print_own_message(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace judder::app

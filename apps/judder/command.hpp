@@ -91,4 +91,9 @@ void print_message(const std::string& text);
 /// For texts that are safe already and carry colours of our own.
 void print_own_message(const std::string& text);
 
+/// For a verb that was asked for JSON and has failed without a document: prints one that says why, with what print_message and report have said.
+/// Nothing if there is one on standard output already.
+void print_json_error(int code);
+[[nodiscard]] bool printed();
+
 }  // namespace judder::app

@@ -52,7 +52,8 @@ int run_gallery(const Arguments& arguments) {
     print_message("judder: " + status.text() + "\n");
     return kInputOutput;
   }
-  print(target + "/model.toml\n");
+  const std::string model = (std::filesystem::path(target) / "model.toml").string();
+  print(arguments.has("--json") ? io::gallery_copy_json(name, target, model) : model + "\n");
   return kDone;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <set>
 
 #include "help.hpp"
 #include "judder/core/diagnostics.hpp"
@@ -16,8 +17,11 @@
 namespace judder::app {
 namespace {
 
-/// Options are looked at before the parser sees them: it takes an unknown one for the value of a positional.
-std::string unknown_option(const Verb& verb, const std::vector<std::string>& words, std::string& suggestion) {
+/// Options are looked at before the parser sees them: it takes an unknown one for the value of a positional, and its messages are its own. Returns
+/// kDone, or what usage_error returns.
+int check_options(const Verb& verb, const std::vector<std::string>& words) {
+  const std::string see = "judder " + verb.name + " --help";
+  std::set<std::string> given;
   std::vector<std::string> names{"--help", "-h"};
   for (const Option& option : verb.options) {
     names.push_back(option.long_name());
@@ -26,7 +30,7 @@ std::string unknown_option(const Verb& verb, const std::vector<std::string>& wor
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--") return {};
+    if (word == "--") return kDone;
     if (word.size() < 2 || word[0] != '-') continue;
     const std::string name = word.substr(0, word.find('='));
     bool takes_value = false;
@@ -36,25 +40,27 @@ std::string unknown_option(const Verb& verb, const std::vector<std::string>& wor
                               word.compare(0, 2, option.name.substr(option.name.find(',') + 1)) == 0;
       if (name != option.long_name() && !short_form) continue;
       known = true;
+      if (option.value.empty() && word.find('=') != std::string::npos)
+        return usage_error(option.long_name() + " takes no value", see);
       takes_value =
           !option.value.empty() && word.find('=') == std::string::npos && (!short_form || word.size() == 2);
+      if (takes_value && (i + 1 == words.size() || words[i + 1] == "--"))
+        return usage_error(option.long_name() + " needs " + option.value + ", and nothing follows it", see);
+      if (!option.value.empty() && !option.repeats && !given.insert(option.long_name()).second)
+        return usage_error(option.long_name() + " is given twice", see);
     }
     if (!known) {
-      suggestion = nearest(name, names);
-      return name;
+      const std::string suggestion = nearest(name, names);
+      return usage_error("'" + verb.name + "' has no option " + name,
+                         suggestion.empty() ? see : "did you mean " + suggestion + "?");
     }
     if (takes_value) ++i;
   }
-  return {};
+  return kDone;
 }
 
 int run_verb(const Verb& verb, const std::vector<std::string>& words) {
-  std::string suggestion;
-  if (const std::string name = unknown_option(verb, words, suggestion); !name.empty()) {
-    return usage_error("'" + verb.name + "' has no option " + name, suggestion.empty()
-                                                                        ? "judder " + verb.name + " --help"
-                                                                        : "did you mean " + suggestion + "?");
-  }
+  if (const int code = check_options(verb, words); code != kDone) return code;
 
   Arguments arguments;
   CLI::App parser;
@@ -75,8 +81,8 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
   parser.add_option("positionals", arguments.positionals);
   try {
     parser.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& error) {
-    return usage_error(error.what(), "judder " + verb.name + " --help");
+  } catch (const CLI::ParseError&) {
+    return usage_error("these arguments cannot be read", "judder " + verb.name + " --help");
   }
   if (help) {
     print(verb_help(verb));
@@ -125,6 +131,16 @@ int no_such_verb(const std::string& name) {
                      suggestion.empty() ? "judder --help lists them" : "did you mean '" + suggestion + "'?");
 }
 
+/// Whether the words ask for JSON from a verb that has it, however wrong the rest of them may be.
+bool wants_json(const std::vector<std::string>& words) {
+  const Verb* const verb = words.empty() ? nullptr : find_verb(words[0]);
+  if (verb == nullptr || std::none_of(verb->options.begin(), verb->options.end(),
+                                      [](const Option& option) { return option.name == "--json"; }))
+    return false;
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, "--json") != end;
+}
+
 int run(const std::vector<std::string>& words) {
   if (words.empty()) {
     print_message(general_help());
@@ -137,7 +153,11 @@ int run(const std::vector<std::string>& words) {
     return kDone;
   }
   const std::string name = words[0] == "--version" ? "version" : words[0];
-  if (const Verb* verb = find_verb(name)) return run_verb(*verb, {words.begin() + 1, words.end()});
+  if (const Verb* verb = find_verb(name)) {
+    const int code = run_verb(*verb, {words.begin() + 1, words.end()});
+    if (code != kDone && wants_json(words)) print_json_error(code);
+    return code;
+  }
   return no_such_verb(name);
 }
 
@@ -166,17 +186,23 @@ int main(int count, char** words) {
   std::set_terminate(end_without_memory);
   // A file that may not grow further is a write that fails, and is reported as one.
   std::signal(SIGXFSZ, SIG_IGN);
+  bool json = false;
   try {
-    const int code = judder::app::run({words + 1, words + count});
+    const std::vector<std::string> given(words + 1, words + count);
+    json = judder::app::wants_json(given);
+    const int code = judder::app::run(given);
     // Output that could not be written (a full disk, a closed pipe) must not look like success.
     const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
     if (lost && code == judder::app::kDone) return judder::app::kInputOutput;
     return code;
   } catch (const std::bad_alloc&) {
     judder::app::print_own_message("judder: out of memory\n");
+    if (json && !judder::app::printed())
+      std::fputs("{ \"error\": { \"exit_code\": 70, \"message\": \"judder: out of memory\" } }\n", stdout);
     return judder::app::kInternal;
   } catch (const std::exception& error) {
     judder::app::print_message(std::string("judder: internal error: ") + error.what() + "\n");
+    if (json) judder::app::print_json_error(judder::app::kInternal);
     return judder::app::kInternal;
   }
 }

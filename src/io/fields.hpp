@@ -437,7 +437,11 @@ void fields(Visit& visit, model::Run& run) {
          .fallback = "stop",
          .words = {"stop", "stay"}},
         run.on_indeterminate);
-  visit({.name = "solver", .doc = "Solver of the contact problems."}, run.solver);
+  visit({.name = "solver",
+         .doc = "Solver of the contact problems; so far the engines choose it themselves.",
+         .fallback = "auto",
+         .words = {"auto"}},
+        run.solver);
   visit({.name = "solver_tolerance", .doc = "Residual allowed in the contact problems.", .fallback = "1e-10"},
         run.solver_tolerance);
   visit({.name = "", .doc = "Options of the engine of that name, read by it alone."}, run.engines);

@@ -269,6 +269,22 @@ std::string run_json(const RunSummary& summary) {
   return with_intervals(json_text(run_document(summary)), summary);
 }
 
+std::string names_json(const std::string& which, const std::vector<std::string>& names) {
+  return json_text(object(which.c_str(), names));
+}
+
+std::string gallery_copy_json(const std::string& name, const std::string& folder, const std::string& model) {
+  return json_text(object("name", name, "folder", folder, "model", model));
+}
+
+std::string error_json(int exit_code, std::string_view message, std::string_view problems) {
+  while (!message.empty() && message.back() == '\n') message.remove_suffix(1);
+  Json out = object("error", object("exit_code", exit_code, "message", std::string(message)));
+  const Json more = Json::parse(problems, nullptr, false);
+  if (more.is_object()) out.update(more);
+  return json_text(std::move(out));
+}
+
 EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_intervals) {
   EarlierPart out;
   const ReadJson in = ReadJson::parse(run_json, nullptr, false);

@@ -6,6 +6,7 @@
 
 #include "judder/core/number.hpp"
 #include "judder/engines/registry.hpp"
+#include "judder/simulate/simulate.hpp"
 
 namespace judder::io {
 namespace {
@@ -79,8 +80,34 @@ LoadedModel load_model(const ModelRequest& request) {
   return loaded;
 }
 
+std::string not_linear_text(const LoadedModel& model) {
+  const model::LinearStructure& linear = model.compiled.system->linear();
+  std::string out = simulate::engine_problem(*model.compiled.system, "exact");
+  if (!linear.span.empty())
+    out += " at line " + std::to_string(position(model.file.text, linear.span.begin).line);
+  return out;
+}
+
+void check_engine(const ModelRequest& request, LoadedModel& model) {
+  const model::RunOptions& run = model.compiled.run;
+  const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine);
+  if (problem.empty()) return;
+  const model::LinearStructure& linear = model.compiled.system->linear();
+  const bool option = !request.engine.empty();
+  const Span written = option ? Span{} : model.file.spec.run.engine.span;
+  const std::string place = option ? "--engine" : "run, engine";
+  if (run.engine == "exact" && !linear.linear()) {
+    model.diagnostics.error(linear.span.empty() ? written : linear.span,
+                            linear.where.empty() ? place : linear.where, not_linear_text(model),
+                            "the engine 'event' runs every model; 'auto' takes 'exact' where it applies");
+  } else {
+    model.diagnostics.error(written, place, problem);
+  }
+}
+
 LoadedModel check_model(const ModelRequest& request) {
   LoadedModel loaded = load_model(request);
+  if (loaded.ok()) check_engine(request, loaded);
   if (!loaded.ok() || !request.variants.empty()) return loaded;
   double spent = loaded.compiled.work;
   std::size_t checked = 0;

@@ -400,53 +400,43 @@ std::string left_tables(const LoadedModel& model, const model::System& system, c
   return out;
 }
 
-/// "the model is not linear between events: force on y: y^3 at line 12"
-std::string not_linear_text(const LoadedModel& model) {
-  const model::LinearStructure& linear = model.compiled.system->linear();
-  std::string out = simulate::engine_problem(*model.compiled.system, "exact");
-  if (!linear.span.empty())
-    out += " at line " + std::to_string(position(model.file.text, linear.span.begin).line);
-  return out;
-}
-
 /// Takes the options of the command line into those of the model; complains as the compiler would.
 void override_options(const RunRequest& request, LoadedModel& model) {
   model::RunOptions& run = model.compiled.run;
+  const model::Run& written = model.file.spec.run;
   Diagnostics& out = model.diagnostics;
-  const int errors_before = out.errors();
+  // Named as the user has given them: by an option, or in the file at their place.
+  const auto refuse = [&](bool option, const char* key, const model::Value& value, const std::string& problem,
+                          const std::string& help = {}) {
+    out.error(option ? Span{} : value.text.span, (option ? "--" : "run, ") + std::string(key), problem, help);
+    model.misused = model.misused || option;
+  };
   if (request.until) run.until = *request.until;
   if (request.tolerance) run.tolerance = *request.tolerance;
   if (request.step) run.step = *request.step;
+  const bool until = request.until.has_value(), step = request.step.has_value();
   if (!std::isfinite(run.until)) {
-    out.error({}, "run, until", "the run has no end time", "write 'until' in [run], or give --until");
+    refuse(until, "until", written.until,
+           until ? "the end time is not a finite number" : "the run has no end time",
+           "write 'until' in [run], or give --until");
   } else if (run.until < run.from) {
-    out.error({}, "run, until",
-              "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
+    refuse(until, "until", written.until,
+           "the run ends at " + to_text(run.until) + " before it begins at " + to_text(run.from));
   } else if (const std::string problem = model::length_problem(run.from, run.until); !problem.empty()) {
-    out.error({}, "run, until", problem);
+    refuse(until, "until", written.until, problem);
   }
-  if (!(run.tolerance >= 1e-14 && run.tolerance <= 1e-2))
-    out.error({}, "run, tolerance",
-              "the tolerance is " + to_text(run.tolerance) + "; it must lie between 1e-14 and 0.01");
-  if (request.step && !(run.step > 0))
-    out.error({}, "run, step", "the step is " + to_text(run.step) + "; it must be positive");
-  if (request.step || request.until) {
-    for (const auto& [name, step] : {std::pair("step", run.step), std::pair("max_step", run.max_step)}) {
-      if (std::string problem = model::step_problem(step, run.from, run.until); !problem.empty())
-        out.error({}, std::string("run, ") + name, problem);
-    }
+  if (const std::string problem = model::tolerance_problem(run.tolerance); !problem.empty())
+    refuse(request.tolerance.has_value(), "tolerance", written.tolerance, problem);
+  if (step && !(run.step > 0 && std::isfinite(run.step)))
+    refuse(true, "step", written.step,
+           "the step is " + to_text(run.step) + "; it must be positive and finite");
+  if (step || until) {
+    if (const std::string problem = model::step_problem(run.step, run.from, run.until); !problem.empty())
+      refuse(step || until, "step", written.step, problem);
+    if (const std::string problem = model::step_problem(run.max_step, run.from, run.until); !problem.empty())
+      refuse(until, "max_step", written.max_step, problem);
   }
-  model.misused = out.errors() > errors_before && (request.until || request.tolerance || request.step);
-  if (const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine);
-      !problem.empty()) {
-    const model::LinearStructure& linear = model.compiled.system->linear();
-    if (run.engine == "exact" && !linear.linear()) {
-      out.error(linear.span, linear.where.empty() ? "run, engine" : linear.where, not_linear_text(model),
-                "the engine 'event' runs every model; 'auto' takes 'exact' where it applies");
-    } else {
-      out.error({}, "run, engine", problem);
-    }
-  }
+  check_engine(request.model, model);
 }
 
 /// The names that the reference file beside the model gives to modes. A file that cannot be read gives none: `verify` says what is wrong with it.

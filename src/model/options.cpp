@@ -31,6 +31,13 @@ std::string length_problem(double from, double until) {
          ", which is too short to be divided into steps; it must last at least " + to_text(kShortest, 3);
 }
 
+std::string tolerance_problem(double tolerance) {
+  constexpr double kLeast = 1e-14, kMost = 1e-2;
+  if (tolerance >= kLeast && tolerance <= kMost) return {};
+  return "the tolerance is " + to_text(tolerance) + "; it must lie between " + to_text(kLeast) + " and " +
+         to_text(kMost);
+}
+
 void Builder::read_run() {
   RunOptions& run = result.run;
   const auto read = [&](const Value& value, const char* key, double& target, bool positive) {
@@ -68,6 +75,8 @@ void Builder::read_run() {
     error(spec.run.until, "run, until", problem);
   }
   read(spec.run.tolerance, "tolerance", run.tolerance, true);
+  if (const std::string problem = tolerance_problem(run.tolerance); !problem.empty())
+    error(spec.run.tolerance, "run, tolerance", problem);
   read(spec.run.step, "step", run.step, true);
   read(spec.run.max_step, "max_step", run.max_step, true);
   for (const auto& [value, name, step] : {std::tuple(&spec.run.step, "run, step", run.step),
@@ -76,8 +85,14 @@ void Builder::read_run() {
       error(*value, name, problem);
   }
   read(spec.run.solver_tolerance, "solver_tolerance", run.solver_tolerance, true);
+  if (!(run.solver_tolerance >= 1e-16 && run.solver_tolerance <= 1e-2))
+    error(spec.run.solver_tolerance, "run, solver_tolerance",
+          "'solver_tolerance' is " + to_text(run.solver_tolerance) + "; it must lie between 1e-16 and 0.01");
   double events = static_cast<double>(run.max_events);
   read(spec.run.max_events, "max_events", events, true);
+  if (!(events >= 1) || (events != std::floor(events)))
+    error(spec.run.max_events, "run, max_events",
+          "'max_events' is " + to_text(events) + "; it must be a whole number from 1 on");
   run.max_events = static_cast<long>(std::min(events, 9e15));
   std::vector<std::string> engines;
   for (const EngineWords& engine : options.engines) engines.push_back(engine.name);
@@ -90,7 +105,7 @@ void Builder::read_run() {
   word(spec.run.on_accumulation, "on_accumulation", run.on_accumulation, {"finish", "stop"});
   word(spec.run.on_painleve, "on_painleve", run.on_painleve, {"stop", "tangential-impact", "choose"});
   word(spec.run.on_indeterminate, "on_indeterminate", run.on_indeterminate, {"stop", "stay"});
-  if (!spec.run.solver.empty()) run.solver = spec.run.solver.text;
+  word(spec.run.solver, "solver", run.solver, {"auto"});
 
   for (const EngineTable& table : spec.run.engines) {
     const std::string where = "run, " + table.name.text;

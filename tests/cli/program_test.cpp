@@ -97,6 +97,71 @@ TEST_F(Program, FilesOfOthersAreNotReplaced) {
   EXPECT_EQ(run("compare '" + ball + "' --until 1 -o /dev/null").code, 5) << "a device is no file of ours";
 }
 
+// With --json there is one JSON document on standard output, however the command ends; the exit code is the same as without.
+TEST_F(Program, ErrorsAreJsonWhereJsonWasAskedFor) {
+  const std::string ball = "'" JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml'";
+  write("wrong.toml", "format = 1\n[coordinates]\nx = \"y\"\n");
+  ASSERT_EQ(run("gallery press -o there").code, 0);
+  for (const std::string command : {"gallery press -o there",
+                                    "gallery nope",
+                                    "run",
+                                    "run none.toml",
+                                    "run wrong.toml",
+                                    "check wrong.toml",
+                                    "check none.toml",
+                                    "explain wrong.toml",
+                                    "explain",
+                                    "compare wrong.toml",
+                                    "impact wrong.toml",
+                                    "verify nope",
+                                    "dither wrong.toml",
+                                    "dither",
+                                    "run BALL --until",
+                                    "run BALL --until x",
+                                    "run BALL --until 1 --until 2",
+                                    "run BALL --tolerance 5 -o r",
+                                    "run BALL --step -1 -o r",
+                                    "run BALL --resume none",
+                                    "run BALL --engine nope",
+                                    "run BALL --variant nope",
+                                    "run BALL --nope",
+                                    "run BALL one-more",
+                                    "compare BALL --engines nope",
+                                    "compare BALL -o there",
+                                    "impact BALL",
+                                    "impact BALL --sweep g=1:2:3",
+                                    "dither BALL",
+                                    "version x",
+                                    "check BALL --names nope",
+                                    "run BALL -o there/model.toml",
+                                    "run BALL --set nope=1",
+                                    "run BALL --work 0"}) {
+    std::string words = command;
+    if (const std::size_t at = words.find("BALL"); at != std::string::npos) words.replace(at, 4, ball);
+    const Outcome plain = run(words);
+    const std::size_t space = words.find(' ');
+    const Outcome outcome =
+        run(words.substr(0, space) + " --json" + (space == std::string::npos ? "" : words.substr(space)));
+    EXPECT_NE(outcome.code, 0) << command;
+    EXPECT_EQ(outcome.code, plain.code) << command;
+    const nlohmann::json document = nlohmann::json::parse(outcome.out, nullptr, false);
+    ASSERT_TRUE(document.is_object()) << command << ": " << outcome.out;
+    if (command == "impact BALL") continue;  // no collision is an answer, too
+    ASSERT_TRUE(document.contains("error")) << command << ": " << outcome.out;
+    EXPECT_EQ(document["error"]["exit_code"], outcome.code) << command;
+    EXPECT_GT(document["error"]["message"].get<std::string>().size(), 10U) << command;
+    if (words.find("wrong.toml") != std::string::npos) {
+      EXPECT_EQ(document["problems"][0]["line"], 3) << command << outcome.out;
+    }
+  }
+  const nlohmann::json copied =
+      nlohmann::json::parse(run("gallery press -o fresh --json").out, nullptr, false);
+  EXPECT_EQ(copied["model"], "fresh/model.toml");
+  const nlohmann::json names =
+      nlohmann::json::parse(run("check " + ball + " --json --names parameters").out, nullptr, false);
+  EXPECT_TRUE(names["parameters"].is_array());
+}
+
 // What does not exist is offered nowhere: not in the help, the completion, the reference or the schema.
 TEST_F(Program, VerbsAndEnginesThatDoNotExistAreOfferedNowhere) {
   const std::string offered = run("--help").out + run("completion bash").out + run("completion zsh").out +

@@ -27,6 +27,9 @@ namespace judder::io {
 [[nodiscard]] std::string explain_json(const model::Compiled& compiled);
 
 [[nodiscard]] std::string gallery_json(const std::vector<GalleryModel>& models);
+/// { name, folder, model }: what was copied where.
+[[nodiscard]] std::string gallery_copy_json(const std::string& name, const std::string& folder,
+                                            const std::string& model);
 
 /// What run.json says of a run.
 struct RunSummary {
@@ -58,6 +61,13 @@ struct RunSummary {
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);
+
+/// { which: [ names ] }
+[[nodiscard]] std::string names_json(const std::string& which, const std::vector<std::string>& names);
+
+/// For a command that failed: { "error": { "exit_code": 5, "message": "…" } }; of a model that is invalid also the members of diagnostics_json, which
+/// `problems` holds.
+[[nodiscard]] std::string error_json(int exit_code, std::string_view message, std::string_view problems = {});
 
 /// What the run.json of an earlier part says that a run which goes on in the same folder says again.
 struct EarlierPart {

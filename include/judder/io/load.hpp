@@ -44,7 +44,12 @@ struct LoadedModel {
 
 [[nodiscard]] LoadedModel load_model(const ModelRequest& request);
 
-/// The same for a check of the whole file: unless variants are named, the errors of each variant are reported as well.
+/// What keeps the engine of [run] or of the request from running a model that has compiled, as an error at its place.
+void check_engine(const ModelRequest& request, LoadedModel& model);
+/// "the model is not linear between events: force on y: y^3 at line 12"
+[[nodiscard]] std::string not_linear_text(const LoadedModel& model);
+
+/// The same for a check of the whole file, also of what only a run asks for: unless variants are named, the errors of each variant are reported as well.
 [[nodiscard]] LoadedModel check_model(const ModelRequest& request);
 
 /// "press.toml: 3 coordinates, 1 contact, 1 friction joint; 0 warnings" for a model without errors.

@@ -67,6 +67,8 @@ struct RunOptions {
 [[nodiscard]] std::string step_problem(double step, double from, double until);
 /// Why a run from `from` to `until` cannot be made: it lasts less than numbers can be divided. Empty: it can, or it is not known how long.
 [[nodiscard]] std::string length_problem(double from, double until);
+/// Why no run can have this tolerance. Empty: it can.
+[[nodiscard]] std::string tolerance_problem(double tolerance);
 
 struct Compiled {
   std::optional<System> system;
