@@ -114,6 +114,12 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
       return usage_error(option.long_name() + " needs " + option.value + ", and what was given is empty",
                          "judder " + verb.name + " --help");
   }
+  // A name with a line end in it is read as two by whoever reads the list of what was written.
+  for (const std::string& output : values["--output"]) {
+    if (std::any_of(output.begin(), output.end(),
+                    [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }))
+      return usage_error("--output has a control character in its name", "choose another name");
+  }
   for (auto& [name, given] : values) {
     if (!given.empty()) arguments.options[name] = std::move(given);
   }

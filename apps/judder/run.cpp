@@ -34,7 +34,7 @@ void catch_signals() {
 bool read_number(const Arguments& arguments, const std::string& option, std::optional<double>& target) {
   if (!arguments.has(option)) return true;
   target = read_value(arguments.text(option));
-  if (!target) usage_error(option + " needs a number, not '" + arguments.text(option) + "'");
+  if (!target) usage_error(option + " needs a finite number, not '" + arguments.text(option) + "'");
   return target.has_value();
 }
 

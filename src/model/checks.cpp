@@ -137,6 +137,32 @@ void Builder::check_start() {
     }
     if (named) return;
   }
+  // Energies and error measures are squares of these: beyond the root of the largest number there is nothing to compute with.
+  constexpr double kLargest = 1e150;
+  const auto refuse_large = [&](const Text& name, const std::string& where, const std::string& what,
+                                double x) {
+    if (!(std::abs(x) > kLargest)) return;
+    error(name, where,
+          what + " is " + to_text(x, 3) +
+              " at the start, and squares of such numbers overflow; the most is " + to_text(kLargest),
+          "write the model in other units");
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    const CoordinateDraft& c = coordinates[i];
+    const std::string where = "coordinate '" + c.name + "'";
+    refuse_large(c.spec->name, where, "the force on " + quoted(c.name), work.force[i]);
+    refuse_large(c.spec->name, where, "the coordinate " + quoted(c.name),
+                 work.in[static_cast<std::size_t>(layout.q()) + i]);
+    refuse_large(c.spec->name, where, "the velocity of " + quoted(c.name),
+                 work.in[static_cast<std::size_t>(layout.v()) + i]);
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const Text name = states[i].spec != nullptr ? states[i].spec->name : Text{};
+    refuse_large(name, "state '" + states[i].name + "'", "the state " + quoted(states[i].name),
+                 work.in[static_cast<std::size_t>(layout.z()) + i]);
+    refuse_large(name, "state '" + states[i].name + "'", "the rate of " + quoted(states[i].name),
+                 work.rate[i]);
+  }
   if (!quasi_static()) {
     // The Cholesky factor row by row: the first row that adds nothing names the coordinate.
     const std::size_t k = d.massive.size();

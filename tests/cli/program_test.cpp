@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "program.hpp"
@@ -162,6 +163,31 @@ TEST_F(Program, ErrorsAreJsonWhereJsonWasAskedFor) {
   EXPECT_TRUE(names["parameters"].is_array());
 }
 
+// Messages speak of what the user wrote: the option, its range, and in our words.
+TEST_F(Program, MessagesNameTheOptionAndItsRange) {
+  const std::string ball = "'" JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml'";
+  const std::vector<std::tuple<std::string, int, std::string>> commands = {
+      {"dither", 2, "FILE is missing"},
+      {"run " + ball + " --tolerance 5 -o r", 2,
+       "--tolerance: the tolerance is 5; it must lie between 1e-14 and 0.01"},
+      {"run " + ball + " --step 0 -o r", 2, "--step: the step is 0; it must be positive"},
+      {"run " + ball + " --until 1e400 -o r", 2, "--until needs a finite number"},
+      {"run " + ball + " --until", 2, "--until needs T, and nothing follows it"},
+      {"run " + ball + " --json=yes", 2, "--json takes no value"},
+      {"run " + ball + " -o a -o b", 2, "--output is given twice"},
+      {"run " + ball + " -o \"$(printf 'a\\nb')\"", 2, "control character"},
+      {"compare " + ball + " -o \"$(printf 'a\\033[31mb')\"", 2, "control character"},
+      {"run " + ball + " --set g=1e308 -o r", 3, "squares of such numbers overflow"},
+      {"run " + ball + " --set g=1e400 -o r", 3, "the number is too large"}};
+  for (const auto& [command, code, message] : commands) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, code) << command << outcome.err;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << command << ": " << outcome.err;
+    EXPECT_EQ(outcome.out, "") << command;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "r"));
+}
+
 // What does not exist is offered nowhere: not in the help, the completion, the reference or the schema.
 TEST_F(Program, VerbsAndEnginesThatDoNotExistAreOfferedNowhere) {
   const std::string offered = run("--help").out + run("completion bash").out + run("completion zsh").out +
@@ -211,7 +237,7 @@ TEST_F(Program, NumbersOfTheCommandLineMayBeExpressions) {
   EXPECT_EQ(contents(folder_ / "a/trajectory.csv"), contents(folder_ / "b/trajectory.csv"));
   const Outcome refused = run("run '" + press_ + "' --until 2*x");
   EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("--until needs a number"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--until needs a finite number"), std::string::npos) << refused.err;
 }
 
 TEST_F(Program, AWrongNameOfASettingIsAnsweredWithTheNames) {

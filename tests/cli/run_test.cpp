@@ -310,6 +310,16 @@ TEST_F(RunVerbs, ALinkIsNoRunFolder) {
   EXPECT_EQ(run("run '" + ball_ + "' --until 1 -o runs/b").code, 0) << "named by the user";
 }
 
+TEST_F(RunVerbs, ASummarySaysThatItsExtremesAreThoseOfTheRows) {
+  const Outcome outcome = run("run '" + ball_ + "' --until 1 --summary -o b");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const json made = json::parse(contents(folder_ / "b/run.json"));
+  EXPECT_NE(
+      outcome.out.find("## Extremes\n\nOf the " + made["counts"]["rows"].dump() + " rows of trajectory.csv"),
+      std::string::npos)
+      << outcome.out;
+}
+
 TEST_F(RunVerbs, AnInterruptLeavesCompleteFilesAndIs130) {
   // Long enough that only the interrupt can end it.
   const std::string out = (folder_ / "long").string();

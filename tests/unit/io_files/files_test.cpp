@@ -23,8 +23,7 @@ std::string contents(const fs::path& file) {
   return out.str();
 }
 
-// A folder in the place of the temporary file stops the writing before its end: what was there stays.
-TEST(WholeFiles, ADitherStudyThatCannotBeWrittenLeavesTheLastOne) {
+TEST(WholeFiles, ADitherStudyReplacesItsOwnTablesOnly) {
   const fs::path folder = fs::temp_directory_path() / ("judder-dither-" + std::to_string(getpid()));
   DitherReport report;
   report.curve.resize(2);
@@ -33,29 +32,52 @@ TEST(WholeFiles, ADitherStudyThatCannotBeWrittenLeavesTheLastOne) {
   ASSERT_EQ(files, std::vector<fs::path>{folder / "curve.csv"});
   const std::string before = contents(folder / "curve.csv");
   ASSERT_NE(before.find("slip,resistance"), std::string::npos);
-  EXPECT_FALSE(fs::exists(folder / "curve.csv.tmp"));
-  fs::create_directories(folder / "curve.csv.tmp" / "in the way");
-  files.clear();
   report.curve.resize(1000);
+  ASSERT_TRUE(write_dither(report, folder, files).ok());
+  EXPECT_GT(contents(folder / "curve.csv").size(), before.size());
+  std::ofstream(folder / "curve.csv") << "t,mine\n";
+  files.clear();
   const FileStatus status = write_dither(report, folder, files);
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.file, (folder / "curve.csv").string());
   EXPECT_TRUE(files.empty());
-  EXPECT_EQ(contents(folder / "curve.csv"), before);
+  EXPECT_EQ(contents(folder / "curve.csv"), "t,mine\n");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1) << "no draft is left";
   fs::remove_all(folder);
 }
 
-TEST(WholeFiles, ALinkInTheWayIsReplacedAndNotFollowed) {
+TEST(WholeFiles, LinksAreNotFollowed) {
   const fs::path folder = fs::temp_directory_path() / ("judder-link-" + std::to_string(getpid()));
   fs::create_directories(folder);
-  std::ofstream(folder / "precious") << "precious";
-  const std::string own = "table.csv." + std::to_string(getpid()) + ".tmp";
-  for (const std::string& name : {std::string("table.csv"), std::string("table.csv.tmp"), own})
-    fs::create_symlink("precious", folder / name);
-  EXPECT_TRUE(write_text_file(folder / "table.csv", "t\n").ok());
-  EXPECT_EQ(contents(folder / "precious"), "precious");
-  EXPECT_EQ(contents(folder / "table.csv"), "t\n");
-  EXPECT_FALSE(fs::is_symlink(folder / "table.csv"));
+  std::ofstream(folder / "precious") << "t,precious";
+  const std::string own = ".table.csv." + std::to_string(getpid()) + ".tmp";
+  fs::create_symlink("precious", folder / own);
+  EXPECT_FALSE(write_text_file(folder / "table.csv", "t\n", "t").ok()) << "a link in the place of the draft";
+  fs::remove(folder / own);
+  EXPECT_TRUE(write_text_file(folder / "table.csv", "t\n", "t").ok());
+  fs::remove(folder / "table.csv");
+  fs::create_symlink("precious", folder / "table.csv");
+  EXPECT_FALSE(write_text_file(folder / "table.csv", "t\n", "t").ok()) << "although the mark would be there";
+  EXPECT_TRUE(fs::is_symlink(folder / "table.csv"));
+  EXPECT_EQ(contents(folder / "precious"), "t,precious");
+  fs::remove_all(folder);
+}
+
+TEST(WholeFiles, WhatIsNotFinishedLeavesNothing) {
+  const fs::path folder = fs::temp_directory_path() / ("judder-draft-" + std::to_string(getpid()));
+  {
+    TextFile file;
+    ASSERT_TRUE(file.open(folder / "table.csv", "t").ok());
+    file.add("t\n");
+    EXPECT_FALSE(fs::exists(folder / "table.csv"));
+  }
+  EXPECT_TRUE(fs::is_empty(folder));
+  // Drafts of processes that are gone are taken away, others stay.
+  std::ofstream(folder / ".table.csv.99999999.tmp") << "t";
+  std::ofstream(folder / ".table.csv.mine.tmp") << "t";
+  EXPECT_TRUE(write_text_file(folder / "table.csv", "t\n", "t").ok());
+  EXPECT_FALSE(fs::exists(folder / ".table.csv.99999999.tmp"));
+  EXPECT_TRUE(fs::exists(folder / ".table.csv.mine.tmp"));
   fs::remove_all(folder);
 }
 
