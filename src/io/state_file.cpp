@@ -465,7 +465,8 @@ std::string state_json(const model::System& system, const Moment& moment, const 
 std::string read_state(std::string_view text, const model::System& system, Moment& moment,
                        const StateOwner& owner, bool accept_changes, RunPast* past) {
   try {
-    const ReadJson in = ReadJson::parse(text);
+    const ReadJson in = ReadJson::parse(text, nullptr, false);
+    if (in.is_discarded()) return "this is no state of a run: it is not JSON";
     if (std::string problem = format_problem(in); !problem.empty()) return problem;
     const ReadJson expected = identity(system);
     const ReadJson& known = member(in, "model");
@@ -501,6 +502,8 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     if (past != nullptr) *past = std::move(said);
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const ReadJson::exception&) {  // its words are those of a library
+    return "this is no state of a run: a value is of another kind than it should be";
   } catch (const std::exception& error) {
     return std::string("this is no state of a run: ") + error.what();
   }

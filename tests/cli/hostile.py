@@ -4,6 +4,8 @@
 Every file below 64 kB ends within two seconds of processor time and half a gibibyte, works or names the limit and its place, and needs
 no stack that grows with a chain.
 """
+import json
+import math
 import pathlib
 import resource
 import signal
@@ -162,6 +164,15 @@ with tempfile.TemporaryDirectory() as folder:
     interrupted("run", "--work", "1e6", str(source / "tests/trials/G05-prime-12.toml"), "--until", "1", "-o", str(runs / "compiled"))
     interrupted("run", str(source / "gallery/impact-oscillator/model.toml"), "--until", "1e9", "-o", str(runs / "endless"))
     interrupted("run", "--engine", "exact", str(source / "gallery/press/model.toml"), "--until", "1e9", "--set", "n=0", "--set", "q0=0", "-o", str(runs / "exact"))
+
+    # What happens before t never depends on how long the run is: the first impact by its closed form.
+    for trial, engine, ends, wanted in (("G01-exact-through-floor", "exact", ("1", "1e3", "1e5"), 2e-4 / (0.1 + math.sqrt(0.01 + 2e-4 * 9.81))),
+                                        ("G02-fall", "event", ("1", "1e4", "2e9"), (1 + math.sqrt(1 + 9.81)) / 9.81)):
+        for until in ends:
+            got, out, err, used = run("run", str(source / f"tests/trials/{trial}.toml"), "--engine", engine, "--until", until, "--json", "-o",
+                                      str(runs / f"{trial}-{until}"))
+            first = json.loads(out)["events"][0] if got == 0 else {"kind": err, "time": math.nan}
+            check(first["kind"] == "impact" and abs(first["time"] - wanted) < 1e-9 * wanted, f"{trial} until {until}: {first}, not {wanted}")
 
     # Names of any length are cut.
     path = pathlib.Path(folder) / "long.toml"

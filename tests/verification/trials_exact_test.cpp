@@ -319,7 +319,7 @@ gap = "x + 2"
 [run]
 until = 1
 )";
-  for (const double stiffness : {1e40, 1e80, 1e200, 1e300}) {
+  for (const double stiffness : {1e40, 1e80, 1e120, 1e149}) {
     const TestModel model = text_model(oscillator, {{"k", stiffness}});
     const simulate::Result result = simulate::simulate(model.system, model.options, "exact");
     EXPECT_FALSE(result.end.status.ok()) << stiffness;
