@@ -91,12 +91,115 @@ void ActiveRows::find_order(numeric::RankedLu& ranking) {
     first_rows_[p] = row_order_[p] = ranking.row(p);
     column_order_[p] = ranking.column(p);
   }
+  find_held();
+}
+
+bool ActiveRows::direction_constant(int k) const {
+  const model::Relation& relation = system_.relations()[rows_[k].relation];
+  if (relation.rows_constant) return true;
+  const model::Symbols& symbols = system_.symbols();
+  const std::vector<expr::Node>& w = rows_[k].tangent < 0
+                                         ? symbols.normal[rows_[k].relation].w
+                                         : symbols.tangent[relation.first_tangent + rows_[k].tangent].w;
+  return std::all_of(w.begin(), w.end(),
+                     [this](expr::Node node) { return system_.graph().is_constant(node); });
+}
+
+// Gauss-Jordan on the independent rows of constant direction, with the combination of rows beside each: what is left with a single entry
+// determines its coordinate. Small whole numbers, which most rows consist of, stay exact.
+void ActiveRows::find_held() {
+  constexpr double kDependent = 1e-10;  ///< share of its size that is left of a row
+  constexpr double kRounding = 16 * 2.220446049250313e-16;
+  held_.clear();
+  shares_.clear();
+  pivots_.clear();
+  const int many = count();
+  const int width = n_ + many;
+  echelon_.resize(static_cast<std::size_t>(many) * width);
+  // target -= factor · source, and no entry that is nothing but rounding
+  const auto subtract = [width](double* target, const double* source, double factor) {
+    for (int i = 0; i < width; ++i) {
+      if (source[i] == 0) continue;
+      const double term = factor * source[i];
+      const double rest = target[i] - term;
+      target[i] = std::abs(rest) <= kRounding * (std::abs(target[i]) + std::abs(term)) ? 0 : rest;
+    }
+  };
+  for (int p = 0; p < rank_; ++p) {
+    const int k = first_rows_[p];
+    if (!direction_constant(k)) continue;
+    const double* g = row(k);
+    bool massive = true;
+    double size = 0;
+    for (int i = 0; i < n_; ++i) {
+      massive = massive && (g[i] == 0 || !system_.massless()[i]);
+      size = std::max(size, std::abs(g[i]));
+    }
+    if (!massive || !(size > 0) || !std::isfinite(size)) continue;
+    const auto found = static_cast<int>(pivots_.size());
+    double* entries = echelon_.data() + static_cast<std::size_t>(found) * width;
+    std::copy_n(g, n_, entries);
+    std::fill_n(entries + n_, many, 0.0);
+    entries[n_ + k] = 1;
+    for (int e = 0; e < found; ++e) {
+      if (entries[pivots_[e]] != 0)
+        subtract(entries, echelon_.data() + static_cast<std::size_t>(e) * width, entries[pivots_[e]]);
+    }
+    int pivot = 0;
+    for (int i = 1; i < n_; ++i) {
+      if (std::abs(entries[i]) > std::abs(entries[pivot])) pivot = i;
+    }
+    if (!(std::abs(entries[pivot]) > kDependent * size)) continue;
+    const double divisor = entries[pivot];
+    for (int i = 0; i < width; ++i) entries[i] /= divisor;
+    for (int e = 0; e < found; ++e) {
+      double* above = echelon_.data() + static_cast<std::size_t>(e) * width;
+      if (above[pivot] != 0) subtract(above, entries, above[pivot]);
+    }
+    pivots_.push_back(pivot);
+  }
+  for (std::size_t e = 0; e < pivots_.size(); ++e) {
+    const double* entries = echelon_.data() + e * width;
+    if (std::count_if(entries, entries + n_, [](double x) { return x != 0; }) != 1) continue;
+    for (int k = 0; k < many; ++k) {
+      if (entries[n_ + k] != 0) shares_.push_back({k, entries[n_ + k]});
+    }
+    held_.push_back({pivots_[e], static_cast<int>(shares_.size())});
+  }
+}
+
+void ActiveRows::hold_accelerations(const double* zeta, double* acceleration) const {
+  int s = 0;
+  for (const Held& held : held_) {
+    double sum = 0;
+    for (; s < held.end; ++s) sum -= shares_[s].weight * zeta[shares_[s].row];
+    acceleration[held.coordinate] = sum;
+  }
+}
+
+void ActiveRows::hold_accelerations(double* acceleration) const {
+  int s = 0;
+  for (const Held& held : held_) {
+    double sum = 0;
+    for (; s < held.end; ++s) sum -= shares_[s].weight * zeta(shares_[s].row);
+    acceleration[held.coordinate] = sum;
+  }
+}
+
+void ActiveRows::hold_velocities(double* velocity) const {
+  int s = 0;
+  for (const Held& held : held_) {
+    double sum = 0;
+    for (; s < held.end; ++s) sum -= shares_[s].weight * drive(shares_[s].row);
+    velocity[held.coordinate] = sum;
+  }
 }
 
 bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   const int many = count();
   if (many == 0) {
     rank_ = 0;
+    held_.clear();
     return true;
   }
   matrix_.resize(many * many);
@@ -244,6 +347,10 @@ void ActiveRows::respond(const double* force, const double* zeta, double* accele
     const bool nothing = std::abs(a[i].high) <= kCancelled * terms[i];
     acceleration[i] = nothing ? 0 : a[i].high;
     if (acceleration_low != nullptr) acceleration_low[i] = nothing ? 0 : a[i].low;
+  }
+  hold_accelerations(zeta, acceleration);
+  if (acceleration_low != nullptr) {
+    for (const Held& held : held_) acceleration_low[held.coordinate] = 0;
   }
 }
 

@@ -5,6 +5,9 @@
 // C_k is the direction in which the reaction λ_k pushes. Slipping rows are eliminated: λ_T = −σ μ L with L = base + Σ factor |λ_N| puts
 // −σ μ factor · drag into the column C of the normal row. The reactions follow from the small system G M⁻¹ C λ = −(G M⁻¹ h + ζ).
 //
+// A coordinate that rows of constant direction determine alone (a block on a block on a belt) moves as they say, whatever forces act: its
+// acceleration and its velocity follow from their drives, without the rounding of the forces that balance in it.
+//
 // Dependent rows: the rank is found once when the mode is set and kept; the reactions of dependent rows are zero here.
 // Memory is that of the mode; it grows when a larger mode is set and is kept.
 #pragma once
@@ -54,6 +57,13 @@ class ActiveRows {
   /// x (by active row) → solution (by active column); dependent columns get zero.
   void solve(double* x);
 
+  /// Accelerations of the coordinates that the rows determine, from the terms ζ (by active row).
+  void hold_accelerations(const double* zeta, double* acceleration) const;
+  /// The same with the present rows.
+  void hold_accelerations(double* acceleration) const;
+  /// Their velocities.
+  void hold_velocities(double* velocity) const;
+
   /// Accelerations and reactions that a force (n entries) and terms ζ (by active row) give, to the last bits. Sums that cancel to rounding
   /// are zero. For tables made once per mode. `acceleration_low`: what the last bits of the accelerations leave out; may be null.
   void respond(const double* force, const double* zeta, double* acceleration, double* lambda,
@@ -63,6 +73,8 @@ class ActiveRows {
 
  private:
   void find_order(numeric::RankedLu& ranking);
+  void find_held();
+  [[nodiscard]] bool direction_constant(int k) const;
 
   const model::System& system_;
   model::Workspace& work_;
@@ -78,6 +90,18 @@ class ActiveRows {
   std::vector<int> row_order_, column_order_;
   std::vector<int> first_rows_;  ///< row order found with the rank: where every pivoting starts
   std::vector<double> forward_, sizes_;
+  struct Share {
+    int row = 0;
+    double weight = 0;
+  };
+  struct Held {
+    int coordinate = 0;
+    int end = 0;  ///< of its shares, which begin where those of the one before end
+  };
+  std::vector<Held> held_;     ///< coordinates that the rows determine
+  std::vector<Share> shares_;  ///< a rate of theirs is minus the sum of weight times what drives the row
+  std::vector<double> echelon_;
+  std::vector<int> pivots_;
 };
 
 inline double dot(const double* a, const double* b, int n) {

@@ -364,6 +364,7 @@ bool ModeMotion::evaluate_plain() {
     for (int i = 0; i < n_; ++i) {
       if (std::abs(a[i]) <= kCancelled * terms[i]) a[i] = 0;
     }
+    s.rows.hold_accelerations(a);
     for (int k = 0; k < count; ++k) outcome_[place(s.rows[k])] = residual_[k];
   }
   each_slipping([&](const model::Relation& relation, const model::RelationRows& rows, int j, double mu) {
@@ -798,6 +799,8 @@ bool ModeMotion::project(double t, double* y, bool positions) {
         terms += std::abs(g[i] * y[n_ + i]);
       }
       if (std::abs(value) > 4e-16 * terms) done = false;
+    set_->rows.hold_velocities(y + n_);
+    pin(t, y);
       residual_[k] = -value;
     }
     if (done) break;
@@ -812,3 +815,4 @@ bool ModeMotion::project(double t, double* y, bool positions) {
 }
 
 }  // namespace judder::engines
+    set_->rows.hold_velocities(y + n_);
