@@ -9,6 +9,8 @@ namespace judder::engines {
 namespace {
 
 constexpr double kRounding = 64 * 2.220446049250313e-16;
+constexpr double kCancelled =
+    16 * 2.220446049250313e-16;  ///< share of its terms that a sum which is zero may leave
 
 Word slip_word(TangentStatus status) {
   switch (status) {
@@ -34,6 +36,7 @@ Collider::Collider(const model::System& system, model::Workspace& work)
   supplied_.resize(layout.relations);
   jump_.resize(layout.coordinates);
   jump_terms_.resize(layout.coordinates);
+  impulse_.reserve(layout.relations + layout.tangents);
   normal_impulse_.resize(layout.relations);
   tangential_impulse_.resize(layout.tangents);
 }
@@ -77,7 +80,12 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
     status = collide_block(block, mode, touching, events);
     if (!status.ok()) return status;
   }
-  for (int k = 0; k < n; ++k) v[k] += jump_[k];
+  // What the impulses stop stands still, to the last bit.
+  for (int k = 0; k < n; ++k) {
+    const double terms = std::abs(v[k]) + jump_terms_[k];
+    v[k] += jump_[k];
+    if (std::abs(v[k]) <= kCancelled * terms) v[k] = 0;
+  }
   release_joints(mode);
   double energy_after = 0;
   system_.energies(work_, kinetic, potential, energy_after);
@@ -86,6 +94,22 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
     events[i].energy_after = energy_after;
   }
   return status;
+}
+
+// The impulses of a block. They are solved together, and what the largest of them leave in the others by rounding is no impulse: its sign would
+// mean nothing. Impulses of rows are compared by the energies that they would give alone.
+void Collider::take_impulses(const contact::ImpactProblem& problem, std::span<const double> impulses) {
+  const int size = problem.rows();
+  impulse_.assign(impulses.begin(), impulses.end());
+  double sum = 0;
+  for (int i = 0; i < size; ++i) {
+    const double inverse = std::sqrt(std::abs(problem.A[i * size + i]));
+    if (inverse > 0) sum += inverse * std::abs(impulses[i]) + std::abs(problem.before[i]) / inverse;
+  }
+  for (int i = 0; i < size; ++i) {
+    const double inverse = std::sqrt(std::abs(problem.A[i * size + i]));
+    if (inverse * std::abs(impulses[i]) <= kCancelled * sum) impulse_[i] = 0;
+  }
 }
 
 // Velocities jump once all blocks are done: none sees what another has done at the same instant.
@@ -104,10 +128,16 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
     status.reason = Reason::impact_failed;
     status.where = system_.relations()[relation].place;
     status.message = std::string("the impact problem was not solved: ") + contact::name(result.status);
+    if (result.status == contact::ImpactStatus::no_solution)
+      status.message +=
+          "; no velocities after it satisfy restitution and friction together (every mode was tried). With "
+          "less "
+          "restitution or friction there may be some; contacts that clamp a body need restitution 0";
     return status;
   }
+  take_impulses(problem, result.impulse);
   for (int i = 0; i < size; ++i) {
-    const double impulse = result.impulse[i];
+    const double impulse = impulse_[i];
     if (impulse == 0) continue;
     note_impulse(i, impulse);
     const double* response = collision_.response(i);
@@ -120,9 +150,9 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
     const Collision::Row row = collision_.row(i);
     const int r = row.relation;
     // A drive moves the other side of the contact with velocity −drive; its impulse supplies this much energy.
-    const double drive_work = -result.impulse[i] * problem.drive[i];
+    const double drive_work = -impulse_[i] * problem.drive[i];
     supplied_[r] += system_.relations()[r].own_push
-                        ? result.impulse[i] * mean_speed(row) - result.work[i]  // the rest of what it does
+                        ? impulse_[i] * mean_speed(row) - result.work[i]  // the rest of what it does
                         : drive_work;
     dissipated_[r] -= result.work[i];
     if (row.tangent < 0) {
@@ -144,7 +174,7 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
   bool first = true;
   for (int i = 0; i < normals; ++i) {
     const int r = collision_.row(i).relation;
-    if (result.impulse[i] == 0 && touching[r] != strikes) continue;
+    if (impulse_[i] == 0 && touching[r] != strikes) continue;
     const model::Relation& relation = system_.relations()[r];
     if (relation.kind == model::RelationKind::constraint)
       continue;  // constraints pass the impulse on; no event of theirs
@@ -152,13 +182,13 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
     event.time = work_.in[0];
     event.kind = EventKind::impact;
     event.place = r;
-    event.normal_impulse = result.impulse[i];
+    event.normal_impulse = impulse_[i];
     event.energy_gain = first ? result.energy_gain : 0;  // of the block, listed once
     first = false;
     event.words[0] = mode.normal[r] == NormalStatus::open ? Word::rebound : Word::rest;
     for (int j = normals; j < size; ++j) {
       if (collision_.row(j).relation != r) continue;
-      event.tangential_impulse[collision_.row(j).tangent] = result.impulse[j];
+      event.tangential_impulse[collision_.row(j).tangent] = impulse_[j];
       const TangentStatus after = result.after[j] > 0   ? TangentStatus::slip_plus
                                   : result.after[j] < 0 ? TangentStatus::slip_minus
                                                         : TangentStatus::stick;

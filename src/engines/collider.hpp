@@ -42,6 +42,7 @@ class Collider {
  private:
   [[nodiscard]] Status collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching,
                                      std::vector<Event>& events);
+  void take_impulses(const contact::ImpactProblem& problem, std::span<const double> impulses);
   void release_joints(Mode& mode);
 
   const model::System& system_;
@@ -54,6 +55,7 @@ class Collider {
   std::vector<double> before_;  ///< velocities before the impact
   std::vector<double> dissipated_, supplied_;
   std::vector<double> jump_, jump_terms_;  ///< of the velocities, and the sum of its absolute terms
+  std::vector<double> impulse_;            ///< of the present block, by row
   std::vector<double> normal_impulse_, tangential_impulse_;
 };
 

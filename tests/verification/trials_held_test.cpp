@@ -98,6 +98,33 @@ TEST(HeldStacks, MoveWithTheirBeltUnderForcesThatBalance) {
   }
 }
 
+TEST(HeldBodies, AnImpactThatStopsABodyLeavesNoRoundingBehind) {
+  const TestModel corner = trial("contact-impact-corner");
+  for (const std::string& engine : kBoth) {
+    const std::vector<double> y = end_of(corner, engine, 1e-9);
+    EXPECT_EQ(y, (std::vector<double>{1, 0, 1, 0, 0, 0, 0, 0})) << engine;
+  }
+}
+
+TEST(HeldBodies, AnImpactAlongTheFloorHasNoImpulseOnIt) {
+  const TestModel model = trial("contact-impulse-roundoff");
+  for (const std::string& engine : kBoth) {
+    simulate::MemorySink sink(model.system);
+    const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
+    EXPECT_TRUE(result.status.ok()) << engine << ": " << result.status.message;
+    ASSERT_FALSE(sink.events.empty());
+    for (const engines::Event& event : sink.events) {
+      if (event.kind == engines::EventKind::impact) {
+        EXPECT_NEAR(event.normal_impulse, engines::where(model.system, event) == "ra" ? 2.0 / 3 : 0, 1e-15);
+      }
+    }
+    // Both go on with 2/3 and are braked by 0.3 g.
+    const double speed = 2.0 / 3 - 0.1 * 0.3 * 9.81;
+    EXPECT_NEAR(result.end.y[4], speed, 1e-12) << engine;
+    EXPECT_NEAR(result.end.y[6], speed, 1e-12) << engine;
+  }
+}
+
 // The slip (a³)' touches zero where a does, and goes on.
 TEST(Touches, ASlipThatTouchesZeroGoesOn) {
   const TestModel model = trial("contact-flatslip");
