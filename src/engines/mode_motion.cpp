@@ -369,8 +369,12 @@ bool ModeMotion::evaluate_plain() {
   }
   each_slipping([&](const model::Relation& relation, const model::RelationRows& rows, int j, double mu) {
     double limit = rows.base;
-    for (std::size_t f = 0; f < relation.feeds.size(); ++f)
-      limit += rows.factors[f] * std::abs(normal[relation.feeds[f]]);
+    // Of reactions that are not unique one may come out negative here, and what they do together counts: as in the columns.
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
+      const int fed = relation.feeds[f];
+      const double sign = s.mode.pressed[fed] < 0 ? -1 : 1;
+      limit += rows.factors[f] * (redundant() ? sign * normal[fed] : std::abs(normal[fed]));
+    }
     tangent[relation.first_tangent + j] = -mu * limit;
   });
   for (const int r : s.touched) {

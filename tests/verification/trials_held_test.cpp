@@ -125,6 +125,11 @@ TEST(HeldBodies, AnImpactAlongTheFloorHasNoImpulseOnIt) {
   }
 }
 
+// Which foot carries how much is not unique; what their friction does together is.
+TEST(HeldBodies, FeetThatShareTheirReactionsDoTheWorkOfTheirSum) {
+  expect_end(trial("contact-four-feet-work"), kBoth, {0.4 - 0.5 * 0.2 * 9.81 * 0.16, 0, 0, 0});
+}
+
 // The slip (a³)' touches zero where a does, and goes on.
 TEST(Touches, ASlipThatTouchesZeroGoesOn) {
   const TestModel model = trial("contact-flatslip");
