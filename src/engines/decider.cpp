@@ -1,6 +1,7 @@
 #include "decider.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "judder/contact/painleve.hpp"
@@ -114,33 +115,95 @@ bool Decider::follow_series(double size, std::span<const std::uint8_t> from_rest
   return false;
 }
 
-// Rows at rest that nothing presses hold nothing: they slip to where the motion goes without them, from the first derivative on that tells. Only if
-// neither direction is confirmed, because the load grows with the motion, they stay at rest.
-void Decider::direct_unloaded(Mode& mode) {
+// The sign of the first coefficient from `from` to `to` that is more than rounding of `size`; 0: none.
+int Decider::first_sign(const expr::Series& s, int from, int to, double size) const {
+  double power = std::pow(series_.time_scale(), from);
+  for (int k = from; k <= to; ++k, power *= series_.time_scale()) {
+    if (std::abs(s.c[k]) * power > kTieTolerance * size) return s.c[k] > 0 ? 1 : -1;
+  }
+  return 0;
+}
+
+// Largest term of the series.
+double Decider::series_size(const expr::Series& s, int from, int to) const {
+  double size = 0;
+  double power = std::pow(series_.time_scale(), from);
+  for (int k = from; k <= to; ++k, power *= series_.time_scale())
+    size = std::max(size, std::abs(s.c[k]) * power);
+  return size;
+}
+
+// Where a row at rest that nothing presses would slip to, with the statuses of the others as in `mode`.
+TangentStatus Decider::direction_unloaded(const Mode& mode, const RowAssembly::Row& row) {
+  for (const TangentStatus status : {TangentStatus::slip_plus, TangentStatus::slip_minus}) {
+    trial_ = mode;
+    trial_.tangent[row.number] = status;
+    if (!follow_series()) continue;
+    const expr::Series slip = series_.slip(row.relation, row.tangent);
+    const int sign = first_sign(slip, 1, series_.order(), series_size(slip, 1, series_.order()));
+    if (sign != 0 && sign == direction(status)) return status;
+  }
+  return TangentStatus::stick;
+}
+
+// Whether every row that nothing presses moves as its status in `mode` says, from the first derivative on that tells.
+bool Decider::unloaded_agree(const Mode& mode) {
+  trial_ = mode;
+  if (!follow_series()) return true;
+  const int order = series_.order();
   for (const RowAssembly::Row& row : unloaded_) {
-    if (mode.tangent[row.number] != TangentStatus::stick) continue;  // its contact has opened
-    for (const TangentStatus status : {TangentStatus::slip_plus, TangentStatus::slip_minus}) {
-      trial_ = mode;
-      trial_.tangent[row.number] = status;
-      if (!follow_series()) continue;
+    const TangentStatus status = mode.tangent[row.number];
+    if (direction(status) != 0) {
       const expr::Series slip = series_.slip(row.relation, row.tangent);
-      double size = 0;
-      double power = 1;
-      for (int k = 1; k <= series_.order(); ++k) {
-        power *= series_.time_scale();
-        size = std::max(size, std::abs(slip.c[k]) * power);
-      }
-      int sign = 0;
-      power = 1;
-      for (int k = 1; k <= series_.order() && sign == 0; ++k) {
-        power *= series_.time_scale();
-        if (std::abs(slip.c[k]) * power > kTieTolerance * size) sign = slip.c[k] > 0 ? 1 : -1;
-      }
-      if (sign == 0 || sign != direction(status)) continue;
-      mode.tangent[row.number] = status;
-      break;
+      if (direction(status) * first_sign(slip, 1, order, series_size(slip, 1, order)) < 0) return false;
+    } else if (status == TangentStatus::stick && series_.unique(row.relation, row.tangent)) {
+      const expr::Series above = series_.cone(row.relation, row.tangent, 1);
+      const expr::Series below = series_.cone(row.relation, row.tangent, -1);
+      const double size = std::max(series_size(above, 0, order - 1), series_size(below, 0, order - 1));
+      if (first_sign(above, 0, order - 1, size) < 0 || first_sign(below, 0, order - 1, size) < 0)
+        return false;
     }
   }
+  return true;
+}
+
+// Rows at rest that nothing presses hold nothing: they slip to where the motion goes without them, from the first derivative on that tells. Only if
+// neither direction is confirmed, because the load grows with the motion, they stay at rest. Where load and limits grow from zero together, the
+// rows depend on each other, and all statuses are tried.
+void Decider::direct_unloaded(Mode& mode) {
+  constexpr std::size_t kMostTried = 6;
+  std::erase_if(unloaded_, [&mode](const RowAssembly::Row& row) {
+    return mode.tangent[row.number] != TangentStatus::stick;  // its contact has opened
+  });
+  if (unloaded_.empty()) return;
+  directed_ = mode;
+  for (const RowAssembly::Row& row : unloaded_)
+    directed_.tangent[row.number] = direction_unloaded(directed_, row);
+  if (unloaded_.size() == 1 || unloaded_agree(directed_) || unloaded_.size() > kMostTried) {
+    mode = directed_;
+    return;
+  }
+  constexpr std::array<TangentStatus, 3> kStatuses = {TangentStatus::stick, TangentStatus::slip_plus,
+                                                      TangentStatus::slip_minus};
+  int combinations = 1;
+  for (std::size_t k = 0; k < unloaded_.size(); ++k) combinations *= 3;
+  // Rest is kept wherever it can be: combinations with most rows at rest first.
+  for (int slipping = 0; slipping <= static_cast<int>(unloaded_.size()); ++slipping) {
+    for (int c = 0; c < combinations; ++c) {
+      int slips = 0;
+      int rest = c;
+      attempt_ = mode;
+      for (const RowAssembly::Row& row : unloaded_) {
+        attempt_.tangent[row.number] = kStatuses[rest % 3];
+        slips += rest % 3 != 0 ? 1 : 0;
+        rest /= 3;
+      }
+      if (slips != slipping || !unloaded_agree(attempt_)) continue;
+      mode = attempt_;
+      return;
+    }
+  }
+  mode = directed_;
 }
 
 // The guards of these rows, in the series last computed.

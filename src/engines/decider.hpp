@@ -90,7 +90,11 @@ class Decider {
   [[nodiscard]] bool rests_by_static_friction(const Tie& tie) const;
   [[nodiscard]] bool released(const Tie& tie);
   void apply(std::span<const contact::RowStatus> statuses, Mode& mode);
-  void direct_unloaded(Mode& mode);  ///< of block_rows_
+  void direct_unloaded(Mode& mode);  ///< of unloaded_
+  [[nodiscard]] TangentStatus direction_unloaded(const Mode& mode, const RowAssembly::Row& row);
+  [[nodiscard]] bool unloaded_agree(const Mode& mode);
+  [[nodiscard]] int first_sign(const expr::Series& s, int from, int to, double size) const;
+  [[nodiscard]] double series_size(const expr::Series& s, int from, int to) const;
   void take_block_rows(std::span<const int> rows);
   [[nodiscard]] Judgement judge(const Mode& mode, std::span<const int> rows);
   [[nodiscard]] std::string paradox_words(const Mode& mode);
@@ -125,7 +129,7 @@ class Decider {
   ReactionConditions conditions_;
   std::vector<std::uint8_t> from_rest_;  ///< by tangential row: has not left rest in this decision
   std::vector<std::uint8_t> again_;      ///< by block: to be decided once more
-  Mode next_, trial_;
+  Mode next_, trial_, directed_, attempt_;
   bool reactions_unique_ = true;
   bool unchecked_ = false;
   int undecided_ = 0;

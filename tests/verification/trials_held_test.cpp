@@ -98,6 +98,11 @@ TEST(HeldStacks, MoveWithTheirBeltUnderForcesThatBalance) {
   }
 }
 
+// A force on the lower block, limits of both joints and of the ground: all grow from zero together.
+TEST(HeldStacks, LimitsAndLoadThatGrowFromZeroTogetherAreDecidedTogether) {
+  expect_end(trial("contact-exact-cone-tip"), kBoth, {7.0 / 120, 0.05, 0.35, 0.3});
+}
+
 TEST(HeldBodies, AnImpactThatStopsABodyLeavesNoRoundingBehind) {
   const TestModel corner = trial("contact-impact-corner");
   for (const std::string& engine : kBoth) {
