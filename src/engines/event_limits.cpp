@@ -148,8 +148,6 @@ void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched,
 // Rows that depend on each other hold together only while their drives agree: a wall that stands pushes a body on its brake from the moment on at
 // which it comes.
 bool EventEngine::Run::rows_part() {
-  constexpr double kParted = 100;  ///< errors of steps add up to some tolerances
-  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
   if (!motion_.redundant()) return false;
   motion_.load(t_, y_.data());
   const int n = layout_.coordinates;
@@ -168,9 +166,52 @@ bool EventEngine::Run::rows_part() {
     for (int i = 0; i < n; ++i) {
       size += std::abs(w[i]) * speed[i];
       rounding += std::abs(w[i]) * kBits * fastest;
+  double rate = 0;
+  return parted_by(rate) > 1;
+}
+
+// By how much the drives of dependent rows disagree at the loaded state, relative to what steps may leave; more than 1: they part. `largest`: the
+// rate that is left.
+double EventEngine::Run::parted_by(double& largest) {
+  constexpr double kParted = 100;  ///< errors of steps add up to some tolerances
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
     }
-    const double rate = j < 0 ? rows.gap_rate : rows.tangent[j].slip;
-    if (std::abs(rate) > kParted * options_.tolerance * size + rounding) return true;
+    const double rate = std::abs(j < 0 ? rows.gap_rate : rows.tangent[j].slip);
+    const double allowed = kParted * options_.tolerance * size + rounding;
+    if (!(rate > allowed)) continue;
+    largest = std::max(largest, rate);
+    ratio = std::max(ratio, allowed > 0 ? rate / allowed : std::numeric_limits<double>::infinity());
+  }
+  return ratio;
+}
+
+// Whether dependent rows part within the trial step, and not just at its end: a belt that starts so softly that no derivative tells when. `shorter`: the
+// share of the step to try next.
+bool EventEngine::Run::parts_within(double h, double& shorter) {
+  constexpr int kPlaces = 16;
+  constexpr double kJustParted = 2;           ///< of what counts as parted
+  constexpr double kLeastNumber = 0x1p-1000;  ///< nothing is controlled below
+  if (!motion_.redundant()) return false;
+  bool drives = false;
+  for (int k = 0; k < motion_.active(); ++k)
+    drives = drives || !system_.relations()[motion_.active_relation(k)].rows_constant;
+  if (!drives) return false;
+  for (int place = 1; place <= kPlaces; ++place) {
+    const double theta = static_cast<double>(place) / kPlaces;
+    if (place < kPlaces) {
+      dense(theta, node_y_.data());
+      motion_.load(t_ + theta * h, node_y_.data());
+    } else {
+      motion_.load(t_ + h, stiff_ ? radau_.y1() : explicit_.y1());
+    }
+    double rate = 0;
+    const double ratio = parted_by(rate);
+    if (!(ratio > 1)) continue;
+    const bool just = ratio <= kJustParted || rate <= kLeastNumber;
+    if (place == kPlaces && just) return false;
+    shorter = just ? theta : theta - 0.5 / kPlaces;
+    return true;
+  double ratio = 0;
   }
   return false;
 }

@@ -177,6 +177,8 @@ struct EventEngine::Run {
   void stop_slips();
   [[nodiscard]] bool rows_part();
   void free_unloaded(Mode& mode);
+  [[nodiscard]] double parted_by(double& largest);
+  [[nodiscard]] bool parts_within(double h, double& shorter);
   [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
   void wake_unloaded();
 

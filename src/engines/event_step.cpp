@@ -265,6 +265,12 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       grow_allowed_ = false;
       continue;
     }
+    if (double shorter = 1; options_.step == 0 && h > smallest && parts_within(h, shorter)) {
+      ++result_.rejected;
+      h = std::max(h * shorter, smallest);
+      grow_allowed_ = false;
+      continue;
+    }
     bool accurate = true;
     share_of_error_ = error;
     const bool ended = find_first_guard(h, accurate);

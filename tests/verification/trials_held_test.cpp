@@ -135,6 +135,16 @@ TEST(HeldBodies, FeetThatShareTheirReactionsDoTheWorkOfTheirSum) {
   expect_end(trial("contact-four-feet-work"), kBoth, {0.4 - 0.5 * 0.2 * 9.81 * 0.16, 0, 0, 0});
 }
 
+// A wall that comes so softly that no derivative tells when: from the first number on that is not zero it pushes.
+TEST(HeldBodies, AWallThatComesSoftlyPushesABlockOnItsBrake) {
+  const TestModel model = trial("pulse-wall-brake");
+  for (const double tolerance : {1e-6, 1e-9}) {
+    const std::vector<double> y = end_of(model, "event", tolerance);
+    EXPECT_NEAR(y[0], 0.0005, 0.0005 * 100 * tolerance) << tolerance;
+    EXPECT_EQ(y[1], 0) << tolerance;
+  }
+}
+
 // The slip (a³)' touches zero where a does, and goes on.
 TEST(Touches, ASlipThatTouchesZeroGoesOn) {
   const TestModel model = trial("contact-flatslip");
