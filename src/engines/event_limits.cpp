@@ -22,7 +22,23 @@ bool EventEngine::Run::only_touches(const Guard& guard) {
       : guard.kind == GuardKind::margin
           ? series_.condition(guards_.condition(guard))
           : series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
-  return margin.c[1] * time >= -kFlat * guard.scale && margin.c[2] * time * time > kFlat * guard.scale;
+  if (margin.c[1] * time < -kFlat * guard.scale) return false;
+  return margin.c[2] * time * time > kFlat * guard.scale || stays_at_limit(guard, time);
+}
+
+// Whether no derivative takes a load away from the limit of its friction.
+bool EventEngine::Run::stays_at_limit(const Guard& guard, double time) {
+  constexpr double kFlat = 1e-9;  ///< share of its scale that it would change by in the time of a phase
+  if (guard.kind != GuardKind::cone_plus && guard.kind != GuardKind::cone_minus) return false;
+  if (!series_.compute(motion_.mode(), expr::kTaylorOrder)) return false;
+  const expr::Series margin =
+      series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
+  double power = 1;
+  for (int k = 1; k < series_.order(); ++k) {
+    power *= time;
+    if (!(std::abs(margin.c[k]) * power <= kFlat * guard.scale)) return false;
+  }
+  return true;
 }
 
 // The margin of reactions that are not unique has no series: it is asked for a little earlier and later.
@@ -150,9 +166,19 @@ void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched,
 bool EventEngine::Run::rows_part() {
   if (!motion_.redundant()) return false;
   motion_.load(t_, y_.data());
+  double rate = 0;
+  return parted_by(rate) > 1;
+}
+
+// By how much the drives of dependent rows disagree at the loaded state, relative to what steps may leave; more than 1: they part. `largest`: the
+// rate that is left.
+double EventEngine::Run::parted_by(double& largest) {
+  constexpr double kParted = 100;  ///< errors of steps add up to some tolerances
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
   const int n = layout_.coordinates;
   const auto speed = scale_.begin() + n;  // that each coordinate has had
   const double fastest = *std::max_element(speed, speed + n);
+  double ratio = 0;
   for (int k = 0; k < motion_.active(); ++k) {
     const int r = motion_.active_relation(k);
     const model::Relation& relation = system_.relations()[r];
@@ -166,15 +192,6 @@ bool EventEngine::Run::rows_part() {
     for (int i = 0; i < n; ++i) {
       size += std::abs(w[i]) * speed[i];
       rounding += std::abs(w[i]) * kBits * fastest;
-  double rate = 0;
-  return parted_by(rate) > 1;
-}
-
-// By how much the drives of dependent rows disagree at the loaded state, relative to what steps may leave; more than 1: they part. `largest`: the
-// rate that is left.
-double EventEngine::Run::parted_by(double& largest) {
-  constexpr double kParted = 100;  ///< errors of steps add up to some tolerances
-  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
     }
     const double rate = std::abs(j < 0 ? rows.gap_rate : rows.tangent[j].slip);
     const double allowed = kParted * options_.tolerance * size + rounding;
@@ -211,7 +228,6 @@ bool EventEngine::Run::parts_within(double h, double& shorter) {
     if (place == kPlaces && just) return false;
     shorter = just ? theta : theta - 0.5 / kPlaces;
     return true;
-  double ratio = 0;
   }
   return false;
 }

@@ -169,6 +169,7 @@ struct EventEngine::Run {
   // --- event_limits.cpp: statuses at their limits ---
   [[nodiscard]] bool only_touches(const Guard& guard);
   [[nodiscard]] bool margin_touches(const Guard& guard, double time);
+  [[nodiscard]] bool stays_at_limit(const Guard& guard, double time);
   [[nodiscard]] bool slip_returns(const Guard& guard);
   void exclude_exhausted_rows(const Guard& margin, bool touched, bool switches);
   void exclude_condition(const Guard& guard, bool touched, bool switches);
@@ -176,9 +177,9 @@ struct EventEngine::Run {
   void rest_unmoved_slips();
   void stop_slips();
   [[nodiscard]] bool rows_part();
-  void free_unloaded(Mode& mode);
   [[nodiscard]] double parted_by(double& largest);
   [[nodiscard]] bool parts_within(double h, double& shorter);
+  void free_unloaded(Mode& mode);
   [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
   void wake_unloaded();
 

@@ -315,7 +315,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       numeric::close_at_end(sample[points], 1, roots_);
       // At a kink either side will do while its function is rounding; once it is more than that, the side is that of its value.
       const bool kink = surface && system_.switches()[guard.place].kind == expr::SwitchKind::kink;
-      const bool late = kink && below && sample[0] < 0;
+      // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
+      const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
+      const bool late = (kink && below && sample[0] < 0) || leaves;
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
         const bool returns = r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
@@ -647,7 +649,7 @@ bool EventEngine::Run::gather_events(double h, double length) {
 
 // Repeats the step so that it ends on the zero: the state at an event comes from a full step, never from the polynomial.
 bool EventEngine::Run::land(double h, bool may_miss) {
-  const Guard guard = guards_.list()[first_guard_];
+  Guard guard = guards_.list()[first_guard_];
   missed_ = false;
   double length = first_theta_ * h;
   double slope = first_slope_ / h;
@@ -658,7 +660,23 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   double best_value = std::numeric_limits<double>::infinity();
   double nearest = 0;  // the same with its sign
   const double resolution = 4 * kEpsilon * std::max(std::abs(t_ + length), std::abs(t_));
+  int next = -1;  // the guard with the first zero behind
+  for (int i = 0; i < guards_.size(); ++i) {
+    if (i != first_guard_ && root_theta_[i] <= 1 && (next < 0 || root_theta_[i] < root_theta_[next]))
+      next = i;
+  }
   for (int iteration = 0; iteration < 12; ++iteration) {
+    // A zero that rounding has made moves away from its landing: it must not take it over that of another guard.
+    if (next >= 0 && length > (root_theta_[next] + kLateRoot) * h) {
+      first_guard_ = next;
+      guard = guards_.list()[next];
+      length = root_theta_[next] * h;
+      slope = root_slope_[next] / h;
+      have_previous = false;
+      best_value = std::numeric_limits<double>::infinity();
+      next = -1;
+      iteration = 0;
+    }
     if (!(length > 0)) length = 0.5 * resolution;
     if (!try_step(length)) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});

@@ -115,10 +115,15 @@ void EventEngine::Run::set_guard_zeros() {
           guard.zeros = 1;
           break;
         }
-        guard.zeros = order_of(
-            guard,
-            [&] { return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1); },
-            0, scale > 0 ? scale : reaction_scale(place));
+        const auto load = [&] {
+          return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
+        };
+        guard.zeros = order_of(guard, load, 0, scale > 0 ? scale : reaction_scale(place));
+        // Nothing takes the load away from its limit but the error of the steps.
+        if (guard.zeros == 0 && have_series && scale > 0) {
+          guard.stays = true;
+          guard.flat = std::max(guard.flat, options_.tolerance * scale);
+        }
         break;
       }
       case GuardKind::margin: {

@@ -67,6 +67,8 @@ struct Guard {
   double noise =
       0;  ///< values below this are rounding: a function that never exceeds it along a step is zero, not crossing
   double flat = 0;  ///< the same, and nothing more: a load that stays at the limit of its friction
+  bool stays =
+      false;  ///< no derivative takes that load away from its limit: `flat` is the error of the steps
 };
 
 /// A reaction, or what it leaves of its limit.

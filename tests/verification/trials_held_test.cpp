@@ -170,5 +170,18 @@ TEST(Touches, ImpactsThatAccumulateInAChainMoveNoPosition) {
   expect_end(trial("contact-ties-1088"), kBoth, {-0.26232488, -0.26232488, -0.26232488, -0.46232488}, 1e-7);
 }
 
+// The load of a joint that is at its limit for good, by the numbers of the model: it rests, whatever the error of the steps makes of it.
+TEST(Touches, ALoadThatStaysAtItsLimitLeavesItsJointAtRest) {
+  const TestModel model = trial("joints-limit-touch");
+  expect_end(model, kBoth, {0.121865, 0.180729}, 5e-7);
+  std::vector<std::vector<std::string>> words;
+  for (const std::string& engine : kBoth) {
+    simulate::MemorySink sink(model.system);
+    static_cast<void>(simulate::run(model.system, engine, model.options, sink));
+    words.push_back(event_words(model.system, sink.events));
+  }
+  EXPECT_EQ(words[0], words[1]);
+}
+
 }  // namespace
 }  // namespace judder
