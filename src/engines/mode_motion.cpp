@@ -423,6 +423,7 @@ void ModeMotion::group_sliding() {
   std::size_t corners = 0;
   for (const Block& block : blocks()) corners = std::max<std::size_t>(corners, block.corners());
   corner_.resize(std::max(corner_.size(), corners * at_.size));
+  corner_force_.resize(std::max(corner_force_.size(), corners * n_));
   corner_rate_.resize(std::max(corner_rate_.size(), corners * count));
   alpha_.assign(count, 0.5);
   newton_.resize(std::max(newton_.size(), count * (count + 1)));
@@ -456,6 +457,7 @@ bool ModeMotion::evaluate_corners() {
     double* out = corner_.data() + static_cast<std::size_t>(c) * at_.size;
     std::copy_n(outcome_.data(), at_.rate, out);
     std::copy_n(work_.rate.data(), layout_.states, out + at_.rate);
+    std::copy_n(work_.force.data(), n_, corner_force_.data() + static_cast<std::size_t>(c) * n_);
   }
   return true;
 }
@@ -575,6 +577,14 @@ bool ModeMotion::evaluate_sliding() {
     outcome_[i] = std::abs(sum) <= kCancelled * terms ? 0 : sum;
   }
   std::copy_n(outcome_.begin() + at_.rate, layout_.states, work_.rate.begin());
+  // The forces that go with it: reactions that are not unique are shared out by them.
+  for (int i = 0; i < n_; ++i) {
+    const int block = block_of_[i];
+    double sum = block < 0 ? corner_force_[i] : 0;
+    for (int c = 0; block >= 0 && c < blocks_[block].corners(); ++c)
+      sum += weight(block, c, -1) * corner_force_[static_cast<std::size_t>(c) * n_ + i];
+    work_.force[i] = sum;
+  }
   // The rate towards the surface from each side, with the other sliding switches at their coefficients.
   for (std::size_t b = 0; b < block_count_; ++b) {
     const std::vector<int>& members = blocks_[b].members;
@@ -789,6 +799,8 @@ bool ModeMotion::project(double t, double* y, bool positions) {
     load(t, y);
     if (!set_->constant && !system_.motion(work_)) return false;
     for (const int r : set_->touched) rows_of(r);
+    set_->rows.hold_velocities(y + n_);
+    pin(t, y);
     if (!set_->constant) {
       set_->rows.build_columns(set_->mode, {});
       if (!set_->rows.factorise(false, ranking_)) return false;
@@ -803,8 +815,6 @@ bool ModeMotion::project(double t, double* y, bool positions) {
         terms += std::abs(g[i] * y[n_ + i]);
       }
       if (std::abs(value) > 4e-16 * terms) done = false;
-    set_->rows.hold_velocities(y + n_);
-    pin(t, y);
       residual_[k] = -value;
     }
     if (done) break;
@@ -813,10 +823,10 @@ bool ModeMotion::project(double t, double* y, bool positions) {
       const double* response = set_->rows.response(k);
       for (int i = 0; i < n_; ++i) y[n_ + i] += residual_[k] * response[i];
     }
+    set_->rows.hold_velocities(y + n_);
     pin(t, y);
   }
   return true;
 }
 
 }  // namespace judder::engines
-    set_->rows.hold_velocities(y + n_);

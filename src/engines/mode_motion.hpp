@@ -227,10 +227,11 @@ class ModeMotion {
   [[nodiscard]] std::span<const Block> blocks() const { return std::span(blocks_).first(block_count_); }
   std::vector<Block> blocks_;  ///< memory of those of modes before is kept
   std::size_t block_count_ = 0;
-  std::vector<int> block_of_;   ///< by entry of the outcome; −1: no sliding switch acts on it
-  std::vector<double> lower_;   ///< by sliding switch: its lower side
-  std::vector<int> outer_;      ///< switches whose surfaces contain a sliding one, inner before outer
-  std::vector<double> corner_;  ///< per combination of sides: v̇, λ_N, λ_T, ż
+  std::vector<int> block_of_;         ///< by entry of the outcome; −1: no sliding switch acts on it
+  std::vector<double> lower_;         ///< by sliding switch: its lower side
+  std::vector<int> outer_;            ///< switches whose surfaces contain a sliding one, inner before outer
+  std::vector<double> corner_;        ///< per combination of sides: v̇, λ_N, λ_T, ż
+  std::vector<double> corner_force_;  ///< per combination of sides: h
   std::vector<double>
       corner_rate_;  ///< per combination: ds/dt of each sliding switch, or its second derivative
   std::vector<double> alpha_, newton_;
