@@ -841,19 +841,7 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
     options.instants = monitor.instants();
     options.until = again ? monitor.leg_until() : until;
     engines::EngineResult leg = legs.run(options, monitor, resume);
-    if (!first) {
-      leg.steps += total.steps;
-      leg.rejected += total.rejected;
-      leg.evaluations += total.evaluations;
-      leg.impacts += total.impacts;
-      leg.windows += total.windows;
-      leg.undecided_ties += total.undecided_ties;
-      leg.reactions_not_unique = leg.reactions_not_unique || total.reactions_not_unique;
-      leg.uniqueness_unchecked = leg.uniqueness_unchecked || total.uniqueness_unchecked;
-      leg.largest_energy = std::max(leg.largest_energy, total.largest_energy);
-      leg.worst_gap = std::max(leg.worst_gap, total.worst_gap);
-      leg.start_mode = total.start_mode;
-    }
+    if (!first) simulate::add_earlier(total, leg);
     first = false;
     total = std::move(leg);
     moment = total.end;

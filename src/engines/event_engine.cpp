@@ -343,8 +343,9 @@ void EventEngine::Run::finish() {
   result_.energy_imbalance = imbalance();
   result_.evaluations = motion_.evaluations;
   // A closed phase that an interrupt cuts goes on when the run is taken up.
-  for (int r = 0; r < layout_.relations && result_.status.reason != Reason::interrupted; ++r)
-    close_interval(r);
+  const bool goes_on = result_.status.reason == Reason::interrupted ||
+                       (options_.another_goes_on && engine_ends(result_.status.reason));
+  for (int r = 0; r < layout_.relations && !goes_on; ++r) close_interval(r);
   if (result_.status.reason == Reason::done) {
     result_.status.time = t_;
     if (stop_by_watch_) result_.status.reason = Reason::watch;

@@ -703,6 +703,9 @@ RunReport run_model(const RunRequest& request) {
                 : simulate::run(system, used.engine, options, sink, resume);
   if (result.status.reason == Reason::not_finite)
     result.status.message += left_tables(report.model, system, result.end);
+  if (!result.gave_way.ok())
+    summary.notes.push_back("engine auto: event from t = " + to_text(result.gave_way.time) + " on, since " +
+                            result.gave_way.message);
   summary = summary_of(result);
   report.row_count = sink.writer().rows();
   report.event_count = sink.writer().events();

@@ -158,6 +158,20 @@ class Judged final : public engines::Sink {
 
 }  // namespace
 
+void add_earlier(const engines::EngineResult& earlier, engines::EngineResult& result) {
+  result.steps += earlier.steps;
+  result.rejected += earlier.rejected;
+  result.evaluations += earlier.evaluations;
+  result.impacts += earlier.impacts;
+  result.windows += earlier.windows;
+  result.undecided_ties += earlier.undecided_ties;
+  result.reactions_not_unique = result.reactions_not_unique || earlier.reactions_not_unique;
+  result.uniqueness_unchecked = result.uniqueness_unchecked || earlier.uniqueness_unchecked;
+  result.largest_energy = std::max(result.largest_energy, earlier.largest_energy);
+  result.worst_gap = std::max(result.worst_gap, earlier.worst_gap);
+  result.start_mode = earlier.start_mode;
+}
+
 struct Legs::Parts {
   explicit Parts(const model::System& asked) : system(asked) {}
   const model::System& system;
@@ -165,6 +179,9 @@ struct Legs::Parts {
   std::string problem;
   std::unique_ptr<engines::Engine> engine;
   std::optional<Witness> witness;
+  const model::System* system = nullptr;
+  bool may_change = false;  ///< 'auto': where this engine cannot go on another one does
+  Status gave_way;
 };
 
 Legs::Legs(const model::System& system, std::string_view name, const engines::EngineOptions& options,
@@ -176,7 +193,10 @@ Legs::Legs(const model::System& system, std::string_view name, const engines::En
   if (parts_->problem.empty() && resume != nullptr)
     parts_->problem = engines::moment_problem(system, *resume);
   if (!parts_->problem.empty()) return;
-  parts_->engine = engines::find_engine(engine_used(system, name))->make(system);
+  const std::string used = engine_used(system, name);
+  parts_->engine = engines::find_engine(used)->make(system);
+  parts_->system = &system;
+  parts_->may_change = name == "auto" && used != engines::all_engines().front().words.name;
   if (options.referee) parts_->witness.emplace(system, options, resume);
 }
 
@@ -194,10 +214,25 @@ engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::
   }
   engines::EngineOptions watched = options;
   watched.observer = parts_->options.observer;
-  if (!parts_->witness) return parts_->engine->run(watched, sink, resume);
+  const auto go = [&](engines::Sink& into) {
+    watched.another_goes_on = parts_->may_change;
+    engines::EngineResult result = parts_->engine->run(watched, into, resume);
+    if (parts_->may_change && engines::engine_ends(result.status.reason)) {
+      // What has been done so far stands; the rest, and the legs that follow, are done by the engine that takes every model.
+      const engines::EngineResult first = std::move(result);
+      parts_->gave_way = first.status;
+      parts_->engine = engines::all_engines().front().make(*parts_->system);
+      parts_->may_change = watched.another_goes_on = false;
+      result = parts_->engine->run(watched, into, &first.end);
+      add_earlier(first, result);
+    }
+    result.gave_way = parts_->gave_way;
+    return result;
+  };
+  if (!parts_->witness) return go(sink);
   watched.observer = &*parts_->witness;
   Judged judged(sink, *parts_->witness);
-  return parts_->engine->run(watched, judged, resume);
+  return go(judged);
 }
 
 void Legs::judge(engines::EngineResult& result) {

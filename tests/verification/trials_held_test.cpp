@@ -186,11 +186,37 @@ TEST(Touches, ALoadThatStaysAtItsLimitLeavesItsJointAtRest) {
 // Six joints and a relay between three bodies: reactions are shared in more ways than closed forms follow. The right value comes from Moreau's scheme.
 TEST(SharedReactions, BelongToTheForcesOfTheSlide) {
   const TestModel model = trial("joints-cone");
-  for (const std::string engine : {"event"}) {
+  for (const std::string engine : {"event", "auto"}) {
     const std::vector<double> y = end_of(model, engine, 1e-9);
     EXPECT_NEAR(y[0], 0.25661, 2e-5) << engine;
     for (int i = 3; i < 6; ++i) EXPECT_EQ(y[i], 0) << engine;
   }
+}
+
+TEST(Auto, GoesOnWithTheEventEngineWhereClosedFormsEnd) {
+  TestModel model = trial("joints-cone");
+  model.options.until = 2;
+  simulate::MemorySink sink(model.system);
+  const engines::EngineResult alone = simulate::run(model.system, "exact", model.options, sink);
+  EXPECT_EQ(alone.status.reason, Reason::unsupported);
+  simulate::MemorySink both(model.system);
+  const engines::EngineResult result = simulate::run(model.system, "auto", model.options, both);
+  EXPECT_TRUE(result.status.ok()) << result.status.message;
+  EXPECT_EQ(result.gave_way.reason, Reason::unsupported);
+  EXPECT_NEAR(result.gave_way.time, 1.36889756, 1e-8);
+  EXPECT_FALSE(result.gave_way.message.empty());
+  simulate::MemorySink reference(model.system);
+  const engines::EngineResult event = simulate::run(model.system, "event", model.options, reference);
+  EXPECT_TRUE(event.status.ok()) << event.status.message;
+  EXPECT_TRUE(event.gave_way.ok());
+  // What only touches is seen by closed forms alone.
+  std::erase_if(both.events, [](const engines::Event& e) { return e.kind == engines::EventKind::graze; });
+  std::erase_if(reference.events,
+                [](const engines::Event& e) { return e.kind == engines::EventKind::graze; });
+  EXPECT_EQ(event_words(model.system, both.events), event_words(model.system, reference.events));
+  for (std::size_t row = 1; row < both.rows(); ++row) EXPECT_GE(both.cell(row, 0), both.cell(row - 1, 0));
+  for (std::size_t i = 0; i < event.end.y.size(); ++i)
+    EXPECT_NEAR(result.end.y[i], event.end.y[i], 1e-7) << i;
 }
 
 }  // namespace

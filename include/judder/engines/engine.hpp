@@ -45,6 +45,8 @@ struct EngineOptions {
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop at the end of the present step
   Observer* observer = nullptr;               ///< is told every step and every instant; changes nothing
   bool referee = true;  ///< simulate::run lets the referee judge the run (docs/referee.md)
+  bool another_goes_on =
+      false;  ///< where this engine cannot go on another one does: phases stay open as in an interrupt
 };
 
 /// From the [run] and [output] tables of a model.
@@ -144,7 +146,13 @@ struct EngineResult {
   double worst_gap = 0;         ///< deepest penetration relative to the gap's scale
   Mode start_mode;              ///< modes at the start (no events)
   Verdict verdict;              ///< of the referee; filled in by simulate::run
+  Status gave_way;              ///< where and why the engine 'auto' went on with 'event'; done: it did not
 };
+
+/// Whether an end is one of the engine, not of the motion: another engine may go on from there.
+[[nodiscard]] inline bool engine_ends(Reason reason) {
+  return reason == Reason::unsupported || reason == Reason::step_too_small;
+}
 
 /// Why these options make no run ("the tolerance is -1; …"), or an empty string. Every run asks it first.
 [[nodiscard]] std::string options_problem(const EngineOptions& options);

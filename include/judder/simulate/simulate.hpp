@@ -66,7 +66,8 @@ struct Result {
 
 /// Why the engine called `name` cannot run the system ("no such engine", "needs …"), or an empty string.
 [[nodiscard]] std::string engine_problem(const model::System& system, std::string_view name);
-/// The engine that a name stands for: 'auto' is 'exact' where that applies, else 'event'; others stand for themselves.
+/// The engine that a name stands for: 'auto' is 'exact' where that applies, else 'event'; others stand for themselves. Where 'exact' cannot go on in the
+/// middle of a run, 'auto' goes on with 'event' (EngineResult::gave_way).
 [[nodiscard]] std::string engine_used(const model::System& system, std::string_view name);
 /// The names of the engines that exist.
 [[nodiscard]] const std::vector<std::string>& engine_names();
@@ -97,6 +98,8 @@ class Legs {
   std::unique_ptr<Parts> parts_;
 };
 
+/// Counts and extremes of an earlier leg into the result of the one that went on.
+void add_earlier(const engines::EngineResult& earlier, engines::EngineResult& result);
 /// A run in which something was found does not end well.
 void condemn(const Verdict& verdict, Status& status);
 /// A finding as one sentence.
