@@ -140,8 +140,11 @@ bool EventEngine::Run::mark_touching() {
                std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
     }
     if (gap > 256 * kEpsilon * terms) {
-      // Walls that move have rounding of their own; it is asked for where the gap is next to nothing.
-      if (gap > kNearlyClosed * guards_.gap_scale(r) || gap > 8 * rounding_of(relation.gap)) continue;
+      // Walls that move have rounding of their own; it is asked for where the gap is next to nothing. What closes within the last bits of the
+      // time closes now.
+      if (gap > kNearlyClosed * guards_.gap_scale(r)) continue;
+      const double soon = 64 * kEpsilon * std::abs(t_) * std::max(0.0, -rate);
+      if (gap > 8 * rounding_of(relation.gap) + soon) continue;
     }
     if (rested || rate > 64 * kEpsilon * speed) {
       touching_[r] = separates;  // the impact of another may bring it back

@@ -183,6 +183,35 @@ TEST(Touches, ALoadThatStaysAtItsLimitLeavesItsJointAtRest) {
   EXPECT_EQ(words[0], words[1]);
 }
 
+// With a restitution of one half the hops of ball k end where ball 2k comes down for the first time.
+TEST(Touches, ABallComesDownWhereTheHopsOfAnotherEnd) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+y = { start = 0, velocity = "0.1*i", each = "i = 1 to 12" }
+[energy]
+kinetic = "sum(i = 1 to 12, y[i]'^2/2)"
+potential = "sum(i = 1 to 12, 9.81*y[i])"
+[[contact]]
+name = "floor"
+each = "i = 1 to 12"
+gap = "y[i]"
+impact = 0.5
+[run]
+until = 1
+)toml");
+  for (const std::string& engine : kBoth) {
+    simulate::MemorySink sink(model.system);
+    const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
+    EXPECT_TRUE(result.status.ok()) << engine << ": " << result.status.where << ": " << result.status.message;
+    std::vector<double> ends;
+    for (const engines::Event& event : sink.events) {
+      if (event.kind == engines::EventKind::accumulation) ends.push_back(event.time);
+    }
+    ASSERT_EQ(ends.size(), 12U) << engine;
+    for (int i = 1; i <= 12; ++i) EXPECT_NEAR(ends[i - 1], 0.4 * i / 9.81, 1e-8) << engine;
+  }
+}
+
 // Six joints and a relay between three bodies: reactions are shared in more ways than closed forms follow. The right value comes from Moreau's scheme.
 TEST(SharedReactions, BelongToTheForcesOfTheSlide) {
   const TestModel model = trial("joints-cone");
