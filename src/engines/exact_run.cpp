@@ -149,6 +149,18 @@ bool ExactEngine::Run::penetrates(const double* x, double time) {
     double seen = guards_.gap_scale(guard.place);
     for (int k = 0; k < layout_.coordinates; ++k) seen = std::max(seen, std::abs(w[k]) * scale_[k]);
     if (gap >= -kRounding * seen) continue;
+    // What another contact is closed by, in its own rounding, moves this one too.
+    double moved = 0;
+    for (int r = 0; r < layout_.relations; ++r) {
+      const model::Relation& other = system_.relations()[r];
+      if (r == guard.place || !other.has_normal || !other.holonomic) continue;
+      const double* direction = system_.rows(work_, r).w;
+      for (const int k : other.touches) {
+        if (w[k] == 0 || direction[k] == 0) continue;
+        moved = std::max(moved, kRoundingUnits * rounding_of(other.gap) * std::abs(w[k] / direction[k]));
+      }
+    }
+    if (gap >= -moved) continue;
     static_cast<void>(fail({Reason::discontinuous, time, system_.relations()[guard.place].place,
                             "the open contact penetrates by " + to_text(-gap) +
                                 ", more than the rounding of its gap: an impact was missed"}));

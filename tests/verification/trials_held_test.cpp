@@ -130,6 +130,30 @@ TEST(HeldBodies, AnImpactAlongTheFloorHasNoImpulseOnIt) {
   }
 }
 
+// A ram comes from below through the floor and strikes what lies on it: the body is where the ram is, to the last bit of the ram.
+TEST(HeldBodies, ARamStrikesWhatLiesOnTheFloor) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+potential = "10*x"
+[[contact]]
+name = "floor"
+gap = "x"
+[[contact]]
+name = "ram"
+gap = "x - sin(3*t) + 0.5"
+impact = { type = "poisson", restitution = 1 }
+[run]
+until = 0.3
+)toml");
+  const double struck = std::acos(-1) / 18;
+  const double speed = 2 * 3 * std::cos(3 * struck);
+  const double flight = 0.3 - struck;
+  expect_end(model, kBoth, {speed * flight - 5 * flight * flight, speed - 10 * flight});
+}
+
 // Which foot carries how much is not unique; what their friction does together is.
 TEST(HeldBodies, FeetThatShareTheirReactionsDoTheWorkOfTheirSum) {
   expect_end(trial("contact-four-feet-work"), kBoth, {0.4 - 0.5 * 0.2 * 9.81 * 0.16, 0, 0, 0});
