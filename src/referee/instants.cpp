@@ -32,6 +32,14 @@ double Referee::Bench::largest_coefficient(int r, double speed, const double* v0
   return most + 0.1 * (most - least);
 }
 
+// Whether the impact law of a relation gives its impulse by the velocities afterwards alone. A joint has none of its own: it takes part in those of
+// the contacts that load it, and in the compression and expansion of `poisson` its friction may have turned on the way.
+bool Referee::Bench::impulses_at_once(const model::Relation& relation) const {
+  if (relation.has_normal) return relation.impact == ImpactType::moreau;
+  return std::all_of(relation.feeds.begin(), relation.feeds.end(),
+                     [this](int fed) { return system.relations()[fed].impact == ImpactType::moreau; });
+}
+
 void Referee::Bench::impulse(const Impulse& given) {
   double* in = work.in.data();
   if (held > 0 && impacts == 0) {
@@ -121,7 +129,7 @@ void Referee::Bench::impulse(const Impulse& given) {
       const double quiet = allowed * scale;
       const double sign = after > quiet ? 1 : after < -quiet ? -1 : 0;
       const bool kept = before * sign > quiet;
-      const bool certain = relation.impact == ImpactType::moreau ? sign != 0 : kept && struck == 1;
+      const bool certain = impulses_at_once(relation) ? sign != 0 : kept && struck == 1;
       if (certain)
         check(Law::impulse_slip, r, given.time, sign * friction,
               allowed * std::max(most * load_impulse, momentum(row.w)));

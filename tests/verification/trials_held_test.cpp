@@ -154,6 +154,41 @@ until = 0.3
   expect_end(model, kBoth, {speed * flight - 5 * flight * flight, speed - 10 * flight});
 }
 
+// A guide whose slip turns between compression and expansion: its impulse may be one along the slip afterwards. In the compression
+// 0.5 (v - 0.15) = 1.1 P, the expansion has half of P, and 0.9 of it moves the body.
+TEST(HeldBodies, AGuideTurnsBetweenCompressionAndExpansion) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 0.5 }
+y = 3
+[energy]
+kinetic = "2.5*x'^2 + 0.25*y'^2"
+potential = "9.81*y"
+[[friction]]
+name = "guide"
+slip = "y'"
+normal = "0.2*normal(floor)"
+law = 0.5
+[[contact]]
+name = "floor"
+gap = "y + 0.3*x"
+slip = "x'"
+friction = 0.3
+impact = { type = "poisson", restitution = 0.5 }
+[run]
+until = 0.6
+)toml");
+  // 3 - 9.81 t² + 0.15 t = 0
+  const double t = (0.15 + std::sqrt(0.15 * 0.15 + 4 * 9.81 * 3)) / (2 * 9.81);
+  const double P = 0.5 * (19.62 * t - 0.15) / 1.1;
+  const double after = -0.15 + 0.5 * P * 0.9 / 0.5;
+  for (const std::string& engine : kBoth) {
+    const std::vector<double> y = end_of(model, engine, 1e-9);
+    EXPECT_NEAR(y[2], 0.5, 1e-9) << engine;
+    EXPECT_NEAR(y[3], after - 19.62 * (0.6 - t), 1e-8) << engine;
+  }
+}
+
 // Which foot carries how much is not unique; what their friction does together is.
 TEST(HeldBodies, FeetThatShareTheirReactionsDoTheWorkOfTheirSum) {
   expect_end(trial("contact-four-feet-work"), kBoth, {0.4 - 0.5 * 0.2 * 9.81 * 0.16, 0, 0, 0});
