@@ -82,9 +82,13 @@ void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) {
       // Without normal force a row is free to move; its slip is kept, unless its own contact opens (below). One at rest gets a direction
       // when all are decided.
       if (statuses[i] != RowStatus::free) mode.tangent[row.number] = tangent_status(statuses[i]);
-      if (statuses[i] == RowStatus::free && mode.tangent[row.number] == TangentStatus::stick &&
-          &mode == &next_)
-        unloaded_.push_back(row);
+      if (statuses[i] == RowStatus::free && mode.tangent[row.number] == TangentStatus::stick) {
+        if (&mode == &next_)
+          unloaded_.push_back(row);
+        else if (holds_nothing(row.relation, mode))
+          mode.tangent[row.number] =
+              TangentStatus::free;  // beside others it would make their reactions not unique
+      }
       continue;
     }
     const model::Relation& relation = system_.relations()[row.relation];
@@ -105,6 +109,16 @@ void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) {
     if (relation.has_normal && mode.normal[row.relation] == NormalStatus::open)
       mode.tangent[row.number] = TangentStatus::free;
   }
+}
+
+// Whether the load of a joint comes from contacts alone, and these are open.
+bool Decider::holds_nothing(int relation, const Mode& mode) const {
+  const model::Relation& joint = system_.relations()[relation];
+  const expr::Node base = system_.symbols().base[relation];
+  const bool known = system_.graph().is_constant(base) && system_.graph().value(base) == 0;
+  if (joint.has_normal || joint.feeds.empty() || !known) return false;
+  return std::all_of(joint.feeds.begin(), joint.feeds.end(),
+                     [&mode](int fed) { return mode.normal[fed] == NormalStatus::open; });
 }
 
 // The series of the trial, to the highest order that it has: the force of a contact with the exponent 1.5 has two at the touch.

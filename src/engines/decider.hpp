@@ -90,6 +90,7 @@ class Decider {
   [[nodiscard]] bool rests_by_static_friction(const Tie& tie) const;
   [[nodiscard]] bool released(const Tie& tie);
   void apply(std::span<const contact::RowStatus> statuses, Mode& mode);
+  [[nodiscard]] bool holds_nothing(int relation, const Mode& mode) const;
   void direct_unloaded(Mode& mode);  ///< of unloaded_
   [[nodiscard]] TangentStatus direction_unloaded(const Mode& mode, const RowAssembly::Row& row);
   [[nodiscard]] bool unloaded_agree(const Mode& mode);

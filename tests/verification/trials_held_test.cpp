@@ -242,6 +242,38 @@ TEST(Touches, ALoadThatStaysAtItsLimitLeavesItsJointAtRest) {
   EXPECT_EQ(words[0], words[1]);
 }
 
+// Beside a joint at its limit, where time turns the load, one that an open contact does not load holds nothing.
+TEST(Touches, AJointWithoutLoadHoldsNoOtherAtItsLimit) {
+  for (const std::string law : {"0.3", "\"if(0 < y', 0.3, 0.15)\""}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+y = 0.3
+[energy]
+kinetic = "y'^2"
+[[force]]
+along = "y'"
+value = "0.5*max(0, t - 0.2) - 1.5*t"
+[[friction]]
+name = "brake"
+slip = "y'"
+normal = 1
+law = 0.3
+[[contact]]
+name = "stop"
+gap = "y"
+[[friction]]
+name = "guide"
+slip = "y'"
+normal = "0.2*normal(stop)"
+law = )toml" + law + R"toml(
+[run]
+until = 0.5
+)toml");
+    // 2 y'' = -(t - 0.2)
+    expect_end(model, kBoth, {0.3 - 0.3 * 0.3 * 0.3 / 12, -0.3 * 0.3 / 4});
+  }
+}
+
 // With a restitution of one half the hops of ball k end where ball 2k comes down for the first time.
 TEST(Touches, ABallComesDownWhereTheHopsOfAnotherEnd) {
   const TestModel model = text_model(R"toml(
