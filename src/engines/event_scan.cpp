@@ -660,10 +660,12 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   double best_value = std::numeric_limits<double>::infinity();
   double nearest = 0;  // the same with its sign
   const double resolution = 4 * kEpsilon * std::max(std::abs(t_ + length), std::abs(t_));
-  int next = -1;  // the guard with the first zero behind
+  int next = -1;  // the gap or slip with the first zero behind
   for (int i = 0; i < guards_.size(); ++i) {
-    if (i != first_guard_ && root_theta_[i] <= 1 && (next < 0 || root_theta_[i] < root_theta_[next]))
-      next = i;
+    const GuardKind kind = guards_.list()[i].kind;
+    if (i == first_guard_ || !(root_theta_[i] <= 1) || (kind != GuardKind::gap && kind != GuardKind::slip))
+      continue;
+    if (next < 0 || root_theta_[i] < root_theta_[next]) next = i;
   }
   for (int iteration = 0; iteration < 12; ++iteration) {
     // A zero that rounding has made moves away from its landing: it must not take it over that of another guard.
