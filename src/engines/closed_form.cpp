@@ -350,6 +350,18 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       case GuardKind::observed:  // watches with switches are refused
         break;
       case GuardKind::watch: {
+        break;
+      }
+      case GuardKind::corner: {
+        c.motion.load_corner(guard.outer, guard.tangent);
+        std::vector<double> here;
+        c.evaluate(here);
+        std::swap(here, values_);
+        Row distance = scaled(row(s.surface[place]), guard.sign);
+        distance[y_] -= guard.sign * guard.level;
+        std::swap(here, values_);
+        for (int k = 0; k < c.layout.switches; ++k) c.work.in[c.layout.side() + k] = c.mode.side[k];
+        take(index, std::move(distance));
         const AffineFunction& f = s.watch[place];
         Row watch = row(f);
         for (const AffineFunction::Slope& slope : f.slopes) {

@@ -27,19 +27,29 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
     sliding.push_back(k);
   }
   const int count = static_cast<int>(sliding.size());
+  std::vector<int> outer;  // switches that contain a sliding one, inner before outer
+  for (int k = 0; k < c.layout.switches; ++k) {
+    if (c.motion.on_corners(k)) outer.push_back(k);
+  }
   for (const int k : sliding) {
-    if (c.mode.surface[k] == AtSurface::rests || !infos[k].two_sided() || !infos[k].inner.empty())
-      return "the motion rests on the surface of " + infos[k].place;
-    if (infos[k].in_relations)
+    if (c.mode.surface[k] == AtSurface::rests) return "the motion rests on the surface of " + infos[k].place;
+    for (const int inner : infos[k].inner) {
+      if (c.mode.slides(inner) || c.motion.on_corners(inner))
+        return "the motion slides on " + infos[k].place + " and on a switch that stands in it";
+    }
+    const bool in_relations =
+        std::any_of(outer.begin(), outer.end(), [&](int o) { return infos[o].in_relations; });
+    if (infos[k].in_relations || in_relations)
       return "the motion slides on " + infos[k].place + ", which a contact or its law depends on";
     if (c.motion.parallel(k))
       return "the switch " + infos[k].place + " acts in parallel with sticking friction";
   }
   double* sides = c.work.in.data() + c.layout.side();
   const auto set_corner = [&](int first, int second) {
-    for (const int k : sliding) sides[k] = 0;
-    if (first >= 0) sides[sliding[first]] = 1;
-    if (second >= 0) sides[sliding[second]] = 1;
+    for (const int k : sliding) sides[k] = c.motion.lower_side(k);
+    if (first >= 0) sides[sliding[first]] += 1;
+    if (second >= 0 && second != first) sides[sliding[second]] += 1;
+    c.motion.judge_outer_here();
     c.evaluate(values_);
   };
   for (int k = -1; k < count; ++k) {

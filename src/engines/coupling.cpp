@@ -26,6 +26,7 @@ Coupling::Coupling(const model::System& system) : system_(system), coordinates_(
   }
   inertia_ = parent_;
   numbers_.resize(parent_.size());
+  reached_.resize(layout.switches);
   block_.reserve(layout.switches);
 }
 
@@ -40,6 +41,18 @@ void Coupling::join(int a, int b) {
   if (a != b) parent_[std::max(a, b)] = std::min(a, b);
 }
 
+// Joins a switch with all that its side acts on directly.
+void Coupling::join_reach(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  const int own = coordinates_ + system_.layout().states + k;
+  for (const int i : info.moves) join(own, i);
+  for (const int z : info.feeds) join(own, coordinates_ + z);
+  for (const int r : info.relations) {
+    const std::vector<int>& touches = system_.relations()[r].touches;
+    if (!touches.empty()) join(own, touches.front());
+  }
+}
+
 std::size_t Coupling::group(const Mode& mode, std::span<const int> switches) {
   const int first_switch = coordinates_ + system_.layout().states;
   std::copy(inertia_.begin(), inertia_.end(), parent_.begin());
@@ -52,16 +65,23 @@ std::size_t Coupling::group(const Mode& mode, std::span<const int> switches) {
       if (!relations[feed].touches.empty()) join(relation.touches.front(), relations[feed].touches.front());
     }
   }
+  std::fill(reached_.begin(), reached_.end(), std::uint8_t{0});
   for (const int k : switches) {
     const model::SwitchInfo& info = system_.switches()[k];
     const int own = first_switch + k;
-    for (const int i : info.moves) join(own, i);
+    reached_[k] = 1;
+    join_reach(k);
     for (const int i : info.sees) join(own, i);
-    for (const int z : info.feeds) join(own, coordinates_ + z);
     for (const int z : info.sees_states) join(own, coordinates_ + z);
-    for (const int r : info.relations) {
-      if (!relations[r].touches.empty()) join(own, relations[r].touches.front());
-    }
+  }
+  // What stands in another surface acts through that one, too.
+  for (int k = 0; k < system_.layout().switches; ++k) {
+    const std::vector<int>& inner = system_.switches()[k].inner;
+    if (reached_[k] != 0 ||
+        std::none_of(inner.begin(), inner.end(), [this](int i) { return reached_[i] != 0; }))
+      continue;
+    reached_[k] = 1;
+    join_reach(k);
   }
   std::fill(numbers_.begin(), numbers_.end(), -1);
   block_.clear();

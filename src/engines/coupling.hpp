@@ -7,6 +7,7 @@
 // Coupling is read off the form of the equations, never off small numbers. mechanics: docs/theory.md, "An instant".
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -27,8 +28,10 @@ class Coupling {
   // After group(): blocks of what the surfaces act on; −1: none of them.
   [[nodiscard]] int block_of_coordinate(int i) { return number_of(i); }
   [[nodiscard]] int block_of_state(int i) { return number_of(coordinates_ + i); }
+  [[nodiscard]] int block_of_switch(int k) { return number_of(coordinates_ + system_.layout().states + k); }
 
  private:
+  void join_reach(int k);
   int find(int item);
   void join(int a, int b);
   [[nodiscard]] int number_of(int item) { return numbers_[find(item)]; }
@@ -39,6 +42,7 @@ class Coupling {
   std::vector<int> parent_;
   std::vector<int> numbers_;  ///< of the block, by root; −1: none
   std::vector<int> block_;
+  std::vector<std::uint8_t> reached_;  ///< by switch: contains one of those that are grouped
 };
 
 }  // namespace judder::engines

@@ -42,6 +42,7 @@ EventEngine::Run::Run(const model::System& system)
       hidden_change_(system),
       series_(system, work_),
       coupling_(system),
+      nested_sides_(system, work_),
       accumulation_(decider_.coupling().blocks(), decider_.coupling().block_of()) {
   const int components = motion_.all_components();
   y_.resize(components);

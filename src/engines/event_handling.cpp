@@ -43,7 +43,7 @@ bool EventEngine::Run::handle_guards() {
   for (const int index : together_) {
     const Guard& guard = guards_.list()[index];
     const bool held = guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below ||
-                      guard.kind == GuardKind::observed;
+                      guard.kind == GuardKind::corner || guard.kind == GuardKind::observed;
     const bool silent =
         held || ((guard.kind == GuardKind::side || guard.kind == GuardKind::level_above ||
                   guard.kind == GuardKind::level_below) &&
@@ -67,13 +67,15 @@ bool EventEngine::Run::handle_guards() {
   const bool turns = t_ == limit_ || std::any_of(together_.begin(), together_.end(), [this](int index) {
                        const GuardKind kind = guards_.list()[index].kind;
                        return kind == GuardKind::observed || kind == GuardKind::side ||
-                              kind == GuardKind::level_above || kind == GuardKind::level_below;
+                              kind == GuardKind::corner || kind == GuardKind::level_above ||
+                              kind == GuardKind::level_below;
                      });
   // What ends a status has been seen with the sides before: where one of them changes as well, what follows tells.
   const bool switches =
       !changed_.empty() || std::any_of(together_.begin(), together_.end(), [this](int index) {
         const GuardKind kind = guards_.list()[index].kind;
-        return kind == GuardKind::side || kind == GuardKind::level_above || kind == GuardKind::level_below;
+        return kind == GuardKind::side || kind == GuardKind::level_above || kind == GuardKind::level_below ||
+               kind == GuardKind::corner;
       });
   for (const int index : together_) {
     const Guard guard = guards_.list()[index];
@@ -173,6 +175,9 @@ bool EventEngine::Run::handle_guards() {
           exit_side_[place] = guard.kind == GuardKind::held_above ? 2 : -2;
           fresh_switch_[place] = 1;
         }
+        break;
+      case GuardKind::corner:
+        fresh_switch_[place] = 1;  // the field on one side of a surface that is slid on is another
         break;
       case GuardKind::observed:
         cross_observed(guard);

@@ -24,13 +24,11 @@
 #include "hidden_change.hpp"
 #include "judder/engines/engine.hpp"
 #include "mode_motion.hpp"
+#include "nested_sides.hpp"
 #include "testimony.hpp"
 #include "timetable.hpp"
 
 namespace judder::engines {
-
-/// s minus the level of the switch nearest to it, and the side below that level.
-[[nodiscard]] double distance_from_level(const model::SwitchInfo& info, double s, double& lower);
 
 struct EventEngine::Run {
   // Thresholds that more than one part of the run must agree on.
@@ -224,7 +222,6 @@ struct EventEngine::Run {
   void note_instant();
   void load_statuses();
   [[nodiscard]] int direction_by_speed(int k);
-  [[nodiscard]] bool never_moves(int k, double rounding);
   [[nodiscard]] bool sides_by_value();
   [[nodiscard]] bool side_by_value(int k);
   [[nodiscard]] bool rates_by_value();
@@ -244,6 +241,8 @@ struct EventEngine::Run {
     int order = 0;  ///< of the derivative that tells
   };
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
+  void follow_sides(Mode& trial);
+  [[nodiscard]] bool held_by_motion(int k, double rounding);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
   [[nodiscard]] bool nothing_moves();
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
@@ -289,6 +288,7 @@ struct EventEngine::Run {
   HiddenChange hidden_change_;
   MotionSeries series_;
   Coupling coupling_;
+  NestedSides nested_sides_;
   Accumulations accumulation_;  ///< of impacts
   Accumulation switching_;      ///< of switchings
   Accumulation::Entry switched_now_;
@@ -415,7 +415,7 @@ struct EventEngine::Run {
   std::vector<double> surface_memory_, projection_;
   Enclosure enclosure_;
   struct SideSearch {  ///< memory of the decisions about surfaces
-    std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting;
+    std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting, beside, blended;
     Mode before, trial, chosen, guess, known, kept;
     std::array<Mode, 2> on_side;
   } search_;

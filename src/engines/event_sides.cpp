@@ -106,15 +106,6 @@ int EventEngine::Run::direction_by_speed(int k) {
   return rate > 0 ? 1 : -1;
 }
 
-// Whether a surface is the same number for every state and time, with the sides as they are: sign(floor(x)) between two whole numbers.
-bool EventEngine::Run::never_moves(int k, double rounding) {
-  constexpr double kAnywhere = 1e100;
-  enclosure_.take(work_.in);
-  for (int i = 0; i <= layout_.integrated(); ++i) enclosure_.set(i, -kAnywhere, kAnywhere);
-  enclosure_.evaluate(system_.switches()[k].value);
-  return enclosure_.high(0) - enclosure_.low(0) <= rounding;
-}
-
 // Every switch that is not in E takes the side of its value, inner ones before those that contain them. Collects E in open_, and in later_ what
 // contains members of it. True: a side has changed.
 bool EventEngine::Run::sides_by_value() {
@@ -165,7 +156,7 @@ bool EventEngine::Run::side_by_value(int k) {
     // Where speeds alone tell to which side it is left, it has that side before the switches that contain it are looked at; where nothing but sides
     // stands in it, it stays.
     const int leaves = direction_by_speed(k);
-    if (leaves == 0 && !never_moves(k, bound)) {
+    if (leaves == 0 && !nested_sides_.never_moves(k, bound)) {
       open_.push_back(k);
       return false;
     }
@@ -262,10 +253,12 @@ void EventEngine::Run::list_switch_changes() {
       if (!slid) continue;  // held where sign is 0: neither side
     }
     listed_side_[k] = slides ? kNone : mode_.side[k];
-    if (quiet_ || info.kind != expr::SwitchKind::jump) continue;
+    if (quiet_) continue;
     const EventKind kind = slides ? EventKind::slide_begin
                            : slid ? EventKind::slide_end
                                   : EventKind::switch_side;
+    // A kink is slid on where a jump stands around it: sign(max(x, 0)).
+    if (kind == EventKind::switch_side && info.kind != expr::SwitchKind::jump) continue;
     if (kind == EventKind::switch_side &&
         (!options_.list_switches || contains_sliding(k) || !system_.live(work_, k)))
       continue;

@@ -366,6 +366,7 @@ std::string EventEngine::Run::guard_name(const Guard& guard) const {
     case GuardKind::slide_below:
     case GuardKind::held_above:
     case GuardKind::held_below:
+    case GuardKind::corner:
       return "switch in " + system_.switches()[guard.place].place;
     case GuardKind::margin:
       return "the shared reactions";

@@ -12,25 +12,6 @@ constexpr int kMostFlips = 50;              ///< rounds of the iteration for lar
 
 }  // namespace
 
-// s minus the level nearest to it, and the side below that level.
-double distance_from_level(const model::SwitchInfo& info, double s, double& lower) {
-  if (info.two_sided()) {
-    lower = 0;
-    return s;
-  }
-  if (info.whole) {
-    const double level = std::round(s);
-    lower = level - 1;
-    return s - level;
-  }
-  const auto above = std::lower_bound(info.levels.begin(), info.levels.end(), s);
-  auto nearest = above;
-  if (above == info.levels.end() || (above != info.levels.begin() && s - *(above - 1) < *above - s))
-    --nearest;
-  lower = static_cast<double>(nearest - info.levels.begin()) - 1;
-  return s - *nearest;
-}
-
 // Contacts and motion with the sides of `trial`. Switches that contain those of E follow them by value; one that is zero itself takes the side
 // that it is left to.
 bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
@@ -43,28 +24,8 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
   for (int round = 0; round < 3; ++round) {
     motion_.load(t_, y_.data());
     for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
-    std::vector<int>& zero = search_.zero;
-    zero.clear();
-    if (nested_) {
-      for (int k = 0; k < layout_.switches; ++k) {
-        const model::SwitchInfo& info = system_.switches()[k];
-        // Those in a branch that is taken again had no side for a while.
-        const bool wakes = dead_[k] != 0 && system_.live(work_, k);
-        if ((info.inner.empty() && !wakes && !kink_inside(k)) || info.time_only ||
-            trial.surface[k] != AtSurface::away || contains(open_, k))
-          continue;
-        double s = 0;
-        info.value.evaluate(work_.in.data(), &s, work_.registers.data());
-        double lower = 0;
-        const double distance = distance_from_level(info, s, lower);
-        if (std::abs(distance) <= kRoundingUnits * surface_rounding(k)) {
-          zero.push_back(k);
-          continue;
-        }
-        trial.side[k] = distance > 0 ? lower + 1 : lower;
-        work_.in[layout_.side() + k] = trial.side[k];
-      }
-    }
+    follow_sides(trial);
+    const std::vector<int>& zero = search_.zero;
     if (other) std::swap(exclusions_, no_exclusions_);
     const bool decided = decide_with(trial, status);
     if (other) std::swap(exclusions_, no_exclusions_);
@@ -94,6 +55,59 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
   return true;
 }
 
+// Switches that contain those of E have the side of their argument beside these, and so have those in a branch that is taken again: they had no side for
+// a while. The sides of `trial` are in work_.in. Collects in search_.zero those that are at zero by themselves: the motion tells.
+void EventEngine::Run::follow_sides(Mode& trial) {
+  search_.zero.clear();
+  if (!nested_) return;
+  std::vector<int>& beside = search_.beside;
+  beside.clear();
+  for (const int k : open_) {
+    if (!trial.slides(k)) beside.push_back(k);
+  }
+  const auto contains_slide = [&](int k) {
+    const std::vector<int>& inner = system_.switches()[k].inner;
+    return std::any_of(inner.begin(), inner.end(),
+                       [&](int i) { return trial.slides(i) || contains(search_.blended, i); });
+  };
+  search_.blended.clear();
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (info.time_only || trial.slides(k)) continue;
+    if (contains_slide(k)) {  // it has a side on each side of that one
+      search_.blended.push_back(k);
+      trial.surface[k] = AtSurface::away;
+      continue;
+    }
+    if (contains(open_, k)) continue;
+    const bool wakes = dead_[k] != 0 && system_.live(work_, k);
+    if (info.inner.empty() && (trial.surface[k] != AtSurface::away || (!wakes && !kink_inside(k)))) continue;
+    const double rounding = kRoundingUnits * surface_rounding(k);
+    if (trial.surface[k] == AtSurface::held && held_by_motion(k, rounding)) continue;
+    const NestedSides::Verdict verdict = nested_sides_.judge(k, beside, rounding);
+    if (verdict.place == NestedSides::Place::unknown) {
+      if (trial.surface[k] == AtSurface::away) search_.zero.push_back(k);
+      continue;
+    }
+    const bool constant = verdict.place == NestedSides::Place::constant;
+    trial.surface[k] = constant ? AtSurface::held : AtSurface::away;
+    trial.side[k] = work_.in[layout_.side() + k] = verdict.side;
+  }
+}
+
+// Whether a surface that is held is so by the motion, and the sides in work_.in leave it where it was: then it goes on as it was decided.
+bool EventEngine::Run::held_by_motion(int k, double rounding) {
+  double s = 0;
+  system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
+  if (std::abs(s - surface_before_[k]) > rounding) return false;
+  double* side = work_.in.data() + layout_.side();
+  blended_.assign(side, side + layout_.switches);
+  std::copy(reference_.side.begin(), reference_.side.end(), side);
+  const bool constant = nested_sides_.never_moves(k, rounding);
+  std::copy(blended_.begin(), blended_.end(), side);
+  return !constant;
+}
+
 // Whether k is a kink at zero in a surface that is being decided: it goes where each side of that one takes it.
 bool EventEngine::Run::kink_inside(int k) const {
   if (system_.switches()[k].kind != expr::SwitchKind::kink || carried_[k] == 0) return false;
@@ -118,6 +132,9 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
   }
   int guesses = 1;
   for (std::size_t i = 0; i < rows.size(); ++i) guesses *= 3;
+  motion_.load(t_, y_.data());
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
+  follow_sides(trial);
   Mode& known = search_.known;
   known = trial;
   status = {};

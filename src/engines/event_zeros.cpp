@@ -185,6 +185,12 @@ void EventEngine::Run::set_guard_zeros() {
       case GuardKind::slide_below:
         guard.zeros = push_zeros_[2 * place + (guard.kind == GuardKind::slide_above ? 1 : 0)];
         break;
+      case GuardKind::corner:
+        if (fresh_switch_[place] != 0 &&
+            std::abs(guards_.value(guard)) <=
+                std::max(1e-12 * guard.scale, kRoundingUnits * surface_rounding(place)))
+          guard.zeros = -1;  // of some order: its samples tell
+        break;
       default:
         break;
     }

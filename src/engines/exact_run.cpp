@@ -34,9 +34,10 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
                             const Guards& guards, std::string& problem) {
   const Mode& mode = motion.mode();
   const std::uint64_t key = mode.key();
+  const std::vector<double> corners = motion.corner_sides();
   ++clock_;
   for (Kept& kept : kept_) {
-    if (kept.key != key || !same(kept.mode, mode)) continue;
+    if (kept.key != key || !same(kept.mode, mode) || kept.corners != corners) continue;
     kept.used = clock_;
     return kept.form.get();
   }
@@ -50,7 +51,7 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
     kept_.erase(std::min_element(kept_.begin(), kept_.end(),
                                  [](const Kept& a, const Kept& b) { return a.used < b.used; }));
   }
-  kept_.push_back({mode, key, clock_, std::move(form)});
+  kept_.push_back({mode, key, corners, clock_, std::move(form)});
   return kept_.back().form.get();
 }
 
@@ -108,6 +109,7 @@ bool ExactEngine::Run::stays_positive(const Guard& guard, int zeros) {
     case GuardKind::side:
     case GuardKind::level_below:
     case GuardKind::level_above:
+    case GuardKind::corner:
     case GuardKind::reaction:
     case GuardKind::pressed:
     case GuardKind::cone_plus:

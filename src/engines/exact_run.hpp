@@ -22,6 +22,7 @@ class ClosedForms {
   struct Kept {
     Mode mode;
     std::uint64_t key = 0;
+    std::vector<double> corners;  ///< ModeMotion::corner_sides()
     std::uint64_t used = 0;
     std::unique_ptr<ClosedForm> form;
   };

@@ -45,7 +45,7 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
   place(GuardKind::slip, slips, true);
   for (const GuardKind kind : {GuardKind::cone_plus, GuardKind::cone_minus}) place(kind, limits, true);
   for (const GuardKind kind : {GuardKind::side, GuardKind::level_below, GuardKind::level_above,
-                               GuardKind::held_above, GuardKind::held_below})
+                               GuardKind::held_above, GuardKind::held_below, GuardKind::corner})
     place(kind, surfaces);
   for (const GuardKind kind : {GuardKind::slide_above, GuardKind::slide_below}) place(kind, rates);
   place(GuardKind::watch, watches);
@@ -59,7 +59,12 @@ Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& 
 }
 
 void Guards::add(GuardKind kind, int place, int tangent, double sign) {
-  list_.push_back({kind, place, tangent, sign});
+  Guard guard;
+  guard.kind = kind;
+  guard.place = place;
+  guard.tangent = tangent;
+  guard.sign = sign;
+  list_.push_back(guard);
   if (is_reaction(list_.back())) {
     list_.back().noise = force_noise(list_.back());
     if (kind == GuardKind::cone_plus || kind == GuardKind::cone_minus)
@@ -103,6 +108,7 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     case GuardKind::level_below:
     case GuardKind::held_above:
     case GuardKind::held_below:
+    case GuardKind::corner:
       break;
     case GuardKind::watch:
     case GuardKind::observed:
@@ -202,9 +208,7 @@ void Guards::build() {
   for (int k = 0; k < system_.layout().switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
     if (!system_.live(work_, k)) continue;
-    const auto contains_sliding = [&](int inner) { return mode.slides(inner); };
-    if (std::any_of(info.inner.begin(), info.inner.end(), contains_sliding))
-      continue;  // judged on each side of the inner one
+    if (!mode.slides(k) && motion_.on_corners(k)) continue;  // judged on each side of the inner one
     if (mode.surface[k] == AtSurface::held) {
       add(GuardKind::held_above, k, 0, 1);
       add(GuardKind::held_below, k, 0, -1);
@@ -227,10 +231,36 @@ void Guards::build() {
     }
   }
   for (std::size_t w = 0; w < system_.watches().size(); ++w) add(GuardKind::watch, static_cast<int>(w));
+  add_corners();
   build_observed();
 }
 
 void Guards::build_observed() {
+// Switches that contain a sliding one, at every combination of sides: those sides are part of the field that is slid on.
+void Guards::add_corners() {
+  const std::span<const int> outer = motion_.outer();
+  for (int i = 0; i < static_cast<int>(outer.size()); ++i) {
+    const model::SwitchInfo& info = system_.switches()[outer[i]];
+    for (int c = 0; c < motion_.corners(i); ++c) {
+      if (motion_.corner_fixed(i, c)) continue;
+      const double side = motion_.corner_side(i, c);
+      const auto level = static_cast<long>(side);
+      const auto add_at = [&](double sign, double bound) {
+        add(GuardKind::corner, outer[i], c, sign);
+        list_.back().outer = i;
+        list_.back().level = bound;
+      };
+      if (info.two_sided()) {
+        add_at(side > 0.5 ? 1 : -1, 0);
+        continue;
+      }
+      if (info.whole || level >= 0) add_at(1, info.whole ? side : info.levels[level]);
+      if (info.whole || level + 1 < static_cast<long>(info.levels.size()))
+        add_at(-1, info.whole ? side + 1 : info.levels[level + 1]);
+    }
+  }
+}
+
   while (!list_.empty() && list_.back().kind == GuardKind::observed) list_.pop_back();
   for (int k = 0; k < system_.layout().observed; ++k) {
     const model::SwitchInfo& info = system_.observed()[k];
@@ -344,6 +374,8 @@ double Guards::value(const Guard& guard) {
       return guard.sign * (s - guard.level);
     }
     case GuardKind::watch: {
+    case GuardKind::corner:
+      return guard.sign * (motion_.corner_value(guard.outer, guard.tangent) - guard.level);
       double value = 0;
       system_.watches()[guard.place].value.evaluate(work_.in.data(), &value, work_.registers.data());
       return value;

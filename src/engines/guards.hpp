@@ -9,6 +9,7 @@
 //     constraint with friction   ± λ on its pressed side
 //     switch on a side        ± s, distance to the levels next to it; while it slides −ds/dt on the upper and ds/dt on the lower side;
 //                             while it is held at zero the distance of ± s from the width of its rounding
+//     switch around one that slides   distance to the levels next to it, on each side of that one
 //     switch of a watch       distance to the levels next to it; it ends nothing but the piece on which the watch is smooth
 //     watch                   its expression, zeros of both directions
 //
@@ -46,6 +47,7 @@ enum class GuardKind : std::uint8_t {
   held_above,
   held_below,
   observed,
+  corner,
   watch
 };
 
@@ -53,13 +55,14 @@ struct Guard {
   GuardKind kind = GuardKind::gap;
   int place = 0;  ///< relation, switch, switch of System::observed or watch
   int tangent =
-      0;  ///< tangential row within the relation; of a margin: its condition, −1: the largest margin
+      0;  ///< tangential row within the relation; of a margin: its condition, −1: the largest margin; of a corner: its number
+  int outer = 0;     ///< of a corner: its switch by its place in ModeMotion::outer()
   double sign = 1;   ///< orientation of switches and watches
   int slot = 0;      ///< of its running scale
   int zeros = 0;     ///< order of the zero at the start of the coming step; −1: some zero of unknown order
   double scale = 0;  ///< largest size seen of this function
   double band = 0;   ///< of a surface that is held: how far it may be from `level` by rounding
-  double level = 0;  ///< that it is held at; of the switch of a watch: that it may cross
+  double level = 0;  ///< that it is held at; of the switch of a watch, or at a corner: that it may cross
   /// Of a reaction that can jam: λ_N times the determinant, which has no pole where the determinant, the guard after it, is zero.
   bool reduced = false;
   double noise_rate =
@@ -142,6 +145,7 @@ class Guards {
   void add_margins(int block);
   [[nodiscard]] double force_noise(const Guard& guard) const;
   [[nodiscard]] double limit(int relation) const;
+  void add_corners();
   [[nodiscard]] double cone(int relation, int tangent, int side) const;
   [[nodiscard]] double slip_terms(const Guard& guard) const;
   [[nodiscard]] double condition_value(const Guard& guard) const;
@@ -162,7 +166,7 @@ class Guards {
   std::vector<ReactionConditions::Row> active_;
   std::vector<double> ways_;
   std::vector<std::uint8_t> chosen_, listed_;  ///< by relation: of a block; by block: its margins are listed
-  std::array<Slots, 18> slots_;
+  std::array<Slots, 19> slots_;
   std::vector<double>
       memory_;  ///< running scales: gap, force by relation; slip, force by tangential row; surface and its rate by switch; watch; determinant by relation; surface by switch of watches
   Enclosure enclosure_;

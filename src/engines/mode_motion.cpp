@@ -30,7 +30,8 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
       integrated_(layout_.integrated()),
       kept_(system, work),
       set_(&kept_.fresh()),
-      coupling_(system) {
+      coupling_(system),
+      nested_sides_(system, work) {
   const auto n = n_;
   const auto switches = layout_.switches;
   components_ = layout_.integrated() + 2 * layout_.audits;
@@ -412,13 +413,16 @@ void ModeMotion::group_sliding() {
     lower_[k] = two_sided ? 0 : std::floor(set_->mode.side[sliding[k]] - kLevelMargin);
   }
   outer_.clear();
+  outer_block_.clear();
   for (int k = 0; k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
     if (set_->mode.slides(k)) continue;
     const bool contains = std::any_of(info.inner.begin(), info.inner.end(), [this](int inner) {
       return set_->mode.slides(inner) || std::find(outer_.begin(), outer_.end(), inner) != outer_.end();
     });
-    if (contains) outer_.push_back(k);
+    if (!contains) continue;
+    outer_.push_back(k);
+    outer_block_.push_back(coupling_.block_of_switch(k));
   }
   std::size_t corners = 0;
   for (const Block& block : blocks()) corners = std::max<std::size_t>(corners, block.corners());
@@ -427,11 +431,112 @@ void ModeMotion::group_sliding() {
   corner_rate_.resize(std::max(corner_rate_.size(), corners * count));
   alpha_.assign(count, 0.5);
   newton_.resize(std::max(newton_.size(), count * (count + 1)));
+  lock_outer();
 }
 
-// Switches whose surfaces contain a sliding one, by their values with the sides in work.in.
-void ModeMotion::judge_outer() {
-  for (const int k : outer_) work_.in[layout_.side() + k] = system_.side_of_value(work_, k);
+void ModeMotion::judge_outer_here() {
+  for (std::size_t b = 0; b < block_count_; ++b) {
+    const std::vector<int>& members = blocks_[b].members;
+    int corner = 0;
+    for (std::size_t bit = 0; bit < members.size(); ++bit) {
+      if (work_.in[layout_.side() + set_->sliding[members[bit]]] > lower_[members[bit]] + 0.5)
+        corner |= 1 << bit;
+    }
+    judge_outer(corner, static_cast<int>(b));
+  }
+}
+
+std::vector<double> ModeMotion::corner_sides() const {
+  std::vector<double> out;
+  if (set_->sliding.empty()) return out;
+  out.assign(lower_.begin(), lower_.end());
+  out.insert(out.end(), locked_.begin(), locked_.end());
+  return out;
+}
+
+// Puts the sliding switches of every block on their sides by the bits of `corner`.
+void ModeMotion::take_corner(int corner) {
+  for (std::size_t b = 0; b < block_count_; ++b) take_corner(static_cast<int>(b), corner);
+}
+
+// Outer switches have one side at each corner until one of these corner sides changes, which is an event: the field is smooth between.
+void ModeMotion::lock_outer() {
+  locked_.clear();
+  fixed_.clear();
+  open_corners_.clear();
+  if (outer_.empty()) return;
+  int corners = 0;
+  for (const Block& block : blocks()) corners = std::max(corners, block.corners());
+  for (int c = 0; c < corners; ++c) {
+    take_corner(c);
+    for (const int k : outer_) {
+      const NestedSides::Verdict verdict = nested_sides_.judge(k, set_->sliding);
+      if (verdict.place == NestedSides::Place::unknown)
+        open_corners_.push_back(static_cast<int>(locked_.size()));
+      fixed_.push_back(verdict.place == NestedSides::Place::along ||
+                       verdict.place == NestedSides::Place::constant);
+      locked_.push_back(verdict.side);
+      work_.in[layout_.side() + k] = verdict.side;
+    }
+  }
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = set_->mode.side[k];
+}
+
+// Corner sides whose argument is zero at the start: the motion that slides tells to which side it goes. True: another side than was assumed.
+bool ModeMotion::decide_open_corners() {
+  bool changed = false;
+  for (const int at : open_corners_) {
+    const int width = static_cast<int>(outer_.size());
+    const model::SwitchInfo& info = system_.switches()[outer_[at % width]];
+    const double rate = corner_rate(at % width, at / width);
+    double lower = 0;
+    static_cast<void>(distance_from_level(info, surface_[0], lower));
+    const double side = rate > 0 ? lower + 1 : rate < 0 ? lower : lower + info.at_zero;
+    changed = changed || side != locked_[at];
+    locked_[at] = side;
+  }
+  open_corners_.clear();
+  return changed;
+}
+
+// Argument of an outer switch at a corner, and its rate along the present motion.
+double ModeMotion::corner_value(int outer, int corner) {
+  double value = 0;
+  at_corner(outer, corner, [&] {
+    system_.switches()[outer_[outer]].value.evaluate(work_.in.data(), &value, work_.registers.data());
+  });
+  return value;
+}
+
+double ModeMotion::corner_rate(int outer, int corner) {
+  double rate = 0;
+  at_corner(outer, corner, [&] { rate = surface_rate(outer_[outer]); });
+  return rate;
+}
+
+// Does something with the sides of a corner of the block that an outer switch belongs to.
+template <class Action>
+void ModeMotion::at_corner(int outer, int corner, const Action& action) {
+  double* side = work_.in.data() + layout_.side();
+  kept_sides_.assign(side, side + layout_.switches);
+  take_corner(outer_block_[outer], corner);
+  judge_outer(corner, outer_block_[outer]);
+  action();
+  std::copy(kept_sides_.begin(), kept_sides_.end(), side);
+}
+
+void ModeMotion::take_corner(int block, int corner) {
+  const std::vector<int>& members = blocks_[block].members;
+  for (std::size_t bit = 0; bit < members.size(); ++bit)
+    work_.in[layout_.side() + set_->sliding[members[bit]]] = lower_[members[bit]] + ((corner >> bit) & 1);
+}
+
+// Outer switches of a block at a corner.
+void ModeMotion::judge_outer(int corner, int block) {
+  for (std::size_t i = 0; i < outer_.size(); ++i) {
+    if (outer_block_[i] == block)
+      work_.in[layout_.side() + outer_[i]] = locked_[static_cast<std::size_t>(corner) * outer_.size() + i];
+  }
 }
 
 // The vector field for every combination of sides within a block, for all blocks at once.
@@ -441,13 +546,10 @@ bool ModeMotion::evaluate_corners() {
   int corners = 0;
   for (const Block& block : blocks()) corners = std::max(corners, block.corners());
   for (int c = 0; c < corners; ++c) {
-    for (const Block& block : blocks()) {
-      for (std::size_t bit = 0; bit < block.members.size(); ++bit) {
-        const int k = block.members[bit];
-        work_.in[layout_.side() + sliding[k]] = lower_[k] + ((c >> bit) & 1);
-      }
+    take_corner(c);
+    for (std::size_t b = 0; b < block_count_; ++b) {
+      if (c < blocks_[b].corners()) judge_outer(c, static_cast<int>(b));
     }
-    judge_outer();
     if (!evaluate_plain()) return false;
     for (int k = 0; k < count; ++k) {
       corner_rate_[c * count + k] = set_->mode.surface[sliding[k]] == AtSurface::rests
@@ -602,9 +704,9 @@ bool ModeMotion::evaluate_sliding() {
                                 : lower_[k] + std::clamp(alpha_[k], 2 * kLevelMargin, 1 - 2 * kLevelMargin);
     }
   }
-  judge_outer();
+  for (const int k : outer_) work_.in[layout_.side() + k] = system_.side_of_value(work_, k);
   powers_known_ = false;  // those were of one corner
-  return true;
+  return open_corners_.empty() || !decide_open_corners() || evaluate_sliding();
 }
 
 // The coefficient of a switch that acts in parallel with sticking friction: the friction force that changes most with it is brought as
@@ -700,6 +802,27 @@ bool ModeMotion::operator()(double t, const double* y, double* rate) {
   return true;
 }
 
+// Powers are combined as the forces are whose powers they are; powers_ holds those with the coefficients for sides, which are theirs only where these
+// enter linearly. Blocks act on different forces, so what each of them changes adds up.
+void ModeMotion::combine_powers() {
+  const int count = layout_.audits;
+  double* side = work_.in.data() + layout_.side();
+  kept_sides_.assign(side, side + layout_.switches);
+  blended_powers_.assign(powers_.begin(), powers_.end());
+  corner_powers_.resize(count);
+  for (std::size_t b = 0; b < block_count_; ++b) {
+    for (int e = 0; e < count; ++e) powers_[e] -= blended_powers_[e];
+    for (int c = 0; c < blocks_[b].corners(); ++c) {
+      take_corner(static_cast<int>(b), c);
+      judge_outer(c, static_cast<int>(b));
+      system_.powers(work_, corner_powers_.data());
+      const double share = weight(static_cast<int>(b), c, -1);
+      for (int e = 0; e < count; ++e) powers_[e] += share * corner_powers_[e];
+      std::copy(kept_sides_.begin(), kept_sides_.end(), side);
+    }
+  }
+}
+
 // Power of every audited element: dissipated, then supplied.
 void ModeMotion::audit(double* rate) {
   const auto& audits = system_.audits();
@@ -707,6 +830,7 @@ void ModeMotion::audit(double* rate) {
   double* supplied = rate + layout_.audits;
   std::fill_n(rate, 2 * layout_.audits, 0.0);
   if (!powers_known_) system_.powers(work_, powers_.data());
+  if (!set_->sliding.empty()) combine_powers();
   for (std::size_t e = 0; e < audits.size(); ++e) {
     const model::AuditInfo& element = audits[e];
     if (element.power >= 0) {

@@ -17,6 +17,7 @@
 // reaction_sharing.hpp finds the ones of largest margin.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "judder/model/system.hpp"
 #include "massless_joints.hpp"
 #include "mode_setting.hpp"
+#include "nested_sides.hpp"
 
 namespace judder::engines {
 
@@ -151,6 +153,40 @@ class ModeMotion {
   [[nodiscard]] bool parallel(int k) const { return parallel_[k] != 0; }
   [[nodiscard]] double sliding_rate(int k, int side) const { return sliding_rates_[2 * k + side]; }
 
+  /// Switch k contains one that slides: it has a side on each side of that one.
+  [[nodiscard]] bool on_corners(int k) const {
+    return !set_->sliding.empty() && std::find(outer_.begin(), outer_.end(), k) != outer_.end();
+  }
+
+  /// Those switches, inner before outer; the combinations of sides that each of them has; its side at a combination, and whether it keeps it; its argument
+  /// there, and the rate of that along the present motion. Outer switches are counted by their place in the list.
+  [[nodiscard]] std::span<const int> outer() const {
+    return set_->sliding.empty() ? std::span<const int>() : std::span<const int>(outer_);
+  }
+  [[nodiscard]] int corners(int outer) const { return blocks_[outer_block_[outer]].corners(); }
+  [[nodiscard]] double corner_side(int outer, int corner) const {
+    return locked_[static_cast<std::size_t>(corner) * outer_.size() + outer];
+  }
+  [[nodiscard]] bool corner_fixed(int outer, int corner) const {
+    return fixed_[static_cast<std::size_t>(corner) * outer_.size() + outer] != 0;
+  }
+  [[nodiscard]] double corner_value(int outer, int corner);
+  [[nodiscard]] double corner_rate(int outer, int corner);
+  /// Puts the sides of a corner into work.in, as far as an outer switch sees them.
+  void load_corner(int outer, int corner) {
+    take_corner(outer_block_[outer], corner);
+    judge_outer(corner, outer_block_[outer]);
+  }
+  /// Puts the outer switches on their sides for the whole sides of the sliding ones in work.in.
+  void judge_outer_here();
+  /// What a slide is besides its mode: lower sides of the sliding switches, sides of the outer ones at all corners.
+  [[nodiscard]] std::vector<double> corner_sides() const;
+  /// The lower of the two sides between which switch k slides.
+  [[nodiscard]] double lower_side(int k) const {
+    const auto at = std::find(set_->sliding.begin(), set_->sliding.end(), k) - set_->sliding.begin();
+    return lower_[at];
+  }
+
   long evaluations = 0;  ///< of the right-hand side
 
  private:
@@ -175,7 +211,14 @@ class ModeMotion {
   [[nodiscard]] bool find_coefficients(int block);
   [[nodiscard]] double weight(int block, int corner, int without) const;
   [[nodiscard]] double block_rate(int corner, int k) const;
-  void judge_outer();
+  void take_corner(int corner);
+  void take_corner(int block, int corner);
+  void lock_outer();
+  [[nodiscard]] bool decide_open_corners();
+  template <class Action>
+  void at_corner(int outer, int corner, const Action& action);
+  void judge_outer(int corner, int block);
+  void combine_powers();
   [[nodiscard]] double rate_of(const expr::Program& program);
   [[nodiscard]] double parallel_coefficient(int k) const;
   void refresh_rows();
@@ -211,7 +254,7 @@ class ModeMotion {
   std::vector<double> residual_;
   std::vector<double>
       sum_terms_;  ///< by coordinate: absolute terms of its acceleration, while it is summed up
-  std::vector<double> powers_;
+  std::vector<double> powers_, blended_powers_, corner_powers_, kept_sides_;
   bool powers_asked_ = false;  ///< evaluate() is to give them if that costs little
   bool powers_known_ = false;  ///< it has
   std::vector<double> reactions_;
@@ -227,10 +270,15 @@ class ModeMotion {
   [[nodiscard]] std::span<const Block> blocks() const { return std::span(blocks_).first(block_count_); }
   std::vector<Block> blocks_;  ///< memory of those of modes before is kept
   std::size_t block_count_ = 0;
-  std::vector<int> block_of_;         ///< by entry of the outcome; −1: no sliding switch acts on it
-  std::vector<double> lower_;         ///< by sliding switch: its lower side
-  std::vector<int> outer_;            ///< switches whose surfaces contain a sliding one, inner before outer
-  std::vector<double> corner_;        ///< per combination of sides: v̇, λ_N, λ_T, ż
+  std::vector<int> block_of_;  ///< by entry of the outcome; −1: no sliding switch acts on it
+  std::vector<double> lower_;  ///< by sliding switch: its lower side
+  std::vector<int> outer_;     ///< switches whose surfaces contain a sliding one, inner before outer
+  NestedSides nested_sides_;
+  std::vector<double> locked_;       ///< by combination of sides and outer switch: its side there
+  std::vector<std::uint8_t> fixed_;  ///< the same: it has that side for as long as the surfaces are slid on
+  std::vector<int> open_corners_;    ///< places in locked_ that the first evaluation decides
+  std::vector<int> outer_block_;     ///< by outer switch: that of the sliding ones in it
+  std::vector<double> corner_;       ///< per combination of sides: v̇, λ_N, λ_T, ż
   std::vector<double> corner_force_;  ///< per combination of sides: h
   std::vector<double>
       corner_rate_;  ///< per combination: ds/dt of each sliding switch, or its second derivative

@@ -1,0 +1,82 @@
+#include "nested_sides.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace judder::engines {
+namespace {
+
+constexpr double kUnits = 8;         ///< a surface within this many rounding bounds is at zero
+constexpr double kParallel = 1e-10;  ///< relative slack of gradients for rounding
+
+}  // namespace
+
+double distance_from_level(const model::SwitchInfo& info, double s, double& lower) {
+  if (info.two_sided()) {
+    lower = 0;
+    return s;
+  }
+  if (info.whole) {
+    const double level = std::round(s);
+    lower = level - 1;
+    return s - level;
+  }
+  const auto above = std::lower_bound(info.levels.begin(), info.levels.end(), s);
+  auto nearest = above;
+  if (above == info.levels.end() || (above != info.levels.begin() && s - *(above - 1) < *above - s))
+    --nearest;
+  lower = static_cast<double>(nearest - info.levels.begin()) - 1;
+  return s - *nearest;
+}
+
+NestedSides::NestedSides(const model::System& system, model::Workspace& work) : system_(system), work_(work) {
+  own_.resize(2 + system.layout().integrated());
+  other_.resize(own_.size());
+}
+
+bool NestedSides::never_moves(int k, double rounding) {
+  constexpr double kAnywhere = 1e100;
+  enclosure_.take(work_.in);
+  for (int i = 0; i <= system_.layout().integrated(); ++i) enclosure_.set(i, -kAnywhere, kAnywhere);
+  enclosure_.evaluate(system_.switches()[k].value);
+  return enclosure_.high(0) - enclosure_.low(0) <= rounding;
+}
+
+NestedSides::Verdict NestedSides::judge(int k, std::span<const int> surfaces) {
+  enclosure_.take(work_.in);
+  enclosure_.blur(0, 1 + system_.layout().integrated());
+  enclosure_.evaluate(system_.switches()[k].value);
+  return judge(k, surfaces, kUnits * enclosure_.width(0));
+}
+
+NestedSides::Verdict NestedSides::judge(int k, std::span<const int> surfaces, double rounding) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  info.surface.evaluate(work_.in.data(), own_.data(), work_.registers.data());
+  double lower = 0;
+  const double distance = distance_from_level(info, own_[0], lower);
+  for (const int j : surfaces) {
+    if (j == k || system_.switches()[j].time_only) continue;
+    const model::SwitchInfo& inner = system_.switches()[j];
+    inner.surface.evaluate(work_.in.data(), other_.data(), work_.registers.data());
+    std::size_t first = 1;
+    while (first < other_.size() && other_[first] == 0) ++first;
+    if (first == other_.size()) continue;
+    const double ratio = own_[first] / other_[first];
+    bool parallel = true;
+    for (std::size_t i = 1; i < own_.size() && parallel; ++i) {
+      parallel = std::abs(own_[i] - ratio * other_[i]) <=
+                 kParallel * (std::abs(own_[i]) + std::abs(ratio * other_[i]));
+    }
+    if (!parallel || ratio == 0 || !std::isfinite(ratio)) continue;
+    double below = 0;
+    const double beside = ratio * distance_from_level(inner, other_[0], below);
+    if (!(std::abs(distance - beside) <= rounding + kParallel * std::abs(beside))) continue;
+    const bool upper = work_.in[system_.layout().side() + j] > below + 0.5;
+    return {Place::along, lower + ((ratio > 0) == upper ? 1 : 0)};
+  }
+  if (!(std::abs(distance) <= rounding)) return {Place::apart, distance > 0 ? lower + 1 : lower};
+  if (never_moves(k, rounding)) return {Place::constant, lower + info.at_zero};
+  return {Place::unknown, distance >= 0 ? lower + 1 : lower};
+}
+
+}  // namespace judder::engines
