@@ -290,6 +290,8 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     }
     return out;
   };
+  RestLaws rest(c.system, c.work);
+  rest.set_mode(c.mode);
   for (int g = 0; g < c.guards.size(); ++g) {
     const Guard& guard = c.guards.list()[g];
     const int index = g;
@@ -307,8 +309,20 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
         break;
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
-        Row cone = limit(place, number(), true);
-        add(cone, stack.tangent[number()], guard.kind == GuardKind::cone_plus ? -1 : 1);
+        const int side = guard.kind == GuardKind::cone_plus ? 1 : -1;
+        Row cone;
+        if (rest.directed(number())) {
+          rest.take_direction(number(), -side);
+          std::vector<double> here;
+          c.evaluate(here);
+          rest.take_back();
+          std::swap(here, values_);
+          cone = limit(place, number(), true);
+          std::swap(here, values_);
+        } else {
+          cone = limit(place, number(), true);
+        }
+        add(cone, stack.tangent[number()], -side);
         take(index, std::move(cone));
         break;
       }
@@ -338,6 +352,18 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
         take(index, std::move(distance));
         break;
       }
+      case GuardKind::corner: {
+        c.motion.load_corner(guard.outer, guard.tangent);
+        std::vector<double> here;
+        c.evaluate(here);
+        std::swap(here, values_);
+        Row distance = scaled(row(s.surface[place]), guard.sign);
+        distance[y_] -= guard.sign * guard.level;
+        std::swap(here, values_);
+        for (int k = 0; k < c.layout.switches; ++k) c.work.in[c.layout.side() + k] = c.mode.side[k];
+        take(index, std::move(distance));
+        break;
+      }
       case GuardKind::held_above:
       case GuardKind::held_below:
         break;  // what a linear motion holds to order eight it holds
@@ -350,18 +376,6 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       case GuardKind::observed:  // watches with switches are refused
         break;
       case GuardKind::watch: {
-        break;
-      }
-      case GuardKind::corner: {
-        c.motion.load_corner(guard.outer, guard.tangent);
-        std::vector<double> here;
-        c.evaluate(here);
-        std::swap(here, values_);
-        Row distance = scaled(row(s.surface[place]), guard.sign);
-        distance[y_] -= guard.sign * guard.level;
-        std::swap(here, values_);
-        for (int k = 0; k < c.layout.switches; ++k) c.work.in[c.layout.side() + k] = c.mode.side[k];
-        take(index, std::move(distance));
         const AffineFunction& f = s.watch[place];
         Row watch = row(f);
         for (const AffineFunction::Slope& slope : f.slopes) {

@@ -16,7 +16,21 @@ bool EventEngine::Run::only_touches(const Guard& guard) {
   if (!(time > 0) || !changed_.empty()) return false;
   if (decider_.on_massless(guard.place)) return false;  // the series knows no balance of forces
   if (guard.kind == GuardKind::margin && guard.tangent < 0) return margin_touches(guard, time);
-  if (!series_.compute(mode, 3)) return false;
+  if (guard.kind == GuardKind::cone_plus || guard.kind == GuardKind::cone_minus) {
+    const int number = system_.relations()[guard.place].first_tangent + guard.tangent;
+    if (guards_.rest.directed(number)) {
+      Mode& turned = search_.trial;
+      turned = mode;
+      guards_.rest.take_direction(number, guard.kind == GuardKind::cone_plus ? -1 : 1);
+      std::copy_n(work_.in.begin() + layout_.side(), layout_.switches, turned.side.begin());
+      guards_.rest.take_back();
+      if (!series_.compute(turned, 3)) return false;
+    } else if (!series_.compute(mode, 3)) {
+      return false;
+    }
+  } else if (!series_.compute(mode, 3)) {
+    return false;
+  }
   const expr::Series margin =
       guard.kind == GuardKind::reaction ? series_.normal(guard.place)
       : guard.kind == GuardKind::margin

@@ -337,7 +337,8 @@ bool EventEngine::Run::decide_surface(int k) {
       equal = before;
       equal.surface[k] = AtSurface::held;
       equal.side[k] = held.side[k];
-      if (try_sides(equal, next)) held = equal;
+      // Unless a row would slip then: a law of friction at rest (`abs(sign(x'))`) is that of the sides.
+      if (try_sides(equal, next) && equal.tangent == held.tangent) held = equal;
     }
     mode_ = held;
     return true;
@@ -543,7 +544,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     if (!try_sides(trial, status) || leaving_direction(k, trial).sign != 0) continue;
     trial = mode_;
     trial.side[k] = lower_[k] + system_.switches()[k].at_zero;
-    if (try_sides(trial, status)) mode_ = trial;
+    if (try_sides(trial, status) && trial.tangent == mode_.tangent) mode_ = trial;
   }
   motion_.load(t_, y_.data());
   return true;

@@ -115,6 +115,10 @@ void EventEngine::Run::set_guard_zeros() {
           guard.zeros = 1;
           break;
         }
+        if (guards_.rest.directed(number)) {  // the series has one side for both
+          guard.zeros = -1;
+          break;
+        }
         const auto load = [&] {
           return series_.cone(place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
         };
@@ -181,15 +185,15 @@ void EventEngine::Run::set_guard_zeros() {
                                 guard, [&] { return series_.surface(place); }, 1, terms);
         break;
       }
-      case GuardKind::slide_above:
-      case GuardKind::slide_below:
-        guard.zeros = push_zeros_[2 * place + (guard.kind == GuardKind::slide_above ? 1 : 0)];
-        break;
       case GuardKind::corner:
         if (fresh_switch_[place] != 0 &&
             std::abs(guards_.value(guard)) <=
                 std::max(1e-12 * guard.scale, kRoundingUnits * surface_rounding(place)))
           guard.zeros = -1;  // of some order: its samples tell
+        break;
+      case GuardKind::slide_above:
+      case GuardKind::slide_below:
+        guard.zeros = push_zeros_[2 * place + (guard.kind == GuardKind::slide_above ? 1 : 0)];
         break;
       default:
         break;

@@ -24,7 +24,7 @@ bool is_reaction(const Guard& guard) {
 }
 
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
-    : sharing(system, work), system_(system), work_(work), motion_(motion) {
+    : sharing(system, work), rest(system, work), system_(system), work_(work), motion_(motion) {
   const model::Layout& layout = system.layout();
   has_massless_ =
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
@@ -148,6 +148,7 @@ void Guards::build() {
   quadratic_ = true;
   only_gaps_ = true;
   const Mode& mode = motion_.mode();
+  rest.set_mode(mode);
   const bool redundant = motion_.redundant();
   if (redundant) {
     const int active = motion_.active();
@@ -230,12 +231,11 @@ void Guards::build() {
       if (info.whole || level + 1 < static_cast<long>(info.levels.size())) add(GuardKind::level_above, k);
     }
   }
-  for (std::size_t w = 0; w < system_.watches().size(); ++w) add(GuardKind::watch, static_cast<int>(w));
   add_corners();
+  for (std::size_t w = 0; w < system_.watches().size(); ++w) add(GuardKind::watch, static_cast<int>(w));
   build_observed();
 }
 
-void Guards::build_observed() {
 // Switches that contain a sliding one, at every combination of sides: those sides are part of the field that is slid on.
 void Guards::add_corners() {
   const std::span<const int> outer = motion_.outer();
@@ -261,6 +261,7 @@ void Guards::add_corners() {
   }
 }
 
+void Guards::build_observed() {
   while (!list_.empty() && list_.back().kind == GuardKind::observed) list_.pop_back();
   for (int k = 0; k < system_.layout().observed; ++k) {
     const model::SwitchInfo& info = system_.observed()[k];
@@ -292,9 +293,18 @@ double Guards::limit(int relation) const {
 }
 
 // What friction leaves of its limit, on one side.
-double Guards::cone(int relation, int tangent, int side) const {
-  const double force = motion_.tangent()[system_.relations()[relation].first_tangent + tangent];
-  return work_.relation[relation].tangent[tangent].mu_static * limit(relation) - side * force;
+double Guards::cone(int relation, int tangent, int side) {
+  const int number = system_.relations()[relation].first_tangent + tangent;
+  const double force = motion_.tangent()[number];
+  if (!rest.directed(number))
+    return work_.relation[relation].tangent[tangent].mu_static * limit(relation) - side * force;
+  // Friction that pushes forward ends with a slip backwards.
+  rest.take_direction(number, -side);
+  static_cast<void>(system_.rows(work_, relation));
+  const double most = work_.relation[relation].tangent[tangent].mu_static * limit(relation);
+  rest.take_back();
+  static_cast<void>(system_.rows(work_, relation));
+  return most - side * force;
 }
 
 // The same for any reaction of those that are possible: also one that pulls, whose pressure counts with its sign.
@@ -364,6 +374,8 @@ double Guards::value(const Guard& guard) {
     case GuardKind::held_above:
     case GuardKind::held_below:
       return guard.band - guard.sign * (surface_value(guard.place) - guard.level);
+    case GuardKind::corner:
+      return guard.sign * (motion_.corner_value(guard.outer, guard.tangent) - guard.level);
     case GuardKind::slide_above:
       return -guard.sign * motion_.sliding_rate(guard.place, 1);
     case GuardKind::slide_below:
@@ -374,8 +386,6 @@ double Guards::value(const Guard& guard) {
       return guard.sign * (s - guard.level);
     }
     case GuardKind::watch: {
-    case GuardKind::corner:
-      return guard.sign * (motion_.corner_value(guard.outer, guard.tangent) - guard.level);
       double value = 0;
       system_.watches()[guard.place].value.evaluate(work_.in.data(), &value, work_.registers.data());
       return value;

@@ -26,6 +26,7 @@
 #include "mode_motion.hpp"
 #include "reaction_conditions.hpp"
 #include "reaction_sharing.hpp"
+#include "rest_laws.hpp"
 
 namespace judder::engines {
 
@@ -46,8 +47,8 @@ enum class GuardKind : std::uint8_t {
   slide_below,
   held_above,
   held_below,
-  observed,
   corner,
+  observed,
   watch
 };
 
@@ -139,14 +140,15 @@ class Guards {
   }
 
   ReactionSharing sharing;
+  RestLaws rest;
 
  private:
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
   void add_margins(int block);
+  void add_corners();
   [[nodiscard]] double force_noise(const Guard& guard) const;
   [[nodiscard]] double limit(int relation) const;
-  void add_corners();
-  [[nodiscard]] double cone(int relation, int tangent, int side) const;
+  [[nodiscard]] double cone(int relation, int tangent, int side);
   [[nodiscard]] double slip_terms(const Guard& guard) const;
   [[nodiscard]] double condition_value(const Guard& guard) const;
   [[nodiscard]] double watch_noise(int watch);

@@ -1,0 +1,86 @@
+#include "rest_laws.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace judder::engines {
+namespace {
+
+constexpr double kParallel = 1e-10;  ///< relative slack of rows for rounding
+constexpr double kZero = 1e-9;  ///< share of its terms below which a surface is at zero beside a row at rest
+
+}  // namespace
+
+RestLaws::RestLaws(const model::System& system, model::Workspace& work)
+    : system_(system), work_(work), nested_(system, work) {
+  rows_.resize(system.layout().tangents);
+  surface_.resize(2 + system.layout().integrated());
+}
+
+void RestLaws::set_mode(const Mode& mode) {
+  const int n = system_.layout().coordinates;
+  any_ = false;
+  for (std::vector<Turned>& row : rows_) row.clear();
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.law_constant || relation.smooth_friction || mode.normal[r] == NormalStatus::open) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (mode.tangent[number] != TangentStatus::stick) continue;
+      const double* w = system_.rows(work_, r).tangent[j].w;
+      for (int k = 0; k < system_.layout().switches; ++k) {
+        const model::SwitchInfo& info = system_.switches()[k];
+        if (info.time_only || mode.slides(k)) continue;
+        info.surface.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
+        const double* slope = surface_.data() + 2 + n;
+        int first = 0;
+        while (first < n && w[first] == 0) ++first;
+        if (first == n) break;
+        const double ratio = slope[first] / w[first];
+        double terms = 0;
+        bool parallel = true;
+        for (int i = 0; i < n && parallel; ++i) {
+          parallel =
+              std::abs(slope[i] - ratio * w[i]) <= kParallel * (std::abs(slope[i]) + std::abs(ratio * w[i]));
+          terms += std::abs(slope[i] * work_.in[system_.layout().v() + i]);
+        }
+        if (!parallel || ratio == 0 || !std::isfinite(ratio)) continue;
+        double lower = 0;
+        if (std::abs(distance_from_level(info, surface_[0], lower)) >
+            kZero * std::max(terms, std::abs(surface_[0])))
+          continue;
+        rows_[number].push_back({k, lower, ratio > 0});
+        any_ = true;
+      }
+    }
+  }
+}
+
+void RestLaws::take_direction(int number, int direction) {
+  double* side = work_.in.data() + system_.layout().side();
+  const int switches = system_.layout().switches;
+  kept_.assign(side, side + switches);
+  turned_.clear();
+  around_.clear();
+  for (const Turned& turned : rows_[number]) {
+    side[turned.place] = turned.lower + ((direction > 0) == turned.along ? 1 : 0);
+    turned_.push_back(turned.place);
+  }
+  const auto in = [](const std::vector<int>& list, int item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  for (int k = 0; k < switches; ++k) {
+    const std::vector<int>& inner = system_.switches()[k].inner;
+    if (system_.switches()[k].time_only || in(turned_, k)) continue;
+    if (!std::any_of(inner.begin(), inner.end(), [&](int i) { return in(turned_, i) || in(around_, i); }))
+      continue;
+    around_.push_back(k);
+    side[k] = nested_.judge(k, turned_).side;
+  }
+}
+
+void RestLaws::take_back() {
+  std::copy(kept_.begin(), kept_.end(), work_.in.begin() + system_.layout().side());
+}
+
+}  // namespace judder::engines
