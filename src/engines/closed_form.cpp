@@ -274,6 +274,20 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     }
     return out;
   };
+  RestLaws rest(c.system, c.work);
+  rest.set_mode(c.mode);
+  // Of friction that pushes to one side, and ends with a slip to the other.
+  const auto limit_towards = [&](int r, int number, int side) {
+    if (!rest.directed(number)) return limit(r, number, true);
+    std::vector<double> here;
+    rest.take_direction(number, -side);
+    c.evaluate(here);
+    rest.take_back();
+    std::swap(here, values_);
+    Row out = limit(r, number, true);
+    std::swap(here, values_);
+    return out;
+  };
   const auto condition = [&](const Guard& guard) {
     Row out;
     for (const ReactionConditions::Part& part : c.guards.condition(guard)) {
@@ -282,7 +296,7 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
         law = scaled(stack.normal[part.relation], part.side);
       } else {
         const int number = c.system.relations()[part.relation].first_tangent + part.tangent;
-        law = limit(part.relation, number, true);
+        law = limit_towards(part.relation, number, part.side > 0 ? 1 : -1);
         add(law, stack.tangent[number], -part.side);
       }
       out.resize(law.size());
@@ -290,8 +304,6 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     }
     return out;
   };
-  RestLaws rest(c.system, c.work);
-  rest.set_mode(c.mode);
   for (int g = 0; g < c.guards.size(); ++g) {
     const Guard& guard = c.guards.list()[g];
     const int index = g;
@@ -310,18 +322,7 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       case GuardKind::cone_plus:
       case GuardKind::cone_minus: {
         const int side = guard.kind == GuardKind::cone_plus ? 1 : -1;
-        Row cone;
-        if (rest.directed(number())) {
-          rest.take_direction(number(), -side);
-          std::vector<double> here;
-          c.evaluate(here);
-          rest.take_back();
-          std::swap(here, values_);
-          cone = limit(place, number(), true);
-          std::swap(here, values_);
-        } else {
-          cone = limit(place, number(), true);
-        }
+        Row cone = limit_towards(place, number(), side);
         add(cone, stack.tangent[number()], -side);
         take(index, std::move(cone));
         break;

@@ -137,6 +137,15 @@ void EventEngine::Run::set_guard_zeros() {
         for (const ReactionConditions::Part& part : guards_.condition(guard))
           scale = std::max(scale, part.weight * motion_.natural_force(part.relation, part.tangent));
         if (!(scale > 0) || std::abs(value) > kSmall * scale) break;
+        const bool directed = std::any_of(
+            guards_.condition(guard).begin(), guards_.condition(guard).end(), [this](const auto& part) {
+              return part.tangent >= 0 &&
+                     guards_.rest.directed(system_.relations()[part.relation].first_tangent + part.tangent);
+            });
+        if (directed) {  // the series has one side for both directions
+          guard.zeros = -1;
+          break;
+        }
         guard.zeros = order_of(
             guard, [&] { return series_.condition(guards_.condition(guard)); }, 0, scale);
         break;

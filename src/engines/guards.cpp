@@ -308,7 +308,7 @@ double Guards::cone(int relation, int tangent, int side) {
 }
 
 // The same for any reaction of those that are possible: also one that pulls, whose pressure counts with its sign.
-double Guards::condition_value(const Guard& guard) const {
+double Guards::condition_value(const Guard& guard) {
   double sum = 0;
   for (const ReactionConditions::Part& part : condition(guard)) {
     if (part.tangent < 0) {
@@ -316,6 +316,12 @@ double Guards::condition_value(const Guard& guard) const {
       continue;
     }
     const model::Relation& relation = system_.relations()[part.relation];
+    const int number = relation.first_tangent + part.tangent;
+    const bool directed = rest.directed(number);
+    if (directed) {
+      rest.take_direction(number, part.side > 0 ? -1 : 1);
+      static_cast<void>(system_.rows(work_, part.relation));
+    }
     const model::RelationRows& rows = work_.relation[part.relation];
     double limit = rows.base;
     for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
@@ -323,8 +329,12 @@ double Guards::condition_value(const Guard& guard) const {
       const double pressed = motion_.mode().pressed[fed] < 0 ? -1 : 1;
       limit += rows.factors[f] * (pressed * motion_.normal()[fed]);
     }
-    const double force = motion_.tangent()[relation.first_tangent + part.tangent];
-    sum += part.weight * (rows.tangent[part.tangent].mu_static * limit - part.side * force);
+    sum +=
+        part.weight * (rows.tangent[part.tangent].mu_static * limit - part.side * motion_.tangent()[number]);
+    if (directed) {
+      rest.take_back();
+      static_cast<void>(system_.rows(work_, part.relation));
+    }
   }
   return sum;
 }

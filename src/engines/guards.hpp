@@ -150,7 +150,7 @@ class Guards {
   [[nodiscard]] double limit(int relation) const;
   [[nodiscard]] double cone(int relation, int tangent, int side);
   [[nodiscard]] double slip_terms(const Guard& guard) const;
-  [[nodiscard]] double condition_value(const Guard& guard) const;
+  [[nodiscard]] double condition_value(const Guard& guard);
   [[nodiscard]] double watch_noise(int watch);
   [[nodiscard]] double surface_value(int k);
   [[nodiscard]] double interval_noise(const expr::Program& program);
