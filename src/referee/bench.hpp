@@ -55,7 +55,8 @@ struct Reading {
   bool judged = false;
   bool slides = false;
   bool works_told = false;
-  bool power_sure = true;  ///< the powers are those of the motion (not where fields are combined otherwise)
+  bool power_sure =
+      true;  ///< the powers are those of the motion (not where a switch is about to change inside the combination)
   double time = 0;
   std::vector<double> in;
   std::vector<Surface> surface;
@@ -108,12 +109,18 @@ struct Referee::Bench {
   [[nodiscard]] double lower_side(int k, double value, double& distance) const;
   [[nodiscard]] double side_by_value(int k, double value) const;
   /// Puts the sliding switches on their sides by the bits of `corner`, and those around them where their values then are.
-  double take_corner(const Reading& reading, int corner);
+  /// `turned`: those of them that are about to change there take their upper side by its bits, in the order in which they are met.
+  double take_corner(const Reading& reading, int corner, unsigned turned);
+  [[nodiscard]] double side_beside(int k, int corner, unsigned turned);
+  [[nodiscard]] double size_of(int i) const;
+  [[nodiscard]] bool never_moves(int k);
+  void judge_equality(const Reading& reading, int k, double value);
   void find_sliding(const Reading& reading);
   [[nodiscard]] bool right_by_neighbours(const Reading& reading, int k, double allowance);
   [[nodiscard]] bool matters(int k);
   void all_outputs(std::vector<double>& out);
   void judge_relation(Reading& reading, int r);
+  [[nodiscard]] double limit_at_rest(const Reading& reading, int r, int j, int direction, double told);
   void judge_motion(Reading& reading);
   [[nodiscard]] double motion_residuals(const Reading& reading, bool record);
   void combine_corners(const Reading& reading);
@@ -147,7 +154,9 @@ struct Referee::Bench {
   static constexpr double kStages = 13;
   static constexpr double kEpsilon = 2.220446049250313e-16;
   static constexpr std::size_t kMostFindings = 256;
-  static constexpr int kMostCorners = 10;  ///< sliding switches whose fields are all combined
+  static constexpr int kMostCorners = 10;        ///< sliding switches whose fields are all combined
+  static constexpr std::size_t kFewCorners = 3;  ///< the same where nothing asks for it
+  static constexpr unsigned kMostDoubts = 4;
 
   const model::System& system;
   const model::Layout& layout;
@@ -199,7 +208,11 @@ struct Referee::Bench {
       outputs_other, powers, jacobian, jacobian_here, kept_sides;
   std::vector<int> sliding;         ///< switches that slide at the present point
   std::vector<double> lower_sides;  ///< their lower sides
-  std::vector<double> combined;     ///< forces and rates
+  std::vector<int> around;          ///< switches that contain one of them
+  unsigned doubts = 0;              ///< of these, met at corners where they are about to change
+  bool powers_combined = false;     ///< corner_powers are those of the motion
+  std::vector<double> corner_powers, displaced, set_off;
+  std::vector<double> combined;  ///< forces and rates
   std::vector<expr::Interval> interval_in, interval_out, interval_registers;
   std::array<double, 5> stiff_weights{};
   std::array<std::array<double, 5>, 2>

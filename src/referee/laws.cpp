@@ -84,17 +84,28 @@ double Referee::Bench::side_by_value(int k, double value) const {
 void Referee::Bench::find_sliding(const Reading& reading) {
   sliding.clear();
   lower_sides.clear();
+  around.clear();
+  doubts = 0;
   for (int k = 0; k < layout.switches; ++k) {
-    if (reading.surface[k] != Surface::slides) continue;
+    const model::SwitchInfo& info = system.switches()[k];
+    if (reading.surface[k] != Surface::slides) {
+      const auto in = [](const std::vector<int>& list, int item) {
+        return std::find(list.begin(), list.end(), item) != list.end();
+      };
+      const bool contains = std::any_of(info.inner.begin(), info.inner.end(),
+                                        [&](int j) { return in(sliding, j) || in(around, j); });
+      if (contains && !info.time_only) around.push_back(k);
+      continue;
+    }
     double value = 0;
     double distance = 0;
-    system.switches()[k].value.evaluate(work.in.data(), &value, work.registers.data());
+    info.value.evaluate(work.in.data(), &value, work.registers.data());
     sliding.push_back(k);
     lower_sides.push_back(lower_side(k, value, distance));
   }
 }
 
-double Referee::Bench::take_corner(const Reading& reading, int corner) {
+double Referee::Bench::take_corner(const Reading& reading, int corner, unsigned turned) {
   double* sides = work.in.data() + layout.side();
   double weight = 1;
   for (std::size_t i = 0; i < sliding.size(); ++i) {
@@ -103,16 +114,93 @@ double Referee::Bench::take_corner(const Reading& reading, int corner) {
     weight *= above ? share : 1 - share;
     sides[sliding[i]] = lower_sides[i] + (above ? 1 : 0);
   }
-  for (int k = 0; k < layout.switches; ++k) {
-    if (reading.surface[k] != Surface::away) continue;
-    double value = 0;
-    const expr::Program& program = system.switches()[k].value;
-    program.evaluate(work.in.data(), &value, work.registers.data());
-    double told = 0;
-    program.evaluate(reading.in.data(), &told, work.registers.data());
-    if (value != told) sides[k] = side_by_value(k, value);
-  }
+  for (const int k : around) sides[k] = side_beside(k, corner, turned);
   return weight;
+}
+
+// The side of a switch around those that are slid on, at a corner: by value, and where it is zero there, by its value a little away from the
+// surfaces, on the sides that the corner stands for.
+double Referee::Bench::side_beside(int k, int corner, unsigned turned) {
+  constexpr double kAway = 1e-4;  // share of what the state has been
+  const model::SwitchInfo& info = system.switches()[k];
+  double value = 0;
+  double distance = 0;
+  info.value.evaluate(work.in.data(), &value, work.registers.data());
+  const double lower = lower_side(k, value, distance);
+  if (distance > allowed * std::max(surface[k], std::abs(value))) {
+    const double slack = rounding(info.value, 0);
+    if (distance > slack) return side_by_value(k, value);
+  }
+  if (never_moves(k)) return lower + info.at_zero;
+  const int width = layout.integrated();
+  displaced = work.in;
+  for (std::size_t i = 0; i < sliding.size(); ++i) {
+    system.switches()[sliding[i]].surface.evaluate(work.in.data(), other.data(), work.registers.data());
+    double norm = 0;
+    for (int j = 0; j < width; ++j) norm = std::hypot(norm, other[2 + j] * size_of(j));
+    if (!(norm > 0)) continue;
+    const double sign = ((corner >> i) & 1) != 0 ? kAway : -kAway;
+    for (int j = 0; j < width; ++j)
+      displaced[1 + j] += sign * other[2 + j] * size_of(j) * (size_of(j) / norm);
+  }
+  double beyond = 0;
+  info.value.evaluate(displaced.data(), &beyond, work.registers.data());
+  double margin = 0;
+  const double lower_beyond = lower_side(k, beyond, margin);
+  if (margin > 16 * distance && lower_beyond == lower) return side_by_value(k, beyond);
+  // At zero for another reason: about to change there.
+  const unsigned bit = doubts++;
+  return lower + (bit < kMostDoubts && ((turned >> bit) & 1U) != 0 ? 1 : 0);
+}
+
+// What a component of the state has been, or is.
+double Referee::Bench::size_of(int i) const {
+  const double seen = i < n ? position[i] : i < 2 * n ? velocity[i - n] : state[i - 2 * n];
+  const double size = std::max(seen, std::abs(work.in[1 + i]));
+  return size > 0 ? size : 1;
+}
+
+// Whether the argument of a switch is the same number wherever the state is, with the sides as they are.
+bool Referee::Bench::never_moves(int k) {
+  const expr::Program& program = system.switches()[k].value;
+  double here = 0;
+  program.evaluate(work.in.data(), &here, work.registers.data());
+  for (int probe = 1; probe <= 3; ++probe) {
+    displaced = work.in;
+    for (int i = 0; i <= layout.integrated(); ++i) {
+      const double size = i == 0 ? std::max(1.0, std::abs(work.in[0])) : size_of(i - 1);
+      displaced[i] +=
+          size * (0.3819660112501051 * probe + 0.1180339887498949 * i) * ((i + probe) % 2 != 0 ? 1 : -1);
+    }
+    double there = 0;
+    program.evaluate(displaced.data(), &there, work.registers.data());
+    if (there != here) return false;
+  }
+  return true;
+}
+
+// A surface that is exactly zero whatever the state has the side that the language gives at equality.
+void Referee::Bench::judge_equality(const Reading& reading, int k, double value) {
+  const model::SwitchInfo& info = system.switches()[k];
+  double distance = 0;
+  const double lower = lower_side(k, value, distance);
+  double* sides = work.in.data() + layout.side();
+  const double right = lower + info.at_zero;
+  if (distance != 0 || info.time_only || sides[k] == right || !never_moves(k)) return;
+  if (reading.slides) {
+    find_sliding(reading);
+    if (std::find(around.begin(), around.end(), k) != around.end()) return;
+  }
+  kept_sides.assign(sides, sides + layout.switches);
+  all_outputs(outputs);
+  sides[k] = right;
+  all_outputs(outputs_other);
+  std::copy(kept_sides.begin(), kept_sides.end(), sides);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (std::isnan(outputs[i]) || outputs[i] == outputs_other[i]) continue;
+    check(Law::side, k, reading.time, 1, 0);
+    return;
+  }
 }
 
 void Referee::Bench::judge_switch(const Reading& reading, int k) {
@@ -122,6 +210,7 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
   surface[k] = std::max(surface[k], std::abs(value));
   const double side = reading.in[layout.side() + k];
   const bool slides = reading.surface[k] != Surface::away;
+  if (reading.surface[k] != Surface::slides) judge_equality(reading, k, value);
   double amount = outside(k, side, value);
   // A table that is left in a branch that is not taken has no value there.
   if (std::isnan(amount)) amount = std::numeric_limits<double>::infinity();
@@ -250,6 +339,59 @@ bool Referee::Bench::matters(int k) {
 
 // --- contacts, constraints, joints ---
 
+// The limit of friction at rest against a slip in one direction: the law of that slip, with the sides that switches of the velocity have as soon as
+// it moves. `told`: that with the sides told.
+double Referee::Bench::limit_at_rest(const Reading& reading, int r, int j, int direction, double told) {
+  constexpr double kAway = 1e-4;  // share of what the velocities have been
+  const model::Relation& relation = system.relations()[r];
+  const double* w = work.relation[r].tangent[j].w;
+  double* sides = work.in.data() + layout.side();
+  double norm = 0;
+  for (int i = 0; i < n; ++i) norm = std::hypot(norm, w[i] * size_of(n + i));
+  if (!(norm > 0)) return told;
+  set_off = work.in;
+  for (int i = 0; i < n; ++i)
+    set_off[layout.v() + i] += direction * kAway * w[i] * size_of(n + i) * (size_of(n + i) / norm);
+  std::vector<int>& turned = sliding;
+  turned.clear();
+  kept_sides.assign(sides, sides + layout.switches);
+  for (int k = 0; k < layout.switches; ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (info.time_only || reading.surface[k] == Surface::slides) continue;
+    double value = 0;
+    double distance = 0;
+    info.value.evaluate(work.in.data(), &value, work.registers.data());
+    const double lower = lower_side(k, value, distance);
+    const bool around_turned = std::any_of(info.inner.begin(), info.inner.end(), [&](int inner) {
+      return std::find(turned.begin(), turned.end(), inner) != turned.end();
+    });
+    double side = sides[k];
+    if (distance > allowed * surface[k] + rounding(info.value, 0)) {
+      if (around_turned) side = side_by_value(k, value);
+    } else {
+      double there = 0;
+      double margin = 0;
+      info.value.evaluate(set_off.data(), &there, work.registers.data());
+      const double lower_there = lower_side(k, there, margin);
+      if (margin > 16 * distance && lower_there == lower) side = side_by_value(k, there);
+    }
+    if (side == sides[k]) continue;
+    sides[k] = set_off[layout.side() + k] = side;
+    turned.push_back(k);
+  }
+  double limit = told;
+  if (!turned.empty()) {
+    const model::RelationRows& rows = system.rows(work, r);
+    double load_there = rows.base;
+    for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+      load_there += rows.factors[f] * std::abs(reading.normal_force[relation.feeds[f]]);
+    limit = rows.tangent[j].mu_static * load_there;
+  }
+  std::copy(kept_sides.begin(), kept_sides.end(), sides);
+  if (!turned.empty()) static_cast<void>(system.rows(work, r));
+  return limit;
+}
+
 void Referee::Bench::judge_relation(Reading& reading, int r) {
   const model::Relation& relation = system.relations()[r];
   const double t = reading.time;
@@ -366,7 +508,10 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       check(sigma == 0 ? Law::stick : Law::direction, r, t, amount, allowance);
     }
     if (status == Tangent::stick) {
-      const double limit = row.mu_static * load_here;
+      const double limit =
+          !relation.law_constant && friction != 0
+              ? limit_at_rest(reading, r, j, friction > 0 ? -1 : 1, row.mu_static * load_here)
+              : row.mu_static * load_here;
       double allowance = allowed * std::max(tangential_force[number], row.mu_static * load_scale[r]);
       if (std::abs(friction) - limit > allowance)
         allowance += force_rounding(row.w) + rounding(relation.law, 0) * row.mu_static;
@@ -389,14 +534,16 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
         allowance += rounding(relation.law, 0) * std::abs(row.mu) + rounding(relation.law, own) * load_terms +
                      64 * kEpsilon * tangential_force[number];
       }
-      if (amount > allowance && reading.slides) {
-        // A law that a sliding switch changes: between its values on the two sides.
-        find_sliding(reading);
+      if (reading.slides) find_sliding(reading);
+      const bool few = sliding.size() <= kFewCorners;
+      if (reading.slides && (amount > allowance || (few && relation.feeds.empty()))) {
+        // A law that a sliding switch changes: the combination of its values on the two sides; with the reaction of a contact in it, between these.
         double low = kInfinity;
         double high = -kInfinity;
+        double mean = 0;
         const int count = static_cast<int>(std::min<std::size_t>(sliding.size(), kMostCorners));
         for (int c = 0; c < (1 << count); ++c) {
-          static_cast<void>(take_corner(reading, c));
+          const double weight = take_corner(reading, c, 0);
           const model::RelationRows& corner = system.rows(work, r);
           double load_there = corner.base;
           for (std::size_t f = 0; f < relation.feeds.size(); ++f)
@@ -404,10 +551,12 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
           const double value = -factor * corner.tangent[j].mu * load_there;
           low = std::min(low, value);
           high = std::max(high, value);
+          mean += weight * value;
         }
         load(reading);
         static_cast<void>(system.rows(work, r));
-        amount = std::max(low - friction, friction - high);
+        amount = few && relation.feeds.empty() && doubts == 0 ? std::abs(friction - mean)
+                                                              : std::max(low - friction, friction - high);
       }
       check(Law::friction, r, t, amount, allowance);
     }
@@ -417,12 +566,15 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
 // --- equations of motion ---
 
 void Referee::Bench::judge_motion(Reading& reading) {
+  powers_combined = false;
   if (reading.slides) {
     if (!evaluate_motion()) return;
-    if (motion_residuals(reading, false) > 1) {
+    find_sliding(reading);
+    // Sides between the two enter the equations linearly, as a rule: then the combination is that of the sides. It is made from the fields wherever
+    // that costs little or something stands around.
+    if (sliding.size() <= kFewCorners || !around.empty() || motion_residuals(reading, false) > 1)
       combine_corners(reading);
-      reading.power_sure = false;
-    }
+    reading.power_sure = !powers_combined || doubts == 0;
   }
   static_cast<void>(motion_residuals(reading, true));
 }
@@ -459,24 +611,46 @@ double Referee::Bench::motion_residuals(const Reading& reading, bool record) {
 
 // Filippov: the fields on both sides of every surface that is slid on, with products of the coefficients.
 void Referee::Bench::combine_corners(const Reading& reading) {
-  find_sliding(reading);
   const int count = static_cast<int>(sliding.size());
   if (count > kMostCorners) return;
-  combined.assign(static_cast<std::size_t>(n) + layout.states, 0.0);
-  for (int c = 0; c < (1 << count); ++c) {
-    const double weight = take_corner(reading, c);
-    if (!evaluate_motion()) break;
-    for (int i = 0; i < n; ++i) combined[i] += weight * h[i];
-    for (int i = 0; i < layout.states; ++i) combined[n + i] += weight * rates[i];
+  double best = kInfinity;
+  unsigned chosen = 0;
+  unsigned passes = 1;
+  // Switches that are about to change at a corner may stand on either side: what fits best is taken. The last pass is that one again.
+  for (unsigned turned = 0; turned <= passes; ++turned) {
+    doubts = 0;
+    combined.assign(static_cast<std::size_t>(n) + layout.states, 0.0);
+    corner_powers.assign(powers.size(), 0.0);
+    const unsigned pass = turned == passes ? chosen : turned;
+    for (int c = 0; c < (1 << count); ++c) {
+      const double weight = take_corner(reading, c, pass);
+      if (!evaluate_motion()) break;
+      for (int i = 0; i < n; ++i) combined[i] += weight * h[i];
+      for (int i = 0; i < layout.states; ++i) combined[n + i] += weight * rates[i];
+      system.powers(work, powers.data());
+      for (std::size_t e = 0; e < powers.size(); ++e) corner_powers[e] += weight * powers[e];
+      load(reading);
+    }
     load(reading);
+    std::copy_n(combined.begin(), n, h.begin());
+    std::copy_n(combined.begin() + n, layout.states, rates.begin());
+    if (turned == 0 && doubts > 0) passes = 1U << std::min(doubts, kMostDoubts);
+    if (passes == 1) break;
+    if (turned == passes) break;
+    const double worst = motion_residuals(reading, false);
+    if (worst >= best) continue;
+    best = worst;
+    chosen = turned;
   }
-  load(reading);
-  std::copy_n(combined.begin(), n, h.begin());
-  std::copy_n(combined.begin() + n, layout.states, rates.begin());
+  powers_combined = true;
 }
 
 void Referee::Bench::read_energy(Reading& reading) {
-  system.powers(work, powers.data());
+  if (powers_combined) {
+    powers = corner_powers;
+  } else {
+    system.powers(work, powers.data());
+  }
   const auto& audits = system.audits();
   for (const model::AuditInfo& element : audits) {
     if (element.power < 0) continue;
