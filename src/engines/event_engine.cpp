@@ -94,6 +94,8 @@ EventEngine::Run::Run(const model::System& system)
   watch_rising_.resize(system.watches().size());
   watch_side_.resize(system.watches().size());
   crossed_.resize(layout_.observed);
+  turned_.resize(layout_.observed);
+  observed_before_.resize(layout_.observed);
   crossed_side_.resize(layout_.observed);
   crossed_value_.resize(layout_.observed);
   ahead_.resize(work_.in.size());
@@ -122,10 +124,15 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
   begin(resume);
   if (result_.status.reason == Reason::done) {
     tell_start();
+    // The run before may have ended just where something happens, without having seen what it does behind its end.
+    if (resume != nullptr && t_ < options_.until && meets_at_once()) {
+      limit_ = timetable_.next(t_, options_.until);
+      if (handle_guards()) tell_after();
+    }
     constexpr long kMostInstants = 1000;  ///< at one time, and more where much can happen together
     long instants_here = 0;
     double handled_at = t_;
-    while (t_ < options_.until && !stop_by_watch_) {
+    while (t_ < options_.until && !stop_by_watch_ && result_.status.reason == Reason::done) {
       if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
         static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
         break;
@@ -184,6 +191,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   timetable_.restart();
   motion_.release_pins();  // where the last run ended is not where this one starts
   phase_ = {};
+  resumed_at_ = kNone;
   accumulation_end_ = kNone;
   for (Tail& tail : tails_) tail.end = kNone;
   stop_by_watch_ = false;

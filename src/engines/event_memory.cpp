@@ -107,7 +107,7 @@ bool EventEngine::Run::take_up(const Moment& from) {
   h_ = from.step;
   if (!restart()) return false;
 
-  t_ = from.time;
+  t_ = resumed_at_ = from.time;
   h_ = from.step;
   mode_ = from.mode;
   std::copy_n(from.y.begin(), layout_.integrated(), y_.begin());

@@ -137,6 +137,7 @@ struct EventEngine::Run {
   // --- event_scan.cpp: zeros of event functions along a step, and landing on them ---
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
   [[nodiscard]] bool gives_way_at_once(double h);
+  [[nodiscard]] bool meets_at_once();
   [[nodiscard]] bool reaches_surface(double rounding);
   [[nodiscard]] double unmoved(int k, double h);
   void start_parabolas(double h);
@@ -358,6 +359,8 @@ struct EventEngine::Run {
   std::vector<std::uint8_t> watch_rising_;
   std::vector<std::int8_t> watch_side_;  ///< sign that a watch has, carried over its zeros; 0: not known
   std::vector<std::uint8_t> crossed_;    ///< by observed switch: its own zero brought us here
+  std::vector<std::uint8_t> turned_;     ///< by observed switch: it has changed its side at this instant
+  std::vector<double> observed_before_;  ///< by observed switch: its side before
   std::vector<double> crossed_side_;     ///< the side that it then goes to
   std::vector<double> crossed_value_;    ///< its surface there
   std::vector<double> ahead_;            ///< inputs a little later
@@ -431,6 +434,7 @@ struct EventEngine::Run {
   bool stop_by_watch_ = false;
   double last_flight_ = 0;  ///< length of the last phase, a good first step for the next
   double phase_start_ = 0;
+  double resumed_at_ = 0;                 ///< time at which the run was taken up; NaN: it was not
   PhaseMemory phase_;                     ///< state and mode where the present mode was set
   std::vector<Interval> open_intervals_;  ///< by relation; from = NaN: none
   std::vector<double> last_reaction_;

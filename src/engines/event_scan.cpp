@@ -180,7 +180,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     guard.band = std::max(guard.band, kRoundingUnits * surface_rounding(guard.place));
   }
 
-  const bool first_of_phase = t_ == phase_start_;
+  const bool first_of_phase = t_ == phase_start_ || t_ == resumed_at_;
   if (first_of_phase) {
     start_values_.resize(std::max<std::size_t>(start_values_.size(), count));
     motion_.load(t_, y_.data());
@@ -384,6 +384,45 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     }
   }
   return first_guard_ >= 0;
+}
+
+// Slips and surfaces that are zero here, to rounding of the state and of the time, and on their way to the other side.
+bool EventEngine::Run::meets_at_once() {
+  constexpr double kBits = 64 * kEpsilon;
+  together_.clear();
+  if (!(t_ > phase_start_)) return false;  // the mode has just been decided
+  motion_.load(t_, y_.data());
+  if (!motion_.evaluate()) return false;
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Guard& guard = list[i];
+    double rate = 0;
+    double terms = 0;
+    double rounding = 0;
+    if (guard.kind == GuardKind::slip) {
+      const model::RelationRows::Tangent& row = system_.rows(work_, guard.place).tangent[guard.tangent];
+      rate = row.zeta;
+      terms = std::abs(row.zeta);
+      for (int k = 0; k < layout_.coordinates; ++k) {
+        rate += row.w[k] * motion_.acceleration()[k];
+        terms += std::abs(row.w[k] * motion_.acceleration()[k]);
+      }
+      rate *= guard.sign;
+      rounding = std::max(guard.noise, slip_rounding(guard.place, guard.tangent));
+      load_statuses();
+    } else if (guard.kind == GuardKind::side || guard.kind == GuardKind::level_below ||
+               guard.kind == GuardKind::level_above) {
+      rate = (guard.kind == GuardKind::level_above ? -1 : guard.sign) * motion_.surface_rate(guard.place);
+      terms = surface_rate_scale(guard.place);
+      rounding = kRoundingUnits * surface_rounding(guard.place);
+    } else {
+      continue;
+    }
+    if (!(rate < -kSmallRate * terms)) continue;
+    const double value = guards_.value(guard);
+    if (value <= rounding - rate * kBits * std::abs(t_)) together_.push_back(static_cast<int>(i));
+  }
+  return !together_.empty();
 }
 
 // A slip, a load or a gap that begins the phase with next to nothing, and is used up before the first sample: no polynomial of the step sees where.

@@ -99,7 +99,10 @@ void EventEngine::Run::cross_observed(const Guard& guard) {
 // by value; at a level by where the motion goes, and if it stays there, the side that the language gives. True: a side has changed.
 bool EventEngine::Run::take_observed() {
   if (layout_.observed == 0) return false;
+  std::copy_n(work_.in.begin() + layout_.observed_side(), layout_.observed, observed_before_.begin());
   bool changed = timetable_.observe(t_, work_.in.data());
+  for (int k = 0; k < layout_.observed; ++k)
+    turned_[k] = work_.in[layout_.observed_side() + k] != observed_before_[k] ? 1 : 0;
   if (motion_.evaluate()) motion_.publish();
   for (int k = 0; k < layout_.observed; ++k) {
     const model::SwitchInfo& info = system_.observed()[k];
@@ -112,13 +115,19 @@ bool EventEngine::Run::take_observed() {
     const double bound = kRoundingUnits * rounding_of(info.value);
     double& side = work_.in[layout_.observed_side() + k];
     double next = distance > 0 ? lower + 1 : lower;
-    if (crossed_[k] != 0 && std::abs(s - crossed_value_[k]) <= bound) {
+    // Where a switch inside it has turned, its surface goes elsewhere: abs(x) comes down to zero and rises again.
+    const bool turned = std::any_of(info.inner.begin(), info.inner.end(), [this](int inner) {
+      return inner < layout_.switches ? mode_.side[inner] != reference_.side[inner]
+                                      : turned_[inner - layout_.switches] != 0;
+    });
+    if (crossed_[k] != 0 && !turned && std::abs(s - crossed_value_[k]) <= bound) {
       next = crossed_side_[k];
     } else if (std::abs(distance) <= bound) {
       const int leaves = direction_ahead(info.value, s - distance, bound);
       next = leaves > 0 ? lower + 1 : leaves < 0 ? lower : lower + info.at_zero;
     }
     changed = changed || next != side;
+    turned_[k] = next != side ? 1 : 0;
     side = next;
   }
   std::fill(crossed_.begin(), crossed_.end(), std::uint8_t{0});

@@ -363,5 +363,73 @@ TEST(LawByDirection, IsNotReadAtRestAsIfThereWereNoDirection) {
   }
 }
 
+// --- runs that are taken up where something happens ---
+
+// However near to a reversal, a switch or a whole number the first run ends, it happens once, in one run or the other.
+TEST(TakenUp, WhatHappensAtTheCutHappensOnce) {
+  struct Cut {
+    const char* text;
+    const char* column;
+  };
+  for (const Cut& model_of :
+       {Cut{"[coordinates]\nx = { start = 1, velocity = 0.3 }\n[energy]\nkinetic = \"x'^2/2\"\npotential = "
+            "\"x^2/2\"\n[[friction]]\nname = \"j\"\nslip = \"x' - 0.2*sin(3*t)\"\nnormal = 1\nlaw = "
+            "0.2\n[run]\nuntil = 6\n",
+            "x"},
+        Cut{"[state]\nx = { start = 0.3, rate = \"cos(t)\" }\ny = { start = 0, rate = \"sign(sin(2*x) - "
+            "0.7)\" "
+            "}\n[run]\nuntil = 6\n",
+            "y"},
+        Cut{"[state]\nx = { start = 0.3, rate = \"cos(t)\" }\ny = { start = 0, rate = \"floor(3*sin(x))\" "
+            "}\n[run]\nuntil = 6\n",
+            "y"}}) {
+    const TestModel model = text_model(model_of.text);
+    for (const char* engine : {"event", "exact"}) {
+      if (!simulate::engine_problem(model.system, engine).empty()) continue;
+      const simulate::Result whole = simulate::simulate(model.system, model.options, engine);
+      ASSERT_EQ(whole.end.status.reason, Reason::done) << whole.end.status.message;
+      ASSERT_FALSE(whole.data.events.empty()) << model_of.text;
+      for (const engines::Event& event : whole.data.events) {
+        for (const double later : {-1e-11, -1e-13, -1e-15, 0.0, 1e-15, 1e-13, 1e-11}) {
+          engines::EngineOptions first = model.options;
+          first.until = event.time * (1 + later);
+          simulate::NullSink sink;
+          const engines::EngineResult part = simulate::run(model.system, engine, first, sink);
+          const engines::EngineResult rest =
+              simulate::run(model.system, engine, model.options, sink, &part.end);
+          ASSERT_TRUE(rest.status.ok())
+              << engine << ' ' << event.time << ' ' << later << ' ' << rest.status.message;
+          EXPECT_EQ(rest.events, static_cast<long>(whole.data.events.size()))
+              << engine << ' ' << event.time << ' ' << later << model_of.text;
+          for (std::size_t i = 0; i < rest.end.y.size(); ++i)
+            EXPECT_NEAR(rest.end.y[i], whole.end.end.y[i], 1e-8)
+                << engine << ' ' << event.time << ' ' << later;
+        }
+      }
+    }
+  }
+}
+
+// x falls from 1 to −1: abs(x) comes down to zero and rises again, and its floor is 0 all the time.
+TEST(Watches, AWatchOfWhatTouchesAWholeNumberDoesNotJump) {
+  for (const auto& [zero, right] : std::vector<std::pair<std::string, std::vector<double>>>{
+           {"floor(abs(x)) + 0.5", {}},
+           {"sign(abs(x)) - 0.5", {}},
+           {"floor(-abs(x)) + 0.5", {}},
+           {"floor(max(x, 0)) + 0.5", {}},
+           {"floor(abs(x) + 0.5) - 0.5", {0.5, 1.5}},
+           {"floor(abs(x) - abs(x + 0.5)) + 0.2", {1.25}},
+           {"sign(x*abs(x)) + 0.2", {1}}}) {
+    const TestModel model =
+        text_model("[state]\nx = { start = 1, rate = -1 }\n[[watch]]\nname = \"w\"\nzero = \"" + zero +
+                   "\"\n[run]\nuntil = 1.9\n");
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << zero << result.end.status.message;
+    const std::vector<double> times = event_times(model.system, result.data.events, "watch w");
+    ASSERT_EQ(times.size(), right.size()) << zero << '\n' << event_list(model.system, result.data.events);
+    for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(times[i], right[i], 1e-8) << zero;
+  }
+}
+
 }  // namespace
 }  // namespace judder
