@@ -407,10 +407,7 @@ double Referee::Bench::rounding(const expr::Program& program, int output) {
   const int last = 1 + layout.integrated();
   for (std::size_t i = 0; i < interval_in.size(); ++i) {
     const double x = work.in[i];
-    // The coefficient of a switch that slides is a rounded number; a side is not.
-    const int side = static_cast<int>(i) - layout.side();
-    const bool blended = side >= 0 && side < layout.switches && x != std::floor(x);
-    const double bit = static_cast<int>(i) < last ? kEpsilon * std::abs(x) : blended ? kEpsilon : 0;
+    const double bit = static_cast<int>(i) < last ? kEpsilon * std::abs(x) : 0;
     interval_in[i] = {x - bit, x + bit};
   }
   // The time is rounded too, and an instant lies between two numbers: the state moves on by that much.
@@ -424,8 +421,27 @@ double Referee::Bench::rounding(const expr::Program& program, int output) {
     widen(layout.v() + i, clock * acceleration[i]);
   }
   for (int i = 0; i < layout.states; ++i) widen(layout.z() + i, clock * rate[i]);
-  program.evaluate_interval(interval_in.data(), interval_out.data(), interval_registers.data());
-  const double width = interval_out[output].high - interval_out[output].low;
+  // Between two sides there is no interval: a branch would take in the other one. Each side has its rounding, and the coefficient of a switch that
+  // slides is a rounded number.
+  const auto width_at = [&](bool upper, double& middle) {
+    bool blended = false;
+    for (int k = 0; k < layout.switches; ++k) {
+      const double side = work.in[layout.side() + k];
+      if (side == std::floor(side)) continue;
+      blended = true;
+      const double whole = std::floor(side) + (upper ? 1 : 0);
+      interval_in[layout.side() + k] = {whole, whole};
+    }
+    if (upper && !blended) return 0.0;
+    program.evaluate_interval(interval_in.data(), interval_out.data(), interval_registers.data());
+    middle = 0.5 * (interval_out[output].low + interval_out[output].high);
+    return interval_out[output].high - interval_out[output].low;
+  };
+  double below = 0;
+  double above = 0;
+  double width = width_at(false, below);
+  above = below;
+  width = std::max(width, width_at(true, above)) + 2 * kEpsilon * std::abs(above - below);
   return std::isfinite(width) ? 8 * width : kInfinity;
 }
 

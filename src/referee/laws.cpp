@@ -323,7 +323,14 @@ bool Referee::Bench::matters(int k) {
       std::swap_ranges(kept_sides.begin(), kept_sides.end(), sides);
       info.value.evaluate(work.in.data(), &before, work.registers.data());
       std::swap_ranges(kept_sides.begin(), kept_sides.end(), sides);
-      if (now == before || outside(j, sides[j], now) <= 0) continue;
+      if (now == before) continue;
+      double distance = 0;
+      const double lower = lower_side(j, now, distance);
+      if (distance == 0 && !info.time_only && never_moves(j)) {
+        sides[j] = lower + info.at_zero;
+        continue;
+      }
+      if (outside(j, sides[j], now) <= 0) continue;
     }
     sides[j] = side_by_value(j, now);
   }
