@@ -185,6 +185,7 @@ struct EventEngine::Run {
   // --- event_settle.cpp: the next mode ---
   [[nodiscard]] bool settle();
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
+  [[nodiscard]] bool let_one_go(Mode& mode);
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool follow_massless();

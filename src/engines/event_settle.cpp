@@ -151,6 +151,50 @@ bool EventEngine::Run::settle() {
   return goes_on;
 }
 
+// Of several rows that are at their limits together some may hold on: it is enough that one lets go. Where any of several would do, the one is taken that
+// leaves most rows at rest, and among those the one with the smallest accelerations, whatever the order in which rows are written.
+bool EventEngine::Run::let_one_go(Mode& mode) {
+  constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
+  constexpr double kSame = 1e-9;  ///< relative difference of accelerations that is none
+  const Mode known = mode;
+  const std::vector<double> inputs = work_.in;
+  Decider::Exclusions one = no_exclusions_;
+  int chosen = -1;
+  long most = 0;
+  double least = 0;
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if ((exclusions_.tangent[j] & kStick) == 0) continue;
+    Mode other = known;
+    one.tangent[j] = kStick;
+    const Status again = decider_.decide(other, one, kDecisionTolerance);
+    one.tangent[j] = 0;
+    if (!again.ok()) continue;
+    const long rests = std::count(other.tangent.begin(), other.tangent.end(), TangentStatus::stick);
+    if (chosen >= 0 && (rests < most || other == mode)) continue;
+    // v̇ᵀ M v̇: the power of the forces that these accelerations need.
+    double size = 0;
+    motion_.load(t_, y_.data());
+    if (motion_.set_mode(other) && motion_.evaluate()) {
+      const std::span<const double> a = motion_.acceleration();
+      for (int i = 0; i < layout_.coordinates; ++i) {
+        for (int k = 0; k < layout_.coordinates; ++k)
+          size += a[i] * work_.mass[static_cast<std::size_t>(i) * layout_.coordinates + k] * a[k];
+      }
+    }
+    motion_.release_pins();
+    std::copy(inputs.begin(), inputs.end(), work_.in.begin());
+    if (chosen >= 0 && most == rests && !(size < least * (1 - kSame))) continue;
+    chosen = j;
+    most = rests;
+    least = size;
+    mode = other;
+  }
+  if (chosen < 0) return false;
+  mode = known;
+  one.tangent[chosen] = kStick;
+  return decider_.decide(mode, one, kDecisionTolerance).ok();
+}
+
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   for (int r = 0; r < layout_.relations; ++r) decider_.force_floor[r] = guards_.normal_scale(r);
   for (int j = 0; j < layout_.tangents; ++j)
@@ -177,19 +221,7 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
     }
   }
   if (status.reason == Reason::inconsistent) {
-    // Of several rows that are at their limits together some may hold on: it is enough that one lets go.
-    constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
-    for (int j = 0; j < layout_.tangents; ++j) {
-      if ((exclusions_.tangent[j] & kStick) == 0) continue;
-      Mode other = mode;
-      Decider::Exclusions one = no_exclusions_;
-      one.tangent[j] = kStick;
-      const Status again = decider_.decide(other, one, kDecisionTolerance);
-      if (!again.ok()) continue;
-      status = again;
-      mode = other;
-      break;
-    }
+    if (let_one_go(mode)) status = {};
   }
   result_.undecided_ties += decider_.undecided_ties();
   if (!decider_.reactions_unique()) result_.reactions_not_unique = true;
