@@ -6,7 +6,7 @@
 namespace judder::engines {
 
 ReactionSharing::ReactionSharing(const model::System& system, model::Workspace& work)
-    : system_(system), assembly_(system, work) {
+    : system_(system), work_(work), assembly_(system, work), rest_(system, work) {
   const model::Layout& layout = system.layout();
   massless_ = massless_joints(system);
   part_.resize(layout.relations);
@@ -47,6 +47,7 @@ void ReactionSharing::set_mode(const Mode& mode) {
     blocks_.resize(system_.layout().relations + system_.layout().tangents);
   }
   mode_ = mode;
+  rest_.set_mode(mode);
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     // Joints on massless coordinates are part of the balance of these, no rows.
@@ -86,6 +87,25 @@ void ReactionSharing::set_mode(const Mode& mode) {
   }
 }
 
+// Laws that depend on the direction of slip, for the slip that the forces found would end with. True: a limit has changed.
+bool ReactionSharing::take_limits(std::span<const int> rows) {
+  bool changed = false;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const RowAssembly::Row& row = assembly_[rows[k]];
+    if (row.tangent < 0 || !rest_.directed(row.number) || force_[k] == 0) continue;
+    rest_.take_direction(row.number, force_[k] > 0 ? -1 : 1);
+    const model::RelationRows& there = system_.rows(work_, row.relation);
+    const int t = rows[k] - assembly_.normals();
+    changed = changed || assembly_.mu_static[t] != there.tangent[row.tangent].mu_static ||
+              assembly_.base[t] != there.base;
+    assembly_.mu_static[t] = there.tangent[row.tangent].mu_static;
+    assembly_.base[t] = there.base;
+    rest_.take_back();
+    static_cast<void>(system_.rows(work_, row.relation));
+  }
+  return changed;
+}
+
 void ReactionSharing::share(ModeMotion& motion) {
   assembly_.assemble(part_, false);
   for (int b = 0; b < blocks_.count(); ++b) {
@@ -96,10 +116,19 @@ void ReactionSharing::share(ModeMotion& motion) {
     for (const int i : rows) {
       if (i < assembly_.normals()) scale = std::max(scale, assembly_.force_scale[i]);
     }
-    const contact::DecisionProblem block = problem(rows);
-    const contact::MarginResult result = contact::largest_margin(
-        block, block_statuses_, factors_[b], workspace_, std::span(force_).first(rows.size()),
-        std::span(acceleration_).first(rows.size()));
+    contact::DecisionProblem block = problem(rows);
+    const auto solve = [&] {
+      return contact::largest_margin(block, block_statuses_, factors_[b], workspace_,
+                                     std::span(force_).first(rows.size()),
+                                     std::span(acceleration_).first(rows.size()));
+    };
+    contact::MarginResult result = solve();
+    // Forces that share a load may change their direction with the limits.
+    constexpr int kMostTurns = 3;
+    for (int turn = 0; turn < kMostTurns && take_limits(rows); ++turn) {
+      block = problem(rows);
+      result = solve();
+    }
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const RowAssembly::Row& row = assembly_[rows[k]];
       (row.tangent < 0 ? motion.normal()[row.relation] : motion.tangent()[row.number]) = force_[k];

@@ -12,6 +12,7 @@
 #include "judder/contact/decision.hpp"
 #include "massless_joints.hpp"
 #include "mode_motion.hpp"
+#include "rest_laws.hpp"
 #include "row_assembly.hpp"
 #include "row_coupling.hpp"
 
@@ -36,8 +37,12 @@ class ReactionSharing {
   /// The problem of a block; its statuses are in block_statuses_.
   contact::DecisionProblem problem(std::span<const int> rows);
 
+  bool take_limits(std::span<const int> rows);
+
   const model::System& system_;
+  model::Workspace& work_;
   RowAssembly assembly_;
+  RestLaws rest_;
   contact::DecisionWorkspace workspace_;
   std::optional<RowCoupling> coupling_;  ///< from the first use on
   contact::Blocks blocks_;
