@@ -76,6 +76,26 @@ Node Graph::derivative(Node root, Variable x) {
     return found == d.derivatives.end() ? Node{~std::uint32_t{0}} : found->second;
   };
   const Node unknown{~std::uint32_t{0}};
+  // f'/f as factors, where f grows beyond all numbers while f'/f does not: what stands below a line, as cosh(u) or 1 + exp(u), makes the whole
+  // small there, and its derivative must not become inf/inf.
+  const auto take_logarithmic_slope = [&](Node f, std::vector<Term>& factors) {
+    const Entry e = d.at(f);
+    if (e.kind == NodeKind::call && e.function == Function::cosh) {
+      const std::array argument{d.terms(f)[0].node};
+      factors.push_back({1, call(Function::tanh, argument)});
+      factors.push_back({1, known(argument[0])});
+      return true;
+    }
+    if (e.kind != NodeKind::sum || e.count != 1) return false;
+    const Term term = d.terms(f)[0];
+    const Entry inner = d.at(term.node);
+    if (inner.kind != NodeKind::call || inner.function != Function::exp) return false;
+    const Node u = d.terms(term.node)[0].node;
+    const std::array opposite{negate(u)};
+    factors.push_back({1, known(u)});
+    factors.push_back({-1, d.sum({{e.value / term.coefficient, call(Function::exp, opposite)}}, 1)});
+    return true;
+  };
 
   std::vector<Node> stack{root};
   std::vector<Term> operands;
@@ -123,6 +143,10 @@ Node Graph::derivative(Node root, Variable x) {
           if (d.is_constant(slope(i), 0)) continue;
           d.spend(operands.size());
           std::vector<Term> factors = operands;
+          if (operands[i].coefficient < 0 && take_logarithmic_slope(operands[i].node, factors)) {
+            terms.push_back({1, d.product(operands[i].coefficient, std::move(factors))});
+            continue;
+          }
           factors[i].coefficient -= 1;
           factors.push_back({1, slope(i)});
           terms.push_back({1, d.product(operands[i].coefficient, std::move(factors))});

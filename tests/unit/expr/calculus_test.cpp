@@ -249,5 +249,30 @@ TEST(Taylor, LowerOrdersAreTheSameBits) {
   }
 }
 
+// What becomes small because it stands below a line has a derivative that becomes small: no inf/inf.
+TEST(Derivative, OfWhatOverflowsBelowALineIsSmall) {
+  Room r;
+  for (const std::string text : {"1/cosh(x)^2", "3/cosh(2*x)", "1/(1 + exp(x))", "1/(1 + exp(x^2 - 4))",
+                                 "y/(2 + 0.5*exp(-3*x))^2", "1/(cosh(x)*(1 + exp(x)))"}) {
+    const Node node = r.read(text);
+    const Node slope = r.graph.derivative(node, 1);
+    const Node bend = r.graph.derivative(slope, 1);
+    for (const double x : {-5000.0, -900.0, 900.0, 5000.0}) {
+      EXPECT_TRUE(std::isfinite(r.graph.evaluate(slope, std::vector{0.0, x, 0.7, 0.0})))
+          << text << " at " << x;
+      EXPECT_TRUE(std::isfinite(r.graph.evaluate(bend, std::vector{0.0, x, 0.7, 0.0})))
+          << text << " at " << x;
+    }
+    constexpr double h = 1e-5;
+    for (const double x : {-1.3, 0.0, 0.4, 2.2}) {
+      const auto at = [&](Node f, double place) {
+        return r.graph.evaluate(f, std::vector{0.0, place, 0.7, 0.0});
+      };
+      EXPECT_NEAR(at(slope, x), (at(node, x + h) - at(node, x - h)) / (2 * h), 1e-8) << text << " at " << x;
+      EXPECT_NEAR(at(bend, x), (at(slope, x + h) - at(slope, x - h)) / (2 * h), 1e-8) << text << " at " << x;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder::expr::test
