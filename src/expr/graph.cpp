@@ -102,13 +102,18 @@ class Marks {
 
 }  // namespace
 
+// What counts is c without its power of two, so that a change of units by one changes no rounding: of w = odd · 2^k, the odd part is small.
 double divisor(double c) {
-  const double w = std::round(1 / c);
-  if (!(std::abs(w) >= 3 && std::abs(w) <= 1e6 && 1 / w == c)) return 0;
+  constexpr int kBits = 20;  // of the odd part, at most
+  int exponent = 0;
+  const double r = std::frexp(1 / c, &exponent);  // 1/2 ≤ |r| < 1
+  if (!std::isfinite(r) || r == 0) return 0;
+  const double w = std::round(std::ldexp(r, kBits));
+  if (1 / w != std::ldexp(c, exponent - kBits)) return 0;
   long rest = static_cast<long>(std::abs(w));
   while (rest % 2 == 0) rest /= 2;
   while (rest % 5 == 0) rest /= 5;
-  return rest == 1 ? 0 : w;
+  return rest == 1 ? 0 : std::ldexp(w, exponent - kBits);
 }
 
 double whole_power(double x, long n) {

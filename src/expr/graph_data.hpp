@@ -155,8 +155,8 @@ struct Graph::Data {
   return std::abs(x) <= 9007199254740992.0 && std::floor(x) == x;
 }
 
-/// w if c = 1/w for a small whole w such that c has no short decimal form: x/3 is one rounding, 0.333… x two, and nobody wrote the
-/// latter. 0 otherwise.
+/// w if c = 1/w for a small whole w, or one times a power of two, such that c has no short decimal form: x/3 is one rounding, 0.333… x two, and
+/// nobody wrote the latter. 0 otherwise.
 [[nodiscard]] double divisor(double c);
 
 /// x^n by repeated squaring: the same bits everywhere.

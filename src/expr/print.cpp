@@ -423,7 +423,7 @@ class Printer {
   Piece make_multiple(double c, Node node) {
     if (c == 1) return piece(node);
     const bool product = d_.at(node).kind == NodeKind::product && !d_.aliases.contains(node.index);
-    if (const double w = divisor(c); w != 0 && !product)
+    if (const double w = divisor(c); w != 0 && is_whole(w) && !product)
       return Style::fraction(piece(node), Style::number(w));
     if (product) return make_product(d_.terms(node), c);
     const Piece factor = Style::number(c);

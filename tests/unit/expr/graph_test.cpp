@@ -113,5 +113,18 @@ TEST(Graph, DegreesOfPolynomials) {
   EXPECT_TRUE(degree("z^7", 0));
 }
 
+// x/3 is one rounding, and so are x/6144 and x/(3·2³⁰): a change of units by a power of two changes no bit.
+TEST(Graph, AWholeDivisorTimesAPowerOfTwoIsDividedBy) {
+  for (const double whole : {3.0, 7.0, 4095.0}) {
+    for (int power = -40; power <= 40; ++power) {
+      Room r;
+      const double w = std::ldexp(whole, power);
+      const Program p = r.program({r.graph.divide(r.graph.variable(1), r.graph.constant(w))});
+      for (const double x : {0.1, 0.7, 1.9, 123.456})
+        EXPECT_EQ(run(p, {0, x, 0, 0})[0], x / w) << whole << ' ' << power;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder::expr::test
