@@ -313,6 +313,34 @@ void Graph::Data::mark_jumps(std::vector<Term>& factors) {
   }
 }
 
+// x/√|x| is sign(x) √|x|, and so with every power of |x| between 0 and 1: where x is zero it has a value. True if such factors were rewritten.
+bool Graph::Data::join_root_of_size(std::vector<Term>& factors) {
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const double n = factors[i].coefficient;
+    const Entry e = at(factors[i].node);
+    const bool root = e.kind == NodeKind::call && e.function == Function::sqrt && n == -1;
+    const bool power = e.kind == NodeKind::product && n > -1 && n < 0;
+    if (!root && !power) continue;
+    const Node size = root ? operand(factors[i].node, 0) : factors[i].node;
+    if (at(size).kind != NodeKind::product || terms(size).size() != 2) continue;
+    Term sign = terms(size)[0];
+    Term x = terms(size)[1];
+    if (at(sign.node).kind != NodeKind::sign) std::swap(sign, x);
+    if (at(sign.node).kind != NodeKind::sign || sign.coefficient != 1 || x.coefficient != 1) continue;
+    const auto same = [&](const Term& f) { return f.node == x.node && f.coefficient == 1; };
+    const auto found = std::find_if(factors.begin(), factors.end(), same);
+    if (found == factors.end()) continue;
+    // Its slope is not finite there: the motion may end. In the slope of x √|x| the sign cancels.
+    const auto cancels = [&](const Term& f) { return f.node == sign.node; };
+    if (std::none_of(factors.begin(), factors.end(), cancels))
+      switches[at(sign.node).first].kind = SwitchKind::jump;
+    *found = sign;
+    factors[i].coefficient = root ? 1 : n + 1;
+    return true;
+  }
+  return false;
+}
+
 Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
   const bool divides =
       std::any_of(factors.begin(), factors.end(), [](const Term& f) { return f.coefficient < 0; });
@@ -356,6 +384,7 @@ Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
     factors = std::move(flat);
   }
   if (coefficient == 0) return constant(0);
+  if (join_root_of_size(factors)) return product(coefficient, std::move(factors));
   if (divides) mark_jumps(factors);
   if (factors.empty()) return constant(coefficient);
   if (factors.size() == 1 && factors[0].coefficient == 1) return scale(coefficient, factors[0].node);

@@ -114,6 +114,7 @@ struct Graph::Data {
 
   Node intern(Entry entry, std::span<const Term> operands);
   void mark_jumps(std::vector<Term>& factors);
+  [[nodiscard]] bool join_root_of_size(std::vector<Term>& factors);
   Node constant(double value);
   Node sum(std::vector<Term> terms, double value);
   Node product(double coefficient, std::vector<Term> factors);

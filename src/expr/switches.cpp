@@ -214,6 +214,13 @@ Node Graph::atan2(Node y, Node x, std::string_view place) {
   const std::array arguments{y, x};
   const Node angle = call(Function::atan2, arguments);
   if (data_->is_constant(angle)) return angle;
+  if (data_->is_constant(y, 0)) {  // along the cut: 0 on the one side of the origin, π on the other
+    const Node side = data_->two_sided_side(x, 1, SwitchKind::jump, place);
+    const Node made =
+        multiply(constant(std::copysign(std::numbers::pi, data_->at(y).value)), subtract(constant(1), side));
+    data_->write_as(made, "atan2", {y, x});
+    return made;
+  }
   if (data_->is_constant(y)) return angle;  // the cut is never crossed
   if (data_->is_constant(x) && data_->at(x).value > 0) return angle;
   const Node made = data_->turn(data_->two_sided_side(y, 1, SwitchKind::jump, place), angle);

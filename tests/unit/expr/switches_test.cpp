@@ -285,5 +285,33 @@ TEST(Switches, CubicTablesReproduceCubicsAndAreSmooth) {
   }
 }
 
+// x over a power of its size between 0 and 1 is zero where x is.
+TEST(Switches, ARootOfTheSizeBelowALineHasAValueAtZero) {
+  for (const std::string text : {"x/sqrt(abs(x))", "x*abs(x)^(-0.5)", "y*x/abs(x)^0.3", "2*x/abs(x)^0.7/y"}) {
+    Room r;
+    const Program p = r.program({r.read(text)});
+    EXPECT_EQ(run(p, {0, 0, 1.5, 0})[0], 0) << text;
+    const double power = text.find("0.3") != std::string::npos   ? 0.7
+                         : text.find("0.7") != std::string::npos ? 0.3
+                                                                 : 0.5;
+    const double factor = text[0] == 'y' ? 1.5 : text[0] == '2' ? 2 / 1.5 : 1;
+    for (const double x : {-3.0, -1e-12, 1e-12, 0.4})
+      EXPECT_NEAR(run(p, {0, x, 1.5, 0})[0] / (factor * std::copysign(std::pow(std::abs(x), power), x)), 1,
+                  1e-14)
+          << text << " at " << x;
+  }
+}
+
+// Along its cut the angle is 0 or π, and a switch.
+TEST(Switches, AnAngleAlongItsCutJumpsAtTheOrigin) {
+  Room r;
+  const Node node = r.read("atan2(0*t, x)");
+  EXPECT_EQ(r.graph.switches().size(), 1U);
+  const Program p = r.program({node});
+  EXPECT_EQ(run(p, {0, 2, 0, 0})[0], 0);
+  EXPECT_EQ(run(p, {0, 0, 0, 0})[0], 0);
+  EXPECT_EQ(run(p, {0, -2, 0, 0})[0], std::acos(-1.0));
+}
+
 }  // namespace
 }  // namespace judder::expr::test
