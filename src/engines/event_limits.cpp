@@ -313,19 +313,13 @@ bool EventEngine::Run::never_loaded(const Mode& mode, int r) {
   surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), relation.law.outputs()));
   relation.law.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
   if (surface_memory_[0] != 0) return false;
-  // A formula that is exactly zero at states that have nothing in common is zero: max(0, x) on the side of 0.
-  const int state_end = 1 + layout_.integrated();
-  probe_.assign(work_.in.begin(), work_.in.end());
-  constexpr int kProbes = 3;
-  for (int probe = 0; probe < kProbes; ++probe) {
-    for (int i = 0; i < state_end; ++i) {
-      const double sign = ((i + probe) & 1) != 0 ? -1 : 1;
-      probe_[i] = sign * (0.7548776662466927 + 0.5698402909980532 * i + 1.3247179572447460 * probe);
-    }
-    relation.law.evaluate(probe_.data(), surface_memory_.data(), work_.registers.data());
-    if (surface_memory_[0] != 0) return false;
-  }
-  return true;
+  // max(0, x) on the side of 0; what is below the least normal number is rounding of the bounds.
+  enclosure_.take(work_.in);
+  constexpr double kAnywhere = std::numeric_limits<double>::max();
+  for (int i = 0; i <= layout_.integrated(); ++i) enclosure_.set(i, -kAnywhere, kAnywhere);
+  enclosure_.evaluate(relation.law);
+  return enclosure_.high(0) <= std::numeric_limits<double>::min() &&
+         enclosure_.low(0) >= -std::numeric_limits<double>::min();
 }
 
 // Rows that nothing pressed have the status of their slip when they are decided again.

@@ -377,7 +377,6 @@ struct EventEngine::Run {
   std::vector<int> together_;  ///< guards with a zero at the same instant
   numeric::RootList roots_;
 
-  std::vector<double> probe_;                 ///< states at which a formula is asked for
   std::vector<std::uint8_t> touching_;        ///< by relation, at the present event
   std::vector<std::uint8_t> fresh_relation_;  ///< status changed at the last event
   std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;
