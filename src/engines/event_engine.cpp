@@ -56,6 +56,7 @@ EventEngine::Run::Run(const model::System& system)
   mean_.resize(layout_.states);
   recent_.resize(layout_.states);
   movement_ahead_.resize(layout_.states);
+  ahead_y_.resize(y_.size());
   last_look_.resize(layout_.integrated());
   landed_.resize(layout_.switches);
   carried_.resize(layout_.switches);

@@ -336,6 +336,7 @@ struct EventEngine::Run {
   std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
   std::vector<double> damping_;      ///< of each component by itself, where that rounding was measured
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
+  std::vector<double> ahead_y_;         ///< where straight motion would lead
   bool noise_measured_ = false;
   bool noise_rules_ = false;      ///< rounding, not the tolerance, is the weight of some component
   double noise_h_ = 0;            ///< step for which it was measured last

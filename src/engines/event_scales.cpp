@@ -173,7 +173,7 @@ void EventEngine::Run::set_weights(double h) {
     if (!moved && y1[i] != y_[i]) {
       if (!looked_ahead) note_movement_ahead(h);
       looked_ahead = true;
-      weight_[i] = 1 / std::max(tolerance * movement_ahead_[i - 2 * n], kLeastNumber);
+      weight_[i] = 1 / std::max({tolerance * movement_ahead_[i - 2 * n], noise, kLeastNumber});
     }
     noise_rules_ = noise_rules_ || (moved && noise > 0 && state_error <= noise);
   }
@@ -187,8 +187,9 @@ void EventEngine::Run::set_weights(double h) {
   }
 }
 
-// How far states that have not moved before the present step of length h would come if their rates a few steps later held for that long. Infinite
-// where time alone does not change the rate: what moves it is under control itself.
+// How far states that have not moved before the present step of length h would come if their rates a few steps later held for that long. Where
+// time alone does not change the rate, the motion does: a rate that grows along it is held by the control of what moves it (infinite), and one
+// that does not has been passed in this step, which is all that there is to measure it by.
 void EventEngine::Run::note_movement_ahead(double h) {
   constexpr double kStepsAhead = 8;
   const int first = 2 * layout_.coordinates;
@@ -197,10 +198,19 @@ void EventEngine::Run::note_movement_ahead(double h) {
   std::vector<double>& now = node_y_;
   std::vector<double>& later = landing_y_;
   const bool known = motion_(t_, y1, now.data()) && motion_(time, y1, later.data());
+  bool state_matters = !known;
   for (int i = first; i < layout_.integrated(); ++i) {
-    movement_ahead_[i - first] = known && later[i] != now[i]
-                                     ? std::max(std::abs(y1[i] - y_[i]), std::abs(later[i]) * (time - t_))
-                                     : std::numeric_limits<double>::infinity();
+    const bool by_time = known && later[i] != now[i];
+    movement_ahead_[i - first] = by_time ? std::max(std::abs(y1[i] - y_[i]), std::abs(later[i]) * (time - t_))
+                                         : std::numeric_limits<double>::infinity();
+    state_matters = state_matters || !by_time;
+  }
+  if (!state_matters || !motion_(t_ + h, y1, now.data())) return;
+  for (int i = 0; i < motion_.components(); ++i) ahead_y_[i] = y1[i] + now[i] * (time - (t_ + h));
+  if (!motion_(time, ahead_y_.data(), later.data())) return;
+  for (int i = first; i < layout_.integrated(); ++i) {
+    if (std::isinf(movement_ahead_[i - first]) && std::abs(later[i]) <= std::abs(now[i]))
+      movement_ahead_[i - first] = std::max(std::abs(y1[i] - y_[i]), std::abs(now[i]) * h);
   }
 }
 
