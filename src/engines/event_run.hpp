@@ -115,6 +115,7 @@ struct EventEngine::Run {
   void note_open_gaps();
   void note_closed_gaps();
   void choose_method(double limit);
+  [[nodiscard]] bool passes_trial(double length);
   void change_method();
   void watch_stability();
 
@@ -147,6 +148,7 @@ struct EventEngine::Run {
   void take_zero(int i, const numeric::Root& root);
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
   [[nodiscard]] bool comes_back(int i, int r, int points, int side, double error) const;
+  [[nodiscard]] bool try_to_land(double length);
   bool land(double h, bool may_miss);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] static bool reports_graze(const Guard& guard);
@@ -329,6 +331,7 @@ struct EventEngine::Run {
   std::vector<double> mean_;            ///< of the states so far
   std::vector<double> recent_;          ///< size of the states about that mean, by which errors are weighed
   std::vector<double> movement_ahead_;  ///< how far states come that have not moved yet
+  std::vector<double> ahead_y_;         ///< where straight motion would lead
   double origin_ = 0;                   ///< time at which that mean begins
   std::vector<double> speed_floor_;  ///< by coordinate: error of a velocity below which there is no control
   std::vector<double> last_look_;    ///< sizes at the end of the last look ahead
@@ -336,7 +339,6 @@ struct EventEngine::Run {
   std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
   std::vector<double> damping_;      ///< of each component by itself, where that rounding was measured
   std::vector<double> rounding_;     ///< what rounding does to a component over the step
-  std::vector<double> ahead_y_;         ///< where straight motion would lead
   bool noise_measured_ = false;
   bool noise_rules_ = false;      ///< rounding, not the tolerance, is the weight of some component
   double noise_h_ = 0;            ///< step for which it was measured last

@@ -686,6 +686,14 @@ bool EventEngine::Run::gather_events(double h, double length) {
   return true;
 }
 
+// Newton's iteration may look beyond the place where a step is to end, and there may be nothing: √h below h = 0. Explicit steps come from before.
+bool EventEngine::Run::try_to_land(double length) {
+  if (try_step(length)) return true;
+  if (!stiff_ || options_.integrator != Integrator::automatic) return false;
+  change_method();
+  return motion_(t_, y_.data(), f0_.data()) && try_step(length);
+}
+
 // Repeats the step so that it ends on the zero: the state at an event comes from a full step, never from the polynomial.
 bool EventEngine::Run::land(double h, bool may_miss) {
   Guard guard = guards_.list()[first_guard_];
@@ -719,7 +727,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
       iteration = 0;
     }
     if (!(length > 0)) length = 0.5 * resolution;
-    if (!try_step(length)) {
+    if (!try_to_land(length)) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
     }
     const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
@@ -756,7 +764,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   note_landing_reactions(h);
   if (best_length != length) {
     length = best_length;
-    if (!try_step(length))
+    if (!try_to_land(length))
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
   // A step that ends where a force has no slope, as √q at q = 0, is less exact than the one that went before it was cut.

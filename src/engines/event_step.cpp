@@ -418,6 +418,7 @@ void EventEngine::Run::choose_method(double limit) {
   constexpr long kFirstTrial = 64;
   constexpr long kRarest = 1024;
   constexpr double kGain = 1.5;  ///< the other method must be cheaper by this factor
+  constexpr int kShorterTrials = 6;
   trial_every_ = std::max(trial_every_, kFirstTrial);
   if (++since_trial_ < (unstable_ ? kFirstTrial : trial_every_)) return;
   // Samples for the guards, then stages, dense output and, for the implicit method, its Jacobian and Newton's iterations.
@@ -430,16 +431,34 @@ void EventEngine::Run::choose_method(double limit) {
   unstable_ = false;
   trial_every_ = std::min(2 * trial_every_, kRarest);
   change_method();
-  if (motion_(t_, y_.data(), f0_.data()) && try_step(length)) {
-    set_weights(length);
-    if (step_error() <= 1) {
+  newton_failed_ = false;
+  if (motion_(t_, y_.data(), f0_.data())) {
+    if (passes_trial(length)) {
       h_ = length;
       trial_every_ = kFirstTrial;
+      return;
+    }
+    // Explicit steps that jump to and fro over a steep place leave Newton's iteration on the wrong side of it. Shorter steps find the way in, and
+    // grow from there; if they do not, the next trial is for the way back.
+    double shorter = length;
+    for (int trial = 0; trial < kShorterTrials && stiff_ && newton_failed_; ++trial) {
+      shorter *= 0.25;
+      if (!passes_trial(shorter)) continue;
+      h_ = shorter;
       return;
     }
   }
   change_method();
   have_f0_ = motion_(t_, y_.data(), f0_.data());
+}
+
+bool EventEngine::Run::passes_trial(double length) {
+  if (!try_step(length)) return false;
+  set_weights(length);
+  double error = step_error();
+  // What explicit steps at the limit of stability leave behind, within the tolerance, is a transient that the implicit method damps.
+  if (stiff_ && error > 1 && radau_.filter_error(motion_)) error = step_error();
+  return error <= 1;
 }
 
 void EventEngine::Run::change_method() {

@@ -16,7 +16,7 @@ using radau::kC2;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 // Eigenvalues of the inverse of the coefficient matrix: γ, α ± iβ.
-constexpr double kGamma = 3.637834252744495732208418513578;
+using radau::kGamma;
 constexpr double kAlpha = 2.681082873627752133895790743211;
 constexpr double kBeta = 3.050430199247410569426377624788;
 
@@ -59,7 +59,7 @@ void RadauStepper::resize(int components, int quadratures) {
   z_.assign(at(3 * all_), 0.0);
   rates_.assign(at(3 * all_), 0.0);
   stage_.assign(at(all_), 0.0);
-  error_rhs_.assign(at(n_), 0.0);
+  error_rhs_.assign(at(all_), 0.0);
   error_.assign(at(all_), 0.0);
   y1_.assign(at(all_), 0.0);
   f1_.assign(at(all_), 0.0);
@@ -254,6 +254,7 @@ void RadauStepper::estimate_error(const double* f0) {
   real_.solve(error_.data());
   for (int i = n_; i < all_; ++i) {
     const double sum = kE[0] * z_[at(i)] + kE[1] * z_[at(all_ + i)] + kE[2] * z_[at(2 * all_ + i)];
+    error_rhs_[at(i)] = sum;
     error_[at(i)] = (h_ * f0[i] + sum) / kGamma;
   }
 }

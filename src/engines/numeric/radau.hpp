@@ -157,6 +157,8 @@ namespace radau {
 inline constexpr double kC1 = 0.1550510257216821901802716;  ///< (4 − √6)/10
 inline constexpr double kC2 = 0.6449489742783178098197284;  ///< (4 + √6)/10
 inline constexpr std::array<double, 4> kNodes{0, kC1, kC2, 1};
+inline constexpr double kGamma =
+    3.637834252744495732208418513578;  ///< real eigenvalue of the inverse of the coefficient matrix
 }  // namespace radau
 
 template <class Rhs>
@@ -264,6 +266,10 @@ bool RadauStepper::filter_error(Rhs& rhs) {
     error_[at] = rates_[at] + error_rhs_[at];
   }
   real_.solve(error_.data());
+  for (int i = n_; i < all_; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    error_[at] = (h_ * rates_[at] + error_rhs_[at]) / radau::kGamma;
+  }
   return true;
 }
 
