@@ -15,10 +15,21 @@ void Enclosure::blur(int first, int end) {
     widen(i, std::numeric_limits<double>::epsilon() * std::max(std::abs(in_[i].low), std::abs(in_[i].high)));
 }
 
-void Enclosure::evaluate(const expr::Program& program) {
+void Enclosure::make_room(const expr::Program& program) {
   out_.resize(std::max<std::size_t>(out_.size(), program.outputs()));
   registers_.resize(std::max<std::size_t>(registers_.size(), program.registers()));
+}
+
+void Enclosure::evaluate(const expr::Program& program) {
+  make_room(program);
   program.evaluate_interval(in_.data(), out_.data(), registers_.data());
+}
+
+bool Enclosure::evaluate_gentle(const expr::Program& program) {
+  make_room(program);
+  bool gentle = true;
+  program.evaluate_gentle(in_.data(), out_.data(), registers_.data(), gentle);
+  return gentle;
 }
 
 }  // namespace judder::engines

@@ -24,6 +24,8 @@ class Enclosure {
   void widen(int i, double slack) { in_[i] = {in_[i].low - slack, in_[i].high + slack}; }
   void set(int i, double low, double high) { in_[i] = {low, high}; }
   void evaluate(const expr::Program& program);
+  /// The same, and whether what can have a peak has none that a few points would not show (expr::Program::evaluate_gentle).
+  [[nodiscard]] bool evaluate_gentle(const expr::Program& program);
 
   // Of the program evaluated last, by output.
   [[nodiscard]] double low(int output) const { return out_[output].low; }
@@ -35,6 +37,8 @@ class Enclosure {
   }
 
  private:
+  void make_room(const expr::Program& program);
+
   std::vector<expr::Interval> in_, out_, registers_;
 };
 

@@ -39,6 +39,9 @@ struct EventEngine::Run {
   static constexpr double kSmallRate =
       1e-9;  ///< a derivative of a surface below this share of its terms is a zero of some order
   static constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
+  // Of what the points of a step have seen of a formula: by so much a smooth one may lie outside between them, with eight points and with four.
+  static constexpr double kShareOfPoints = 0.1;
+  static constexpr double kShareOfFewPoints = 0.25;
   static constexpr std::uint16_t kSlips = static_cast<std::uint16_t>(
       contact::bit(contact::RowStatus::slip_plus) | contact::bit(contact::RowStatus::slip_minus));
 
@@ -144,6 +147,8 @@ struct EventEngine::Run {
   void start_parabolas(double h);
   [[nodiscard]] bool note_residues();
   [[nodiscard]] bool passes_at_once(int i, double theta, double first);
+  [[nodiscard]] bool watch_hides(const Guard& guard, double h, double from, double length,
+                                 const numeric::SamplingGrid& grid);
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);

@@ -282,6 +282,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       if (!watch && least > 2 * fit.error && least > band) continue;
       if (surface && largest <= unmoved(guard.place, h)) continue;
+      if (watch && watch_hides(guard, h, 0, 1, grid)) {
+        scan_watch(i, h, band, time_noise);
+        continue;
+      }
       bool rounded = false;  // the polynomial is no better than the rounding of its samples
       if (!(fit.error <= std::max(band, 64 * kEpsilon * fit.magnitude))) {
         if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
@@ -454,10 +458,33 @@ bool EventEngine::Run::note_residues() {
   return true;
 }
 
-// The first zero of a watch that one polynomial does not follow over the whole step (a pole, a kink, an oscillation): by polynomials on parts of
+// Whether a watch takes values on a part of the step that it has at none of the points of the grid.
+bool EventEngine::Run::watch_hides(const Guard& guard, double h, double from, double length,
+                                   const numeric::SamplingGrid& grid) {
+  constexpr int kManyPoints = 8;
+  const expr::Program& value = guard.kind == GuardKind::watch ? system_.watches()[guard.place].value
+                                                              : system_.observed()[guard.place].value;
+  if (options_.step > 0 || !value.has_peaks() ||
+      (guard.kind == GuardKind::watch && system_.watches()[guard.place].needs_reactions))
+    return false;
+  motion_.load(t_, y_.data());
+  struct Part {
+    Run* run;
+    double from, length;
+  } const part{this, from, length};
+  const double share = grid.points() < kManyPoints ? kShareOfFewPoints : kShareOfPoints;
+  const HiddenChange::Step step{t_ + from * h, t_ + (from + length) * h, grid.thetas(), share};
+  return hidden_change_.hides(value, step, work_.in, [&part](double theta, double* y) {
+    part.run->dense(part.from + theta * part.length, part.run->node_y_.data());
+    std::copy_n(part.run->node_y_.begin(), part.run->layout_.integrated(), y);
+  });
+}
+
+// The first zero of a watch that one polynomial does not follow over the whole step (a pole, a kink, an oscillation, a narrow place): by polynomials on parts of
 // it. The motion is the same with and without a watch, so its step is not shortened for it.
 void EventEngine::Run::scan_watch(int i, double h, double band, double time_noise) {
   constexpr double kShortestPart = 0x1p-12;
+  constexpr double kNarrowestPart = 0x1p-40;
   constexpr int kMostParts = 2000;
   const Guard& guard = guards_.list()[i];
   const numeric::SamplingGrid& grid = *grids_.back();
@@ -518,7 +545,9 @@ void EventEngine::Run::scan_watch(int i, double h, double band, double time_nois
     const double allowed = std::max(
         {band, 64 * kEpsilon * fit.magnitude, (guard.noise + time_noise) / std::pow(grid.theta(0), zeros)});
     const bool follows = fit.error <= allowed;
-    if (!follows && length > kShortestPart && parts < kMostParts) {
+    const bool hides =
+        follows && length > kNarrowestPart && parts < kMostParts && watch_hides(guard, h, from, length, grid);
+    if ((hides || (!follows && length > kShortestPart)) && parts < kMostParts) {
       length *= 0.5;
       continue;
     }

@@ -9,7 +9,6 @@ namespace {
 
 constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted: a jam is reached
 constexpr double kEpsilon = 2.220446049250313e-16;
-constexpr double kEasy = 0.1;  ///< share of the error allowed below which a step is longer than it can know
 constexpr double kDenseError =
     200;  ///< tolerances that the polynomial of a step may miss by its defect, which is six times its error
 constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
@@ -18,10 +17,6 @@ constexpr int kMostMisses = 40;        ///< of a zero that the motion does not h
 constexpr double kFirstLength = 1024;  ///< smallest steps: the least that is tried first
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
-
-// Of what the points of a step have seen of a formula: by so much a smooth one may lie outside between them, with eight points and with four.
-constexpr double kShareOfPoints = 0.1;
-constexpr double kShareOfFewPoints = 0.25;
 
 }  // namespace
 
@@ -257,9 +252,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       error = std::max(error, share);
     }
     if (t_ == phase_start_ && options_.step == 0 && gives_way_at_once(h)) return StepEnd::guard;
-    // An easy step may have gone over something between its points.
-    if (error < kEasy && options_.step == 0 && h > smallest && !hidden_change_.impossible() &&
-        hides_change(h)) {
+    // A step may have gone over something between its points.
+    if (options_.step == 0 && h > smallest && !hidden_change_.impossible() && hides_change(h)) {
       ++result_.rejected;
       h *= 0.5;
       grow_allowed_ = false;

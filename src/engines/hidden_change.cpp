@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kParts = 8;                ///< of the step, between its points
 constexpr std::size_t kMostPieces = 32;  ///< looked at for one formula
-constexpr std::size_t kMostSeen = 16;    ///< points of a method
+constexpr std::size_t kMostSeen = 17;    ///< points of a method, or of a grid
 constexpr double kNegligible =
     1e-3;  ///< of what the formula is at the points: smaller changes are the tolerance's
 
@@ -33,7 +33,16 @@ HiddenChange::HiddenChange(const model::System& system) {
     if (!relation.rows_constant) add(relation.rows, relation.rows.outputs());
     add(relation.law, relation.law.outputs());
   }
-  if (formulas_.empty()) return;
+  for (const model::SwitchInfo& info : system.switches()) {
+    if (!info.time_only) add(info.value, 1);
+  }
+  const auto keep_room = [&](const expr::Program& program) {
+    outputs = std::max<std::size_t>(outputs, program.outputs());
+    registers = std::max<std::size_t>(registers, program.registers());
+  };
+  for (const model::WatchInfo& watch : system.watches()) keep_room(watch.value);
+  for (const model::SwitchInfo& info : system.observed()) keep_room(info.value);
+  if (formulas_.empty() && system.watches().empty()) return;
   width_ = layout.integrated();
   const std::size_t points = kParts + 1 + kMostSeen + kMostPieces;
   theta_.reserve(points);
@@ -55,17 +64,26 @@ int HiddenChange::add_point(double theta) {
   return static_cast<int>(theta_.size()) - 1;
 }
 
-bool HiddenChange::between(const Step& step, const std::vector<double>& in, const Path& path) {
+void HiddenChange::begin(const Step& step, const std::vector<double>& in, const Path& path) {
   step_ = &step;
   path_ = &path;
   in_.assign(in.begin(), in.end());
   enclosure_.take(in_);
   theta_.clear();
   for (int j = 0; j <= kParts; ++j) add_point(static_cast<double>(j) / kParts);
-  for (const double theta : step.seen) add_point(theta);
   note_bends();
+}
+
+bool HiddenChange::between(const Step& step, const std::vector<double>& in, const Path& path) {
+  begin(step, in, path);
   return std::any_of(formulas_.begin(), formulas_.end(),
                      [this](const Formula& formula) { return hidden(formula); });
+}
+
+bool HiddenChange::hides(const expr::Program& program, const Step& step, const std::vector<double>& in,
+                         const Path& path) {
+  begin(step, in, path);
+  return hidden({&program, 1});
 }
 
 // Within a part a component leaves its chord by an eighth of its second difference; twice that, for what is not a parabola.
@@ -84,9 +102,8 @@ void HiddenChange::evaluate(const Formula& formula, int point) {
   formula.program->evaluate(in_.data(), out_.data(), registers_.data());
 }
 
-// By how much the formula may leave [l, u] and its slack between two points that bound one part or less, or, with from = 0 and to = kParts, on the whole
-// step; in units of the slack, at most 0: it does not.
-double HiddenChange::enclose(const Formula& formula, int from, int to, double bend) {
+// All that time and state are between two points that bound one part or less, or, with from = 0 and to = kParts, on the whole step.
+void HiddenChange::set_box(int from, int to, double bend) {
   const bool whole = from == 0 && to == kParts;
   const double length = step_->t1 - step_->t0;
   enclosure_.set(0, step_->t0 + theta_[from] * length,
@@ -100,19 +117,24 @@ double HiddenChange::enclose(const Formula& formula, int from, int to, double be
     }
     enclosure_.set(static_cast<int>(i) + 1, low - bend * bend_[i], high + bend * bend_[i]);
   }
-  enclosure_.evaluate(*formula.program);
+}
+
+// By how much the enclosure evaluated last leaves [l, u] and its slack, in units of the slack; at most 0: it does not.
+double HiddenChange::excess(const Formula& formula) const {
   double most = 0;
   for (int o = 0; o < formula.outputs; ++o) {
-    const double excess = std::max(low_[o] - enclosure_.low(o), enclosure_.high(o) - high_[o]);
-    if (std::isnan(excess)) return std::numeric_limits<double>::infinity();
-    most = std::max(most, (excess - slack_[o]) / slack_[o]);
+    const double beyond = std::max(low_[o] - enclosure_.low(o), enclosure_.high(o) - high_[o]);
+    if (std::isnan(beyond)) return std::numeric_limits<double>::infinity();
+    most = std::max(most, (beyond - slack_[o]) / slack_[o]);
   }
   return most;
 }
 
 void HiddenChange::add_piece(const Formula& formula, int from, int to, double bend) {
-  const double excess = enclose(formula, from, to, bend);
-  if (excess > 0) pieces_.push_back({from, to, bend, excess});
+  set_box(from, to, bend);
+  enclosure_.evaluate(*formula.program);
+  const double beyond = excess(formula);
+  if (beyond > 0) pieces_.push_back({from, to, bend, beyond});
 }
 
 // [l, u], and by how much a value may lie outside.
@@ -150,9 +172,14 @@ bool HiddenChange::outside(const Formula& formula) {
 }
 
 bool HiddenChange::hidden(const Formula& formula) {
+  set_box(0, kParts, 1);
+  if (enclosure_.evaluate_gentle(*formula.program)) return false;
+  if (theta_.size() == kParts + 1) {
+    for (const double theta : step_->seen) add_point(theta);
+  }
   theta_.resize(kParts + 1 + step_->seen.size());  // middles of the formula before are forgotten
   note_values(formula);
-  if (enclose(formula, 0, kParts, 1) <= 0) return false;
+  if (excess(formula) <= 0) return false;
   for (int j = 0; j <= kParts; ++j) {
     evaluate(formula, j);
     if (outside(formula)) return true;

@@ -6,9 +6,9 @@
 // step is made of. A piece whose enclosure lies in [l, u], widened a little, hides nothing. Any other is halved, and its middle is looked at: a value
 // outside is a change that the step has not seen. The piece that may hide most is the next, and the search is bounded: formulas that enclose badly prove nothing, and cost little.
 //
-// Only formulas that can have such places are searched (expr::Program::has_peaks): sums, products, sines and low powers are what they look like. It is
-// asked where a step was easy, its error far below the tolerance: a step that the error holds back follows its formulas, as far as its points show
-// them. A pulse much shorter than such a step is not found, for instance one beside a fast oscillation.
+// Only formulas that can have such places are searched (expr::Program::has_peaks): sums, products, sines and low powers are what they look like.
+// Most steps are short beside what is in their formulas. One evaluation over all of the step shows that: an exponential, a quotient, a power
+// that changes by a small factor is as smooth as the points see it (expr::Program::evaluate_gentle), and nothing is searched.
 //
 // The state on a piece is taken from the step's polynomial: between its ends, and beyond them by what it bends.
 //
@@ -42,6 +42,9 @@ class HiddenChange {
   };
   /// Whether a force, a rate, a gap, a slip or a law takes values on the step that it has at none of the points seen, for the sides in `in`.
   [[nodiscard]] bool between(const Step& step, const std::vector<double>& in, const Path& path);
+  /// The same of one formula, a watch for instance, whose points are those at which it is looked at.
+  [[nodiscard]] bool hides(const expr::Program& program, const Step& step, const std::vector<double>& in,
+                           const Path& path);
 
  private:
   struct Formula {
@@ -53,6 +56,7 @@ class HiddenChange {
     double bend;    ///< of that of the parts of the step
     double excess;  ///< by how much its enclosure leaves what may be, in units of that
   };
+  void begin(const Step& step, const std::vector<double>& in, const Path& path);
   [[nodiscard]] bool hidden(const Formula& formula);
   int add_point(double theta);
   void note_values(const Formula& formula);
@@ -61,7 +65,8 @@ class HiddenChange {
     return &states_[static_cast<std::size_t>(point) * width_];
   }
   void note_bends();
-  [[nodiscard]] double enclose(const Formula& formula, int from, int to, double bend);
+  void set_box(int from, int to, double bend);
+  [[nodiscard]] double excess(const Formula& formula) const;
   void add_piece(const Formula& formula, int from, int to, double bend);
   void evaluate(const Formula& formula, int point);
 

@@ -21,11 +21,14 @@ constexpr double kFarthest =
     1e13;  ///< arguments of waves up to which the margin in meets() is a small part of a period
 constexpr Interval kLine{-kInfinity, kInfinity};
 
-/// At least one and at most two units in the last place below x (S. M. Rump et al., BIT 49 (2009) 419, without changing the mode).
+/// At least one and at most two units in the last place below x (S. M. Rump et al., BIT 49 (2009) 419, without changing the mode). An infinite
+/// end that was not asked for is an overflow: what lies below it are all numbers from the largest on.
 double down(double x) {
+  if (x == kInfinity) return std::numeric_limits<double>::max();
   return x - (std::abs(x) * 1.1102230246251568e-16 + std::numeric_limits<double>::denorm_min());
 }
 double up(double x) {
+  if (x == -kInfinity) return std::numeric_limits<double>::lowest();
   return x + (std::abs(x) * 1.1102230246251568e-16 + std::numeric_limits<double>::denorm_min());
 }
 
@@ -236,10 +239,77 @@ struct IntervalAlgebra {
   }
 };
 
+// The same, with an eye on what Program::has_peaks() names.
+struct GentleAlgebra : IntervalAlgebra {
+  static constexpr double kSmallFactor = 8;   ///< between the least and the most that a result is
+  static constexpr double kLittleBend = 1;    ///< of an argument, where slopes are 1 at most
+  static constexpr double kConstant = 1e-3;   ///< of a result: smaller changes count for none
+  static constexpr std::uint32_t kBroad = 4;  ///< powers up to this one are flat nowhere that counts
+
+  explicit GentleAlgebra(bool& all_gentle) : gentle(all_gentle) {}
+
+  Interval small_factor(Interval r) const {
+    const double least = std::min(std::abs(r.low), std::abs(r.high));
+    const double most = std::max(std::abs(r.low), std::abs(r.high));
+    const bool one_sign = r.low > 0 || r.high < 0 || (r.low == 0 && r.high == 0);
+    gentle = gentle && one_sign && most <= kSmallFactor * least;
+    return r;
+  }
+  Interval little_bend(Interval x, Interval r) const {
+    const double most = std::max(std::abs(r.low), std::abs(r.high));
+    gentle = gentle && (x.high - x.low <= kLittleBend || r.high - r.low <= kConstant * most);
+    return r;
+  }
+  Interval reciprocal(Interval a) const { return small_factor(IntervalAlgebra::reciprocal(a)); }
+  Interval divide(Interval a, Interval b) const {
+    small_factor(b);
+    return IntervalAlgebra::divide(a, b);
+  }
+  Interval power_whole(Interval a, std::uint32_t n) const {
+    const Interval r = IntervalAlgebra::power_whole(a, n);
+    return n > kBroad ? small_factor(r) : r;
+  }
+  Interval power(Interval a, Interval b) const { return small_factor(IntervalAlgebra::power(a, b)); }
+  Interval flat(Interval u, std::uint32_t order) const {
+    return small_factor(IntervalAlgebra::flat(u, order));
+  }
+  Interval atan2(Interval y, Interval x) const {
+    const Interval r = IntervalAlgebra::atan2(y, x);
+    return little_bend(r, r);
+  }
+  Interval function(Function f, Interval x) const {
+    const Interval r = IntervalAlgebra::function(f, x);
+    switch (f) {
+      case Function::exp:
+      case Function::cosh:
+        return small_factor(r);
+      case Function::log:
+        small_factor(x);
+        return r;
+      case Function::tan:
+      case Function::sinh:
+        return little_bend(r, r);
+      case Function::atan:
+      case Function::tanh:
+        return little_bend(x, r);
+      default:
+        return r;
+    }
+  }
+
+  bool& gentle;
+};
+
 }  // namespace
 
 void Program::evaluate_interval(const Interval* in, Interval* out, Interval* registers) const {
   constexpr IntervalAlgebra algebra;
+#include "expr/loop.inc"
+}
+
+void Program::evaluate_gentle(const Interval* in, Interval* out, Interval* registers, bool& gentle) const {
+  gentle = true;
+  const GentleAlgebra algebra(gentle);
 #include "expr/loop.inc"
 }
 

@@ -70,6 +70,9 @@ class Program {
   /// Coefficients 0 … order of every output from those of the inputs (sides: constant term only).
   void evaluate_series(const Series* in, Series* out, Series* registers, int order) const;
   void evaluate_interval(const Interval* in, Interval* out, Interval* registers) const;
+  /// The same, and whether all that can have a peak is gentle there: it changes by a small factor, or bends by little, so that its
+  /// values at a few points tell what it is between them.
+  void evaluate_gentle(const Interval* in, Interval* out, Interval* registers, bool& gentle) const;
 
  private:
   void evaluate_from(const Instruction* i, double* out, double* registers) const;

@@ -29,6 +29,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace judder::engines::numeric {
@@ -83,6 +84,7 @@ class SamplingGrid {
 
   [[nodiscard]] int degree() const { return degree_; }
   [[nodiscard]] int points() const { return degree_ + 1; }
+  [[nodiscard]] std::span<const double> thetas() const { return theta_; }
   [[nodiscard]] double theta(int j) const { return theta_[static_cast<std::size_t>(j)]; }
 
   /// From f(θ_0) … f(θ_N), `stride` apart, with a known zero of order `zeros` (0 to 3) at θ = 0, to the N + 1

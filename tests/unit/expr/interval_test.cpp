@@ -97,5 +97,44 @@ TEST(Intervals, WhatHasNoValueIsTheWholeLine) {
   }
 }
 
+// exp(u) beyond the range of numbers is large, not unknown: 1/(1 + exp(u)) is small there.
+TEST(Intervals, AnOverflowIsALargeNumber) {
+  Room r;
+  const auto one = [&](const char* text, Interval x) {
+    return range(r.program({r.read(text)}), {{0, 0}, x, {0, 0}, {0, 0}});
+  };
+  EXPECT_GT(one("exp(x)", {800, 900}).low, 1e300);
+  EXPECT_LT(one("-exp(x)", {800, 900}).high, -1e300);
+  EXPECT_LT(one("1/(1 + exp(x))", {800, 900}).high, 1e-300);
+  EXPECT_GE(one("1/(1 + exp(x))", {800, 900}).low, -1e-300);
+}
+
+TEST(Intervals, TellWhetherAPeakMayLieBetweenAFewPoints) {
+  Room r;
+  const auto gentle = [&](const char* text, Interval x) {
+    const Program p = r.program({r.read(text)});
+    std::vector<Interval> registers(static_cast<std::size_t>(p.registers()));
+    const std::vector<Interval> in{{0, 0}, x, {0, 0}, {0, 0}};
+    Interval out;
+    bool is = false;
+    p.evaluate_gentle(in.data(), &out, registers.data(), is);
+    const Interval plain = range(p, in);
+    EXPECT_EQ(out.low, plain.low);
+    EXPECT_EQ(out.high, plain.high);
+    return is;
+  };
+  for (const char* text : {"exp(-x^2)", "1/(1 + x^2)", "tanh(x)", "atan(x)", "cosh(x)", "x^6", "x^2.5",
+                           "bump(x)", "log(x)", "2/x", "atan2(x, 2)", "sinh(x)", "tan(0.1*x)"}) {
+    EXPECT_TRUE(gentle(text, {1, 1.01})) << text;
+    EXPECT_TRUE(gentle(text, {1, 1.2})) << text;
+  }
+  for (const char* text : {"exp(-x^2)", "1/(1 + x^2)", "tanh(x)", "atan(x)", "cosh(x)", "x^6", "x^2.5",
+                           "bump(x)", "log(x)", "2/x", "atan2(x, 2)", "sinh(x)", "tan(0.1*x)"})
+    EXPECT_FALSE(gentle(text, {-9, 12})) << text;
+  EXPECT_TRUE(gentle("x^3 + sin(x)*x - sqrt(4 + x^2)", {-9, 12}));  // no peaks
+  EXPECT_TRUE(gentle("tanh(x)", {20, 900}));                        // as good as constant
+  EXPECT_TRUE(gentle("bump(x)", {-9, -1}));
+}
+
 }  // namespace
 }  // namespace judder::expr::test
