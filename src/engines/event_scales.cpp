@@ -205,6 +205,8 @@ void EventEngine::Run::note_movement_ahead(double h) {
                                          : std::numeric_limits<double>::infinity();
     state_matters = state_matters || !by_time;
   }
+  // A state that slides on a surface moves by rounding only.
+  for (int k = 0; k < layout_.switches; ++k) state_matters = state_matters && !mode_.slides(k);
   if (!state_matters || !motion_(t_ + h, y1, now.data())) return;
   for (int i = 0; i < motion_.components(); ++i) ahead_y_[i] = y1[i] + now[i] * (time - (t_ + h));
   if (!motion_(time, ahead_y_.data(), later.data())) return;
