@@ -1,6 +1,5 @@
 // judder VERB …: finds the verb, reads its arguments by its description, runs it.
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -8,7 +7,6 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <set>
 
 #include "help.hpp"
 #include "judder/core/diagnostics.hpp"
@@ -17,74 +15,80 @@
 namespace judder::app {
 namespace {
 
-/// Options are looked at before the parser sees them: it takes an unknown one for the value of a positional, and its messages are its own. Returns
-/// kDone, or what usage_error returns.
-int check_options(const Verb& verb, const std::vector<std::string>& words) {
-  const std::string see = "judder " + verb.name + " --help";
-  std::set<std::string> given;
+const Option* find_option(const Verb& verb, const std::string& word) {
+  for (const Option& option : verb.options) {
+    if (word.substr(0, word.find('=')) == option.long_name()) return &option;
+    const bool has_short = option.name.size() > option.long_name().size();
+    if (has_short && word.compare(0, 2, option.name.substr(option.name.find(',') + 1)) == 0) return &option;
+  }
+  return nullptr;
+}
+
+int no_such_option(const Verb& verb, const std::string& name) {
   std::vector<std::string> names{"--help", "-h"};
   for (const Option& option : verb.options) {
     names.push_back(option.long_name());
     if (option.name.size() > option.long_name().size())
       names.push_back(option.name.substr(option.name.find(',') + 1));
   }
+  const std::string suggestion = nearest(name, names);
+  return usage_error("'" + verb.name + "' has no option " + name, suggestion.empty()
+                                                                      ? "judder " + verb.name + " --help"
+                                                                      : "did you mean " + suggestion + "?");
+}
+
+/// Takes the words apart by the description of the verb: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, flags, and what stands alone or
+/// behind `--`. Returns kDone, or what usage_error returns.
+int scan(const Verb& verb, const std::vector<std::string>& words, Arguments& out) {
+  const std::string see = "judder " + verb.name + " --help";
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--") return kDone;
-    if (word.size() < 2 || word[0] != '-') continue;
-    const std::string name = word.substr(0, word.find('='));
-    bool takes_value = false;
-    bool known = name == "--help" || name == "-h";
-    for (const Option& option : verb.options) {
-      const bool short_form = option.name.size() > option.long_name().size() &&
-                              word.compare(0, 2, option.name.substr(option.name.find(',') + 1)) == 0;
-      if (name != option.long_name() && !short_form) continue;
-      known = true;
-      if (option.value.empty() && word.find('=') != std::string::npos)
-        return usage_error(option.long_name() + " takes no value", see);
-      takes_value =
-          !option.value.empty() && word.find('=') == std::string::npos && (!short_form || word.size() == 2);
-      if (takes_value && (i + 1 == words.size() || words[i + 1] == "--"))
-        return usage_error(option.long_name() + " needs " + option.value + ", and nothing follows it", see);
-      if (!option.value.empty() && !option.repeats && !given.insert(option.long_name()).second)
-        return usage_error(option.long_name() + " is given twice", see);
+    if (word == "--") {
+      out.positionals.insert(out.positionals.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                             words.end());
+      return kDone;
     }
-    if (!known) {
-      const std::string suggestion = nearest(name, names);
-      return usage_error("'" + verb.name + "' has no option " + name,
-                         suggestion.empty() ? see : "did you mean " + suggestion + "?");
+    if (word.size() < 2 || word[0] != '-') {
+      out.positionals.push_back(word);
+      continue;
     }
-    if (takes_value) ++i;
+    if (word == "--help" || word == "-h") {
+      out.options["--help"] = {};
+      continue;
+    }
+    const Option* const option = find_option(verb, word);
+    const std::size_t equals = word.find('=');
+    if (option == nullptr) return no_such_option(verb, word.substr(0, equals));
+    const std::string name = option->long_name();
+    const bool in_short = word[1] != '-' && word.size() > 2;
+    if (option->value.empty()) {
+      if (equals != std::string::npos) return usage_error(name + " takes no value", see);
+      if (in_short) return no_such_option(verb, word);
+      out.options[name] = {};
+      continue;
+    }
+    if (!option->repeats && out.has(name)) return usage_error(name + " is given twice", see);
+    std::vector<std::string>& values = out.options[name];
+    if (in_short) {
+      values.push_back(word.substr(word[2] == '=' ? 3 : 2));
+    } else if (equals != std::string::npos) {
+      values.push_back(word.substr(equals + 1));
+    } else {
+      if (i + 1 == words.size() || words[i + 1] == "--")
+        return usage_error(name + " needs " + option->value + ", and nothing follows it", see);
+      values.push_back(words[++i]);
+    }
+    // An empty text is what a shell makes of a variable that is not set; it stands for nothing.
+    if (values.back().empty())
+      return usage_error(name + " needs " + option->value + ", and what was given is empty", see);
   }
   return kDone;
 }
 
 int run_verb(const Verb& verb, const std::vector<std::string>& words) {
-  if (const int code = check_options(verb, words); code != kDone) return code;
-
   Arguments arguments;
-  CLI::App parser;
-  parser.set_help_flag();
-  bool help = false;
-  parser.add_flag("--help,-h", help);
-  std::map<std::string, std::vector<std::string>> values;
-  std::map<std::string, bool> flags;
-  for (const Option& option : verb.options) {
-    if (option.value.empty()) {
-      parser.add_flag(option.name, flags[option.long_name()]);
-    } else {
-      CLI::Option* added =
-          parser.add_option(option.name, values[option.long_name()])->allow_extra_args(false);
-      if (!option.repeats) added->expected(1);
-    }
-  }
-  parser.add_option("positionals", arguments.positionals);
-  try {
-    parser.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError&) {
-    return usage_error("these arguments cannot be read", "judder " + verb.name + " --help");
-  }
-  if (help) {
+  if (const int code = scan(verb, words, arguments); code != kDone) return code;
+  if (arguments.has("--help")) {
     print(verb_help(verb));
     return kDone;
   }
@@ -102,29 +106,16 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
     return usage_error("one argument too many: '" + arguments.positionals[verb.positionals.size()] + "'",
                        "usage: " + usage_line(verb));
   }
-  // An empty text is what a shell makes of a variable that is not set; it stands for nothing.
   for (std::size_t i = 0; i < arguments.positionals.size(); ++i) {
     if (arguments.positionals[i].empty())
       return usage_error(verb.positionals[std::min(i, verb.positionals.size() - 1)].name + " is empty",
                          "usage: " + usage_line(verb));
   }
-  for (const Option& option : verb.options) {
-    const std::vector<std::string>& given = values[option.long_name()];
-    if (std::find(given.begin(), given.end(), "") != given.end())
-      return usage_error(option.long_name() + " needs " + option.value + ", and what was given is empty",
-                         "judder " + verb.name + " --help");
-  }
   // A name with a line end in it is read as two by whoever reads the list of what was written.
-  for (const std::string& output : values["--output"]) {
+  for (const std::string& output : arguments.all("--output")) {
     if (std::any_of(output.begin(), output.end(),
                     [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }))
       return usage_error("--output has a control character in its name", "choose another name");
-  }
-  for (auto& [name, given] : values) {
-    if (!given.empty()) arguments.options[name] = std::move(given);
-  }
-  for (const auto& [name, given] : flags) {
-    if (given) arguments.options[name] = {};
   }
   return verb.run(arguments);
 }

@@ -179,7 +179,6 @@ struct Legs::Parts {
   std::string problem;
   std::unique_ptr<engines::Engine> engine;
   std::optional<Witness> witness;
-  const model::System* system = nullptr;
   bool may_change = false;  ///< 'auto': where this engine cannot go on another one does
   Status gave_way;
 };
@@ -195,7 +194,6 @@ Legs::Legs(const model::System& system, std::string_view name, const engines::En
   if (!parts_->problem.empty()) return;
   const std::string used = engine_used(system, name);
   parts_->engine = engines::find_engine(used)->make(system);
-  parts_->system = &system;
   parts_->may_change = name == "auto" && used != engines::all_engines().front().words.name;
   if (options.referee) parts_->witness.emplace(system, options, resume);
 }
@@ -221,7 +219,7 @@ engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::
       // What has been done so far stands; the rest, and the legs that follow, are done by the engine that takes every model.
       const engines::EngineResult first = std::move(result);
       parts_->gave_way = first.status;
-      parts_->engine = engines::all_engines().front().make(*parts_->system);
+      parts_->engine = engines::all_engines().front().make(parts_->system);
       parts_->may_change = watched.another_goes_on = false;
       result = parts_->engine->run(watched, into, &first.end);
       add_earlier(first, result);

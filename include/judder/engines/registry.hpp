@@ -23,6 +23,7 @@ struct EngineEntry {
   std::unique_ptr<Engine> (*make)(const model::System& system) = nullptr;
 };
 
+/// The first is the one that takes over from another that cannot go on.
 [[nodiscard]] const std::vector<EngineEntry>& all_engines();
 /// The entry of that name, or null.
 [[nodiscard]] const EngineEntry* find_engine(std::string_view name);
