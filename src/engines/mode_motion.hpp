@@ -274,11 +274,11 @@ class ModeMotion {
   std::vector<double> lower_;  ///< by sliding switch: its lower side
   std::vector<int> outer_;     ///< switches whose surfaces contain a sliding one, inner before outer
   NestedSides nested_sides_;
-  std::vector<double> locked_;       ///< by combination of sides and outer switch: its side there
-  std::vector<std::uint8_t> fixed_;  ///< the same: it has that side for as long as the surfaces are slid on
-  std::vector<int> open_corners_;    ///< places in locked_ that the first evaluation decides
-  std::vector<int> outer_block_;     ///< by outer switch: that of the sliding ones in it
-  std::vector<double> corner_;       ///< per combination of sides: v̇, λ_N, λ_T, ż
+  std::vector<double> locked_;        ///< by combination of sides and outer switch: its side there
+  std::vector<std::uint8_t> fixed_;   ///< the same: it has that side for as long as the surfaces are slid on
+  std::vector<int> open_corners_;     ///< places in locked_ that the first evaluation decides
+  std::vector<int> outer_block_;      ///< by outer switch: that of the sliding ones in it
+  std::vector<double> corner_;        ///< per combination of sides: v̇, λ_N, λ_T, ż
   std::vector<double> corner_force_;  ///< per combination of sides: h
   std::vector<double>
       corner_rate_;  ///< per combination: ds/dt of each sliding switch, or its second derivative

@@ -98,6 +98,26 @@ TEST_F(Program, FilesOfOthersAreNotReplaced) {
   EXPECT_EQ(run("compare '" + ball + "' --until 1 -o /dev/null").code, 5) << "a device is no file of ours";
 }
 
+// No room for a table or a figure: what was written before stays, and no draft is left.
+TEST_F(Program, WhatCannotBeWrittenLeavesTheLastOne) {
+  const std::string ball = JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml";
+  const std::string rod = JUDDER_SOURCE_DIR "/gallery/rod-impact/model.toml";
+  for (const auto& [command, name] :
+       {std::pair("compare '" + ball + "' --until 1 -o made/table.csv", "table.csv"),
+        std::pair("impact '" + rod + "' -o made/rod.svg", "rod.svg")}) {
+    fs::remove_all(folder_ / "made");
+    ASSERT_EQ(run(command).code, 0) << command;
+    const std::string before = contents(folder_ / "made" / name);
+    ASSERT_FALSE(before.empty());
+    // What the command prints goes nowhere, so that only its file is too large.
+    const Outcome refused = run(command + " >/dev/null 2>/dev/null", "ulimit -f 0;");
+    EXPECT_EQ(refused.code, 5) << command;
+    EXPECT_EQ(contents(folder_ / "made" / name), before) << command;
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "made"), fs::directory_iterator()), 1)
+        << command;
+  }
+}
+
 // With --json there is one JSON document on standard output, however the command ends; the exit code is the same as without.
 TEST_F(Program, ErrorsAreJsonWhereJsonWasAskedFor) {
   const std::string ball = "'" JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml'";
