@@ -302,13 +302,15 @@ void Graph::Data::mark_jumps(std::vector<Term>& factors) {
     if (e.kind != NodeKind::sign || !is_whole(factors[i].coefficient) || !is_odd(factors[i].coefficient))
       continue;
     factors[i].coefficient = 1;
-    const Node surface = switches[e.first].surface;
+    bool flipped = false;
+    const Node surface = normalised(switches[e.first].surface, flipped);
     bool vanishes = at(surface).kind == NodeKind::product;  // not taken apart here
+    double power = 0;                                       // of s in the other factors, however it is scaled
     for (std::size_t k = 0; k < factors.size() && !vanishes; ++k) {
-      if (k == i || factors[k].coefficient < 0 || at(factors[k].node).kind == NodeKind::sign) continue;
-      bool flipped = false;
-      vanishes = normalised(factors[k].node, flipped) == surface;
+      if (k == i || at(factors[k].node).kind == NodeKind::sign) continue;
+      if (normalised(factors[k].node, flipped) == surface) power += factors[k].coefficient;
     }
+    vanishes = vanishes || power > 0;
     if (!vanishes) switches[e.first].kind = SwitchKind::jump;
   }
 }

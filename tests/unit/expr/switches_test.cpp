@@ -130,6 +130,22 @@ TEST(Switches, TheCutOfAtan2IsContinuedOnEachSide) {
   EXPECT_EQ(with_sides(p, {0, 1, 1e-20, 0, 1})[0], 1e-20);
 }
 
+// However it is written, and whatever it is divided by: only where the argument itself is cancelled does a size become a sign.
+TEST(Switches, AKinkStaysAKinkUnderDivision) {
+  const auto kind = [](const std::string& text) {
+    Room r;
+    static_cast<void>(r.read(text));
+    EXPECT_EQ(r.graph.switches().size(), 1U) << text;
+    return r.graph.switches()[0].kind;
+  };
+  for (const char* text : {"abs(x - y)*t/(1 + t^2)", "abs(y - x)*t/(1 + t^2)", "abs(-2*x + y)/(1 + t^2)",
+                           "abs(3 - 2*x)*y/(1 + t^2)", "(x - y)*abs(y - x)/(1 + t^2)", "abs(2*(y - x))/t"})
+    EXPECT_EQ(kind(text), SwitchKind::kink) << text;
+  for (const char* text :
+       {"x/abs(x)", "(x - y)/abs(y - x)", "abs(3 - 2*x)/(2*x - 3)", "t*(y - x)/(abs(2*x - 2*y)*(1 + t^2))"})
+    EXPECT_EQ(kind(text), SwitchKind::jump) << text;
+}
+
 TEST(Switches, InverseFunctionsOfWavesAreTrianglesAndSaws) {
   using Function = double (*)(double);
   const auto expect_same = [](const std::string& text, auto&& wanted, bool jumps) {
