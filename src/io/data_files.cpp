@@ -159,10 +159,11 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
   NumberTable table;
   table.rows.assign(*rows, std::vector<double>(*columns, 0.0));
   const auto put = [&](std::size_t i, std::size_t j, double value) {
-    table.rows[i][j] += value;
-    if (!general && i != j) table.rows[j][i] += mirror * value;
+    table.rows[i][j] = value;
+    if (!general && i != j) table.rows[j][i] = mirror * value;
   };
   if (sparse) {
+    std::vector<bool> given(*rows * *columns, false);
     for (std::size_t k = 0; k < *listed; ++k) {
       if (!next(fields))
         return failure(
@@ -173,6 +174,13 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
       const auto value = fields.size() == 3 ? parse_number(fields[2]) : std::nullopt;
       if (!i || !j || *i == 0 || *j == 0 || !value)
         return failure(name, number, "expected row, column and a finite number, inside the sizes");
+      if (!general && *i < *j)
+        return failure(name, number, "of a symmetric matrix only the lower triangle is listed");
+      if (mirror < 0 && *i == *j)
+        return failure(name, number, "the diagonal of a skew-symmetric matrix is zero and not listed");
+      const std::size_t place = (*i - 1) * *columns + *j - 1;
+      if (given[place]) return failure(name, number, "this entry was given before");
+      given[place] = true;
       put(*i - 1, *j - 1, *value);
     }
   } else {

@@ -200,6 +200,12 @@ DitherReport dither_model(const DitherRequest& request) {
     report.map = make_map(request, report, x, y);
   }
   if (request.simulate) {
+    const double from = report.model.compiled.run.from;
+    if (request.until && !(*request.until > from)) {
+      report.problem = {"--until is " + to_text(*request.until) + ", and the run begins at " + to_text(from),
+                        {}};
+      return report;
+    }
     analysis::FilteredRunOptions run;
     run.filter = request.filter;
     run.until = request.until;

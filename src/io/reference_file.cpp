@@ -1,6 +1,7 @@
 #include "judder/io/reference_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "io/disk.hpp"
@@ -44,7 +45,16 @@ class TableReader {
   }
 
   void number(const std::string& key, double& target) {
-    if (const Item* item = take(key, ItemKind::number)) target = item->number;
+    const Item* const item = take(key, ItemKind::number);
+    if (item == nullptr) return;
+    target = item->number;
+    if (!std::isfinite(target)) error("'" + key + "' must be a finite number");
+  }
+
+  /// A tolerance: what is negative would fail, and what is infinite pass, whatever is compared.
+  void size(const std::string& key, double& target) {
+    number(key, target);
+    if (target < 0) error("'" + key + "' must not be negative");
   }
 
   void boolean(const std::string& key, bool& target) {
@@ -161,10 +171,13 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
 
   table.value("exact", value.exact);
   if (const Item* text = table.take("text", ItemKind::text)) value.text = text->text.text;
-  table.number("tolerance", value.tolerance);
-  table.number("relative", value.relative);
-  if (const Item* published = table.take("published", ItemKind::number)) value.published = published->number;
-  table.number("published_tolerance", value.published_tolerance);
+  table.size("tolerance", value.tolerance);
+  table.size("relative", value.relative);
+  if (const Item* published = table.take("published", ItemKind::number)) {
+    value.published = published->number;
+    if (!std::isfinite(published->number)) table.error("'published' must be a finite number");
+  }
+  table.size("published_tolerance", value.published_tolerance);
   table.boolean("wrong", value.wrong);
   table.text("note", value.note);
   table.text("where", value.where);

@@ -232,6 +232,10 @@ FileStatus read_columns(const fs::path& file, RunData& out) {
 FileStatus read_state_text(const fs::path& directory, std::string& out) {
   const fs::path file = directory / "state.json";
   const int error = disk::read_bounded(file, kMostJson, out);
+  if (error == ENOTDIR)
+    return {directory.string(), "is no folder of a run; name the folder, not a file in it"};
+  if (error == ENOENT)
+    return {file.string(), "is not there: nothing of a run was saved; run the model without --resume"};
   return error == 0 ? FileStatus{} : failure(file, error);
 }
 

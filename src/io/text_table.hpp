@@ -16,7 +16,7 @@ namespace judder::io {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-/// Text inside Markdown: no table cells, no HTML, no line of its own.
+/// Text inside Markdown: no table cells, no HTML, no links or pictures, no line of its own.
 [[nodiscard]] inline std::string markdown_text(const std::string& text) {
   std::string out;
   for (const char c : printable_name(text, 200)) {
@@ -26,6 +26,8 @@ namespace judder::io {
       out += "&lt;";
     else if (c == '&')
       out += "&amp;";
+    else if (c == '`' || (c == '(' && !out.empty() && out.back() == ']'))
+      out += std::string("\\") + c;
     else
       out += c;
   }

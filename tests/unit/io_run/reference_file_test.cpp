@@ -100,6 +100,20 @@ II = { roller = "slip", "definitions.edge" = "a > b" }
   EXPECT_FALSE(second.fits({{"roller", "slip-"}})) << "every place must be there";
 }
 
+// A comparison that could only fail, or only pass, is a mistake in the file.
+TEST(ReferenceFile, TolerancesAreSizes) {
+  const auto with = [](const std::string& line) {
+    return problems("[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nat = 1\nexact = 1\n" + line + "\n");
+  };
+  EXPECT_EQ(with("tolerance = 1e-3"), "");
+  for (const char* key : {"tolerance", "relative", "published_tolerance"}) {
+    EXPECT_NE(with(std::string(key) + " = -1").find("must not be negative"), std::string::npos) << key;
+    EXPECT_NE(with(std::string(key) + " = nan").find("must be a finite number"), std::string::npos) << key;
+    EXPECT_NE(with(std::string(key) + " = inf").find("must be a finite number"), std::string::npos) << key;
+  }
+  EXPECT_NE(with("published = inf").find("must be a finite number"), std::string::npos);
+}
+
 TEST(ReferenceFile, AStructureIsATableOfWords) {
   EXPECT_TRUE(read_reference_text("[structures]\nI = \"open\"\n", "r").diagnostics.has_errors());
   EXPECT_TRUE(read_reference_text("[structures]\nI = { roller = 1 }\n", "r").diagnostics.has_errors());
