@@ -162,19 +162,18 @@ bool look(const Handle& folder, const std::string& name, struct stat& out) {
 
 bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-int open_to_read(const std::filesystem::path& path, Handle& out) {
+int open_to_read(const std::filesystem::path& path, Handle& out, Links links) {
   Handle file;
-  if (const int error = open_again(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, file);
-      error != 0)
-    return error;
+  const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (links == Links::refuse ? O_NOFOLLOW : 0);
+  if (const int error = open_again(AT_FDCWD, path.c_str(), flags, 0, file); error != 0) return error;
   if (const int error = regular(file); error != 0) return error;
   out = std::move(file);
   return 0;
 }
 
-int read_bounded(const std::filesystem::path& path, std::size_t limit, std::string& out) {
+int read_bounded(const std::filesystem::path& path, std::size_t limit, std::string& out, Links links) {
   Handle file;
-  if (const int error = open_to_read(path, file); error != 0) return error;
+  if (const int error = open_to_read(path, file, links); error != 0) return error;
   return read_open(file, limit, out);
 }
 

@@ -53,8 +53,10 @@ int create(const Handle& folder, const std::string& name, Handle& out);
 int create_new(const Handle& folder, const std::string& name, Handle& out);
 /// An existing regular file for reading, or for reading and writing; links, devices, pipes and folders are refused.
 int open_regular(const Handle& folder, const std::string& name, bool write, Handle& out);
-/// An existing regular file for reading; links are followed.
-int open_to_read(const std::filesystem::path& file, Handle& out);
+/// What a link in the place of a file is: a way to it that the user has named, or something planted.
+enum class Links { follow, refuse };
+/// An existing regular file for reading; ELOOP: a link that is refused.
+int open_to_read(const std::filesystem::path& file, Handle& out, Links links = Links::follow);
 
 int write_all(const Handle& file, std::string_view bytes);
 int cut(const Handle& file, std::uint64_t length);
@@ -68,8 +70,9 @@ int remove(const Handle& folder, const std::string& name);
 bool look(const Handle& folder, const std::string& name, struct stat& out);
 [[nodiscard]] bool same(const struct stat& a, const struct stat& b);
 
-/// The bytes of a regular file of at most `limit` bytes; EFBIG: it has more. Links are followed.
-int read_bounded(const std::filesystem::path& file, std::size_t limit, std::string& out);
+/// The bytes of a regular file of at most `limit` bytes; EFBIG: it has more.
+int read_bounded(const std::filesystem::path& file, std::size_t limit, std::string& out,
+                 Links links = Links::follow);
 int read_bounded(const Handle& folder, const std::string& name, std::size_t limit, std::string& out);
 
 /// ".press.4711.tmp": the process that writes this draft of `name`; 0: it is none.

@@ -23,7 +23,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostJson = std::size_t{1} << 28;
 constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
-FileStatus failure(const fs::path& file, int code) { return {file.string(), disk::words(code), 0}; }
+FileStatus failure(const fs::path& file, int code) {
+  if (code == ELOOP) return {file.string(), "is a symbolic link; the files of a run are none", 0};
+  return {file.string(), disk::words(code), 0};
+}
 
 std::optional<std::uint64_t> parse_mode(std::string_view text) {
   std::uint64_t mode = 0;
@@ -157,8 +160,8 @@ FileStatus find_committed(const fs::path& path, const CommittedFile& committed, 
   beside += ".tmp";
   for (const fs::path& place : {path, beside}) {
     disk::Check check;
-    if (disk::open_to_read(place, out.file) != 0 || disk::check_of(out.file, committed.bytes, check) != 0 ||
-        check.text() != committed.check)
+    if (disk::open_to_read(place, out.file, disk::Links::refuse) != 0 ||
+        disk::check_of(out.file, committed.bytes, check) != 0 || check.text() != committed.check)
       continue;
     if (::lseek(out.file.number(), 0, SEEK_SET) != 0) continue;
     out.path = place;
@@ -179,13 +182,14 @@ FileStatus read_all(const Found& found, std::string& out) {
 /// Of a folder without a list of its files, as earlier versions and other programs write them.
 FileStatus find_plain(const fs::path& path, bool required, Found& out) {
   out.path = path;
-  const int error = disk::open_to_read(path, out.file);
+  const int error = disk::open_to_read(path, out.file, disk::Links::refuse);
   return error == 0 || (error == ENOENT && !required) ? FileStatus{} : failure(path, error);
 }
 
 FileStatus find_files(const fs::path& directory, RunData& out, std::array<Found, 3>& found) {
   out = {};
-  const int error = disk::read_bounded(directory / "state.json", kMostJson, out.state_json);
+  const int error =
+      disk::read_bounded(directory / "state.json", kMostJson, out.state_json, disk::Links::refuse);
   if (error != 0 && error != ENOENT && error != ENOTDIR) return failure(directory / "state.json", error);
   if (std::string damage = error == 0 ? damage_of(out.state_json) : std::string(); !damage.empty())
     return {(directory / "state.json").string(),
@@ -231,7 +235,7 @@ FileStatus read_columns(const fs::path& file, RunData& out) {
 
 FileStatus read_state_text(const fs::path& directory, std::string& out) {
   const fs::path file = directory / "state.json";
-  const int error = disk::read_bounded(file, kMostJson, out);
+  const int error = disk::read_bounded(file, kMostJson, out, disk::Links::refuse);
   if (error == ENOTDIR)
     return {directory.string(), "is no folder of a run; name the folder, not a file in it"};
   if (error == ENOENT)
@@ -241,7 +245,7 @@ FileStatus read_state_text(const fs::path& directory, std::string& out) {
 
 FileStatus read_run_json(const fs::path& directory, std::string& out) {
   const fs::path file = directory / "run.json";
-  const int error = disk::read_bounded(file, kMostJson, out);
+  const int error = disk::read_bounded(file, kMostJson, out, disk::Links::refuse);
   return error == 0 ? FileStatus{} : failure(file, error);
 }
 

@@ -310,6 +310,20 @@ TEST_F(RunVerbs, ALinkIsNoRunFolder) {
   EXPECT_EQ(run("run '" + ball_ + "' --until 1 -o runs/b").code, 0) << "named by the user";
 }
 
+// Nor is a link in the place of one of its files, for those who read it.
+TEST_F(RunVerbs, LinksInARunFolderAreNotRead) {
+  for (const std::string name : {"state.json", "trajectory.csv", "events.csv", "run.json"}) {
+    fs::remove_all(folder_ / "b");
+    ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o b").code, 0);
+    fs::rename(folder_ / "b" / name, folder_ / "elsewhere");
+    fs::create_symlink("../elsewhere", folder_ / "b" / name);
+    EXPECT_EQ(run("plot b -o figures").code, 5) << name;
+    EXPECT_EQ(run("run '" + ball_ + "' --until 2 --resume b -o b").code, 5) << name;
+  }
+  const Outcome refused = run("run '" + ball_ + "' --until 2 --resume b -o c");
+  EXPECT_EQ(refused.code, 0) << "state.json alone is enough elsewhere: " << refused.err;
+}
+
 TEST_F(RunVerbs, ASummarySaysThatItsExtremesAreThoseOfTheRows) {
   const Outcome outcome = run("run '" + ball_ + "' --until 1 --summary -o b");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
