@@ -1,0 +1,369 @@
+// The motion on surfaces: while switches slide, the field is Filippov's combination of the fields beside them.
+//
+// A block of sliding switches that act on each other has 2^k corners, the combinations of their sides. At each of them the equations are evaluated
+// with the switches around them read there; the shares of the corners are those that keep every surface at zero.
+#include <algorithm>
+#include <cmath>
+
+#include "mode_motion.hpp"
+
+namespace judder::engines {
+
+// Blocks of the sliding switches, and what is needed to evaluate them.
+void ModeMotion::group_sliding() {
+  constexpr double kLevelMargin = 0x1p-30;
+  const std::vector<int>& sliding = set_->sliding;
+  const auto count = sliding.size();
+  for (Block& block : blocks_) block.members.clear();
+  block_count_ = coupling_.group(set_->mode, sliding);
+  blocks_.resize(std::max(blocks_.size(), block_count_));
+  for (std::size_t k = 0; k < count; ++k)
+    blocks_[coupling_.block()[k]].members.push_back(static_cast<int>(k));
+  block_of_.assign(at_.size, -1);
+  for (int i = 0; i < n_; ++i) block_of_[i] = coupling_.block_of_coordinate(i);
+  for (int i = 0; i < layout_.states; ++i) block_of_[at_.rate + i] = coupling_.block_of_state(i);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.touches.empty()) continue;
+    block_of_[at_.normal + r] = block_of_[relation.touches.front()];
+    for (int j = 0; j < relation.tangents; ++j)
+      block_of_[at_.tangent + relation.first_tangent + j] = block_of_[relation.touches.front()];
+  }
+  lower_.resize(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool two_sided = system_.switches()[sliding[k]].two_sided();
+    lower_[k] = two_sided ? 0 : std::floor(set_->mode.side[sliding[k]] - kLevelMargin);
+  }
+  outer_.clear();
+  outer_block_.clear();
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (set_->mode.slides(k)) continue;
+    const bool contains = std::any_of(info.inner.begin(), info.inner.end(), [this](int inner) {
+      return set_->mode.slides(inner) || std::find(outer_.begin(), outer_.end(), inner) != outer_.end();
+    });
+    if (!contains) continue;
+    outer_.push_back(k);
+    outer_block_.push_back(coupling_.block_of_switch(k));
+  }
+  std::size_t corners = 0;
+  for (const Block& block : blocks()) corners = std::max<std::size_t>(corners, block.corners());
+  corner_.resize(std::max(corner_.size(), corners * at_.size));
+  corner_force_.resize(std::max(corner_force_.size(), corners * n_));
+  corner_rate_.resize(std::max(corner_rate_.size(), corners * count));
+  alpha_.assign(count, 0.5);
+  newton_.resize(std::max(newton_.size(), count * (count + 1)));
+  lock_outer();
+}
+
+void ModeMotion::judge_outer_here() {
+  for (std::size_t b = 0; b < block_count_; ++b) {
+    const std::vector<int>& members = blocks_[b].members;
+    int corner = 0;
+    for (std::size_t bit = 0; bit < members.size(); ++bit) {
+      if (work_.in[layout_.side() + set_->sliding[members[bit]]] > lower_[members[bit]] + 0.5)
+        corner |= 1 << bit;
+    }
+    judge_outer(corner, static_cast<int>(b));
+  }
+}
+
+std::vector<double> ModeMotion::corner_sides() const {
+  std::vector<double> out;
+  if (set_->sliding.empty()) return out;
+  out.assign(lower_.begin(), lower_.end());
+  out.insert(out.end(), locked_.begin(), locked_.end());
+  return out;
+}
+
+// Puts the sliding switches of every block on their sides by the bits of `corner`.
+void ModeMotion::take_corner(int corner) {
+  for (std::size_t b = 0; b < block_count_; ++b) take_corner(static_cast<int>(b), corner);
+}
+
+// Outer switches have one side at each corner until one of these corner sides changes, which is an event: the field is smooth between.
+void ModeMotion::lock_outer() {
+  locked_.clear();
+  fixed_.clear();
+  open_corners_.clear();
+  if (outer_.empty()) return;
+  int corners = 0;
+  for (const Block& block : blocks()) corners = std::max(corners, block.corners());
+  for (int c = 0; c < corners; ++c) {
+    take_corner(c);
+    for (const int k : outer_) {
+      const NestedSides::Verdict verdict = nested_sides_.judge(k, set_->sliding);
+      if (verdict.place == NestedSides::Place::unknown)
+        open_corners_.push_back(static_cast<int>(locked_.size()));
+      fixed_.push_back(verdict.place == NestedSides::Place::along ||
+                       verdict.place == NestedSides::Place::constant);
+      locked_.push_back(verdict.side);
+      work_.in[layout_.side() + k] = verdict.side;
+    }
+  }
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = set_->mode.side[k];
+}
+
+// Corner sides whose argument is zero at the start: the motion that slides tells to which side it goes. True: another side than was assumed.
+bool ModeMotion::decide_open_corners() {
+  bool changed = false;
+  for (const int at : open_corners_) {
+    const int width = static_cast<int>(outer_.size());
+    const model::SwitchInfo& info = system_.switches()[outer_[at % width]];
+    const double rate = corner_rate(at % width, at / width);
+    double lower = 0;
+    static_cast<void>(distance_from_level(info, surface_[0], lower));
+    const double side = rate > 0 ? lower + 1 : rate < 0 ? lower : lower + info.at_zero;
+    changed = changed || side != locked_[at];
+    locked_[at] = side;
+  }
+  open_corners_.clear();
+  return changed;
+}
+
+// Argument of an outer switch at a corner, and its rate along the present motion.
+double ModeMotion::corner_value(int outer, int corner) {
+  double value = 0;
+  at_corner(outer, corner, [&] {
+    system_.switches()[outer_[outer]].value.evaluate(work_.in.data(), &value, work_.registers.data());
+  });
+  return value;
+}
+
+double ModeMotion::corner_rate(int outer, int corner) {
+  double rate = 0;
+  at_corner(outer, corner, [&] { rate = surface_rate(outer_[outer]); });
+  return rate;
+}
+
+// Does something with the sides of a corner of the block that an outer switch belongs to.
+template <class Action>
+void ModeMotion::at_corner(int outer, int corner, const Action& action) {
+  double* side = work_.in.data() + layout_.side();
+  kept_sides_.assign(side, side + layout_.switches);
+  take_corner(outer_block_[outer], corner);
+  judge_outer(corner, outer_block_[outer]);
+  action();
+  std::copy(kept_sides_.begin(), kept_sides_.end(), side);
+}
+
+void ModeMotion::take_corner(int block, int corner) {
+  const std::vector<int>& members = blocks_[block].members;
+  for (std::size_t bit = 0; bit < members.size(); ++bit)
+    work_.in[layout_.side() + set_->sliding[members[bit]]] = lower_[members[bit]] + ((corner >> bit) & 1);
+}
+
+// Outer switches of a block at a corner.
+void ModeMotion::judge_outer(int corner, int block) {
+  for (std::size_t i = 0; i < outer_.size(); ++i) {
+    if (outer_block_[i] == block)
+      work_.in[layout_.side() + outer_[i]] = locked_[static_cast<std::size_t>(corner) * outer_.size() + i];
+  }
+}
+
+// The vector field for every combination of sides within a block, for all blocks at once.
+bool ModeMotion::evaluate_corners() {
+  const std::vector<int>& sliding = set_->sliding;
+  const int count = static_cast<int>(sliding.size());
+  int corners = 0;
+  for (const Block& block : blocks()) corners = std::max(corners, block.corners());
+  for (int c = 0; c < corners; ++c) {
+    take_corner(c);
+    for (std::size_t b = 0; b < block_count_; ++b) {
+      if (c < blocks_[b].corners()) judge_outer(c, static_cast<int>(b));
+    }
+    if (!evaluate_plain()) return false;
+    for (int k = 0; k < count; ++k) {
+      corner_rate_[c * count + k] = set_->mode.surface[sliding[k]] == AtSurface::rests
+                                        ? surface_acceleration(sliding[k])
+                                        : surface_rate(sliding[k]);
+    }
+    double* out = corner_.data() + static_cast<std::size_t>(c) * at_.size;
+    std::copy_n(outcome_.data(), at_.rate, out);
+    std::copy_n(work_.rate.data(), layout_.states, out + at_.rate);
+    std::copy_n(work_.force.data(), n_, corner_force_.data() + static_cast<std::size_t>(c) * n_);
+  }
+  return true;
+}
+
+// Share of a corner in the motion of a block; `without`: a member that is left out, −1: none.
+double ModeMotion::weight(int block, int corner, int without) const {
+  double w = 1;
+  const std::vector<int>& members = blocks_[block].members;
+  for (std::size_t bit = 0; bit < members.size(); ++bit) {
+    if (static_cast<int>(bit) == without) continue;
+    w *= ((corner >> bit) & 1) != 0 ? alpha_[members[bit]] : 1 - alpha_[members[bit]];
+  }
+  return w;
+}
+
+double ModeMotion::block_rate(int corner, int k) const {
+  return corner_rate_[corner * static_cast<int>(set_->sliding.size()) + k];
+}
+
+// The coefficients that keep all surfaces of a block at zero. The rates are multilinear in them: solved by Newton from the last ones.
+bool ModeMotion::find_coefficients(int block) {
+  const std::vector<int>& members = blocks_[block].members;
+  const int count = static_cast<int>(members.size());
+  const int corners = blocks_[block].corners();
+  int free = 0;  // coefficients that the surfaces determine
+  for (const int k : members) {
+    const int id = set_->sliding[k];
+    bool still = set_->mode.surface[id] == AtSurface::slides;
+    for (int c = 0; c < corners; ++c) still = still && block_rate(c, k) == block_rate(0, k);
+    parallel_[id] = still ? 1 : 0;
+    if (still) {
+      alpha_[k] = parallel_coefficient(k);
+    } else {
+      ++free;
+    }
+  }
+  if (free == 0) return true;
+  if (count == 1) {
+    const int k = members.front();
+    const double difference = block_rate(0, k) - block_rate(1, k);
+    if (difference == 0) return false;
+    alpha_[k] = block_rate(0, k) / difference;
+    return true;
+  }
+  const int stride = count + 1;
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    double worst = 0;
+    double scale = 0;
+    for (int a = 0; a < count; ++a) {
+      double value = 0;
+      for (int c = 0; c < corners; ++c) {
+        value += weight(block, c, -1) * block_rate(c, members[a]);
+        scale = std::max(scale, std::abs(block_rate(c, members[a])));
+      }
+      const bool fixed = parallel_[set_->sliding[members[a]]] != 0;
+      newton_[a * stride + count] = fixed ? 0 : -value;
+      if (!fixed) worst = std::max(worst, std::abs(value));
+      for (int b = 0; b < count; ++b) {
+        double slope = 0;
+        for (int c = 0; c < corners; ++c)
+          slope += ((c >> b) & 1 ? 1.0 : -1.0) * weight(block, c, b) * block_rate(c, members[a]);
+        newton_[a * stride + b] = fixed ? (a == b ? 1 : 0) : slope;
+      }
+    }
+    if (worst <= 4e-16 * scale) return true;
+    // Gauss-Jordan with row pivoting on the small system.
+    for (int p = 0; p < count; ++p) {
+      int best = p;
+      for (int r = p + 1; r < count; ++r) {
+        if (std::abs(newton_[r * stride + p]) > std::abs(newton_[best * stride + p])) best = r;
+      }
+      for (int c = 0; c <= count; ++c) {
+        std::swap(newton_[p * stride + c], newton_[best * stride + c]);
+      }
+      const double pivot = newton_[p * stride + p];
+      if (pivot == 0 || !std::isfinite(pivot)) return false;
+      for (int r = 0; r < count; ++r) {
+        if (r == p) continue;
+        const double ratio = newton_[r * stride + p] / pivot;
+        for (int c = p; c <= count; ++c) {
+          newton_[r * stride + c] -= ratio * newton_[p * stride + c];
+        }
+      }
+    }
+    for (int a = 0; a < count; ++a)
+      alpha_[members[a]] += newton_[a * stride + count] / newton_[a * stride + a];
+  }
+  return false;
+}
+
+bool ModeMotion::evaluate_sliding() {
+  constexpr std::size_t kMostCoupled = 10;
+  constexpr double kLevelMargin =
+      0x1p-30;  // the stored side of a level tells its lower side, whatever the coefficient
+  const std::vector<int>& sliding = set_->sliding;
+  for (const Block& block : blocks()) {
+    if (block.members.size() > kMostCoupled) return false;
+  }
+  if (!evaluate_corners()) return false;
+  for (std::size_t b = 0; b < block_count_; ++b) {
+    if (!find_coefficients(static_cast<int>(b))) return false;
+  }
+  for (int i = 0; i < at_.size; ++i) {
+    const int block = block_of_[i];
+    if (block < 0) {
+      outcome_[i] = corner_[i];
+      continue;
+    }
+    double sum = 0;
+    double terms = 0;
+    for (int c = 0; c < blocks_[block].corners(); ++c) {
+      const double term = weight(block, c, -1) * corner_[static_cast<std::size_t>(c) * at_.size + i];
+      sum += term;
+      terms += std::abs(term);
+    }
+    // What the surfaces hold at zero has no motion of rounding either.
+    outcome_[i] = std::abs(sum) <= kCancelled * terms ? 0 : sum;
+  }
+  std::copy_n(outcome_.begin() + at_.rate, layout_.states, work_.rate.begin());
+  // The forces that go with it: reactions that are not unique are shared out by them.
+  for (int i = 0; i < n_; ++i) {
+    const int block = block_of_[i];
+    double sum = block < 0 ? corner_force_[i] : 0;
+    for (int c = 0; block >= 0 && c < blocks_[block].corners(); ++c)
+      sum += weight(block, c, -1) * corner_force_[static_cast<std::size_t>(c) * n_ + i];
+    work_.force[i] = sum;
+  }
+  // The rate towards the surface from each side, with the other sliding switches at their coefficients.
+  for (std::size_t b = 0; b < block_count_; ++b) {
+    const std::vector<int>& members = blocks_[b].members;
+    for (std::size_t bit = 0; bit < members.size(); ++bit) {
+      const int k = members[bit];
+      const int id = sliding[k];
+      double side_rate[2] = {0, 0};
+      for (int c = 0; c < blocks_[b].corners(); ++c)
+        side_rate[(c >> bit) & 1] += weight(static_cast<int>(b), c, static_cast<int>(bit)) * block_rate(c, k);
+      sliding_rates_[2 * id] = side_rate[0];
+      sliding_rates_[2 * id + 1] = side_rate[1];
+      work_.in[layout_.side() + id] = lower_[k] + alpha_[k];
+      set_->mode.side[id] = system_.switches()[id].two_sided()
+                                ? alpha_[k]
+                                : lower_[k] + std::clamp(alpha_[k], 2 * kLevelMargin, 1 - 2 * kLevelMargin);
+    }
+  }
+  for (const int k : outer_) work_.in[layout_.side() + k] = system_.side_of_value(work_, k);
+  powers_known_ = false;  // those were of one corner
+  return open_corners_.empty() || !decide_open_corners() || evaluate_sliding();
+}
+
+// The coefficient of a switch that acts in parallel with sticking friction: the friction force that changes most with it is brought as
+// near to zero as the coefficient allows.
+double ModeMotion::parallel_coefficient(int k) const {
+  const Block& block = blocks_[coupling_.block()[k]];
+  const auto bit = std::find(block.members.begin(), block.members.end(), k) - block.members.begin();
+  const int corners = block.corners();
+  double best = 0.5;
+  double largest = 0;
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if (set_->mode.tangent[j] != TangentStatus::stick) continue;
+    double force[2] = {0, 0};
+    for (int c = 0; c < corners; ++c) {
+      force[(c >> bit) & 1] +=
+          corner_[static_cast<std::size_t>(c) * at_.size + at_.tangent + j] * 2 / corners;
+    }
+    const double change = force[1] - force[0];
+    if (std::abs(change) <= largest) continue;
+    largest = std::abs(change);
+    best = std::clamp(-force[0] / change, 0.0, 1.0);
+  }
+  if (largest > 0) return best;
+  // Where nothing sticks and its surface is met without a slope (x + x'*abs(x')/2 at the origin), the motion rests there by the combination that
+  // leaves its coordinates without acceleration.
+  for (const int i : system_.switches()[set_->sliding[k]].sees) {
+    double acceleration[2] = {0, 0};
+    for (int c = 0; c < corners; ++c)
+      acceleration[(c >> bit) & 1] += corner_[static_cast<std::size_t>(c) * at_.size + i] * 2 / corners;
+    const double change = acceleration[1] - acceleration[0];
+    if (std::abs(change) <= largest) continue;
+    largest = std::abs(change);
+    best = std::clamp(-acceleration[0] / change, 0.0, 1.0);
+  }
+  return best;
+}
+
+}  // namespace judder::engines
