@@ -168,31 +168,26 @@ void ActiveRows::find_held() {
   }
 }
 
-void ActiveRows::hold_accelerations(const double* zeta, double* acceleration) const {
+template <class Given>
+void ActiveRows::hold(const Given& given, double* target) const {
   int s = 0;
   for (const Held& held : held_) {
     double sum = 0;
-    for (; s < held.end; ++s) sum -= shares_[s].weight * zeta[shares_[s].row];
-    acceleration[held.coordinate] = sum;
+    for (; s < held.end; ++s) sum -= shares_[s].weight * given(shares_[s].row);
+    target[held.coordinate] = sum;
   }
+}
+
+void ActiveRows::hold_accelerations(const double* zeta, double* acceleration) const {
+  hold([zeta](int k) { return zeta[k]; }, acceleration);
 }
 
 void ActiveRows::hold_accelerations(double* acceleration) const {
-  int s = 0;
-  for (const Held& held : held_) {
-    double sum = 0;
-    for (; s < held.end; ++s) sum -= shares_[s].weight * zeta(shares_[s].row);
-    acceleration[held.coordinate] = sum;
-  }
+  hold([this](int k) { return zeta(k); }, acceleration);
 }
 
 void ActiveRows::hold_velocities(double* velocity) const {
-  int s = 0;
-  for (const Held& held : held_) {
-    double sum = 0;
-    for (; s < held.end; ++s) sum -= shares_[s].weight * drive(shares_[s].row);
-    velocity[held.coordinate] = sum;
-  }
+  hold([this](int k) { return drive(k); }, velocity);
 }
 
 bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {

@@ -72,6 +72,9 @@ class ActiveRows {
   void null_reactions(int number, double* lambda);
 
  private:
+  /// Writes to the coordinates that rows hold what `given(row)` says.
+  template <class Given>
+  void hold(const Given& given, double* target) const;
   void find_order(numeric::RankedLu& ranking);
   void find_held();
   [[nodiscard]] bool direction_constant(int k) const;

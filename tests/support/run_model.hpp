@@ -90,6 +90,15 @@ inline engines::EngineResult run_to_end(const TestModel& model) {
   return simulate::run(model.system, "event", model.options, sink);
 }
 
+/// The same where the run must end as asked.
+inline engines::EngineResult finish(const TestModel& model) {
+  engines::EngineResult result = run_to_end(model);
+  if (!result.status.ok())
+    throw std::runtime_error(result.status.where + ": " + result.status.message +
+                             " at t = " + std::to_string(result.status.time));
+  return result;
+}
+
 /// "impact plane", "slip pad", …: the events in the order they were listed.
 inline std::vector<std::string> event_words(const model::System& system,
                                             const std::vector<engines::Event>& events) {

@@ -17,13 +17,6 @@ namespace {
 using engines::EngineResult;
 using std::numbers::pi;
 
-EngineResult finish(const TestModel& model) {
-  EngineResult result = run_to_end(model);
-  EXPECT_TRUE(result.status.ok()) << result.status.where << ": " << result.status.message
-                                  << " at t = " << result.status.time;
-  return result;
-}
-
 std::string number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.17g", x);
@@ -107,17 +100,7 @@ z = { start = 0, rate = ")toml" + rate +
 TEST(HiddenPulses, WhoseExponentialOverflows) {
   double area = 0;
   for (int k = -4000; k <= 4000; ++k) area += 0.005 / (1 + std::exp(0.005 * k * (0.005 * k) - 4));
-  TestModel model = text_model(R"toml(
-[coordinates]
-x = 0
-[energy]
-kinetic = "x'^2/2"
-[[force]]
-along = "x'"
-value = "1/(1 + exp(((t - 5.621)/0.001)^2 - 4))"
-[run]
-until = 10
-)toml");
+  TestModel model = mass_under("1/(1 + exp(((t - 5.621)/0.001)^2 - 4))");
   for (const double tolerance : {1e-6, 1e-9}) {
     model.options.tolerance = tolerance;
     EXPECT_NEAR(finish(model).end.y[1], 0.001 * area, 100 * tolerance * 0.001 * area);
@@ -297,17 +280,7 @@ TEST(FormulasAtTheirEnds, ADragThatEndsAMotionLeavesItAtRest) {
 
 // atan2(0, sin 3t) is π where the sine is negative: four times π/3, and what is left of the fifth time until 10.
 TEST(FormulasAtTheirEnds, AnAngleOnItsCutSwitches) {
-  TestModel model = text_model(R"toml(
-[coordinates]
-x = 0
-[energy]
-kinetic = "x'^2/2"
-[[force]]
-along = "x'"
-value = "atan2(0*t, sin(3*t))"
-[run]
-until = 10
-)toml");
+  TestModel model = mass_under("atan2(0*t, sin(3*t))");
   for (const double tolerance : {1e-6, 1e-9}) {
     model.options.tolerance = tolerance;
     EXPECT_NEAR(finish(model).end.y[1], pi * (4 * pi / 3 + (30 - 9 * pi) / 3), 1e-10);

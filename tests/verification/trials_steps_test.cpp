@@ -17,13 +17,6 @@ namespace {
 using engines::EngineResult;
 using std::numbers::pi;
 
-EngineResult finish(const TestModel& model) {
-  EngineResult result = run_to_end(model);
-  EXPECT_TRUE(result.status.ok()) << result.status.where << ": " << result.status.message
-                                  << " at t = " << result.status.time;
-  return result;
-}
-
 // --- kinks that are written by inverse functions ---
 
 // Velocity of x'' = asin(sin(w t)) from rest. The triangle rises from −π/2 to π/2 in half a period π/w; over each half about its zero it gives
