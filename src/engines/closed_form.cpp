@@ -346,8 +346,8 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       case GuardKind::level_above: {
         const bool below = guard.kind == GuardKind::level_below;
         const model::SwitchInfo& info = c.system.switches()[place];
-        const auto level = static_cast<long>(c.mode.side[place]) + (below ? 0 : 1);
-        const double bound = info.whole ? static_cast<double>(level) : info.levels[level];
+        const double side = c.mode.side[place];
+        const double bound = below ? info.level_below(side) : info.level_above(side);
         Row distance = scaled(row(s.surface[place]), below ? 1 : -1);
         distance[y_] += below ? -bound : bound;  // the first load is the constant 1
         take(index, std::move(distance));

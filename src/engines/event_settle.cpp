@@ -296,6 +296,13 @@ bool EventEngine::Run::restart() {
                  {},
                  "the equations of motion cannot be evaluated in the new mode"});
   }
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (!info.resolves(mode_.side[k]) && system_.live(work_, k)) {
+      return fail({Reason::not_finite, t_, info.place,
+                   "floor or mod of a number above 2^50: the arithmetic does not tell its steps apart"});
+    }
+  }
   explicit_.use(motion_.components());
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
   motion_.load(t_, y_.data());

@@ -226,9 +226,8 @@ void Guards::build() {
     } else if (info.two_sided()) {
       add(GuardKind::side, k, 0, mode.side[k] > 0.5 ? 1 : -1);
     } else {
-      const auto level = static_cast<long>(mode.side[k]);
-      if (info.whole || level >= 0) add(GuardKind::level_below, k);
-      if (info.whole || level + 1 < static_cast<long>(info.levels.size())) add(GuardKind::level_above, k);
+      if (std::isfinite(info.level_below(mode.side[k]))) add(GuardKind::level_below, k);
+      if (std::isfinite(info.level_above(mode.side[k]))) add(GuardKind::level_above, k);
     }
   }
   add_corners();
@@ -244,7 +243,6 @@ void Guards::add_corners() {
     for (int c = 0; c < motion_.corners(i); ++c) {
       if (motion_.corner_fixed(i, c)) continue;
       const double side = motion_.corner_side(i, c);
-      const auto level = static_cast<long>(side);
       const auto add_at = [&](double sign, double bound) {
         add(GuardKind::corner, outer[i], c, sign);
         list_.back().outer = i;
@@ -254,9 +252,8 @@ void Guards::add_corners() {
         add_at(side > 0.5 ? 1 : -1, 0);
         continue;
       }
-      if (info.whole || level >= 0) add_at(1, info.whole ? side : info.levels[level]);
-      if (info.whole || level + 1 < static_cast<long>(info.levels.size()))
-        add_at(-1, info.whole ? side + 1 : info.levels[level + 1]);
+      if (const double below = info.level_below(side); std::isfinite(below)) add_at(1, below);
+      if (const double above = info.level_above(side); std::isfinite(above)) add_at(-1, above);
     }
   }
 }
@@ -271,15 +268,13 @@ void Guards::build_observed() {
       add(GuardKind::observed, k, 0, side > 0.5 ? 1 : -1);
       continue;
     }
-    const auto level = static_cast<long>(side);
-    if (info.whole || level >= 0) {
-      add(GuardKind::observed, k, 0, 1);
-      list_.back().level = info.whole ? side : info.levels[level];
-    }
-    if (info.whole || level + 1 < static_cast<long>(info.levels.size())) {
-      add(GuardKind::observed, k, 0, -1);
-      list_.back().level = info.whole ? side + 1 : info.levels[level + 1];
-    }
+    const auto add_at = [&](double sign, double bound) {
+      if (!std::isfinite(bound)) return;
+      add(GuardKind::observed, k, 0, sign);
+      list_.back().level = bound;
+    };
+    add_at(1, info.level_below(side));
+    add_at(-1, info.level_above(side));
   }
 }
 
@@ -376,10 +371,8 @@ double Guards::value(const Guard& guard) {
       double s = 0;
       info.value.evaluate(work_.in.data(), &s, work_.registers.data());
       if (guard.kind == GuardKind::side) return guard.sign * s;
-      const auto level = static_cast<long>(motion_.mode().side[guard.place]);
-      if (guard.kind == GuardKind::level_below)
-        return s - (info.whole ? static_cast<double>(level) : info.levels[level]);
-      return (info.whole ? static_cast<double>(level + 1) : info.levels[level + 1]) - s;
+      const double side = motion_.mode().side[guard.place];
+      return guard.kind == GuardKind::level_below ? s - info.level_below(side) : info.level_above(side) - s;
     }
     case GuardKind::held_above:
     case GuardKind::held_below:

@@ -11,7 +11,7 @@ namespace {
 /// Whether a side is one that its switch can have, or lies between two of them.
 bool side_fits(const model::SwitchInfo& info, double side) {
   if (info.two_sided()) return side >= -1 && side <= 2;
-  if (info.whole) return std::abs(side) <= 9e15;  // whole numbers that a double holds
+  if (info.whole) return info.resolves(side);
   return side >= -1 && side <= static_cast<double>(info.levels.size()) - 1;
 }
 

@@ -140,12 +140,10 @@ double Timetable::next_of(int k, double t, double until) {
   };
   if (info.two_sided()) return search(0);
   const double level = side_after(k, t);
-  if (info.whole) return std::min(search(level), search(level + 1));
   double first = kNever;
-  const auto index = static_cast<long>(level);
-  if (index >= 0) first = std::min(first, search(info.levels[index]));
-  if (index + 1 < static_cast<long>(info.levels.size()))
-    first = std::min(first, search(info.levels[index + 1]));
+  if (const double below = info.level_below(level); std::isfinite(below)) first = search(below);
+  if (const double above = info.level_above(level); std::isfinite(above))
+    first = std::min(first, search(above));
   return first;
 }
 

@@ -376,6 +376,10 @@ struct Builder {
   bool is_zero(Node node) const;
   bool all_zero(const std::vector<Node>& nodes) const;
   bool affine_in_velocities(Node node, const Value& value, const std::string& where, const char* key);
+  /// ∂/∂q̇ of the velocity along which a force, a normal force or friction acts; nothing after an error.
+  std::optional<std::vector<Node>> acting_direction(const Value& value, const std::string& where,
+                                                    const std::string& place, const char* key,
+                                                    const std::vector<Index>& indices);
   std::optional<ElementName*> add_element(const std::string& kind, const Text& name, std::size_t count,
                                           int arity);
   void read_contact(RelationDraft& draft);

@@ -243,15 +243,31 @@ void Builder::read_forces() {
     }
     for (const Instance& instance : all) {
       const std::string place = "force '" + instance.name + "'";
-      const Node along = lower_or_one(f.along, kVelocity, place + ", along", "force." + name.text + ".along",
-                                      instance.indices);
+      const auto along = acting_direction(f.along, place + ", along", "force." + name.text + ".along",
+                                          "along", instance.indices);
       const Node value = lower_or_one(f.value, kVelocity, place + ", value", "force." + name.text + ".value",
                                       instance.indices);
-      if (!affine_in_velocities(along, f.along, place + ", along", "along")) continue;
+      if (!along) continue;
       (*entry)->forces[instance.values] = static_cast<int>(forces.size());
-      forces.push_back({instance.name, place, value, velocity_gradient(along)});
+      forces.push_back({instance.name, place, value, *along});
     }
   }
+}
+
+std::optional<std::vector<Node>> Builder::acting_direction(const Value& value, const std::string& where,
+                                                           const std::string& place, const char* key,
+                                                           const std::vector<Index>& indices) {
+  Scope scope(*this, kVelocity, where);
+  const std::optional<Node> node = lower(value, scope, where, place, indices);
+  if (!node || !affine_in_velocities(*node, value, where, key)) return std::nullopt;
+  std::vector<Node> gradient = velocity_gradient(*node);
+  // A factor that happens to be zero leaves zero; anything else was meant as a velocity, and what acts along it would move nothing.
+  if (all_zero(gradient) && !is_zero(*node)) {
+    error(value, where, std::string("'") + key + "' does not depend on any velocity",
+          "write a velocity with a prime: x' is that of x");
+    return std::nullopt;
+  }
+  return gradient;
 }
 
 bool Builder::affine_in_velocities(Node node, const Value& value, const std::string& where, const char* key) {

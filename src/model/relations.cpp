@@ -160,10 +160,9 @@ void Builder::read_contact(RelationDraft& draft) {
     error(c.gap, draft.where + ", gap", "the gap does not depend on any coordinate");
   }
   if (c.push.given) {
-    const Node push =
-        lower_or_one(c.push, kVelocity, draft.where + ", push", draft.place + ".push", draft.indices);
-    if (affine_in_velocities(push, c.push, draft.where + ", push", "push"))
-      draft.push = velocity_gradient(push);
+    if (auto push =
+            acting_direction(c.push, draft.where + ", push", draft.place + ".push", "push", draft.indices))
+      draft.push = *std::move(push);
     draft.own_push = true;
   }
   if (!c.drag.empty()) draft.own_push = true;
@@ -237,10 +236,9 @@ void Builder::read_slip(RelationDraft& draft, const std::vector<Value>& slip, co
       error(slip[k], where, "the slip velocity does not depend on any velocity");
     }
     if (!drag.empty()) {
-      const Node node =
-          lower_or_one(drag[k], kVelocity, draft.where + ", drag", draft.place + ".drag", draft.indices);
-      if (affine_in_velocities(node, drag[k], draft.where + ", drag", "drag"))
-        row.drag = velocity_gradient(node);
+      if (auto along =
+              acting_direction(drag[k], draft.where + ", drag", draft.place + ".drag", "drag", draft.indices))
+        row.drag = *std::move(along);
     }
     const std::string label = slip.size() > 1 ? draft.name + ", " + std::to_string(k + 1) : draft.name;
     row.direction = graph.declare("direction(" + label + ")");

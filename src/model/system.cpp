@@ -307,6 +307,17 @@ double side_of(const SwitchInfo& info, double s) {
 
 }  // namespace
 
+double SwitchInfo::level_below(double side) const {
+  if (whole) return side;
+  return side < 0 ? -std::numeric_limits<double>::infinity() : levels[static_cast<std::size_t>(side)];
+}
+
+double SwitchInfo::level_above(double side) const {
+  if (whole) return side + 1;
+  const auto next = static_cast<std::size_t>(side + 1);
+  return next < levels.size() ? levels[next] : std::numeric_limits<double>::infinity();
+}
+
 bool System::live(Workspace& work, int k) const {
   const SwitchInfo& info = data_->switches[static_cast<std::size_t>(k)];
   if (info.live.outputs() == 0) return true;

@@ -431,5 +431,25 @@ TEST(Watches, AWatchOfWhatTouchesAWholeNumberDoesNotJump) {
   }
 }
 
+// Above 2^50 the steps of floor lie closer together than doubles tell apart: there is no motion to give. Below it stays as written.
+TEST(WholeNumbers, ThatTheArithmeticDoesNotTellApartEndTheRun) {
+  for (const char* const engine : {"event", "exact"}) {
+    for (const auto& [start, reason] :
+         std::vector<std::pair<std::string, Reason>>{{"1e12", Reason::done},
+                                                     {"-1e12", Reason::done},
+                                                     {"3e15", Reason::not_finite},
+                                                     {"-3e15", Reason::not_finite},
+                                                     {"1e20", Reason::not_finite},
+                                                     {"-1e140", Reason::not_finite}}) {
+      const TestModel model =
+          text_model("[coordinates]\nx = " + start +
+                     "\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = "
+                     "\"mod(x, 2)\"\n[run]\nuntil = 1\n");
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      EXPECT_EQ(result.end.status.reason, reason) << engine << ' ' << start << result.end.status.message;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder

@@ -168,6 +168,12 @@ struct SwitchInfo {
   std::vector<int> moves, feeds, relations;
   std::vector<int> sees, sees_states;
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
+  /// The levels between which the argument lies on a side, for switches of several sides: −∞ and ∞ beyond the listed ones. A side is a double
+  /// throughout; that of floor(1e20) is no integer of any type.
+  [[nodiscard]] double level_below(double side) const;
+  [[nodiscard]] double level_above(double side) const;
+  /// Whether a double tells the argument on this side from the levels next to it, with room for the rounding of a sum.
+  [[nodiscard]] bool resolves(double side) const { return !whole || (side <= 0x1p50 && side >= -0x1p50); }
 };
 
 struct WatchInfo {
