@@ -16,7 +16,7 @@ enum class Reason {
   indeterminate,    ///< several motions satisfy the laws
   negative_normal,  ///< the normal force of a joint became negative
   singular_mass,    ///< the mass matrix lost its definiteness
-  not_finite,       ///< an expression gave NaN or infinity at the smallest step, or floor and mod of a number too large for them
+  not_finite,  ///< an expression gave NaN or infinity at the smallest step, or floor and mod of a number too large for them
   step_too_small,   ///< the error could not be kept within the tolerance
   too_many_events,  ///< more than `max_events`
   discontinuous,    ///< a gap or constraint jumped while it was closed
