@@ -132,9 +132,9 @@ double HiddenChange::excess(const Formula& formula) const {
 
 void HiddenChange::add_piece(const Formula& formula, int from, int to, double bend) {
   set_box(from, to, bend);
-  enclosure_.evaluate(*formula.program);
+  const bool gentle = enclosure_.evaluate_gentle(*formula.program);
   const double beyond = excess(formula);
-  if (beyond > 0) pieces_.push_back({from, to, bend, beyond});
+  if (beyond > 0) pieces_.push_back({from, to, bend, beyond, gentle});
 }
 
 // [l, u], and by how much a value may lie outside.
@@ -195,6 +195,7 @@ bool HiddenChange::hidden(const Formula& formula) {
     const int middle = add_point(0.5 * (theta_[piece.from] + theta_[piece.to]));
     evaluate(formula, middle);
     if (outside(formula)) return true;
+    if (piece.gentle) continue;  // its ends and its middle tell what it is
     add_piece(formula, piece.from, middle, 0.25 * piece.bend);
     add_piece(formula, middle, piece.to, 0.25 * piece.bend);
   }

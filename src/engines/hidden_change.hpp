@@ -55,6 +55,7 @@ class HiddenChange {
     int from, to;   ///< numbers of points
     double bend;    ///< of that of the parts of the step
     double excess;  ///< by how much its enclosure leaves what may be, in units of that
+    bool gentle;    ///< what can have a peak is as smooth as its ends and its middle show
   };
   void begin(const Step& step, const std::vector<double>& in, const Path& path);
   [[nodiscard]] bool hidden(const Formula& formula);

@@ -241,9 +241,11 @@ struct IntervalAlgebra {
 
 // The same, with an eye on what Program::has_peaks() names.
 struct GentleAlgebra : IntervalAlgebra {
-  static constexpr double kSmallFactor = 8;   ///< between the least and the most that a result is
-  static constexpr double kLittleBend = 1;    ///< of an argument, where slopes are 1 at most
-  static constexpr double kConstant = 1e-3;   ///< of a result: smaller changes count for none
+  static constexpr double kSmallFactor = 8;  ///< between the least and the most that a result is
+  static constexpr double kLittleBend = 1;   ///< of an argument, where slopes are 1 at most
+  static constexpr double kConstant = 1e-3;  ///< of a result: smaller changes count for none
+  static constexpr double kNothing =
+      1e-100;  ///< an exponential below it counts for none, whatever stands before it
   static constexpr std::uint32_t kBroad = 4;  ///< powers up to this one are flat nowhere that counts
 
   explicit GentleAlgebra(bool& all_gentle) : gentle(all_gentle) {}
@@ -281,6 +283,7 @@ struct GentleAlgebra : IntervalAlgebra {
     const Interval r = IntervalAlgebra::function(f, x);
     switch (f) {
       case Function::exp:
+        return r.high < kNothing ? r : small_factor(r);
       case Function::cosh:
         return small_factor(r);
       case Function::log:
