@@ -570,6 +570,19 @@ Program compile(const Graph& graph, std::span<const Node> outputs, const InputMa
   return p;
 }
 
+std::size_t Program::cost() const {
+  constexpr std::size_t kFunction = 12;  // measured: 10 to 15 nanoseconds, where an addition takes one
+  std::size_t sum = 0;
+  for (const Instruction& i : code_) {
+    const auto operation = static_cast<Operation>(i.operation);
+    const bool function = (operation >= Operation::sin && operation <= Operation::cbrt) ||
+                          operation == Operation::power || operation == Operation::atan2 ||
+                          operation == Operation::hypot || operation == Operation::flat;
+    sum += function ? kFunction : 1;
+  }
+  return sum;
+}
+
 bool Program::has_peaks() const {
   constexpr int kBroad = 4;  // powers up to this one are flat nowhere that counts
   return std::any_of(code_.begin(), code_.end(), [](const Instruction& i) {

@@ -186,11 +186,11 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   interval_out.resize(most);
   interval_registers.resize(work.registers.size());
   if (!system.mass_constant()) static_cast<void>(evaluate_motion());
-  constexpr std::size_t kShort = 100;  // instructions: about as long as the other work of a step lasts
-  std::size_t length = system.motion_program().length();
-  for (const model::SwitchInfo& info : system.switches()) length += info.value.length();
-  for (const model::Relation& r : system.relations()) length += r.rows.length() + r.law.length();
-  long_equations = length > kShort;
+  constexpr std::size_t kShort = 100;  // additions: about as long as the other work of a step lasts
+  std::size_t cost = system.motion_program().cost();
+  for (const model::SwitchInfo& info : system.switches()) cost += info.value.cost();
+  for (const model::Relation& r : system.relations()) cost += r.rows.cost() + r.law.cost();
+  long_equations = cost > kShort;
   stiff_weights = weights_of({0, 0.15505102572168219, 0.4, 0.6449489742783178, 1}, 0, 1);
   const std::array<double, 5> lobatto{0, 0.17267316464601143, 0.5, 0.8273268353539886, 1};
   for (std::size_t k = 0; k < 2; ++k) inner_weights[k] = weights_of(lobatto, lobatto[k + 1], lobatto[k + 2]);

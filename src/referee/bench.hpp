@@ -80,7 +80,7 @@ struct Referee::Bench {
   /// Where a step costs little but the evaluation of long equations, reading all of its inside would cost a quarter of the run: then that of the
   /// first pieces after an instant is read, and of every fourth from there on.
   [[nodiscard]] bool asks_inside() const {
-    constexpr int kFirst = 8;
+    constexpr int kFirst = 4;
     constexpr int kEvery = 4;
     return !long_equations || pieces < kFirst || pieces % kEvery == 0;
   }
