@@ -49,7 +49,7 @@ void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
           const int pressed = mode.pressed[fed];
           const double factor = coefficient * rows.factors[f] * (pressed == 0 ? 1 : pressed);
           double* column = columns_.data() + k * n_;
-          for (int i = 0; i < n_; ++i) column[i] -= factor * rows.tangent[j].drag[i];
+          for (const int i : relation.touches) column[i] -= factor * rows.tangent[j].drag[i];
         }
       }
     }

@@ -211,7 +211,7 @@ void Collider::release_joints(Mode& mode) {
       const int number = relation.first_tangent + j;
       double change = 0;
       double terms = std::abs(collision_.slip_before()[number]);
-      for (int k = 0; k < layout.coordinates; ++k) {
+      for (const int k : relation.touches) {
         change += rows.tangent[j].w[k] * jump_[k];
         terms += std::abs(rows.tangent[j].w[k]) * jump_terms_[k];
       }

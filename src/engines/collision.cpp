@@ -29,14 +29,14 @@ bool observe(const model::System& system, model::Workspace& work, Mode& mode,
       double rate = 0;
       system.gap(work, r, gap, rate);
       double terms = 0;
-      for (int i = 0; i < layout.coordinates; ++i) terms += std::abs(rows.w[i] * work.in[layout.q() + i]);
+      for (const int i : relation.touches) terms += std::abs(rows.w[i] * work.in[layout.q() + i]);
       if (relation.kind == model::RelationKind::constraint) {
         mode.normal[r] = NormalStatus::held;
       } else if (gap > kRounding * terms) {
         mode.normal[r] = NormalStatus::open;
       } else {
         double speed = std::abs(rows.gap_time);
-        for (int i = 0; i < layout.coordinates; ++i) speed += std::abs(rows.w[i] * work.in[layout.v() + i]);
+        for (const int i : relation.touches) speed += std::abs(rows.w[i] * work.in[layout.v() + i]);
         const bool still = std::abs(rate) <= kRounding * speed;
         mode.normal[r] = still ? NormalStatus::closed : NormalStatus::open;
         if (!still) touching[r] = rate < 0 ? strikes : separates;
@@ -52,7 +52,7 @@ bool observe(const model::System& system, model::Workspace& work, Mode& mode,
       } else {
         double slip = rows.tangent[j].drive;
         double terms = std::abs(slip);
-        for (int i = 0; i < layout.coordinates; ++i) {
+        for (const int i : relation.touches) {
           slip += rows.tangent[j].w[i] * work.in[layout.v() + i];
           terms += std::abs(rows.tangent[j].w[i] * work.in[layout.v() + i]);
         }
@@ -234,7 +234,6 @@ Status Collision::begin(const Mode& mode, std::span<const std::uint8_t> touching
   const model::System& system = rows_->system;
   model::Workspace& work = rows_->work;
   const model::Layout& layout = system.layout();
-  const int n = layout.coordinates;
   double* in = work.in.data();
   const double* v = in + layout.v();
   Status status;
@@ -269,7 +268,7 @@ Status Collision::begin(const Mode& mode, std::span<const std::uint8_t> touching
       const int number = relation.first_tangent + j;
       double slip = rows.tangent[j].drive;
       double terms = std::abs(slip);
-      for (int i = 0; i < n; ++i) {
+      for (const int i : relation.touches) {
         slip += rows.tangent[j].w[i] * v[i];
         terms += std::abs(rows.tangent[j].w[i] * v[i]);
       }

@@ -30,7 +30,7 @@ bool EventEngine::Run::meets_at_end() {
     if (!relation.holonomic || gap > kNearlyClosed * guards_.gap_scale(list[i].place)) continue;
     const model::RelationRows& rows = system_.rows(work_, list[i].place);
     double speed = std::abs(rows.gap_time);
-    for (int k = 0; k < layout_.coordinates; ++k) speed += std::abs(rows.w[k] * work_.in[layout_.v() + k]);
+    for (const int k : relation.touches) speed += std::abs(rows.w[k] * work_.in[layout_.v() + k]);
     if (!(rows.gap_rate < -kBits * speed)) continue;
     if (rows.gap > 8 * rounding_of(relation.gap) - rows.gap_rate * kBits * std::abs(t_)) continue;
     together_.push_back(static_cast<int>(i));
@@ -54,7 +54,7 @@ void EventEngine::Run::close_gap(int relation) {
     if (!system_.motion(work_)) return;
     system_.solve_mass(work_, node_y_.data());
     double slope = 0;
-    for (int i = 0; i < n; ++i) slope += rows.w[i] * node_y_[i];
+    for (const int i : system_.relations()[relation].touches) slope += rows.w[i] * node_y_[i];
     if (slope == 0) return;
     for (int i = 0; i < n; ++i) work_.in[layout_.q() + i] -= node_y_[i] * gap / slope;
   }
@@ -73,21 +73,21 @@ bool EventEngine::Run::touch() {
     if (touching_[r] != strikes) continue;
     close_gap(r);
     const model::RelationRows& rows = system_.rows(work_, r);
+    const model::Relation& relation = system_.relations()[r];
     const double rate = rows.gap_rate;
     double terms = std::abs(rows.gap_time);
-    for (int i = 0; i < n; ++i)
+    for (const int i : relation.touches)
       terms += std::abs(rows.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), scale_[n + i]);
     fresh_relation_[r] = 1;
     if (rate < -16 * kEpsilon * terms) {
       approaching = true;
       double acceleration = rows.zeta_n;
-      for (int i = 0; i < n; ++i) acceleration += rows.w[i] * motion_.acceleration()[i];
+      for (const int i : relation.touches) acceleration += rows.w[i] * motion_.acceleration()[i];
       accumulation_.add(r, -rate, acceleration);
       continue;
     }
     // Touches with zero approach velocity.
     touching_[r] = 0;
-    const model::Relation& relation = system_.relations()[r];
     mode_.normal[r] = NormalStatus::closed;
     Event event;
     event.kind = EventKind::contact;
@@ -134,7 +134,7 @@ bool EventEngine::Run::mark_touching() {
     double terms = 0;
     // Velocities are known to the last bits of what they have been.
     double speed = std::abs(rows.gap_time);
-    for (int i = 0; i < layout_.coordinates; ++i) {
+    for (const int i : relation.touches) {
       terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
       speed += std::abs(rows.w[i]) *
                std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
@@ -241,7 +241,7 @@ void EventEngine::Run::rest_by_rounding() {
       if (direction(status) == 0) continue;
       const model::RelationRows::Tangent& row = system_.rows(work_, r).tangent[j];
       double slip = row.drive;
-      for (int i = 0; i < layout_.coordinates; ++i) slip += row.w[i] * work_.in[layout_.v() + i];
+      for (const int i : relation.touches) slip += row.w[i] * work_.in[layout_.v() + i];
       if (std::abs(slip) <= 1e-13 * guards_.slip_scale(relation.first_tangent + j))
         status = TangentStatus::stick;
     }
@@ -327,7 +327,7 @@ bool EventEngine::Run::friction_of_rest(int relation, double time) {
   for (int j = 0; j < own.tangents && own.has_tangential_restitution; ++j) {
     double rate = rows.tangent[j].zeta;
     double size = 0;
-    for (int i = 0; i < n; ++i) {
+    for (const int i : own.touches) {
       rate += rows.tangent[j].w[i] * motion_.acceleration()[i];
       size += std::abs(rows.tangent[j].w[i]) * scale_[n + i];
     }
@@ -338,7 +338,7 @@ bool EventEngine::Run::friction_of_rest(int relation, double time) {
   system_.solve_mass(work_, node_y_.data());
   double mobility = 0;
   double fall = rows.zeta_n;
-  for (int i = 0; i < n; ++i) {
+  for (const int i : own.touches) {
     mobility += rows.w[i] * node_y_[i];
     fall += rows.w[i] * motion_.acceleration()[i];
   }

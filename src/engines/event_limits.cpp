@@ -81,7 +81,7 @@ bool EventEngine::Run::slip_returns(const Guard& guard) {
   const model::RelationRows::Tangent& row = work_.relation[guard.place].tangent[guard.tangent];
   double rate = row.zeta;
   double terms = std::abs(row.zeta);
-  for (int i = 0; i < layout_.coordinates; ++i) {
+  for (const int i : system_.relations()[guard.place].touches) {
     rate += row.w[i] * motion_.acceleration()[i];
     terms += std::abs(row.w[i] * motion_.acceleration()[i]);
   }
@@ -203,7 +203,7 @@ double EventEngine::Run::parted_by(double& largest) {
     double size = std::abs(j < 0 ? rows.gap_time : rows.tangent[j].drive);
     double rounding =
         0;  // rows are solved together, and what others carry leaves its last bits in all of them
-    for (int i = 0; i < n; ++i) {
+    for (const int i : relation.touches) {
       size += std::abs(w[i]) * speed[i];
       rounding += std::abs(w[i]) * kBits * fastest;
     }
@@ -260,7 +260,7 @@ void EventEngine::Run::rest_unmoved_slips() {
     const model::RelationRows::Tangent& row = system_.rows(work_, guard.place).tangent[guard.tangent];
     double size = std::abs(row.drive);
     double terms = std::abs(row.zeta);
-    for (int i = 0; i < layout_.coordinates; ++i) {
+    for (const int i : system_.relations()[guard.place].touches) {
       size += std::abs(row.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), speed_before_[i]);
       terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
     }
@@ -332,7 +332,7 @@ void EventEngine::Run::wake_unloaded() {
       if (status != TangentStatus::free) continue;
       const model::RelationRows::Tangent& row = system_.rows(work_, r).tangent[j];
       double size = std::abs(row.drive);
-      for (int i = 0; i < layout_.coordinates; ++i)
+      for (const int i : relation.touches)
         size += std::abs(row.w[i]) *
                 std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
       const bool zero = std::abs(row.slip) <= 1e3 * std::numeric_limits<double>::epsilon() * size;

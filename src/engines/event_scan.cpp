@@ -407,7 +407,7 @@ bool EventEngine::Run::meets_at_once() {
       const model::RelationRows::Tangent& row = system_.rows(work_, guard.place).tangent[guard.tangent];
       rate = row.zeta;
       terms = std::abs(row.zeta);
-      for (int k = 0; k < layout_.coordinates; ++k) {
+      for (const int k : system_.relations()[guard.place].touches) {
         rate += row.w[k] * motion_.acceleration()[k];
         terms += std::abs(row.w[k] * motion_.acceleration()[k]);
       }

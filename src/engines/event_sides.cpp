@@ -200,9 +200,9 @@ bool EventEngine::Run::rates_by_value() {
     if (relation.rows_constant || mode_.normal[r] == NormalStatus::open) continue;
     const model::RelationRows& rows = system_.rows(work_, r);
     // Velocities are known to the last bits of what they have been: where all of them vanish together, what is left is no measure.
-    const auto size_of = [this](const double* w, double own) {
+    const auto size_of = [&](const double* w, double own) {
       double terms = std::abs(own);
-      for (int i = 0; i < layout_.coordinates; ++i)
+      for (const int i : relation.touches)
         terms += std::abs(w[i]) * std::max({speed_before_[i], std::abs(work_.in[layout_.v() + i]),
                                             scale_[layout_.coordinates + i]});
       return terms;

@@ -409,6 +409,12 @@ void EventEngine::Run::choose_method(double limit) {
   if (options_.integrator != Integrator::automatic || options_.step > 0 || layout_.integrated() == 0 ||
       !(h_ > 0))
     return;
+  if (motion_.uniform()) {  // explicit steps are exact there, and as long as anyone likes
+    if (!stiff_) return;
+    change_method();
+    have_f0_ = motion_(t_, y_.data(), f0_.data());
+    return;
+  }
   constexpr long kFirstTrial = 64;
   constexpr long kRarest = 1024;
   constexpr double kGain = 1.5;  ///< the other method must be cheaper by this factor
@@ -526,10 +532,11 @@ bool EventEngine::Run::contradicted() {
 void EventEngine::Run::note_gap(int relation, double gap, double seen) {
   seen = std::max(seen, guards_.gap_scale(relation));
   if (!(gap < 0) || -gap <= result_.worst_gap * seen) return;
+  const model::Relation& own = system_.relations()[relation];
   const model::RelationRows& rows =
-      system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
+      own.rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
   double moved = 0;
-  for (int i = 0; i < layout_.coordinates; ++i) moved += std::abs(rows.w[i]) * scale_[i];
+  for (const int i : own.touches) moved += std::abs(rows.w[i]) * scale_[i];
   const double scale = std::max(seen, moved);
   if (scale > 0) result_.worst_gap = std::max(result_.worst_gap, -gap / scale);
 }

@@ -34,7 +34,6 @@ void EventEngine::Run::set_guard_zeros() {
     }
     return from;
   };
-  const int n = layout_.coordinates;
   negative_joint_ = -1;
   for (Guard& guard : guards_.list()) {
     guard.zeros = 0;
@@ -49,7 +48,7 @@ void EventEngine::Run::set_guard_zeros() {
         double speed = std::abs(rows.gap_time);
         double acceleration = std::abs(rows.zeta_n);
         double normal_acceleration = rows.zeta_n;
-        for (int i = 0; i < n; ++i) {
+        for (const int i : system_.relations()[place].touches) {
           terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
           speed += std::abs(rows.w[i] * work_.in[layout_.v() + i]);
           acceleration += std::abs(rows.w[i]) * motion_.acceleration_terms()[i];
@@ -75,7 +74,7 @@ void EventEngine::Run::set_guard_zeros() {
         double speed = std::abs(row.drive);
         double rate = row.zeta;
         double terms = std::abs(row.zeta);
-        for (int i = 0; i < n; ++i) {
+        for (const int i : system_.relations()[place].touches) {
           slip += row.w[i] * work_.in[layout_.v() + i];
           speed += std::abs(row.w[i] * work_.in[layout_.v() + i]);
           rate += row.w[i] * motion_.acceleration()[i];
@@ -230,7 +229,7 @@ double EventEngine::Run::reaction_scale(int relation) {
   double inverse = 0;
   std::copy_n(rows.w, layout_.coordinates, node_y_.begin());
   system_.solve_mass(work_, node_y_.data());
-  for (int i = 0; i < layout_.coordinates; ++i) {
+  for (const int i : system_.relations()[relation].touches) {
     inverse += rows.w[i] * node_y_[i];
     sum += std::abs(rows.w[i] * f0_[layout_.coordinates + i]);
   }

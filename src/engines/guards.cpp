@@ -411,11 +411,11 @@ void Guards::values(double* out, int stride) {
 
 double Guards::gap_noise(int relation) {
   // Only the direction is needed: where it is constant there is nothing to evaluate.
+  const model::Relation& own = system_.relations()[relation];
   const model::RelationRows& rows =
-      system_.relations()[relation].rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
+      own.rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
   double terms = 0;
-  for (int i = 0; i < system_.layout().coordinates; ++i)
-    terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
+  for (const int i : own.touches) terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
   // Late in a run the last bit of the time counts: a wall has moved on by then.
   return kNoise * terms + kTimeNoise * std::abs(work_.in[0] * rows.gap_time);
 }

@@ -439,7 +439,7 @@ const RelationRows& System::rows(Workspace& work, int relation) const {
     for (int j = 0; j < r.tangents; ++j) {
       RelationRows::Tangent& row = rows.tangent[j];
       double sum = row.drive;
-      for (std::size_t i = 0; i < n; ++i) sum += row.w[i] * v[i];
+      for (const int i : r.touches) sum += row.w[i] * v[i];
       row.slip = sum;
     }
   }

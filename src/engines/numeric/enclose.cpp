@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engines/numeric/pair.hpp"
+#include "engines/numeric/pattern.hpp"
 #include "engines/numeric/power_of_two.hpp"
 #include "engines/numeric/roots.hpp"
 
@@ -54,11 +55,13 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   const double* a = exponentials.matrix();
   // Rows cᵀAᵏ, in 106 bits: later ones are differences of large products.
   std::vector<DoubleDouble> row(offset(n_)), next(offset(n_));
+  const Pattern entries(n_, a);
   const auto advance_row = [&] {
-    for (int j = 0; j < n_; ++j) {
-      DoubleDouble sum;
-      for (int i = 0; i < n_; ++i) sum = sum + row[offset(i)] * DoubleDouble{a[i * n_ + j], 0};
-      next[offset(j)] = sum;
+    std::fill(next.begin(), next.end(), DoubleDouble{});
+    for (int i = 0; i < n_; ++i) {
+      if (row[offset(i)].high == 0) continue;
+      for (const int j : entries.row(i))
+        next[offset(j)] = next[offset(j)] + row[offset(i)] * DoubleDouble{a[i * n_ + j], 0};
     }
     std::swap(row, next);
   };
@@ -82,10 +85,15 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
 
   const double* growth = exponentials.nilpotent() ? nullptr : exponentials.natural_envelope();
   const int most = growth == nullptr ? terms_ : kFineTerms;
-  const auto remainder_of_row = [&](int j) {
-    double sum = 0;
-    for (int i = 0; i < n_; ++i) sum += std::abs(row[offset(i)].high) * growth[i * n_ + j];
-    return 1.001 * sum;  // for the roundings on the way
+  std::vector<double> remainders(offset(n_));
+  const auto set_remainders = [&] {
+    std::fill(remainders.begin(), remainders.end(), 0.0);
+    for (int i = 0; i < n_; ++i) {
+      const double size = std::abs(row[offset(i)].high);
+      if (size == 0) continue;
+      for (int j = 0; j < n_; ++j) remainders[offset(j)] += size * growth[i * n_ + j];
+    }
+    for (double& sum : remainders) sum *= 1.001;  // for the roundings on the way
   };
   for (std::vector<double>* list : {&table_, &remainder_, &fine_, &fine_remainder_}) list->clear();
   first_.assign(1, 0);
@@ -94,14 +102,18 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   for (int f = 0; f < functions; ++f) {
     for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
     for (int k = 0; k < most; ++k) {
-      for (int j = 0; j < n_; ++j) {
-        if (k == terms_) rest[offset(j)] = remainder_of_row(j);
-        terms[offset(j * most + k)] = row[offset(j)].high;
+      if (k == terms_) {
+        set_remainders();
+        std::copy(remainders.begin(), remainders.end(), rest.begin());
       }
+      for (int j = 0; j < n_; ++j) terms[offset(j * most + k)] = row[offset(j)].high;
       advance_row();
     }
+    if (growth != nullptr) {
+      set_remainders();
+      std::copy(remainders.begin(), remainders.end(), rest.begin() + n_);
+    }
     for (int j = 0; j < n_; ++j) {
-      if (growth != nullptr) rest[offset(n_ + j)] = remainder_of_row(j);
       const double* entry = terms.data() + j * most;
       if (rest[offset(j)] == 0 && rest[offset(n_ + j)] == 0 &&
           std::all_of(entry, entry + most, [](double x) { return x == 0; }))

@@ -19,12 +19,14 @@ std::size_t offset(int i) { return static_cast<std::size_t>(i); }
 using Matrix = std::vector<double>;
 
 Matrix product(int n, const Matrix& left, const Matrix& right) {
-  Matrix out(left.size());
+  Matrix out(left.size(), 0.0);
+  const Pattern entries(n, right.data());
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) {
-      double sum = 0;
-      for (int k = 0; k < n; ++k) sum += left[offset(i * n + k)] * right[offset(k * n + j)];
-      out[offset(i * n + j)] = sum;
+    double* const row = out.data() + offset(i * n);
+    for (int k = 0; k < n; ++k) {
+      const double factor = left[offset(i * n + k)];
+      if (factor == 0) continue;
+      for (const int j : entries.row(k)) row[j] += factor * right[offset(k * n + j)];
     }
   }
   return out;
@@ -54,7 +56,8 @@ double log2_radius(int n, const Matrix& a) {
     for (int m = first;; ++m) {
       const double walks = trace(n, power);
       if (walks > 0) best = std::max(best, std::log2(walks) / m);
-      if (m == last) return best;
+      const bool ends = std::all_of(power.begin(), power.end(), [](double entry) { return entry == 0; });
+      if (m == last || ends) return best;
       power = product(n, power, b);
     }
   };
@@ -76,14 +79,16 @@ double log2_radius(int n, const Matrix& a) {
 /// Steps of the longest of the shortest ways from one state to another through the entries of A.
 int longest_shortest_way(int n, const Matrix& a) {
   int longest = 0;
+  const Pattern entries(n, a.data());
   std::vector<int> distance(offset(n)), queue;
+  // Ways are followed against their direction, which leaves their lengths as they are.
   for (int from = 0; from < n; ++from) {
     std::fill(distance.begin(), distance.end(), -1);
     distance[offset(from)] = 0;
     queue.assign(1, from);
     for (std::size_t at = 0; at < queue.size(); ++at) {
-      for (int to = 0; to < n; ++to) {
-        if (distance[offset(to)] >= 0 || a[offset(to * n + queue[at])] == 0) continue;
+      for (const int to : entries.row(queue[at])) {
+        if (distance[offset(to)] >= 0) continue;
         distance[offset(to)] = distance[offset(queue[at])] + 1;
         longest = std::max(longest, distance[offset(to)]);
         queue.push_back(to);
@@ -95,12 +100,16 @@ int longest_shortest_way(int n, const Matrix& a) {
 
 /// Steps of the longest way: the last power of a nilpotent A that is not zero.
 int longest_way(int n, const Matrix& a) {
+  const Pattern entries(n, a.data());
   std::vector<int> length(offset(n), 0);
-  for (int round = 0; round < n; ++round) {
+  bool grows = true;
+  for (int round = 0; round < n && grows; ++round) {
+    grows = false;
     for (int to = 0; to < n; ++to) {
-      for (int from = 0; from < n; ++from) {
-        if (a[offset(to * n + from)] != 0)
-          length[offset(to)] = std::max(length[offset(to)], length[offset(from)] + 1);
+      for (const int from : entries.row(to)) {
+        if (length[offset(from)] < length[offset(to)]) continue;
+        length[offset(to)] = length[offset(from)] + 1;
+        grows = true;
       }
     }
   }
@@ -133,15 +142,11 @@ std::vector<double> absolute_exponential(int n, const double* a, double h) {
   for (int i = 0; i < n; ++i) sum[offset(i * n + i)] = term[offset(i * n + i)] = 1;
   for (int k = 1; k < 200; ++k) {
     bool matters = false;
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) {
-        double entry = 0;
-        for (int m = 0; m < n; ++m) entry += term[offset(i * n + m)] * b[offset(m * n + j)];
-        entry /= k;
-        next[offset(i * n + j)] = entry;
-        sum[offset(i * n + j)] += entry;
-        matters = matters || entry > 1e-3 * std::numeric_limits<double>::epsilon() * sum[offset(i * n + j)];
-      }
+    next = product(n, term, b);
+    for (std::size_t i = 0; i < size; ++i) {
+      next[i] /= k;
+      sum[i] += next[i];
+      matters = matters || next[i] > 1e-3 * std::numeric_limits<double>::epsilon() * sum[i];
     }
     std::swap(term, next);
     if (!matters) break;
@@ -167,6 +172,8 @@ void DyadicExponentials::build(int n, const double* a, const double* low) {
   packed_.assign(kSlots * packed_size(n), 0.0);
   packed_a_.assign(packed_size(n), 0.0);
   pack(n, a, packed_a_.data());
+  entries_ = Pattern(n, a);
+  scaled_.assign(offset(n * n), {});
   term_.assign(offset(n * n), {});
   next_.assign(offset(n * n), {});
   work_.assign(offset(2 * n), 0.0);
@@ -187,15 +194,15 @@ int DyadicExponentials::new_slot(int p) {
 }
 
 void DyadicExponentials::square(const DoubleDouble* in, DoubleDouble* out) const {
+  std::fill_n(out, n_ * n_, DoubleDouble{});
   for (int i = 0; i < n_; ++i) {
-    for (int j = 0; j < n_; ++j) {
-      DoubleDouble sum;
-      for (int k = 0; k < n_; ++k) {
-        const DoubleDouble& left = in[i * n_ + k];
-        if (left.high == 0) continue;
-        sum = sum + left * in[k * n_ + j];
+    for (int k = 0; k < n_; ++k) {
+      const DoubleDouble& left = in[i * n_ + k];
+      if (left.high == 0) continue;
+      for (int j = 0; j < n_; ++j) {
+        const DoubleDouble& right = in[k * n_ + j];
+        if (right.high != 0) out[i * n_ + j] = out[i * n_ + j] + left * right;
       }
-      out[i * n_ + j] = sum;
     }
   }
 }
@@ -203,26 +210,26 @@ void DyadicExponentials::square(const DoubleDouble* in, DoubleDouble* out) const
 void DyadicExponentials::taylor(int p, DoubleDouble* out) {
   const double negligible = 0x1p-112;
   for (int i = 0; i < n_ * n_; ++i) {
-    term_[offset(i)] = {std::ldexp(a_[offset(i)], p), std::ldexp(low_[offset(i)], p)};
-    out[i] = term_[offset(i)];
+    scaled_[offset(i)] = {std::ldexp(a_[offset(i)], p), std::ldexp(low_[offset(i)], p)};
+    out[i] = term_[offset(i)] = scaled_[offset(i)];
   }
   for (int i = 0; i < n_; ++i) out[i * n_ + i] = out[i * n_ + i] + DoubleDouble{1, 0};
   for (int k = 2; k <= 300; ++k) {
     bool matters = false;
+    std::fill(next_.begin(), next_.end(), DoubleDouble{});
     for (int i = 0; i < n_; ++i) {
+      DoubleDouble* const row = next_.data() + offset(i * n_);
+      for (int m = 0; m < n_; ++m) {
+        const DoubleDouble& left = term_[offset(i * n_ + m)];
+        if (left.high == 0) continue;
+        for (const int j : entries_.row(m)) row[j] = row[j] + left * scaled_[offset(m * n_ + j)];
+      }
       for (int j = 0; j < n_; ++j) {
-        DoubleDouble sum;
-        for (int m = 0; m < n_; ++m) {
-          const double entry = std::ldexp(a_[offset(m * n_ + j)], p);
-          if (entry == 0) continue;
-          sum =
-              sum + term_[offset(i * n_ + m)] * DoubleDouble{entry, std::ldexp(low_[offset(m * n_ + j)], p)};
-        }
-        sum = sum / k;
-        next_[offset(i * n_ + j)] = sum;
+        if (row[j].high == 0) continue;
+        row[j] = row[j] / k;
         DoubleDouble& entry = out[i * n_ + j];
-        entry = entry + sum;
-        matters = matters || std::abs(sum.high) > negligible * std::abs(entry.high);
+        entry = entry + row[j];
+        matters = matters || std::abs(row[j].high) > negligible * std::abs(entry.high);
       }
     }
     std::swap(term_, next_);

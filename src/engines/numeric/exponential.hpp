@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engines/numeric/double_double.hpp"
+#include "engines/numeric/pattern.hpp"
 
 namespace judder::engines::numeric {
 
@@ -106,7 +107,8 @@ class DyadicExponentials {
   std::vector<double> rounded_;
   std::vector<double> packed_, packed_a_;  ///< the same for products, and A
   std::array<bool, kSlots> finite_{};
-  std::vector<DoubleDouble> term_, next_, fine_state_, fine_next_;
+  Pattern entries_{0, nullptr};
+  std::vector<DoubleDouble> scaled_, term_, next_, fine_state_, fine_next_;
   std::vector<double> work_, term_vector_, next_vector_, weight_;
   int envelopes_known_ = 0;
   bool envelopes_end_ = false;  ///< the next one would not be finite
