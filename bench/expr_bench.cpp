@@ -77,14 +77,14 @@ void one_formula() {
   const Program program = value_program(kFormula);
   std::vector<double> registers(static_cast<std::size_t>(program.registers()));
   double in[2] = {0.3, 0.7}, out = 0;
-  const Work ours = [&](long n) {
+  const Repeat ours = [&](long n) {
     in[0] = 0.3;
     for (long i = 0; i < n; ++i, in[0] += kStep) {
       program.evaluate(in, &out, registers.data());
       keep(out);
     }
   };
-  const Work cpp = [&](long n) {
+  const Repeat cpp = [&](long n) {
     in[0] = 0.3;
     for (long i = 0; i < n; ++i, in[0] += kStep) {
       out = compiled(in);
@@ -95,7 +95,7 @@ void one_formula() {
   // Rows of lanes that fill cache lines: a batch need not be aligned, but loads that straddle two lines cost twice.
   std::vector<double, Aligned<double>> wide_registers(registers.size() * kLanes), wide_in(2 * kLanes),
       wide_out(kLanes);
-  const Work batch = [&](long n) {
+  const Repeat batch = [&](long n) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       wide_in[lane] = 0.3 + 0.01 * static_cast<double>(lane);
       wide_in[kLanes + lane] = 0.7 - 0.02 * static_cast<double>(lane);
@@ -110,7 +110,7 @@ void one_formula() {
   parser.DefineVar("t", &in[0]);
   parser.DefineVar("x", &in[1]);
   parser.SetExpr(kFormula);
-  const Work peer = [&](long n) {
+  const Repeat peer = [&](long n) {
     in[0] = 0.3;
     for (long i = 0; i < n; ++i, in[0] += kStep) {
       out = parser.Eval();

@@ -15,6 +15,7 @@
 namespace {
 
 using namespace judder::contact;
+using judder::ImpactType;
 using namespace judder::bench;
 
 constexpr int kRounds = 51;
@@ -111,7 +112,7 @@ void many(const std::string& name, const Collision& c, ImpactWorkspace& workspac
     std::printf("  %-44s %s\n", name.c_str(), judder::contact::name(first.status));
     return;
   }
-  const Work work = [&](long n) {
+  const Repeat work = [&](long n) {
     for (long i = 0; i < n; ++i) keep(impact(c.problem(), {}, workspace).energy_change);
   };
   limit(name, Rounds({work}, kRounds, 5e-3).seconds(0), goal);
@@ -125,7 +126,7 @@ int main() {
   const std::array<ImpactType, 3> types = {ImpactType::newton, ImpactType::poisson, ImpactType::stronge};
   std::printf("  %-44s %12s   %s\n", "work", "ours", "goal");
   for (std::size_t t = 0; t < types.size(); ++t) {
-    const Work work = [&](long n) {
+    const Repeat work = [&](long n) {
       for (long i = 0; i < n; ++i) {
         const PathResult r = path_impact(draws[static_cast<std::size_t>(i % kPlanar)], {types[t], 0.6});
         keep(r);

@@ -36,15 +36,15 @@ inline void keep(const T& value) {
 }
 
 /// `call(n)` does the work n times.
-using Work = std::function<void(long)>;
+using Repeat = std::function<void(long)>;
 
 /// Seconds per call of each work, by round.
 class Rounds {
  public:
-  Rounds(const std::vector<Work>& works, int rounds, double seconds_per_round = 2e-3)
+  Rounds(const std::vector<Repeat>& works, int rounds, double seconds_per_round = 2e-3)
       : seconds_(works.size()) {
     std::vector<long> calls;
-    for (const Work& work : works) {
+    for (const Repeat& work : works) {
       long n = 1;
       for (double spent = 0; spent < seconds_per_round; n *= 2) {
         const double begin = processor_seconds();

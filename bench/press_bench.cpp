@@ -72,7 +72,7 @@ int compare(const char* name, const model::System& system, bool closed) {
   mode.pressed.assign(static_cast<std::size_t>(layout.relations), 0);
   mode.tangent.assign(static_cast<std::size_t>(layout.tangents), TangentStatus::slip_plus);
   mode.side.assign(static_cast<std::size_t>(layout.switches), 0);
-  mode.sliding.assign(static_cast<std::size_t>(layout.switches), 0);
+  mode.surface.assign(static_cast<std::size_t>(layout.switches), engines::AtSurface{});
   mode.normal[static_cast<std::size_t>(plane)] = closed ? NormalStatus::closed : NormalStatus::open;
   if (!closed) mode.tangent[row_of(plane)] = TangentStatus::free;
   std::array<double, 6> y{0.2, closed ? 0.0 : 0.03, 0.08, 5.0, closed ? 0.0 : -0.5, 0.4};
@@ -93,7 +93,7 @@ int compare(const char* name, const model::System& system, bool closed) {
   }
   if (std::abs(motion.normal()[static_cast<std::size_t>(plane)] - hand.reaction[0]) > 1e-10) return 1;
 
-  const Work ours = [&](long n) {
+  const Repeat ours = [&](long n) {
     y[2] = 0.08;
     for (long i = 0; i < n; ++i, y[2] += 1e-9) {
       motion.load(0, y.data());
@@ -101,7 +101,7 @@ int compare(const char* name, const model::System& system, bool closed) {
       keep(motion.acceleration()[0]);
     }
   };
-  const Work peer = [&](long n) {
+  const Repeat peer = [&](long n) {
     y[2] = 0.08;
     for (long i = 0; i < n; ++i, y[2] += 1e-9) {
       by_hand(press, closed, 1, 1, y.data(), hand);
