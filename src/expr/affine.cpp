@@ -257,8 +257,9 @@ std::optional<AffineForm> affine_form(Graph& graph, Node f, std::span<const Vari
     return std::optional<AffineForm>();
   };
   std::vector<Node> zeros(variables.size(), graph.constant(0));
+  const std::vector<Variable> used = graph.variables(f);
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    if (!graph.depends_on(f, variables[i])) continue;
+    if (!std::binary_search(used.begin(), used.end(), variables[i])) continue;
     const Node slope = graph.derivative(f, variables[i]);
     if (!free_of(graph, slope, variables)) {
       return spoiled(Obstacle::Kind::not_affine, [&](Node part) {

@@ -211,7 +211,6 @@ Node Graph::replace(Node root, std::span<const Variable> variables, std::span<co
                     bool surfaces) {
   Data& d = *data_;
   std::unordered_map<std::uint32_t, Node> replaced;
-  for (std::size_t i = 0; i < variables.size(); ++i) replaced[variable(variables[i]).index] = values[i];
   const std::array roots{root};
   const auto image = [&](Node a) {
     const auto found = replaced.find(a.index);
@@ -220,7 +219,12 @@ Node Graph::replace(Node root, std::span<const Variable> variables, std::span<co
   for (const std::uint32_t index : d.parts(roots, surfaces)) {
     const Node a{index};
     const Entry e = d.at(a);
-    if (e.kind == NodeKind::constant || e.kind == NodeKind::variable) continue;
+    if (e.kind == NodeKind::constant) continue;
+    if (e.kind == NodeKind::variable) {
+      const auto at = std::find(variables.begin(), variables.end(), e.first);
+      if (at != variables.end()) replaced[index] = values[static_cast<std::size_t>(at - variables.begin())];
+      continue;
+    }
     if (e.kind == NodeKind::side || e.kind == NodeKind::sign) {
       if (!surfaces) continue;
       // A copy: building the image may add switches.

@@ -580,6 +580,7 @@ std::vector<Variable> Graph::variables(Node a) const {
 
 std::vector<SwitchId> Graph::switches(Node a) const {
   std::vector<SwitchId> found;
+  if (data_->switches.empty() || data_->is_constant(a)) return found;
   const std::array roots{a};
   for (const std::uint32_t i : data_->parts(roots, false)) {
     const Entry& e = data_->entries[i];

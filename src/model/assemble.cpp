@@ -24,21 +24,27 @@ expr::Program Builder::program(std::span<const Node> outputs, expr::Sides sides)
 /// is that of the graph: a surface uses sides of earlier switches only.
 void Builder::collect_switches() {
   std::vector<Node> motion, accounts, related, impacts;
-  append(motion, mass);
+  std::copy_if(mass.begin(), mass.end(), std::back_inserter(motion),
+               [this](Node node) { return !graph.is_constant(node); });
   append(motion, force);
   for (const StateDraft& s : states) motion.push_back(s.rate);
   append(accounts, {kinetic, potential, energy});
   for (const AuditDraft& a : audits) accounts.push_back(a.power);
+  // Most entries of most rows are constants, which hold no switch and no variable.
+  const auto append_varying = [&](const std::vector<Node>& nodes) {
+    std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(related),
+                 [this](Node node) { return !graph.is_constant(node); });
+  };
   for (const RelationDraft& r : relations) {
     append(related, {r.gap, r.gap_rate, r.gap_time, r.zeta, r.base});
     append(impacts, {r.restitution, r.tangential});  // read at impacts only, with the sides of their values
-    append(related, r.w);
-    append(related, r.push);
+    append_varying(r.w);
+    append_varying(r.push);
     append(related, r.factors);
     for (const TangentDraft& row : r.slip) {
       append(related, {row.slip, row.drive, row.zeta, row.mu, row.mu_static, row.added});
-      append(related, row.w);
-      append(related, row.drag);
+      append_varying(row.w);
+      append_varying(row.drag);
     }
   }
   const auto closure = [this](const std::vector<Node>& nodes) {

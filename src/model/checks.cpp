@@ -169,10 +169,12 @@ void Builder::check_start() {
     std::vector<double> l(k * k, 0.0);
     for (std::size_t i = 0; i < k; ++i) {
       const auto row = static_cast<std::size_t>(d.massive[i]);
-      for (std::size_t j = 0; j <= i; ++j) {
+      std::size_t first = 0;  // what is zero before the first entry of a row stays zero
+      while (first < i && is_zero(mass[row * n + static_cast<std::size_t>(d.massive[first])])) ++first;
+      for (std::size_t j = first; j <= i; ++j) {
         double sum = safe_value(mass[row * n + static_cast<std::size_t>(d.massive[j])]);
         const double diagonal = sum;
-        for (std::size_t c = 0; c < j; ++c) sum -= l[i * k + c] * l[j * k + c];
+        for (std::size_t c = first; c < j; ++c) sum -= l[i * k + c] * l[j * k + c];
         if (j < i) {
           l[i * k + j] = sum / l[j * k + j];
           continue;
@@ -220,7 +222,7 @@ void Builder::check_start() {
     double* closed = &d.start[static_cast<std::size_t>(layout.closed()) + k];
     if (r.has_normal) {
       double reach = std::abs(rows.gap_time * time), pace = std::abs(rows.gap_time);
-      for (std::size_t i = 0; i < n; ++i) {
+      for (const int i : compiled.touches) {
         reach += std::abs(rows.w[i] * q[i]);
         pace += std::abs(rows.w[i] * v[i]);
       }

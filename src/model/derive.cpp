@@ -18,9 +18,14 @@ bool Builder::all_zero(const std::vector<Node>& nodes) const {
 }
 
 std::vector<Node> Builder::velocity_gradient(Node node) {
-  std::vector<Node> out;
-  out.reserve(coordinates.size());
-  for (const CoordinateDraft& c : coordinates) out.push_back(graph.derivative(node, c.v));
+  budget.spend(4 *
+               coordinates.size());  // a row of every contact is kept as it is, for the memory that it takes
+  std::vector<Node> out(coordinates.size(), graph.constant(0));
+  const std::vector<Variable> used = graph.variables(node);
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    if (std::binary_search(used.begin(), used.end(), coordinates[i].v))
+      out[i] = graph.derivative(node, coordinates[i].v);
+  }
   return out;
 }
 
@@ -110,7 +115,8 @@ void Builder::derive_motion() {
     const Node momentum = graph.derivative(varying, c.v);
     std::vector<Node> terms;
     if (!is_zero(momentum)) {
-      for (std::size_t j = 0; j < n; ++j) mass[i * n + j] = graph.derivative(momentum, coordinates[j].v);
+      const std::vector<Node> row = velocity_gradient(momentum);
+      std::copy(row.begin(), row.end(), mass.begin() + static_cast<std::ptrdiff_t>(i * n));
       terms.push_back(graph.negate(partial_time_and_position(momentum)));
     }
     if (!given_mass.empty()) {

@@ -31,9 +31,12 @@ int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<
   const std::size_t k = massive.size();
   for (std::size_t i = 0; i < k; ++i) {
     const auto row = static_cast<std::size_t>(massive[i]);
-    for (std::size_t j = 0; j <= i; ++j) {
+    std::size_t first = 0;  // what is zero before the first entry of a row stays zero
+    for (; first < i && mass[row * n + static_cast<std::size_t>(massive[first])] == 0; ++first)
+      factor[i * k + first] = factor[first * k + i] = 0;
+    for (std::size_t j = first; j <= i; ++j) {
       double sum = mass[row * n + static_cast<std::size_t>(massive[j])];
-      for (std::size_t l = 0; l < j; ++l) sum -= factor[i * k + l] * factor[l * k + j];
+      for (std::size_t l = first; l < j; ++l) sum -= factor[i * k + l] * factor[l * k + j];
       if (j < i) {
         factor[j * k + i] = sum;
         factor[i * k + j] = sum / factor[j * k + j];

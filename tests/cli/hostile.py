@@ -75,8 +75,8 @@ files = {
     "coordinates-3000": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 3000" }\n[energy]\nkinetic = "sum(i = 1 to 3000, x[i]\'^2)"\n', 3, LIMIT, None),
     "coordinates-plain": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 99999" }\n[energy]\nkinetic = "x[1]\'^2"\n', 3, None, None),
     "coordinates-20000": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 20000" }\n[energy]\nkinetic = "sum(i = 1 to 20000, x[i]\'^2)"\n', 3, LIMIT, None),
-    "coordinates-and-contacts": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 1000" }\n[energy]\nkinetic = "sum(i = 1 to 1000, x[i]\'^2)"\n'
-                                 '[[contact]]\nname = "c"\neach = "i = 1 to 1000"\ngap = "x[i] + 1"\n', 3, LIMIT, None),
+    "coordinates-and-contacts": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 3000" }\n[energy]\nkinetic = "sum(i = 1 to 3000, x[i]\'^2)"\n'
+                                 '[[contact]]\nname = "c"\neach = "i = 1 to 3000"\ngap = "x[i] + 1"\n', 3, LIMIT, None),
     "states": ('format = 1\n[state]\nz = { each = "i = 1 to 20000", start = "i", rate = "-z[i]" }\n', 3, LIMIT, None),
     "states-6900": ('format = 1\n[state]\nz = { each = "i = 1 to 6900", start = "i", rate = "-z[i]" }\n', None, None, None),
     "variants-3000": (BODY + "[parameters]\na = 1\n[variants]\n" + "".join(f"v{k} = {{ a = {k} }}\n" for k in range(3000)), 0, None, None),
