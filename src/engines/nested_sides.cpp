@@ -17,7 +17,7 @@ double distance_from_level(const model::SwitchInfo& info, double s, double& lowe
     return s;
   }
   if (info.whole) {
-    const double level = std::round(s);
+    const double level = info.never_negative ? std::max(std::round(s), 1.0) : std::round(s);
     lower = level - 1;
     return s - level;
   }

@@ -27,7 +27,8 @@ void RestLaws::set_mode(const Mode& mode) {
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       if (mode.tangent[number] != TangentStatus::stick) continue;
-      const double* w = system_.rows(work_, r).tangent[j].w;
+      const model::RelationRows::Tangent& slip = system_.rows(work_, r).tangent[j];
+      const double* w = slip.w;
       for (int k = 0; k < system_.layout().switches; ++k) {
         const model::SwitchInfo& info = system_.switches()[k];
         if (info.time_only || mode.slides(k)) continue;
@@ -46,14 +47,29 @@ void RestLaws::set_mode(const Mode& mode) {
         }
         if (!parallel || ratio == 0 || !std::isfinite(ratio)) continue;
         double lower = 0;
-        if (std::abs(distance_from_level(info, surface_[0], lower)) >
-            kZero * std::max(terms, std::abs(surface_[0])))
-          continue;
-        rows_[number].push_back({k, lower, ratio > 0});
+        terms = std::max(terms, std::abs(surface_[0]));
+        if (std::abs(distance_from_level(info, surface_[0], lower)) > kZero * terms) continue;
+        // A surface that only passes through zero while the row rests (x' = 0.1 on a belt that speeds up) has a side of its own.
+        if (drifts(ratio, slip.zeta)) continue;
+        rows_[number].push_back({k, lower, ratio > 0, kZero * terms});
         any_ = true;
       }
     }
   }
+}
+
+// Whether the surface evaluated last moves away from ratio times the slip velocity by itself, whatever the accelerations are.
+bool RestLaws::drifts(double ratio, double zeta) const {
+  const model::Layout& layout = system_.layout();
+  double rate = surface_[1] - ratio * zeta;
+  double terms = std::abs(surface_[1]) + std::abs(ratio * zeta);
+  const auto add = [&](double slope, double by) {
+    rate += slope * by;
+    terms += std::abs(slope * by);
+  };
+  for (int i = 0; i < layout.coordinates; ++i) add(surface_[2 + i], work_.in[layout.v() + i]);
+  for (int i = 0; i < layout.states; ++i) add(surface_[2 + 2 * layout.coordinates + i], work_.rate[i]);
+  return std::abs(rate) > kZero * terms;
 }
 
 void RestLaws::take_direction(int number, int direction) {
@@ -63,6 +79,11 @@ void RestLaws::take_direction(int number, int direction) {
   turned_.clear();
   around_.clear();
   for (const Turned& turned : rows_[number]) {
+    double s = 0;
+    double lower = 0;
+    const model::SwitchInfo& info = system_.switches()[turned.place];
+    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+    if (std::abs(distance_from_level(info, s, lower)) > turned.zero) continue;  // left, and on a side of its own
     side[turned.place] = turned.lower + ((direction > 0) == turned.along ? 1 : 0);
     turned_.push_back(turned.place);
   }

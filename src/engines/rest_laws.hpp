@@ -26,10 +26,13 @@ class RestLaws {
   void take_back();
 
  private:
+  [[nodiscard]] bool drifts(double ratio, double zeta) const;
+
   struct Turned {
     int place = 0;      ///< of a switch
     double lower = 0;   ///< its lower side
     bool along = true;  ///< it grows with the slip
+    double zero = 0;    ///< what is left of it beside the row at rest
   };
   const model::System& system_;
   model::Workspace& work_;

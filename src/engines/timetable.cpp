@@ -109,7 +109,7 @@ double Timetable::side_after(int k, double t) {
   }
   const double value = surface(k, t);
   if (info.whole) {
-    const double level = std::round(value);
+    const double level = info.never_negative ? std::max(std::round(value), 1.0) : std::round(value);
     return after(k, t, level) < 0 ? level - 1 : level;
   }
   const auto above = std::lower_bound(info.levels.begin(), info.levels.end(), value);

@@ -123,6 +123,13 @@ SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, boo
     s.whole = every_whole;
     s.levels = levels;
     s.place = place;
+    // What is never negative comes down to zero and turns: no side lies below, and nothing is to be decided there.
+    if (sign_of(x) > 0) {
+      s.never_negative = every_whole;
+      for (double& level : s.levels) {
+        if (level <= 0) level = -std::numeric_limits<double>::infinity();
+      }
+    }
     switches.push_back(std::move(s));
   }
   switches[id].kind = std::min(switches[id].kind, kind);

@@ -381,8 +381,10 @@ std::string left_tables(const LoadedModel& model, const model::System& system, c
     if (table.x.empty() || (!table.outside.empty() && table.outside.text != "error")) continue;
     for (const model::SwitchInfo& info : system.switches()) {
       // Its levels are the knots; the last one is some rounding further out, since the end belongs to the table.
+      // Those that its argument cannot come below are −∞.
+      const auto same = [](double knot, double level) { return level == knot || std::isinf(level); };
       if (info.levels.size() != table.x.size() ||
-          !std::equal(table.x.begin(), table.x.end() - 1, info.levels.begin()))
+          !std::equal(table.x.begin(), table.x.end() - 1, info.levels.begin(), same))
         continue;
       double x = 0;
       info.value.evaluate(work.in.data(), &x, work.registers.data());

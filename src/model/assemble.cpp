@@ -82,6 +82,7 @@ void Builder::collect_switches() {
     info.kind = id < moving_kinds.size() ? moving_kinds[id] : from.kind;
     info.whole = from.whole;
     info.levels = from.levels;
+    info.never_negative = from.never_negative;
     info.in_motion = in_motion[id];
     info.in_relations = in_relations[id];
     info.place = from.place;
@@ -144,6 +145,7 @@ void Builder::build_watches(const std::vector<Variable>& directions) {
     info.kind = from.kind;
     info.whole = from.whole;
     info.levels = from.levels;
+    info.never_negative = from.never_negative;
     info.at_zero = from.at_zero;
     info.place = from.place;
     const std::vector<Variable> used = all_variables(s);
@@ -589,7 +591,9 @@ void Builder::find_instants() {
       if (last - first > kMost) continue;
       for (double level = std::ceil(first); level <= last; level += 1) add(level);
     } else if (!info.levels.empty()) {
-      for (const double level : info.levels) add(level);
+      for (const double level : info.levels) {
+        if (std::isfinite(level)) add(level);
+      }
     } else {
       add(0);
     }

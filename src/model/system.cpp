@@ -302,7 +302,7 @@ const expr::Program& System::motion_program() const { return data_->motion; }
 namespace {
 
 double side_of(const SwitchInfo& info, double s) {
-  if (info.whole) return std::floor(s);
+  if (info.whole) return info.never_negative ? std::max(std::floor(s), 0.0) : std::floor(s);
   if (info.levels.empty()) return s >= 0 ? 1 : 0;
   const auto above = std::upper_bound(info.levels.begin(), info.levels.end(), s);
   return static_cast<double>(above - info.levels.begin()) - 1;
@@ -311,7 +311,7 @@ double side_of(const SwitchInfo& info, double s) {
 }  // namespace
 
 double SwitchInfo::level_below(double side) const {
-  if (whole) return side;
+  if (whole) return never_negative && side <= 0 ? -std::numeric_limits<double>::infinity() : side;
   return side < 0 ? -std::numeric_limits<double>::infinity() : levels[static_cast<std::size_t>(side)];
 }
 

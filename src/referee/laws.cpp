@@ -60,7 +60,7 @@ double Referee::Bench::lower_side(int k, double value, double& distance) const {
     return 0;
   }
   if (info.whole) {
-    const double level = std::round(value);
+    const double level = info.never_negative ? std::max(std::round(value), 1.0) : std::round(value);
     distance = std::abs(value - level);
     return level - 1;
   }
@@ -75,7 +75,7 @@ double Referee::Bench::lower_side(int k, double value, double& distance) const {
 double Referee::Bench::side_by_value(int k, double value) const {
   const model::SwitchInfo& info = system.switches()[k];
   if (info.two_sided()) return value >= 0 ? 1 : 0;
-  if (info.whole) return std::floor(value);
+  if (info.whole) return info.never_negative ? std::max(std::floor(value), 0.0) : std::floor(value);
   return static_cast<double>(std::upper_bound(info.levels.begin(), info.levels.end(), value) -
                              info.levels.begin()) -
          1;

@@ -79,7 +79,9 @@ struct Switch {
   Node surface;
   SwitchKind kind = SwitchKind::jump;  ///< the strongest of its uses: jump > kink > smooth
   bool whole = false;                  ///< levels are all whole numbers
-  std::vector<double> levels;
+  std::vector<double> levels;          ///< −∞ for those that the argument cannot come below
+  bool never_negative =
+      false;  ///< by the form of the argument, where levels are whole numbers: floor(abs(x)) has no step at zero
   std::string place;  ///< where it stands first: "force.limiter.value"
   std::string
       above;  ///< the side with surface > 0 in the author's words: "a > phi1*b"; empty: printed from the surface

@@ -149,12 +149,13 @@ struct SwitchInfo {
   expr::SwitchKind kind = expr::SwitchKind::jump;
   bool whole = false;
   std::vector<double> levels;
-  bool time_only = false;     ///< a timetable: met exactly
-  bool in_motion = false;     ///< enters h, M or a rate (otherwise only relations, laws, energies)
-  bool in_relations = false;  ///< enters a gap, a slip or a law
-  bool watched = false;       ///< a watch may jump where its side changes
-  std::string place;          ///< "force.limiter.value"
-  std::string above, below;   ///< the sides in words
+  bool never_negative = false;  ///< its argument, of whole numbers: the lowest side is 0
+  bool time_only = false;       ///< a timetable: met exactly
+  bool in_motion = false;       ///< enters h, M or a rate (otherwise only relations, laws, energies)
+  bool in_relations = false;    ///< enters a gap, a slip or a law
+  bool watched = false;         ///< a watch may jump where its side changes
+  std::string place;            ///< "force.limiter.value"
+  std::string above, below;     ///< the sides in words
   expr::Program surface;  ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
   expr::Program value;    ///< s
   /// The same five parts of ṡ, where s does not see velocities; otherwise without outputs. For surfaces that the motion rests on.
