@@ -256,6 +256,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool nothing_moves();
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
+  [[nodiscard]] Leaving leaving_by_acceleration(int k);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool kink_inside(int k) const;
   [[nodiscard]] bool decide_surfaces();

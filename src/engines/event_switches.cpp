@@ -207,17 +207,55 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   const double scale = std::max(surface_rate_scale(k), guards_.sliding_rate_scale(k));
   const double rounding = surface_rate_rounding(k);
   if (std::abs(rate) > std::max(kSmallRate * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
-  if (!series_.compute(trial, expr::kTaylorOrder)) return {0, 0};
+  if (!series_.compute(trial, expr::kTaylorOrder)) return leaving_by_acceleration(k);
   const expr::Series s = series_.surface(k);
   // Terms that cancel for good leave rounding in all derivatives.
   const double least = std::max(kSmallRate * scale * series_.time_scale(),
                                 scale <= rounding ? kRoundingUnits * surface_rounding(k) : 0);
   const int from = rounding > 0 ? 2 : 1;
   double power = from == 2 ? series_.time_scale() * series_.time_scale() : series_.time_scale();
+  // A friction that is just overcome leaves the rounding of forces that balance, where nothing has moved yet.
+  const model::SwitchInfo& info = system_.switches()[k];
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+  info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  double by_position = 0;
+  double by_velocity = 0;
+  for (int i = 0; i < layout_.coordinates; ++i) {
+    by_position += std::abs(surface_memory_[2 + i]);
+    by_velocity += std::abs(surface_memory_[2 + layout_.coordinates + i]);
+  }
+  const auto unbalanced = [&](int o) {
+    double sum = by_velocity * series_.rounding(o - 1) / o;
+    if (o > 1) sum += by_position * series_.rounding(o - 2) / (o * (o - 1));
+    return sum;
+  };
   for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {
-    if (std::abs(s.c[o] * power) > least) return {s.c[o] > 0 ? 1 : -1, o};
+    if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
   return {0, 0};
+}
+
+// The same where higher derivatives do not exist, as those of sqrt(abs(x)) at zero: s̈ of a surface that does not see velocities.
+EventEngine::Run::Leaving EventEngine::Run::leaving_by_acceleration(int k) {
+  constexpr double kSure = 1e-9;  ///< share of its terms beyond which the sign is known
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (info.rate.outputs() == 0) return {0, 0};
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.rate.outputs()));
+  info.rate.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  double sum = surface_memory_[1];
+  double terms = std::abs(sum);
+  const auto add = [&](double slope, double by) {
+    if (slope == 0) return;
+    sum += slope * by;
+    terms += std::abs(slope * by);
+  };
+  const int n = layout_.coordinates;
+  for (int i = 0; i < n; ++i) {
+    add(surface_memory_[2 + i], work_.in[layout_.v() + i]);
+    add(surface_memory_[2 + n + i], motion_.acceleration()[i]);
+  }
+  for (int i = 0; i < layout_.states; ++i) add(surface_memory_[2 + 2 * n + i], work_.rate[i]);
+  return std::abs(sum) > kSure * terms ? Leaving{sum > 0 ? 1 : -1, 2} : Leaving{0, 0};
 }
 
 // Decides the surfaces of E and, with their sides, which contacts open, stick and slip. Those that contain others of E come after them, by value

@@ -59,6 +59,8 @@ class MotionSeries {
   void state(double later, double* y) const;
   /// A time in which the motion changes noticeably: coefficients are compared after multiplication with its powers.
   [[nodiscard]] double time_scale() const { return time_scale_; }
+  /// What rounding leaves in the coefficients of the accelerations, by order.
+  [[nodiscard]] double rounding(int order) const { return rounding_[order]; }
 
  private:
   using Active = ReactionConditions::Row;

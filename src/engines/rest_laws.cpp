@@ -83,7 +83,8 @@ void RestLaws::take_direction(int number, int direction) {
     double lower = 0;
     const model::SwitchInfo& info = system_.switches()[turned.place];
     info.value.evaluate(work_.in.data(), &s, work_.registers.data());
-    if (std::abs(distance_from_level(info, s, lower)) > turned.zero) continue;  // left, and on a side of its own
+    if (std::abs(distance_from_level(info, s, lower)) > turned.zero)
+      continue;  // left, and on a side of its own
     side[turned.place] = turned.lower + ((direction > 0) == turned.along ? 1 : 0);
     turned_.push_back(turned.place);
   }

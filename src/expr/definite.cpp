@@ -1,5 +1,6 @@
 // Formulas whose sign is known from their structure: abs(x), max(0, x), their sums, products and multiples.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "expr/graph_data.hpp"
@@ -105,6 +106,23 @@ int Graph::Data::sign_of(Node a, int& budget) const {
     }
     case NodeKind::product:
       return sign_of_product(terms(a), budget);
+    case NodeKind::select: {
+      // max(x, −x): each branch is the surface, or its negative, where it is taken.
+      const Entry& side = at(terms(a)[0].node);
+      const bool known = side.kind == NodeKind::side && switches[side.first].two_sided();
+      const auto branch = [&](std::size_t i, int taken) {
+        std::array factor{Term{1, terms(a)[i].node}};
+        int sign = taken;
+        while (is_multiple(factor[0].node)) {
+          if (terms(factor[0].node)[0].coefficient < 0) sign = -sign;
+          factor[0].node = terms(factor[0].node)[0].node;
+        }
+        const int own = known ? sign * ratio_sign(factor, switches[side.first].surface) : 0;
+        return own != 0 ? own : sign_of(terms(a)[i].node, budget);
+      };
+      const int above = branch(1, 1);
+      return above != 0 && above == branch(2, -1) ? above : 0;
+    }
     case NodeKind::call:
       return e.function == Function::sqrt || e.function == Function::exp || e.function == Function::cosh ||
                      e.function == Function::hypot

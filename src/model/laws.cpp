@@ -1,6 +1,7 @@
 // Friction laws: from their numbers to coefficients μ, μ_s, to smooth forces κ L, and to states of bristles
 // (docs/theory.md).
 #include <algorithm>
+#include <limits>
 
 #include "judder/core/number.hpp"
 #include "model/builder.hpp"
@@ -164,9 +165,15 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     const Node fixed = read(law.static_coefficient, "static");
     const Node moving = read(law.dynamic, "dynamic");
     mu_static = good ? read_at(law.static_coefficient, "static", graph.constant(0)) : fixed;
-    if (graph.is_constant(fixed) && graph.is_constant(moving) && graph.value(fixed) < graph.value(moving)) {
-      refuse(law.static_coefficient,
-             "'static' is smaller than 'dynamic': nothing would hold, and nothing would slide, between them");
+    if (graph.is_constant(fixed) && graph.is_constant(moving)) {
+      const double least = graph.value(moving);
+      if (graph.value(fixed) < least * (1 - 8 * std::numeric_limits<double>::epsilon())) {
+        refuse(law.static_coefficient, "'static' (" + to_text(graph.value(fixed), 6) +
+                                           ") is smaller than 'dynamic' (" + to_text(least, 6) +
+                                           "): nothing would hold, and nothing would slide, between them");
+      } else if (graph.value(fixed) < least) {
+        mu_static = moving;  // 0.3 beside 3*0.1
+      }
     }
     if (law.velocity.given) {
       const Node velocity = read(law.velocity, "velocity");

@@ -120,6 +120,7 @@ struct Referee::Bench {
   [[nodiscard]] bool matters(int k);
   void all_outputs(std::vector<double>& out);
   void judge_relation(Reading& reading, int r);
+  [[nodiscard]] bool passes(const Reading& reading, int k);
   [[nodiscard]] double limit_at_rest(const Reading& reading, int r, int j, int direction, double told);
   void judge_motion(Reading& reading);
   [[nodiscard]] double motion_residuals(const Reading& reading, bool record);

@@ -240,7 +240,7 @@ const std::vector<Case>& cases() {
          s.contacts[0].friction.static_coefficient = 0.1;
          s.contacts[0].friction.dynamic = 0.2;
        },
-       "'static' is smaller than 'dynamic'"},
+       "is smaller than 'dynamic' ("},
       {"PenaltyOnARigidContact",
        [](Spec& s) {
          s.contacts[0].friction.type = "penalty";
