@@ -107,6 +107,13 @@ int open_regular(const Handle& folder, const std::string& name, bool write, Hand
   return 0;
 }
 
+int size_of(const Handle& file, std::uint64_t& out) {
+  struct stat about {};
+  if (::fstat(file.number(), &about) != 0) return errno;
+  out = static_cast<std::uint64_t>(std::max<off_t>(about.st_size, 0));
+  return 0;
+}
+
 int write_all(const Handle& file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
@@ -204,6 +211,31 @@ std::string words(int error) {
     default:
       return std::generic_category().message(error != 0 ? error : EIO);
   }
+}
+
+bool no_room(int error) { return error == ENOSPC || error == EDQUOT; }
+
+std::string not_written(int error) {
+  if (error == ELOOP || error == ENOTSUP) return words(error);  // a sentence of its own
+  std::string out = "cannot be written: " + words(error);
+  switch (error) {
+    case EIO:
+      return out + " (the disk or the connection to it has failed)";
+    case EFBIG:
+      return out + " (see ulimit -f)";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return out + "; choose another folder with -o";
+    default:
+      return out;
+  }
+}
+
+std::string not_read(int error) {
+  if (error == ELOOP || error == ENOTSUP) return words(error);
+  return "cannot be read: " + words(error) +
+         (error == EIO ? " (the disk or the connection to it has failed)" : "");
 }
 
 std::string Check::text() const {

@@ -58,6 +58,8 @@ enum class Links { follow, refuse };
 /// An existing regular file for reading; ELOOP: a link that is refused.
 int open_to_read(const std::filesystem::path& file, Handle& out, Links links = Links::follow);
 
+/// Bytes of an open file.
+int size_of(const Handle& file, std::uint64_t& out);
 int write_all(const Handle& file, std::string_view bytes);
 int cut(const Handle& file, std::uint64_t length);
 /// Returns when everything written to these files and folders is on the disk. One wait for all of them.
@@ -80,6 +82,12 @@ int read_bounded(const Handle& folder, const std::string& name, std::size_t limi
 
 /// In words; what the system says about an open of the wrong kind of file says little.
 [[nodiscard]] std::string words(int error);
+/// "cannot be written: …", with what a user can do about it.
+[[nodiscard]] std::string not_written(int error);
+/// "cannot be read: …"
+[[nodiscard]] std::string not_read(int error);
+/// Whether there is no room, on the disk or in a quota.
+[[nodiscard]] bool no_room(int error);
 
 /// A 64-bit check of bytes that come in pieces, for finding what is damaged or belongs elsewhere. A change of one byte always changes it.
 class Check {

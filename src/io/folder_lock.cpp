@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,25 +25,61 @@ std::string time_now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts)};
 }
 
-/// The first line of the file, without what a terminal would take for a command.
-std::string note_in(const disk::Handle& file) {
-  std::array<char, 200> text{};
+constexpr std::string_view kDrafts = "drafts";
+constexpr std::size_t kWordLength = 16;
+/// Of runs killed one after the other before they could put the folder in order.
+constexpr std::size_t kMostWords = 16;
+
+/// "judder process 4711 since …", and in the second line "drafts" with the words of their names.
+std::string text_in(const disk::Handle& file) {
+  std::array<char, 512> text{};
   const ssize_t got = ::pread(file.number(), text.data(), text.size(), 0);
-  std::string out(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  out.resize(std::min(out.find('\n'), out.size()));
-  for (char& c : out) {
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+/// The first line, without what a terminal would take for a command.
+std::string note_of(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
+  for (char& c : text) {
     if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
+bool is_word(std::string_view text) {
+  return text.size() == kWordLength && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  text = text.substr(0, text.find('\n'));
+  while (!text.empty() && out.size() < kMostWords) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (is_word(word)) out.emplace_back(word);
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
   }
   return out;
 }
 
-/// "another run writes here: process 4711 since 2026-01-01 12:00:00 UTC"
-std::string holder(const disk::Handle& file) {
+std::string new_word() {
+  disk::Check check;
+  std::array<char, 16> bytes{};
+  const ssize_t got = ::getrandom(bytes.data(), bytes.size(), GRND_NONBLOCK);
+  check.add({bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  check.add(std::to_string(::getpid()) + " " + std::to_string(now));
+  return check.text();
+}
+
+/// "another run is writing this folder: process 4711 since 2026-01-01 12:00:00 UTC"
+std::string holder(const disk::Handle& folder) {
   // Between taking the lock and writing its name the holder needs a moment.
   std::string note;
   for (int i = 0; i < 50 && note.empty(); ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    note = note_in(file);
+    disk::Handle file;
+    if (disk::open_regular(folder, kLockName, false, file) == 0) note = note_of(text_in(file));
   }
   return "another run is writing this folder" +
          (note.rfind(kFirstWord, 0) == 0 ? ": " + note.substr(kFirstWord.size()) : std::string()) +
@@ -52,42 +89,102 @@ std::string holder(const disk::Handle& file) {
 }  // namespace
 
 FileStatus FolderLock::take(const disk::Handle& folder, const fs::path& shown) {
+  disk::Handle place(::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  int locked = -1;
+  if (place) {
+    do locked = ::flock(place.number(), LOCK_EX | LOCK_NB);
+    while (locked != 0 && errno == EINTR);
+    if (locked != 0 && errno == EWOULDBLOCK) return {shown.string(), holder(folder), 0};
+  }
+  if (locked == 0) place_ = std::move(place);
+  word_ = new_word();
+  FileStatus status = take_file(folder, shown);
+  if (!status.ok()) place_ = {};
+  return status;
+}
+
+FileStatus FolderLock::take_file(const disk::Handle& folder, const fs::path& shown) {
   const std::string name = (shown / kLockName).string();
+  constexpr const char* kForeign =
+      "is in the way: not a file of a run; move it away, or choose another folder with -o";
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     const int number =
         ::openat(folder.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (number < 0 && errno == EINTR) continue;
-    if (number < 0) return {name, disk::words(errno), 0};
+    if (number < 0) return {name, disk::not_written(errno), 0};
     disk::Handle file(number);
     struct stat about {};
-    if (::fstat(number, &about) != 0) return {name, disk::words(errno), 0};
-    if (!S_ISREG(about.st_mode) || about.st_nlink > 1) return {name, "is in the way: not a file of a run", 0};
+    if (::fstat(number, &about) != 0) return {name, disk::not_written(errno), 0};
+    if (!S_ISREG(about.st_mode) || about.st_nlink > 1) return {name, kForeign, 0};
     if (::flock(number, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
-      if (errno == EWOULDBLOCK) return {shown.string(), holder(file), 0};
+      if (errno == EWOULDBLOCK) return {shown.string(), holder(folder), 0};
       return {name, "cannot be locked: " + disk::words(errno), 0};
     }
     struct stat there {};
     if (!disk::look(folder, kLockName, there) || !disk::same(about, there)) continue;
-    const std::string old = note_in(file);
-    if (!old.empty() && old.rfind(kFirstWord, 0) != 0) return {name, "is in the way: not a file of a run", 0};
-    // On a full disk the lock holds without its note.
-    if (disk::cut(file, 0) == 0)
-      static_cast<void>(disk::write_all(
-          file,
-          std::string(kFirstWord) + "process " + std::to_string(::getpid()) + " since " + time_now() + "\n"));
+    const std::string old = text_in(file);
+    if (!old.empty() && old.rfind(kFirstWord, 0) != 0) return {name, kForeign, 0};
+    std::vector<std::string> words = words_of(old);
+    std::string text =
+        std::string(kFirstWord) + "process " + std::to_string(::getpid()) + " since " + time_now() + "\n";
+    text += std::string(kDrafts) + " " + word_;
+    for (std::size_t k = 0; k < std::min(words.size(), kMostWords - 1); ++k) text += " " + words[k];
+    text += "\n";
+    // Written over what is there, so that on a full disk the note of a killed run stays one.
+    int error = ::lseek(number, 0, SEEK_SET) == 0 ? disk::write_all(file, text) : errno;
+    if (error == 0) error = disk::cut(file, text.size());
+    if (error != 0) {
+      if (old.empty()) static_cast<void>(disk::remove(folder, kLockName));
+      return {name, disk::not_written(error), 0};
+    }
     file_ = std::move(file);
     taken_over_ = !old.empty();
+    words_ = std::move(words);
     return {};
   }
   return {name, "cannot be locked: others keep taking it", 0};
 }
 
+FileStatus FolderLock::hold(const disk::Handle& folder, const fs::path& shown) {
+  struct stat mine {
+  }, there{};
+  const bool found = disk::look(folder, kLockName, there);
+  if (found && ::fstat(file_.number(), &mine) == 0 && disk::same(mine, there)) return {};
+  if (found || !place_)
+    return {(shown / kLockName).string(),
+            "was removed or replaced during the run, and with it what keeps other runs out", 0};
+  const bool before = taken_over_;
+  FileStatus status = take_file(folder, shown);
+  taken_over_ = before;
+  return status;
+}
+
 void FolderLock::release(const disk::Handle& folder) {
   if (!file_) return;
-  static_cast<void>(disk::remove(folder, kLockName));
+  // What somebody has put in its place is not ours.
+  struct stat mine {
+  }, there{};
+  if (::fstat(file_.number(), &mine) == 0 && disk::look(folder, kLockName, there) && disk::same(mine, there))
+    static_cast<void>(disk::remove(folder, kLockName));
+  abandon();
+}
+
+void FolderLock::abandon() {
   file_ = {};
+  place_ = {};
+}
+
+std::vector<std::string> FolderLock::drafts(const std::string& file) const {
+  std::vector<std::string> out{draft(file)};
+  for (const std::string& word : words_) out.push_back(draft(file, word));
+  return out;
+}
+
+bool FolderLock::is_draft(std::string_view name, const std::string& file) {
+  return name.size() == file.size() + kWordLength + 5 && is_word(name.substr(file.size() + 1, kWordLength)) &&
+         name == draft(file, std::string(name.substr(file.size() + 1, kWordLength)));
 }
 
 }  // namespace judder::io

@@ -1,11 +1,14 @@
 // A run folder belongs to one run at a time.
 //
-// The lock is flock(2) on the file `lock` inside the folder, so that it ends with its process, however that ends. The file says who holds it; what
-// a dead process left there is taken over. The holder removes the file at the end, still holding it: whoever opened it before finds that it is no
+// The lock is flock(2) on the folder itself, which nobody can take away from under a run, and on the file `lock` in it, for file systems that lock no
+// folders. Both end with their process, however that ends. The file says who holds the folder and which names the drafts of that run have; what a dead
+// process left there is taken over. The holder removes the file at the end, still holding it: whoever opened it before finds that it is no
 // longer the one in the folder and looks again.
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "io/disk.hpp"
 #include "judder/io/run_folder.hpp"
@@ -18,17 +21,35 @@ class FolderLock {
  public:
   /// `shown` is the folder's name for messages. A folder that is in use is refused with the process and its time.
   FileStatus take(const disk::Handle& folder, const std::filesystem::path& shown);
+  /// Whether the folder is still ours. A file that was removed is put back as long as the folder itself is locked.
+  FileStatus hold(const disk::Handle& folder, const std::filesystem::path& shown);
   /// Removes the file and lets go.
   void release(const disk::Handle& folder);
   /// Lets go as a kill would: the file stays, for the next run to see that this one could not put its folder in order.
-  void abandon() { file_ = {}; }
+  void abandon();
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(file_); }
-  /// Whether the lock of a run that did not end by itself was found: it may have left records behind its last save.
+  [[nodiscard]] const disk::Handle& file() const { return file_; }
+  /// Whether the lock of a run that did not end by itself was found: it may have left records behind its last save, and drafts.
   [[nodiscard]] bool taken_over() const { return taken_over_; }
 
+  /// The name under which this run writes `file` before it counts: nobody can guess it, so that no file of somebody else has it.
+  [[nodiscard]] std::string draft(const std::string& file) const { return draft(file, word_); }
+  /// The same of this run and of those that did not end by themselves.
+  [[nodiscard]] std::vector<std::string> drafts(const std::string& file) const;
+  /// Whether `name` can be a draft of `file`, of whichever run.
+  static bool is_draft(std::string_view name, const std::string& file);
+
  private:
+  static std::string draft(const std::string& file, const std::string& word) {
+    return file + "." + word + ".tmp";
+  }
+  FileStatus take_file(const disk::Handle& folder, const std::filesystem::path& shown);
+
+  disk::Handle place_;  // the folder, if it could be locked
   disk::Handle file_;
   bool taken_over_ = false;
+  std::string word_;                // of the drafts of this run
+  std::vector<std::string> words_;  // of those that were found
 };
 
 }  // namespace judder::io

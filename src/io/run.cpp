@@ -522,12 +522,19 @@ std::string variant_problem(const RunRequest& request) {
 
 /// What a user can do after a write has failed.
 std::string failure_text(const fs::path& folder, const RunWriter& writer, double until) {
-  if (writer.gone()) return "; the run has stopped";
+  using Disturbed = RunWriter::Disturbed;
+  const Disturbed disturbed = writer.disturbed();
+  if (disturbed == Disturbed::gone) return "; the run has stopped";
   if (writer.over_earlier())
     return "; the run has stopped; the earlier one in " + folder.string() + " is as it was";
   if (!writer.committed()) return "; nothing of the run could be saved";
-  return "; the run has stopped, saved up to t = " + to_text(until) + ": --resume " + folder.string() +
-         " goes on once there is room";
+  const std::string saved = "; the run has stopped, saved up to t = " + to_text(until) + ": ";
+  const std::string resume = "--resume " + folder.string();
+  if (disturbed == Disturbed::longer)
+    return saved + resume + " goes on once what is not of the run is taken out";
+  if (disturbed == Disturbed::below_save)
+    return saved + "what was saved of that table is lost, and " + resume + " -o another folder goes on there";
+  return saved + resume + (writer.no_room() ? " goes on once there is room" : " goes on from there");
 }
 
 /// A moment of the same model with more or fewer watches at the end of its list; what the phase remembers belongs to the old list.
@@ -694,8 +701,10 @@ RunReport run_model(const RunRequest& request) {
     const std::size_t length = run.size() + state.size();
     if (!commit) {
       sink.writer().mark(so_far.end.time, std::move(run), std::move(state));
-    } else if (sink.writer().commit(run, state).ok()) {
-      saved_until = so_far.end.time;
+    } else {
+      const std::uint64_t before = sink.writer().commits();
+      static_cast<void>(sink.writer().commit(run, state));
+      if (sink.writer().commits() > before) saved_until = so_far.end.time;
     }
     return length;
   });
@@ -712,7 +721,10 @@ RunReport run_model(const RunRequest& request) {
   report.row_count = sink.writer().rows();
   report.event_count = sink.writer().events();
   RunWriter& writer = sink.writer();
-  if (writer.status().ok()) static_cast<void>(writer.finish(run_json(summary), state_of(result)));
+  if (const std::uint64_t before = writer.commits(); writer.status().ok()) {
+    static_cast<void>(writer.finish(run_json(summary), state_of(result)));
+    if (writer.commits() > before) saved_until = result.end.time;
+  }
   report.files = writer.status();
   if (!report.files.ok()) {
     if (const std::optional<double> time = writer.commit_mark()) {

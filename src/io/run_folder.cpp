@@ -12,6 +12,7 @@
 
 #include "io/disk.hpp"
 #include "io/event_table.hpp"
+#include "io/folder_lock.hpp"
 #include "io/manifest.hpp"
 #include "judder/io/csv.hpp"
 
@@ -25,7 +26,8 @@ constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
 FileStatus failure(const fs::path& file, int code) {
   if (code == ELOOP) return {file.string(), "is a symbolic link; the files of a run are none", 0};
-  return {file.string(), disk::words(code), 0};
+  if (code == EFBIG) return {file.string(), "is longer than any that a run writes", 0};
+  return {file.string(), disk::not_read(code), 0};
 }
 
 std::optional<std::uint64_t> parse_mode(std::string_view text) {
@@ -154,11 +156,18 @@ struct Found {
   std::uint64_t bytes = kAll;
 };
 
-/// The file under its name, or under its temporary one if a kill came between two renames.
+/// The file under its name, or under that of a draft if a kill came between two renames.
 FileStatus find_committed(const fs::path& path, const CommittedFile& committed, Found& out) {
-  fs::path beside = path;
-  beside += ".tmp";
-  for (const fs::path& place : {path, beside}) {
+  constexpr std::size_t kMostDrafts = 64;
+  std::vector<fs::path> places{path};
+  std::error_code ignored;
+  for (fs::directory_iterator at(path.parent_path(), ignored), end; at != end && !ignored;
+       at.increment(ignored)) {
+    if (places.size() <= kMostDrafts &&
+        FolderLock::is_draft(at->path().filename().string(), path.filename().string()))
+      places.push_back(at->path());
+  }
+  for (const fs::path& place : places) {
     disk::Check check;
     if (disk::open_to_read(place, out.file, disk::Links::refuse) != 0 ||
         disk::check_of(out.file, committed.bytes, check) != 0 || check.text() != committed.check)

@@ -12,6 +12,7 @@
 #include "io/event_table.hpp"
 #include "io/folder_lock.hpp"
 #include "io/manifest.hpp"
+#include "io/record_tail.hpp"
 #include "judder/io/csv.hpp"
 #include "judder/io/run_folder.hpp"
 
@@ -28,9 +29,7 @@ const std::string kRun = "run.json";
 const std::string kState = "state.json";
 const std::array<std::string, 4> kOwn = {kTrajectory, kEvents, kRun, kState};
 
-std::string staged(const std::string& name) { return name + ".tmp"; }
-
-FileStatus failure(const fs::path& file, int code) { return {file.string(), disk::words(code), 0}; }
+FileStatus failure(const fs::path& file, int code) { return {file.string(), disk::not_written(code), 0}; }
 
 // Sixteen hexadecimal digits.
 std::string_view mode_text(std::uint64_t mode, std::array<char, 16>& digits) {
@@ -38,40 +37,17 @@ std::string_view mode_text(std::uint64_t mode, std::array<char, 16>& digits) {
   return {digits.data(), digits.size()};
 }
 
-/// Whether the first bytes of a file are the committed ones.
-bool fits(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
+/// Whether the first bytes of a file are the committed ones; `more`: those behind them.
+bool fits(const disk::Handle& folder, const std::string& name, const CommittedFile& committed,
+          std::uint64_t* more = nullptr) {
   disk::Handle file;
   disk::Check check;
-  return disk::open_regular(folder, name, false, file) == 0 &&
-         disk::check_of(file, committed.bytes, check) == 0 && check.text() == committed.check;
-}
-
-/// Whether what follows the committed bytes of a table can be what a killed run wrote after its last save: records, the last one perhaps cut. After a
-/// power cut there may be zeros in it.
-bool only_records_follow(const disk::Handle& folder, const std::string& name,
-                         const CommittedFile& committed) {
-  disk::Handle file;
-  struct stat about {};
-  if (disk::open_regular(folder, name, false, file) != 0 || ::fstat(file.number(), &about) != 0) return false;
-  std::string line;
-  std::array<char, std::size_t{1} << 16> block{};
-  for (auto at = static_cast<off_t>(committed.bytes);;) {
-    const ssize_t got = ::pread(file.number(), block.data(), block.size(), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    if (got == 0) return true;
-    at += got;
-    for (ssize_t i = 0; i < got; ++i) {
-      const char c = block[static_cast<std::size_t>(i)];
-      if (c != '\n') {
-        if (line.size() < 64) line += c;
-        continue;
-      }
-      // Every record begins with its time.
-      if (line.find('\0') == std::string::npos && !csv_number(line.substr(0, line.find(',')))) return false;
-      line.clear();
-    }
-  }
+  std::uint64_t size = 0;
+  if (disk::open_regular(folder, name, false, file) != 0 || disk::size_of(file, size) != 0 ||
+      size < committed.bytes)
+    return false;
+  if (more != nullptr) *more = size - committed.bytes;
+  return disk::check_of(file, committed.bytes, check) == 0 && check.text() == committed.check;
 }
 
 /// The name of something in a folder for a new run that no run puts there; empty: there is none.
@@ -110,14 +86,14 @@ class Table {
   /// Goes on behind the committed records of a table that has the header in the buffer. An empty text, or what is wrong.
   std::string go_on(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
     if (const int error = disk::open_regular(folder, name, true, file_); error != 0)
-      return disk::words(error);
+      return disk::not_written(error);
     if (const int error = disk::check_of(file_, committed.bytes, check_); error != 0)
-      return disk::words(error);
+      return disk::not_read(error);
     std::string first(std::min<std::uint64_t>(header_.size(), committed.bytes), '\0');
     if (::pread(file_.number(), first.data(), first.size(), 0) != static_cast<ssize_t>(first.size()) ||
         first != header_)
       return "has other columns than this run";
-    if (const int error = disk::cut(file_, committed.bytes); error != 0) return disk::words(error);
+    if (const int error = disk::cut(file_, committed.bytes); error != 0) return disk::not_written(error);
     length_ = committed_ = committed.bytes;
     buffer_.clear();
     return {};
@@ -138,6 +114,9 @@ class Table {
     return 0;
   }
 
+  /// Of the whole records in the file, and of those of the last commit.
+  [[nodiscard]] std::uint64_t length() const { return length_; }
+  [[nodiscard]] std::uint64_t saved() const { return committed_; }
   [[nodiscard]] CommittedFile committed(std::uint64_t records) const {
     return {length_, check_.text(), records};
   }
@@ -151,15 +130,21 @@ class Table {
   [[nodiscard]] Place place() const { return {length_, check_}; }
   int back_to(const Place& place) {
     buffer_.clear();
+    std::uint64_t there = 0;
+    if (const int error = disk::size_of(file_, there); error != 0) return error;
+    if (there < place.length) return ENODATA;  // somebody else has cut it
     length_ = place.length;
     check_ = place.check;
     return disk::cut(file_, length_);
   }
   [[nodiscard]] std::uint64_t bytes() const { return length_ + buffer_.size(); }
-  /// What came after the last commit is given up. False: it is still in the file.
+  /// What came after the last commit is given up. False: it is still in the file, or something that this run has not written.
   bool back_to_commit() {
     buffer_.clear();
-    return !file_ || disk::cut(file_, committed_) == 0;
+    std::uint64_t there = 0;
+    if (!file_) return true;
+    if (disk::size_of(file_, there) != 0 || there > length_) return false;
+    return there <= committed_ || disk::cut(file_, committed_) == 0;
   }
   /// Nothing but the header.
   int back_to_header() {
@@ -214,7 +199,14 @@ struct RunWriter::Files {
   std::uint64_t commits = 0;
   bool open = false;
   bool keep_hidden = false;
-  bool gone = false;  // somebody else has moved, removed or replaced the folder or a file of it
+  Disturbed disturbed = Disturbed::no;
+  bool no_room = false;  // the first failure was a disk that is full
+  /// What stood under the four names when this run last wrote or looked there: nothing but that is replaced.
+  struct Seen {
+    bool there = false;
+    struct stat about {};
+  };
+  std::array<Seen, kOwn.size()> seen{};
   FileStatus status;
 
   Files() = default;
@@ -232,8 +224,15 @@ struct RunWriter::Files {
     return status.ok();
   }
   bool keep(int error, const std::string& file) {
-    return error == 0 ? status.ok() : keep(failure(directory / file, error));
+    if (error == 0) return status.ok();
+    no_room = no_room || (status.ok() && disk::no_room(error));
+    // A draft is named after what it becomes.
+    for (const std::string& own : kOwn) {
+      if (file == staged(own)) return keep(failure(directory / own, error));
+    }
+    return keep(failure(directory / file, error));
   }
+  [[nodiscard]] std::string staged(const std::string& file) const { return lock.draft(file); }
   [[nodiscard]] bool writable() const { return open && status.ok(); }
 
   FileStatus begin(const fs::path& wanted, std::span<const ColumnName> columns, int slips,
@@ -245,6 +244,12 @@ struct RunWriter::Files {
   FileStatus refuse_missing(const Manifest& manifest);
   bool folder_there();
   bool still_there();
+  void look_again();
+  bool as_seen(std::size_t own);
+  bool untouched(const Table& table, const std::string& file);
+  bool flush(Table& table, const std::string& file) {
+    return untouched(table, file) && keep(table.flush(), file);
+  }
   bool write_small(const std::string& file, std::string_view text, disk::Handle& out);
   bool sync(std::initializer_list<const disk::Handle*> handles, const std::string& file) {
     const int error = disk::sync(handles);
@@ -259,6 +264,7 @@ struct RunWriter::Files {
     ++commits;
     marks.clear();
     marked = trajectory.bytes() + events.bytes();
+    look_again();
   }
   bool publish_new(std::string_view run_json, std::string_view state_json);
   bool replace(std::string_view run_json, std::string_view state_json);
@@ -298,7 +304,8 @@ FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
 FileStatus RunWriter::Files::take_hidden(bool& again) {
   hidden = "." + name + ".tmp";
   const fs::path shown = directory.parent_path() / hidden;
-  if (::mkdirat(parent.number(), hidden.c_str(), 0777) != 0 && errno != EEXIST) {
+  const bool made = ::mkdirat(parent.number(), hidden.c_str(), 0777) == 0;
+  if (!made && errno != EEXIST) {
     const int error = errno;
     hidden.clear();
     return failure(directory, error);
@@ -311,6 +318,7 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
   }
   FileStatus locked = lock.take(folder, directory);
   if (!locked.ok()) {
+    if (made) static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
     hidden.clear();
     return locked;
   }
@@ -326,9 +334,15 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
     again = true;
     return {};
   }
-  if (const std::string foreign = stranger(folder); !foreign.empty()) {
+  // Only behind the lock of a killed run they are surely its files.
+  std::string foreign = stranger(folder);
+  for (const std::string& own : kOwn) {
+    if (!lock.taken_over() && foreign.empty() && disk::look(folder, own, there)) foreign = own;
+  }
+  if (!foreign.empty()) {
     hidden.clear();
-    return {(shown / foreign).string(), "is in the way: no run wrote it", 0};
+    return {(shown / foreign).string(),
+            "is in the way: no killed run left it; move it away, or choose another folder with -o", 0};
   }
   // What a killed run left here was never committed.
   for (const std::string& own : kOwn) {
@@ -340,6 +354,13 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
 /// Finishes what a killed run began: with state.json the new set is the one that counts.
 FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::string& state) {
   const int error = disk::read_bounded(folder, kState, kMostJson, state);
+  // What cannot be read protects its folder like what was changed.
+  if (error == EFBIG)
+    return {(directory / kState).string(),
+            "is longer than any that a run writes; move it away, or choose another folder with -o", 0};
+  if (error != 0 && error != ENOENT)
+    return {(directory / kState).string(),
+            disk::not_read(error) + "; move it away, or choose another folder with -o", 0};
   if (error == 0) {
     // Nothing is renamed or removed by a list that may be wrong.
     if (std::string damage = damage_of(state); !damage.empty())
@@ -351,20 +372,26 @@ FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::str
         {{&kTrajectory, &manifest->trajectory}, {&kEvents, &manifest->events}, {&kRun, &manifest->run}}};
     bool renamed = false;
     for (const auto& [file, wanted] : files) {
-      struct stat draft {};
-      if (!disk::look(folder, staged(*file), draft)) continue;
-      if (fits(folder, *file, *wanted) || !fits(folder, staged(*file), *wanted)) continue;
-      if (const int failed = disk::rename(folder, staged(*file), *file); failed != 0)
-        return failure(directory / *file, failed);
-      renamed = true;
+      // Both fit where one table begins as the other does. The committed records are the same then, and the shorter file has less behind them.
+      std::uint64_t more = 0, other = 0;
+      bool good = fits(folder, *file, *wanted, &more);
+      for (const std::string& draft : lock.drafts(*file)) {
+        if (!fits(folder, draft, *wanted, &other) || (good && more <= other)) continue;
+        if (const int failed = disk::rename(folder, draft, *file); failed != 0)
+          return failure(directory / *file, failed);
+        good = renamed = true;
+        more = other;
+      }
     }
     if (renamed) {
       if (const int failed = disk::sync({&folder}); failed != 0) return failure(directory, failed);
     }
   }
   for (const std::string& own : kOwn) {
-    if (const int failed = disk::remove(folder, staged(own)); failed != 0)
-      return failure(directory / staged(own), failed);
+    for (const std::string& draft : lock.drafts(own)) {
+      if (const int failed = disk::remove(folder, draft); failed != 0)
+        return failure(directory / own, failed);
+    }
   }
   return {};
 }
@@ -398,14 +425,20 @@ FileStatus RunWriter::Files::refuse_foreign(const std::optional<Manifest>& manif
                                                    : manifest->run.bytes;
     const auto there = static_cast<std::uint64_t>(about.st_size);
     if (there == bytes) continue;
-    const bool from_a_kill =
-        own != kRun && lock.taken_over() &&
-        only_records_follow(folder, own, own == kTrajectory ? manifest->trajectory : manifest->events);
-    if (!from_a_kill)
+    if (own == kRun || !lock.taken_over())
       return {(directory / own).string(),
               "has " + std::to_string(there - bytes) + " bytes more than the run wrote; take them out (" +
                   std::to_string(bytes) + " bytes belong to the run), or choose another folder with -o",
               0};
+    disk::Handle table;
+    if (const int error = disk::open_regular(folder, own, false, table); error != 0)
+      return {(directory / own).string(), disk::not_read(error), 0};
+    if (const auto line =
+            foreign_line(table, bytes, own == kTrajectory ? TableKind::trajectory : TableKind::events))
+      return {(directory / own).string(),
+              "this line is no record of a run, and stands behind the " + std::to_string(bytes) +
+                  " bytes that the killed run had saved; take it out, or choose another folder with -o",
+              *line};
   }
   return {};
 }
@@ -444,15 +477,51 @@ bool RunWriter::Files::still_there() {
     return ::fstat(file.number(), &mine) == 0 && disk::look(in, name_in, there) && disk::same(mine, there);
   };
   const auto refuse = [&](const fs::path& what) {
-    gone = true;
+    disturbed = Disturbed::gone;
     return keep({what.string(), "was moved, removed or replaced during the run", 0});
   };
   if (!folder_there()) return refuse(hidden.empty() ? directory : directory.parent_path() / hidden);
+  if (FileStatus held = lock.hold(folder, hidden.empty() ? directory : directory.parent_path() / hidden);
+      !held.ok()) {
+    disturbed = Disturbed::gone;
+    return keep(std::move(held));
+  }
+  for (std::size_t i = 0; i < kOwn.size(); ++i) {
+    const bool own_table = !staged_tables && (kOwn[i] == kTrajectory || kOwn[i] == kEvents);
+    if (hidden.empty() && !own_table && !as_seen(i)) return refuse(directory / kOwn[i]);
+  }
   for (const auto& [table, file] : {std::pair(&trajectory, &kTrajectory), std::pair(&events, &kEvents)}) {
     const std::string place = staged_tables ? staged(*file) : *file;
     if (!is_mine(table->file(), folder, place)) return refuse(directory / place);
   }
   return true;
+}
+
+void RunWriter::Files::look_again() {
+  for (std::size_t i = 0; i < kOwn.size(); ++i) seen[i].there = disk::look(folder, kOwn[i], seen[i].about);
+}
+
+bool RunWriter::Files::as_seen(std::size_t own) {
+  struct stat now {};
+  const bool there = disk::look(folder, kOwn[own], now);
+  const Seen& before = seen[own];
+  return there == before.there &&
+         (!there || (disk::same(now, before.about) && now.st_size == before.about.st_size));
+}
+
+/// Whether the table is as long as this run has made it.
+bool RunWriter::Files::untouched(const Table& table, const std::string& file) {
+  std::uint64_t there = 0;
+  if (!keep(disk::size_of(table.file(), there), file)) return false;
+  if (there == table.length()) return true;
+  disturbed = there > table.length()  ? Disturbed::longer
+              : there < table.saved() ? Disturbed::below_save
+                                      : Disturbed::shorter;
+  return keep({(directory / file).string(),
+               std::string(disturbed == Disturbed::longer ? "was written to" : "was cut") +
+                   " by somebody else during the run: it has " + std::to_string(there) +
+                   " bytes, the run has written " + std::to_string(table.length()),
+               0});
 }
 
 bool RunWriter::Files::write_small(const std::string& file, std::string_view text, disk::Handle& out) {
@@ -463,7 +532,7 @@ bool RunWriter::Files::write_small(const std::string& file, std::string_view tex
 bool RunWriter::Files::publish_new(std::string_view run_json, std::string_view state_json) {
   disk::Handle run, state;
   if (!write_small(kRun, run_json, run) || !write_small(kState, state_json, state)) return false;
-  if (!sync({&trajectory.file(), &events.file(), &run, &state, &folder}, kState)) return false;
+  if (!sync({&trajectory.file(), &events.file(), &run, &state, &lock.file(), &folder}, kState)) return false;
   if (::renameat(parent.number(), hidden.c_str(), parent.number(), name.c_str()) != 0) {
     const int error = errno;
     keep_hidden = true;
@@ -483,7 +552,7 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
   disk::Handle run, state;
   if (!write_small(staged(kRun), run_json, run) || !write_small(staged(kState), state_json, state))
     return false;
-  if (!sync({&trajectory.file(), &events.file(), &run, &state, &folder}, kState)) return false;
+  if (!sync({&trajectory.file(), &events.file(), &run, &state, &lock.file(), &folder}, kState)) return false;
   if (!keep(disk::rename(folder, staged(kState), kState), kState)) return false;
   note_commit();
   if (!sync({&folder}, kState)) return false;
@@ -493,12 +562,19 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
       return false;
     staged_tables = false;
   }
-  return keep(disk::rename(folder, staged(kRun), kRun), kRun) && sync({&folder}, kRun);
+  if (!keep(disk::rename(folder, staged(kRun), kRun), kRun)) return false;
+  look_again();
+  return sync({&folder}, kRun);
 }
 
 /// Nothing of ours stays but what was committed.
 void RunWriter::Files::leave() {
   if (!lock) return;
+  // What somebody has written to a table that never counted is his to keep.
+  if (disturbed == Disturbed::longer && !committed) {
+    lock.release(folder);
+    return;
+  }
   bool in_order = true;
   if (committed && open) {
     const bool first = trajectory.back_to_commit();
@@ -513,7 +589,7 @@ void RunWriter::Files::leave() {
   if (between) {
     std::optional<Manifest> manifest;
     std::string state;
-    static_cast<void>(recover(manifest, state));
+    in_order = recover(manifest, state).ok() && in_order;
   }
   // A run that was refused leaves the lock of a killed one for the next: what that wrote after its last save is still there.
   if (in_order && (open || committed || !lock.taken_over() || !hidden.empty()))
@@ -574,6 +650,7 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
         !keep(events.create(folder, place(kEvents)), place(kEvents)))
       return status;
   }
+  look_again();
   open = true;
   return {};
 }
@@ -604,7 +681,7 @@ void RunWriter::row(std::span<const double> numbers, std::span<const std::string
   assert(number == numbers.size() && word == words.size());
   csv.end_record();
   ++f.row_count;
-  if (f.trajectory.full()) f.keep(f.trajectory.flush(), kTrajectory);
+  if (f.trajectory.full()) static_cast<void>(f.flush(f.trajectory, kTrajectory));
 }
 
 void RunWriter::event(const EventRow& row) {
@@ -618,7 +695,7 @@ void RunWriter::event(const EventRow& row) {
   for (int i = 1; i < f.slip_components; ++i) csv.number(row.tangential_impulse[static_cast<std::size_t>(i)]);
   csv.end_record();
   ++f.event_count;
-  if (f.events.full()) f.keep(f.events.flush(), kEvents);
+  if (f.events.full()) static_cast<void>(f.flush(f.events, kEvents));
 }
 
 FileStatus RunWriter::commit(std::string_view run_json, std::string_view state_json) {
@@ -626,7 +703,8 @@ FileStatus RunWriter::commit(std::string_view run_json, std::string_view state_j
   if (!f.writable())
     return f.status.ok() ? FileStatus{f.directory.string(), "the run folder is not open", 0} : f.status;
   if (!f.still_there()) return f.status;
-  if (!f.keep(f.trajectory.flush(), kTrajectory) || !f.keep(f.events.flush(), kEvents)) return f.status;
+  if (!f.flush(f.trajectory, kTrajectory) || !f.flush(f.events, kEvents)) return f.status;
+  if (!f.untouched(f.trajectory, kTrajectory) || !f.untouched(f.events, kEvents)) return f.status;
   Manifest manifest;
   manifest.trajectory = f.trajectory.committed(f.row_count);
   manifest.events = f.events.committed(f.event_count);
@@ -656,7 +734,7 @@ FileStatus RunWriter::finish(std::string_view run_json, std::string_view state_j
 void RunWriter::mark(double time, std::string run_json, std::string state_json) {
   Files& f = *files_;
   if (!f.writable()) return;
-  if (!f.keep(f.trajectory.flush(), kTrajectory) || !f.keep(f.events.flush(), kEvents)) return;
+  if (!f.flush(f.trajectory, kTrajectory) || !f.flush(f.events, kEvents)) return;
   constexpr std::size_t kMarks = 3;
   if (f.marks.size() == kMarks) f.marks.erase(f.marks.begin());
   f.marks.push_back({time, std::move(run_json), std::move(state_json), f.trajectory.place(), f.events.place(),
@@ -670,7 +748,8 @@ std::uint64_t RunWriter::unmarked() const {
 
 std::optional<double> RunWriter::commit_mark() {
   Files& f = *files_;
-  if (!f.open || f.keep_hidden || f.lost_sync || f.earlier || f.gone) return std::nullopt;
+  if (!f.open || f.keep_hidden || f.lost_sync || f.earlier || f.disturbed != Disturbed::no)
+    return std::nullopt;
   const FileStatus first = f.status;
   std::vector<Files::Mark> marks = std::move(f.marks);
   f.marks.clear();
@@ -691,7 +770,7 @@ std::optional<double> RunWriter::commit_mark() {
 
 bool RunWriter::give_up_records() {
   Files& f = *files_;
-  if (!f.open || f.committed || f.keep_hidden || f.earlier || f.gone) return false;
+  if (!f.open || f.committed || f.keep_hidden || f.earlier || f.disturbed != Disturbed::no) return false;
   f.marks.clear();
   f.row_count = f.event_count = 0;
   if (f.trajectory.back_to_header() != 0 || f.events.back_to_header() != 0) return false;
@@ -699,7 +778,9 @@ bool RunWriter::give_up_records() {
   return true;
 }
 
-bool RunWriter::gone() const { return files_->gone; }
+RunWriter::Disturbed RunWriter::disturbed() const { return files_->disturbed; }
+bool RunWriter::no_room() const { return files_->no_room; }
+std::uint64_t RunWriter::commits() const { return files_->commits; }
 bool RunWriter::committed() const { return files_->committed; }
 bool RunWriter::over_earlier() const { return files_->earlier; }
 const FileStatus& RunWriter::status() const { return files_->status; }

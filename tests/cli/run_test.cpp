@@ -254,7 +254,7 @@ TEST_F(RunVerbs, WhatSomebodyAddedToAFileOfARunIsNotCutOff) {
   write("b/trajectory.csv", rows + "# seen on Monday\n");
   EXPECT_EQ(run(on).code, 5);
   write("b/lock", "judder process 1 since 2026-01-01 00:00:00 UTC\n");
-  write("b/trajectory.csv", rows + "1.1,2,3\n1.2,");
+  write("b/trajectory.csv", rows + "1.1,2,3,4,5\n1.2,");
   EXPECT_EQ(run(on).code, 0);
 }
 

@@ -113,6 +113,15 @@ class Faults : public ProgramTest {
     return out;
   }
 
+  /// What a kill has left under the name that nobody can guess; empty: nothing.
+  [[nodiscard]] std::string draft(const std::string& name, const std::string& file) const {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / name)) {
+      const std::string found = entry.path().filename().string();
+      if (found.size() > file.size() + 5 && found.rfind(file + ".", 0) == 0) return contents(entry.path());
+    }
+    return {};
+  }
+
   /// One set: readable, its parts of one commit, its tables the beginning of those of the undisturbed run or those of `before`.
   void expect_whole(const std::string& name, const std::string& what, const std::string& before = {}) const {
     io::RunData data;
@@ -129,9 +138,8 @@ class Faults : public ProgramTest {
     }
     const auto begins = [&](const char* file, const std::string& whole) {
       const auto bytes = state["files"][file]["bytes"].get<std::size_t>();
-      fs::path path = folder_ / name / file;
-      std::string text = contents(path);
-      if (text.compare(0, bytes, whole, 0, bytes) != 0) text = contents(path += ".tmp");
+      std::string text = contents(folder_ / name / file);
+      if (text.compare(0, bytes, whole, 0, bytes) != 0) text = draft(name, file);
       EXPECT_EQ(text.compare(0, bytes, whole, 0, bytes), 0) << what << ": " << file;
     };
     begins("trajectory.csv", trajectory_);
@@ -215,7 +223,7 @@ TEST_F(Faults, KilledAtTheEndTheRunIsFinishedWithoutAnotherWord) {
     expect_whole("k", what);
     const json state = json::parse(contents(folder_ / "k/state.json"));
     finished += state["time"] == 3000 ? 1 : 0;
-    std::string run = contents(folder_ / "k/run.json.tmp");
+    std::string run = draft("k", "run.json");
     if (run.empty()) run = contents(folder_ / "k/run.json");
     expect_goes_on("k", what);
     if (state["time"] == 3000) {
@@ -358,6 +366,78 @@ TEST_F(Faults, ACallThatFailsIsReportedAndTheRunGoesOn) {
     if (fs::exists(folder_ / "k")) expect_whole("k", what);
     expect_goes_on("k", what);
     if (HasFailure()) return;
+  }
+}
+
+// Over an earlier run: it stays whole until the new one has saved something, and what the message says of the time is true.
+TEST_F(Faults, ACallThatFailsOverAnEarlierRunLeavesOneOfTheTwo) {
+  ASSERT_EQ(run_with(arguments("earlier", "20")), 0);
+  int first_saves = 0;
+  // The first save is over within the first 40 calls.
+  for (long i = 1; i <= 40; i += cases(10) == 10 ? 1 : 2) {
+    const std::string what = "error at call " + std::to_string(i);
+    clean("k");
+    fs::copy(folder_ / "earlier", folder_ / "k");
+    Settings faults = kFast;
+    faults["ONCE"] = i;
+    EXPECT_EQ(run_with(arguments("k"), faults), 5) << what;
+    const std::string said = contents(folder_ / "err");
+    EXPECT_NE(said.find("cannot be written: Input/output error (the disk"), std::string::npos) << said;
+    EXPECT_EQ(said.find("room"), std::string::npos) << said;
+    EXPECT_EQ(said.find(".tmp"), std::string::npos) << "a draft has no name for a user: " << said;
+    const bool old = contents(folder_ / "k/state.json") == contents(folder_ / "earlier/state.json");
+    const std::string saved = "saved up to t = ";
+    if (old) {
+      EXPECT_EQ(said.find(saved), std::string::npos) << said;
+    } else {
+      const std::size_t at = said.find(saved);
+      ASSERT_NE(at, std::string::npos) << said;
+      const double time = json::parse(contents(folder_ / "k/state.json"))["time"];
+      EXPECT_EQ(std::atof(said.c_str() + at + saved.size()), time) << what << said;
+      first_saves += i <= 32 ? 1 : 0;
+    }
+    expect_whole("k", what, "earlier");
+    expect_goes_on("k", what, "earlier");
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(first_saves, 1);
+}
+
+// The two things that users do to a folder that a run is writing.
+TEST_F(Faults, ATableThatIsWrittenToOrCutStopsTheRun) {
+  for (const std::string how : {"longer", "shorter", "unlocked"}) {
+    clean("k");
+    const pid_t child = start(arguments("k", "1e12"), kFast);
+    for (int i = 0; i < 2000 && !fs::exists(folder_ / "k/run.json"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (how == "unlocked") {
+      fs::remove(folder_ / "k/lock");
+      EXPECT_EQ(wait_for(start(arguments("k"), {}, 0, "err-2")), 5);
+      EXPECT_NE(contents(folder_ / "err-2").find("another run is writing this folder"), std::string::npos);
+      kill(child, SIGTERM);
+      EXPECT_EQ(wait_for(child), 130) << contents(folder_ / "err");
+      continue;
+    }
+    if (how == "longer")
+      std::ofstream(folder_ / "k/trajectory.csv", std::ios::app) << "# seen on Monday\n";
+    else
+      fs::resize_file(folder_ / "k/trajectory.csv", 40);
+    EXPECT_EQ(wait_for(child), 5) << how;
+    const std::string said = contents(folder_ / "err");
+    EXPECT_NE(said.find("k/trajectory.csv: was "), std::string::npos) << said;
+    EXPECT_NE(said.find("by somebody else during the run"), std::string::npos) << said;
+    io::RunData data;
+    const io::FileStatus status = io::read_run(folder_ / "k", data);
+    EXPECT_EQ(status.ok(), how == "longer") << status.text();
+    // The state is that of the last save, and is enough to go on elsewhere.
+    const double time = json::parse(contents(folder_ / "k/state.json"))["time"];
+    EXPECT_NE(said.find("saved up to t = "), std::string::npos) << said;
+    EXPECT_EQ(std::atof(said.c_str() + said.find("up to t = ") + 10), time) << said;
+    clean("on");
+    EXPECT_EQ(
+        run_with({"run", "model.toml", "--resume", "k", "-o", "on", "--until", std::to_string(time + 1)}), 0)
+        << contents(folder_ / "err");
   }
 }
 

@@ -12,12 +12,12 @@
 // - A new folder is written under a hidden name beside its place (`.NAME.tmp`) and appears by one rename.
 // - Later the tables grow, and run.json and state.json are replaced. state.json lists how many bytes of each file belong to it, with a check of them
 //   (`files`), and its rename is the commit: bytes behind those are not part of the run, and `read_run` and the next run leave them out.
-// - Over an earlier run in the same folder everything is first written beside it, with `.tmp` at the names. A kill between the renames that follow is
-//   seen from the list, and the file that fits is taken.
+// - Over an earlier run in the same folder everything is first written beside it, under names that nobody can guess (`run.json.8f3c….tmp`). A kill
+//   between the renames that follow is seen from the list, and the file that fits is taken.
 // - A commit returns when files and folder are on the disk.
 //
-// A folder belongs to one writer at a time (a lock in it, gone with its process); a second one is refused and told who has it. Files that no run
-// wrote, and those that were changed since, are not replaced. Links are not followed.
+// A folder belongs to one writer at a time (a lock on it, gone with its process); a second one is refused and told who has it. Files that no run
+// wrote, and those that were changed since, are not replaced, nor are drafts removed that no run is known to have written. Links are not followed.
 //
 // Failure (no directory, no permission, disk full) is a sticky status: the first is kept with its file, later records are dropped, `commit` and
 // `finish` return it, and the folder goes back to its last commit, or to a later mark: a moment up to which all records had been written.
@@ -105,8 +105,19 @@ class RunWriter {
   [[nodiscard]] bool committed() const;
   /// Whether it holds one of an earlier run, which this one has not replaced.
   [[nodiscard]] bool over_earlier() const;
-  /// Whether the folder or a file in it was moved, removed or replaced by somebody else during the run: nothing more is written there.
-  [[nodiscard]] bool gone() const;
+  /// What somebody else has done to the folder during the run; nothing more is written there then.
+  enum class Disturbed {
+    no,
+    gone,       ///< it, a file in it or its lock was moved, removed or replaced
+    longer,     ///< a table was written to
+    shorter,    ///< a table was cut, not below what was committed
+    below_save  ///< a table was cut, and with it what was committed
+  };
+  [[nodiscard]] Disturbed disturbed() const;
+  /// Whether the first failure was a disk or a quota that is full.
+  [[nodiscard]] bool no_room() const;
+  /// Commits so far. One of which only the last renames failed counts: whoever comes next finishes it.
+  [[nodiscard]] std::uint64_t commits() const;
   /// The first failure so far.
   [[nodiscard]] const FileStatus& status() const;
 

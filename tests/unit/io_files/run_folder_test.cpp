@@ -188,8 +188,6 @@ TEST_F(RunFolder, FollowsNoLinkAndReplacesNoForeignFile) {
     EXPECT_TRUE(fs::is_symlink(root_ / name)) << name;
     fs::remove(root_ / name);
   }
-  for (const char* name : {"trajectory.csv.tmp", "events.csv.tmp", "run.json.tmp", "state.json.tmp"})
-    fs::create_symlink(outside, root_ / name);
   {
     RunWriter writer;
     ASSERT_TRUE(writer.open(root_, kBall).ok()) << writer.status().text();
@@ -256,6 +254,7 @@ TEST_F(RunFolder, GoesOnBehindWhatWasCommitted) {
 TEST_F(RunFolder, AKillBetweenTwoRenamesIsSeenAndFinished) {
   const std::string_view open = "open";
   const fs::path next = root_.string() + "-next";
+  const std::string draft = ".0123456789abcdef.tmp";
   for (const auto& [folder, time] : {std::pair(root_, 1.0), std::pair(next, 2.0)}) {
     RunWriter writer;
     ASSERT_TRUE(writer.open(folder, kBall).ok());
@@ -263,10 +262,12 @@ TEST_F(RunFolder, AKillBetweenTwoRenamesIsSeenAndFinished) {
     ASSERT_TRUE(writer.finish(time == 1 ? "one" : "two", "{}").ok());
   }
   for (const char* name : {"trajectory.csv", "events.csv", "run.json"})
-    fs::copy_file(next / name, root_ / (std::string(name) + ".tmp"));
+    fs::copy_file(next / name, root_ / (std::string(name) + draft));
+  std::ofstream(root_ / "lock")
+      << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
   fs::copy_file(next / "state.json", root_ / "state.json", fs::copy_options::overwrite_existing);
   for (const char* moved : {"", "trajectory.csv", "run.json"}) {
-    if (*moved != '\0') fs::rename(root_ / (std::string(moved) + ".tmp"), root_ / moved);
+    if (*moved != '\0') fs::rename(root_ / (std::string(moved) + draft), root_ / moved);
     RunData data;
     const FileStatus status = read_run(root_, data);
     ASSERT_TRUE(status.ok()) << status.text();
@@ -354,11 +355,232 @@ TEST_F(RunFolder, ReportsADirectoryThatCannotBeMade) {
   EXPECT_FALSE(writer.finish("{}", "{}").ok());
 }
 
-TEST_F(RunFolder, ReportsAFileInTheWayOfATable) {
-  fs::create_directories(root_ / "trajectory.csv.tmp");
-  RunWriter writer;
-  EXPECT_FALSE(writer.open(root_, kBall).ok());
-  EXPECT_NE(writer.status().file.find("trajectory.csv.tmp"), std::string::npos);
+// Names that look like drafts are no licence: a file is ours if the lock of a killed run names it.
+TEST_F(RunFolder, DraftsOfOthersStay) {
+  const std::string_view open = "open";
+  const auto run_once = [&] {
+    RunWriter writer;
+    EXPECT_TRUE(writer.open(root_, kBall).ok()) << writer.status().text();
+    writer.row(std::array{1.0, 0.0, 0.0, 0.0}, {&open, 1});
+    EXPECT_TRUE(writer.commit("{}", "{}").ok()) << writer.status().text();
+    EXPECT_TRUE(writer.finish("{}", "{}").ok()) << writer.status().text();
+  };
+  run_once();
+  const std::vector<std::string> mine = {"events.csv.tmp", "run.json.tmp", "state.json.tmp",
+                                         "trajectory.csv.tmp", "run.json.00112233445566ff.tmp"};
+  for (const std::string& name : mine) std::ofstream(root_ / name) << "precious " << name;
+  fs::copy_file(root_ / "trajectory.csv", root_ / "trajectory.csv.0123456789abcdef.tmp");
+  std::ofstream(root_ / "state.json.0123456789abcdef.tmp") << "{";
+  for (const bool killed : {false, true}) {
+    if (killed)
+      std::ofstream(root_ / "lock")
+          << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
+    run_once();
+    for (const std::string& name : mine) EXPECT_EQ(text(root_ / name), "precious " + name);
+    for (const char* name : {"trajectory.csv.0123456789abcdef.tmp", "state.json.0123456789abcdef.tmp"})
+      EXPECT_EQ(fs::exists(root_ / name), !killed) << name;
+  }
+}
+
+TEST_F(RunFolder, AHiddenFolderOfOthersStays) {
+  const fs::path hidden = root_.parent_path() / ("." + root_.filename().string() + ".tmp");
+  for (const char* name : {"trajectory.csv", "run.json", "notes"}) {
+    for (const bool killed : {false, true}) {
+      fs::remove_all(root_);
+      fs::create_directories(hidden);
+      std::ofstream(hidden / name) << "precious";
+      if (killed) std::ofstream(hidden / "lock") << "judder process 1 since 2020-01-01 00:00:00 UTC\n";
+      RunWriter writer;
+      const FileStatus status = writer.open(root_, kBall);
+      const bool taken = killed && std::string(name) != "notes";
+      EXPECT_EQ(status.ok(), taken) << name << status.text();
+      if (!taken) {
+        EXPECT_EQ(status.file, (hidden / name).string());
+        EXPECT_EQ(text(hidden / name), "precious");
+        EXPECT_EQ(fs::exists(hidden / "lock"), killed);
+      } else {
+        EXPECT_TRUE(writer.finish("{}", "{}").ok());
+      }
+      fs::remove_all(hidden);
+    }
+  }
+}
+
+// Somebody cuts a table, or writes to it, while the run does.
+TEST_F(RunFolder, ATableThatSomebodyElseChangesStopsTheRun) {
+  const std::string_view open = "open";
+  const std::string note = "# seen on Monday\n";
+  for (const std::string file : {"trajectory.csv", "events.csv"}) {
+    for (const std::string how : {"longer", "shorter", "below"}) {
+      const std::string what = file + " " + how;
+      fs::remove_all(root_);
+      std::uintmax_t saved = 0;
+      {
+        RunWriter writer;
+        ASSERT_TRUE(writer.open(root_, kBall).ok());
+        const auto rows = [&](int from) {
+          for (int i = from; i < from + 50; ++i) {
+            writer.row(std::array{i / 3.0, 0.0, 0.0, 0.0}, {&open, 1});
+            writer.event({.time = i / 3.0, .kind = "impact"});
+          }
+        };
+        rows(0);
+        ASSERT_TRUE(writer.commit("saved", "{}").ok());
+        saved = fs::file_size(root_ / file);
+        rows(50);
+        writer.mark(33, "marked", "{}");
+        ASSERT_GT(fs::file_size(root_ / file), saved);
+        if (how == "longer")
+          std::ofstream(root_ / file, std::ios::app) << note;
+        else
+          fs::resize_file(root_ / file, how == "below" ? saved - 5 : saved + 7);
+        rows(100);
+        const FileStatus status = writer.commit("later", "{}");
+        EXPECT_EQ(status.file, (root_ / file).string()) << what;
+        EXPECT_NE(status.message.find(how == "longer" ? "was written to by somebody else" : "was cut by"),
+                  std::string::npos)
+            << status.text();
+        using Disturbed = RunWriter::Disturbed;
+        EXPECT_EQ(writer.disturbed(), how == "longer"    ? Disturbed::longer
+                                      : how == "shorter" ? Disturbed::shorter
+                                                         : Disturbed::below_save);
+        EXPECT_FALSE(writer.commit_mark()) << "nothing more is written";
+        EXPECT_FALSE(writer.give_up_records());
+      }
+      RunData data;
+      const FileStatus readable = read_run(root_, data);
+      EXPECT_EQ(readable.ok(), how != "below") << what << readable.text();
+      RunWriter next;
+      const FileStatus again = next.open(root_, kBall, 1, text(root_ / "state.json"));
+      if (how == "below") {
+        EXPECT_EQ(fs::file_size(root_ / file), saved - 5) << "not filled up with zeros";
+        EXPECT_FALSE(again.ok());
+        continue;
+      }
+      EXPECT_EQ(data.run_json, "saved") << what;
+      EXPECT_EQ(data.columns.at(0).size(), 50U) << what;
+      EXPECT_EQ(again.ok(), how == "shorter") << again.text();
+      if (how == "shorter") continue;
+      const std::string whole = text(root_ / file);
+      ASSERT_NE(whole.find(note), std::string::npos) << what;
+      EXPECT_EQ(again.line, 1 + static_cast<std::size_t>(std::count(whole.begin(), whole.end(), '\n')) - 1);
+      fs::resize_file(root_ / file, whole.find(note));
+      RunWriter last;
+      EXPECT_TRUE(last.open(root_, kBall, 1, text(root_ / "state.json")).ok()) << last.status().text();
+    }
+  }
+}
+
+TEST_F(RunFolder, TextsThatSomebodyElseReplacesStopTheRun) {
+  for (const std::string file : {"run.json", "state.json"}) {
+    for (const bool earlier : {false, true}) {
+      fs::remove_all(root_);
+      if (earlier) {
+        RunWriter before;
+        ASSERT_TRUE(before.open(root_, kBall).ok());
+        ASSERT_TRUE(before.finish("{}", "{}").ok());
+      }
+      RunWriter writer;
+      ASSERT_TRUE(writer.open(root_, kBall).ok());
+      if (!earlier) {
+        ASSERT_TRUE(writer.commit("{}", "{}").ok());
+        ASSERT_TRUE(writer.commit("{}", "{}").ok());
+      }
+      std::ofstream(root_ / file, std::ios::app) << "my notes\n";
+      const FileStatus status = writer.commit("{}", "{}");
+      EXPECT_EQ(status.file, (root_ / file).string());
+      EXPECT_EQ(writer.disturbed(), RunWriter::Disturbed::gone);
+      EXPECT_NE(text(root_ / file).find("my notes"), std::string::npos) << file;
+    }
+  }
+}
+
+// The lock is on the folder: who takes its file away lets nobody in.
+TEST_F(RunFolder, ALockWhoseFileIsRemovedHolds) {
+  RunWriter first, second;
+  ASSERT_TRUE(first.open(root_, kBall).ok());
+  ASSERT_TRUE(first.commit("{}", "{}").ok());
+  fs::remove(root_ / "lock");
+  const FileStatus refused = second.open(root_, kBall);
+  EXPECT_NE(refused.message.find("another run is writing this folder"), std::string::npos) << refused.text();
+  EXPECT_FALSE(fs::exists(root_ / "lock")) << "not that of the second";
+  EXPECT_TRUE(first.commit("{}", "{}").ok()) << first.status().text();
+  EXPECT_NE(text(root_ / "lock").find("process " + std::to_string(getpid())), std::string::npos)
+      << "put back";
+  fs::remove(root_ / "lock");
+  std::ofstream(root_ / "lock") << "mine";
+  const FileStatus stopped = first.commit("{}", "{}");
+  EXPECT_EQ(stopped.file, (root_ / "lock").string());
+  first = RunWriter();
+  EXPECT_EQ(text(root_ / "lock"), "mine");
+}
+
+// Whatever cannot be read as a state of ours protects the folder.
+TEST_F(RunFolder, AStateThatIsTooLongOrNoFileProtectsItsFolder) {
+  for (const std::string how : {"long", "folder", "link"}) {
+    fs::remove_all(root_);
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(root_, kBall).ok());
+    ASSERT_TRUE(writer.finish(R"({"program": {"name": "judder"}})", "{}").ok());
+    const fs::path state = root_ / "state.json";
+    if (how == "long") {
+      fs::resize_file(state, 600U << 20U);  // a hole: it takes no room
+    } else {
+      fs::remove(state);
+      if (how == "folder") fs::create_directories(state);
+      if (how == "link") fs::create_symlink("elsewhere", state);
+    }
+    RunWriter next;
+    const FileStatus status = next.open(root_, kBall);
+    EXPECT_FALSE(status.ok()) << how;
+    EXPECT_EQ(status.file, state.string()) << how;
+    EXPECT_TRUE(fs::exists(root_ / "trajectory.csv"));
+    std::string ignored;
+    EXPECT_FALSE(read_state_text(root_, ignored).ok()) << how;
+    RunData data;
+    EXPECT_FALSE(read_run(root_, data).ok()) << how;
+  }
+}
+
+// Behind the last save of a killed run stand records, and nothing else is cut off.
+TEST_F(RunFolder, OnlyRecordsBehindTheLastSaveAreCutOff) {
+  const std::string_view open = "open";
+  using Tails = std::vector<std::string>;
+  const Tails rows = {"2,0,0,open,1\n", "2,0,0,slip+,-1e-300\n2.5,nan,inf,closed,3\n2.6,1.5e", "2",
+                      "2,0,0,op", "2,0,0,open,1\n3,0," + std::string(700, '\0')};
+  const Tails no_rows = {"# seen on Monday\n", "# seen on Monday", "2 bolts broken",
+                         "2 bolts broken\n",   "2,0,0,open,1\n\n", "2,0,0,open,1\nnote: 3,1",
+                         "2,0,0,open\n",       "2,0,0,open,1,7\n", "2,0,0,open,1note\n",
+                         "2,0,0,Open it,1\n",  "inf,0,0,open,1\n", "two" + std::string(700, '\0')};
+  const Tails events = {"2,impact,plane,\"a, b\",1,0,3,2,00000000000000ff\n", "2,impact,pl",
+                        "2,impact,\"a, b"};
+  const Tails no_events = {"2,impact,plane,hard,1,0,3,2,ff\n",
+                           "2,impact,plane,hard,1,0,3,zwei,00000000000000ff\n", "Monday", "2,impact\n"};
+  const auto expect_tails = [&](const std::string& file, const Tails& tails, bool ours) {
+    for (const std::string& tail : tails) {
+      fs::remove_all(root_);
+      {
+        RunWriter writer;
+        ASSERT_TRUE(writer.open(root_, kBall).ok());
+        writer.row(std::array{1.0, 0.0, 0.0, 0.0}, {&open, 1});
+        ASSERT_TRUE(writer.finish("{}", "{}").ok());
+      }
+      std::ofstream(root_ / "lock") << "judder process 1 since 2020-01-01 00:00:00 UTC\n";
+      std::ofstream(root_ / file, std::ios::app) << tail;
+      const std::string before = text(root_ / file);
+      RunWriter next;
+      const FileStatus status = next.open(root_, kBall, 1, text(root_ / "state.json"));
+      EXPECT_EQ(status.ok(), ours) << tail << status.text();
+      if (!ours) {
+        EXPECT_GT(status.line, 1U) << tail;
+        EXPECT_EQ(text(root_ / file), before);
+      }
+    }
+  };
+  expect_tails("trajectory.csv", rows, true);
+  expect_tails("trajectory.csv", no_rows, false);
+  expect_tails("events.csv", events, true);
+  expect_tails("events.csv", no_events, false);
 }
 
 // A limit on the size of files stands for a full disk: write() fails in the middle of a buffer.
