@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
@@ -115,6 +116,7 @@ namespace {
 /// What the two streams of this process have got so far.
 struct Said {
   bool printed = false;    ///< something went to standard output
+  int error = 0;           ///< the first with which it could not be written
   std::string messages{};  ///< without colours; no longer than kMost
   std::string problems{};  ///< of a model, as JSON
   static constexpr std::size_t kMost = 1 << 16;
@@ -154,7 +156,14 @@ int report(const io::LoadedModel& loaded) {
 void print(const std::string& text) {
   const std::string shown = printable(text);
   said().printed = said().printed || !shown.empty();
-  std::fwrite(shown.data(), 1, shown.size(), stdout);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() && said().error == 0)
+    said().error = errno;
+}
+std::optional<int> output_error() {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (!flushed && said().error == 0) said().error = errno;
+  if (flushed && std::ferror(stdout) == 0) return std::nullopt;
+  return said().error;
 }
 void print_message(const std::string& text) {
   const std::string shown = printable(text);

@@ -95,5 +95,7 @@ void print_own_message(const std::string& text);
 /// Nothing if there is one on standard output already.
 void print_json_error(int code);
 [[nodiscard]] bool printed();
+/// Hands everything to the system. Nothing, or the error (errno) with which standard output could not be written, now or before.
+std::optional<int> output_error();
 
 }  // namespace judder::app

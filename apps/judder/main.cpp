@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
+#include <system_error>
 
 #include "help.hpp"
 #include "judder/core/diagnostics.hpp"
@@ -189,8 +192,12 @@ int main(int count, char** words) {
     json = judder::app::wants_json(given);
     const int code = judder::app::run(given);
     // Output that could not be written (a full disk, a closed pipe) must not look like success.
-    const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
-    if (lost && code == judder::app::kDone) return judder::app::kInputOutput;
+    if (const std::optional<int> error = judder::app::output_error()) {
+      judder::app::print_own_message("judder: standard output cannot be written: " +
+                                     std::generic_category().message(*error != 0 ? *error : EIO) +
+                                     "; what it was to say is lost\n");
+      if (code == judder::app::kDone) return judder::app::kInputOutput;
+    }
     return code;
   } catch (const std::bad_alloc&) {
     judder::app::print_own_message("judder: out of memory\n");

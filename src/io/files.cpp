@@ -16,21 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Drafts that killed processes have left beside a file of the same name. Who still writes holds the lock of his.
-void remove_stale_drafts(const fs::path& place, const disk::Handle& folder, const std::string& name) {
-  std::error_code code;
-  std::vector<std::string> stale;
-  for (const fs::directory_entry& entry : fs::directory_iterator(place, code)) {
-    const std::string draft = entry.path().filename().string();
-    const pid_t writer = disk::writer_of(draft, name);
-    disk::Handle file;
-    if (writer != 0 && (writer == ::getpid() || (::kill(writer, 0) != 0 && errno == ESRCH)) &&
-        disk::open_regular(folder, draft, false, file) == 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0)
-      stale.push_back(draft);
-  }
-  for (const std::string& draft : stale) static_cast<void>(disk::remove(folder, draft));
-}
-
 /// What is in the way of a file with that name; empty: nothing.
 std::string foreign(const disk::Handle& folder, const std::string& name, std::string_view mark) {
   constexpr const char* kHelp = "; move it away, or choose another name with -o";
@@ -43,11 +28,28 @@ std::string foreign(const disk::Handle& folder, const std::string& name, std::st
   disk::Handle file;
   std::string head(1024, '\0');
   if (const int error = disk::open_regular(folder, name, false, file); error != 0)
-    return "cannot be read: " + disk::words(error) + kHelp;
+    return disk::not_read(error) + kHelp;
   const ssize_t got = ::pread(file.number(), head.data(), head.size(), 0);
   head.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   if (head.find(mark) != std::string::npos) return {};
   return std::string("exists and is none of the files that this command writes") + kHelp;
+}
+
+/// Drafts that killed processes have left beside a file of the same name; what does not begin like one is none. Who still writes holds the lock of his.
+void remove_stale_drafts(const fs::path& place, const disk::Handle& folder, const std::string& name,
+                         std::string_view mark) {
+  std::error_code code;
+  std::vector<std::string> stale;
+  for (const fs::directory_entry& entry : fs::directory_iterator(place, code)) {
+    const std::string draft = entry.path().filename().string();
+    const pid_t writer = disk::writer_of(draft, name);
+    disk::Handle file;
+    if (writer != 0 && (writer == ::getpid() || (::kill(writer, 0) != 0 && errno == ESRCH)) &&
+        disk::open_regular(folder, draft, false, file) == 0 &&
+        ::flock(file.number(), LOCK_EX | LOCK_NB) == 0 && foreign(folder, draft, mark).empty())
+      stale.push_back(draft);
+  }
+  for (const std::string& draft : stale) static_cast<void>(disk::remove(folder, draft));
 }
 
 fs::path above(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
@@ -69,7 +71,7 @@ struct TextFile::Draft {
   bool begun = false;
 
   void keep(int error) {
-    if (error != 0 && status.ok()) status.message = "cannot be written: " + disk::words(error);
+    if (error != 0 && status.ok()) status.message = disk::not_written(error);
   }
   void give_up() {
     if (begun) static_cast<void>(disk::remove(folder, draft));
@@ -94,7 +96,7 @@ FileStatus TextFile::open(const fs::path& file, std::string_view mark) {
   if (d.status.ok()) d.status.message = foreign(d.folder, d.name, mark);
   if (d.status.ok()) {
     d.draft = "." + d.name + "." + std::to_string(::getpid()) + ".tmp";
-    remove_stale_drafts(above(file), d.folder, d.name);
+    remove_stale_drafts(above(file), d.folder, d.name, d.mark);
     const int error = disk::create_new(d.folder, d.draft, d.out);
     d.begun = error == 0;
     if (d.begun) static_cast<void>(::flock(d.out.number(), LOCK_EX | LOCK_NB));

@@ -86,16 +86,29 @@ int copy_files(const fs::path& from, const disk::Handle& to) {
   return disk::sync({&to});
 }
 
+/// Whether everything in a folder has the name and kind of something in the model: it is a copy of it, perhaps not a whole one.
+bool part_of(const fs::path& model, const fs::path& folder) {
+  std::error_code code;
+  for (fs::recursive_directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    const fs::file_status mine = at->symlink_status(code);
+    if (code || mine.type() != fs::symlink_status(model / at->path().lexically_relative(folder), code).type())
+      return false;
+  }
+  return !code;
+}
+
 /// Drafts that a killed process has left beside a copy of the same name. Who still writes holds the lock of the draft, on this machine or another.
-void remove_stale_drafts(const fs::path& above, const disk::Handle& parent, const std::string& name) {
+void remove_stale_drafts(const fs::path& model, const fs::path& above, const disk::Handle& parent,
+                         const std::string& name) {
   std::error_code code;
   std::vector<std::string> stale;
   for (const fs::directory_entry& entry : fs::directory_iterator(above, code)) {
     const std::string draft = entry.path().filename().string();
     const pid_t writer = disk::writer_of(draft, name);
-    if (writer == 0 || writer == ::getpid() || ::kill(writer, 0) == 0 || errno != ESRCH) continue;
+    if (writer == 0 || (writer != ::getpid() && (::kill(writer, 0) == 0 || errno != ESRCH))) continue;
     disk::Handle folder;
-    if (disk::open_folder_in(parent, draft, folder) == 0 && ::flock(folder.number(), LOCK_EX | LOCK_NB) == 0)
+    if (disk::open_folder_in(parent, draft, folder) == 0 &&
+        ::flock(folder.number(), LOCK_EX | LOCK_NB) == 0 && part_of(model, entry.path()))
       stale.push_back(draft);
   }
   for (const std::string& draft : stale) fs::remove_all(above / draft, code);
@@ -114,12 +127,11 @@ FileStatus copy_gallery_model(const fs::path& gallery, const std::string& name, 
   fs::create_directories(above, code);
   // Under a name of its own beside its place, then one rename: there is the whole model or nothing.
   const fs::path draft = above / ("." + path.filename().string() + "." + std::to_string(::getpid()) + ".tmp");
-  fs::remove_all(draft, code);
   disk::Handle parent, folder;
   int error = disk::open_folder(above, parent);
-  if (error == 0) remove_stale_drafts(above, parent, path.filename().string());
+  if (error == 0) remove_stale_drafts(gallery / name, above, parent, path.filename().string());
   if (error == 0 && ::mkdirat(parent.number(), draft.filename().c_str(), 0777) != 0) error = errno;
-  if (error != 0) return failed("cannot be written: " + disk::words(error));
+  if (error != 0) return failed(disk::not_written(error));
   error = disk::open_folder_in(parent, draft.filename().string(), folder);
   if (error == 0) static_cast<void>(::flock(folder.number(), LOCK_EX | LOCK_NB));
   if (error == 0) error = copy_files(gallery / name, folder);
@@ -127,7 +139,7 @@ FileStatus copy_gallery_model(const fs::path& gallery, const std::string& name, 
   if (error == 0) error = disk::sync({&parent});
   if (error == 0) return {target.string(), {}, 0};
   fs::remove_all(draft, code);
-  return failed("cannot be written: " + disk::words(error));
+  return failed(disk::not_written(error));
 }
 
 }  // namespace judder::io

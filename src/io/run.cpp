@@ -171,6 +171,7 @@ class FolderSink : public engines::Sink {
   /// Before the run: what was said before it was taken up; that of its rows and events if it goes on in their folder.
   void use_past(const RunPast& past, bool in_place) {
     past_ = past;
+    past_.ended.reset();
     if (!in_place) {
       past_.intervals = 0;
       return;
@@ -586,6 +587,7 @@ RunReport run_model(const RunRequest& request) {
   const std::string engine = simulate::engine_used(system, used.engine);
   StateOwner owner = state_owner(report.model, request.model, engine);
   owner.until_periodic = request.until_periodic;
+  owner.limits = {used.until, used.tolerance, used.step, used.max_step, used.max_events};
   engines::Moment start;
   RunPast past;
   std::string resumed_state;
@@ -598,14 +600,24 @@ RunReport run_model(const RunRequest& request) {
     if (sectioned) take_watches(start, system.watches().size());
     std::error_code error;
     in_place = !request.output.empty() && fs::equivalent(request.resume, request.output, error);
-    // A run in its own folder that has reached its end is finished: it may have been killed after its last save, before it could say so.
-    finished = in_place && start.time == used.until;
-    if (start.time < used.from || (start.time >= used.until && !finished)) {
+    // A run that has ended is finished unless more is asked for: in its own folder it may have been killed after its last save, before it could say so.
+    const bool ended = past.ended && !past.ended->goes_on(owner.limits);
+    finished = in_place && (ended || start.time == used.until);
+    if (start.time < used.from || start.time > used.until || (start.time == used.until && !finished)) {
       report.files.message = "that run has reached " + to_text(start.time) + "; this one is to go from " +
                              to_text(used.from) + " to " + to_text(used.until) +
                              (start.time >= used.until ? "; choose a later end with --until" : "");
       return report;
     }
+    if (ended && !in_place) {
+      const Status& end = past.ended->status;
+      report.files.message =
+          std::string(end.ok() ? "that run is complete: " : "that run has ended: ") + name(end.reason) +
+          " at t = " + to_text(end.time) + (end.where.empty() ? "" : ", " + end.where) +
+          (end.message.empty() ? "" : ": " + end.message) + "; ask for " + past.ended->more();
+      return report;
+    }
+    if (ended) report.more = past.ended->more();
   }
   report.stage = RunStage::files_failed;
   if (report.folder.empty()) {
@@ -684,10 +696,13 @@ RunReport run_model(const RunRequest& request) {
     out.counts.emplace_back("rows", static_cast<double>(sink.writer().rows()));
     return out;
   };
-  const auto state_of = [&](const engines::EngineResult& so_far) {
+  const auto state_of = [&](const engines::EngineResult& so_far,
+                            const std::optional<RunEnd>& ended = std::nullopt) {
     engines::Moment moment = so_far.end;
     if (sectioned) take_watches(moment, written.watches().size());
-    return state_json(written, moment, owner, sink.past(so_far));
+    RunPast all = sink.past(so_far);
+    all.ended = ended;
+    return state_json(written, moment, owner, all);
   };
   const RunSummary as_begun = summary;
   const auto unfinished = [&](const engines::EngineResult& so_far) {
@@ -722,7 +737,9 @@ RunReport run_model(const RunRequest& request) {
   report.event_count = sink.writer().events();
   RunWriter& writer = sink.writer();
   if (const std::uint64_t before = writer.commits(); writer.status().ok()) {
-    static_cast<void>(writer.finish(run_json(summary), state_of(result)));
+    std::optional<RunEnd> ended;
+    if (summary.status.reason != Reason::interrupted) ended = RunEnd{summary.status, owner.limits};
+    static_cast<void>(writer.finish(run_json(summary), state_of(result, ended)));
     if (writer.commits() > before) saved_until = result.end.time;
   }
   report.files = writer.status();

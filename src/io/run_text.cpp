@@ -116,7 +116,9 @@ std::string periodic_lines(const RunReport& report) {
 std::string finished_text(const RunReport& report) {
   return end_line(report) + "\n" + std::to_string(report.event_count) + " events, " +
          std::to_string(report.row_count) +
-         " rows; the run had been finished before, nothing was left to do\n" + report.folder.string() + "\n";
+         " rows; the run had been finished before, nothing was left to do\n" +
+         (report.more.empty() ? "" : "it goes on if you ask for " + report.more + "\n") +
+         report.folder.string() + "\n";
 }
 
 std::string run_text(const RunReport& report) {

@@ -189,13 +189,23 @@ Json past_json(const RunPast& past) {
   const auto impact = [](const auto& largest) {
     return object("contact", largest.first, "impulse", number(largest.second));
   };
-  return object("judged", past.verdict.judged, "laws", list_of(past.verdict.laws, law), "findings",
-                list_of(past.verdict.findings, finding), "not_listed", past.verdict.not_kept,
-                "reactions_not_unique", past.reactions_not_unique, "uniqueness_unchecked",
-                past.uniqueness_unchecked, "worst_gap", number(past.worst_gap), "gains",
-                object("count", past.gains.count, "sum", number(past.gains.sum), "first", past.gains.first),
-                "intervals", past.intervals, "extremes", list_of(past.extremes, extreme), "hardest",
-                list_of(past.hardest, impact));
+  Json out =
+      object("judged", past.verdict.judged, "laws", list_of(past.verdict.laws, law), "findings",
+             list_of(past.verdict.findings, finding), "not_listed", past.verdict.not_kept,
+             "reactions_not_unique", past.reactions_not_unique, "uniqueness_unchecked",
+             past.uniqueness_unchecked, "worst_gap", number(past.worst_gap), "gains",
+             object("count", past.gains.count, "sum", number(past.gains.sum), "first", past.gains.first),
+             "intervals", past.intervals, "extremes", list_of(past.extremes, extreme), "hardest",
+             list_of(past.hardest, impact));
+  if (past.ended) {
+    const Status& status = past.ended->status;
+    const RunLimits& asked = past.ended->asked;
+    out["ended"] =
+        object("reason", name(status.reason), "time", number(status.time), "where", status.where, "message",
+               status.message, "until", number(asked.until), "tolerance", number(asked.tolerance), "step",
+               number(asked.step), "max_step", number(asked.max_step), "max_events", asked.max_events);
+  }
+  return out;
 }
 
 constexpr long kMostCount = 1L << 53;
@@ -223,6 +233,18 @@ double ratio_in(const ReadJson& in, const char* name) {
   const double out = any_number(member(in, name), name);
   if (!(out >= 0)) refuse(std::string("'") + name + "' is out of range");
   return out;
+}
+
+std::optional<RunEnd> ended_in(const ReadJson& past) {
+  const auto found = past.find("ended");
+  if (found == past.end()) return std::nullopt;
+  const ReadJson& in = *found;
+  const std::optional<Reason> reason = reason_named(text_in(in, "reason"));
+  if (!reason) refuse("'reason' is none of the ends of a run");
+  return RunEnd{
+      {*reason, number_in(in, "time"), text_in(in, "where"), text_in(in, "message")},
+      {number_in(in, "until"), number_in(in, "tolerance"), ratio_in(in, "step"), ratio_in(in, "max_step"),
+       whole(member(in, "max_events"), "max_events", 0, std::numeric_limits<long>::max())}};
 }
 
 RunPast to_past(const ReadJson& in) {
@@ -253,6 +275,7 @@ RunPast to_past(const ReadJson& in) {
                              any(each, "most"), any(each, "most_time")});
   for (const ReadJson& each : short_list(in, "hardest", kMostColumns))
     past.hardest.emplace_back(text_in(each, "contact"), any(each, "impulse"));
+  past.ended = ended_in(in);
   return past;
 }
 
@@ -292,8 +315,8 @@ std::string quoted(const std::string& line) {
   return "'" + (line.size() > 80 ? line.substr(0, 80) + "…" : line) + "'";
 }
 
-/// What of the owner has changed, in words; `fatal` if the equations are others.
-std::string changes(const ReadJson& then, const StateOwner& now, bool& fatal) {
+/// What of the owner has changed, in words; `fatal` if the equations are others. A run that is `complete` has no steps to come.
+std::string changes(const ReadJson& then, const StateOwner& now, bool complete, bool& fatal) {
   const ReadJson& equations = member(then, "equations");
   if (!equations.is_string()) refuse("'equations' is no text");
   if (equations.get_ref<const std::string&>() != now.equations) {
@@ -351,7 +374,7 @@ std::string changes(const ReadJson& then, const StateOwner& now, bool& fatal) {
     say("the engine was " + (engine.is_string() ? engine.get<std::string>() : std::string("?")) + " and is " +
         now.engine);
   const bool searched = truth_in(then, "until_periodic");
-  if (searched || now.until_periodic)
+  if (!complete && (searched || now.until_periodic))
     say(std::string(searched ? "it was" : "this one is") +
         " to end when periodic, and what is learnt on the way to that is not saved, so that other steps "
         "follow");
@@ -474,12 +497,17 @@ std::string read_state(std::string_view text, const model::System& system, Momen
       if (member(known, key.c_str()) != names)
         return "the state is of another model: its " + key + " are not those of this one";
     }
+    RunPast said = to_past(member(in, "past"));
     if (!owner.equations.empty()) {
       bool fatal = false;
-      const std::string change = changes(member(in, "owner"), owner, fatal);
+      const bool complete = said.ended && !said.ended->goes_on(owner.limits);
+      const std::string change = changes(member(in, "owner"), owner, complete, fatal);
       if (fatal) return change;
       if (!change.empty() && !accept_changes)
         return "the state is of another run: " + change + "; --accept-changes goes on nevertheless";
+      // Other values are more than was asked for then, but not more events.
+      const bool full = said.ended && said.ended->status.reason == Reason::too_many_events;
+      if (!change.empty() && !full) said.ended.reset();
     }
     Moment read;
     read.time = number_in(in, "time");
@@ -497,7 +525,6 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     read.history = numbers_in(in, "history", Allowed::any);
     read.phase = to_phase(member(in, "phase"));
     if (std::string problem = engines::moment_problem(system, read); !problem.empty()) return problem;
-    RunPast said = to_past(member(in, "past"));
     moment = std::move(read);
     if (past != nullptr) *past = std::move(said);
   } catch (const std::bad_alloc&) {

@@ -476,7 +476,27 @@ TEST_F(Program, CompletionScriptsAreAccepted) {
 TEST_F(Program, AFullDiskIsNotSuccess) {
   if (!fs::exists("/dev/full"))
     GTEST_SKIP() << "This system has no /dev/full, so a full disk cannot be tried.";
-  EXPECT_EQ(WEXITSTATUS(std::system("'" JUDDER_PROGRAM "' schema > /dev/full")), 5);
+  const std::string ball = "'" + gallery_ + "bouncing-ball/model.toml'";
+  const std::vector<std::string> verbs = {"schema",
+                                          "version",
+                                          "--help",
+                                          "check " + ball,
+                                          "explain " + ball,
+                                          "gallery",
+                                          "run " + ball + " --until 1 -o b",
+                                          "run " + ball + " --until 1 --json -o b",
+                                          "compare " + ball + " --until 1",
+                                          "completion bash",
+                                          "plot b -o figures",
+                                          "verify bouncing-ball"};
+  for (const std::string& verb : verbs) {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" JUDDER_PROGRAM "' " + verb + " > /dev/full 2> said";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 5) << verb;
+    EXPECT_NE(contents(folder_ / "said").find("standard output cannot be written: No space left on device"),
+              std::string::npos)
+        << verb << contents(folder_ / "said");
+  }
 }
 
 }  // namespace

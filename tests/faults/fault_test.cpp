@@ -656,10 +656,14 @@ TEST_F(Faults, ACopyOfABundledModelIsThereOrNot) {
     EXPECT_TRUE(fs::exists(folder_ / name / "inside")) << name;
   // The draft of a killed one goes.
   fs::remove(folder_ / ".copy.99999999.tmp");
-  fs::create_directories(folder_ / ".copy.99999999.tmp/inside");
+  fs::create_directories(folder_ / ".copy.99999999.tmp");
+  write(".copy.99999999.tmp/model.toml", "format");
+  fs::create_directories(folder_ / ".copy.99999998.tmp");
+  write(".copy.99999998.tmp/notes", "mine");
   fs::remove_all(folder_ / "copy");
   EXPECT_EQ(run_with({"gallery", "press", "-o", "copy"}), 0);
   EXPECT_FALSE(fs::exists(folder_ / ".copy.99999999.tmp"));
+  EXPECT_EQ(contents(folder_ / ".copy.99999998.tmp/notes"), "mine");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ enum class RunStage {
   cannot_resume,  ///< nothing was run: `files` says why
   files_failed,   ///< the folder could not be written: `files` says why
   ended,          ///< `summary.status` says how
-  finished  ///< nothing was left to run: the folder has reached the end already, and `summary.status` says how
+  finished  ///< nothing was left to run: the run in the folder has ended already, and `summary.status` says how
 };
 
 struct RunReport {
@@ -76,6 +76,7 @@ struct RunReport {
   std::optional<analysis::RunDifference> difference;    ///< of `estimate`
   Status second;                                        ///< how the second run of `estimate` ended
   std::string run_json{};                               ///< of the folder, at stage `finished`
+  std::string more{};  ///< at the same: what to ask for to go on, in words; empty: not known
 };
 
 /// runs/NAME[-VARIANT…][-SETTING=VALUE…]; NAME is the file's, or its folder's if the file is called model.toml. With `resume`: the folder resumed

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "judder/core/status.hpp"
 #include "judder/core/verdict.hpp"
 
 namespace judder::io {
@@ -16,6 +18,24 @@ struct Extremes {
   std::string name;
   double least = 0, least_time = 0;
   double most = 0, most_time = 0;
+};
+
+/// What a run was asked for that can end it.
+struct RunLimits {
+  double until = 0, tolerance = 0, step = 0, max_step = 0;
+  long max_events = 0;
+};
+
+/// How a run ended, and under which limits. A run that was interrupted has not ended.
+struct RunEnd {
+  Status status;
+  RunLimits asked;
+
+  /// Whether a run under the limits of `now` goes on where this one ended: to a later end, if it had ended as it was asked to; to more events, if there were
+  /// too many; with other steps, if the motion could not be followed. Where nothing of that is asked for it would end as it did, or pass a stop.
+  [[nodiscard]] bool goes_on(const RunLimits& now) const;
+  /// What to ask for, in words: "a later end than t = 10 (--until)".
+  [[nodiscard]] std::string more() const;
 };
 
 struct RunPast {
@@ -29,6 +49,7 @@ struct RunPast {
     double sum = 0;
     std::string first;  ///< "'floor' at t = 1.5"
   } gains;
+  std::optional<RunEnd> ended{};
   // Of the rows and events of the folder, for a run that goes on in it.
   std::uint64_t intervals = 0;     ///< of contacts, with those that run.json does not list
   std::vector<Extremes> extremes;  ///< of the number columns

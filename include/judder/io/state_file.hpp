@@ -33,6 +33,7 @@ struct StateOwner {
   /// The run is to end when it is periodic. What has been learnt of its period is not part of the state, so that such a run does not go on with the
   /// same bits.
   bool until_periodic = false;
+  RunLimits limits{};  ///< of the run that takes the state up: not part of it
 };
 
 /// Of a model that has been loaded.
@@ -42,7 +43,7 @@ struct StateOwner {
 [[nodiscard]] std::string state_json(const model::System& system, const engines::Moment& moment,
                                      const StateOwner& owner = {}, const RunPast& past = {});
 
-/// Reads what `state_json` wrote. Returns what is wrong: not JSON, not a state, the state of another model, or, unless `accept_changes`, of other
+/// Reads what `state_json` wrote; `past->ended` says how the run ended if it did and if nothing has been changed that moves that end. Returns what is wrong: not JSON, not a state, the state of another model, or, unless `accept_changes`, of other
 /// parameters, variants, data or another engine; empty: all is well.
 [[nodiscard]] std::string read_state(std::string_view text, const model::System& system,
                                      engines::Moment& moment, const StateOwner& owner = {},

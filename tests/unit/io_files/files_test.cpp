@@ -75,9 +75,11 @@ TEST(WholeFiles, WhatIsNotFinishedLeavesNothing) {
   // Drafts of processes that are gone are taken away, others stay.
   std::ofstream(folder / ".table.csv.99999999.tmp") << "t";
   std::ofstream(folder / ".table.csv.mine.tmp") << "t";
+  std::ofstream(folder / ".table.csv.99999998.tmp") << "mine";
   EXPECT_TRUE(write_text_file(folder / "table.csv", "t\n", "t").ok());
   EXPECT_FALSE(fs::exists(folder / ".table.csv.99999999.tmp"));
   EXPECT_TRUE(fs::exists(folder / ".table.csv.mine.tmp"));
+  EXPECT_TRUE(fs::exists(folder / ".table.csv.99999998.tmp")) << "it does not begin like a table";
   fs::remove_all(folder);
 }
 

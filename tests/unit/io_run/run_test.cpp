@@ -627,6 +627,100 @@ TEST_F(Run, ASearchForAPeriodGoesOnOnlyWhenAsked) {
   }
 }
 
+// A run that has ended is taken up only to do more than it was asked for; asked for the same, it says its end again.
+TEST_F(Run, ARunThatHasEndedGoesOnOnlyWhenMoreIsAskedFor) {
+  const auto write = [this](const std::string& stop, const std::string& run) {
+    std::ofstream(folder_ / "model.toml")
+        << "format = 1\n[parameters]\nk = 1\n[coordinates]\nx = { start = 1 }\n"
+           "[energy]\nkinetic = \"x'^2/2\"\npotential = \"k*x^2/2\"\n"
+           "[[watch]]\nname = \"w\"\nzero = \"x\"\n"
+        << stop << "\n[run]\n"
+        << run;
+  };
+  struct Case {
+    const char *stop, *run, *more;
+    bool periodic, accept;
+    Reason reason;
+    double time;  // of the end: the zeros of cos t, and the starts of its periods
+  };
+  const double quarter = std::acos(-1.0) / 2;
+  const Case cases[] = {
+      {"stop = 2", "until = 10", "until = 11", false, false, Reason::watch, 3 * quarter},
+      {"", "until = 10", "until = 11", false, false, Reason::done, 10},
+      {"", "until = 100\nmax_events = 3", "until = 100\nmax_events = 5", false, false,
+       Reason::too_many_events, 7 * quarter},
+      {"", "until = 100", "until = 101", true, true, Reason::periodic, 0},
+  };
+  for (const Case& each : cases) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    write(each.stop, each.run);
+    RunRequest wanted;
+    wanted.model.file = folder_ / "model.toml";
+    wanted.output = folder_ / "out";
+    wanted.until_periodic = each.periodic;
+    const RunReport first = run_model(wanted);
+    const std::string what = name(each.reason);
+    ASSERT_EQ(first.stage, RunStage::ended) << what;
+    ASSERT_EQ(first.summary.status.reason, each.reason) << first.summary.status.message;
+    if (each.time > 0) {
+      EXPECT_NEAR(first.summary.status.time, each.time, 1e-6) << what;
+    }
+    const std::string rows = contents(folder_ / "out/trajectory.csv"),
+                      state = contents(folder_ / "out/state.json");
+
+    RunRequest again = wanted;
+    again.resume = wanted.output;
+    for (const bool accept : {false, true}) {
+      again.accept_changes = accept;
+      const RunReport told = run_model(again);
+      EXPECT_EQ(told.stage, RunStage::finished) << what << told.files.text();
+      EXPECT_EQ(told.summary.status.reason, each.reason);
+      EXPECT_EQ(told.summary.status.time, first.summary.status.time);
+      EXPECT_NE(finished_text(told).find("it goes on if you ask for " + told.more), std::string::npos);
+      EXPECT_EQ(contents(folder_ / "out/trajectory.csv"), rows) << what;
+      EXPECT_EQ(contents(folder_ / "out/state.json"), state) << what;
+    }
+    RunRequest elsewhere = again;
+    elsewhere.accept_changes = false;
+    elsewhere.output = folder_ / "elsewhere";
+    const RunReport refused = run_model(elsewhere);
+    EXPECT_EQ(refused.stage, RunStage::cannot_resume) << what;
+    EXPECT_FALSE(fs::exists(folder_ / "elsewhere")) << what;
+
+    write(each.stop, each.more);
+    RunRequest more = again;
+    more.until_periodic = false;
+    more.accept_changes = each.accept;
+    const RunReport longer = run_model(more);
+    ASSERT_EQ(longer.stage, RunStage::ended) << what << longer.files.text();
+    EXPECT_GT(longer.summary.status.time, first.summary.status.time) << what;
+    EXPECT_EQ(contents(folder_ / "out/trajectory.csv").rfind(rows, 0), 0U)
+        << what << ": behind what was there";
+    // What it ends with now counts from now on.
+    const RunReport last = run_model(more);
+    EXPECT_EQ(last.stage, RunStage::finished) << what << last.files.text();
+    EXPECT_EQ(last.summary.status.time, longer.summary.status.time) << what;
+  }
+}
+
+// Where the motion could not be followed, the same steps end at the same place, or worse: go on without its reactions.
+TEST_F(Run, ARunThatCouldNotGoOnDoesNotGoOnWithTheSameSteps) {
+  RunRequest wanted = request("painleve-rod");
+  ASSERT_EQ(run_model(wanted).summary.status.reason, Reason::inconsistent);
+  RunRequest again = wanted;
+  again.resume = wanted.output;
+  for (const double until : {0.0, 1e3}) {
+    if (until > 0) again.until = until;
+    const RunReport told = run_model(again);
+    EXPECT_EQ(told.stage, RunStage::finished) << told.files.text();
+    EXPECT_EQ(told.summary.status.reason, Reason::inconsistent);
+    EXPECT_TRUE(told.summary.verdict.findings.empty());
+  }
+  again.tolerance = 1e-6;
+  EXPECT_EQ(run_model(again).stage, RunStage::ended);
+}
+
 // A check over state.json: any byte that has changed is seen, also where the number is one that a state could have.
 TEST_F(Run, AStateThatWasDamagedIsRefused) {
   RunRequest wanted = request("bouncing-ball");

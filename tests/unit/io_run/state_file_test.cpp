@@ -160,7 +160,15 @@ TEST(StateFile, BelievesNoNumber) {
   engines::EngineOptions options = engines::options_of(model.compiled.run);
   options.until = 0.5;
   const engines::Moment end = simulate::run(system, "event", options, sink).end;
-  const nlohmann::json good = nlohmann::json::parse(state_json(system, end));
+  RunPast past;
+  past.ended = RunEnd{{Reason::done, end.time, "", ""}, {0.5, 1e-8, 0, INFINITY, 1000}};
+  const nlohmann::json good = nlohmann::json::parse(state_json(system, end, {}, past));
+  for (const char* key : {"until", "tolerance", "step", "max_step", "max_events", "reason", "time"}) {
+    nlohmann::json bad = good;
+    bad["past"]["ended"][key] = "nan";
+    engines::Moment moment;
+    EXPECT_NE(read_state(bad.dump(), system, moment), "") << key;
+  }
   const nlohmann::json flat = good.flatten();
   int refused = 0, taken = 0;
   options.until = end.time + 0.01;
