@@ -1,4 +1,5 @@
 // judder VERB …: finds the verb, reads its arguments by its description, runs it.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -166,6 +167,15 @@ int run(const std::vector<std::string>& words) {
 
 namespace {
 
+/// A standard stream that was closed before the program began would be the number of the next file that is opened, and messages would go there. What
+/// is put in its place cannot be read or written, so that an attempt is an error as before.
+void keep_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+      static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
 /// Memory can run out where nothing may be thrown: the JSON library needs some to give some back, in a destructor. That end is the same as any other
 /// without memory; a run folder is what a kill leaves.
 [[noreturn]] void end_without_memory() {
@@ -184,6 +194,7 @@ namespace {
 
 int main(int count, char** words) {
   std::set_terminate(end_without_memory);
+  keep_standard_streams();
   // A file that may not grow further is a write that fails, and is reported as one.
   std::signal(SIGXFSZ, SIG_IGN);
   bool json = false;

@@ -29,6 +29,8 @@ class FolderLock {
   void abandon();
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(file_); }
   [[nodiscard]] const disk::Handle& file() const { return file_; }
+  /// Whether the folder itself is locked, so that nobody comes in without the file.
+  [[nodiscard]] bool holds_folder() const { return static_cast<bool>(place_); }
   /// Whether the lock of a run that did not end by itself was found: it may have left records behind its last save, and drafts.
   [[nodiscard]] bool taken_over() const { return taken_over_; }
 

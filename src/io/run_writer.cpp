@@ -37,6 +37,10 @@ std::string_view mode_text(std::uint64_t mode, std::array<char, 16>& digits) {
   return {digits.data(), digits.size()};
 }
 
+const CommittedFile& listed(const Manifest& manifest, const std::string& file) {
+  return file == kTrajectory ? manifest.trajectory : file == kEvents ? manifest.events : manifest.run;
+}
+
 /// Whether the first bytes of a file are the committed ones; `more`: those behind them.
 bool fits(const disk::Handle& folder, const std::string& name, const CommittedFile& committed,
           std::uint64_t* more = nullptr) {
@@ -50,8 +54,9 @@ bool fits(const disk::Handle& folder, const std::string& name, const CommittedFi
   return disk::check_of(file, committed.bytes, check) == 0 && check.text() == committed.check;
 }
 
-/// The name of something in a folder for a new run that no run puts there; empty: there is none.
-std::string stranger(const disk::Handle& folder) {
+/// The first name in a folder for which `wanted` is true; empty: there is none.
+template <class Wanted>
+std::string find_name(const disk::Handle& folder, const Wanted& wanted) {
   const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const list = again >= 0 ? ::fdopendir(again) : nullptr;
   if (list == nullptr) {
@@ -60,13 +65,20 @@ std::string stranger(const disk::Handle& folder) {
   }
   std::string out;
   while (const dirent* entry = ::readdir(list)) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != ".." && name != kLockName &&
-        std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end())
-      out = name;
+    out = entry->d_name;
+    if (wanted(out)) break;
+    out.clear();
   }
   ::closedir(list);
   return out;
+}
+
+/// The name of something in a folder for a new run that no run puts there; empty: there is none.
+std::string stranger(const disk::Handle& folder) {
+  return find_name(folder, [](const std::string& name) {
+    return name != "." && name != ".." && name != kLockName &&
+           std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end();
+  });
 }
 
 // One growing table: a buffer in front of the file, so that a write always ends with a whole record.
@@ -87,6 +99,12 @@ class Table {
   std::string go_on(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
     if (const int error = disk::open_regular(folder, name, true, file_); error != 0)
       return disk::not_written(error);
+    struct stat about {};
+    if (::fstat(file_.number(), &about) != 0) return disk::not_read(errno);
+    if (about.st_nlink > 1)
+      return "has a second name (a hard link), under which it would grow as well; put a copy in its place, "
+             "or go on "
+             "in another folder with -o";
     if (const int error = disk::check_of(file_, committed.bytes, check_); error != 0)
       return disk::not_read(error);
     std::string first(std::min<std::uint64_t>(header_.size(), committed.bytes), '\0');
@@ -200,6 +218,7 @@ struct RunWriter::Files {
   bool open = false;
   bool keep_hidden = false;
   Disturbed disturbed = Disturbed::no;
+  bool shared = false;   // the lock is gone, and another run may have come in
   bool no_room = false;  // the first failure was a disk that is full
   /// What stood under the four names when this run last wrote or looked there: nothing but that is replaced.
   struct Seen {
@@ -241,6 +260,7 @@ struct RunWriter::Files {
   FileStatus take_hidden(bool& again);
   FileStatus recover(std::optional<Manifest>& manifest, std::string& state);
   FileStatus refuse_foreign(const std::optional<Manifest>& manifest);
+  FileStatus changed(const std::string& own, const CommittedFile& wanted);
   FileStatus refuse_missing(const Manifest& manifest);
   bool folder_there();
   bool still_there();
@@ -289,6 +309,8 @@ FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
     if (error == ELOOP)
       return {directory.string(),
               "is a symbolic link, which -o does not follow; name the folder that it leads to", 0};
+    if (error == ENOTDIR && ::access(path.c_str(), F_OK) == 0)
+      return {directory.string(), "is a file, not a folder; choose another name with -o", 0};
     if (error != ENOENT || name.empty() || name == "." || name == "..") return failure(directory, error);
     std::error_code code;
     fs::create_directories(above, code);
@@ -358,9 +380,13 @@ FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::str
   if (error == EFBIG)
     return {(directory / kState).string(),
             "is longer than any that a run writes; move it away, or choose another folder with -o", 0};
-  if (error != 0 && error != ENOENT)
+  if (error != 0 && error != ENOENT) {
+    const bool other_kind = error == ELOOP || error == ENOTSUP || error == EISDIR;
     return {(directory / kState).string(),
-            disk::not_read(error) + "; move it away, or choose another folder with -o", 0};
+            disk::not_read(error) +
+                (other_kind ? "; move it away, or choose another folder with -o" : std::string()),
+            0};
+  }
   if (error == 0) {
     // Nothing is renamed or removed by a list that may be wrong.
     if (std::string damage = damage_of(state); !damage.empty())
@@ -396,6 +422,25 @@ FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::str
   return {};
 }
 
+/// What is wrong with a file that is not the one of the list.
+FileStatus RunWriter::Files::changed(const std::string& own, const CommittedFile& wanted) {
+  disk::Handle file;
+  const int error = disk::open_regular(folder, own, false, file);
+  if (error == EACCES || error == EIO || error == EMFILE || error == ENFILE)
+    return {(directory / own).string(), disk::not_read(error), 0};
+  // The draft of a killed run whose lock somebody has removed.
+  const std::string draft = find_name(folder, [&](const std::string& each) {
+    return FolderLock::is_draft(each, own) && fits(folder, each, wanted);
+  });
+  if (!draft.empty())
+    return {(directory / own).string(),
+            "is not the file that state.json belongs to, but " + draft +
+                " is: give that its name, or choose another folder with -o",
+            0};
+  return {(directory / own).string(),
+          "has been changed since a run wrote it; move it away, or choose another folder with -o", 0};
+}
+
 /// A file that no run wrote, or that was changed since, is not replaced without a word.
 FileStatus RunWriter::Files::refuse_foreign(const std::optional<Manifest>& manifest) {
   // An earlier version wrote no list.
@@ -409,20 +454,13 @@ FileStatus RunWriter::Files::refuse_foreign(const std::optional<Manifest>& manif
     struct stat about {};
     if (!disk::look(folder, own, about)) continue;
     bool ours = older && S_ISREG(about.st_mode);
-    if (manifest)
-      ours = own == kState || fits(folder, own,
-                                   own == kTrajectory ? manifest->trajectory
-                                   : own == kEvents   ? manifest->events
-                                                      : manifest->run);
+    if (manifest) ours = own == kState || fits(folder, own, listed(*manifest, own));
+    if (!ours && manifest) return changed(own, listed(*manifest, own));
     if (!ours)
       return {(directory / own).string(),
-              std::string(manifest ? "has been changed since a run wrote it" : "was not written by a run") +
-                  "; move it away, or choose another folder with -o",
-              0};
+              "was not written by a run; move it away, or choose another folder with -o", 0};
     if (!manifest || own == kState) continue;
-    const std::uint64_t bytes = own == kTrajectory ? manifest->trajectory.bytes
-                                : own == kEvents   ? manifest->events.bytes
-                                                   : manifest->run.bytes;
+    const std::uint64_t bytes = listed(*manifest, own).bytes;
     const auto there = static_cast<std::uint64_t>(about.st_size);
     if (there == bytes) continue;
     if (own == kRun || !lock.taken_over())
@@ -484,6 +522,7 @@ bool RunWriter::Files::still_there() {
   if (FileStatus held = lock.hold(folder, hidden.empty() ? directory : directory.parent_path() / hidden);
       !held.ok()) {
     disturbed = Disturbed::gone;
+    shared = !lock.holds_folder();
     return keep(std::move(held));
   }
   for (std::size_t i = 0; i < kOwn.size(); ++i) {
@@ -570,6 +609,10 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
 /// Nothing of ours stays but what was committed.
 void RunWriter::Files::leave() {
   if (!lock) return;
+  if (shared) {
+    lock.abandon();
+    return;
+  }
   // What somebody has written to a table that never counted is his to keep.
   if (disturbed == Disturbed::longer && !committed) {
     lock.release(folder);

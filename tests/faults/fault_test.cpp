@@ -403,6 +403,60 @@ TEST_F(Faults, ACallThatFailsOverAnEarlierRunLeavesOneOfTheTwo) {
   EXPECT_GT(first_saves, 1);
 }
 
+// A stream that was closed before the program began is not taken for a file of the run.
+TEST_F(Faults, ClosedStreamsAreNotTheNumbersOfFiles) {
+  const std::string command = "cd '" + folder_.string() +
+                              "' && exec '" JUDDER_PROGRAM "' run model.toml --until 1e12 -o k <&- >&- 2>&-";
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  for (int i = 0; i < 2000 && !fs::exists(folder_ / ".k.tmp/trajectory.csv"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::error_code error;
+  for (const char* stream : {"0", "1", "2"}) {
+    const fs::path link = fs::path("/proc") / std::to_string(child) / "fd" / stream;
+    EXPECT_EQ(fs::read_symlink(link, error), "/dev/null") << stream << error.message();
+  }
+  kill(child, SIGTERM);
+  EXPECT_EQ(wait_for(child), 130);
+}
+
+// Where folders cannot be locked the file has to do, and a run without it stops before it shares its folder.
+TEST_F(Faults, WithoutLocksOfFoldersTheFileKeepsOthersOut) {
+  Settings flat = kFast;
+  flat["FLAT"] = 1;
+  const pid_t child = start(arguments("k", "1e12"), flat);
+  for (int i = 0; i < 2000 && !fs::exists(folder_ / "k/run.json"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(wait_for(start(arguments("k"), flat, 0, "err-2")), 5);
+  EXPECT_NE(contents(folder_ / "err-2").find("another run is writing this folder: process"),
+            std::string::npos)
+      << contents(folder_ / "err-2");
+  // Another one comes in while the first is asleep, and the first leaves what that has written.
+  kill(child, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  fs::remove(folder_ / "k/lock");
+  const double time = json::parse(contents(folder_ / "k/state.json"))["time"];
+  std::vector<std::string> more = arguments("k", std::to_string(time + 3000));
+  more.insert(more.end(), {"--resume", "k"});
+  const int second = wait_for(start(more, flat, 0, "err-2"));
+  // What the first has written after its last save, or not yet renamed, is not known as its own without the lock.
+  EXPECT_TRUE(second == 0 || second == 5) << contents(folder_ / "err-2");
+  const std::string rows = contents(folder_ / "k/trajectory.csv");
+  kill(child, SIGCONT);
+  EXPECT_EQ(wait_for(child), 5);
+  if (second == 0) {
+    EXPECT_EQ(contents(folder_ / "k/trajectory.csv"), rows);
+  }
+  EXPECT_NE(contents(folder_ / "err").find("k/lock: was removed or replaced during the run"),
+            std::string::npos)
+      << contents(folder_ / "err");
+  io::RunData data;
+  EXPECT_TRUE(io::read_run(folder_ / "k", data).ok());
+}
+
 // The two things that users do to a folder that a run is writing.
 TEST_F(Faults, ATableThatIsWrittenToOrCutStopsTheRun) {
   for (const std::string how : {"longer", "shorter", "unlocked"}) {

@@ -6,6 +6,7 @@
 //     JUDDER_FAULT_ONCE=n    the n-th of these calls fails with an error of the device, the others do not
 //     JUDDER_FAULT_MEMORY=n  the n-th allocation fails, the others do not
 //     JUDDER_FAULT_CLOCK=k   the monotonic clock runs k times as fast
+//     JUDDER_FAULT_FLAT=1    folders cannot be locked, as on some network file systems
 //     JUDDER_FAULT_COUNT=f   at the end the numbers of calls and of writes are written to the file f
 //
 // Only files opened by the program count, not its standard streams.
@@ -41,6 +42,7 @@ struct Settings {
   long once = setting("JUDDER_FAULT_ONCE");
   long clock = setting("JUDDER_FAULT_CLOCK");
   long memory = setting("JUDDER_FAULT_MEMORY");
+  long flat = setting("JUDDER_FAULT_FLAT");
   int ready = 1;  // last, and zero until then: memory is asked for before
   ~Settings() {
     ready = 0;
@@ -119,6 +121,14 @@ ssize_t write(int file, const void* bytes, size_t size) {
   return ::syscall(SYS_write, file, bytes, size);
 }
 
+int flock(int file, int operation) noexcept {
+  struct stat about {};
+  if (settings.flat > 0 && ::fstat(file, &about) == 0 && S_ISDIR(about.st_mode)) {
+    errno = EBADF;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_flock, file, operation));
+}
 int fsync(int file) { return counts() ? broken() : static_cast<int>(::syscall(SYS_fsync, file)); }
 int ftruncate(int file, off_t length) noexcept {
   if (counts()) return broken();

@@ -266,6 +266,15 @@ TEST_F(RunFolder, AKillBetweenTwoRenamesIsSeenAndFinished) {
   std::ofstream(root_ / "lock")
       << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
   fs::copy_file(next / "state.json", root_ / "state.json", fs::copy_options::overwrite_existing);
+  // Without the lock nobody knows that the draft is ours.
+  const std::string lock = text(root_ / "lock");
+  fs::remove(root_ / "lock");
+  {
+    RunWriter refused;
+    EXPECT_NE(refused.open(root_, kBall).message.find("trajectory.csv" + draft + " is"), std::string::npos)
+        << refused.status().text();
+  }
+  std::ofstream(root_ / "lock") << lock;
   for (const char* moved : {"", "trajectory.csv", "run.json"}) {
     if (*moved != '\0') fs::rename(root_ / (std::string(moved) + draft), root_ / moved);
     RunData data;
@@ -513,6 +522,30 @@ TEST_F(RunFolder, ALockWhoseFileIsRemovedHolds) {
   EXPECT_EQ(stopped.file, (root_ / "lock").string());
   first = RunWriter();
   EXPECT_EQ(text(root_ / "lock"), "mine");
+}
+
+// Who keeps a copy by hard links does not want it to grow.
+TEST_F(RunFolder, ATableWithASecondNameIsNotGoneOnIn) {
+  const fs::path copy = root_.string() + "-copy";
+  for (const char* file : {"trajectory.csv", "events.csv"}) {
+    fs::remove_all(root_);
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(root_, kBall).ok());
+    ASSERT_TRUE(writer.finish("{}", "{}").ok());
+    fs::create_hard_link(root_ / file, copy);
+    RunWriter next;
+    const FileStatus status = next.open(root_, kBall, 1, text(root_ / "state.json"));
+    EXPECT_EQ(status.file, (root_ / file).string());
+    EXPECT_NE(status.message.find("hard link"), std::string::npos) << status.text();
+    // A new run replaces the names.
+    const std::string before = text(copy);
+    RunWriter other;
+    ASSERT_TRUE(other.open(root_, kBall).ok()) << other.status().text();
+    other.event({.time = 1, .kind = "impact"});
+    EXPECT_TRUE(other.finish("{}", "{}").ok());
+    EXPECT_EQ(text(copy), before);
+    fs::remove(copy);
+  }
 }
 
 // Whatever cannot be read as a state of ours protects the folder.
