@@ -72,18 +72,29 @@ std::string new_word() {
   return check.text();
 }
 
+// Between taking the lock and writing its name, and between removing that and letting go, a holder needs a moment.
+constexpr int kLooks = 50;
+void wait_a_moment() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
+
+std::string note_in(const disk::Handle& folder) {
+  disk::Handle file;
+  return disk::open_regular(folder, kLockName, false, file) == 0 ? note_of(text_in(file)) : std::string();
+}
+
 /// "another run is writing this folder: process 4711 since 2026-01-01 12:00:00 UTC"
-std::string holder(const disk::Handle& folder) {
-  // Between taking the lock and writing its name the holder needs a moment.
-  std::string note;
-  for (int i = 0; i < 50 && note.empty(); ++i) {
-    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    disk::Handle file;
-    if (disk::open_regular(folder, kLockName, false, file) == 0) note = note_of(text_in(file));
-  }
+std::string refusal(const std::string& note) {
   return "another run is writing this folder" +
          (note.rfind(kFirstWord, 0) == 0 ? ": " + note.substr(kFirstWord.size()) : std::string()) +
          "; wait for it, or choose another folder with -o";
+}
+
+std::string holder(const disk::Handle& folder) {
+  std::string note = note_in(folder);
+  for (int i = 1; i < kLooks && note.empty(); ++i) {
+    wait_a_moment();
+    note = note_in(folder);
+  }
+  return refusal(note);
 }
 
 }  // namespace
@@ -91,10 +102,13 @@ std::string holder(const disk::Handle& folder) {
 FileStatus FolderLock::take(const disk::Handle& folder, const fs::path& shown) {
   disk::Handle place(::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   int locked = -1;
-  if (place) {
-    do locked = ::flock(place.number(), LOCK_EX | LOCK_NB);
-    while (locked != 0 && errno == EINTR);
-    if (locked != 0 && errno == EWOULDBLOCK) return {shown.string(), holder(folder), 0};
+  for (int i = 0; place && locked != 0; ++i) {
+    locked = ::flock(place.number(), LOCK_EX | LOCK_NB);
+    if (locked == 0 || errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) break;  // a file system that locks no folders
+    if (const std::string note = note_in(folder); !note.empty() || i >= kLooks)
+      return {shown.string(), refusal(note), 0};
+    wait_a_moment();
   }
   if (locked == 0) place_ = std::move(place);
   word_ = new_word();

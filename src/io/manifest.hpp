@@ -8,7 +8,7 @@
 // every number is looked at nevertheless (io/state_file.hpp).
 //
 // state.json is replaced by one rename, and with it the whole set: bytes of a table behind those counted here are not part of it, and where a file
-// does not fit, the one that does stands beside it with ".tmp" at its name, because the run was killed between two renames.
+// does not fit, the one that does stands beside it under the name of a draft (io/folder_lock.hpp), because the run was killed between two renames.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ std::string RunEnd::more() const {
   switch (kind(status.reason)) {
     case Kind::as_asked:
       return "a later end than t = " + to_text(asked.until) + " (--until)" +
-             (status.reason == Reason::periodic ? " with --accept-changes" : "");
+             (status.reason == Reason::periodic ? ", or no --until-periodic, with --accept-changes" : "");
     case Kind::too_many:
       return "a higher 'max_events' than " + std::to_string(asked.max_events) + " in [run]";
     case Kind::motion:

@@ -500,7 +500,10 @@ std::string read_state(std::string_view text, const model::System& system, Momen
     RunPast said = to_past(member(in, "past"));
     if (!owner.equations.empty()) {
       bool fatal = false;
-      const bool complete = said.ended && !said.ended->goes_on(owner.limits);
+      // A period that was looked for then and is not any more is another wish.
+      const bool other_wish = said.ended && said.ended->status.reason == Reason::periodic &&
+                              !owner.until_periodic && accept_changes;
+      const bool complete = said.ended && !other_wish && !said.ended->goes_on(owner.limits);
       const std::string change = changes(member(in, "owner"), owner, complete, fatal);
       if (fatal) return change;
       if (!change.empty() && !accept_changes)
