@@ -232,20 +232,24 @@ class Printer {
       if (roots.size() == before) break;
       done = 0;
     }
-    std::uint32_t top = root.index;
-    for (const std::uint32_t i : wanted_) top = std::max(top, i);
-    pieces_.resize(top + 1);
+    // A piece for each node that is written, not for each of the graph: one text of many must not cost all of it.
+    pieces_.resize(wanted_.size());
     std::size_t total = 0;
-    for (const std::uint32_t i : wanted_) {
-      pieces_[i] = make(Node{i});
-      if (pieces_[i].text.size() > (total < kBudget ? kLongest : kShort)) pieces_[i] = {"…", kAtom};
-      total += pieces_[i].text.size();
+    for (std::size_t k = 0; k < wanted_.size(); ++k) {
+      pieces_[k] = make(Node{wanted_[k]});
+      if (pieces_[k].text.size() > (total < kBudget ? kLongest : kShort)) pieces_[k] = {"…", kAtom};
+      total += pieces_[k].text.size();
+      d_.spend(1 + pieces_[k].text.size() / kShort);
     }
-    return pieces_[root.index].text;
+    return piece(root).text;
   }
 
  private:
-  const Piece& piece(Node a) const { return pieces_[a.index]; }
+  [[nodiscard]] std::size_t place(Node a) const {
+    return static_cast<std::size_t>(std::lower_bound(wanted_.begin(), wanted_.end(), a.index) -
+                                    wanted_.begin());
+  }
+  const Piece& piece(Node a) const { return pieces_[place(a)]; }
 
   Piece call(const char* name, Node argument) {
     const std::array arguments{piece(argument)};
@@ -302,7 +306,7 @@ class Printer {
 
   /// Conditions are printed as such where `if` needs them; their pieces are made on the spot.
   Node as_condition(Node a) {
-    pieces_[a.index] = condition(a);
+    pieces_[place(a)] = condition(a);
     return a;
   }
 
@@ -324,7 +328,7 @@ class Printer {
       }
     }
     const auto alias = d_.aliases.find(a.index);
-    if (alias == d_.aliases.end()) return pieces_[a.index];
+    if (alias == d_.aliases.end()) return piece(a);
     const auto& [name, arguments] = alias->second;
     if (name == "and" || name == "or") {
       const int strength = name == "and" ? kAnd : kOr;
@@ -332,7 +336,7 @@ class Printer {
                             logical_piece(as_condition(arguments[1])), strength);
     }
     if (name == "not") return Style::negated(logical_piece(as_condition(arguments[0])));
-    return pieces_[a.index];
+    return piece(a);
   }
 
   Piece make_alias(const Alias& alias) {
@@ -461,8 +465,8 @@ class Printer {
   }
 
   const Graph::Data& d_;
-  std::vector<std::uint32_t> wanted_;
-  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> wanted_;  // ascending
+  std::vector<Piece> pieces_;          // of wanted_
 };
 
 }  // namespace

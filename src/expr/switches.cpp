@@ -114,9 +114,12 @@ std::pair<SwitchId, bool> Graph::Data::find_switch(Node surface, SwitchKind kind
 SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, bool every_whole,
                                   SwitchKind kind, std::string_view place) {
   const auto next = static_cast<SwitchId>(switches.size());
+  // The key is compared with those of the same formula, and a new one keeps its levels here, with the switch and in the system.
+  spend(levels.size());
   const SwitchId id = every_whole ? floors.emplace(x.index, next).first->second
                                   : levelled.emplace(std::pair(x.index, levels), next).first->second;
   if (id == next) {
+    if (work != nullptr) work->keep(1 + levels.size() / 8);
     Switch s;
     s.surface = x;
     s.kind = kind;

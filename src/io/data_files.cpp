@@ -200,13 +200,9 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
 
 }  // namespace
 
-NumberTable read_number_file(const fs::path& folder, const std::string& name) {
-  fs::path file;
-  if (std::string problem = locate(folder, name, file); !problem.empty()) {
-    NumberTable out;
-    out.problem = std::move(problem);
-    return out;
-  }
+namespace {
+
+NumberTable read_located(const fs::path& file, const std::string& name) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return failure(name, 0, "cannot be opened");
   std::string start(14, '\0');
@@ -215,6 +211,36 @@ NumberTable read_number_file(const fs::path& folder, const std::string& name) {
   in.clear();
   in.seekg(0);
   return start == "%%MatrixMarket" ? read_matrix_market(name, in) : read_csv(name, in);
+}
+
+NumberTable problem_only(std::string problem) {
+  NumberTable out;
+  out.problem = std::move(problem);
+  return out;
+}
+
+}  // namespace
+
+NumberTable read_number_file(const fs::path& folder, const std::string& name) {
+  fs::path file;
+  if (std::string problem = locate(folder, name, file); !problem.empty())
+    return problem_only(std::move(problem));
+  return read_located(file, name);
+}
+
+NumberTable DataFiles::read(const std::string& name) {
+  fs::path file;
+  if (std::string problem = locate(folder_, name, file); !problem.empty())
+    return problem_only(std::move(problem));
+  auto at = known_.find(file);
+  if (at == known_.end()) at = known_.emplace(file, read_located(file, "")).first;
+  const NumberTable& table = at->second;
+  if (!table.problem.empty()) return problem_only(name + table.problem);
+  entries_ += table.rows.size() * table.rows.front().size();
+  if (entries_ > kMaxEntriesOfModel)
+    return problem_only(name + ": with it the data of this model are more than " +
+                        std::to_string(kMaxEntriesOfModel) + " numbers, counted at each use");
+  return table;
 }
 
 }  // namespace judder::io

@@ -8,13 +8,17 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace judder::io {
 
 inline constexpr std::size_t kMaxDataBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxEntries = 250'000;
+/// Of all data of one model together. A file that is named twice counts twice: each name is a list, table or matrix of its own.
+inline constexpr std::size_t kMaxEntriesOfModel = 4 * kMaxEntries;
 
 struct NumberTable {
   std::vector<std::vector<double>> rows;  ///< of equal length
@@ -23,5 +27,19 @@ struct NumberTable {
 
 /// Reads `name` in `folder`; the form is known by the first line. An empty folder means that there is none.
 [[nodiscard]] NumberTable read_number_file(const std::filesystem::path& folder, const std::string& name);
+
+/// The data files of one model, each read once however often it is named.
+class DataFiles {
+ public:
+  explicit DataFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// What read_number_file gives; a problem as well when the model has come to more than kMaxEntriesOfModel.
+  [[nodiscard]] NumberTable read(const std::string& name);
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::filesystem::path, NumberTable>
+      known_{};  ///< by the path without links; problems without the name
+  std::size_t entries_ = 0;
+};
 
 }  // namespace judder::io

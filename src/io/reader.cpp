@@ -40,7 +40,7 @@ bool is_name(std::string_view text) {
 /// What all tables share: where messages go and where data files are.
 struct Context {
   ModelFile& file;
-  const std::filesystem::path& folder;
+  DataFiles data;
   int messages = 0;
 
   void error(Span span, std::string where, std::string message, std::string help = {}) {
@@ -225,7 +225,7 @@ class TableReader {
 
   /// Numbers of a data file; `place` is where it is named.
   bool read_file(const std::string& key, const model::Text& name, NumberTable& out) {
-    out = read_number_file(context_.folder, name.text);
+    out = context_.data.read(name.text);
     if (out.problem.empty()) return true;
     error(name.span, key, out.problem);
     return false;
@@ -681,7 +681,7 @@ ModelFile read_model_text(std::string text, std::string name, const std::filesys
   const std::optional<Item> root = parse_document(file.text, file.diagnostics);
   file.parsed = root.has_value();
   if (!root) return file;
-  Context context{file, folder};
+  Context context{file, DataFiles(folder)};
   FileReader(context, *root).run(file.spec);
   return file;
 }

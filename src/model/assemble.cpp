@@ -86,8 +86,12 @@ void Builder::collect_switches() {
     info.in_motion = in_motion[id];
     info.in_relations = in_relations[id];
     info.place = from.place;
-    info.above = from.above.empty() ? graph.text(from.surface) + " > 0" : from.above;
-    info.below = from.below.empty() ? graph.text(from.surface) + " < 0" : from.below;
+    const std::string surface =
+        from.above.empty() || from.below.empty() ? graph.text(from.surface) : std::string();
+    info.above = from.above.empty() ? surface + " > 0" : from.above;
+    info.below = from.below.empty() ? surface + " < 0" : from.below;
+    constexpr std::size_t kLettersPerFormula = 256;
+    budget.keep((info.above.size() + info.below.size()) / kLettersPerFormula);
     const std::vector<Variable> used = all_variables(from.surface);
     info.time_only = used.size() == 1 && used.front() == t;
     info.at_zero = from.at_zero;
@@ -389,6 +393,10 @@ void Builder::assemble() {
 
   // --- relations ---
   tangent = 0;
+  std::vector<int> audit_of(relations.size(), -1);
+  for (std::size_t a = 0; a < audits.size(); ++a) {
+    if (audits[a].relation >= 0) audit_of[static_cast<std::size_t>(audits[a].relation)] = static_cast<int>(a);
+  }
   for (std::size_t k = 0; k < relations.size(); ++k) {
     RelationDraft& r = relations[k];
     Relation out;
@@ -418,9 +426,7 @@ void Builder::assemble() {
     out.impact_exponent = r.impact_exponent;
     out.bristles = r.bristles;
     out.reads_closed = reads[r.closed];
-    for (std::size_t a = 0; a < audits.size(); ++a) {
-      if (audits[a].relation == static_cast<int>(k)) out.audit = static_cast<int>(a);
-    }
+    out.audit = audit_of[k];
     if (r.has_gap) {
       const Node gap[] = {r.gap, r.gap_rate};
       out.gap = program(gap);

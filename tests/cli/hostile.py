@@ -22,6 +22,16 @@ BODY = 'format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = "x\'^2/2"\n'
 FORCE = '[[force]]\nalong = "x\'"\nvalue = "%s"\n'
 
 
+class Points:
+    """TABLE % n: a table of n points."""
+
+    def __mod__(self, count):
+        return "[tables]\nf = { x = " + str(list(range(count))) + ", y = " + str([i * i % 7 for i in range(count)]) + " }\n"
+
+
+TABLE = Points()
+
+
 def run(*arguments, stack=None, folder=None, seconds=60):
     def limits():
         if stack and not slow:
@@ -87,6 +97,15 @@ files = {
     "columns": (BODY + "[output.columns]\n" + "".join(f'c{i} = "x*{i}"\n' for i in range(3500)), None, None, None),
     "tables": (BODY + "[tables]\nf = { x = [" + ", ".join(map(str, range(5000))) + "], y = [" + ", ".join(map(str, range(5000))) + "] }\n"
                + FORCE % "f(f(f(f(x))))", None, None, None),
+    "table-sum": (BODY + TABLE % 3000 + FORCE % "sum(i = 1 to 5000, f(x - i))", 3, LIMIT, None),
+    "table-sum-short": (BODY + TABLE % 100 + FORCE % "sum(i = 1 to 15000, f(x - i))", None, None, None),
+    "table-nested": (BODY + TABLE % 1000 + FORCE % ("f(" * 30 + "x" + ")" * 30), 0, None, None),
+    **{f"sum-{word}": (BODY + FORCE % f"sum(i = 1 to 15000, {formula})", None, None, None) for word, formula in
+       {"abs": "abs(x - i)", "abs-velocity": "abs(x' - i)", "step": "step(x - i)", "bump": "bump(x - i)", "mod": "mod(x, i)", "max": "max(x, i)",
+        "min": "min(x, i*t)", "sign": "sign(x - i)", "if": "if(x > i, 1, 2)", "floor": "floor(i*x)"}.items()},
+    "potential-abs": (BODY + 'potential = "sum(i = 1 to 15000, abs(x - i))"\n', 0, None, None),
+    "surfaces-long": (BODY + FORCE % "sum(i = 1 to 3000, step(sum(j = 1 to 300, sin(j*x)) - i))", None, None, None),
+    "gap-of-factors": (BODY + '[[contact]]\nname = "c"\neach = "i = 1 to 1500"\ngap = "' + "*".join(f"(x + {k} + i)" for k in range(30)) + '"\n', None, None, None),
     "pendulum-60": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 60" }\n[energy]\nkinetic = "sum(k = 1 to 60, (sum(i = 1 to k, '
                     "cos(x[i])*x[i]'))^2 + (sum(i = 1 to k, sin(x[i])*x[i]'))^2)\"\n", None, None, None),
     "primed-roots": (BODY + '[output]\ncolumns = { a = "(hypot(x, t, x*t))' + "'" * 8 + '" }\n', None, None, None),
@@ -105,6 +124,15 @@ with tempfile.TemporaryDirectory() as folder:
         check(slow or used < 2, what)
         if got == 3:
             check(f"{name}.toml:" in err and (" error: " in err), what)
+
+    # A data file that is named often is read once, by whatever name, and each use counts.
+    (pathlib.Path(folder) / "matrix.mtx").write_text("%%MatrixMarket matrix array real general\n500 500\n" + "1.5\n" * 250000)
+    for count, code in ((3, 0), (20, 3), (1000, 3)):
+        path = pathlib.Path(folder) / f"named-{count}.toml"
+        path.write_text(BODY + "[parameters]\n" + "".join('a%d = { file = "%smatrix.mtx" }\n' % (i, "./" * (i % 9)) for i in range(count)))
+        got, out, err, used = run("check", str(path))
+        check(got == code and (slow or used < 2), f"a data file named {count} times: exit {got}, {used:.2f} s: {err[-300:]}")
+        check(code == 0 or "more than 1000000 numbers" in err, f"a data file named {count} times: {err[-300:]}")
 
     # Fifty thousand parameters, each of the one before: a megabyte, compiled and written with the run in the time of its length.
     path = pathlib.Path(folder) / "chain.toml"

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Rows = std::vector<std::vector<double>>;
 
-class DataFiles : public ::testing::Test {
+class DataFilesOfAModel : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("judder-data-" + std::to_string(getpid()));
@@ -32,7 +32,7 @@ class DataFiles : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(DataFiles, CsvWithAndWithoutNames) {
+TEST_F(DataFilesOfAModel, CsvWithAndWithoutNames) {
   write("a.csv", "time, force\r\n0, 1.5\r\n1, -2e3\r\n");
   write("b.csv", "1\n2\n3\n");
   EXPECT_EQ(read("a.csv").rows, (Rows{{0, 1.5}, {1, -2000}}));
@@ -40,7 +40,7 @@ TEST_F(DataFiles, CsvWithAndWithoutNames) {
 }
 
 // A row above the numbers is one of names: what was meant to be a number is none, and is not passed over.
-TEST_F(DataFiles, AFirstRowThatIsNotNamesIsAnError) {
+TEST_F(DataFilesOfAModel, AFirstRowThatIsNotNamesIsAnError) {
   for (const char* names :
        {"t,F\n", "t [s],\"F, N\"\n", "# t, F\n", "\u03b8,\n", "nanometres,info\n", "-x,+y\n", "Na,e5\n"}) {
     write("good.csv", std::string(names) + "1,2\n");
@@ -56,7 +56,7 @@ TEST_F(DataFiles, AFirstRowThatIsNotNamesIsAnError) {
   }
 }
 
-TEST_F(DataFiles, MatrixMarketForms) {
+TEST_F(DataFilesOfAModel, MatrixMarketForms) {
   write("general.mtx",
         "%%MatrixMarket matrix coordinate real general\n% a comment\n\n2 3 3\n1 1 1.5\n2 3 -4\n1 2 1e-3\n");
   write("symmetric.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 3\n2 1 7\n");
@@ -70,7 +70,7 @@ TEST_F(DataFiles, MatrixMarketForms) {
   EXPECT_EQ(read("half.mtx").rows, (Rows{{1, 2}, {2, 3}}));
 }
 
-TEST_F(DataFiles, MalformedFilesNameTheirLine) {
+TEST_F(DataFilesOfAModel, MalformedFilesNameTheirLine) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"1,2\n3,x\n", "bad, line 2: 'x' is not a finite number"},
       {"1,2\n3,\n", "bad, line 2: '' is not a finite number"},
@@ -97,7 +97,7 @@ TEST_F(DataFiles, MalformedFilesNameTheirLine) {
   }
 }
 
-TEST_F(DataFiles, NothingOutsideTheFolderIsRead) {
+TEST_F(DataFilesOfAModel, NothingOutsideTheFolderIsRead) {
   std::ofstream(folder_ / "secret.csv") << "1\n";
   std::ofstream(folder_ / "inside-not.csv") << "1\n";
   write("deeper/good.csv", "1\n2\n");
@@ -119,7 +119,7 @@ TEST_F(DataFiles, NothingOutsideTheFolderIsRead) {
   EXPECT_FALSE(read_number_file({}, "good.csv").problem.empty());
 }
 
-TEST_F(DataFiles, SizesAreBounded) {
+TEST_F(DataFilesOfAModel, SizesAreBounded) {
   write("large.csv", std::string(kMaxDataBytes + 1, '1'));
   EXPECT_NE(read("large.csv").problem.find("larger than 16 MiB"), std::string::npos);
   std::string many;
@@ -130,7 +130,7 @@ TEST_F(DataFiles, SizesAreBounded) {
   EXPECT_NE(read("announced.mtx").problem.find("line 2"), std::string::npos);
 }
 
-TEST_F(DataFiles, FillParametersTablesAndMatrices) {
+TEST_F(DataFilesOfAModel, FillParametersTablesAndMatrices) {
   write("list.csv", "1\n2\n3\n");
   write("matrix.csv", "1,2\n3,4\n");
   write("curve.csv", "t,F\n0,1\n2,5\n");
@@ -154,6 +154,30 @@ TEST_F(DataFiles, FillParametersTablesAndMatrices) {
   EXPECT_EQ(spec.matrices.mass.rows[0][1].number, 0.0);
   ASSERT_EQ(spec.matrices.load.rows.size(), 1U);
   EXPECT_EQ(spec.matrices.load.rows[0][1].number, 8.0);
+}
+
+// A file of forty bytes is a matrix of 250 000 numbers each time a model names it.
+TEST_F(DataFilesOfAModel, EveryUseOfAFileCountsAgainstTheLimitOfTheModel) {
+  write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n500 500 1\n1 2 5\n");
+  DataFiles files(folder_ / "inside");
+  for (const char* name : {"wide.mtx", "./wide.mtx", "deeper/.././wide.mtx", "././wide.mtx", "wide.mtx"}) {
+    const NumberTable table = files.read(name);
+    if (std::string(name).find("..") != std::string::npos) {
+      EXPECT_NE(table.problem, "");
+      continue;
+    }
+    ASSERT_EQ(table.problem, "") << name;
+    EXPECT_EQ(table.rows[0][1], 5);
+  }
+  EXPECT_NE(files.read("./wide.mtx").problem.find("./wide.mtx: with it the data of this model are more than"),
+            std::string::npos);
+}
+
+TEST_F(DataFilesOfAModel, AFaultOfAFileIsToldByTheNameThatWasUsed) {
+  write("bad.csv", "1\n2,3\n");
+  DataFiles files(folder_ / "inside");
+  EXPECT_EQ(files.read("bad.csv").problem.rfind("bad.csv, line 2: ", 0), 0U);
+  EXPECT_EQ(files.read("./bad.csv").problem.rfind("./bad.csv, line 2: ", 0), 0U);
 }
 
 }  // namespace
