@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/model/friction.hpp"
 
 namespace judder::model {
@@ -90,7 +91,7 @@ std::string describe(const Compiled& compiled) {
   Workspace work(system);
   const bool numbers = system.motion(work);
   Lines out;
-  if (!compiled.title.empty()) out.text = compiled.title + "\n";
+  if (!compiled.title.empty()) out.text = printable_name(compiled.title, 200) + "\n";
 
   Rows rows;
   if (n > 0) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 
 namespace judder::report {
 namespace {
@@ -16,7 +17,9 @@ using io::Column;
 using io::Event;
 using io::RunData;
 
-constexpr std::size_t kMostPanels = 6;  // more quantities than this share one panel
+constexpr std::size_t kMostPanels = 6;   // more quantities than this share one panel
+constexpr std::size_t kMostLevels = 60;  // of a column of words; the last one stands for all others
+constexpr std::size_t kLongestLabel = 60;
 constexpr std::size_t kMostLines = 12;  // in a shared panel
 
 struct KindOfEvent {
@@ -40,11 +43,15 @@ constexpr std::array<KindOfEvent, 14> kKinds = {{{"impact", Symbol::triangle_dow
                                                  {"graze", Symbol::cross},
                                                  {"watch", Symbol::diamond}}};
 
+// At these velocities jump.
+constexpr std::array<std::string_view, 4> kJumps = {"impact", "tangential-impact", "accumulation",
+                                                    "painleve"};
+
 bool is_numbers(const Column& column) { return column.words.empty(); }
 
 std::string tip_of(const Event& event) {
-  std::string tip = event.kind + ' ' + event.where;
-  if (!event.detail.empty()) tip += ": " + event.detail;
+  std::string tip = printable_name(event.kind + ' ' + event.where);
+  if (!event.detail.empty()) tip += ": " + printable_name(event.detail);
   return tip + "\nt = " + to_text(event.time, 9);
 }
 
@@ -59,24 +66,36 @@ std::vector<std::size_t> rows_after_events(const RunData& run) {
   return rows;
 }
 
-// The value of a column at a time: the limit after it where a row has that time, else between two rows.
-double value_at(const std::vector<double>& times, const std::vector<double>& values, double time) {
+// The value of a column at a time: the limit after it where a row has that time, else between two rows. There is none between rows between which the
+// motion jumps: nothing on the line from the one to the other is a state of it.
+double value_at(const std::vector<double>& times, const std::vector<double>& values, double time,
+                const std::vector<double>& jumps) {
   const auto after = std::upper_bound(times.begin(), times.end(), time);
   if (after == times.begin() || times.size() != values.size())
     return std::numeric_limits<double>::quiet_NaN();
   const auto i = static_cast<std::size_t>(after - times.begin());
-  if (times[i - 1] == time || after == times.end()) return values[i - 1];
+  if (times[i - 1] == time) return values[i - 1];
+  if (after == times.end()) return std::numeric_limits<double>::quiet_NaN();
+  const auto jump = std::upper_bound(jumps.begin(), jumps.end(), times[i - 1]);
+  if (jump != jumps.end() && *jump < times[i]) return std::numeric_limits<double>::quiet_NaN();
   const double share = (time - times[i - 1]) / (times[i] - times[i - 1]);
   return values[i - 1] + share * (values[i] - values[i - 1]);
 }
 
-void mark_events(Panel& panel, const RunData& run, const Column& abscissa, const Column* ordinate) {
+// Returns how many events of the run could not be marked.
+std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa, const Column* ordinate) {
   const Column* time = run.find("t");
   std::vector<std::string> names;
   for (const KindOfEvent& kind : kKinds) {
     panel.mark_kinds.push_back({std::string(kind.name), kind.symbol});
     names.emplace_back(kind.name);
   }
+  std::size_t left_out = 0;
+  std::vector<double> jumps;
+  for (const Event& event : run.events) {
+    if (std::find(kJumps.begin(), kJumps.end(), event.kind) != kJumps.end()) jumps.push_back(event.time);
+  }
+  std::sort(jumps.begin(), jumps.end());
   for (const Event& event : run.events) {
     auto kind = std::find(names.begin(), names.end(), event.kind);
     if (kind == names.end()) {
@@ -89,13 +108,17 @@ void mark_events(Panel& panel, const RunData& run, const Column& abscissa, const
     mark.tip = tip_of(event);
     mark.x = event.time;
     if (ordinate != nullptr) {
-      if (time == nullptr) continue;
-      mark.x = value_at(time->numbers, abscissa.numbers, event.time);
-      mark.y = value_at(time->numbers, ordinate->numbers, event.time);
-      if (!std::isfinite(mark.y)) continue;
+      if (time == nullptr) return run.events.size();
+      mark.x = value_at(time->numbers, abscissa.numbers, event.time, jumps);
+      mark.y = value_at(time->numbers, ordinate->numbers, event.time, jumps);
+      if (!std::isfinite(mark.x) || !std::isfinite(mark.y)) {
+        ++left_out;
+        continue;
+      }
     }
     panel.marks.push_back(std::move(mark));
   }
+  return left_out;
 }
 
 class Builder {
@@ -133,8 +156,16 @@ class Builder {
     }
     if (figure.panels.empty()) return;
     figure.shared_x = true;
-    if (events_shown())
-      mark(figure.panels.front(), plot[0], over_time ? "" : numbers.empty() ? "" : numbers.front());
+    if (events_shown()) {
+      const std::size_t left_out = mark(figure.panels.front(), plot[0],
+                                        over_time         ? ""
+                                        : numbers.empty() ? ""
+                                                          : numbers.front());
+      if (left_out > 0)
+        problems_.push_back(name + ": " + std::to_string(left_out) + " of " +
+                            std::to_string(runs_.front().events.size()) +
+                            " events are not marked: the motion jumps there, and no row stands at the time");
+    }
     share_hairlines(figure);
     add(std::move(name), std::move(figure));
   }
@@ -158,7 +189,7 @@ class Builder {
                            " columns";
       }
     }
-    if (events_shown()) mark(figure.panels.front(), "t", "");
+    if (events_shown()) static_cast<void>(mark(figure.panels.front(), "t", ""));
     share_hairlines(figure);
     add(std::move(name), std::move(figure));
   }
@@ -187,10 +218,10 @@ class Builder {
                             double height) const {
     Panel out;
     out.height = height;
-    out.x.label = abscissa;
+    out.x.label = printable_name(abscissa);
     out.x.tight = abscissa == "t";
     const bool one_column = ordinates.size() == 1;
-    if (one_column) out.y.label = ordinates.front();
+    if (one_column) out.y.label = printable_name(ordinates.front());
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       for (std::size_t c = 0; c < ordinates.size(); ++c) {
         const Column* x = runs_[r].find(abscissa);
@@ -205,6 +236,7 @@ class Builder {
         if (runs_.size() > 1 && one_column) series.label = runs_[r].name;
         if (runs_.size() > 1 && !one_column) series.label = ordinates[c] + " (" + runs_[r].name + ")";
         if (runs_.size() == 1 && !one_column) series.label = ordinates[c];
+        series.label = printable_name(series.label, kLongestLabel);
         out.series.push_back(std::move(series));
       }
     }
@@ -214,9 +246,9 @@ class Builder {
   // Words as levels, in the order in which they appear; constant until the next row says otherwise.
   [[nodiscard]] Panel words(const std::string& abscissa, const std::string& name) const {
     Panel out;
-    out.x.label = abscissa;
+    out.x.label = printable_name(abscissa);
     out.x.tight = abscissa == "t";
-    out.y.label = name;
+    out.y.label = printable_name(name);
     std::vector<std::string>& levels = out.y.categories;
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       const Column* x = runs_[r].find(abscissa);
@@ -225,10 +257,12 @@ class Builder {
       Series series;
       series.colour = static_cast<int>(r);
       series.width = 2.5;
-      if (runs_.size() > 1) series.label = runs_[r].name;
+      if (runs_.size() > 1) series.label = printable_name(runs_[r].name, kLongestLabel);
       for (std::size_t i = 0; i < std::min(x->numbers.size(), y->words.size()); ++i) {
         auto level = std::find(levels.begin(), levels.end(), y->words[i]);
-        if (level == levels.end()) level = levels.insert(levels.end(), y->words[i]);
+        if (level == levels.end() && levels.size() == kMostLevels) level = std::prev(level);
+        if (level == levels.end())
+          level = levels.insert(level, levels.size() + 1 == kMostLevels ? "…" : y->words[i]);
         const auto height = static_cast<double>(level - levels.begin());
         if (!series.y.empty() && series.y.back() != height) {
           series.x.push_back(x->numbers[i]);
@@ -241,15 +275,16 @@ class Builder {
       out.series.push_back(std::move(series));
     }
     out.height = std::max(40.0, 22.0 * static_cast<double>(levels.size()));
+    for (std::string& level : levels) level = printable_name(level, kLongestLabel);
     return out;
   }
 
   // Lanes above a time series; with an ordinate, marks on its curve.
-  void mark(Panel& panel, const std::string& abscissa, const std::string& ordinate) const {
+  std::size_t mark(Panel& panel, const std::string& abscissa, const std::string& ordinate) const {
     const RunData& run = runs_.front();
     const Column* x = run.find(abscissa);
     const Column* y = ordinate.empty() ? nullptr : run.find(ordinate);
-    if (x != nullptr && (abscissa == "t" || y != nullptr)) mark_events(panel, run, *x, y);
+    return x != nullptr && (abscissa == "t" || y != nullptr) ? mark_events(panel, run, *x, y) : 0;
   }
 
   // The panels below the first get the same thin lines, without lanes of their own.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "layout.hpp"
 #include "svg_text.hpp"
 #include "thin.hpp"
@@ -25,7 +26,8 @@ constexpr std::array<std::string_view, 7> kPalette = {"#0072B2", "#D55E00", "#00
                                                       "#E69F00", "#56B4E9", "#000000"};
 
 constexpr std::size_t kMostHairlines = 60;  // beyond this they would be a grey wash
-constexpr std::size_t kMostTips = 400;      // beyond this nobody points at a single mark
+constexpr std::size_t kLongestTitle = 200;
+constexpr std::size_t kMostTips = 400;  // beyond this nobody points at a single mark
 
 std::string colour_of(int number) {
   return std::string(kPalette[static_cast<std::size_t>(number) % kPalette.size()]);
@@ -426,7 +428,7 @@ std::string to_svg(const Figure& figure) {
                    {"class", "judder-figure"},  // io::kFigureMark: figures may be replaced by figures
                    {"role", "img"},
                    {"font-family", std::string(kFont)}});
-  if (!figure.title.empty()) svg.title(figure.title);
+  if (!figure.title.empty()) svg.title(printable_name(figure.title, kLongestTitle));
   svg.leaf("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
   double base = 14 + kTitleSize - 3;
   if (!figure.title.empty()) {

@@ -6,16 +6,19 @@
 #include <cmath>
 #include <cstddef>
 
+#include "judder/core/printable.hpp"
+
 namespace judder::report {
 namespace {
 
+constexpr std::size_t kLongestLine = 200;  // characters; no picture is wide enough for more
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // Length of the UTF-8 sequence at the start of `text`, or 0 if there is none that XML 1.0 allows.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
+  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' ? 1 : 0;
   const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
   if (length == 0 || first > 0xF4 || text.size() < length) return 0;
   unsigned code = first & (0xFFU >> (length + 1));
@@ -24,9 +27,10 @@ std::size_t character_length(std::string_view text) {
     code = (code << 6U) | (byte(i) & 0x3FU);
   }
   const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  // Allowed by XML but obeyed by viewers and terminals: C1 controls and marks of direction.
-  const bool obeyed = (code >= 0x80 && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
-                      (code >= 0x2066 && code <= 0x2069) || code == 0x200E || code == 0x200F;
+  // Allowed by XML but obeyed by viewers and terminals: C1 controls, ends of lines and marks of direction.
+  const bool obeyed = (code >= 0x80 && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+                      (code >= 0x2066 && code <= 0x2069) || code == 0x200E || code == 0x200F ||
+                      code == 0x61C || code == 0xFEFF;
   const bool forbidden =
       obeyed || (code >= 0xD800 && code <= 0xDFFF) || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
   return overlong || forbidden ? 0 : length;
@@ -134,7 +138,7 @@ void SvgWriter::text(double x, double y, std::string_view content, double font_s
                  {"font-weight", bold ? "600" : ""},
                  {"fill", std::string(colour)}});
   out_ += '>';
-  out_ += escaped(content);
+  out_ += escaped(printable_name(content, kLongestLine));
   out_ += "</text>\n";
 }
 
@@ -154,7 +158,7 @@ void SvgWriter::power_of_ten(double x, double y, std::string_view before, std::s
 
 void SvgWriter::title(std::string_view content) {
   out_ += "<title>";
-  out_ += escaped(content);
+  out_ += escaped(printable(content));
   out_ += "</title>\n";
 }
 

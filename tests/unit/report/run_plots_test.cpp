@@ -102,6 +102,38 @@ TEST(RunPlots, AnEventBetweenTwoRowsIsPlacedBetweenThem) {
   EXPECT_DOUBLE_EQ(plots.figures[0].figure.panels[0].marks[0].y, -0.5);
 }
 
+// Between a row before an impact and one behind it there is no state of the motion; nor for another event in the same gap.
+TEST(RunPlots, NothingIsMarkedOnALineAcrossAJump) {
+  RunData run = ball();
+  run.events = {{0.25, "impact", "c", "", 0, {}, 0, 0, 0},
+                {0.3, "watch", "w", "up", 0, {}, 0, 0, 0},
+                {1e9, "watch", "w", "up", 0, {}, 0, 0, 0}};
+  const RunPlots plots = plots_of_run({&run, 1}, {{"y", "y'"}});
+  EXPECT_TRUE(plots.figures[0].figure.panels[0].marks.empty());
+  ASSERT_EQ(plots.problems.size(), 1U);
+  EXPECT_EQ(plots.problems[0].rfind("plot-1: 3 of 3 events are not marked", 0), 0U) << plots.problems[0];
+  const RunPlots over_time = plots_of_run({&run, 1}, {{"t", "y"}});
+  EXPECT_EQ(over_time.figures[0].figure.panels[0].marks.size(), 3U);
+  EXPECT_DOUBLE_EQ(over_time.figures[0].figure.panels[0].marks[0].x, 0.25);
+}
+
+// A table of a stranger: words without end, names that are no line.
+TEST(RunPlots, LevelsAreFewAndNamesAreLines) {
+  RunData run;
+  run.columns = {{"t", {}, {}}, {"word\n\u202e\x1b", {}, {}}};
+  for (int i = 0; i < 5000; ++i) {
+    run.columns[0].numbers.push_back(i);
+    run.columns[1].words.push_back("w" + std::to_string(i) + std::string(500, 'x'));
+  }
+  const RunPlots plots = plots_of_run({&run, 1}, {{"t", run.columns[1].name}});
+  const Panel& words = plots.figures[0].figure.panels[0];
+  EXPECT_EQ(words.y.categories.size(), 60U);
+  EXPECT_EQ(words.y.categories.back(), "…");
+  EXPECT_LT(words.y.categories.front().size(), 100U);
+  EXPECT_EQ(words.y.label, "word\\x0a\\u202e\\x1b");
+  EXPECT_EQ(words.series[0].y.back(), 59);
+}
+
 TEST(RunPlots, WordsGetAPanelWithOneLevelPerWord) {
   const RunData run = ball();
   const RunPlots plots = plots_of_run({&run, 1}, {{"t", "N", "mode(floor)"}});

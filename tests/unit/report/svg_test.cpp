@@ -160,6 +160,18 @@ TEST(Svg, AnyTextStaysText) {
   EXPECT_EQ(seen, 7) << "title, subtitle, two axes, series, lane, mark";
 }
 
+// Ends of lines and marks of direction are no part of a line of text, and a name of any length has an end.
+TEST(Svg, TitlesAreOneLineOfBoundedLength) {
+  Figure figure = one_panel(sine(20));
+  figure.title = "a\r\nb\u2028c\u202ed\u009be" + std::string(100000, 'x');
+  figure.panels[0].y.label = figure.title;
+  const std::string svg = to_svg(figure);
+  EXPECT_LT(svg.size(), 20000U);
+  for (const char* raw : {"\r", "\u2028", "\u202e", "\u009b"}) EXPECT_EQ(svg.find(raw), std::string::npos);
+  const Element root = parse(svg);
+  EXPECT_TRUE(root.all("title").front()->text.starts_with("a\\x0d\\x0ab\\u2028c"));
+}
+
 TEST(Svg, EscapingKeepsGoodTextAndReplacesWhatXmlForbids) {
   EXPECT_EQ(escaped("é − 漢 𝛾"), "é − 漢 𝛾");
   EXPECT_EQ(escaped(std::string("a\0b", 3)),
