@@ -48,6 +48,9 @@ int list_names(const io::ModelRequest& request, const std::string& which, bool j
 }  // namespace
 
 int run_check(const Arguments& arguments) {
+  for (const char* unread : {"--variant", "--set", "--work", "--engine"}) {
+    if (!not_both(arguments, "--names", unread)) return kUsage;
+  }
   const auto request = model_request(arguments);
   if (!request) return kUsage;
   if (arguments.has("--names"))
@@ -55,7 +58,10 @@ int run_check(const Arguments& arguments) {
   const io::LoadedModel loaded = io::check_model(*request);
   if (arguments.has("--json")) {
     const std::string problems = io::diagnostics_json(loaded.diagnostics, loaded.file.name, loaded.file.text);
-    const int code = !loaded.file.opened ? kInputOutput : loaded.ok() ? kDone : kModelInvalid;
+    const int code = loaded.compiled.cancelled ? kInterrupted
+                     : !loaded.file.opened     ? kInputOutput
+                     : loaded.ok()             ? kDone
+                                               : kModelInvalid;
     const std::string text = render(loaded.diagnostics, loaded.file.name, loaded.file.text, false);
     print(code == kDone ? problems : io::error_json(code, text, problems));
     return code;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -47,6 +49,7 @@ std::vector<Option> model_options(std::vector<Option> more) {
 std::optional<io::ModelRequest> model_request(const Arguments& arguments) {
   io::ModelRequest request;
   request.file = arguments.positionals.front();
+  request.cancel = &interrupted();
   request.variants = arguments.all("--variant");
   request.engine = arguments.text("--engine");
   if (arguments.has("--engine") && !known_engine(request.engine)) return std::nullopt;
@@ -93,22 +96,79 @@ class NoNames final : public expr::Environment {
 
 }  // namespace
 
-std::optional<double> read_value(const std::string& text) {
+std::optional<double> read_value(const std::string& text, std::string* why) {
   if (const auto number = parse_number(text)) return number;
   std::vector<expr::Problem> problems;
+  const auto refused = [&]() -> std::optional<double> {
+    if (why != nullptr && !problems.empty()) *why = problems.front().message;
+    return std::nullopt;
+  };
   const auto tree = expr::parse(text, problems);
-  if (!tree) return std::nullopt;
+  if (!tree) return refused();
   expr::Graph graph;
   Work work;
   graph.limit(&work);
   NoNames none;
   try {
     const auto node = expr::lower(*tree, graph, none, {}, problems);
-    if (!node || !graph.is_constant(*node)) return std::nullopt;
+    if (!node || !graph.is_constant(*node) || !std::isfinite(graph.value(*node))) return refused();
     return graph.value(*node);
   } catch (const WorkStopped&) {
     return std::nullopt;
   }
+}
+
+bool read_number(const Arguments& arguments, const std::string& option, std::optional<double>& target) {
+  if (!arguments.has(option)) return true;
+  std::string why;
+  target = read_value(arguments.text(option), &why);
+  if (!target)
+    usage_error(option + " needs a finite number, not '" + arguments.text(option) + "'" +
+                (why.empty() ? "" : ": " + why));
+  return target.has_value();
+}
+
+bool means_something(const Arguments& arguments, const std::vector<std::string>& options,
+                     const std::string& needed) {
+  if (arguments.has(needed)) return true;
+  for (const std::string& option : options) {
+    if (!arguments.has(option)) continue;
+    usage_error(option + " says nothing without " + needed);
+    return false;
+  }
+  return true;
+}
+
+bool not_both(const Arguments& arguments, const std::string& one, const std::string& other) {
+  if (!arguments.has(one) || !arguments.has(other)) return true;
+  usage_error(one + " and " + other + " exclude one another");
+  return false;
+}
+
+namespace {
+
+std::atomic<bool> signalled{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void interrupt(int number) {
+  signalled = true;
+  std::signal(number, SIG_DFL);
+}
+
+}  // namespace
+
+std::atomic<bool>& interrupted() { return signalled; }
+
+// From the keyboard, from who ends a session, from a terminal that goes away; the last one may have been told to pass the program by (nohup).
+void catch_signals() {
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  if (std::signal(SIGHUP, interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+int was_interrupted() {
+  print_message("judder: interrupted\n");
+  return kInterrupted;
 }
 
 namespace {
@@ -148,6 +208,7 @@ int report(const io::LoadedModel& loaded) {
     said().add(render(loaded.diagnostics, loaded.file.name, loaded.file.text, false));
     said().problems = io::diagnostics_json(loaded.diagnostics, loaded.file.name, loaded.file.text);
   }
+  if (loaded.compiled.cancelled) return kInterrupted;
   if (!loaded.file.opened) return kInputOutput;
   if (loaded.misused) return kUsage;
   return loaded.ok() ? kDone : kModelInvalid;

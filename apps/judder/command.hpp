@@ -1,6 +1,7 @@
 // What a verb is: its arguments described once, from which come parsing, help and completion; and the function that does it.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
@@ -82,8 +83,22 @@ int report(const io::LoadedModel& loaded);
 
 /// True if there is an engine of that name; after false a usage error has been printed.
 [[nodiscard]] bool known_engine(const std::string& engine);
-/// A number, or an expression of numbers and pi: 2*pi.
-[[nodiscard]] std::optional<double> read_value(const std::string& text);
+/// A number, or an expression of numbers and pi: 2*pi. Otherwise why it is none, if `why` is given.
+[[nodiscard]] std::optional<double> read_value(const std::string& text, std::string* why = nullptr);
+/// The number of an option, nothing if it is not given. False after a usage error, which has been printed.
+[[nodiscard]] bool read_number(const Arguments& arguments, const std::string& option,
+                               std::optional<double>& target);
+/// False after a usage error: one of `options` is given, and `needed`, without which it says nothing, is not.
+[[nodiscard]] bool means_something(const Arguments& arguments, const std::vector<std::string>& options,
+                                   const std::string& needed);
+/// False after a usage error: both are given, and only one can have its way.
+[[nodiscard]] bool not_both(const Arguments& arguments, const std::string& one, const std::string& other);
+
+/// Set by SIGINT, SIGTERM or SIGHUP, from catch_signals on. The first signal asks to stop, a second one of its kind ends the program as usual.
+[[nodiscard]] std::atomic<bool>& interrupted();
+void catch_signals();
+/// Says so; returns kInterrupted.
+int was_interrupted();
 
 /// To standard output and standard error. Whatever stands in the text, a terminal obeys none of it: control characters are shown as text.
 void print(const std::string& text);

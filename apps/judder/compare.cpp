@@ -45,10 +45,7 @@ int run_compare(const Arguments& arguments) {
   if (!read_numbers(arguments, "--tolerances", 1e-14, 1e-2, request.options.tolerances) ||
       !read_numbers(arguments, "--steps", 1e-300, 1e300, request.options.steps))
     return kUsage;
-  if (arguments.has("--until")) {
-    request.until = read_value(arguments.text("--until"));
-    if (!request.until) return usage_error("--until needs a number, not '" + arguments.text("--until") + "'");
-  }
+  if (!read_number(arguments, "--until", request.until)) return kUsage;
 
   // Asked before the work is done.
   constexpr std::string_view kMark = "engine,tolerance,step,events,agree,";
@@ -60,6 +57,7 @@ int run_compare(const Arguments& arguments) {
   }
   const io::CompareReport comparison = io::compare_engines(request);
   const int model_code = report(comparison.model);
+  if (interrupted()) return was_interrupted();
   if (!comparison.done) return model_code == kDone ? kModelInvalid : model_code;
   if (const std::string file = arguments.text("--output"); !file.empty()) {
     const io::FileStatus status = io::write_text_file(file, io::compare_csv(comparison), kMark);

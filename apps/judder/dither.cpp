@@ -1,6 +1,7 @@
 #include "judder/io/dither.hpp"
 
 #include "judder/core/number.hpp"
+#include "judder/io/ranges.hpp"
 #include "judder/report/dither_plot.hpp"
 #include "verbs.hpp"
 
@@ -15,17 +16,18 @@ int run_dither(const Arguments& arguments) {
   if (arguments.has("--speeds")) {
     request.speeds = io::parse_dither_range(arguments.text("--speeds"));
     if (!request.speeds)
-      return usage_error("--speeds needs a range, not '" + arguments.text("--speeds") + "'",
-                         "for example 0:1:101");
+      return usage_error(
+          "--speeds: " + io::range_problem(arguments.text("--speeds"), io::kMostDitherValues, false),
+          "for example 0:1:101");
   }
-  if (arguments.has("--speed")) {
-    request.speed = parse_number(arguments.text("--speed"));
-    if (!request.speed) return usage_error("--speed needs a number, not '" + arguments.text("--speed") + "'");
-  }
+  if (!read_number(arguments, "--speed", request.speed) ||
+      !read_number(arguments, "--until", request.until) ||
+      !means_something(arguments, {"--until", "--filter"}, "--simulate"))
+    return kUsage;
   if (arguments.has("--map")) {
     const auto axes = io::parse_dither_map(arguments.text("--map"));
     if (!axes)
-      return usage_error("--map needs two axes, not '" + arguments.text("--map") + "'",
+      return usage_error(io::dither_map_problem(arguments.text("--map")),
                          "for example speed,W or speed=0.1:0.8:71,W=0:1:101");
     request.map = *axes;
   }
@@ -37,10 +39,6 @@ int run_dither(const Arguments& arguments) {
     request.harmonics = static_cast<int>(*harmonics);
   }
   request.simulate = arguments.has("--simulate");
-  if (arguments.has("--until")) {
-    request.until = read_value(arguments.text("--until"));
-    if (!request.until) return usage_error("--until needs a number, not '" + arguments.text("--until") + "'");
-  }
   const std::string filter = arguments.text("--filter", "mean");
   if (filter != "mean" && filter != "butterworth")
     return usage_error("there is no filter '" + filter + "'", "there are: mean, butterworth");
@@ -48,6 +46,7 @@ int run_dither(const Arguments& arguments) {
 
   const io::DitherReport found = io::dither_model(request);
   if (const int code = report(found.model); code != kDone) return code;
+  if (interrupted()) return was_interrupted();
   if (!found.problem.message.empty()) return usage_error(found.problem.message, found.problem.help);
   print(arguments.has("--json") ? io::dither_json(found) : io::dither_text(found));
   if (!arguments.has("--output")) return found.run && !found.run->status.ok() ? kEndedEarly : kDone;

@@ -31,6 +31,7 @@ int run_gallery(const Arguments& arguments) {
   if (folder.empty()) return no_gallery();
   const std::vector<io::GalleryModel> models = io::list_gallery(folder);
   if (arguments.positionals.empty()) {
+    if (arguments.has("--output")) return usage_error("--output says nothing without NAME");
     if (arguments.has("--json")) {
       print(io::gallery_json(models));
       return kDone;

@@ -8,6 +8,7 @@
 
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
+#include "judder/io/ranges.hpp"
 #include "judder/report/impact_figure.hpp"
 #include "judder/report/svg.hpp"
 #include "verbs.hpp"
@@ -20,6 +21,13 @@ std::filesystem::path output_file(const std::string& output, const std::string& 
                                   const std::string& name) {
   const std::filesystem::path path = output;
   return path.extension() == extension ? path : path / (name + extension);
+}
+
+std::string sweep_problem(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return "--sweep needs NAME=FROM:TO:COUNT, not '" + text + "'";
+  return "--sweep: " + io::range_problem(text.substr(equals + 1), io::kMostSweepValues, true);
 }
 
 int write_failed(const io::FileStatus& status) {
@@ -79,6 +87,7 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
   double done = 0;
   analysis::ImpactSweep sweep = analysis::sweep_impacts(
       loaded.file.spec, io::compile_options(request), parameters, [&](const analysis::SweepPoint& point) {
+        if (interrupted()) return false;
         if (done == 0) first_reason = point.impacts.reason;
         if (!point.problem.empty()) {
           problem =
@@ -102,6 +111,7 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
         return !to_file || table.status().ok();
       });
   if (terminal) print_own_message("\r\x1b[K");
+  if (interrupted()) return was_interrupted();
   if (!problem.empty()) {
     print_message("judder: " + problem + "\n");
     return kModelInvalid;
@@ -133,12 +143,23 @@ int run_impact(const Arguments& arguments) {
   std::vector<analysis::Sweep> parameters;
   for (const std::string& text : arguments.all("--sweep")) {
     const auto sweep = io::parse_sweep(text);
-    if (!sweep)
-      return usage_error("--sweep needs NAME=FROM:TO:COUNT, not '" + text + "'",
-                         "for example --sweep mu=0:1:11");
+    if (!sweep) return usage_error(sweep_problem(text), "for example --sweep mu=0:1:11");
     parameters.push_back(*sweep);
   }
   if (parameters.size() > 2) return usage_error("--sweep may be given once or twice");
+  if (parameters.size() == 2 && parameters[0].name == parameters[1].name)
+    return usage_error("--sweep is given twice for '" + parameters[0].name + "'");
+  // A name that is meant as a file must not become a folder.
+  const std::string wanted = parameters.empty() ? ".svg" : ".csv";
+  const std::filesystem::path output = arguments.text("--output");
+  std::error_code ignored;
+  for (const char* extension : {".svg", ".csv", ".pdf", ".png", ".json", ".txt"}) {
+    if (output.extension() == extension && wanted != extension &&
+        !std::filesystem::is_directory(output, ignored))
+      return usage_error(parameters.empty() ? "-o names the impulse path, an .svg file, or a folder"
+                                            : "-o names the table of the sweep, a .csv file, or a folder",
+                         parameters.empty() ? "a table is written with --sweep" : "");
+  }
   io::ModelRequest first = *request;
   for (const analysis::Sweep& sweep : parameters) {
     model::Named named;

@@ -14,6 +14,8 @@
 
 #include "help.hpp"
 #include "judder/core/diagnostics.hpp"
+#include "judder/core/printable.hpp"
+#include "judder/io/files.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
@@ -115,12 +117,17 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
       return usage_error(verb.positionals[std::min(i, verb.positionals.size() - 1)].name + " is empty",
                          "usage: " + usage_line(verb));
   }
-  // A name with a line end in it is read as two by whoever reads the list of what was written.
+  // A name with a line end in it is read as two by whoever reads the list of what was written, and one with marks of direction as another.
   for (const std::string& output : arguments.all("--output")) {
-    if (std::any_of(output.begin(), output.end(),
-                    [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }))
-      return usage_error("--output has a control character in its name", "choose another name");
+    if (printable_name(output, output.size() + 1) != output)
+      return usage_error("--output has a control character in its name, or bytes that are no text: " + output,
+                         "choose another name");
+    if (const io::FileStatus status = io::refuse_detour(output); !status.ok()) {
+      print_message("judder: " + status.text() + "\n");
+      return kInputOutput;
+    }
   }
+  catch_signals();
   return verb.run(arguments);
 }
 
@@ -132,12 +139,8 @@ int no_such_verb(const std::string& name) {
                      suggestion.empty() ? "judder --help lists them" : "did you mean '" + suggestion + "'?");
 }
 
-/// Whether the words ask for JSON from a verb that has it, however wrong the rest of them may be.
+/// Whether the words ask for JSON, however wrong the rest of them may be: no such verb, or one that has no JSON to give.
 bool wants_json(const std::vector<std::string>& words) {
-  const Verb* const verb = words.empty() ? nullptr : find_verb(words[0]);
-  if (verb == nullptr || std::none_of(verb->options.begin(), verb->options.end(),
-                                      [](const Option& option) { return option.name == "--json"; }))
-    return false;
   const auto end = std::find(words.begin(), words.end(), "--");
   return std::find(words.begin(), end, "--json") != end;
 }
@@ -155,9 +158,7 @@ int run(const std::vector<std::string>& words) {
   }
   const std::string name = words[0] == "--version" ? "version" : words[0];
   if (const Verb* verb = find_verb(name)) {
-    const int code = run_verb(*verb, {words.begin() + 1, words.end()});
-    if (code != kDone && wants_json(words)) print_json_error(code);
-    return code;
+    return run_verb(*verb, {words.begin() + 1, words.end()});
   }
   return no_such_verb(name);
 }
@@ -202,6 +203,7 @@ int main(int count, char** words) {
     const std::vector<std::string> given(words + 1, words + count);
     json = judder::app::wants_json(given);
     const int code = judder::app::run(given);
+    if (json && code != judder::app::kDone) judder::app::print_json_error(code);
     // Output that could not be written (a full disk, a closed pipe) must not look like success.
     if (const std::optional<int> error = judder::app::output_error()) {
       judder::app::print_own_message("judder: standard output cannot be written: " +

@@ -1,6 +1,5 @@
 #include "judder/report/plot_runs.hpp"
 
-#include "judder/core/number.hpp"
 #include "judder/report/law_plot.hpp"
 #include "verbs.hpp"
 
@@ -17,9 +16,9 @@ int plot_law(const Arguments& arguments) {
   request.model = *model;
   if (arguments.positionals.size() == 2) request.law = arguments.positionals[1];
   if (arguments.has("--to")) {
-    const auto to = parse_number(arguments.text("--to"));
-    if (!to || !(*to > 0))
-      return usage_error("--to needs a positive speed, not '" + arguments.text("--to") + "'");
+    std::optional<double> to;
+    if (!read_number(arguments, "--to", to)) return kUsage;
+    if (!(*to > 0)) return usage_error("--to needs a positive speed, not '" + arguments.text("--to") + "'");
     request.to = *to;
   }
   request.output = arguments.text("--output");
@@ -37,6 +36,9 @@ int plot_law(const Arguments& arguments) {
 }  // namespace
 
 int run_plot(const Arguments& arguments) {
+  if (!means_something(arguments, {"--variant", "--set", "--to"}, "--law") ||
+      !not_both(arguments, "--law", "--overlay"))
+    return kUsage;
   if (arguments.has("--law")) return plot_law(arguments);
   report::PlotRequest request;
   request.folders.assign(arguments.positionals.begin(), arguments.positionals.end());
@@ -57,7 +59,9 @@ int run_plot(const Arguments& arguments) {
       return usage_error("-o names a folder; figures are SVG files with names of their own",
                          "judder plot DIR -o figures");
   }
+  request.cancel = &interrupted();
   const report::PlottedFiles plotted = report::plot_runs(request);
+  if (interrupted() && !plotted.status.ok()) return was_interrupted();
   for (const std::filesystem::path& file : plotted.files) print(file.string() + "\n");
   for (const std::string& problem : plotted.problems) print_message("judder: " + problem + "\n");
   if (plotted.status.ok()) return kDone;

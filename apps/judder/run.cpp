@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 
 #include "judder/core/number.hpp"
@@ -13,30 +11,6 @@
 
 namespace judder::app {
 namespace {
-
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-/// The first signal asks the run to stop and write what it has; a second one of the same kind ends the program as usual.
-void interrupt(int number) {
-  interrupted = true;
-  std::signal(number, SIG_DFL);
-}
-
-/// From the keyboard, from who ends a session, from a terminal that goes away; the last one may have been told to pass the program by (nohup).
-void catch_signals() {
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
-  if (std::signal(SIGHUP, interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-}
-
-/// False after a usage error, which has been printed.
-bool read_number(const Arguments& arguments, const std::string& option, std::optional<double>& target) {
-  if (!arguments.has(option)) return true;
-  target = read_value(arguments.text(option));
-  if (!target) usage_error(option + " needs a finite number, not '" + arguments.text(option) + "'");
-  return target.has_value();
-}
 
 void show_progress(double share, long events) {
   std::fprintf(stderr, "\r%3d %%, %ld events", static_cast<int>(100 * share), events);
@@ -65,6 +39,9 @@ int exit_code(const Status& status) {
 int run_run(const Arguments& arguments) {
   const auto model = model_request(arguments);
   if (!model) return kUsage;
+  if (!means_something(arguments, {"--accept-changes"}, "--resume") ||
+      !not_both(arguments, "--summary", "--json"))
+    return kUsage;
   io::RunRequest request;
   request.model = *model;
   if (!read_number(arguments, "--tolerance", request.tolerance) ||
@@ -77,18 +54,15 @@ int run_run(const Arguments& arguments) {
   request.until_periodic = arguments.has("--until-periodic");
   if (request.estimate && request.until_periodic)
     return usage_error("--estimate compares runs of equal length; --until-periodic ends them when it likes");
-  request.cancel = &interrupted;
-  request.model.cancel = &interrupted;
+  request.cancel = &interrupted();
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) request.progress = show_progress;
-  catch_signals();
 
   const io::RunReport run = io::run_model(request);
   if (terminal) print_own_message("\r\x1b[K");
   const int model_code = report(run.model);
   switch (run.stage) {
     case io::RunStage::model_invalid:
-      if (run.model.compiled.cancelled) return kInterrupted;
       return model_code == kDone ? kModelInvalid : model_code;
     case io::RunStage::cannot_resume:
     case io::RunStage::files_failed:

@@ -2,19 +2,23 @@
 
 #include <algorithm>
 
+#include "judder/core/diagnostics.hpp"
 #include "judder/io/gallery.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
 
 int run_verify(const Arguments& arguments) {
+  if (!not_both(arguments, "--quiet", "--json")) return kUsage;
   if (arguments.has("--engine") && !known_engine(arguments.text("--engine"))) return kUsage;
   const std::filesystem::path gallery =
       arguments.has("--gallery") ? std::filesystem::path(arguments.text("--gallery")) : gallery_folder();
   if (gallery.empty()) return no_gallery();
   std::error_code ignored;
   if (!std::filesystem::is_directory(gallery, ignored)) {
-    print_message("judder: " + gallery.string() + ": is not a folder\n");
+    print_message(
+        "judder: " + gallery.string() +
+        (std::filesystem::exists(gallery, ignored) ? ": is not a folder\n" : ": there is no such folder\n"));
     return kInputOutput;
   }
   std::vector<std::string> known;
@@ -32,6 +36,10 @@ int run_verify(const Arguments& arguments) {
       places.push_back({gallery, name});
     else if (std::filesystem::is_regular_file(place / "reference.toml", ignored))
       places.push_back({place.parent_path(), place.filename().string()});
+    else if (arguments.has("--gallery"))
+      return usage_error(
+          "there is no model '" + name + "' with a reference.toml in " + gallery.string(),
+          nearest(name, known).empty() ? std::string() : "did you mean '" + nearest(name, known) + "'?");
     else
       return no_such_model(name, known);
   }
@@ -44,10 +52,12 @@ int run_verify(const Arguments& arguments) {
   }
   analysis::VerifyOptions options;
   options.engine = arguments.text("--engine");
+  options.cancel = &interrupted();
   const bool json = arguments.has("--json");
   std::vector<io::ModelVerification> models;
   for (const Place& place : places) {
     models.push_back(io::verify_model(place.gallery, place.name, options));
+    if (interrupted()) return was_interrupted();
     if (!json) print(io::verification_text(models.back(), arguments.has("--quiet")));
   }
   print(json ? io::verification_json(models) : io::verification_summary(models));

@@ -201,9 +201,25 @@ Averaged averaged_static(FrictionCurve& curve, const Dither& dither, double v) {
   return out;
 }
 
-/// Ranges of [from, to] where `wrong` holds, scanned at count + 1 places.
+/// Beyond that many relaxation times in a step the explicit method for bristles is not stable.
+constexpr double kStiff = 2.5;
+
+/// One over the time in which a bristle relaxes at the slip u.
+double relaxation(FrictionType type, const LawNumbers& law, double u) {
+  if (type != FrictionType::penalty) return law.stiffness * std::abs(u) / law.mu;
+  return law.damping > 0 ? law.stiffness / law.damping : 0;
+}
+
+/// The bristle after the time h at constant slip, by its linear relaxation at z: exact for one that relaxes linearly, at rest in the equilibrium for all.
+double relaxed(FrictionType type, const LawNumbers& law, double u, double z, double h) {
+  const double per_time = relaxation(type, law, u);
+  return z - bristle_rate(type, law, u, z) * std::expm1(-per_time * h) / per_time;
+}
+
+/// Ranges of [from, to] where `wrong` holds, scanned at count + 1 places; what was found so far when `cancel` is set.
 template <class Wrong>
-std::vector<std::pair<double, double>> ranges(double from, double to, int count, const Wrong& wrong) {
+std::vector<std::pair<double, double>> ranges(double from, double to, int count, const Wrong& wrong,
+                                              const std::atomic<bool>* cancel = nullptr) {
   std::vector<std::pair<double, double>> out;
   const auto border = [&](double a, double b, bool at_a) {
     for (int i = 0; i < 60; ++i) {
@@ -215,6 +231,7 @@ std::vector<std::pair<double, double>> ranges(double from, double to, int count,
   bool before = false;
   double last = from;
   for (int i = 0; i <= count; ++i) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) break;
     const double x = from + (to - from) * i / count;
     const bool now = wrong(x);
     if (i == 0 && now) out.push_back({x, x});
@@ -289,6 +306,7 @@ double memoryless_mean(FrictionCurve& curve, const Dither& dither, double v) {
 
 double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps) {
   if (!curve.has_bristle() || dither.wave == Wave::none) return averaged(curve, dither, v).resistance;
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const double h = 2 * kPi / dither.frequency / steps;
   // At the ends of a step the wave is taken as its limit from inside: a square wave jumps between steps.
   const auto slip = [&](int step, double part) {
@@ -303,10 +321,15 @@ double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps
       const LawNumbers a = curve.at(u0), b = curve.at(u1), c = curve.at(u2);
       const double k1 = bristle_rate(curve.type(), a, u0, z);
       const double k2 = bristle_rate(curve.type(), b, u1, z + 0.5 * h * k1);
-      const double middle = z + 0.5 * h * k2;
+      double middle = z + 0.5 * h * k2;
       const double k3 = bristle_rate(curve.type(), b, u1, middle);
       const double k4 = bristle_rate(curve.type(), c, u2, z + h * k3);
-      const double next = z + h * (k1 + 2 * k2 + 2 * k3 + k4) / 6;
+      double next = z + h * (k1 + 2 * k2 + 2 * k3 + k4) / 6;
+      // A bristle that relaxes within a step: the method above would blow up where this one goes to the equilibrium.
+      if (h * relaxation(curve.type(), b, u1) > kStiff) {
+        middle = relaxed(curve.type(), b, u1, z, 0.5 * h);
+        next = relaxed(curve.type(), b, u1, z, h);
+      }
       sum += (resistance(curve.type(), a, u0, z) + 4 * resistance(curve.type(), b, u1, middle) +
               resistance(curve.type(), c, u2, next)) /
              6;
@@ -314,31 +337,51 @@ double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps
     }
     return z;
   };
-  double z = averaged(curve, dither, v).bristle;
   if (curve.type() == FrictionType::lugre) {
     // The period maps z linearly.
     const double at_zero = period(0), at_one = period(1);
     static_cast<void>(period(at_zero / (1 - (at_one - at_zero))));
     return sum / steps;
   }
-  double before = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 10000; ++i) {
+  double z = averaged(curve, dither, v).bristle, before = std::numeric_limits<double>::infinity();
+  double low = -before, high = before, change_low = 0, change_high = 0;
+  // Once around moves z towards the motion that repeats, and never past it: what lies between is kept as a bracket. Where that is slow (a bristle
+  // that only bends for many periods) the secant through its ends, or its middle, is faster.
+  constexpr int kPatience = 40, kMost = 120;
+  for (int i = 0; i < kMost; ++i) {
     const double next = period(z);
+    if (!std::isfinite(next)) return kNone;
     const double change = std::abs(next - z), size = std::max(std::abs(next), std::abs(z));
     // What is still to go if the change shrinks on as it did.
     const double shrinks = change / before;
-    const bool settled =
-        change <= 1e-15 * size || (i > 0 && shrinks < 1 && change * shrinks / (1 - shrinks) <= 1e-10 * size);
-    z = next;
+    const bool settled = change <= 1e-15 * size || (i > 0 && i < kPatience && shrinks < 1 &&
+                                                    change * shrinks / (1 - shrinks) <= 1e-10 * size);
+    if (settled || (std::isfinite(low) && std::isfinite(high) && high - low <= 1e-10 * size))
+      return sum / steps;
+    if (next > z) {
+      low = z;
+      change_low = next - z;
+    } else {
+      high = z;
+      change_high = next - z;
+    }
     before = change;
-    if (settled) return sum / steps;
+    if (i < kPatience) {
+      z = next;
+    } else if (!std::isfinite(low) || !std::isfinite(high)) {
+      z += std::ldexp(next - z, i - kPatience + 1);  // further and further, until there is a bracket
+    } else {
+      const double secant = low - change_low * (high - low) / (change_high - change_low);
+      z = i % 2 == 0 && secant > low && secant < high ? secant : 0.5 * (low + high);
+    }
   }
-  return std::numeric_limits<double>::quiet_NaN();
+  return kNone;
 }
 
 std::vector<std::pair<double, double>> falling_zones(FrictionCurve& curve, const Dither& dither, double from,
-                                                     double to, int points) {
-  return ranges(from, to, points, [&](double v) { return averaged(curve, dither, v).slope < 0; });
+                                                     double to, int points, const std::atomic<bool>* cancel) {
+  return ranges(
+      from, to, points, [&](double v) { return averaged(curve, dither, v).slope < 0; }, cancel);
 }
 
 std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, FrictionCurve& curve,
@@ -382,11 +425,15 @@ std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructur
 
 std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure,
                                                        FrictionCurve& curve, const Dither& dither,
-                                                       double from, double to, int points) {
-  return ranges(from, to, points, [&](double v) {
-    const auto values = sliding_eigenvalues(structure, curve, dither, v);
-    return !values.empty() && values.front().real() > 0;
-  });
+                                                       double from, double to, int points,
+                                                       const std::atomic<bool>* cancel) {
+  return ranges(
+      from, to, points,
+      [&](double v) {
+        const auto values = sliding_eigenvalues(structure, curve, dither, v);
+        return !values.empty() && values.front().real() > 0;
+      },
+      cancel);
 }
 
 std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& dither, double v,

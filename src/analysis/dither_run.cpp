@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judder/core/number.hpp"
 #include "judder/simulate/simulate.hpp"
 
 namespace judder::analysis {
@@ -199,7 +200,19 @@ FilteredRun filtered_run(const model::Spec& spec, const model::CompileOptions& o
     out.status = {Reason::unsupported, 0, {}, "the run has no end time"};
     return out;
   }
+  engine.cancel = options.cancel;
   if (study.dither.wave != Wave::none) {
+    constexpr double kMostRows = 1e7;
+    const double rows =
+        (engine.until - engine.from) * study.dither.frequency / (2 * kPi) * run.rows_per_period;
+    if (!(rows <= kMostRows)) {
+      out.status = {Reason::unsupported,
+                    engine.from,
+                    {},
+                    "the filter needs " + to_text(rows, 3) + " rows until " + to_text(engine.until, 9) +
+                        ", more than " + to_text(kMostRows) + "; give an earlier end with --until"};
+      return out;
+    }
     out.settled = engine.from + run.settle * 2 * kPi / study.dither.frequency;
     engine.samples = 2;
     engine.every = 0;

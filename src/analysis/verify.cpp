@@ -190,6 +190,7 @@ class Verifier {
     how.variants = run.variants;
     how.set = run.set;
     how.engine = options_.engine;
+    how.cancel = options_.cancel;
     model::Compiled compiled = model::compile(spec, how);
     if (compiled.system && options_.perturb) {
       const Perturbation& change = *options_.perturb;
@@ -206,6 +207,7 @@ class Verifier {
 
     engines::EngineOptions engine = engines::options_of(compiled.run);
     engine.event_rows = true;
+    engine.cancel = options_.cancel;
     std::set<double> instants;
     std::vector<Instants> needed;
     std::vector<std::string> problems;

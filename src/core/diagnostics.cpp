@@ -160,7 +160,8 @@ std::string render(const Diagnostics& diagnostics, std::string_view file, std::s
       const std::size_t from = std::min<std::size_t>(d->span.begin - begin, line.size());
       if (line.size() <= kWidest) {
         // Control characters are written out, so the caret stands below what is shown, not below the bytes.
-        const std::size_t to = std::clamp<std::size_t>(d->span.end - begin, from, line.size());
+        std::size_t to = std::clamp<std::size_t>(d->span.end - begin, from, line.size());
+        while (to < line.size() && continues_character(line[to])) ++to;  // whole characters
         const std::string before = printable(line.substr(0, from));
         const std::string marked = printable(line.substr(from, to - from));
         out += "  " + before + marked + printable(line.substr(to)) + "\n  ";

@@ -169,7 +169,8 @@ class Parser {
       const bool tiny = symbol_.find("e-") != std::string_view::npos ||
                         symbol_.find("E-") != std::string_view::npos || symbol_.starts_with("0.") ||
                         symbol_.starts_with(".");
-      fail(begin_, begin_ + length(symbol_), std::string("the number is too ") + (tiny ? "small" : "large"),
+      fail(begin_, begin_ + length(symbol_),
+           "the number " + std::string(symbol_.substr(0, 60)) + " is too " + (tiny ? "small" : "large"),
            "numbers lie between 2.3e-308 and 1.7e308");
     }
     if (error != std::errc() || stop != symbol_.data() + symbol_.size()) {

@@ -57,8 +57,9 @@ CompareReport compare_engines(const CompareRequest& request) {
       return report;
     }
   }
-  report.comparison =
-      analysis::compare(*report.model.compiled.system, engines::options_of(run), request.options);
+  engines::EngineOptions engine = engines::options_of(run);
+  engine.cancel = request.model.cancel;
+  report.comparison = analysis::compare(*report.model.compiled.system, engine, request.options);
   report.done = true;
   return report;
 }

@@ -65,7 +65,7 @@ NumberTable read_csv(const std::string& name, std::istream& in) {
   bool first = true;
   while (csv.next()) {
     std::vector<double> row;
-    bool names = first, empty = true;
+    bool names = first, empty = true, out_of_range = false;
     std::string wrong;
     for (std::size_t k = 0; k < csv.size(); ++k) {
       std::string_view field = csv.field(k);
@@ -74,14 +74,16 @@ NumberTable read_csv(const std::string& name, std::istream& in) {
       const auto number = parse_number(field);
       names = names && !number && is_name(field);
       empty = empty && field.empty();
+      out_of_range = out_of_range || (!number && number_problem(field) != number_problem(""));
       if (!number && wrong.empty())
-        wrong = "'" + std::string(field.substr(0, 40)) + "' is not a finite number";
+        wrong = "'" + std::string(field.substr(0, 40)) + "' " + number_problem(field);
       row.push_back(number.value_or(0));
     }
     names = names && !empty;
     if (!names && !wrong.empty())
-      return failure(name, csv.line(),
-                     wrong + (first ? "; the first row is names, or numbers like the others" : ""));
+      return failure(
+          name, csv.line(),
+          wrong + (first && !out_of_range ? "; the first row is names, or numbers like the others" : ""));
     first = false;
     if (names) continue;
     entries += row.size();

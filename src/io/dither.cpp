@@ -70,12 +70,13 @@ DitherReport::Map make_map(const DitherRequest& request, const DitherReport& rep
   const bool speed_is_x = x.name == "speed";
   const DitherAxis& outer = speed_is_x ? y : x;
   const DitherAxis& inner = speed_is_x ? x : y;
-  for (int a = 0; a < outer.count; ++a) {
+  const auto cancelled = [&] { return request.model.cancel != nullptr && *request.model.cancel; };
+  for (int a = 0; a < outer.count && !cancelled(); ++a) {
     model::CompileOptions options = compile_options(request.model);
     set_parameter(options, outer.name, value(outer, a));
     std::optional<DitherStudy> study;
     std::optional<model::FrictionCurve> curve;
-    for (int b = 0; b < inner.count; ++b) {
+    for (int b = 0; b < inner.count && !cancelled(); ++b) {
       const bool by_speed = inner.name == "speed";
       if (!by_speed) set_parameter(options, inner.name, value(inner, b));
       if (b == 0 || !by_speed) {
@@ -103,7 +104,7 @@ std::string range_list(const std::vector<std::pair<double, double>>& ranges) {
 }  // namespace
 
 std::optional<DitherAxis> parse_dither_range(const std::string& text) {
-  const auto range = parse_range(text, 100'000);
+  const auto range = parse_range(text, kMostDitherValues);
   if (!range) return std::nullopt;
   DitherAxis axis;
   axis.from = range->from;
@@ -130,6 +131,19 @@ std::optional<std::vector<DitherAxis>> parse_dither_map(const std::string& text)
   return axes;
 }
 
+std::string dither_map_problem(const std::string& text) {
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 2)
+    return "--map needs two axes with a comma between them, not " + std::to_string(parts.size());
+  for (const std::string& part : parts) {
+    const std::size_t equals = part.find('=');
+    if (part.empty() || equals == 0) return "--map has an axis without a name: '" + text + "'";
+    if (equals != std::string::npos && !parse_dither_range(part.substr(equals + 1)))
+      return "--map: " + range_problem(part.substr(equals + 1), kMostDitherValues, false);
+  }
+  return "--map names one axis twice: '" + parts[0] + "', '" + parts[1] + "'";
+}
+
 DitherReport dither_model(const DitherRequest& request) {
   DitherReport report;
   report.model = load_model(request.model);
@@ -150,7 +164,12 @@ DitherReport dither_model(const DitherRequest& request) {
   if (!speeds.from) speeds.from = 0;
   if (!speeds.to)
     speeds.to = study->dither.amplitude > 0 ? 2 * study->dither.amplitude : 5 * model::typical_speed(curve);
-  for (int i = 0; i < speeds.count; ++i) {
+  const std::atomic<bool>* const cancel = request.model.cancel;
+  const auto cancelled = [cancel, &report] {
+    report.cancelled = report.cancelled || (cancel != nullptr && *cancel);
+    return report.cancelled;
+  };
+  for (int i = 0; i < speeds.count && !cancelled(); ++i) {
     const double v = value(speeds, i);
     const Averaged mean = analysis::averaged(curve, study->dither, v);
     DitherReport::Row row;
@@ -165,8 +184,11 @@ DitherReport dither_model(const DitherRequest& request) {
   }
   report.slope_at_rest = analysis::averaged(curve, study->dither, 0).slope;
   const double low = std::max(*speeds.from, 1e-6 * *speeds.to);
-  report.falling = analysis::falling_zones(curve, study->dither, low, *speeds.to);
-  report.unstable = analysis::unstable_speeds(study->structure, curve, study->dither, low, *speeds.to);
+  constexpr int kFallingPoints = 4000, kUnstablePoints = 1000;
+  report.falling = analysis::falling_zones(curve, study->dither, low, *speeds.to, kFallingPoints, cancel);
+  report.unstable = analysis::unstable_speeds(study->structure, curve, study->dither, low, *speeds.to,
+                                              kUnstablePoints, cancel);
+  if (cancelled()) return report;
 
   report.speed = request.speed;
   if (report.speed) {
@@ -197,7 +219,15 @@ DitherReport dither_model(const DitherRequest& request) {
                         "give it with --speed, or let one axis be speed"};
       return report;
     }
+    constexpr double kMostPoints = 1e6;
+    const double points = static_cast<double>(x.count) * y.count;
+    if (points > kMostPoints) {
+      report.problem = {"the map has " + to_text(points, 9) + " points, more than " + to_text(kMostPoints),
+                        "write fewer: " + x.name + "=FROM:TO:COUNT"};
+      return report;
+    }
     report.map = make_map(request, report, x, y);
+    if (cancelled()) return report;
   }
   if (request.simulate) {
     const double from = report.model.compiled.run.from;
@@ -210,6 +240,7 @@ DitherReport dither_model(const DitherRequest& request) {
     run.filter = request.filter;
     run.until = request.until;
     report.run = analysis::filtered_run(report.model.file.spec, options, *study, run);
+    static_cast<void>(cancelled());
   }
   return report;
 }

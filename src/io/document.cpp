@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "io/utf8.hpp"
 #include "judder/core/number.hpp"
@@ -133,9 +135,12 @@ model::Text placed_text(std::string_view text, Span span, std::string value) {
   return out;
 }
 
+constexpr const char* kNumbersLie = "numbers lie between 2.3e-308 and 1.7e308; write 0 for nothing";
+
 class Converter {
  public:
-  Converter(std::string_view text, const Places& places) : text_(text), places_(places) {}
+  Converter(std::string_view text, const Places& places, Diagnostics& diagnostics)
+      : text_(text), places_(places), diagnostics_(diagnostics) {}
 
   [[nodiscard]] Item convert(const toml::node& node) const {
     Item item;
@@ -164,6 +169,7 @@ class Converter {
       case toml::node_type::floating_point:
         item.kind = ItemKind::number;
         item.number = node.as_floating_point()->get();
+        check_size(item);
         break;
       case toml::node_type::boolean:
         item.kind = ItemKind::boolean;
@@ -188,8 +194,19 @@ class Converter {
                      [](const Item& a, const Item& b) { return a.key.span.begin < b.key.span.begin; });
   }
 
+  /// A text of digits that reads as zero, or as a number of which the last bits are gone, is not what was meant.
+  void check_size(const Item& item) const {
+    if (!(std::abs(item.number) < std::numeric_limits<double>::min())) return;
+    const std::string_view written = text_.substr(item.span.begin, item.span.end - item.span.begin);
+    const std::string_view digits = written.substr(0, written.find_first_of("eE"));
+    if (digits.find_first_of("123456789") == std::string_view::npos) return;
+    diagnostics_.error(item.span, "", "the number " + std::string(written.substr(0, 60)) + " is too small",
+                       kNumbersLie);
+  }
+
   std::string_view text_;
   const Places& places_;
+  Diagnostics& diagnostics_;
 };
 
 /// What the text holds outside strings and comments; finds what would exhaust a recursive parser.
@@ -314,6 +331,28 @@ Diagnostic syntax_error(std::string_view text, Span span, std::string_view descr
     out.message = "the file ends inside a text, a list or a table";
     return out;
   }
+  if (contains(description, "could not be interpreted as a value")) {
+    // The place is behind the number.
+    const std::size_t quote = description.find('\'');
+    const std::size_t closing = quote == std::string_view::npos ? quote : description.find('\'', quote + 1);
+    if (closing != std::string_view::npos) {
+      const std::string_view number = description.substr(quote + 1, closing - quote - 1);
+      out.message = "the number " + std::string(number.substr(0, 60)) + " is too large";
+      out.help = kNumbersLie;
+      if (const std::size_t at = line.find(number); at != std::string_view::npos) {
+        const auto begin = static_cast<std::uint32_t>(line.data() - text.data() + at);
+        out.span = {begin, begin + static_cast<std::uint32_t>(number.size())};
+      }
+      return out;
+    }
+  }
+  const std::size_t place = std::min<std::size_t>(span.begin, text.size());
+  if (place < text.size() && (static_cast<unsigned char>(text[place]) & 0x80U) != 0 &&
+      contains(description, "saw")) {
+    out.message = "a letter outside ASCII stands in a key without quotes, or where a value should end";
+    out.help = "names are a letter, then letters, digits and underscores; other keys stand in quotes";
+    return out;
+  }
   out.message = "not valid TOML: " + std::string(description);
   if (const std::size_t at = out.message.find("saw '\\n'"); at != std::string::npos) {
     out.message.replace(at, 8, "saw the end of the line");
@@ -380,7 +419,7 @@ std::optional<Item> parse_document(std::string_view text, Diagnostics& diagnosti
   const Places places(clean);
   try {
     const toml::table root = toml::parse(std::string_view(clean));
-    return Converter(clean, places).convert(root);
+    return Converter(clean, places, diagnostics).convert(root);
   } catch (const toml::parse_error& error) {
     diagnostics.add(syntax_error(clean, places.span(error.source()), error.description()));
     return std::nullopt;

@@ -63,6 +63,17 @@ FileStatus refuse_foreign(const fs::path& file, std::string_view mark) {
   return {file.string(), foreign(folder, file.filename().string(), mark), 0};
 }
 
+FileStatus refuse_detour(const fs::path& path) {
+  fs::path so_far;
+  for (const fs::path& part : path) {
+    std::error_code code;
+    if (part == ".." && !so_far.empty() && !fs::is_directory(so_far, code))
+      return {path.string(), "there is no folder " + so_far.string() + " to go up from", 0};
+    so_far /= part;
+  }
+  return {};
+}
+
 struct TextFile::Draft {
   disk::Handle folder, out;
   std::string name, draft;
@@ -90,6 +101,10 @@ FileStatus TextFile::open(const fs::path& file, std::string_view mark) {
   d.status.file = file.string();
   d.name = file.filename().string();
   d.mark = mark;
+  if (const FileStatus detour = refuse_detour(file); !detour.ok()) {
+    d.status.message = detour.message;
+    return d.status;
+  }
   std::error_code ignored;
   fs::create_directories(above(file), ignored);
   d.keep(disk::open_folder(above(file), d.folder));

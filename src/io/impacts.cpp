@@ -6,6 +6,7 @@
 #include "io/json_values.hpp"
 #include "io/text_table.hpp"
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/io/csv.hpp"
 #include "judder/io/ranges.hpp"
 
@@ -193,7 +194,7 @@ std::string path_words(const LawImpact& law) {
 }
 
 std::string impacts_text(const Impacts& impacts, const std::string& title) {
-  std::string out = title.empty() ? "" : title + "\n\n";
+  std::string out = title.empty() ? "" : printable_name(title, 200) + "\n\n";
   out += std::string(impacts.outcome == ImpactsOutcome::tangential ? "Tangential impact" : "Collision") +
          " at t = " + number(impacts.time) + "\n" + before_words(impacts) + "\n";
 
@@ -268,7 +269,7 @@ std::string impacts_json(const Impacts& impacts, const std::string& title) {
 std::optional<analysis::Sweep> parse_sweep(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
-  const auto range = parse_range(text.substr(equals + 1), 1'000'000);
+  const auto range = parse_range(text.substr(equals + 1), kMostSweepValues);
   if (!range || !range->count) return std::nullopt;
   analysis::Sweep sweep;
   sweep.name = text.substr(0, equals);

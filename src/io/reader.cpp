@@ -12,6 +12,7 @@
 #include "io/document.hpp"
 #include "io/fields.hpp"
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 
 namespace judder::io {
 namespace {
@@ -35,6 +36,15 @@ bool is_name(std::string_view text) {
   const auto plain = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
          std::all_of(text.begin(), text.end(), plain);
+}
+
+/// Names of columns are free, and go to tables, figures and terminals. What is no text in them is written out here, once for all of these.
+void write_out_names(model::Output& output) {
+  const auto written_out = [](std::string& name) { name = printable_name(name, name.size() + 1); };
+  for (model::Named& column : output.columns) written_out(column.name.text);
+  for (std::vector<model::Text>& plot : output.plots) {
+    for (model::Text& name : plot) written_out(name.text);
+  }
 }
 
 /// What all tables share: where messages go and where data files are.
@@ -599,10 +609,21 @@ class FileReader {
                      "give x = […] and y = […], or file = \"data.csv\"");
     } else if (file != nullptr && !out.file.empty()) {
       NumberTable numbers;
-      if (!reader.read_file("file", out.file, numbers)) return true;
+      if (!reader.read_file("file", out.file, numbers)) return false;
       if (numbers.rows.front().size() != 2) {
         context_.error(file->span, where, out.file.text + ": a table needs two columns, x and y");
-        return true;
+        return false;
+      }
+      if (numbers.rows.size() < 2) {
+        context_.error(file->span, where, out.file.text + ": a table needs two rows or more");
+        return false;
+      }
+      for (std::size_t i = 1; i < numbers.rows.size(); ++i) {
+        if (numbers.rows[i][0] > numbers.rows[i - 1][0]) continue;
+        context_.error(file->span, where,
+                       out.file.text + ": the first column must increase; " + to_text(numbers.rows[i][0]) +
+                           ", number " + std::to_string(i + 1) + ", does not");
+        return false;
       }
       for (const std::vector<double>& row : numbers.rows) {
         out.x.push_back(row[0]);
@@ -683,6 +704,7 @@ ModelFile read_model_text(std::string text, std::string name, const std::filesys
   if (!root) return file;
   Context context{file, DataFiles(folder)};
   FileReader(context, *root).run(file.spec);
+  write_out_names(file.spec.output);
   return file;
 }
 

@@ -11,6 +11,7 @@
 #include "io/manifest.hpp"
 #include "judder/analysis/periodic.hpp"
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/io/reference_file.hpp"
 #include "judder/io/state_file.hpp"
 #include "judder/io/writer.hpp"
@@ -494,7 +495,7 @@ bool plain(char c) {
 /// One name, of a length that every file system takes. What was changed is told apart by a check of the original.
 std::string folder_name(const std::string& wanted) {
   constexpr std::size_t kLongest = 120;
-  std::string out = wanted;
+  std::string out = printable_name(wanted, wanted.size() + 1);
   std::replace_if(
       out.begin(), out.end(), [](char c) { return !plain(c); }, '_');
   if (out.empty() || out.front() == '.') out.insert(out.begin(), '_');
@@ -512,8 +513,9 @@ std::string folder_name(const std::string& wanted) {
 /// A variant is named by the author of the model, not by the user: where its name is no name of a folder, the user says where the run goes.
 std::string variant_problem(const RunRequest& request) {
   for (const std::string& variant : request.model.variants) {
-    const bool named =
-        !variant.empty() && variant.front() != '.' && std::all_of(variant.begin(), variant.end(), plain);
+    const bool named = !variant.empty() && variant.front() != '.' &&
+                       std::all_of(variant.begin(), variant.end(), plain) &&
+                       printable_name(variant, variant.size() + 1) == variant;
     if (!named)
       return "the name of the variant '" + variant +
              "' cannot be part of the name of a folder; choose one with -o";

@@ -66,6 +66,10 @@ ModelVerification verify_model(const fs::path& gallery, const std::string& name,
   if (out.reference.diagnostics.has_errors())
     out.problem += render(out.reference.diagnostics, out.reference.name, out.reference.text);
 
+  else if (out.reference.reference.values.empty())
+    out.problem +=
+        out.reference.name + ": error: there is no [[value]] in it, so there is nothing to compare with\n";
+
   std::vector<std::string> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {

@@ -35,10 +35,11 @@ struct Allowed {
   bool velocities = false;
   bool states = false;
   bool time = false;
-  bool speed = false;      ///< the slip or approach speed; Scope::speed is its node
-  bool rates = true;       ///< z' of a state
-  bool reactions = false;  ///< normal(c), abs(normal(c)) in the normal force of a joint
-  bool outputs = false;    ///< accelerations, reactions and the functions of output columns
+  bool speed = false;          ///< the slip or approach speed; Scope::speed is its node
+  bool rates = true;           ///< z' of a state
+  bool reactions = false;      ///< normal(c), abs(normal(c)) in the normal force of a joint
+  bool outputs = false;        ///< reactions and the functions of output columns
+  bool accelerations = false;  ///< x'', in output columns
 };
 
 inline constexpr Allowed kParameters{.may_use = "parameters only"};
@@ -81,7 +82,15 @@ inline constexpr Allowed kOutput{.may_use = "everything",
                                  .velocities = true,
                                  .states = true,
                                  .time = true,
-                                 .outputs = true};
+                                 .outputs = true,
+                                 .accelerations = true};
+// An acceleration jumps where nothing else does, between two rows of a decision; its zeros are not looked for.
+inline constexpr Allowed kWatch{.may_use = "everything but accelerations",
+                                .coordinates = true,
+                                .velocities = true,
+                                .states = true,
+                                .time = true,
+                                .outputs = true};
 
 /// An index tuple of `each` with the name it makes: "pair[1,2]".
 struct Instance {

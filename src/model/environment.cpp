@@ -111,7 +111,7 @@ std::variant<Node, expr::Forbidden> Scope::prime(Node node) {
                        [this](Variable x) { return b_.coordinate_moving(x).has_value(); });
   };
   if (has_velocity(node)) {
-    if (!allowed_.outputs) {
+    if (!allowed_.accelerations) {
       return expr::Forbidden{"this prime would give an acceleration",
                              "accelerations are known in output columns only"};
     }

@@ -78,7 +78,7 @@ void Builder::read_watches() {
       continue;
     }
     for (const Instance& instance : all) {
-      Scope scope(*this, kOutput, "watch '" + instance.name + "', zero");
+      Scope scope(*this, kWatch, "watch '" + instance.name + "', zero");
       const auto node = lower(w.zero, scope, "watch '" + instance.name + "', zero",
                               "watch." + w.name.text + ".zero", instance.indices);
       if (!node) continue;

@@ -17,7 +17,7 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   for (const fs::path& folder : request.folders) {
     runs.emplace_back();
     std::size_t rows = 0;
-    out.status = read_thinned_run(folder, runs.back(), rows);
+    out.status = read_thinned_run(folder, runs.back(), rows, request.cancel);
     if (!out.status.ok()) return out;
   }
   io::RunHead head;
@@ -30,7 +30,7 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   if (!request.overlay.empty()) {
     runs.emplace_back();
     std::size_t rows = 0;
-    out.status = read_thinned_columns(request.overlay, runs.back(), rows);
+    out.status = read_thinned_columns(request.overlay, runs.back(), rows, request.cancel);
     if (!out.status.ok()) return out;
     const bool known = std::any_of(
         runs.back().columns.begin(), runs.back().columns.end(),

@@ -117,11 +117,17 @@ void thin_events(std::vector<io::Event>& events, double begin, double end) {
   });
 }
 
-FileStatus read_thinned_events(std::istream& in, const fs::path& file, std::vector<io::Event>& events) {
+bool stopped(const std::atomic<bool>* cancel) {
+  return cancel != nullptr && cancel->load(std::memory_order_relaxed);
+}
+
+FileStatus read_thinned_events(std::istream& in, const fs::path& file, std::vector<io::Event>& events,
+                               const std::atomic<bool>* cancel) {
   io::CsvReader csv(in);
   std::size_t most = kMostEvents;
   bool header = true;
   while (csv.next()) {
+    if (stopped(cancel)) return {file.string(), "interrupted", csv.line()};
     if (csv.size() < 4) return {file.string(), "an event needs time, kind, where and detail", csv.line()};
     if (std::exchange(header, false)) continue;
     const auto time = io::csv_number(csv.field(0));
@@ -142,7 +148,8 @@ FileStatus read_thinned_events(std::istream& in, const fs::path& file, std::vect
   return {};
 }
 
-FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunData& out, std::size_t& rows) {
+FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunData& out, std::size_t& rows,
+                              const std::atomic<bool>* cancel) {
   rows = 0;
   out.columns.clear();
   io::CsvReader csv(in);
@@ -153,6 +160,7 @@ FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunDat
   for (std::size_t i = 0; i < csv.size(); ++i) out.columns.push_back({std::string(csv.field(i)), {}, {}});
   Thinning thinning(out.columns);
   while (csv.next()) {
+    if (stopped(cancel)) return {file.string(), "interrupted", csv.line()};
     ++rows;
     for (std::size_t i = 0; i < csv.size(); ++i) {
       Column& column = out.columns[i];
@@ -176,21 +184,25 @@ FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunDat
 
 }  // namespace
 
-FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::size_t& rows) {
+FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::size_t& rows,
+                                const std::atomic<bool>* cancel) {
   std::unique_ptr<std::istream> in;
   if (FileStatus status = io::open_table(file, in); !status.ok()) return status;
   out.name = file.stem().string();
-  return read_thinned_table(*in, file, out, rows);
+  return read_thinned_table(*in, file, out, rows, cancel);
 }
 
-FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::size_t& rows) {
+FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::size_t& rows,
+                            const std::atomic<bool>* cancel) {
   out = {};
   io::OpenRun run;
   if (FileStatus status = io::open_run(directory, kLongestHead, run); !status.ok()) return status;
-  if (FileStatus status = read_thinned_table(*run.trajectory, run.trajectory_file, out, rows); !status.ok())
+  if (FileStatus status = read_thinned_table(*run.trajectory, run.trajectory_file, out, rows, cancel);
+      !status.ok())
     return status;
   if (run.events) {
-    if (FileStatus status = read_thinned_events(*run.events, run.events_file, out.events); !status.ok())
+    if (FileStatus status = read_thinned_events(*run.events, run.events_file, out.events, cancel);
+        !status.ok())
       return status;
   }
   out.run_json = std::move(run.run_json);

@@ -5,17 +5,19 @@
 // every peak, and the file is read once. Events are thinned in the same way: one of a kind and place in each part.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 
 #include "judder/io/run_folder.hpp"
 
 namespace judder::report {
 
-/// As io::read_run without state.json, thinned where the file is long. `rows`: how many the file has.
+/// As io::read_run without state.json, thinned where the file is long. `rows`: how many the file has. `cancel`: set from outside to stop, a problem.
 [[nodiscard]] io::FileStatus read_thinned_run(const std::filesystem::path& directory, io::RunData& out,
-                                              std::size_t& rows);
+                                              std::size_t& rows, const std::atomic<bool>* cancel = nullptr);
 /// As io::read_columns; columns are thinned by their order if there is no `t`.
 [[nodiscard]] io::FileStatus read_thinned_columns(const std::filesystem::path& file, io::RunData& out,
-                                                  std::size_t& rows);
+                                                  std::size_t& rows,
+                                                  const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace judder::report

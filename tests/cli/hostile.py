@@ -149,7 +149,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Control characters: nothing that a terminal obeys reaches it, in any verb.
     def clean(what, text):
-        bad = [c for c in text if (ord(c) < 32 and c not in "\n\t") or 0x7f <= ord(c) < 0xa0 or 0x202a <= ord(c) <= 0x202e]
+        bad = [c for c in text if (ord(c) < 32 and c not in "\n\t") or 0x7f <= ord(c) < 0xa0 or 0x2028 <= ord(c) <= 0x202e or 0x2066 <= ord(c) <= 0x2069 or c in "\u061c\ufeff\u200e\u200f"]
         check(not bad, f"{what}: control characters {bad[:5]!r} in {text[:200]!r}")
 
     ansi = str(source / "tests/trials/G07-ansi.toml")
@@ -166,6 +166,8 @@ with tempfile.TemporaryDirectory() as folder:
         check(got in (0, 2, 3, 5), f"{arguments}: exit {got}: {err}")
     summary = run("run", "--summary", ansi, "-o", str(runs / "d"))[1]
     check("<script>" not in summary, f"a title is text in Markdown: {summary[:200]}")
+    for table in runs.rglob("*.csv"):
+        clean(table, table.read_text())
     for figure in runs.rglob("*.svg"):
         clean(figure, figure.read_text())
         check("<script>" not in figure.read_text(), f"{figure}: a name becomes an element")
@@ -177,7 +179,9 @@ with tempfile.TemporaryDirectory() as folder:
 
     # An interrupt is heard while a model is compiled and while it runs.
     def interrupted(*arguments):
-        process = subprocess.Popen([program, *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        # Into a file: a pipe that nobody reads would stop who writes.
+        output = open(pathlib.Path(folder) / "output", "w+", encoding="utf-8")
+        process = subprocess.Popen([program, *arguments], cwd=folder, stdout=output, stderr=subprocess.PIPE)
         time.sleep(2 if slow else 0.7)
         still = process.poll() is None
         process.send_signal(signal.SIGINT)
@@ -187,11 +191,37 @@ with tempfile.TemporaryDirectory() as folder:
         except subprocess.TimeoutExpired:
             process.kill()
         seconds = time.monotonic() - begin
-        check(still and process.returncode == 130 and (slow or seconds < 5), f"{arguments}: {process.returncode} after {seconds:.1f} s: {process.stderr.read()[:200]}")
+        check(still and process.returncode == 130 and (slow or seconds < 1.5), f"{arguments}: {process.returncode} after {seconds:.1f} s: {process.stderr.read()[:200]}")
+        output.seek(0)
+        if "--json" in arguments:
+            check(json.load(output)["error"]["exit_code"] == 130, f"{arguments}: no JSON")
+        output.close()
 
     interrupted("run", "--work", "1e6", str(source / "tests/trials/G05-prime-12.toml"), "--until", "1", "-o", str(runs / "compiled"))
     interrupted("run", str(source / "gallery/impact-oscillator/model.toml"), "--until", "1e9", "-o", str(runs / "endless"))
     interrupted("run", "--engine", "exact", str(source / "gallery/press/model.toml"), "--until", "1e9", "--set", "n=0", "--set", "q0=0", "-o", str(runs / "exact"))
+
+    friction = str(source / "gallery/dither-square/model.toml")
+    rod = str(source / "gallery/rod-impact/model.toml")
+    endless = str(source / "gallery/impact-oscillator/model.toml")
+    prime = str(source / "tests/trials/G05-prime-12.toml")
+    interrupted("check", "--work", "1e6", prime)
+    interrupted("explain", "--json", "--work", "1e6", prime)
+    interrupted("dither", friction, "--speeds", "0:1:100000")
+    interrupted("dither", "--json", friction, "--map", "speed=0.1:0.8:1000,s0=1:2:900")
+    interrupted("dither", friction, "--simulate", "--until", "30", "--set", "Om=1e4")
+    interrupted("impact", rod, "--sweep", "mu=0:1:1000000")
+    interrupted("impact", rod, "--sweep", "mu=0:1:1000000", "-o", str(runs / "sweep.csv"))
+    check(not list(runs.glob("*sweep.csv*")), "an interrupted sweep leaves a file")
+    interrupted("compare", "--json", endless, "--until", "1e9")
+    own = pathlib.Path(folder) / "own" / "endless"
+    own.mkdir(parents=True)
+    (own / "model.toml").write_text(pathlib.Path(endless).read_text())
+    (own / "reference.toml").write_text('[[value]]\nlabel = "a"\ncolumn = "t"\nuntil = 1e9\nat = 1\nexact = 1\n')
+    interrupted("verify", "--json", str(own))
+    # A huge ratio is bounded work.
+    got, out, err, used = run("dither", str(source / "gallery/elastoplastic/model.toml"), "--set", "W=1e6")
+    check(got == 0 and "nan" not in out and (slow or used < 5), f"dither W=1e6: exit {got}, {used:.2f} s: {out[-300:]}")
 
     # What happens before t never depends on how long the run is: the first impact by its closed form.
     for trial, engine, ends, wanted in (("G01-exact-through-floor", "exact", ("1", "1e3", "1e5"), 2e-4 / (0.1 + math.sqrt(0.01 + 2e-4 * 9.81))),

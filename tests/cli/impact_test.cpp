@@ -110,12 +110,33 @@ TEST_F(ImpactVerb, FindsAnglesAndThresholdOfTheParadox) {
   EXPECT_TRUE(has(threshold.out, "the least k over theta0 is zero at mu = 1.33333333333")) << threshold.out;
 }
 
+// A name that is meant as a file must not become a folder.
+TEST_F(ImpactVerb, ANameOfTheWrongKindOfFileIsRefused) {
+  for (const char* bad : {" -o x.csv", " -o x.json", " --sweep mu=0:1:3 -o x.svg"}) {
+    const Outcome outcome = run(rod_ + bad);
+    EXPECT_EQ(outcome.code, 2) << bad << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "-o names the ")) << outcome.err;
+  }
+}
+
 TEST_F(ImpactVerb, RefusesBadSweeps) {
-  for (const char* bad : {"mu", "mu=1", "mu=0:1", "mu=0:1:1", "mu=0:x:3", "=0:1:3", "mu=0:1:2.5"}) {
+  const std::string form = "--sweep needs NAME=FROM:TO:COUNT", count = "a whole number from 2 to 1000000";
+  for (const auto& [bad, words] : std::vector<std::pair<std::string, std::string>>{
+           {"mu", form},
+           {"=0:1:3", form},
+           {"mu=1", "'1' is no range, which is FROM:TO:COUNT"},
+           {"mu=0:1", "'0:1' is no range, which is FROM:TO:COUNT"},
+           {"mu=0:1:1", "'1' is no count, which is " + count},
+           {"mu=0:1:2.5", "'2.5' is no count, which is " + count},
+           {"mu=0:1:2000000", "'2000000' is no count, which is " + count},
+           {"mu=0:x:3", "'x' is not a finite number"},
+           {"mu=0:1e400:3", "'1e400' is too large"},
+           {"mu=1e-400:1:3", "'1e-400' is too small"}}) {
     const Outcome outcome = run(rod_ + " --sweep '" + bad + "'");
     EXPECT_EQ(outcome.code, 2) << bad;
-    EXPECT_TRUE(has(outcome.err, "--sweep needs NAME=FROM:TO:COUNT")) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, words)) << outcome.err;
   }
+  EXPECT_EQ(run(rod_ + " --sweep mu=0:1:2 --sweep mu=0:1:3").code, 2);
   EXPECT_EQ(run(rod_ + " --sweep mu=0:1:2 --sweep e=0:1:2 --sweep vT0=0:1:2").code, 2);
   EXPECT_EQ(run(rod_ + " --sweep nu=0:1:3").code, 3);  // no such parameter
   const Outcome outside = run(rod_ + " --sweep e=0.5:1.5:3");

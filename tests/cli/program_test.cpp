@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -196,13 +197,25 @@ TEST_F(Program, MessagesNameTheOptionAndItsRange) {
       {"run " + ball + " --resume " + ball, 5, "name the folder, not a file in it"},
       {"run " + ball + " --step 0 -o r", 2, "--step: the step is 0; it must be positive"},
       {"run " + ball + " --until 1e400 -o r", 2, "--until needs a finite number"},
+      {"run " + ball + " --tolerance 1e-400 -o r", 2, "not '1e-400': the number 1e-400 is too small"},
+      {"run " + ball + " --set g=1e-400 -o r", 3, "the number 1e-400 is too small"},
+      {"dither '" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml' --map speed", 2,
+       "two axes with a comma"},
+      {"dither '" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml' --map speed=0:1:1,s0", 2,
+       "--map: '1' is no count, which is a whole number from 2 to 100000"},
+      {"dither '" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml' --map speed=0:1:90000,s0=1:2:90000",
+       2, "the map has 8.1e+09 points, more than 1e+06"},
+      {"dither '" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml' --map speed,speed", 2,
+       "--map names one axis twice"},
+      {"dither '" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml' --speeds 0:1:1", 2,
+       "'1' is no count"},
       {"run " + ball + " --until", 2, "--until needs T, and nothing follows it"},
       {"run " + ball + " --json=yes", 2, "--json takes no value"},
       {"run " + ball + " -o a -o b", 2, "--output is given twice"},
       {"run " + ball + " -o \"$(printf 'a\\nb')\"", 2, "control character"},
       {"compare " + ball + " -o \"$(printf 'a\\033[31mb')\"", 2, "control character"},
       {"run " + ball + " --set g=1e308 -o r", 3, "squares of such numbers overflow"},
-      {"run " + ball + " --set g=1e400 -o r", 3, "the number is too large"}};
+      {"run " + ball + " --set g=1e400 -o r", 3, "the number 1e400 is too large"}};
   for (const auto& [command, code, message] : commands) {
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, code) << command << outcome.err;
@@ -210,6 +223,82 @@ TEST_F(Program, MessagesNameTheOptionAndItsRange) {
     EXPECT_EQ(outcome.out, "") << command;
   }
   EXPECT_FALSE(fs::exists(folder_ / "r"));
+}
+
+// An option that a command would pass over is a mistake of who wrote it.
+TEST_F(Program, OptionsWithoutEffectAreRefused) {
+  const std::string ball = "'" JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml'";
+  const std::string lugre = "'" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml'";
+  ASSERT_EQ(run("run " + ball + " --until 0.1 -o b").code, 0);
+  for (const std::string& command : std::vector<std::string>{
+           "run " + ball + " --accept-changes -o r", "run " + ball + " --summary --json -o r",
+           "check " + ball + " --names variants --set g=1", "check " + ball + " --names variants --variant a",
+           "check " + ball + " --names variants --engine event",
+           "check " + ball + " --names variants --work 2", "plot b --set g=1", "plot b --variant a",
+           "plot b --to 1", "plot --law " + lugre + " --overlay x.csv", "dither " + lugre + " --until 1",
+           "dither " + lugre + " --filter mean", "gallery -o x", "verify --quiet --json"}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 2) << command << outcome.err;
+    const bool says = outcome.err.find("says nothing without") != std::string::npos ||
+                      outcome.err.find("exclude one another") != std::string::npos;
+    EXPECT_TRUE(says) << command << ": " << outcome.err;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "r"));
+}
+
+TEST_F(Program, JsonErrorsComeFromEveryVerbAndFromNone) {
+  for (const std::string& verb :
+       std::vector<std::string>{"nosuchverb", "plot", "schema", "completion", "run", "help nosuchverb", ""}) {
+    const Outcome outcome = run(verb + " --json");
+    EXPECT_EQ(outcome.code, 2) << verb;
+    const json document = json::parse(outcome.out, nullptr, false);
+    ASSERT_TRUE(document.is_object()) << verb << ": " << outcome.out;
+    EXPECT_EQ(document["error"]["exit_code"], 2) << verb;
+    EXPECT_NE(document["error"]["message"], "") << verb;
+  }
+}
+
+// A comparison with nothing is no success, and a folder that is not there is not a folder of another kind.
+TEST_F(Program, VerifyNeedsSomethingToCompareWith) {
+  fs::create_directories(folder_ / "own/m");
+  fs::copy_file(press_, folder_ / "own/m/model.toml");
+  for (const char* text : {"", "source = \"nobody\"\n"}) {
+    std::ofstream(folder_ / "own/m/reference.toml") << text;
+    for (const char* command : {"verify --gallery own", "verify own/m"}) {
+      const Outcome outcome = run(command);
+      EXPECT_EQ(outcome.code, 1) << command;
+      EXPECT_NE(outcome.out.find("there is no [[value]] in it"), std::string::npos) << outcome.out;
+    }
+  }
+  Outcome outcome = run("verify press --gallery nodir");
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_NE(outcome.err.find("nodir: there is no such folder"), std::string::npos) << outcome.err;
+  outcome = run("verify press --gallery own");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("there is no model 'press' with a reference.toml in own"), std::string::npos)
+      << outcome.err;
+}
+
+// Folders on the way to -o are made, but not those that its name only passes through; names are shown as they are or not taken.
+TEST_F(Program, NamesOfOutputsLeadStraightAndReadAsTheyAre) {
+  const std::string ball = "'" JUDDER_SOURCE_DIR "/gallery/bouncing-ball/model.toml'";
+  ASSERT_EQ(run("run " + ball + " --until 0.1 -o b").code, 0);
+  for (const std::string& command : std::vector<std::string>{
+           "run " + ball + " --until 0.1 -o none/../r", "plot b -o none/../r",
+           "compare " + ball + " --until 0.1 -o none/../r.csv", "gallery press -o none/deeper/../../r"}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 5) << command << outcome.err;
+    EXPECT_NE(outcome.err.find("to go up from"), std::string::npos) << outcome.err;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "none"));
+  EXPECT_FALSE(fs::exists(folder_ / "r"));
+  EXPECT_EQ(run("run " + ball + " --until 0.1 -o b/../c").code, 0);
+  // C1 controls, marks of direction, separators of lines, a byte that is no text.
+  for (const char* name : {"a\302\233b", "a\342\200\256b", "a\342\200\250b", "a\377b", "a\rb"}) {
+    const Outcome outcome = run("run " + ball + " --until 0.1 -o \"$(printf '" + name + "')\"");
+    EXPECT_EQ(outcome.code, 2) << name << outcome.err;
+    EXPECT_NE(outcome.err.find("control character"), std::string::npos) << outcome.err;
+  }
 }
 
 // What does not exist is offered nowhere: not in the help, the completion, the reference or the schema.

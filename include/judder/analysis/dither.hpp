@@ -23,6 +23,7 @@
 // Petcoviciu 2010, chapter 2, with the corrections told in gallery/dither-square and docs/dither.md.
 #pragma once
 
+#include <atomic>
 #include <complex>
 #include <optional>
 #include <string>
@@ -69,13 +70,15 @@ struct Averaged {
 [[nodiscard]] double mean_speed_of_sine(double v, double amplitude);
 
 /// Mean resistance at the held mean slip velocity v and the frequency of the dither: over one period of the periodic motion of the
-/// bristle, found by integration (Runge-Kutta of order 4, `steps` per period, even). NaN if it does not settle in 10000 periods.
+/// bristle, found by integration (Runge-Kutta of order 4, `steps` per period, even; exponential steps where the bristle relaxes within one).
+/// NaN if no such motion is found in 120 periods.
 [[nodiscard]] double held_mean(model::FrictionCurve& curve, const Dither& dither, double v, int steps = 4000);
 
 /// Ranges of v in [from, to] where R̄ falls with v: scanned at `points` places, borders refined by bisection.
 [[nodiscard]] std::vector<std::pair<double, double>> falling_zones(model::FrictionCurve& curve,
                                                                    const Dither& dither, double from,
-                                                                   double to, int points = 4000);
+                                                                   double to, int points = 4000,
+                                                                   const std::atomic<bool>* cancel = nullptr);
 
 /// M q̈ + C q̇ + K q = −drag R, slip velocity slip·q̇ + …: the model without the friction law, linearised at its start.
 struct SlidingStructure {
@@ -95,10 +98,9 @@ struct SlidingStructure {
                                                                          double step);
 
 /// Slip velocities in [from, to] at which steady sliding is unstable, likewise.
-[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure,
-                                                                     model::FrictionCurve& curve,
-                                                                     const Dither& dither, double from,
-                                                                     double to, int points = 1000);
+[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(
+    const SlidingStructure& structure, model::FrictionCurve& curve, const Dither& dither, double from,
+    double to, int points = 1000, const std::atomic<bool>* cancel = nullptr);
 
 /// Harmonics of a LuGre bristle whose slip velocity is v + w(t), without reversal of the bristle equation's coefficients being needed:
 ///

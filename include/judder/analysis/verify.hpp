@@ -16,6 +16,7 @@
 // A run that cannot be compiled or ends early is no error here: values that it does not reach are off, and say why.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,6 +95,7 @@ struct VerifyOptions {
   std::optional<Perturbation> perturb{};  ///< changes this in every run that has it
   bool both_engines =
       true;  ///< a run by the event-driven engine is repeated by the exact one where that applies
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to end the runs; what is left is off
   bool first_failure = false;  ///< leave out the runs after the first one with a value that is off
 };
 

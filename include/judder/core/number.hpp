@@ -17,6 +17,10 @@ void append_number(std::string& out, double value);
 /// The whole of `text` as a finite decimal number, or nothing.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
 
+/// Why parse_number has nothing to say of a text, in words that go behind it: "is too large for a number", "is too small for a number (write 0)",
+/// "is not a finite number".
+[[nodiscard]] const char* number_problem(std::string_view text);
+
 /// `value` cut to a whole number if it lies in [least, most], which a double must be able to hold; nothing otherwise, and for NaN.
 [[nodiscard]] inline std::optional<long> whole_number(double value, long least, long most) {
   if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most))) return std::nullopt;

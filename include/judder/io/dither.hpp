@@ -34,6 +34,9 @@ struct DitherAxis {
 [[nodiscard]] std::optional<std::vector<DitherAxis>> parse_dither_map(const std::string& text);
 /// "a:b:n"
 [[nodiscard]] std::optional<DitherAxis> parse_dither_range(const std::string& text);
+inline constexpr int kMostDitherValues = 100'000;
+/// Why parse_dither_map has nothing for the text.
+[[nodiscard]] std::string dither_map_problem(const std::string& text);
 
 struct DitherRequest {
   ModelRequest model;
@@ -51,6 +54,7 @@ struct DitherRequest {
 struct DitherReport {
   LoadedModel model;
   analysis::DitherProblem problem;  ///< message not empty: nothing was computed
+  bool cancelled = false;           ///< stopped from outside; what follows is a part
   std::string law, friction;        ///< name, type
   analysis::Dither dither;
   model::Dissipation dissipation;

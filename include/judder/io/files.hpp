@@ -20,6 +20,9 @@ inline constexpr std::string_view kFigureMark = "class=\"judder-figure\"";
 /// Success if `file` may be written: for verbs that have much to do before they write.
 [[nodiscard]] FileStatus refuse_foreign(const std::filesystem::path& file, std::string_view mark);
 
+/// Success unless the path goes up (`..`) from a folder that is not there: making it would leave folders that nobody asked for.
+[[nodiscard]] FileStatus refuse_detour(const std::filesystem::path& path);
+
 /// A text that comes in pieces.
 class TextFile {
  public:

@@ -28,6 +28,7 @@ namespace judder::io {
 
 /// "name=a:b:n" of --sweep, or nothing. n is at least 2 and at most 1 000 000.
 [[nodiscard]] std::optional<analysis::Sweep> parse_sweep(const std::string& text);
+inline constexpr int kMostSweepValues = 1'000'000;
 
 /// The slip path in words: "slip+ (compression), stick (compression), stick".
 [[nodiscard]] std::string path_words(const analysis::LawImpact& law);

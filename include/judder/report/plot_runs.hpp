@@ -1,6 +1,7 @@
 // Run folders to SVG files: the figures that the model asks for, or all columns.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct PlotRequest {
       folders;                      ///< runs in one picture; the first decides which figures there are
   std::filesystem::path overlay{};  ///< CSV file with a header row, drawn with them: measurements
   std::filesystem::path output{};   ///< where the figures go; empty: into the first folder
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop reading
 };
 
 struct PlottedFiles {

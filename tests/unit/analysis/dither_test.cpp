@@ -308,5 +308,34 @@ TEST(LowPassFilter, PassesSlowAndStopsFast) {
   }
 }
 
+model::FrictionLaw elastoplastic() {
+  model::FrictionLaw law = lugre();
+  law.type = "elastoplastic";
+  law.breakaway = 0.007;
+  return law;
+}
+
+// A bristle that relaxes within a step is at its steady deflection all the time: with a dither that is large against every speed of the law, the slip is
+// either +W or -W, and the mean of mu + viscous*(v + W) and -mu + viscous*(v - W) is viscous*v.
+TEST(HeldMean, ABristleThatRelaxesWithinAStepIsAtItsSteadyDeflection) {
+  for (const model::FrictionLaw& law : {lugre(), elastoplastic()}) {
+    const model::System system = compiled(block(law));
+    model::FrictionCurve curve(system, 0);
+    for (const double size : {1e6, 1e9, 1e12}) {
+      const double held = held_mean(curve, wave_of(Wave::square, size, 100), 0.5 * size, 2000);
+      EXPECT_NEAR(held, 0.004 * 0.5 * size, 1e-3 * 0.004 * size) << size;
+    }
+  }
+}
+
+// Pre-sliding: the bristle bends by v T each period and gives nothing back until it breaks away, after hundreds of periods.
+TEST(HeldMean, ABristleThatBendsForManyPeriodsIsFoundToo) {
+  const model::System system = compiled(block(elastoplastic()));
+  model::FrictionCurve curve(system, 0);
+  const Dither dither = wave_of(Wave::sine, 1e-6, 1e5);
+  const double v = 1e-3;  // 0.015 in 240000 periods
+  EXPECT_NEAR(held_mean(curve, dither, v, 2000), averaged(curve, dither, v).resistance, 1e-4);
+}
+
 }  // namespace
 }  // namespace judder::analysis

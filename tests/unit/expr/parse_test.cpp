@@ -57,7 +57,7 @@ TEST(Parse, SaysWhatIsWrongAndWhere) {
       {"(x)(y)", 3, 4, "an operator is missing before '('", "multiplication"},
       {"sin x", 4, 5, "an operator is missing before 'x'", "sin(x)"},
       {"a < b < c", 6, 7, "comparisons cannot be chained", "a < b and b < c"},
-      {"1e400", 0, 5, "the number is too large", ""},
+      {"1e400", 0, 5, "the number 1e400 is too large", ""},
       {"x ** 2", 2, 4, "'**' is not an operator", "x^2"},
       {"a && b", 2, 4, "'&&' is not an operator", "and"},
       {"t = 5", 2, 3, "'=' is not an operator", "=="},
