@@ -490,7 +490,9 @@ std::vector<std::uint32_t> Graph::Data::parts(std::span<const Node> roots, bool 
     const Entry& e = entries[node.index];
     if (surfaces && (e.kind == NodeKind::side || e.kind == NodeKind::sign)) take(switches[e.first].surface);
   }
-  spend(1 + found.size());
+  // Sorting is dearer than finding.
+  constexpr std::size_t kMany = 256;
+  spend(1 + (found.size() > kMany ? 2 : 1) * found.size());
   std::sort(found.begin(), found.end());
   return found;
 }

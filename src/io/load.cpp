@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/engines/registry.hpp"
 #include "judder/simulate/simulate.hpp"
 
@@ -29,6 +30,15 @@ bool echoes(const Diagnostic& message, const ModelFile& file) {
   const auto end = std::find_if_not(place.begin(), place.end(), in_name);
   const std::string_view name = place.substr(0, static_cast<std::size_t>(end - place.begin()));
   return !name.empty() && std::find(file.refused.begin(), file.refused.end(), name) != file.refused.end();
+}
+
+/// Names of columns are free, and go to tables, figures and terminals. What is no text in them is written out here, once for all of these.
+void write_out_names(model::Output& output) {
+  const auto written_out = [](std::string& name) { name = printable_name(name, name.size() + 1); };
+  for (model::Named& column : output.columns) written_out(column.name.text);
+  for (std::vector<model::Text>& plot : output.plots) {
+    for (model::Text& name : plot) written_out(name.text);
+  }
 }
 
 }  // namespace
@@ -72,6 +82,7 @@ LoadedModel load_model(const ModelRequest& request) {
   for (const Diagnostic& message : loaded.file.diagnostics.all()) loaded.diagnostics.add(message);
   if (!loaded.file.parsed) return loaded;
 
+  write_out_names(loaded.file.spec.output);
   if (!request.engine.empty()) loaded.file.spec.run.engine = request.engine;
   loaded.compiled = model::compile(loaded.file.spec, compile_options(request));
   for (const Diagnostic& message : loaded.compiled.diagnostics.all()) {

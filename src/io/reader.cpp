@@ -12,7 +12,6 @@
 #include "io/document.hpp"
 #include "io/fields.hpp"
 #include "judder/core/number.hpp"
-#include "judder/core/printable.hpp"
 
 namespace judder::io {
 namespace {
@@ -36,15 +35,6 @@ bool is_name(std::string_view text) {
   const auto plain = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
          std::all_of(text.begin(), text.end(), plain);
-}
-
-/// Names of columns are free, and go to tables, figures and terminals. What is no text in them is written out here, once for all of these.
-void write_out_names(model::Output& output) {
-  const auto written_out = [](std::string& name) { name = printable_name(name, name.size() + 1); };
-  for (model::Named& column : output.columns) written_out(column.name.text);
-  for (std::vector<model::Text>& plot : output.plots) {
-    for (model::Text& name : plot) written_out(name.text);
-  }
 }
 
 /// What all tables share: where messages go and where data files are.
@@ -704,7 +694,6 @@ ModelFile read_model_text(std::string text, std::string name, const std::filesys
   if (!root) return file;
   Context context{file, DataFiles(folder)};
   FileReader(context, *root).run(file.spec);
-  write_out_names(file.spec.output);
   return file;
 }
 

@@ -400,7 +400,8 @@ struct Builder {
                  int most);
   void read_impact(RelationDraft& draft);
   void read_compliance(RelationDraft& draft);
-  void read_joint_normal(RelationDraft& draft);
+  using Reaction = std::pair<Variable, std::size_t>;  ///< λ_N and its relation
+  void read_joint_normal(RelationDraft& draft, const std::vector<Reaction>& reactions);
   void read_law(RelationDraft& draft, const FrictionLaw& law);
   template <class Read>
   std::vector<Node> curve_nodes(const FrictionLaw& law, const Read& read);

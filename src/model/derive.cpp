@@ -178,6 +178,8 @@ void Builder::derive_audit() {
     const std::string label = std::to_string(audits.size());
     audit.dissipated = graph.declare("dissipated#" + label);
     audit.supplied = graph.declare("supplied#" + label);
+    constexpr std::size_t kFormulasPerAudit = 4;  // the names and variables of its account
+    budget.keep(kFormulasPerAudit);
     audits.push_back(std::move(audit));
   };
 

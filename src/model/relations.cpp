@@ -130,8 +130,11 @@ void Builder::read_relations() {
       read_slip(draft, draft.joint->slip, {}, 3);
     }
   }
+  std::vector<Reaction> reactions;
+  for (std::size_t r = 0; r < relations.size(); ++r) reactions.emplace_back(relations[r].lambda, r);
+  std::sort(reactions.begin(), reactions.end());
   for (RelationDraft& draft : relations) {
-    if (draft.joint != nullptr) read_joint_normal(draft);
+    if (draft.joint != nullptr) read_joint_normal(draft, reactions);
   }
   for (RelationDraft& draft : relations) {
     const FrictionLaw& law = draft.contact      ? draft.contact->friction
@@ -345,7 +348,7 @@ void Builder::read_compliance(RelationDraft& draft) {
   draft.base = draft.normal_force;
 }
 
-void Builder::read_joint_normal(RelationDraft& draft) {
+void Builder::read_joint_normal(RelationDraft& draft, const std::vector<Reaction>& reactions) {
   const Joint& joint = *draft.joint;
   const std::string where = draft.where + ", normal";
   draft.known_load = true;
@@ -375,8 +378,13 @@ void Builder::read_joint_normal(RelationDraft& draft) {
   };
   std::vector<Variable> lambdas;
   std::vector<Node> zeros;
-  for (std::size_t r = 0; r < relations.size(); ++r) {
-    if (!uses(relations[r].lambda, used)) continue;
+  std::vector<std::size_t> read;
+  for (const Variable x : used) {
+    const auto at = std::lower_bound(reactions.begin(), reactions.end(), Reaction{x, 0});
+    if (at != reactions.end() && at->first == x) read.push_back(at->second);
+  }
+  std::sort(read.begin(), read.end());
+  for (const std::size_t r : read) {
     lambdas.push_back(relations[r].lambda);
     zeros.push_back(graph.constant(0));
     draft.feeds.push_back(static_cast<int>(r));
