@@ -244,17 +244,19 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_by_acceleration(int k) {
   info.rate.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
   double sum = surface_memory_[1];
   double terms = std::abs(sum);
-  const auto add = [&](double slope, double by) {
+  const auto add = [&](double slope, double by, double size) {
     if (slope == 0) return;
     sum += slope * by;
-    terms += std::abs(slope * by);
+    terms += std::abs(slope) * size;
   };
   const int n = layout_.coordinates;
   for (int i = 0; i < n; ++i) {
-    add(surface_memory_[2 + i], work_.in[layout_.v() + i]);
-    add(surface_memory_[2 + n + i], motion_.acceleration()[i]);
+    const double v = work_.in[layout_.v() + i];
+    add(surface_memory_[2 + i], v, std::abs(v));
+    add(surface_memory_[2 + n + i], motion_.acceleration()[i], motion_.acceleration_terms()[i]);
   }
-  for (int i = 0; i < layout_.states; ++i) add(surface_memory_[2 + 2 * n + i], work_.rate[i]);
+  for (int i = 0; i < layout_.states; ++i)
+    add(surface_memory_[2 + 2 * n + i], work_.rate[i], std::abs(work_.rate[i]));
   return std::abs(sum) > kSure * terms ? Leaving{sum > 0 ? 1 : -1, 2} : Leaving{0, 0};
 }
 
