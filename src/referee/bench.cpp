@@ -66,6 +66,8 @@ const char* name(Law law) {
       return "stick";
     case Law::cone:
       return "cone";
+    case Law::release:
+      return "release";
     case Law::friction:
       return "friction";
     case Law::load:

@@ -26,6 +26,7 @@ enum class Law : std::uint8_t {
   open_force,    // an open contact carries nothing
   stick,         // slip velocity zero
   cone,          // |λ_T| ≤ μ_s L at rest
+  release,       // what lets go by itself was at its limit
   friction,      // λ_T = −σ μ L
   load,          // the normal load of a joint is not negative
   motion,        // M v̇ = h + Σ push λ_N + Σ drag λ_T
@@ -120,6 +121,7 @@ struct Referee::Bench {
   [[nodiscard]] bool matters(int k);
   void all_outputs(std::vector<double>& out);
   void judge_relation(Reading& reading, int r);
+  [[nodiscard]] double limit_of_rest(const Reading& reading, int r, int j);
   [[nodiscard]] bool passes(const Reading& reading, int k);
   [[nodiscard]] double limit_at_rest(const Reading& reading, int r, int j, int direction, double told);
   void judge_motion(Reading& reading);
@@ -145,6 +147,7 @@ struct Referee::Bench {
 
   // --- instants.cpp ---
   void judge_instant(const Reading& before, Reading& after);
+  void judge_release(const Reading& before, const Reading& after);
   void judge_momentum(const double* v0, const Reading& after);
   [[nodiscard]] double largest_coefficient(int relation, double speed, const double* v0, const double* v1);
   [[nodiscard]] bool impulses_at_once(const model::Relation& relation) const;

@@ -1,6 +1,7 @@
 // Instants: nothing jumps but velocities, and they by impulses alone.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bench.hpp"
 
@@ -138,6 +139,48 @@ void Referee::Bench::impulse(const Impulse& given) {
   std::copy(given.v.begin(), given.v.end(), speed_before.begin());
 }
 
+// Where nothing else changes, reactions are continuous: a row that begins to slip was at its limit. Of several that let go together, one.
+void Referee::Bench::judge_release(const Reading& before, const Reading& after) {
+  if (impacts > 0 || !before.unique || !before.resolved || before.normal != after.normal ||
+      before.surface != after.surface)
+    return;
+  if (!std::equal(before.in.begin() + layout.side(), before.in.begin() + layout.side() + layout.switches,
+                  after.in.begin() + layout.side()))
+    return;
+  int first = -1;
+  double left = std::numeric_limits<double>::infinity();
+  double allowance = 0;
+  load(before);
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (before.tangent[number] == after.tangent[number]) {
+        // A slip that comes to zero and goes on is free to jump, too.
+        const bool slid = before.tangent[number] == Tangent::plus || before.tangent[number] == Tangent::minus;
+        const model::RelationRows::Tangent& row = system.rows(work, r).tangent[j];
+        if (slid && std::abs(row.slip) <= allowed * (row_scale(row.w, velocity) + std::abs(row.drive)))
+          return;
+        continue;
+      }
+      const bool slips = after.tangent[number] == Tangent::plus || after.tangent[number] == Tangent::minus;
+      if (before.tangent[number] != Tangent::stick || !slips || relation.tangents > 1) return;
+      for (const int i : relation.touches) {
+        if (massless[i] != 0) return;  // what has no inertia may jump
+      }
+      const double limit = limit_of_rest(before, r, j);
+      const double remains = limit - std::abs(before.tangential_force[number]);
+      if (!(remains < left)) continue;
+      left = remains;
+      first = r;
+      allowance = allowed * std::max({tangential_force[number], std::abs(limit), load_scale[r]});
+      if (left > allowance)
+        allowance += force_rounding(system.rows(work, r).tangent[j].w) + rounding(relation.law, 0);
+    }
+  }
+  if (first >= 0) check(Law::release, first, after.time, left, allowance);
+}
+
 void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
   const double t = after.time;
   // Two instants that rounding of the time cannot tell apart are one.
@@ -174,6 +217,7 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
   const double* v0 = before.in.data() + layout.v();
   const double* v1 = after.in.data() + layout.v();
   judge_momentum(v0, after);
+  judge_release(before, after);
   load(after);
   // Energy: the same place and sides, the velocities before and after.
   if (before.works_told && after.works_told && options.integrals) {

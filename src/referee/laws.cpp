@@ -419,6 +419,19 @@ double Referee::Bench::limit_at_rest(const Reading& reading, int r, int j, int d
   return limit;
 }
 
+// What friction may be at rest in the direction in which it is loaded, by the reactions told.
+double Referee::Bench::limit_of_rest(const Reading& reading, int r, int j) {
+  const model::Relation& relation = system.relations()[r];
+  const model::RelationRows& rows = system.rows(work, r);
+  double load_here = rows.base;
+  for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+    load_here += rows.factors[f] * std::abs(reading.normal_force[relation.feeds[f]]);
+  const double told = rows.tangent[j].mu_static * load_here;
+  const double friction = reading.tangential_force[relation.first_tangent + j];
+  if (relation.law_constant || friction == 0) return told;
+  return limit_at_rest(reading, r, j, friction > 0 ? -1 : 1, told);
+}
+
 void Referee::Bench::judge_relation(Reading& reading, int r) {
   const model::Relation& relation = system.relations()[r];
   const double t = reading.time;

@@ -87,5 +87,20 @@ TEST(NestedStories, TheLimitOfTheOtherDirectionIsNoticed) {
   }
 }
 
+// A body that lets go at 0.5 where its law holds 0.8: every force before and after is right, only the moment is not.
+TEST(Stories, ASlipThatBeginsTooEarlyIsNoticed) {
+  const auto with = [](const std::string& law) {
+    return text_model(
+        "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = "
+        "\"t\"\n[[friction]]\nname = \"j\"\nslip = \"x'\"\nnormal = 1\nlaw = " +
+        law + "\n[run]\nuntil = 2\n");
+  };
+  const Story story = record(with("{ static = 0.5, dynamic = 0.2 }"));
+  EXPECT_TRUE(judge(with("{ static = 0.5, dynamic = 0.2 }"), story).silent());
+  const Verdict verdict = judge(with("{ static = 0.8, dynamic = 0.2 }"), story);
+  ASSERT_TRUE(found(verdict, "release")) << words(verdict);
+  EXPECT_NEAR(verdict.findings.front().time, 0.5, 1e-6);
+}
+
 }  // namespace
 }  // namespace judder
