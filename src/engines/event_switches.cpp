@@ -371,14 +371,20 @@ bool EventEngine::Run::decide_surface(int k) {
     held = search_.on_side[stays[1] ? 1 : 0];
     held.surface[k] = AtSurface::held;
     if (stays[0] && stays[1]) {
-      held.side[k] = lower_[k] + info.at_zero;
+      const double side = lower_[k] + info.at_zero;
       Status next;
       Mode& equal = search_.chosen;
       equal = before;
       equal.surface[k] = AtSurface::held;
-      equal.side[k] = held.side[k];
-      // Unless a row would slip then: a law of friction at rest (`abs(sign(x'))`) is that of the sides.
-      if (try_sides(equal, next) && equal.tangent == held.tangent) held = equal;
+      equal.side[k] = side;
+      // Unless the row that holds it would slip then. If it does so by its own law (`abs(sign(x'))`), which at rest is that of the sides, the value is
+      // that of equality all the same; if others make it slip, they have been decided on a side, and that is kept.
+      bool by_own_law = true;
+      if (try_sides(equal, next) && rests_alike(k, held, equal, by_own_law)) {
+        held = equal;
+      } else if (by_own_law) {
+        held.side[k] = side;
+      }
     }
     mode_ = held;
     return true;
@@ -422,6 +428,26 @@ bool EventEngine::Run::decide_surface(int k) {
   }
   search_.members.assign(1, k);
   return not_unique(search_.members);
+}
+
+// Whether the rows along the surface of k that rest in one mode do so in the other; if not, whether the switch stands in what they may carry.
+bool EventEngine::Run::rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law) {
+  const int n = layout_.coordinates;
+  const model::SwitchInfo& info = system_.switches()[k];
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (one.tangent[number] != TangentStatus::stick || other.tangent[number] == TangentStatus::stick)
+        continue;
+      surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+      info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+      if (parallel_to(surface_memory_.data() + 2 + n, system_.rows(work_, r).tangent[j].w, n) == 0) continue;
+      by_own_law = std::find(info.relations.begin(), info.relations.end(), r) != info.relations.end();
+      return false;
+    }
+  }
+  return true;
 }
 
 // Whether the motion that is set stands still, beside the rates with which the sides push to the surfaces.

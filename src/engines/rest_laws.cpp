@@ -11,6 +11,18 @@ constexpr double kZero = 1e-9;  ///< share of its terms below which a surface is
 
 }  // namespace
 
+double parallel_to(const double* slope, const double* w, int n) {
+  int first = 0;
+  while (first < n && w[first] == 0) ++first;
+  if (first == n) return 0;
+  const double ratio = slope[first] / w[first];
+  for (int i = 0; i < n; ++i) {
+    if (!(std::abs(slope[i] - ratio * w[i]) <= kParallel * (std::abs(slope[i]) + std::abs(ratio * w[i]))))
+      return 0;
+  }
+  return std::isfinite(ratio) ? ratio : 0;
+}
+
 RestLaws::RestLaws(const model::System& system, model::Workspace& work)
     : system_(system), work_(work), nested_(system, work) {
   rows_.resize(system.layout().tangents);
@@ -34,18 +46,10 @@ void RestLaws::set_mode(const Mode& mode) {
         if (info.time_only || mode.slides(k)) continue;
         info.surface.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
         const double* slope = surface_.data() + 2 + n;
-        int first = 0;
-        while (first < n && w[first] == 0) ++first;
-        if (first == n) break;
-        const double ratio = slope[first] / w[first];
+        const double ratio = parallel_to(slope, w, n);
+        if (ratio == 0) continue;
         double terms = 0;
-        bool parallel = true;
-        for (int i = 0; i < n && parallel; ++i) {
-          parallel =
-              std::abs(slope[i] - ratio * w[i]) <= kParallel * (std::abs(slope[i]) + std::abs(ratio * w[i]));
-          terms += std::abs(slope[i] * work_.in[system_.layout().v() + i]);
-        }
-        if (!parallel || ratio == 0 || !std::isfinite(ratio)) continue;
+        for (int i = 0; i < n; ++i) terms += std::abs(slope[i] * work_.in[system_.layout().v() + i]);
         double lower = 0;
         terms = std::max(terms, std::abs(surface_[0]));
         if (std::abs(distance_from_level(info, surface_[0], lower)) > kZero * terms) continue;

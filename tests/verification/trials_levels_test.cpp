@@ -272,5 +272,21 @@ TEST(Levels, AStaticCoefficientThatIsTheDynamicOneButForRounding) {
   EXPECT_THROW(static_cast<void>(text_model(smaller)), std::runtime_error);
 }
 
+// x rests; the load of y is 1.4 while x would be pushed upwards from below, and 1, by sign(0) = 0, once y has stopped at −0.3. There 0.25 does not hold
+// 0.3, and y goes on: −0.25 − 0.05 cos(t − π).
+TEST(Levels, StatusesAreDecidedWithTheValueAtEquality) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = 0\ny = 1\n[energy]\nkinetic = \"x'^2/2 + y'^2/2 + 0.3*x'*y'\"\npotential = "
+      "\"y^2/2\"\n"
+      "[[friction]]\nname = \"f\"\nslip = \"y'\"\nnormal = \"1 + 0.4*sign(x')\"\nlaw = 0.25\n"
+      "[[friction]]\nname = \"g\"\nslip = \"x'\"\nnormal = 1\nlaw = 0.25\n[run]\nuntil = 5\n");
+  for (const char* const engine : {"event", "exact"}) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << engine << result.end.status.message;
+    EXPECT_NEAR(result.end.end.y[1], -0.25 - 0.05 * std::cos(5 - std::acos(-1.0)), 1e-7) << engine;
+    EXPECT_EQ(result.end.end.y[0], 0) << engine;
+  }
+}
+
 }  // namespace
 }  // namespace judder
