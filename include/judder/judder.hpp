@@ -99,7 +99,7 @@ class Run {
   [[nodiscard]] double last(std::string_view name) const;
 
   [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
-  /// Times of the events of a kind, at one place or at any.
+  /// Times of the events of a kind, at one place or at any. Throws std::out_of_range for a kind that there is not.
   [[nodiscard]] std::vector<double> times(std::string_view kind, std::string_view where = {}) const;
 
  private:
@@ -160,18 +160,21 @@ class Stepper {
  public:
   /// `samples`, `every`, `event_rows` and `keep_rows` mean nothing here.
   Stepper(const Model& model, const RunOptions& options = {});
+  Stepper(Model&&, const RunOptions& = {}) = delete;  ///< it would be gone at once
   ~Stepper();
   Stepper(Stepper&&) noexcept;
   Stepper& operator=(Stepper&&) noexcept;
 
   /// Moves to `time`, or to the end of the run if that comes first. False: the run is over (status()), or `time` is not later than time().
+  /// Not for observers of the same stepper (std::logic_error). What an observer throws passes through, and ends the run.
   bool advance_to(double time);
 
   [[nodiscard]] double time() const;
   [[nodiscard]] bool over() const;
   /// How it stands: Reason::done while it goes on.
   [[nodiscard]] const Status& status() const;
-  /// The present value of a column.
+  /// The value of a column now: at the time asked for, or at the event that ended the run. Its "t" says of when; a run that was interrupted, or that
+  /// failed inside a step, shows the last time asked for.
   [[nodiscard]] double value(std::string_view column) const;
   [[nodiscard]] Row row() const;
   /// What the last advance_to() met.

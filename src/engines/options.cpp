@@ -45,6 +45,11 @@ std::string options_problem(const EngineOptions& options) {
   }
   if (options.every == 0 && options.samples < 2)
     return "the number of samples is " + std::to_string(options.samples) + "; both ends need one";
+  constexpr double kMostRows = 1e9;
+  const double rows = options.every > 0 ? (options.until - options.from) / options.every
+                                        : static_cast<double>(options.samples);
+  if (rows > kMostRows)
+    return "the run would have " + to_text(rows, 3) + " rows; the most is " + to_text(kMostRows);
   if (options.max_events < 1) return "at least one event must be allowed";
   return model::length_problem(options.from, options.until);
 }

@@ -47,6 +47,7 @@ class Keeper final : public engines::Sink {
   std::vector<double> cells;  ///< rows; only the last of them where rows are not kept
   std::vector<RunEvent> events;
   bool keep_rows = true;
+  bool samples_only = false;  ///< observers do not hear of rows at events
 
  private:
   void answer(Going going);

@@ -59,11 +59,12 @@ void Keeper::answer(Going going) {
   by_observer_ = true;
 }
 
-void Keeper::row(engines::RowKind, const engines::Mode& mode, model::Workspace& work) {
+void Keeper::row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) {
   if (!keep_rows) cells.clear();
   const std::size_t at = cells.size();
   cells.resize(at + width_);
   simulate::fill_row(system_, mode, work, cells.data() + at);
+  if (samples_only && kind != engines::RowKind::sample) return;
   if (options_.on_row && !by_observer_) answer(options_.on_row(Row(cells).subspan(at)));
 }
 
@@ -115,6 +116,10 @@ double Run::last(std::string_view name) const {
 }
 
 std::vector<double> Run::times(std::string_view kind, std::string_view where) const {
+  bool known = false;
+  for (int k = 0; k <= static_cast<int>(engines::EventKind::watch); ++k)
+    known = known || kind == engines::name(static_cast<engines::EventKind>(k));
+  if (!known) throw std::out_of_range("there are no events of the kind '" + std::string(kind) + "'");
   std::vector<double> out;
   for (const RunEvent& event : events_) {
     if (event.kind == kind && (where.empty() || event.where == where)) out.push_back(event.time);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "front/parts.hpp"
 
@@ -8,6 +9,7 @@ struct Stepper::Parts {
   Parts(const Model& asked, const RunOptions& given)
       : system(asked.system()), columns(asked.columns()), options(given), keeper(system, options) {
     keeper.keep_rows = false;
+    keeper.samples_only = true;
   }
 
   const model::System& system;
@@ -19,6 +21,7 @@ struct Stepper::Parts {
   engines::EngineResult last;
   bool begun = false;
   bool over = false;
+  bool moving = false;  ///< inside advance_to(), where observers are called
 };
 
 Stepper::Stepper(const Model& model, const RunOptions& options)
@@ -28,7 +31,7 @@ Stepper::Stepper(const Model& model, const RunOptions& options)
   parts.how = engine_options(own, options);
   parts.how.samples = 2;
   parts.how.every = 0;
-  parts.how.event_rows = false;
+  parts.how.event_rows = true;  // a run that ends at an event has its row there
   parts.how.cancel = &parts.keeper.stop();
   parts.last.status.time = parts.how.from;
   parts.legs = std::make_unique<simulate::Legs>(parts.system, engine_name(own, options), parts.how);
@@ -41,13 +44,24 @@ Stepper& Stepper::operator=(Stepper&&) noexcept = default;
 
 bool Stepper::advance_to(double time) {
   Parts& parts = *parts_;
+  if (parts.moving) throw std::logic_error("advance_to() was called by an observer of the same stepper");
   parts.keeper.events.clear();
   if (parts.over || (parts.begun && !(time > this->time()))) return false;
   engines::EngineOptions leg = parts.how;
   if (parts.begun) leg.from = parts.last.end.time;
   leg.until = std::min(time, parts.how.until);
   const engines::Moment from = parts.last.end;
-  parts.last = parts.legs->run(leg, parts.keeper, parts.begun ? &from : nullptr);
+  parts.moving = true;
+  try {
+    parts.last = parts.legs->run(leg, parts.keeper, parts.begun ? &from : nullptr);
+  } catch (...) {  // of an observer: what has been told cannot be told again
+    parts.moving = false;
+    parts.over = true;
+    parts.last.status.reason = Reason::interrupted;
+    parts.last.status.message = "an observer has thrown";
+    throw;
+  }
+  parts.moving = false;
   parts.begun = true;
   parts.over = parts.last.status.reason != Reason::done || parts.last.end.time >= parts.how.until;
   if (parts.over) parts.legs->judge(parts.last);

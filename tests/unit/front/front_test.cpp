@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "judder/judder.hpp"
@@ -202,6 +203,54 @@ TEST(FrontStepper, StaysWhereItIsForATimeThatIsPast) {
   EXPECT_TRUE(none.over());
   EXPECT_FALSE(none.advance_to(0.1));
   EXPECT_EQ(none.status().reason, Reason::unsupported);
+}
+
+// A watch ends the run at 0.75: the row is the one there, not that of the last time asked for.
+TEST(Stepper, ShowsTheRowAtItsEnd) {
+  const Model model = Model::from_text(
+      "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[[watch]]\nname = "
+      "\"w\"\nzero = \"x - 0.75\"\nstop = true\n[run]\nuntil = 2\n");
+  ASSERT_TRUE(model.ok()) << model.problems();
+  Stepper stepper(model);
+  while (stepper.advance_to(stepper.time() + 0.5) && !stepper.over()) {
+  }
+  EXPECT_TRUE(stepper.over());
+  EXPECT_EQ(stepper.status().reason, Reason::watch);
+  EXPECT_NEAR(stepper.time(), 0.75, 1e-12);
+  EXPECT_EQ(stepper.value("t"), stepper.time());
+  EXPECT_NEAR(stepper.value("x"), 0.75, 1e-12);
+}
+
+TEST(Stepper, IsNotMovedByItsOwnObserver) {
+  const Model model = Model::from_text(
+      "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 2\n");
+  Stepper* inner = nullptr;
+  RunOptions options;
+  options.on_row = [&](Row) {
+    if (inner != nullptr) inner->advance_to(1.5);
+    return Going::on;
+  };
+  Stepper stepper(model, options);
+  inner = &stepper;
+  EXPECT_THROW(stepper.advance_to(1), std::logic_error);
+  EXPECT_TRUE(stepper.over());
+  EXPECT_EQ(stepper.status().reason, Reason::interrupted);
+  EXPECT_FALSE(stepper.advance_to(1.2));
+  static_assert(!std::is_constructible_v<Stepper, Model&&>);
+}
+
+TEST(Run, RefusesRowsWithoutNumberAndKindsThatThereAreNot) {
+  const Model model = Model::from_text(
+      "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 1\n");
+  RunOptions options;
+  options.every = 1e-19;
+  EXPECT_EQ(model.run(options).status().reason, Reason::unsupported);
+  options.every.reset();
+  options.samples = 10000000000;
+  EXPECT_EQ(model.run(options).status().reason, Reason::unsupported);
+  const judder::Run run = model.run();
+  EXPECT_TRUE(run.times("impact").empty());
+  EXPECT_THROW(static_cast<void>(run.times("impct")), std::out_of_range);
 }
 
 }  // namespace
