@@ -16,6 +16,15 @@ bool is_even(double exponent) { return std::fmod(exponent, 2.0) == 0; }
 
 void Graph::assume_size(Node a) { data_->sizes.push_back(a.index); }
 
+int Graph::Data::size_sign(Node a) const {
+  int sign = 1;
+  while (is_multiple(a)) {
+    if (terms(a)[0].coefficient < 0) sign = -sign;
+    a = terms(a)[0].node;
+  }
+  return std::find(sizes.begin(), sizes.end(), a.index) != sizes.end() ? sign : 0;
+}
+
 int Graph::Data::ratio_sign(std::span<const Term> factors, Node b) const {
   // c · b' for b, with the sign of c in `sign`.
   int sign = 1;

@@ -146,6 +146,9 @@ struct Graph::Data {
   [[nodiscard]] int sign_of(Node a, int& budget) const;
   [[nodiscard]] int sign_of_product(std::span<const Term> factors, int& budget) const;
   /// Sign of the constant ratio of a product of these factors to the node; 0: they are not proportional.
+  /// ±1 for multiples of what assume_size() names: it is read only while it is above zero (`speed` of a row that slips), and a comparison with
+  /// zero is no switch. Otherwise 0.
+  [[nodiscard]] int size_sign(Node a) const;
   [[nodiscard]] int ratio_sign(std::span<const Term> factors, Node b) const;
 
   /// Nodes that `roots` are made of, ascending; with `surfaces` also what the surfaces of used switches are made of.

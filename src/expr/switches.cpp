@@ -141,6 +141,7 @@ SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, boo
 
 Node Graph::Data::two_sided_side(Node surface, double at_zero, SwitchKind kind, std::string_view place) {
   if (is_constant(surface)) return constant(side_value(at(surface).value, at_zero));
+  if (const int sign = size_sign(surface); sign != 0) return constant(sign > 0 ? 1 : 0);
   const auto [id, opposed] = find_switch(surface, kind, place, at_zero);
   if (!opposed) return side_node(id, at_zero);
   return sum({{-1, side_node(id, 1 - at_zero)}}, 1);
@@ -148,6 +149,7 @@ Node Graph::Data::two_sided_side(Node surface, double at_zero, SwitchKind kind, 
 
 Node Graph::Data::two_sided_sign(Node surface, SwitchKind kind, std::string_view place) {
   if (is_constant(surface)) return constant(sign_value(at(surface).value));
+  if (const int sign = size_sign(surface); sign != 0) return constant(sign);
   const auto [id, opposed] = find_switch(surface, kind, place, 0.5);
   return scale(opposed ? -1 : 1, sign_node(id));
 }

@@ -279,7 +279,8 @@ void Builder::read_impact(RelationDraft& draft) {
   }
   const auto read = [&](const Value& value, const char* key, double& target, bool positive) {
     if (!value.given) return false;
-    const auto found = start_number(value, where + ", " + key, draft.indices);
+    const auto found =
+        number(value, where + ", " + key, kParameters, draft.indices);  // one for the whole run
     if (found) target = *found;
     if (found && positive && !(*found > 0))
       error(value, where, std::string("'") + key + "' must be positive");
@@ -308,7 +309,7 @@ void Builder::read_compliance(RelationDraft& draft) {
   const std::string where = draft.where + ", compliant";
   const auto read = [&](const Value& value, const char* key, double standard, bool positive) {
     if (!value.given) return standard;
-    const double found = start_number(value, where + ", " + key, draft.indices).value_or(1);
+    const double found = number(value, where + ", " + key, kParameters, draft.indices).value_or(1);
     if (positive ? !(found > 0) : !(found >= 0)) {
       error(value, where,
             std::string("'") + key + "' is " + to_text(found) + "; it must " +

@@ -288,5 +288,25 @@ TEST(Levels, StatusesAreDecidedWithTheValueAtEquality) {
   }
 }
 
+// A static and a dynamic coefficient by comparisons with zero: lets go at 0.5 = 0.4 t, and then x'' = -0.4 t + 0.25.
+TEST(Levels, ComparisonsOfTheSpeedWithZero) {
+  for (const char* const law :
+       {"if(speed > 0, 0.25, 0.5)", "if(0 < speed, 0.25, 0.5)", "if(speed <= 0, 0.5, 0.25)",
+        "0.5 - 0.25*sign(speed)", "0.5 + 0.25*sign(-speed)"}) {
+    const TestModel model = text_model(
+        std::string(
+            "[coordinates]\nx = { velocity = 0.3 }\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = "
+            "\"x'\"\nvalue = \"-0.4*t\"\n[[friction]]\nname = \"f\"\nslip = \"x' - 0.3\"\nnormal = 1\nlaw = "
+            "\"") +
+        law + "\"\n[run]\nuntil = 2\n");
+    for (const char* const engine : {"event", "exact"}) {
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << engine << law << result.end.status.message;
+      EXPECT_NEAR(result.end.end.y[1], 0.3 - 0.2 * (4 - 1.25 * 1.25) + 0.25 * 0.75, 1e-8)
+          << engine << ' ' << law;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder

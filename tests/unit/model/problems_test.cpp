@@ -78,6 +78,15 @@ const std::vector<Case>& cases() {
       {"SlipSwitchingWithVelocity", [](Spec& s) { s.contacts[0].slip = {"abs(x')"}; },
        "switches with a velocity"},
       {"AlongNotAffine", [](Spec& s) { s.forces[0].along = "sin(x')"; }, "'along' is not affine"},
+      {"StiffnessThatChanges",
+       [](Spec& s) {
+         s.contacts[0].friction = {};
+         s.contacts[0].slip.clear();
+         s.contacts[0].compliant.stiffness = "if(t < 1, 40, 20)";
+       },
+       "the time t must not be used in contact 'floor', compliant, stiffness"},
+      {"TangentialRestitutionThatChanges", [](Spec& s) { s.contacts[0].impact.tangential = "x"; },
+       "must not be used in contact 'floor', impact, tangential"},
       {"AlongWithoutVelocity", [](Spec& s) { s.forces[0].along = "x"; },
        "'along' does not depend on any velocity"},
       {"PushWithoutVelocity", [](Spec& s) { s.contacts[0].push = "y"; },
