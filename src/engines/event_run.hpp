@@ -257,6 +257,9 @@ struct EventEngine::Run {
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_by_acceleration(int k);
+  [[nodiscard]] bool slides_apart();
+  [[nodiscard]] bool acts_on(int k, int j) const;
+  [[nodiscard]] bool at_zero(int k);
   [[nodiscard]] bool rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool kink_inside(int k) const;

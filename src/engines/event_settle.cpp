@@ -279,6 +279,56 @@ bool EventEngine::Run::paradox(Status status) {
   return fail(std::move(status));
 }
 
+// Whether the side of switch k acts on what the rate of the surface of j sees.
+bool EventEngine::Run::acts_on(int k, int j) const {
+  const model::SwitchInfo& by = system_.switches()[k];
+  const model::SwitchInfo& on = system_.switches()[j];
+  if (by.time_only || contains(on.inner, k) || contains(by.inner, j)) return false;
+  const auto meet = [](const std::vector<int>& a, const std::vector<int>& b) {
+    return std::any_of(a.begin(), a.end(), [&](int i) { return contains(b, i); });
+  };
+  if (meet(by.moves, on.sees) || meet(by.feeds, on.sees_states)) return true;
+  return std::any_of(by.relations.begin(), by.relations.end(),
+                     [&](int r) { return meet(system_.relations()[r].touches, on.sees); });
+}
+
+bool EventEngine::Run::at_zero(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (!system_.live(work_, k)) return false;
+  double s = 0;
+  double lower = 0;
+  info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+  return std::abs(distance_from_level(info, s, lower)) <= kRoundingUnits * surface_rounding(k);
+}
+
+// Two switches that are slid on at one surface, written differently (step(x') and floor(1 + x')), jump together; with a weight for each, the
+// motion would be one of many, and leave the surface at any time or never.
+bool EventEngine::Run::slides_apart() {
+  const int n = layout_.coordinates;
+  const int width = n + layout_.states;
+  for (int j = 0; j < layout_.switches; ++j) {
+    if (mode_.surface[j] != AtSurface::slides) continue;
+    for (int k = 0; k < layout_.switches; ++k) {
+      if (k == j || (k < j && mode_.surface[k] == AtSurface::slides) || !acts_on(k, j)) continue;
+      if (mode_.surface[k] == AtSurface::away && !at_zero(k)) continue;
+      std::vector<double>& other = landing_y_;
+      const auto slope = [&](int of) {
+        const model::SwitchInfo& info = system_.switches()[of];
+        surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+        info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+        return surface_memory_.data() + 2 + n;  // by velocities and states
+      };
+      std::copy_n(slope(j), width, other.begin());
+      if (parallel_to(slope(k), other.data(), width) == 0) continue;
+      return fail({Reason::indeterminate, t_, system_.switches()[j].place,
+                   "the motion slides on a surface at which two switches jump (the other: " +
+                       system_.switches()[k].place +
+                       "); write both with the same argument, and they are one"});
+    }
+  }
+  return true;
+}
+
 // Sets the decided mode in motion.
 bool EventEngine::Run::restart() {
   // What drives a state may be another from here on: what it has been counts again.
@@ -303,6 +353,7 @@ bool EventEngine::Run::restart() {
                    "floor or mod of a number above 2^50: the arithmetic does not tell its steps apart"});
     }
   }
+  if (!slides_apart()) return false;
   explicit_.use(motion_.components());
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
   motion_.load(t_, y_.data());

@@ -243,6 +243,10 @@ struct RunWriter::Files {
     return status.ok();
   }
   bool keep(int error, const std::string& file) {
+    if (error == ENOENT && open) {  // what was written a moment ago is not there any more
+      disturbed = Disturbed::gone;
+      return keep({directory.string(), "was moved, removed or replaced during the run", 0});
+    }
     if (error == 0) return status.ok();
     no_room = no_room || (status.ok() && disk::no_room(error));
     // A draft is named after what it becomes.

@@ -445,7 +445,7 @@ gap = "y"
 [run]
 until = 100
 )");
-  model.options.samples = 2'000'000'000;
+  model.options.samples = 1'000'000'000;
   EXPECT_LT(seconds_to_stop(model), 1.0);
 }
 

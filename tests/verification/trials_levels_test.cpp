@@ -308,5 +308,29 @@ TEST(Levels, ComparisonsOfTheSpeedWithZero) {
   }
 }
 
+// step(x') and floor(1 + x') jump at one surface; slid on with a weight for each, the motion would never leave it. The run says so; written alike, the
+// two are one, and the surface is left where the force below it is no longer upwards.
+TEST(Levels, TwoSwitchesOfOneSurfaceAreNotSlidOnApart) {
+  const auto with = [](const std::string& second) {
+    return text_model(
+        "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = "
+        "\"-0.9*step(x') + 0.2 + 0.3*" +
+        second + " + 0.35*cos(3*t)\"\n[run]\nuntil = 1\n");
+  };
+  for (const char* const second : {"floor(1 + x')", "step(sin(x'))", "step(exp(x') - 1)"}) {
+    const TestModel model = with(second);
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    EXPECT_EQ(result.end.status.reason, Reason::indeterminate) << second;
+    EXPECT_NE(result.end.status.message.find("two switches jump"), std::string::npos) << second;
+  }
+  const TestModel model = with("step(x')");
+  const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+  ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+  // From cos(3 t) = -4/7 on x'' = 0.2 + 0.35 cos(3 t), below the surface.
+  const double left = std::acos(-4.0 / 7) / 3;
+  const double right = 0.2 * (1 - left) + 0.35 / 3 * (std::sin(3.0) - std::sin(3 * left));
+  EXPECT_NEAR(result.end.end.y[1], right, 1e-7);
+}
+
 }  // namespace
 }  // namespace judder
