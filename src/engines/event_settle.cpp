@@ -279,11 +279,13 @@ bool EventEngine::Run::paradox(Status status) {
   return fail(std::move(status));
 }
 
-// Whether the side of switch k acts on what the rate of the surface of j sees.
+// Whether a change of the side of switch k makes what the rate of the surface of j sees jump.
 bool EventEngine::Run::acts_on(int k, int j) const {
   const model::SwitchInfo& by = system_.switches()[k];
   const model::SwitchInfo& on = system_.switches()[j];
-  if (by.time_only || contains(on.inner, k) || contains(by.inner, j)) return false;
+  // A kink acts on both of its sides alike where it is met.
+  if (by.time_only || by.kind != expr::SwitchKind::jump) return false;
+  if (contains(on.inner, k) || contains(by.inner, j)) return false;
   const auto meet = [](const std::vector<int>& a, const std::vector<int>& b) {
     return std::any_of(a.begin(), a.end(), [&](int i) { return contains(b, i); });
   };

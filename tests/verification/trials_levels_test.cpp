@@ -332,5 +332,20 @@ TEST(Levels, TwoSwitchesOfOneSurfaceAreNotSlidOnApart) {
   EXPECT_NEAR(result.end.end.y[1], right, 1e-7);
 }
 
+// Kinks at the surface that is slid on, written in other ways: a table with a knot at zero, the larger of zero and a sine. They jump nowhere.
+TEST(Levels, KinksBesideASurfaceThatIsSlidOnChangeNothing) {
+  for (const char* const beside :
+       {"-c(x')", "0.3*max(0, sin(x'))", "-abs(exp(x') - 1)", "-c(x') + 0.3*max(0, sin(x'))"}) {
+    const TestModel model = text_model(
+        std::string(
+            "[tables]\nc = { x = [-1, 0, 1], y = [-0.2, 0, 0.5] }\n[coordinates]\nx = { velocity = 0.5 }\n"
+            "[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"-sign(x') + ") +
+        beside + "\"\n[run]\nuntil = 2\n");
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << beside << result.end.status.message;
+    EXPECT_NEAR(result.end.end.y[1], 0, 1e-12) << beside;
+  }
+}
+
 }  // namespace
 }  // namespace judder
