@@ -29,6 +29,18 @@ double distance_from_level(const model::SwitchInfo& info, double s, double& lowe
   return s - *nearest;
 }
 
+double parallel_to(const double* slope, const double* w, int n) {
+  int first = 0;
+  while (first < n && w[first] == 0) ++first;
+  if (first == n) return 0;
+  const double ratio = slope[first] / w[first];
+  for (int i = 0; i < n; ++i) {
+    if (!(std::abs(slope[i] - ratio * w[i]) <= kParallel * (std::abs(slope[i]) + std::abs(ratio * w[i]))))
+      return 0;
+  }
+  return std::isfinite(ratio) ? ratio : 0;
+}
+
 NestedSides::NestedSides(const model::System& system, model::Workspace& work) : system_(system), work_(work) {
   own_.resize(2 + system.layout().integrated());
   other_.resize(own_.size());
@@ -58,16 +70,8 @@ NestedSides::Verdict NestedSides::judge(int k, std::span<const int> surfaces, do
     if (j == k || system_.switches()[j].time_only) continue;
     const model::SwitchInfo& inner = system_.switches()[j];
     inner.surface.evaluate(work_.in.data(), other_.data(), work_.registers.data());
-    std::size_t first = 1;
-    while (first < other_.size() && other_[first] == 0) ++first;
-    if (first == other_.size()) continue;
-    const double ratio = own_[first] / other_[first];
-    bool parallel = true;
-    for (std::size_t i = 1; i < own_.size() && parallel; ++i) {
-      parallel = std::abs(own_[i] - ratio * other_[i]) <=
-                 kParallel * (std::abs(own_[i]) + std::abs(ratio * other_[i]));
-    }
-    if (!parallel || ratio == 0 || !std::isfinite(ratio)) continue;
+    const double ratio = parallel_to(own_.data() + 1, other_.data() + 1, static_cast<int>(own_.size()) - 1);
+    if (ratio == 0) continue;
     double below = 0;
     const double beside = ratio * distance_from_level(inner, other_[0], below);
     if (!(std::abs(distance - beside) <= rounding + kParallel * std::abs(beside))) continue;

@@ -45,5 +45,7 @@ class NestedSides {
 
 /// s minus the level of the switch nearest to it, and the side below that level.
 [[nodiscard]] double distance_from_level(const model::SwitchInfo& info, double s, double& lower);
+/// c, where the n numbers of `slope` are c times those of `w`, but for rounding; otherwise 0.
+[[nodiscard]] double parallel_to(const double* slope, const double* w, int n);
 
 }  // namespace judder::engines

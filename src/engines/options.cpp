@@ -29,14 +29,10 @@ EngineOptions options_of(const model::RunOptions& run) {
 }
 
 std::string options_problem(const EngineOptions& options) {
-  constexpr double kFinest = 1e-14;  // beyond it rounding decides
-  constexpr double kCoarsest = 1e-2;
   if (!std::isfinite(options.from) || !std::isfinite(options.until)) return "the run has no end time";
   if (options.until < options.from)
     return "the run ends at " + to_text(options.until) + " before it begins at " + to_text(options.from);
-  if (!(options.tolerance >= kFinest && options.tolerance <= kCoarsest))
-    return "the tolerance is " + to_text(options.tolerance) + "; it must lie between " + to_text(kFinest) +
-           " and " + to_text(kCoarsest);
+  if (std::string problem = model::tolerance_problem(options.tolerance); !problem.empty()) return problem;
   for (const auto& [name, value] :
        {std::pair("step", options.step), std::pair("longest step", options.max_step),
         std::pair("time between rows", options.every)}) {
@@ -45,11 +41,10 @@ std::string options_problem(const EngineOptions& options) {
   }
   if (options.every == 0 && options.samples < 2)
     return "the number of samples is " + std::to_string(options.samples) + "; both ends need one";
-  constexpr double kMostRows = 1e9;
   const double rows = options.every > 0 ? (options.until - options.from) / options.every
                                         : static_cast<double>(options.samples);
-  if (rows > kMostRows)
-    return "the run would have " + to_text(rows, 3) + " rows; the most is " + to_text(kMostRows);
+  if (rows > model::kMostRows)
+    return "the run would have " + to_text(rows, 3) + " rows; the most is " + to_text(model::kMostRows);
   if (options.max_events < 1) return "at least one event must be allowed";
   return model::length_problem(options.from, options.until);
 }

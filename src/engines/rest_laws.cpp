@@ -6,22 +6,9 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kParallel = 1e-10;  ///< relative slack of rows for rounding
 constexpr double kZero = 1e-9;  ///< share of its terms below which a surface is at zero beside a row at rest
 
 }  // namespace
-
-double parallel_to(const double* slope, const double* w, int n) {
-  int first = 0;
-  while (first < n && w[first] == 0) ++first;
-  if (first == n) return 0;
-  const double ratio = slope[first] / w[first];
-  for (int i = 0; i < n; ++i) {
-    if (!(std::abs(slope[i] - ratio * w[i]) <= kParallel * (std::abs(slope[i]) + std::abs(ratio * w[i]))))
-      return 0;
-  }
-  return std::isfinite(ratio) ? ratio : 0;
-}
 
 RestLaws::RestLaws(const model::System& system, model::Workspace& work)
     : system_(system), work_(work), nested_(system, work) {

@@ -13,9 +13,6 @@
 
 namespace judder::engines {
 
-/// c, where the n numbers of `slope` are c times those of `w`, but for rounding; otherwise 0.
-[[nodiscard]] double parallel_to(const double* slope, const double* w, int n);
-
 class RestLaws {
  public:
   RestLaws(const model::System& system, model::Workspace& work);

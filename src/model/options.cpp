@@ -8,12 +8,6 @@
 #include "model/builder.hpp"
 
 namespace judder::model {
-namespace {
-
-constexpr double kMostRows = 1e9;  ///< of a trajectory
-
-}  // namespace
-
 std::string step_problem(double step, double from, double until) {
   const double largest = std::max(std::abs(from), std::abs(until));
   const double least = std::numeric_limits<double>::epsilon() * largest;

@@ -69,6 +69,7 @@ struct RunOptions {
 [[nodiscard]] std::string length_problem(double from, double until);
 /// Why no run can have this tolerance. Empty: it can.
 [[nodiscard]] std::string tolerance_problem(double tolerance);
+inline constexpr double kMostRows = 1e9;  ///< of a trajectory
 
 struct Compiled {
   std::optional<System> system;
