@@ -119,6 +119,22 @@ zero = "(x - 0.5*cos(phi))^2 + 0.25*sin(phi)^2 - 1"
 [run]
 until = 5
 )toml"},
+    // The load drops where the belt, not the slip, passes 0.1.
+    {"load_that_drops_at_rest", R"toml(
+[coordinates]
+u = { start = 0.3, velocity = 0.4 }
+s = { start = -0.2, velocity = 0.1 }
+[energy]
+kinetic = "(u'^2 + s'^2)/2"
+potential = "(u + s)^2 + 0.5*(u - s)^2"
+[[friction]]
+name = "f"
+slip = "0.6*u' + 0.8*s' - 0.3*sin(2*t)"
+normal = "1 + 0.5*sign(0.6*u' + 0.8*s' - 0.1)"
+law = 0.8
+[run]
+until = 4
+)toml"},
     {"rising_table", R"toml(
 [coordinates]
 y = { start = 0, velocity = 2 }
