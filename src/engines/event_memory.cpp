@@ -99,6 +99,7 @@ bool EventEngine::Run::take_up(const Moment& from) {
   // The mode is set anew where it was set: pins, rank and guards are those of the start of the phase.
   t_ = whole ? phase.time : from.time;
   mode_ = whole ? phase.mode : from.mode;
+  reference_ = mode_;  // nothing turns by taking a run up
   const std::vector<double>& entry = whole ? phase.y : from.y;
   std::copy_n(entry.begin(), layout_.integrated(), y_.begin());
   std::copy_n(from.dissipated.begin(), layout_.audits, y_.begin() + layout_.integrated());
