@@ -59,6 +59,10 @@ class Decider {
   [[nodiscard]] bool any_on_massless() const {
     return std::find(massless_.begin(), massless_.end(), 1) != massless_.end();
   }
+  /// engines::follow_massless on its workspace.
+  [[nodiscard]] bool follow_massless(Mode& mode) {
+    return engines::follow_massless(system_, work_, massless_, positions_, mode);
+  }
 
  private:
   enum class Sign { positive, undecided, negative };
@@ -118,6 +122,7 @@ class Decider {
   std::vector<RowAssembly::Row> unloaded_;  ///< rows at rest that nothing presses
   std::vector<double> free_;                ///< M⁻¹ h
   std::vector<std::uint8_t> massless_;      ///< joints that are decided by themselves
+  std::vector<double> positions_;           ///< memory of follow_massless
   std::vector<contact::TangentState> state_;
   std::vector<std::uint16_t> excluded_;
   Exclusions excluding_;

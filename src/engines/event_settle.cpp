@@ -54,10 +54,11 @@ bool EventEngine::Run::take_open_surfaces() {
   return slides;
 }
 
-// Massless coordinates go where the forces balance with the statuses as they are: their speeds jump with the forces.
+// Massless coordinates go where the forces balance with the statuses as they are: their speeds jump with the forces. What would jump against its
+// slip rests instead.
 bool EventEngine::Run::follow_massless() {
   load_statuses();
-  if (!system_.motion(work_))
+  if (!decider_.follow_massless(mode_))
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   motion_.take_massless(y_.data());
   return true;

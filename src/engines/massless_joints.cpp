@@ -112,4 +112,39 @@ bool decide_massless(const model::System& system, model::Workspace& work,
   return true;
 }
 
+bool follow_massless(const model::System& system, model::Workspace& work,
+                     std::span<const std::uint8_t> joints, std::vector<double>& before, Mode& mode) {
+  constexpr double kRounding = 1e-12;  // of the terms of a way
+  const model::Layout& layout = system.layout();
+  const auto q = work.in.begin() + layout.q();
+  before.assign(q, q + layout.coordinates);
+  for (int round = 0; round <= layout.tangents; ++round) {
+    for (int j = 0; j < layout.tangents; ++j) work.in[layout.direction() + j] = direction(mode.tangent[j]);
+    if (!system.motion(work)) return false;
+    int back = -1;  // the row that goes back farthest
+    double most = 0;
+    for (int r = 0; r < layout.relations; ++r) {
+      if (joints[r] == 0) continue;
+      const model::RelationRows& rows = system.rows(work, r);
+      for (int j = 0; j < system.relations()[r].tangents; ++j) {
+        const int number = system.relations()[r].first_tangent + j;
+        const double sign = direction(mode.tangent[number]);
+        double way = 0, terms = 0;
+        for (int i = 0; i < layout.coordinates; ++i) {
+          const double w = rows.tangent[j].w[i];
+          way += w * (q[i] - before[i]);
+          terms += std::abs(w) * (std::abs(q[i]) + std::abs(before[i]));
+        }
+        if (-sign * way <= kRounding * terms || -sign * way <= most) continue;
+        most = -sign * way;
+        back = number;
+      }
+    }
+    if (back < 0) return true;
+    mode.tangent[back] = TangentStatus::stick;
+    std::copy(before.begin(), before.end(), q);
+  }
+  return true;
+}
+
 }  // namespace judder::engines

@@ -2,7 +2,8 @@
 //
 // Their friction follows from the balance of forces (model/system.cpp), so they are no rows of M v̇ = h + …: at rest the force is what the balance needs, slipping it is known. System::motion
 // puts it into h and into Layout::tangent(). What remains for an engine is to decide between rest and slip: rest as long as the force is within μ_s L, slip as long as
-// the velocity that the balance gives has its direction.
+// the velocity that the balance gives has its direction. A coordinate without damper has a position by the balance and jumps where a force or a limit jumps; friction lets it jump in the
+// direction of its slip only.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +23,11 @@ namespace judder::engines {
 [[nodiscard]] bool decide_massless(const model::System& system, model::Workspace& work,
                                    std::span<const std::uint8_t> joints,
                                    std::span<const std::uint16_t> excluded, Mode& mode);
+
+/// Puts massless coordinates where the forces balance, from the positions in work.in that they had before the instant. A joint that slips and would jump back does not jump: `mode` has it at
+/// rest. `before` is memory. False: the equations cannot be evaluated.
+[[nodiscard]] bool follow_massless(const model::System& system, model::Workspace& work,
+                                   std::span<const std::uint8_t> joints, std::vector<double>& before,
+                                   Mode& mode);
 
 }  // namespace judder::engines

@@ -181,6 +181,34 @@ void Referee::Bench::judge_release(const Reading& before, const Reading& after) 
   if (first >= 0) check(Law::release, first, after.time, left, allowance);
 }
 
+// A coordinate without inertia and damper jumps with its forces, but friction lets it jump in the direction of its slip only.
+void Referee::Bench::judge_jumps(const Reading& before, const Reading& after) {
+  load(after);
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system.relations()[r];
+    if (relation.has_normal) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const Tangent status = after.tangent[relation.first_tangent + j];
+      if (status != Tangent::plus && status != Tangent::minus) continue;
+      const double* w = system.rows(work, r).tangent[j].w;
+      double way = 0;
+      double allowance = 0;
+      for (const int i : relation.touches) {
+        if (follows[i] == 0) continue;
+        const double a = before.in[layout.q() + i];
+        const double b = after.in[layout.q() + i];
+        way += w[i] * (b - a);
+        allowance += std::abs(w[i]) * (allowed * position[i] + 64 * kEpsilon * (std::abs(a) + std::abs(b)));
+      }
+      const double back = status == Tangent::plus ? -way : way;
+      for (const int i : relation.touches) {
+        if (back > allowance && follows[i] != 0) allowance += std::abs(w[i]) * massless_rounding(after, i, 0);
+      }
+      check(Law::direction, r, after.time, back, allowance);
+    }
+  }
+}
+
 void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
   const double t = after.time;
   // Two instants that rounding of the time cannot tell apart are one.
@@ -199,6 +227,7 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     }
     check(Law::continuity, i, t, std::abs(b - a), slack);
   }
+  if (any_massless) judge_jumps(before, after);
   for (int i = 0; i < layout.states; ++i) {
     const double a = before.in[layout.z() + i];
     const double b = after.in[layout.z() + i];

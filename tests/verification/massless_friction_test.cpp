@@ -6,9 +6,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "judder/core/number.hpp"
 #include "judder/io/reader.hpp"
 #include "run_model.hpp"
 
@@ -267,6 +269,53 @@ until = 6
     before = apart;
   }
   EXPECT_LT(before, 2e-3);
+}
+
+// Limits and forces that jump while a node slips or stands. The constitutive law in small steps: the spring's force on the slider beyond the limit is taken by the slider at once, so a limit that
+// rises or a force that turns leaves it where it is.
+TEST(MasslessFriction, ANodeJumpsInTheDirectionOfItsSlipOnly) {
+  std::mt19937_64 random(7);
+  const auto draw = [&random](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  int held = 0, jumped = 0;
+  for (int k = 0; k < 24; ++k) {
+    const double speed = draw(-1.5, 1.5);
+    const std::array<double, 3> limit{draw(0.05, 0.6), draw(0.05, 0.6), draw(0.05, 0.6)};
+    const std::array<double, 3> force{0, draw(-0.4, 0.4), draw(-0.4, 0.4)};
+    const auto in_thirds = [](const std::array<double, 3>& values) {
+      return "if(t < 0.7, " + to_text(values[0]) + ", if(t < 1.3, " + to_text(values[1]) + ", " +
+             to_text(values[2]) + "))";
+    };
+    const simulate::Result result =
+        run("[coordinates]\nx = { velocity = " + to_text(speed) +
+            " }\ny = { massless = true }\n[energy]\nkinetic = \"x'^2/2\"\n"
+            "potential = \"2*(x - y)^2\"\n[[force]]\nalong = \"y'\"\nvalue = \"" +
+            in_thirds(force) + "\"\n[[friction]]\nname = \"f\"\nslip = \"y'\"\nlaw = 1\nnormal = \"" +
+            in_thirds(limit) + "\"\n[run]\nuntil = 2\n");
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+    constexpr int kSteps = 400'000;
+    const double h = 2.0 / kSteps;
+    double x = 0, v = speed, y = 0, slid = 0;
+    for (int i = 0; i < kSteps; ++i) {
+      const double t = (i + 0.5) * h;
+      const std::size_t at = t < 0.7 ? 0 : t < 1.3 ? 1 : 2;
+      x += h / 2 * v;
+      const double load = 4 * (x - y) + force[at];
+      const double beyond = std::max(std::abs(load) - limit[at], 0.0);
+      const double way = std::copysign(beyond / 4, load);
+      const bool jumps = i > 0 && (t < 0.7) != (t - h < 0.7);
+      if (jumps && slid != 0) (beyond == 0 ? held : jumped) += 1;
+      y += way;
+      slid = way;
+      v -= h * 4 * (x - y);
+      x += h / 2 * v;
+    }
+    EXPECT_NEAR(at_end(result, "x"), x, 2e-5) << "speed " << speed;
+    EXPECT_NEAR(at_end(result, "y"), y, 2e-5) << "speed " << speed;
+  }
+  EXPECT_GE(held, 3);
+  EXPECT_GE(jumped, 3);
 }
 
 TEST(MasslessFriction, WhatHasNoBalanceIsRefusedWithTheReason) {

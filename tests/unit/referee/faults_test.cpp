@@ -228,6 +228,44 @@ TEST_P(Faults, AreFound) {
 INSTANTIATE_TEST_SUITE_P(Referee, Faults, testing::ValuesIn(faults()),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
+// A limit that doubles holds a massless node that slips; going back by what the balance with the slip asks for is against its friction.
+TEST(Referee, FindsAMasslessNodeThatJumpsAgainstItsSlip) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = -0.5 }
+y = { massless = true }
+[energy]
+kinetic = "x'^2/2"
+potential = "2*(x - y)^2"
+[[friction]]
+name = "f"
+slip = "y'"
+normal = "if(t < 0.8, 1, 2)"
+law = 0.2
+[run]
+until = 0.9
+)toml");
+  Story story = record(model);
+  EXPECT_TRUE(judge(model, story).silent());
+  const Case c{model, story};
+  const std::size_t at =
+      c.first(0.79, [](const Told& told) { return !told.impact && told.kind == Kind::after; });
+  ASSERT_EQ(story[at].tangent[c.tangent("f")], Tangent::stick);
+  const auto told_of = [&](double way) {
+    Story other = story;
+    for (std::size_t i = at; i < other.size(); ++i) {
+      other[i].q[c.coordinate("y")] += way;
+      other[i].tangent[c.tangent("f")] = Tangent::minus;
+    }
+    const Verdict verdict = judge(model, other);
+    return std::any_of(verdict.findings.begin(), verdict.findings.end(), [](const Finding& finding) {
+      return finding.law == "direction" && std::abs(finding.time - 0.8) < 1e-12;
+    });
+  };
+  EXPECT_TRUE(told_of(0.05));
+  EXPECT_FALSE(told_of(-0.05));
+}
+
 TEST(Referee, IsSilentWhereNothingWasChanged) {
   const TestModel model = text_model(kOfEverything);
   const Verdict verdict = judge(model, record(model));
