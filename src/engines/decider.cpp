@@ -613,7 +613,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
                    : 0;
     rows += part_[r];
   }
-  if (!decide_massless(system_, work_, massless_, exclusions.tangent, mode)) {
+  if (!decide_massless(system_, work_, massless_, exclusions.tangent, positions_, mode)) {
     status.reason = Reason::not_finite;
     status.message = "the balance of forces does not determine the massless coordinates";
     return status;

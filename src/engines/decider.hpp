@@ -60,8 +60,8 @@ class Decider {
     return std::find(massless_.begin(), massless_.end(), 1) != massless_.end();
   }
   /// engines::follow_massless on its workspace.
-  [[nodiscard]] bool follow_massless(Mode& mode) {
-    return engines::follow_massless(system_, work_, massless_, positions_, mode);
+  [[nodiscard]] bool follow_massless(Mode& mode, const Exclusions& exclusions) {
+    return engines::follow_massless(system_, work_, massless_, exclusions.tangent, positions_, mode);
   }
 
  private:

@@ -58,7 +58,7 @@ bool EventEngine::Run::take_open_surfaces() {
 // slip rests instead.
 bool EventEngine::Run::follow_massless() {
   load_statuses();
-  if (!decider_.follow_massless(mode_))
+  if (!decider_.follow_massless(mode_, exclusions_))
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   motion_.take_massless(y_.data());
   return true;

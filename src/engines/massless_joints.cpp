@@ -30,6 +30,9 @@ std::vector<std::uint8_t> massless_joints(const model::System& system) {
 
 namespace {
 
+constexpr double kSlack = 1e-9;  // of the limit and of what it can cause: steps have errors
+constexpr double kRounding = 1e-12;
+
 double slip_of(const model::Layout& layout, const model::Workspace& work,
                const model::RelationRows::Tangent& row, double& terms) {
   double slip = row.drive;
@@ -42,13 +45,74 @@ double slip_of(const model::Layout& layout, const model::Workspace& work,
   return slip;
 }
 
+TangentStatus along_force(double force) {
+  return force > 0 ? TangentStatus::slip_minus : TangentStatus::slip_plus;
+}
+
+/// What rests but may not leaves in the direction of its load. False: there is none.
+bool leave_limits(const model::System& system, const model::Workspace& work,
+                  std::span<const std::uint8_t> joints, std::span<const std::uint16_t> excluded, Mode& mode) {
+  bool left = false;
+  for (std::size_t r = 0; r < joints.size(); ++r) {
+    const model::Relation& relation = system.relations()[r];
+    for (int j = 0; j < relation.tangents && joints[r] != 0; ++j) {
+      const int number = relation.first_tangent + j;
+      const bool may_rest = (excluded[number] & contact::bit(contact::RowStatus::stick)) == 0;
+      if (mode.tangent[number] != TangentStatus::stick || may_rest) continue;
+      mode.tangent[number] = along_force(work.in[system.layout().tangent() + number]);
+      left = true;
+    }
+  }
+  return left;
+}
+
+/// How far a row has come from `before`, along itself; `terms` sums the sizes of the parts.
+double way_of(const model::Layout& layout, const model::Workspace& work,
+              const model::RelationRows::Tangent& row, const std::vector<double>& before, double& terms) {
+  double way = 0;
+  terms = 0;
+  for (int i = 0; i < layout.coordinates; ++i) {
+    const double q = work.in[layout.q() + i];
+    way += row.w[i] * (q - before[i]);
+    terms += std::abs(row.w[i]) * (std::abs(q) + std::abs(before[i]));
+  }
+  return way;
+}
+
+/// The slipping row that has gone back farthest from `before`, against its slip, or −1. What has just left its limit (`released`) goes back by the error
+/// with which the limit was met, measured by the way between the slips of both directions. Leaves work.in as it was.
+int row_that_went_back(const model::System& system, model::Workspace& work,
+                       std::span<const std::uint8_t> joints, std::span<const std::uint16_t> released,
+                       const std::vector<double>& before, const Mode& mode) {
+  const model::Layout& layout = system.layout();
+  int back = -1;
+  double most = 0;
+  for (int r = 0; r < layout.relations; ++r) {
+    for (int j = 0; j < system.relations()[r].tangents && joints[r] != 0; ++j) {
+      const int number = system.relations()[r].first_tangent + j;
+      const double sign = direction(mode.tangent[number]);
+      double terms = 0;
+      const double way = -sign * way_of(layout, work, system.rows(work, r).tangent[j], before, terms);
+      if (way <= kRounding * terms || way <= most) continue;
+      if ((released[number] & contact::bit(contact::RowStatus::stick)) != 0) {
+        work.in[layout.direction() + number] = -sign;
+        const bool evaluated = system.motion(work);
+        const double other = -sign * way_of(layout, work, system.rows(work, r).tangent[j], before, terms);
+        work.in[layout.direction() + number] = sign;
+        if (!evaluated || !system.motion(work) || way <= kSlack * std::abs(other - way)) continue;
+      }
+      most = way;
+      back = number;
+    }
+  }
+  return back;
+}
+
 }  // namespace
 
 bool decide_massless(const model::System& system, model::Workspace& work,
                      std::span<const std::uint8_t> joints, std::span<const std::uint16_t> excluded,
-                     Mode& mode) {
-  constexpr double kSlack = 1e-9;  // of the limit and of the slip that it can cause: steps have errors
-  constexpr double kRounding = 1e-12;
+                     std::vector<double>& before, Mode& mode) {
   const model::Layout& layout = system.layout();
   int count = 0;
   for (int r = 0; r < layout.relations; ++r) count += joints[r] != 0 ? system.relations()[r].tangents : 0;
@@ -56,13 +120,23 @@ bool decide_massless(const model::System& system, model::Workspace& work,
   // What has reached its limit leaves it; then one after the other, the one that is farthest from its law first, since what changes one
   // force changes the others. After a few rounds for each, what still goes to and fro rests.
   bool first = true;
-  for (int round = 0; round <= 4 * count; ++round) {
+  const auto q = work.in.begin() + layout.q();
+  before.assign(q, q + layout.coordinates);
+  for (int round = 0; round <= 5 * count; ++round) {
     for (int j = 0; j < layout.tangents; ++j) work.in[layout.direction() + j] = direction(mode.tangent[j]);
+    std::copy(before.begin(), before.end(), q);
     if (!system.motion(work)) return false;
+    if (first) {
+      first = false;
+      if (leave_limits(system, work, joints, excluded, mode)) continue;
+    }
+    if (const int back = row_that_went_back(system, work, joints, excluded, before, mode); back >= 0) {
+      mode.tangent[back] = TangentStatus::stick;
+      continue;
+    }
     int worst = -1;
     TangentStatus next = TangentStatus::stick;
     double most = kSlack;
-    bool left = false;
     for (int r = 0; r < layout.relations; ++r) {
       if (joints[r] == 0) continue;
       for (int j = 0; j < system.relations()[r].tangents; ++j) {
@@ -70,18 +144,12 @@ bool decide_massless(const model::System& system, model::Workspace& work,
         const int number = system.relations()[r].first_tangent + j;
         const double force = work.in[layout.tangent() + number];
         if (mode.tangent[number] == TangentStatus::stick) {
-          const TangentStatus away = force > 0 ? TangentStatus::slip_minus : TangentStatus::slip_plus;
-          if (first && (excluded[number] & contact::bit(contact::RowStatus::stick)) != 0) {
-            mode.tangent[number] = away;
-            left = true;
-            continue;
-          }
           const double limit = rows.tangent[j].mu_static * rows.base;
           const double beyond = limit > 0 ? std::abs(force) / limit - 1 : force != 0 ? 1 : 0;
           if (beyond > most) {
             most = beyond;
             worst = number;
-            next = away;
+            next = along_force(force);
           }
           continue;
         }
@@ -104,42 +172,24 @@ bool decide_massless(const model::System& system, model::Workspace& work,
         next = TangentStatus::stick;
       }
     }
-    first = false;
-    if (left) continue;
     if (worst < 0) return true;
     mode.tangent[worst] = round < 3 * count ? next : TangentStatus::stick;
+    // What stops has jumped first, as far as its friction let it.
+    if (mode.tangent[worst] == TangentStatus::stick) before.assign(q, q + layout.coordinates);
   }
   return true;
 }
 
 bool follow_massless(const model::System& system, model::Workspace& work,
-                     std::span<const std::uint8_t> joints, std::vector<double>& before, Mode& mode) {
-  constexpr double kRounding = 1e-12;  // of the terms of a way
+                     std::span<const std::uint8_t> joints, std::span<const std::uint16_t> excluded,
+                     std::vector<double>& before, Mode& mode) {
   const model::Layout& layout = system.layout();
   const auto q = work.in.begin() + layout.q();
   before.assign(q, q + layout.coordinates);
   for (int round = 0; round <= layout.tangents; ++round) {
     for (int j = 0; j < layout.tangents; ++j) work.in[layout.direction() + j] = direction(mode.tangent[j]);
     if (!system.motion(work)) return false;
-    int back = -1;  // the row that goes back farthest
-    double most = 0;
-    for (int r = 0; r < layout.relations; ++r) {
-      if (joints[r] == 0) continue;
-      const model::RelationRows& rows = system.rows(work, r);
-      for (int j = 0; j < system.relations()[r].tangents; ++j) {
-        const int number = system.relations()[r].first_tangent + j;
-        const double sign = direction(mode.tangent[number]);
-        double way = 0, terms = 0;
-        for (int i = 0; i < layout.coordinates; ++i) {
-          const double w = rows.tangent[j].w[i];
-          way += w * (q[i] - before[i]);
-          terms += std::abs(w) * (std::abs(q[i]) + std::abs(before[i]));
-        }
-        if (-sign * way <= kRounding * terms || -sign * way <= most) continue;
-        most = -sign * way;
-        back = number;
-      }
-    }
+    const int back = row_that_went_back(system, work, joints, excluded, before, mode);
     if (back < 0) return true;
     mode.tangent[back] = TangentStatus::stick;
     std::copy(before.begin(), before.end(), q);

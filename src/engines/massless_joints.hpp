@@ -19,15 +19,17 @@ namespace judder::engines {
 [[nodiscard]] std::vector<std::uint8_t> massless_joints(const model::System& system);
 
 /// Decides these joints at the state in work.in, whose velocities are known. On entry `mode` holds what is known: at rest as stick, slipping with direction;
-/// `excluded` by tangential row as in Decider::Exclusions. False: the equations cannot be evaluated.
+/// `excluded` by tangential row as in Decider::Exclusions, `before` is memory. False: the equations cannot be evaluated.
 [[nodiscard]] bool decide_massless(const model::System& system, model::Workspace& work,
                                    std::span<const std::uint8_t> joints,
-                                   std::span<const std::uint16_t> excluded, Mode& mode);
+                                   std::span<const std::uint16_t> excluded, std::vector<double>& before,
+                                   Mode& mode);
 
 /// Puts massless coordinates where the forces balance, from the positions in work.in that they had before the instant. A joint that slips and would jump back does not jump: `mode` has it at
 /// rest. `before` is memory. False: the equations cannot be evaluated.
 [[nodiscard]] bool follow_massless(const model::System& system, model::Workspace& work,
-                                   std::span<const std::uint8_t> joints, std::vector<double>& before,
+                                   std::span<const std::uint8_t> joints,
+                                   std::span<const std::uint16_t> excluded, std::vector<double>& before,
                                    Mode& mode);
 
 }  // namespace judder::engines
