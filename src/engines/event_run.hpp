@@ -422,6 +422,7 @@ struct EventEngine::Run {
   std::vector<int> open_;               ///< E: surfaces that this instant decides
   std::vector<int> seen_open_;          ///< surfaces at zero that this instant has decided
   std::vector<int> later_;              ///< surfaces at zero that contain some of E: decided after these
+  std::vector<int> beside_;             ///< surfaces inside one that is looked at, at zero themselves
   int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
   bool nested_ = false;                 ///< some surface contains the side of a switch
   bool rates_jump_ = false;             ///< rates of rows are no longer what their statuses say

@@ -165,6 +165,15 @@ bool EventEngine::Run::side_by_value(int k) {
     side = lower_[k] + (leaves == 0 ? info.at_zero : leaves > 0 ? 1 : 0);
   } else {
     landed_[k] = carried_[k] = 0;
+    // It may be zero because a surface inside is, and off by what the landing on that one has left: then the side of that one tells.
+    beside_.clear();
+    for (const int inner : info.inner) {
+      if (contains(open_, inner)) beside_.push_back(inner);
+    }
+    if (!beside_.empty() && !strikes_) {
+      const NestedSides::Verdict verdict = nested_sides_.judge(k, beside_, bound);
+      if (verdict.place == NestedSides::Place::along) side = verdict.side;
+    }
   }
   const bool was_dead = dead_[k] != 0;
   dead_[k] = 0;
