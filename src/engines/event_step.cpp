@@ -207,8 +207,6 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     const bool exact = !stiff_ && motion_.uniform();
     if (!exact) set_weights(h);
-    // The work of the first movement is nothing beside that of the next.
-    if (rest) std::fill(weight_.begin() + layout_.integrated(), weight_.end(), 0.0);
     double error = exact || options_.step > 0 ? 0 : step_error();
     // After an event or a rejection the estimate may be that of a transient which the method damps.
     if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_))

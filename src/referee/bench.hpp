@@ -68,6 +68,8 @@ struct Reading {
   double energy = 0, energy_terms = 0;  ///< total; sum of absolute parts
   double power = 0, dissipation = 0;    ///< dE/dt; rate of dissipation
   double power_terms = 0;               ///< sum of absolute parts
+  double exchange =
+      0;  ///< the same with what drives give to friction and to contacts without moving anything
 };
 
 struct Referee::Bench {
@@ -151,7 +153,7 @@ struct Referee::Bench {
   void judge_jumps(const Reading& before, const Reading& after);
   void judge_momentum(const double* v0, const Reading& after);
   [[nodiscard]] double largest_coefficient(int relation, double speed, const double* v0, const double* v1);
-  [[nodiscard]] bool impulses_at_once(const model::Relation& relation) const;
+  [[nodiscard]] bool impulses_at_once(const model::Relation& relation, const Impulse& given) const;
 
   /// Tolerances. Dense output is up to 35 times less exact than the step (engines/numeric/explicit_rk.hpp), and errors of several components meet.
   static constexpr double kMargin = 100;

@@ -33,12 +33,25 @@ double Referee::Bench::largest_coefficient(int r, double speed, const double* v0
   return most + 0.1 * (most - least);
 }
 
-// Whether the impact law of a relation gives its impulse by the velocities afterwards alone. A joint has none of its own: it takes part in those of
-// the contacts that load it, and in the compression and expansion of `poisson` its friction may have turned on the way.
-bool Referee::Bench::impulses_at_once(const model::Relation& relation) const {
-  if (relation.has_normal) return relation.impact == ImpactType::moreau;
-  return std::all_of(relation.feeds.begin(), relation.feeds.end(),
-                     [this](int fed) { return system.relations()[fed].impact == ImpactType::moreau; });
+// Whether the impact law of a relation gives its impulse by the velocities afterwards alone. Joints and constraints have none of their own: joints take
+// part in those of the contacts that load them, constraints in those of all that are struck, and in the compression and expansion of `poisson` their
+// friction may have turned on the way.
+bool Referee::Bench::impulses_at_once(const model::Relation& relation, const Impulse& given) const {
+  const auto at_once = [&](int r) {
+    const model::Relation& struck = system.relations()[r];
+    return struck.kind != model::RelationKind::contact || struck.impact == ImpactType::moreau;
+  };
+  if (relation.kind == model::RelationKind::contact && relation.has_normal)
+    return relation.impact == ImpactType::moreau;
+  bool held_too = relation.kind == model::RelationKind::constraint;
+  bool all = true;
+  for (const int fed : relation.feeds) {
+    all = all && at_once(fed);
+    held_too = held_too || system.relations()[fed].kind == model::RelationKind::constraint;
+  }
+  if (!held_too) return all;
+  for (int r = 0; r < layout.relations; ++r) all = all && (given.normal[r] == 0 || at_once(r));
+  return all;
 }
 
 void Referee::Bench::impulse(const Impulse& given) {
@@ -130,7 +143,7 @@ void Referee::Bench::impulse(const Impulse& given) {
       const double quiet = allowed * scale;
       const double sign = after > quiet ? 1 : after < -quiet ? -1 : 0;
       const bool kept = before * sign > quiet;
-      const bool certain = impulses_at_once(relation) ? sign != 0 : kept && struck == 1;
+      const bool certain = impulses_at_once(relation, given) ? sign != 0 : kept && struck == 1;
       if (certain)
         check(Law::impulse_slip, r, given.time, sign * friction,
               allowed * std::max(most * load_impulse, momentum(row.w)));

@@ -19,7 +19,7 @@ void Referee::Bench::judge(Reading& reading) {
   std::fill(push.begin(), push.end(), 0.0);
   std::fill(push_terms.begin(), push_terms.end(), 0.0);
   std::fill(push_rounding.begin(), push_rounding.end(), 0.0);
-  reading.power = reading.dissipation = reading.power_terms = 0;
+  reading.power = reading.dissipation = reading.power_terms = reading.exchange = 0;
   if (!evaluate_motion()) {
     for (int i = 0; i < n; ++i) check(Law::motion, i, reading.time, 1, 0);
     return;
@@ -493,6 +493,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       reading.power_terms += std::abs(pressed * v[i]);
     }
     reading.power += power;
+    reading.exchange += std::abs(reaction * rows.gap_time);
     allowance = allowed * terms;
     if (std::abs(fall) > allowance)
       allowance += allowed * row_scale(rows.w, acceleration) + acceleration_rounding(rows.w) +
@@ -535,6 +536,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       terms += std::abs(row.w[i] * reading.acceleration[i]);
     }
     reading.power += dragged;
+    reading.exchange += std::abs(friction) * (std::abs(row.slip) + std::abs(row.drive));
     if (status != Tangent::stick) reading.dissipation -= friction * row.slip;
     const double speed_scale = row_scale(row.w, velocity) + std::abs(row.drive);
     const double sigma = status == Tangent::plus ? 1 : status == Tangent::minus ? -1 : 0;

@@ -77,7 +77,12 @@ void Referee::Bench::judge_piece() {
   const bool follow = whole && last.resolved && options.integrals;
   jacobian_ready = false;
   double flows = 0;
-  for (int i = 0; i < held; ++i) flows = std::max(flows, readings[order[i]].power_terms);
+  double exchange = 0;
+  for (int i = 0; i < held; ++i) {
+    const Reading& reading = readings[order[i]];
+    flows = std::max(flows, reading.power_terms);
+    exchange = std::max(exchange, reading.power_terms + reading.exchange);
+  }
   double begun = 0;
   // Times are rounded, and what changes with them is off by its rate.
   const double clock = 16 * kEpsilon * std::max(std::abs(first.time), std::abs(last.time));
@@ -175,7 +180,7 @@ void Referee::Bench::judge_piece() {
     const double rounded =
         64 * kEpsilon * (last.energy_terms + std::abs(last.supplied) + std::abs(last.dissipated));
     // Engines weigh works by the largest energy, whatever its zero is.
-    double slack = allowed * std::max(energy_scale, largest_energy) + rounded + begun + clock * flows;
+    double slack = allowed * std::max(energy_scale, largest_energy) + rounded + begun + clock * exchange;
     const double recorded = std::abs((last.energy - works_energy) - (net - works_net));
     // Where reactions are not unique, what they do together is, but not how much of it rows that slip dissipate.
     const double own_apart = own_unique ? std::abs(last.dissipated - works_dissipated - own_dissipated) : 0;

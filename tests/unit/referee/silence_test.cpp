@@ -33,6 +33,71 @@ TEST_P(Silence, OnRightMotions) {
 }
 
 const Motion kMotions[] = {
+    // What is held does not move, and yet the drive of its spring stores sin²t.
+    {"drive_of_a_spring_at_rest", R"toml(
+[coordinates]
+x = { start = 0 }
+[energy]
+kinetic = "x'^2/2"
+potential = "(x + sin(t))^2"
+[[constraint]]
+name = "hold"
+velocity = "x'"
+[run]
+until = 3.7
+)toml"},
+    {"moved_frame_at_rest", R"toml(
+[coordinates]
+x = { start = 0 }
+[energy]
+kinetic = "(x' + 3*cos(1.5*t))^2/4"
+potential = "5*x"
+[[contact]]
+name = "floor"
+gap = "x"
+[run]
+until = 3
+)toml"},
+    // The clock has 14 digits left of the first step, in which the belt gives to friction what moves nothing.
+    {"late_start", R"toml(
+[coordinates]
+x = { start = 0 }
+[energy]
+kinetic = "1.721*x'^2"
+[[force]]
+along = "x'"
+value = "0.5"
+[[friction]]
+name = "belt"
+slip = "x' - 0.5"
+normal = 1
+law = 0.5
+[run]
+from = 100
+until = 103
+)toml"},
+    // The constraint takes part in compression, where its friction (-50/7) brakes x' from 20 to 10/7, and in expansion, where it brakes (+40/7) what has
+    // turned to -2: the sum is along the slip afterwards.
+    {"constraint_in_compression_and_expansion", R"toml(
+[coordinates]
+x = { start = -2 }
+y = { start = 0 }
+w = { start = 0 }
+[energy]
+kinetic = "x'^2/2 + 2.5*y'^2 + 1.5*w'^2"
+potential = "50*x^2"
+[[contact]]
+name = "floor"
+gap = "w - x"
+impact = { type = "poisson", restitution = 0.8 }
+[[constraint]]
+name = "hold"
+zero = "y + w"
+slip = "x'"
+friction = 1
+[run]
+until = 0.17
+)toml"},
     {"everything", kOfEverything},
     {"free_fall", R"toml(
 [coordinates]
