@@ -78,7 +78,8 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
   } else if (kind == GuardKind::held_above || kind == GuardKind::held_below) {
     // Where the surface is exactly zero whatever the state, anything else is more than rounding.
     list_.back().band = std::max(64 * surface_noise(place), std::numeric_limits<double>::min());
-    list_.back().level = surface_value(place);
+    find_row(list_.back());
+    list_.back().level = held_value(list_.back());
   }
   const Slots& slots = slots_[static_cast<std::size_t>(kind)];
   list_.back().slot =
@@ -376,7 +377,7 @@ double Guards::value(const Guard& guard) {
     }
     case GuardKind::held_above:
     case GuardKind::held_below:
-      return guard.band - guard.sign * (surface_value(guard.place) - guard.level);
+      return guard.band - guard.sign * (held_value(guard) - guard.level);
     case GuardKind::corner:
       return guard.sign * (motion_.corner_value(guard.outer, guard.tangent) - guard.level);
     case GuardKind::slide_above:
@@ -455,6 +456,41 @@ double Guards::surface_value(int k) {
   double s = 0;
   system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
   return s;
+}
+
+// The row at rest along which a surface is held, if there is one.
+void Guards::find_row(Guard& guard) {
+  const Mode& mode = motion_.mode();
+  if (system_.switches()[guard.place].surface.outputs() == 0) return;
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (mode.normal[r] == NormalStatus::open) continue;
+    guard.row = r;
+    for (guard.tangent = relation.has_normal ? -1 : 0; guard.tangent < relation.tangents; ++guard.tangent) {
+      const bool rests =
+          guard.tangent < 0 || mode.tangent[relation.first_tangent + guard.tangent] == TangentStatus::stick;
+      if (rests && ratio_to_row(guard) != 0) return;
+    }
+  }
+  guard.row = -1;
+  guard.tangent = 0;
+}
+
+double Guards::ratio_to_row(const Guard& guard) {
+  const int n = system_.layout().coordinates;
+  const expr::Program& program = system_.switches()[guard.place].surface;
+  program.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
+  const model::RelationRows& rows = system_.rows(work_, guard.row);
+  return parallel_to(surface_.data() + 2 + n, guard.tangent < 0 ? rows.w : rows.tangent[guard.tangent].w, n);
+}
+
+// A row rests as exactly as it is followed, and what its velocity is off, the surface is off by its share: what is left is what parts them.
+double Guards::held_value(const Guard& guard) {
+  const double value = surface_value(guard.place);
+  if (guard.row < 0) return value;
+  const double ratio = ratio_to_row(guard);
+  const model::RelationRows& rows = work_.relation[guard.row];
+  return value - ratio * (guard.tangent < 0 ? rows.gap_rate : rows.tangent[guard.tangent].slip);
 }
 
 double Guards::gap_rate(const Guard& guard) {

@@ -64,6 +64,8 @@ struct Guard {
   double scale = 0;  ///< largest size seen of this function
   double band = 0;   ///< of a surface that is held: how far it may be from `level` by rounding
   double level = 0;  ///< that it is held at; of the switch of a watch, or at a corner: that it may cross
+  int row =
+      -1;  ///< of a surface that is held: the relation at rest whose row holds it; in `tangent`: which, −1: its normal
   /// Of a reaction that can jam: λ_N times the determinant, which has no pole where the determinant, the guard after it, is zero.
   bool reduced = false;
   double noise_rate =
@@ -153,6 +155,9 @@ class Guards {
   [[nodiscard]] double condition_value(const Guard& guard);
   [[nodiscard]] double watch_noise(int watch);
   [[nodiscard]] double surface_value(int k);
+  void find_row(Guard& guard);
+  [[nodiscard]] double ratio_to_row(const Guard& guard);
+  [[nodiscard]] double held_value(const Guard& guard);
   [[nodiscard]] double interval_noise(const expr::Program& program);
   struct Slots {  ///< of running scales, by kind
     int first = 0;

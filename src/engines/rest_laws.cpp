@@ -13,6 +13,8 @@ constexpr double kZero = 1e-9;  ///< share of its terms below which a surface is
 RestLaws::RestLaws(const model::System& system, model::Workspace& work)
     : system_(system), work_(work), nested_(system, work) {
   rows_.resize(system.layout().tangents);
+  for (int r = 0; r < system.layout().relations; ++r)
+    relation_.insert(relation_.end(), system.relations()[r].tangents, r);
   surface_.resize(2 + system.layout().integrated());
 }
 
@@ -39,7 +41,9 @@ void RestLaws::set_mode(const Mode& mode) {
         for (int i = 0; i < n; ++i) terms += std::abs(slope[i] * work_.in[system_.layout().v() + i]);
         double lower = 0;
         terms = std::max(terms, std::abs(surface_[0]));
-        if (std::abs(distance_from_level(info, surface_[0], lower)) > kZero * terms) continue;
+        // The row rests as exactly as it is followed; what the slip velocity is off, the surface is off by its share.
+        const double distance = distance_from_level(info, surface_[0], lower) - ratio * slip.slip;
+        if (std::abs(distance) > kZero * terms) continue;
         // A surface that only passes through zero while the row rests (x' = 0.1 on a belt that speeds up) has a side of its own.
         if (drifts(ratio, slip.zeta)) continue;
         rows_[number].push_back({k, lower, ratio > 0, kZero * terms});
@@ -69,12 +73,16 @@ void RestLaws::take_direction(int number, int direction) {
   kept_.assign(side, side + switches);
   turned_.clear();
   around_.clear();
+  const int r = relation_[number];
+  const int j = number - system_.relations()[r].first_tangent;
+  const model::RelationRows::Tangent& slip = system_.rows(work_, r).tangent[j];
   for (const Turned& turned : rows_[number]) {
-    double s = 0;
     double lower = 0;
     const model::SwitchInfo& info = system_.switches()[turned.place];
-    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
-    if (std::abs(distance_from_level(info, s, lower)) > turned.zero)
+    info.surface.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
+    const double* slope = surface_.data() + 2 + system_.layout().coordinates;
+    const double ratio = parallel_to(slope, slip.w, system_.layout().coordinates);
+    if (std::abs(distance_from_level(info, surface_[0], lower) - ratio * slip.slip) > turned.zero)
       continue;  // left, and on a side of its own
     side[turned.place] = turned.lower + ((direction > 0) == turned.along ? 1 : 0);
     turned_.push_back(turned.place);

@@ -32,12 +32,13 @@ class RestLaws {
     int place = 0;      ///< of a switch
     double lower = 0;   ///< its lower side
     bool along = true;  ///< it grows with the slip
-    double zero = 0;    ///< what is left of it beside the row at rest
+    double zero = 0;    ///< what rounding leaves of it beside the row at rest
   };
   const model::System& system_;
   model::Workspace& work_;
   NestedSides nested_;
   std::vector<std::vector<Turned>> rows_;  ///< by tangential row
+  std::vector<int> relation_;              ///< of a tangential row
   std::vector<int> turned_, around_;       ///< switches of the row that is asked for
   std::vector<double> kept_, surface_;
   bool any_ = false;
