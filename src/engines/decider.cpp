@@ -178,6 +178,45 @@ bool Decider::unloaded_agree(const Mode& mode) {
         return false;
     }
   }
+  return shared_loads_hold(order);
+}
+
+// Rows at rest that share what they hold: some share must do, and where nothing presses any of them there is none.
+bool Decider::shared_loads_hold(int order) {
+  if (!series_.redundant()) return true;
+  std::fill(chosen_.begin(), chosen_.end(), std::uint8_t{0});
+  bool shares = false;
+  for (const RowAssembly::Row& row : unloaded_) {
+    if (trial_.tangent[row.number] != TangentStatus::stick || series_.unique(row.relation, row.tangent))
+      continue;
+    chosen_[row.relation] = 1;
+    shares = true;
+  }
+  if (!shares) return true;
+  if (!series_.list_conditions(chosen_, conditions_)) {
+    // No conditions while belts move: but what nothing presses holds nothing, unless something that is pressed shares it.
+    for (const RowAssembly::Row& row : rows_) {
+      const bool pressed =
+          std::none_of(unloaded_.begin(), unloaded_.end(), [&row](const RowAssembly::Row& other) {
+            return other.relation == row.relation && other.tangent == row.tangent;
+          });
+      const bool holds = row.tangent < 0 ? trial_.normal[row.relation] != NormalStatus::open
+                                         : trial_.tangent[row.number] == TangentStatus::stick;
+      if (pressed && holds && !series_.unique(row.relation, row.tangent)) return true;
+    }
+    for (const RowAssembly::Row& row : unloaded_) {
+      if (trial_.tangent[row.number] != TangentStatus::stick) continue;
+      for (const int side : {1, -1}) {
+        const expr::Series margin = series_.cone(row.relation, row.tangent, side);
+        if (first_sign(margin, 0, 0, series_size(margin, 0, 0)) < 0) return false;
+      }
+    }
+    return true;
+  }
+  for (int c = 0; c < conditions_.size(); ++c) {
+    const expr::Series margin = series_.condition(conditions_[c]);
+    if (first_sign(margin, 0, order - 1, series_size(margin, 0, order - 1)) < 0) return false;
+  }
   return true;
 }
 

@@ -98,6 +98,7 @@ class Decider {
   void direct_unloaded(Mode& mode);  ///< of unloaded_
   [[nodiscard]] TangentStatus direction_unloaded(const Mode& mode, const RowAssembly::Row& row);
   [[nodiscard]] bool unloaded_agree(const Mode& mode);
+  [[nodiscard]] bool shared_loads_hold(int order);
   [[nodiscard]] int first_sign(const expr::Series& s, int from, int to, double size) const;
   [[nodiscard]] double series_size(const expr::Series& s, int from, int to) const;
   void take_block_rows(std::span<const int> rows);

@@ -10,7 +10,6 @@ namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kNearlyClosed = 1e-9;  ///< share of a gap's scale below which its rounding is looked at
-constexpr double kLeastHop = 1.0 / 8;   ///< of the noise of a gap: smaller hops cannot be followed
 constexpr double kNearJam = 0.1;        // of its scale: k is looked at more closely from here on
 
 }  // namespace
@@ -379,8 +378,9 @@ bool EventEngine::Run::begin_tail() {
     double rate = 0;
     system_.gap(work_, r, gap, rate);
     if (gap > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) return false;
-    if (!pattern.equal_time && pattern.height > kLeastHop * guards_.gap_noise(r) &&
-        friction_of_rest(r, pattern.remaining))
+    // Hops that stay within the noise of the gap cannot be followed: they would be missed, and the contact with them.
+    const double next_height = pattern.ratio * pattern.ratio * pattern.height;
+    if (!pattern.equal_time && next_height > guards_.gap_noise(r) && friction_of_rest(r, pattern.remaining))
       return false;
     if (pattern.equal_time) {
       if (pattern.size > 10 * options_.tolerance * speed_scale)

@@ -188,6 +188,7 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   interval_out.resize(most);
   interval_registers.resize(work.registers.size());
   if (!system.mass_constant()) static_cast<void>(evaluate_motion());
+  find_blocks();
   constexpr std::size_t kShort = 100;  // additions: about as long as the other work of a step lasts
   std::size_t cost = system.motion_program().cost();
   for (const model::SwitchInfo& info : system.switches()) cost += info.value.cost();
@@ -461,7 +462,7 @@ double Referee::Bench::acceleration_rounding(const double* w) {
     const double inertia = mass[i * n + i];
     if (w[i] == 0 || !(inertia > 0)) continue;
     const double width = 8 * (interval_out[i].high - interval_out[i].low);
-    along += std::abs(w[i]) * (256 * kEpsilon * force[i] + width) / inertia;
+    along += std::abs(w[i]) * (std::max(256 * kEpsilon * force[i], solved_rounding(i)) + width) / inertia;
   }
   return std::isfinite(along) ? along : kInfinity;
 }
@@ -486,6 +487,37 @@ double Referee::Bench::force_rounding(const double* w) {
     if (inertia > 0) inverse += w[i] * w[i] / inertia;
   }
   return inverse > 0 ? acceleration_rounding(w) / inverse : 0;
+}
+
+// Coordinates that share inertia or a relation: reactions and accelerations of all of them come from one set of equations.
+void Referee::Bench::find_blocks() {
+  block.resize(n);
+  for (int i = 0; i < n; ++i) block[i] = i;
+  const auto join = [this](int i, int j) {
+    const int from = std::max(block[i], block[j]);
+    const int to = std::min(block[i], block[j]);
+    std::replace(block.begin(), block.end(), from, to);
+  };
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < i; ++j) {
+      if (!system.mass_constant() || mass[i * n + j] != 0) join(i, j);
+    }
+  }
+  for (const model::Relation& relation : system.relations()) {
+    for (const int i : relation.touches) join(i, relation.touches[0]);
+  }
+}
+
+// What the solution of the equations of a block leaves in the balance of coordinate i: the last bits of the largest force in it, seen through
+// the inertias.
+double Referee::Bench::solved_rounding(int i) const {
+  double largest = 0;
+  for (int j = 0; j < n; ++j) {
+    const double inertia = mass[j * n + j];
+    if (block[j] == block[i] && inertia > 0) largest = std::max(largest, force[j] / std::sqrt(inertia));
+  }
+  const double own = mass[i * n + i];
+  return own > 0 ? 256 * kEpsilon * std::sqrt(own) * largest : 0;
 }
 
 bool Referee::Bench::evaluate_motion() {

@@ -100,6 +100,8 @@ struct Referee::Bench {
   [[nodiscard]] double state_rounding(const double* w);
   [[nodiscard]] double surface_slack(const Reading& after, int i);
   [[nodiscard]] double force_rounding(const double* w);
+  void find_blocks();
+  [[nodiscard]] double solved_rounding(int i) const;
   bool evaluate_motion();
   void apply_mass(const double* x, double* y, double* terms) const;
 
@@ -173,6 +175,8 @@ struct Referee::Bench {
   int n;
   bool any_massless = false;
   std::vector<std::uint8_t> massless, follows;  ///< by coordinate; a massless one that may jump
+  std::vector<int>
+      block;  ///< by coordinate: its accelerations are solved together with those of the same number
   std::vector<std::array<int, 2>> mass_places;  ///< non-zero entries of a constant mass matrix
 
   std::array<Reading, 5> readings;

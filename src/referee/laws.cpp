@@ -634,6 +634,7 @@ double Referee::Bench::motion_residuals(const Reading& reading, bool record) {
     force[i] = std::max(force[i], terms);
     double allowance = allowed * terms;
     if (amount > allowance) allowance += 64 * kEpsilon * force[i] + push_rounding[i] + row_rounding[i];
+    if (amount > allowance) allowance += solved_rounding(i);
     if (amount > allowance) {
       // Kept, since a balance without inertia is nothing but rounding all the time.
       const double here = rounding(system.motion_program(), i);

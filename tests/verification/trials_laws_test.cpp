@@ -2,6 +2,7 @@
 // are not unique beside laws that need them, loads that begin at zero more softly than any power of time. The right values are closed forms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -36,6 +37,99 @@ until = 1.5
     ASSERT_EQ(out.words, std::vector<std::string>{"slip belt"}) << tolerance;
     EXPECT_NEAR(out.times[0], right, 100 * tolerance);
   }
+}
+
+// Nothing presses the two joints at first, so neither of them holds the mass nor the other: 3 x'' = -2 + 1.1 t², with both against the motion.
+TEST(Laws, JointsThatNothingPressesLetGoTogether) {
+  for (const char* belt : {"0", "sin(t)", "t^2"}) {
+    TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "1.5*x'^2"
+potential = "2*x"
+[[friction]]
+name = "first"
+slip = "x'"
+normal = "t^2"
+law = 1
+[[friction]]
+name = "second"
+slip = "x' - )toml" + std::string(belt) +
+                                 R"toml("
+normal = "t^2"
+law = 0.1
+[run]
+until = 0.5
+)toml");
+    const double t = 0.5;
+    for (const double tolerance : {1e-6, 1e-9}) {
+      model.options.tolerance = tolerance;
+      const Outcome out = outcome_of(model, "event");
+      EXPECT_NEAR(out.y[0], (-t * t + 1.1 * std::pow(t, 4) / 12) / 3, 10 * tolerance) << belt;
+      EXPECT_NEAR(out.y[1], (-2 * t + 1.1 * std::pow(t, 3) / 3) / 3, 10 * tolerance) << belt;
+    }
+  }
+}
+
+// Hops that become smaller than the noise of the gap are over: one that is missed is followed by a fall through the contact. A tangential restitution, and
+// friction that impacts do not have, are reasons to follow hops for longer, but not for that long.
+TEST(Laws, HopsEndWhereTheyCannotBeFollowed) {
+  const char* const rests_at_half = R"toml(
+[coordinates]
+x = -1
+y = -1.5
+w = 1
+u = 0
+[energy]
+kinetic = "2.5*x'^2 + 0.5*y'^2 + 0.5*w'^2 + 0.25*u'^2"
+[matrices]
+stiffness = [[5.2, 0, 0.5, 0], [0, 12, 0.3333333333333333, 1], [0.5, 0.3333333333333333, 16, -0.16666666666666666], [0, 1, -0.16666666666666666, 8]]
+[[contact]]
+name = "stop"
+gap = "-y - 0.5"
+slip = "w'"
+impact = { restitution = 0.5, tangential = 0.5 }
+[[constraint]]
+name = "lever"
+zero = "x - 0.5*y + 0.25"
+[run]
+until = 2.6
+)toml";
+  const char* const rests_at_one = R"toml(
+[coordinates]
+x = 0.7
+y = 0
+[energy]
+kinetic = "1.5*x'^2 + 1.5*y'^2"
+potential = "5*y"
+[[force]]
+along = "y'"
+value = -2
+[[contact]]
+name = "stop"
+gap = "x + 1"
+slip = "y' + 1"
+friction = { type = "elastoplastic", mu = 1, stiffness = 1, damping = 0, breakaway = 0.0025 }
+impact = "0.5/(1 + 3*speed)"
+[[constraint]]
+name = "lever"
+zero = "y - 0.5*x + 0.35"
+[run]
+until = 3
+)toml";
+  const auto expect_rest = [](const char* text, double x, double y) {
+    TestModel model = text_model(text);
+    for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+      model.options.tolerance = tolerance;
+      const Outcome out = outcome_of(model, "event");
+      EXPECT_NEAR(out.y[0], x, 1e-12) << tolerance;
+      EXPECT_NEAR(out.y[1], y, 1e-12) << tolerance;
+      EXPECT_EQ(std::count(out.words.begin(), out.words.end(), "accumulation stop"), 1) << tolerance;
+    }
+  };
+  expect_rest(rests_at_half, -0.5, -0.5);
+  expect_rest(rests_at_one, -1, -0.85);
 }
 
 }  // namespace

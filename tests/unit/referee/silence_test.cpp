@@ -76,6 +76,31 @@ law = 0.5
 from = 100
 until = 103
 )toml"},
+    // The reaction of the lever is zero, to the last bits of what the stop carries: they are solved for together.
+    {"constraint_beside_a_loaded_contact", R"toml(
+[coordinates]
+x = { start = 0 }
+y = { start = 0 }
+w = { start = 0 }
+[energy]
+kinetic = "2.5*x'^2 + y'^2 + (w' + 0.3*cos(t))^2/2"
+potential = "50*(w + 1)^2"
+[[force]]
+along = "x'"
+value = 1
+[[contact]]
+name = "stop"
+gap = "w"
+slip = "x'"
+friction = "max(0, 0.5 - 0.1*t)"
+[[constraint]]
+name = "lever"
+zero = "y - 2*w"
+slip = "x'"
+friction = 0.1
+[run]
+until = 4
+)toml"},
     // The constraint takes part in compression, where its friction (-50/7) brakes x' from 20 to 10/7, and in expansion, where it brakes (+40/7) what has
     // turned to -2: the sum is along the slip afterwards.
     {"constraint_in_compression_and_expansion", R"toml(
