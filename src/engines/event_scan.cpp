@@ -108,6 +108,8 @@ bool EventEngine::Run::gives_way_at_once(double h) {
   const auto of_a_force = [](const Guard& guard) {
     return guard.kind != GuardKind::pressed && is_reaction(guard);
   };
+  // What friction leaves of its limit is as exact as the forces along its own row; joints and compliant contacts have no other.
+  const auto rounding = [](const Guard& guard) { return std::max(guard.noise, guard.flat); };
   const auto held = [this](const Guard& guard) {
     return (guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below) &&
            system_.switches()[guard.place].kind == expr::SwitchKind::kink;
@@ -117,7 +119,7 @@ bool EventEngine::Run::gives_way_at_once(double h) {
   motion_.load(t_, y_.data());
   if (!motion_.evaluate()) return false;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (held(list[i]) || (of_a_force(list[i]) && std::abs(guards_.value(list[i])) <= list[i].noise))
+    if (held(list[i]) || (of_a_force(list[i]) && std::abs(guards_.value(list[i])) <= rounding(list[i])))
       together_.push_back(static_cast<int>(i));
   }
   double theta = std::pow(0.25, kPlaces - 1);
@@ -131,7 +133,8 @@ bool EventEngine::Run::gives_way_at_once(double h) {
     std::erase_if(together_, [&](int i) {
       const Guard& guard = list[i];
       const double value = guards_.value(guard);
-      if (!held(guard)) return !(place >= kPlaces - kClear ? value < -guard.noise : value <= guard.noise);
+      const double small = rounding(guard);
+      if (!held(guard)) return !(place >= kPlaces - kClear ? value < -small : value <= small);
       return place >= kPlaces - kClearHeld &&
              !(value < -std::max(unmoved(guard.place, h), kRoundingUnits * surface_rounding(guard.place)));
     });

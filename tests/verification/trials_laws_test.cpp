@@ -72,6 +72,64 @@ until = 0.5
   }
 }
 
+// Friction of a compliant contact reaches its limit while a kink of the slip velocity and a joint without load stand beside it. What was left of the limit at
+// that instant, some 1e-16, was taken for a margin. Right is where 2 y' + y/2 = 0 on 3 (1 + sin(y)/2) y'' + 0.75 cos(y) y'² + 2 y' + y = 0, with short steps.
+TEST(Laws, ALimitThatIsPassedAtTheBeginningOfAPhaseIsSeen) {
+  const auto acceleration = [](double y, double v) {
+    return -(0.75 * std::cos(y) * v * v + 2 * v + y) / (3 * (1 + 0.5 * std::sin(y)));
+  };
+  const double h = 1e-4;
+  double y = 1;
+  double v = 0;
+  double right = 0;
+  while (true) {
+    const double before = 2 * v + 0.5 * y;
+    const double k1 = acceleration(y, v);
+    const double k2 = acceleration(y + h / 2 * v, v + h / 2 * k1);
+    const double k3 = acceleration(y + h / 2 * v + h * h / 4 * k1, v + h / 2 * k2);
+    const double k4 = acceleration(y + h * v + h * h / 2 * k2, v + h * k3);
+    y += h * v + h * h / 6 * (k1 + k2 + k3);
+    v += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    const double after = 2 * v + 0.5 * y;
+    if (after < 0) {
+      right += h * before / (before - after);
+      break;
+    }
+    right += h;
+  }
+  TestModel model = text_model(R"toml(
+[coordinates]
+y = 1
+w = 0
+[energy]
+kinetic = "1.5*(1 + 0.5*sin(y))*y'^2 + 0.25*w'^2"
+dissipation = "(y' + w')^2 + abs(w')^3"
+[[friction]]
+name = "unloaded"
+slip = "w'"
+normal = "max(0, 0)"
+law = 1
+[[contact]]
+name = "pad"
+gap = "-y"
+compliant = { stiffness = 1 }
+slip = "w'"
+friction = { static = 0.5, dynamic = 0 }
+[run]
+until = 1.4
+)toml");
+  for (const double until : {1.4, 1.8, 2.5, 4.0}) {
+    for (const double tolerance : {1e-7, 1e-8, 1e-10}) {
+      model.options.until = until;
+      model.options.tolerance = tolerance;
+      const Outcome out = outcome_of(model, "event");
+      ASSERT_FALSE(out.words.empty());
+      EXPECT_EQ(out.words[0], "slip pad") << until << " " << tolerance;
+      EXPECT_NEAR(out.times[0], right, 1e-8 + 100 * tolerance) << until << " " << tolerance;
+    }
+  }
+}
+
 // Hops that become smaller than the noise of the gap are over: one that is missed is followed by a fall through the contact. A tangential restitution, and
 // friction that impacts do not have, are reasons to follow hops for longer, but not for that long.
 TEST(Laws, HopsEndWhereTheyCannotBeFollowed) {
