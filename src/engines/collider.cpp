@@ -112,6 +112,27 @@ void Collider::take_impulses(const contact::ImpactProblem& problem, std::span<co
   }
 }
 
+// What the impulses do that push in another direction than that of their rows, beyond the work in these rows. The velocities that they meet on the way are not
+// known, but what all impulses do together is: it is the mean velocity that counts, whatever the path. What the others do by their own paths is known; the rest
+// is theirs, by the size of their impulses.
+void Collider::account_for_pushes(const contact::ImpactProblem& problem, std::span<const double> work) {
+  double rest = 0;
+  double pushes = 0;
+  for (int i = 0; i < collision_.size(); ++i) {
+    const Collision::Row row = collision_.row(i);
+    rest += impulse_[i] * mean_speed(row) - work[i];
+    if (system_.relations()[row.relation].own_push)
+      pushes += std::abs(impulse_[i]);
+    else
+      rest += impulse_[i] * problem.drive[i];
+  }
+  if (!(pushes > 0)) return;
+  for (int i = 0; i < collision_.size(); ++i) {
+    const int r = collision_.row(i).relation;
+    if (system_.relations()[r].own_push) supplied_[r] += rest * (std::abs(impulse_[i]) / pushes);
+  }
+}
+
 // Velocities jump once all blocks are done: none sees what another has done at the same instant.
 Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching,
                                std::vector<Event>& events) {
@@ -146,14 +167,13 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
       jump_terms_[k] += std::abs(impulse * response[k]);
     }
   }
+  account_for_pushes(problem, result.work);
   for (int i = 0; i < size; ++i) {
     const Collision::Row row = collision_.row(i);
     const int r = row.relation;
     // A drive moves the other side of the contact with velocity −drive; its impulse supplies this much energy.
     const double drive_work = -impulse_[i] * problem.drive[i];
-    supplied_[r] += system_.relations()[r].own_push
-                        ? impulse_[i] * mean_speed(row) - result.work[i]  // the rest of what it does
-                        : drive_work;
+    if (!system_.relations()[r].own_push) supplied_[r] += drive_work;
     dissipated_[r] -= result.work[i];
     if (row.tangent < 0) {
       if (system_.relations()[r].kind == model::RelationKind::constraint) continue;

@@ -52,6 +52,7 @@ class Collider {
   std::vector<std::uint8_t> settled_;  ///< by relation: its slips were part of the impact
   void note_impulse(int row, double impulse);
   [[nodiscard]] double mean_speed(const Collision::Row& row) const;
+  void account_for_pushes(const contact::ImpactProblem& problem, std::span<const double> work);
   std::vector<double> before_;  ///< velocities before the impact
   std::vector<double> dissipated_, supplied_;
   std::vector<double> jump_, jump_terms_;  ///< of the velocities, and the sum of its absolute terms

@@ -101,6 +101,47 @@ friction = 0.1
 [run]
 until = 4
 )toml"},
+    // The impulse of the first ends with compression, at a mean speed of -0.5; that of the second goes on. Together they do what the energy shows.
+    {"push_beside_compression_and_expansion", R"toml(
+[coordinates]
+y = { start = 1 }
+[energy]
+kinetic = "y'^2"
+potential = "y^4"
+[[contact]]
+name = "first"
+gap = "y"
+push = "y'"
+[[contact]]
+name = "second"
+gap = "y"
+impact = { type = "poisson", restitution = 1 }
+[run]
+until = 1.9
+)toml"},
+    {"drag_beside_a_path", R"toml(
+[coordinates]
+x = { start = 0.2 }
+y = { start = 0, velocity = -1 }
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+[[force]]
+along = "y'"
+value = 3
+[[contact]]
+name = "belt"
+gap = "-y"
+slip = "x' + 1"
+friction = 1
+drag = "x'"
+impact = { type = "stronge" }
+[[contact]]
+name = "wall"
+gap = "x + 0.3*sin(x) - 0.25960079923851836"
+impact = 1
+[run]
+until = 1.4
+)toml"},
     // The constraint takes part in compression, where its friction (-50/7) brakes x' from 20 to 10/7, and in expansion, where it brakes (+40/7) what has
     // turned to -2: the sum is along the slip afterwards.
     {"constraint_in_compression_and_expansion", R"toml(
