@@ -562,9 +562,9 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       if (std::abs(sweep) > allowance)
         allowance += allowed * row_scale(row.w, acceleration) + acceleration_rounding(row.w) +
                      rounding(relation.rows, slip_output + 2);
-      // Massless coordinates have a velocity by their balance, and no acceleration that is told.
+      // Massless coordinates have a velocity by their balance or by what they stick to, and no acceleration that is told.
       bool told = true;
-      for (const int i : relation.touches) told = told && (follows[i] == 0 || row.w[i] == 0);
+      for (const int i : relation.touches) told = told && (massless[i] == 0 || row.w[i] == 0);
       if (told) check(Law::row, r, t, std::abs(sweep), allowance);
     } else {
       const double factor = status == Tangent::free ? 0 : status == Tangent::smooth ? 1 : sigma;

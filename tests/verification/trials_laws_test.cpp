@@ -130,6 +130,29 @@ until = 1.4
   }
 }
 
+// A load by the sign of the coordinate of a contact at rest, which is 0, and by the sign of its velocity, which is not above zero: the contact holds both surfaces.
+TEST(Laws, SurfacesThatAContactHoldsDoNotChangeSides) {
+  const double t = 2.0 / 3;  // 0.5 t = 0.5 (1 - 0.5 t)
+  const double speed_at_2 = 0.325 * (4 - t * t) - 0.3 * (2 - t);
+  const double x_at_2 = 0.325 * ((8 - t * t * t) / 3 - t * t * (2 - t)) - 0.15 * (2 - t) * (2 - t);
+  TestModel by_coordinate = trial("rest-sign-y-normal");
+  TestModel by_velocity = trial("rest-if-ydot-normal");
+  for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+    by_coordinate.options.tolerance = by_velocity.options.tolerance = tolerance;
+    const Outcome first = outcome_of(by_coordinate, "event");
+    ASSERT_EQ(first.words, std::vector<std::string>{"slip j168"});
+    EXPECT_NEAR(first.times[0], 1, 10 * tolerance);  // 0.5 t = 0.5
+    EXPECT_NEAR(first.y[0], 2.0 / 3, 10 * tolerance);
+    EXPECT_NEAR(first.y[2], 1, 10 * tolerance);
+    const Outcome second = outcome_of(by_velocity, "event");
+    ASSERT_EQ(second.words.size(), 2U);
+    EXPECT_EQ(second.words[0], "slip j169");
+    EXPECT_NEAR(second.times[0], t, 10 * tolerance);
+    EXPECT_NEAR(second.y[0], x_at_2 + speed_at_2 + 0.25 * (19.0 / 3 - 4) - 0.15, 10 * tolerance);
+    EXPECT_NEAR(second.y[2], speed_at_2 + 0.25 * 5 - 0.3, 10 * tolerance);
+  }
+}
+
 // Hops that become smaller than the noise of the gap are over: one that is missed is followed by a fall through the contact. A tangential restitution, and
 // friction that impacts do not have, are reasons to follow hops for longer, but not for that long.
 TEST(Laws, HopsEndWhereTheyCannotBeFollowed) {

@@ -142,6 +142,23 @@ impact = 1
 [run]
 until = 1.4
 )toml"},
+    // A damped node that sticks to a belt has the velocity of the belt, and no inertia for which an acceleration would be told.
+    {"massless_node_on_a_belt", R"toml(
+[coordinates]
+x = { start = 0, velocity = 0.5 }
+y = { start = 0, massless = true }
+[energy]
+kinetic = "x'^2/2"
+potential = "2*(x - y)^2"
+dissipation = "0.4*y'^2"
+[[friction]]
+name = "belt"
+slip = "y' - 0.4*t"
+normal = 1
+law = 0.5
+[run]
+until = 1
+)toml"},
     // The constraint takes part in compression, where its friction (-50/7) brakes x' from 20 to 10/7, and in expansion, where it brakes (+40/7) what has
     // turned to -2: the sum is along the slip afterwards.
     {"constraint_in_compression_and_expansion", R"toml(
