@@ -200,6 +200,8 @@ struct EventEngine::Run {
   [[nodiscard]] bool restart();
 
   // --- event_watches.cpp: watches, and the switches that they alone read ---
+  void publish_reactions();
+  [[nodiscard]] double watch_error(const Guard& guard, double band, double noise);
   [[nodiscard]] bool note_watches();
   void list_watch_jumps();
   void cross_observed(const Guard& guard);

@@ -173,12 +173,32 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double time_rounding = kSampleRounding * kEpsilon * std::max(std::abs(t_), std::abs(t_ + h)) / h;
 
+  // Where a row at rest holds a surface, the polynomial of a step is on it but for the error that the step may have: the law of a joint asks for its
+  // own slip. The slopes of the surface are in surface_memory_.
+  const auto held_by_row = [this] {
+    const int n = layout_.coordinates;
+    const double* slope = surface_memory_.data() + 2 + n;
+    bool along = false;
+    for (int r = 0; r < layout_.relations && !along; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      for (int j = 0; j < relation.tangents && !along; ++j) {
+        along = mode_.tangent[relation.first_tangent + j] == TangentStatus::stick &&
+                parallel_to(slope, system_.rows(work_, r).tangent[j].w, n) != 0;
+      }
+    }
+    double sum = 0;
+    for (int i = 0; along && i < n; ++i) {
+      if (weight_[n + i] > 0) sum += std::abs(slope[i]) / weight_[n + i];
+    }
+    return sum;
+  };
   // What is held is held within the error of what has hardly moved, and within the rounding of its terms: they may cancel for good.
   for (Guard& guard : list) {
     if (guard.kind != GuardKind::held_above && guard.kind != GuardKind::held_below) continue;
     motion_.load(t_, y_.data());
+    const double little = unmoved(guard.place, h);
     guard.band =
-        std::max({guard.band, unmoved(guard.place, h), kRoundingUnits * surface_rounding(guard.place)});
+        std::max({guard.band, little, held_by_row(), kRoundingUnits * surface_rounding(guard.place)});
     motion_.load(t_ + h, y1);
     guard.band = std::max(guard.band, kRoundingUnits * surface_rounding(guard.place));
   }
@@ -325,6 +345,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
       const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
       const bool late = (kink && below && sample[0] < 0) || leaves;
+      const double touch_band = guard.zeros != 0                                      ? 0
+                                : guard.kind == GuardKind::gap                        ? share_of_error_ * band
+                                : guard.kind == GuardKind::slip || is_reaction(guard) ? band
+                                                                                      : 0;
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
         const bool returns = r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
@@ -334,10 +358,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           r += 2;  // there and back within that rounding
           continue;
         }
-        // A gap that dips by less than the error of the step touches: the graze between the two zeros.
-        if (returns && guard.kind == GuardKind::gap && root.kind == numeric::RootKind::falling &&
-            guard.zeros == 0 && std::abs(roots_[r + 1].value) <= share_of_error_ * band) {
-          if (graze_guard_ < 0) {
+        // A gap that dips by less than the error of the step touches: the graze between the two zeros. So does a slip or a load that dips by less
+        // than the tolerance.
+        if (returns && touch_band > 0 && root.kind == numeric::RootKind::falling &&
+            std::abs(roots_[r + 1].value) <= touch_band) {
+          if (graze_guard_ < 0 && reports_graze(guard)) {
             graze_guard_ = i;
             graze_theta_ = roots_[r + 1].theta;
             graze_depth_ = roots_[r + 1].value;
@@ -368,8 +393,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         const double theta = late ? std::min(root.theta, kLateRoot) : root.theta;
         if (theta < first_theta_) {
           first_guard_ = i;
-          dips_beyond_ = guard.kind == GuardKind::gap && guard.zeros == 0 &&
-                         dip_beyond_end(coefficients, degree_, root, share_of_error_ * band);
+          dips_beyond_ = touch_band > 0 && dip_beyond_end(coefficients, degree_, root, touch_band);
           first_theta_ = theta;
           first_slope_ = late ? sample[points] - sample[0] : root.slope;
         }
@@ -492,13 +516,13 @@ void EventEngine::Run::scan_watch(int i, double h, double band, double time_nois
   const Guard& guard = guards_.list()[i];
   const numeric::SamplingGrid& grid = *grids_.back();
   const int points = grid.points();
-  const double error = std::max(kWatchBand * band, guard.noise);
+  const double error = watch_error(guard, band, guard.noise);
   const auto value_at = [&](double theta) {
     dense(theta, node_y_.data());
     motion_.load(t_ + theta * h, node_y_.data());
     if (guards_.watches_reactions()) {
       if (!motion_.evaluate()) return std::numeric_limits<double>::quiet_NaN();
-      motion_.publish();
+      publish_reactions();
     }
     return guards_.value(guard);
   };
@@ -633,10 +657,10 @@ bool EventEngine::Run::comes_back(int i, int r, int points, int side, double err
 void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, double noise, double band) {
   const Guard& guard = guards_.list()[i];
   const numeric::SamplingGrid& grid = *grids_[points == 5 ? 0 : points == 9 ? 1 : 2];
-  const double error = std::max(kWatchBand * band, noise);
+  const double error = watch_error(guard, band, noise);
   int side = side_before(guard);
   if (side == 0) {
-    for (int j = 0; j <= points && side == 0; ++j) side = sample[j] > noise ? 1 : sample[j] < -noise ? -1 : 0;
+    for (int j = 0; j <= points && side == 0; ++j) side = sample[j] > error ? 1 : sample[j] < -error ? -1 : 0;
     if (side == 0) return;
   }
   numeric::Root found;
@@ -767,7 +791,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     if (guards_.needs_motion() && !motion_.evaluate()) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
     }
-    if (guards_.watches_reactions()) motion_.publish();
+    if (guards_.watches_reactions()) publish_reactions();
     if (guard.kind == GuardKind::margin && guard.tangent < 0) guards_.sharing.share(motion_);
     const double value = guards_.value(guard);
     if (std::abs(value) < best_value) {

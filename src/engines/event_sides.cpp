@@ -141,7 +141,9 @@ bool EventEngine::Run::side_by_value(int k) {
   }
   const bool carried = carried_[k] != 0 || mode_.surface[k] != AtSurface::away;
   const double bound = kRoundingUnits * surface_rounding(k);
-  double side = distance > 0 ? lower_[k] + 1 : lower_[k];
+  // What has one sign by its form has it, whatever the landing of a switch inside has left of its zero.
+  const int only = info.only_side(lower_[k]);
+  double side = (only != 0 ? only > 0 : distance > 0) ? lower_[k] + 1 : lower_[k];
   AtSurface status = AtSurface::away;
   if (std::abs(distance) <= bound || (carried && std::abs(s - surface_before_[k]) <= bound)) {
     if (strikes_) {  // velocities jump before anything is decided
@@ -162,7 +164,8 @@ bool EventEngine::Run::side_by_value(int k) {
     }
     carried_[k] = fresh_switch_[k] = 1;
     if (leaves == 0) status = AtSurface::held;
-    side = lower_[k] + (leaves == 0 ? info.at_zero : leaves > 0 ? 1 : 0);
+    const bool upper = only != 0 ? only > 0 : leaves > 0;
+    side = lower_[k] + (leaves == 0 ? info.at_zero : upper ? 1 : 0);
   } else {
     landed_[k] = carried_[k] = 0;
     // It may be zero because a surface inside is, and off by what the landing on that one has left: then the side of that one tells.

@@ -577,8 +577,10 @@ void EventEngine::Run::carry_watches() {
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i].kind != GuardKind::watch) continue;
     const double value = samples_[i * (degree_ + 2) + (degree_ + 1)];
-    const double error = std::max(list[i].noise, kWatchBand * options_.tolerance * list[i].scale);
-    if (std::abs(value) > error) watch_side_[list[i].place] = value > 0 ? 1 : -1;
+    const std::int8_t side = value > 0 ? 1 : -1;
+    if (value == 0 || watch_side_[list[i].place] == side) continue;
+    const double error = watch_error(list[i], options_.tolerance * list[i].scale, list[i].noise);
+    if (std::abs(value) > error) watch_side_[list[i].place] = side;
   }
 }
 

@@ -40,11 +40,13 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
     }
     bool again = false;
     for (const int k : zero) {
-      const int leaves = leaving_direction(k, trial).sign;
+      int leaves = leaving_direction(k, trial).sign;
       double s = 0;
       double lower = 0;
       system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
       static_cast<void>(distance_from_level(system_.switches()[k], s, lower));
+      const int only = system_.switches()[k].only_side(lower);
+      if (leaves != 0 && only != 0) leaves = only;
       const double side = leaves > 0 ? lower + 1 : leaves < 0 ? lower : lower + system_.switches()[k].at_zero;
       if (side == trial.side[k]) continue;
       trial.side[k] = side;
@@ -332,6 +334,7 @@ bool EventEngine::Run::decide_surface(int k) {
   before = mode_;
   fresh_switch_[k] = 1;
   const model::SwitchInfo& info = system_.switches()[k];
+  const int only = info.only_side(lower_[k]);
   const bool was_upper = before.surface[k] == AtSurface::away ? before.side[k] > lower_[k] : false;
   const bool crossing = landed_[k] != 0 && before.surface[k] == AtSurface::away;
   Status status[2];
@@ -342,13 +345,28 @@ bool EventEngine::Run::decide_surface(int k) {
     Mode& trial = search_.on_side[upper];
     trial = before;
     take_side(trial, k, upper);
+    // What has one sign by its form is left to that side, if at all.
+    if (only != 0 && (only > 0) != (upper != 0)) continue;
     possible[upper] = try_sides(trial, status[upper]);
     if (possible[upper]) leaves[upper] = leaving_direction(k, trial);
+    // A touch of high order, as that of |x|³, is left by the motion of what is inside, where derivatives of the surface tell nothing yet.
+    if (only != 0 && possible[upper] && leaves[upper].sign == 0) {
+      const double level = info.two_sided() ? 0 : info.level_above(lower_[k]);
+      std::swap(mode_, trial);
+      leaves[upper] = {direction_ahead(info.value, level, kRoundingUnits * surface_rounding(k)), 1};
+      std::swap(mode_, trial);
+    }
+    if (only != 0 && leaves[upper].sign != 0) leaves[upper].sign = only;
     // It came from the other side, and goes on.
     if (upper == first && crossing && possible[upper] && leaves[upper].sign == (upper != 0 ? 1 : -1)) {
       mode_ = trial;
       return true;
     }
+  }
+  if (only != 0 && !possible[0] && !possible[1]) {
+    mode_ = before;
+    motion_.load(t_, y_.data());
+    return paradox(status[only > 0 ? 1 : 0]);
   }
   const bool up = possible[1] && leaves[1].sign > 0;
   const bool down = possible[0] && leaves[0].sign < 0;
@@ -370,7 +388,7 @@ bool EventEngine::Run::decide_surface(int k) {
     Mode& held = search_.trial;
     held = search_.on_side[stays[1] ? 1 : 0];
     held.surface[k] = AtSurface::held;
-    if (stays[0] && stays[1]) {
+    if ((stays[0] && stays[1]) || only != 0) {
       const double side = lower_[k] + info.at_zero;
       Status next;
       Mode& equal = search_.chosen;
@@ -523,7 +541,10 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
         trial.side[k] = lower_[k] + 0.5;
         slides = true;
       } else {
-        take_side(trial, k, (choice == 0) == natural ? 1 : 0);
+        const int upper = (choice == 0) == natural ? 1 : 0;
+        const int own = system_.switches()[k].only_side(lower_[k]);
+        if (own != 0 && (own > 0) != (upper != 0)) return;
+        take_side(trial, k, upper);
       }
     }
     if (base == 3 && !slides) return;
@@ -607,7 +628,9 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     trial = mode_;
     take_side(trial, k, mode_.side[k] > lower_[k] ? 0 : 1);
     Status status;
-    if (!try_sides(trial, status) || leaving_direction(k, trial).sign != 0) continue;
+    if (system_.switches()[k].only_side(lower_[k]) == 0 &&
+        (!try_sides(trial, status) || leaving_direction(k, trial).sign != 0))
+      continue;
     trial = mode_;
     trial.side[k] = lower_[k] + system_.switches()[k].at_zero;
     if (try_sides(trial, status) && trial.tangent == mode_.tangent) mode_ = trial;
@@ -623,7 +646,8 @@ bool EventEngine::Run::decide_many(const std::vector<int>& members) {
   for (const int k : members) {
     fresh_switch_[k] = 1;
     const bool was_upper = mode_.surface[k] == AtSurface::away && mode_.side[k] > lower_[k];
-    take_side(trial, k, landed_[k] != 0 ? !was_upper : was_upper);
+    const int own = system_.switches()[k].only_side(lower_[k]);
+    take_side(trial, k, own != 0 ? (own > 0 ? 1 : 0) : landed_[k] != 0 ? !was_upper : was_upper);
   }
   Status status;
   for (int round = 0; round < kMostFlips; ++round) {
@@ -641,7 +665,7 @@ bool EventEngine::Run::decide_many(const std::vector<int>& members) {
       }
       const int leaves = leaving_direction(k, trial).sign;
       const bool upper = trial.side[k] > lower_[k];
-      if (leaves == 0 || (leaves > 0) == upper) continue;
+      if (leaves == 0 || (leaves > 0) == upper || system_.switches()[k].only_side(lower_[k]) != 0) continue;
       consistent = false;
       if (++flips[i] > 2) {
         next.surface[k] = AtSurface::slides;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "event_run.hpp"
 
@@ -14,38 +15,74 @@ constexpr int kDoublings = 60;   ///< of the times at which a surface that start
 
 }  // namespace
 
+// What watches may read of the motion just evaluated. Reactions that are not unique are shared as they are in the rows and in the samples of a step.
+void EventEngine::Run::publish_reactions() {
+  if (guards_.watches_reactions() && motion_.redundant()) guards_.sharing.share(motion_);
+  motion_.publish();
+}
+
+// What a watch must pass its zero by to be beyond doubt: tolerances of its own size, its rounding, and what the errors that a step may have make of
+// it, at the loaded state. A velocity that has only begun to grow from rest is small beside these, and its sign is none yet.
+double EventEngine::Run::watch_error(const Guard& guard, double band, double noise) {
+  const double own = std::max(kWatchBand * band, noise);
+  if (guard.kind != GuardKind::watch || (!stiff_ && motion_.uniform())) return own;
+  enclosure_.take(work_.in);
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (weight_[i] > 0) enclosure_.widen(1 + i, kWatchBand / weight_[i]);
+  }
+  enclosure_.evaluate(system_.watches()[guard.place].value);
+  const double blur = 0.5 * enclosure_.width(0);
+  return std::isfinite(blur) ? std::max(own, blur) : own;
+}
+
 // Values of the watches before the instant.
 bool EventEngine::Run::note_watches() {
   if (watch_before_.empty()) return true;
   if (!motion_.evaluate()) return false;
-  motion_.publish();
+  publish_reactions();
   for (std::size_t w = 0; w < watch_before_.size(); ++w) {
     system_.watches()[w].value.evaluate(work_.in.data(), &watch_before_[w], work_.registers.data());
   }
   return true;
 }
 
-// Where a function that has the value `level` now goes from here: +1, −1, or 0 where positions, velocities and accelerations leave it there. Looked
-// at from times so short that rounding hides them on, by doubling.
+// Where a function that has the value `level` now goes from here: +1, −1, or 0 where the motion leaves it there. Looked at by doubling, from times on
+// that are long beside the error of the time itself: a body that a load lifts off has no acceleration yet, but for what the landing has left.
 int EventEngine::Run::direction_ahead(const expr::Program& value, double level, double bound) {
+  constexpr double kLanding = 0x1p10 * std::numeric_limits<double>::epsilon();  // share of the time
   const int n = layout_.coordinates;
   ahead_ = work_.in;
-  double time = std::ldexp(h_ > 0 ? h_ : last_flight_ > 0 ? last_flight_ : options_.until - t_, -kDoublings);
-  for (int i = 0; i <= kDoublings; ++i, time *= 2) {
-    ahead_[0] = t_ + time;
-    for (int j = 0; j < n; ++j) {
-      const double v = work_.in[layout_.v() + j];
-      const double a = motion_.acceleration()[j];
-      ahead_[layout_.q() + j] = work_.in[layout_.q() + j] + time * (v + 0.5 * time * a);
-      ahead_[layout_.v() + j] = v + time * a;
+  const auto look = [&](double longest, const auto& state_at) {
+    const double least = std::min(kLanding * std::abs(t_), longest);
+    double time = std::ldexp(longest, -kDoublings);
+    for (int i = 0; i <= kDoublings; ++i, time *= 2) {
+      if (time < least) continue;
+      ahead_[0] = t_ + time;
+      state_at(time);
+      double s = 0;
+      value.evaluate(ahead_.data(), &s, work_.registers.data());
+      if (std::abs(s - level) > 2 * bound) return s > level ? 1 : -1;
     }
-    for (int j = 0; j < layout_.states; ++j)
-      ahead_[layout_.z() + j] = work_.in[layout_.z() + j] + time * work_.rate[j];
-    double s = 0;
-    value.evaluate(ahead_.data(), &s, work_.registers.data());
-    if (std::abs(s - level) > 2 * bound) return s > level ? 1 : -1;
+    return 0;
+  };
+  if (series_.compute(mode_, expr::kTaylorOrder)) {
+    const int side =
+        look(series_.time_scale(), [&](double time) { series_.state(time, ahead_.data() + layout_.q()); });
+    if (side != 0) return side;
   }
-  return 0;
+  return look(h_ > 0             ? h_
+              : last_flight_ > 0 ? last_flight_
+                                 : options_.until - t_,
+              [&](double time) {
+                for (int j = 0; j < n; ++j) {
+                  const double v = work_.in[layout_.v() + j];
+                  const double a = motion_.acceleration()[j];
+                  ahead_[layout_.q() + j] = work_.in[layout_.q() + j] + time * (v + 0.5 * time * a);
+                  ahead_[layout_.v() + j] = v + time * a;
+                }
+                for (int j = 0; j < layout_.states; ++j)
+                  ahead_[layout_.z() + j] = work_.in[layout_.z() + j] + time * work_.rate[j];
+              });
 }
 
 // Watches whose expression jumped through zero at this instant, or is zero here and goes on to the other side.
@@ -54,7 +91,7 @@ void EventEngine::Run::list_watch_jumps() {
   motion_.load(t_, y_.data());
   load_audits(y_.data());
   if (!motion_.evaluate()) return;
-  motion_.publish();
+  publish_reactions();
   for (const Guard& guard : guards_.list()) {
     if (guard.kind != GuardKind::watch || fresh_watch_[guard.place] != 0) continue;
     const double before = watch_before_[guard.place];
@@ -103,7 +140,7 @@ bool EventEngine::Run::take_observed() {
   bool changed = timetable_.observe(t_, work_.in.data());
   for (int k = 0; k < layout_.observed; ++k)
     turned_[k] = work_.in[layout_.observed_side() + k] != observed_before_[k] ? 1 : 0;
-  if (motion_.evaluate()) motion_.publish();
+  if (motion_.evaluate()) publish_reactions();
   for (int k = 0; k < layout_.observed; ++k) {
     const model::SwitchInfo& info = system_.observed()[k];
     if (info.time_only) continue;
@@ -114,7 +151,8 @@ bool EventEngine::Run::take_observed() {
     const double distance = distance_from_level(info, s, lower);
     const double bound = kRoundingUnits * rounding_of(info.value);
     double& side = work_.in[layout_.observed_side() + k];
-    double next = distance > 0 ? lower + 1 : lower;
+    const int only = info.only_side(lower);
+    double next = (only != 0 ? only > 0 : distance > 0) ? lower + 1 : lower;
     // Where a switch inside it has turned, its surface goes elsewhere: abs(x) comes down to zero and rises again.
     const bool turned = std::any_of(info.inner.begin(), info.inner.end(), [this](int inner) {
       return inner < layout_.switches ? mode_.side[inner] != reference_.side[inner]
@@ -124,7 +162,11 @@ bool EventEngine::Run::take_observed() {
       next = crossed_side_[k];
     } else if (std::abs(distance) <= bound) {
       const int leaves = direction_ahead(info.value, s - distance, bound);
-      next = leaves > 0 ? lower + 1 : leaves < 0 ? lower : lower + info.at_zero;
+      if (leaves == 0) {
+        next = lower + info.at_zero;
+      } else if (only == 0) {
+        next = leaves > 0 ? lower + 1 : lower;
+      }
     }
     changed = changed || next != side;
     turned_[k] = next != side ? 1 : 0;

@@ -225,14 +225,18 @@ void Guards::build() {
     } else if (info.time_only) {
       continue;  // on the timetable
     } else if (info.two_sided()) {
-      add(GuardKind::side, k, 0, mode.side[k] > 0.5 ? 1 : -1);
+      // What has one sign by its form is touched, with whatever is inside it, and not crossed.
+      if (info.one_sided == 0 || mode.side[k] != (info.one_sided > 0 ? 1 : 0))
+        add(GuardKind::side, k, 0, mode.side[k] > 0.5 ? 1 : -1);
     } else {
       if (std::isfinite(info.level_below(mode.side[k]))) add(GuardKind::level_below, k);
-      if (std::isfinite(info.level_above(mode.side[k]))) add(GuardKind::level_above, k);
+      if (info.level_above(mode.side[k]) < info.top) add(GuardKind::level_above, k);
     }
   }
   add_corners();
-  for (std::size_t w = 0; w < system_.watches().size(); ++w) add(GuardKind::watch, static_cast<int>(w));
+  for (std::size_t w = 0; w < system_.watches().size(); ++w) {
+    if (system_.watches()[w].one_sided == 0) add(GuardKind::watch, static_cast<int>(w));
+  }
   build_observed();
 }
 
@@ -254,7 +258,7 @@ void Guards::add_corners() {
         continue;
       }
       if (const double below = info.level_below(side); std::isfinite(below)) add_at(1, below);
-      if (const double above = info.level_above(side); std::isfinite(above)) add_at(-1, above);
+      if (const double above = info.level_above(side); above < info.top) add_at(-1, above);
     }
   }
 }
@@ -266,7 +270,8 @@ void Guards::build_observed() {
     if (info.time_only) continue;  // on the timetable
     const double side = work_.in[system_.layout().observed_side() + k];
     if (info.two_sided()) {
-      add(GuardKind::observed, k, 0, side > 0.5 ? 1 : -1);
+      if (info.one_sided == 0 || side != (info.one_sided > 0 ? 1 : 0))
+        add(GuardKind::observed, k, 0, side > 0.5 ? 1 : -1);
       continue;
     }
     const auto add_at = [&](double sign, double bound) {
@@ -275,7 +280,7 @@ void Guards::build_observed() {
       list_.back().level = bound;
     };
     add_at(1, info.level_below(side));
-    add_at(-1, info.level_above(side));
+    if (info.level_above(side) < info.top) add_at(-1, info.level_above(side));
   }
 }
 

@@ -66,6 +66,8 @@ NestedSides::Verdict NestedSides::judge(int k, std::span<const int> surfaces, do
   info.surface.evaluate(work_.in.data(), own_.data(), work_.registers.data());
   double lower = 0;
   const double distance = distance_from_level(info, own_[0], lower);
+  const int only = info.only_side(lower);
+  const auto side = [&](bool upper) { return (only != 0 ? only > 0 : upper) ? lower + 1 : lower; };
   for (const int j : surfaces) {
     if (j == k || system_.switches()[j].time_only) continue;
     const model::SwitchInfo& inner = system_.switches()[j];
@@ -76,11 +78,11 @@ NestedSides::Verdict NestedSides::judge(int k, std::span<const int> surfaces, do
     const double beside = ratio * distance_from_level(inner, other_[0], below);
     if (!(std::abs(distance - beside) <= rounding + kParallel * std::abs(beside))) continue;
     const bool upper = work_.in[system_.layout().side() + j] > below + 0.5;
-    return {Place::along, lower + ((ratio > 0) == upper ? 1 : 0)};
+    return {Place::along, side((ratio > 0) == upper)};
   }
-  if (!(std::abs(distance) <= rounding)) return {Place::apart, distance > 0 ? lower + 1 : lower};
+  if (!(std::abs(distance) <= rounding)) return {Place::apart, side(distance > 0)};
   if (never_moves(k, rounding)) return {Place::constant, lower + info.at_zero};
-  return {Place::unknown, distance >= 0 ? lower + 1 : lower};
+  return {Place::unknown, side(distance >= 0)};
 }
 
 }  // namespace judder::engines

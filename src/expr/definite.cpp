@@ -1,7 +1,9 @@
-// Formulas whose sign is known from their structure: abs(x), max(0, x), their sums, products and multiples.
+// Formulas whose sign or bounds are known from their structure: abs(x), max(0, x), mod(x, 2), cos(x), their sums, products and multiples.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "expr/graph_data.hpp"
 
@@ -10,9 +12,37 @@ namespace {
 
 constexpr int kMostNodes = 64;  ///< looked at before the sign counts as unknown
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLastBit = 0x1p-53;
+constexpr double kSame = 1e-12;  ///< relative difference of coefficients that is rounding
+
 bool is_even(double exponent) { return std::fmod(exponent, 2.0) == 0; }
 
+/// c · [low, high]; nothing times infinity is nothing.
+Extent times(double c, Extent b) {
+  if (c == 0) return {0, 0};
+  return c > 0 ? Extent{c * b.low, c * b.high} : Extent{c * b.high, c * b.low};
+}
+
+Extent product_of(Extent a, Extent b) {
+  const auto of = [](double x, double y) { return x == 0 || y == 0 ? 0 : x * y; };
+  const auto [low, high] =
+      std::minmax({of(a.low, b.low), of(a.low, b.high), of(a.high, b.low), of(a.high, b.high)});
+  return {low, high};
+}
+
+Extent power_of(Extent base, double exponent) {
+  const double low = std::pow(base.low, exponent);
+  const double high = std::pow(base.high, exponent);
+  if (base.low >= 0) return exponent > 0 ? Extent{low, high} : Extent{high, base.low > 0 ? low : kInfinity};
+  if (exponent > 0 && is_even(exponent)) return {base.high < 0 ? high : 0, std::max(low, high)};
+  if (exponent > 0 && is_whole(exponent)) return {low, high};
+  return {-kInfinity, kInfinity};
+}
+
 }  // namespace
+
+int Graph::only_sign(Node a) const { return data_->sign_of(a); }
 
 void Graph::assume_size(Node a) { data_->sizes.push_back(a.index); }
 
@@ -74,20 +104,30 @@ int Graph::Data::sign_of_product(std::span<const Term> factors, int& budget) con
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
     const int found = ratio_sign(rest, switches[side->first].surface);
     if (found != 0) return sign * found;
+    // The same beside other factors: |x| |y|.
+    for (std::size_t j = 0; j < rest.size(); ++j) {
+      if (rest[j].coefficient != 1) continue;
+      const int own = ratio_sign(std::span<const Term>(&rest[j], 1), switches[side->first].surface);
+      if (own == 0) continue;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(j));
+      return sign * own * sign_of_product(rest, budget);
+    }
   }
   int sign = 1;
   rest.clear();
+  bool simpler = false;  // odd powers have the sign of the first
   for (const Term& f : factors) {
     if (is_even(f.coefficient) || !is_whole(f.coefficient)) continue;
     const int own = sign_of(f.node, budget);
     if (own == 0) {
-      rest.push_back(f);
+      rest.push_back({1, f.node});
+      simpler = simpler || f.coefficient != 1;
     } else {
       sign *= own;
     }
   }
   if (rest.empty()) return sign;
-  return rest.size() < factors.size() ? sign * sign_of_product(rest, budget) : 0;
+  return simpler || rest.size() < factors.size() ? sign * sign_of_product(rest, budget) : 0;
 }
 
 int Graph::Data::sign_of(Node a) const {
@@ -108,7 +148,10 @@ int Graph::Data::sign_of(Node a, int& budget) const {
       int sign = e.value > 0 ? 1 : e.value < 0 ? -1 : 0;
       for (const Term& t : terms(a)) {
         const int own = t.coefficient > 0 ? sign_of(t.node, budget) : -sign_of(t.node, budget);
-        if (own == 0 || own * sign < 0) return 0;
+        if (own == 0 || own * sign < 0) {
+          const Extent range = range_of_sum(a, budget);
+          return range.low >= 0 ? 1 : range.high <= 0 ? -1 : 0;
+        }
         sign = own;
       }
       return sign;
@@ -140,6 +183,99 @@ int Graph::Data::sign_of(Node a, int& budget) const {
     default:
       return 0;
   }
+}
+
+// A sum written with what its sums and multiples are made of: coefficient by node. False: too many.
+bool Graph::Data::add_flat(Node a, double factor, FlatSum& out, int& budget) const {
+  if (--budget < 0) return false;
+  const Entry& e = at(a);
+  if (e.kind != NodeKind::sum) {
+    out.of[a.index] += factor;
+    return true;
+  }
+  out.value += factor * e.value;
+  for (const Term& t : terms(a)) {
+    if (!add_flat(t.node, factor * t.coefficient, out, budget)) return false;
+  }
+  return true;
+}
+
+// mod(x, b) is x − b floor(x/b): such pairs are taken out of the sum, and what is left is bounded term by term.
+Extent Graph::Data::range_of_sum(Node a, int& budget) const {
+  constexpr Extent kAnything{-kInfinity, kInfinity};
+  FlatSum whole;
+  if (!add_flat(a, 1, whole, budget)) return kAnything;
+  Extent out{0, 0};
+  const FlatSum given = whole;
+  for (const auto& [node, coefficient] : given.of) {
+    const Entry& side = entries[node];
+    if (side.kind != NodeKind::side || !switches[side.first].whole) continue;
+    FlatSum argument;
+    if (!add_flat(switches[side.first].surface, -coefficient, argument, budget)) return kAnything;
+    // All of the argument, or more of it, stands beside its side.
+    const bool inside =
+        whole.of.contains(node) && std::all_of(argument.of.begin(), argument.of.end(), [&](const auto& part) {
+          const auto found = whole.of.find(part.first);
+          if (found == whole.of.end()) return false;
+          const double share = part.second / found->second;
+          return share > 0 && share <= 1 + kSame;
+        });
+    if (!inside) continue;
+    for (const auto& part : argument.of) {
+      double& left = whole.of[part.first];
+      left = std::abs(left - part.second) <= kSame * std::abs(left) ? 0 : left - part.second;
+    }
+    whole.of.erase(node);
+    const double left = whole.value - argument.value;
+    whole.value = std::abs(left) <= kSame * std::abs(whole.value) ? 0 : left;
+    const Extent rest = times(-coefficient, {0, 1 - kLastBit});  // the divisor itself is not reached
+    out = {out.low + rest.low, out.high + rest.high};
+  }
+  for (const auto& [node, coefficient] : whole.of) {
+    const Extent part = times(coefficient, range_of(Node{node}, budget));
+    out = {out.low + part.low, out.high + part.high};
+  }
+  return {out.low + whole.value, out.high + whole.value};
+}
+
+Extent Graph::Data::range_of(Node a) const {
+  int budget = kMostNodes;
+  return range_of(a, budget);
+}
+
+bool Graph::Data::never_zero(Node a) const {
+  const Extent range = range_of(a);
+  return range.low > 0 || range.high < 0;
+}
+
+Extent Graph::Data::range_of(Node a, int& budget) const {
+  if (--budget < 0) return {-kInfinity, kInfinity};
+  const Entry& e = at(a);
+  if (e.kind == NodeKind::constant) return {e.value, e.value};
+  if (e.kind == NodeKind::side && switches[e.first].two_sided()) return {0, 1};
+  if (e.kind == NodeKind::sign) return {-1, 1};
+  if (e.kind == NodeKind::call &&
+      (e.function == Function::sin || e.function == Function::cos || e.function == Function::tanh))
+    return {-1, 1};
+  if (e.kind == NodeKind::call && e.function == Function::sqrt) {
+    const Extent inside = range_of(terms(a)[0].node, budget);
+    return power_of({std::max(inside.low, 0.0), inside.high}, 0.5);
+  }
+  Extent out{-kInfinity, kInfinity};
+  if (e.kind == NodeKind::sum) {
+    out = range_of_sum(a, budget);
+  } else if (e.kind == NodeKind::select) {
+    const Extent then = range_of(terms(a)[1].node, budget);
+    const Extent otherwise = range_of(terms(a)[2].node, budget);
+    out = {std::min(then.low, otherwise.low), std::max(then.high, otherwise.high)};
+  }
+  const int sign = e.kind == NodeKind::sum ? 0 : sign_of(a, budget);
+  if (sign > 0) out.low = std::max(out.low, 0.0);
+  if (sign < 0) out.high = std::min(out.high, 0.0);
+  if (e.kind != NodeKind::product) return out;
+  Extent all{1, 1};
+  for (const Term& f : terms(a)) all = product_of(all, power_of(range_of(f.node, budget), f.coefficient));
+  return {std::max(out.low, all.low), std::min(out.high, all.high)};
 }
 
 }  // namespace judder::expr

@@ -69,6 +69,17 @@ struct Table {
   SwitchKind kind = SwitchKind::jump;
 };
 
+/// What a formula lies between, as long as all switches stand on the sides of their values.
+struct Extent {
+  double low = 0, high = 0;
+};
+
+/// value + Σ coefficient · node, without sums among the nodes.
+struct FlatSum {
+  double value = 0;
+  std::map<std::uint32_t, double> of;
+};
+
 struct Graph::Data {
   Work* work = nullptr;  ///< null: unlimited
   void spend(std::size_t operations) const {
@@ -145,6 +156,11 @@ struct Graph::Data {
   [[nodiscard]] int sign_of(Node a) const;
   [[nodiscard]] int sign_of(Node a, int& budget) const;
   [[nodiscard]] int sign_of_product(std::span<const Term> factors, int& budget) const;
+  [[nodiscard]] Extent range_of(Node a) const;
+  [[nodiscard]] bool never_zero(Node a) const;
+  [[nodiscard]] Extent range_of(Node a, int& budget) const;
+  [[nodiscard]] Extent range_of_sum(Node a, int& budget) const;
+  [[nodiscard]] bool add_flat(Node a, double factor, FlatSum& out, int& budget) const;
   /// Sign of the constant ratio of a product of these factors to the node; 0: they are not proportional.
   /// ±1 for multiples of what assume_size() names: it is read only while it is above zero (`speed` of a row that slips), and a comparison with
   /// zero is no switch. Otherwise 0.

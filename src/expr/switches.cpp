@@ -19,6 +19,8 @@ double rounded(double x) {
   return std::ldexp(std::round(part * 0x1p40), exponent - 40);
 }
 
+constexpr double kSameLevel = 1e-12;  ///< relative distance of a bound from a level that is rounding
+
 /// "a > b" for "a <= b": the other side in the author's words.
 std::string opposite(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPairs{
@@ -106,6 +108,7 @@ std::pair<SwitchId, bool> Graph::Data::find_switch(Node surface, SwitchKind kind
   s.kind = kind;
   s.place = place;
   s.at_zero = at_zero;
+  s.one_sided = sign_of(surface);
   switches.push_back(std::move(s));
   two_sided.emplace(key.index, std::pair(id, !flipped));
   return {id, false};
@@ -133,6 +136,17 @@ SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, boo
         if (level <= 0) level = -std::numeric_limits<double>::infinity();
       }
     }
+    // What comes up to a level and turns there does not pass it.
+    const double high = range_of(x).high;
+    if (std::isfinite(high)) {
+      const double reached = high - kSameLevel * std::abs(high);
+      const auto at = std::lower_bound(levels.begin(), levels.end(), reached);
+      if (every_whole) {
+        s.top = std::ceil(reached);
+      } else if (at != levels.end()) {
+        s.top = *at;
+      }
+    }
     switches.push_back(std::move(s));
   }
   switches[id].kind = std::min(switches[id].kind, kind);
@@ -142,6 +156,11 @@ SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, boo
 Node Graph::Data::two_sided_side(Node surface, double at_zero, SwitchKind kind, std::string_view place) {
   if (is_constant(surface)) return constant(side_value(at(surface).value, at_zero));
   if (const int sign = size_sign(surface); sign != 0) return constant(sign > 0 ? 1 : 0);
+  // abs(x) >= 0 holds always, and what is continuous at zero does not see whether it is met: there is no switch. sign(abs(x)) is one, for where
+  // x stays at zero.
+  const int only = sign_of(surface);
+  if (only != 0 && (kind != SwitchKind::jump || at_zero == (only > 0 ? 1 : 0) || never_zero(surface)))
+    return constant(only > 0 ? 1 : 0);
   const auto [id, opposed] = find_switch(surface, kind, place, at_zero);
   if (!opposed) return side_node(id, at_zero);
   return sum({{-1, side_node(id, 1 - at_zero)}}, 1);
@@ -150,6 +169,8 @@ Node Graph::Data::two_sided_side(Node surface, double at_zero, SwitchKind kind, 
 Node Graph::Data::two_sided_sign(Node surface, SwitchKind kind, std::string_view place) {
   if (is_constant(surface)) return constant(sign_value(at(surface).value));
   if (const int sign = size_sign(surface); sign != 0) return constant(sign);
+  if (const int only = sign_of(surface); only != 0 && (kind != SwitchKind::jump || never_zero(surface)))
+    return constant(only);
   const auto [id, opposed] = find_switch(surface, kind, place, 0.5);
   return scale(opposed ? -1 : 1, sign_node(id));
 }
@@ -293,7 +314,7 @@ Node Graph::less(Node a, Node b, bool or_equal, std::string_view place, std::str
   const Node surface = subtract(b, a);
   const double at_zero = or_equal ? 1 : 0;
   const Node made = data_->two_sided_side(surface, at_zero, SwitchKind::jump, place);
-  if (!data_->is_constant(surface) && !text.empty()) {
+  if (!data_->is_constant(made) && !text.empty()) {
     const auto [id, opposed] = data_->find_switch(surface, SwitchKind::jump, place, at_zero);
     Switch& s = data_->switches[id];
     if (s.above.empty()) {

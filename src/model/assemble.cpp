@@ -83,6 +83,8 @@ void Builder::collect_switches() {
     info.whole = from.whole;
     info.levels = from.levels;
     info.never_negative = from.never_negative;
+    info.one_sided = from.one_sided;
+    info.top = from.top;
     info.in_motion = in_motion[id];
     info.in_relations = in_relations[id];
     info.place = from.place;
@@ -150,6 +152,8 @@ void Builder::build_watches(const std::vector<Variable>& directions) {
     info.whole = from.whole;
     info.levels = from.levels;
     info.never_negative = from.never_negative;
+    info.one_sided = from.one_sided;
+    info.top = from.top;
     info.at_zero = from.at_zero;
     info.place = from.place;
     const std::vector<Variable> used = all_variables(s);
@@ -163,6 +167,7 @@ void Builder::build_watches(const std::vector<Variable>& directions) {
   }
   for (const WatchDraft& w : watches) {
     d.watches.push_back(w.info);
+    d.watches.back().one_sided = graph.only_sign(w.value);
     d.watches.back().value = program(std::span<const Node>(&w.value, 1));
   }
   map = motions;

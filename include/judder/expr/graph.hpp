@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -82,6 +83,10 @@ struct Switch {
   std::vector<double> levels;          ///< −∞ for those that the argument cannot come below
   bool never_negative =
       false;  ///< by the form of the argument, where levels are whole numbers: floor(abs(x)) has no step at zero
+  /// Two-sided, by the form of the surface: 1 never negative, −1 never positive: it is touched, and perhaps stayed on, but not crossed.
+  int one_sided = 0;
+  /// The level that the argument reaches by its form and does not pass: 1 for floor(cos(x)). Otherwise ∞.
+  double top = std::numeric_limits<double>::infinity();
   std::string place;  ///< where it stands first: "force.limiter.value"
   std::string
       above;  ///< the side with surface > 0 in the author's words: "a > phi1*b"; empty: printed from the surface
@@ -172,6 +177,8 @@ class Graph {
   [[nodiscard]] Factored factored(Node a);
   /// True if the formula is known to be positive whatever its variables are: exp(x), 1 + x^2, 2 + cos(x). False proves nothing.
   [[nodiscard]] bool is_positive(Node a) const;
+  /// 1: never negative by its form, −1: never positive, as long as all switches stand on the sides of their values; 0: not known.
+  [[nodiscard]] int only_sign(Node a) const;
 
   /// By switch: a formula of sides that is above zero where some root reads the side of the switch, not only in a branch of `if` that is
   /// not taken; constant 1 where it is always read, constant 0 where never. Surfaces are read where the sides are.

@@ -24,7 +24,9 @@
 // may touch them: their friction is found with the balance, written to Layout::tangent() and added to h.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -150,12 +152,16 @@ struct SwitchInfo {
   bool whole = false;
   std::vector<double> levels;
   bool never_negative = false;  ///< its argument, of whole numbers: the lowest side is 0
-  bool time_only = false;       ///< a timetable: met exactly
-  bool in_motion = false;       ///< enters h, M or a rate (otherwise only relations, laws, energies)
-  bool in_relations = false;    ///< enters a gap, a slip or a law
-  bool watched = false;         ///< a watch may jump where its side changes
-  std::string place;            ///< "force.limiter.value"
-  std::string above, below;     ///< the sides in words
+  /// Two-sided, by its form never negative (1) or never positive (−1): touched, perhaps stayed on, not crossed.
+  int one_sided = 0;
+  double top = std::numeric_limits<
+      double>::infinity();    ///< the same of several levels: the one that is reached and not passed
+  bool time_only = false;     ///< a timetable: met exactly
+  bool in_motion = false;     ///< enters h, M or a rate (otherwise only relations, laws, energies)
+  bool in_relations = false;  ///< enters a gap, a slip or a law
+  bool watched = false;       ///< a watch may jump where its side changes
+  std::string place;          ///< "force.limiter.value"
+  std::string above, below;   ///< the sides in words
   expr::Program surface;  ///< s, ∂s/∂t, ∂s/∂q, ∂s/∂v, ∂s/∂z  (first output alone: `value`)
   expr::Program value;    ///< s
   /// The same five parts of ṡ, where s does not see velocities; otherwise without outputs. For surfaces that the motion rests on.
@@ -169,6 +175,10 @@ struct SwitchInfo {
   std::vector<int> moves, feeds, relations;
   std::vector<int> sees, sees_states;
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
+  /// The side of a level that the argument never leaves for the other: 1 above, −1 below, 0 where it crosses. `lower` is the side below.
+  [[nodiscard]] int only_side(double lower) const {
+    return two_sided() ? one_sided : std::isfinite(top) && level_above(lower) >= top ? -1 : 0;
+  }
   /// The levels between which the argument lies on a side, for switches of several sides: −∞ and ∞ beyond the listed ones. A side is a double
   /// throughout; that of floor(1e20) is no integer of any type.
   [[nodiscard]] double level_below(double side) const;
@@ -181,6 +191,8 @@ struct WatchInfo {
   std::string name;
   int direction = 0;  ///< +1 up, −1 down, 0 both
   int stop = 0;
+  int one_sided =
+      0;  ///< by its form never negative (1) or never positive (−1): it touches zero and crosses nothing
   expr::Program value;  ///< reads sides of the motion's switches, and of System::observed
   bool needs_reactions = false;
 };

@@ -22,6 +22,52 @@ TEST(Switches, SurfacesEqualUpToAFactorAreOne) {
   EXPECT_EQ(r.graph.switches().size(), 4U);
 }
 
+TEST(Switches, WhatHasOneSignByItsFormIsNoneWhereItsValueDoesNotTell) {
+  Room r;
+  r.read("x + y");
+  for (const char* text : {"abs(x^2)", "step(x^2)", "if(-x^2 > 0, 1, 2)", "max(exp(x), -1)", "min(cos(x), 1)",
+                           "if(1 - cos(x) < 0, 1, 2)", "max(sin(x)^2, -y^2)"}) {
+    r.read(text);
+    EXPECT_TRUE(r.graph.switches().empty()) << text;
+  }
+  r.read("mod(x, 0.3)");
+  EXPECT_EQ(r.graph.switches().size(), 1U);
+  for (const char* text : {"abs(mod(x, 0.3))", "if(mod(x, 0.3) < 0, 1, 2)",
+                           "if(0.5*mod(x, 0.3) >= 0.15, 1, 2)", "max(0.3, mod(x, 0.3))"}) {
+    r.read(text);
+    EXPECT_EQ(r.graph.switches().size(), 1U) << text;
+  }
+  r.read("mod(x + y - 1, 0.3) + mod(x, 0.3)");
+  EXPECT_EQ(r.graph.switches().size(), 2U);
+  r.read("abs(mod(x + y - 1, 0.3) + mod(x, 0.3))");
+  EXPECT_EQ(r.graph.switches().size(), 2U);
+}
+
+TEST(Switches, KnowTheSideThatTheyAreNeverLeftTo) {
+  const auto only = [](const char* text) {
+    Room r;
+    r.read(text);
+    return r.graph.switches().back().one_sided;
+  };
+  EXPECT_EQ(only("sign(x^2)"), 1);
+  EXPECT_EQ(only("step(-x^2)"), -1);
+  EXPECT_EQ(only("sign(-2*mod(x, 3))"), -1);
+  EXPECT_EQ(only("if(3*cos(x) >= 3, 1, 2)"), -1);
+  EXPECT_EQ(only("sign(x)"), 0);
+  EXPECT_EQ(only("sign(1.01 - cos(x) - 0.02)"), 0);
+  EXPECT_EQ(only("sign(mod(x, 3) - 1)"), 0);
+  const auto top = [](const char* text) {
+    Room r;
+    r.read(text);
+    return r.graph.switches().back().top;
+  };
+  EXPECT_EQ(top("floor(cos(x))"), 1);
+  EXPECT_EQ(top("floor(-6*sqrt(1 + x^2))"), -6);
+  EXPECT_EQ(top("floor(2/(1 + x^2))"), 2);
+  EXPECT_EQ(top("floor(1.5*cos(x))"), 2);
+  EXPECT_EQ(top("floor(x)"), std::numeric_limits<double>::infinity());
+}
+
 TEST(Switches, KeepTheirFirstPlaceAndTheirStrongestKind) {
   Room r;
   r.options.place = "force.a.value";

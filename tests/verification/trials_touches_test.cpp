@@ -1,0 +1,209 @@
+// Models that once came out wrong: functions that come to zero and turn there, by their form (abs, mod, cos) or by the motion, and watches of
+// reactions that are not unique. What is right is a closed form.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+/// x = cos(t): passes zero and turns at every height again and again; z' is the function.
+struct Touch {
+  const char* name;
+  const char* rate;
+  double z;  ///< after a time of 2π
+  std::size_t switches;
+};
+void PrintTo(const Touch& c, std::ostream* out) { *out << c.name; }
+
+class Touches : public testing::TestWithParam<Touch> {};
+
+TEST_P(Touches, AreNotCrossed) {
+  const Touch& c = GetParam();
+  const TestModel model = text_model(std::string(R"toml(
+[coordinates]
+x = 1
+[state]
+z = { start = 0, rate = ")toml") + c.rate +
+                                     R"toml(" }
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[run]
+until = "2*pi"
+)toml");
+  for (const double tolerance : {1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12}) {
+    engines::EngineOptions options = model.options;
+    options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ' ' << result.end.status.message;
+    EXPECT_NEAR(result.end.end.y[2], c.z, 1e-5) << tolerance;
+    EXPECT_EQ(result.data.events.size(), c.switches) << tolerance << '\n'
+                                                     << event_list(model.system, result.data.events);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Trials, Touches,
+    testing::Values(Touch{"step_of_a_power_of_abs", "step(-1*min(abs(x)^3, 2))", 0, 0},
+                    Touch{"sign_of_abs", "sign(abs(x'))", 2 * kPi, 0},
+                    Touch{"sign_of_a_square", "sign(x^2)", 2 * kPi, 0},
+                    Touch{"abs_of_abs", "abs(abs(x)^1.5)",
+                          2 * std::sqrt(kPi) * std::tgamma(1.25) / std::tgamma(1.75), 0},
+                    Touch{"not_below_zero", "if(abs(x')*abs(x) < 0, 5, 1)", 2 * kPi, 0},
+                    // Between -3.5 and 4.5 there are eight levels, each of them met twice.
+                    Touch{"sign_of_mod", "sign(mod(4*x + 0.5, 1))", 2 * kPi, 16},
+                    Touch{"mod_below_its_divisor", "if(mod(4*x + 0.5, 1) >= 1, 5, 1)", 2 * kPi, 0},
+                    // Levels that are reached at x = 0 or x' = 0 only.
+                    Touch{"floor_of_a_root", "floor(-2*sqrt(1 + abs(x)))", -6 * kPi, 0},
+                    Touch{"floor_of_cos", "floor(cos(x')) + 1", 2 * kPi, 0},
+                    Touch{"at_its_largest", "if(3*cos(1.5*x) >= 3, 7, 1)", 2 * kPi, 0}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+// A body that friction brings to rest at t = 1 stays on the surface that it has touched: the language says what holds there.
+TEST(Touching, ASurfaceThatIsStayedOnHasTheValueAtEquality) {
+  for (const auto& [rate, z] : {std::pair("step(-abs(x'))", 2.0), std::pair("sign(abs(x'))", 1.0),
+                                std::pair("if(abs(x') > 0, 1, 5)", 11.0)}) {
+    const TestModel model = text_model(std::string(R"toml(
+[coordinates]
+x = { start = 0, velocity = 1 }
+[state]
+z = { start = 0, rate = ")toml") + rate +
+                                       R"toml(" }
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name = "pad"
+slip = "x'"
+normal = 1
+law = 1
+[run]
+until = 3
+)toml");
+    EXPECT_NEAR(finish(model).end.y[2], z, 1e-9) << rate;
+  }
+}
+
+TEST(Touching, AWatchThatHasOneSignCrossesNothing) {
+  for (const char* const zero : {"abs(x)^3", "0.5*min(abs(x')^3, 2)", "mod(x, 0.25)", "-1*x^2"}) {
+    TestModel model = text_model(std::string(R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[[watch]]
+name = "look"
+zero = ")toml") + zero + R"toml("
+[run]
+until = 10
+)toml");
+    for (const double tolerance : {1e-8, 1e-10}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = run(model);
+      EXPECT_TRUE(event_times(model.system, result.data.events, "watch look").empty())
+          << zero << '\n'
+          << event_list(model.system, result.data.events);
+    }
+  }
+}
+
+// x' = (1 - cos(20 t))/20 touches zero at the multiples of π/10, and passes it nowhere.
+TEST(Touching, ASlipThatTouchesZeroIsNotReversed) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+w = 0
+[energy]
+kinetic = "x'^2/2 + w'^2/2"
+[[force]]
+along = "w'"
+value = "sin(20*t)"
+[[constraint]]
+name = "guide"
+zero = "x"
+slip = "w'"
+friction = 1
+[run]
+until = 1
+)toml");
+  for (const double tolerance : {1e-7, 1e-8, 1e-9, 1e-10, 1e-11}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = run(model);
+    EXPECT_TRUE(event_times(model.system, result.data.events, "reversal guide").empty())
+        << tolerance << '\n'
+        << event_list(model.system, result.data.events);
+    EXPECT_NEAR(last(result, "w'"), (1 - std::cos(20.0)) / 20, 1e-7);
+  }
+}
+
+// The body falls on a contact and sticks in a joint at the same instant: they share its weight, and the contact has its share at once.
+TEST(Touching, AWatchOfASharedReactionJumpsAtTheImpact) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic = "x'^2/4"
+potential = "10*x"
+[[friction]]
+name = "pad"
+slip = "x'"
+normal = 1
+law = 2
+[[contact]]
+name = "floor"
+gap = "x"
+[[watch]]
+name = "look"
+zero = "normal(floor) - 0.2"
+[run]
+until = 1.6
+)toml");
+  for (const double tolerance : {1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = run(model);
+    const std::vector<double> impacts = event_times(model.system, result.data.events, "impact floor");
+    const std::vector<double> watches = event_times(model.system, result.data.events, "watch look");
+    ASSERT_EQ(impacts.size(), 1U);
+    EXPECT_NEAR(impacts[0], 0.5 / std::sqrt(2.0), 1e-9);  // 1 = 16 t²/2
+    EXPECT_EQ(watches, impacts) << event_list(model.system, result.data.events);
+  }
+}
+
+// At rest on a ground until the load turns up: its velocity is zero and then positive, and has never been negative.
+TEST(Touching, AVelocityThatGrowsFromRestHasCrossedNothing) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+y = 0.7
+[energy]
+kinetic = "2.5*y'^2"
+potential = "50*(y - 3*(1 - cos(0.7*t)))^2"
+[[contact]]
+name = "ground"
+gap = "y - 0.7"
+[[watch]]
+name = "look"
+zero = "y'"
+[run]
+until = 1.1
+)toml");
+  for (const double tolerance : {1e-7, 1e-8, 1e-9, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = run(model);
+    EXPECT_TRUE(event_times(model.system, result.data.events, "watch look").empty())
+        << tolerance << '\n'
+        << event_list(model.system, result.data.events);
+  }
+}
+
+}  // namespace
+}  // namespace judder
