@@ -398,9 +398,11 @@ bool EventEngine::Run::decide_surface(int k) {
       // Unless the row that holds it would slip then. If it does so by its own law (`abs(sign(x'))`), which at rest is that of the sides, the value is
       // that of equality all the same; if others make it slip, they have been decided on a side, and that is kept.
       bool by_own_law = true;
-      if (try_sides(equal, next) && rests_alike(k, held, equal, by_own_law)) {
+      // And unless it is left with the value of equality: what is touched from one side only has the value of that side then.
+      if (try_sides(equal, next) && (only == 0 || leaving_direction(k, equal).sign == 0) &&
+          rests_alike(k, held, equal, by_own_law)) {
         held = equal;
-      } else if (by_own_law) {
+      } else if (by_own_law && only == 0) {
         held.side[k] = side;
       }
     }
