@@ -234,6 +234,7 @@ struct EventEngine::Run {
   void load_statuses();
   [[nodiscard]] int direction_by_speed(int k);
   [[nodiscard]] bool sides_by_value();
+  [[nodiscard]] double side_along_inner(int k, double rounding, double by_value);
   [[nodiscard]] bool side_by_value(int k);
   [[nodiscard]] bool rates_by_value();
   [[nodiscard]] double slip_rounding(int r, int j);
@@ -258,6 +259,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool nothing_moves();
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
+  [[nodiscard]] bool others_changed(int k) const;
   [[nodiscard]] Leaving leaving_by_acceleration(int k);
   [[nodiscard]] bool slides_apart();
   [[nodiscard]] bool acts_on(int k, int j) const;
@@ -424,7 +426,6 @@ struct EventEngine::Run {
   std::vector<int> open_;               ///< E: surfaces that this instant decides
   std::vector<int> seen_open_;          ///< surfaces at zero that this instant has decided
   std::vector<int> later_;              ///< surfaces at zero that contain some of E: decided after these
-  std::vector<int> beside_;             ///< surfaces inside one that is looked at, at zero themselves
   int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
   bool nested_ = false;                 ///< some surface contains the side of a switch
   bool rates_jump_ = false;             ///< rates of rows are no longer what their statuses say
@@ -434,7 +435,7 @@ struct EventEngine::Run {
   std::vector<double> surface_memory_, projection_;
   Enclosure enclosure_;
   struct SideSearch {  ///< memory of the decisions about surfaces
-    std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting, beside, blended;
+    std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting, beside, blended, told;
     Mode before, trial, chosen, guess, known, kept;
     std::array<Mode, 2> on_side;
   } search_;

@@ -117,6 +117,20 @@ bool EventEngine::Run::sides_by_value() {
   return changed;
 }
 
+// A surface that goes along with one inside it has the side of that one, where a landing has left a little of both: mod(x, 1) is not negative where
+// x has just come up to 1.
+double EventEngine::Run::side_along_inner(int k, double rounding, double by_value) {
+  std::vector<int>& inner = search_.beside;
+  inner.clear();
+  for (const int j : system_.switches()[k].inner) {
+    if ((carried_[j] != 0 || contains(open_, j)) && !mode_.slides(j) && !contains(later_, j))
+      inner.push_back(j);
+  }
+  if (inner.empty() || strikes_) return by_value;
+  const NestedSides::Verdict verdict = nested_sides_.judge(k, inner, rounding);
+  return verdict.place == NestedSides::Place::along ? verdict.side : by_value;
+}
+
 // The same for one of them. True: its side has changed.
 bool EventEngine::Run::side_by_value(int k) {
   const model::SwitchInfo& info = system_.switches()[k];
@@ -168,15 +182,7 @@ bool EventEngine::Run::side_by_value(int k) {
     side = lower_[k] + (leaves == 0 ? info.at_zero : upper ? 1 : 0);
   } else {
     landed_[k] = carried_[k] = 0;
-    // It may be zero because a surface inside is, and off by what the landing on that one has left: then the side of that one tells.
-    beside_.clear();
-    for (const int inner : info.inner) {
-      if (contains(open_, inner)) beside_.push_back(inner);
-    }
-    if (!beside_.empty() && !strikes_) {
-      const NestedSides::Verdict verdict = nested_sides_.judge(k, beside_, bound);
-      if (verdict.place == NestedSides::Place::along) side = verdict.side;
-    }
+    side = side_along_inner(k, bound, side);
   }
   const bool was_dead = dead_[k] != 0;
   dead_[k] = 0;

@@ -21,6 +21,7 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
   // Other sides, other forces: what has just stopped sticking may stick again with them.
   bool other = false;
   for (const int k : open_) other = other || trial.side[k] != reference_.side[k];
+  search_.told.clear();
   for (int round = 0; round < 3; ++round) {
     motion_.load(t_, y_.data());
     for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
@@ -45,6 +46,11 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
       double lower = 0;
       system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
       static_cast<void>(distance_from_level(system_.switches()[k], s, lower));
+      // A kink in a surface that is being decided is beside it, unless the motion goes to the other side: abs(x') is never less than zero.
+      if (kink_inside(k)) {
+        if (leaves == 0) continue;
+        search_.told.push_back(k);
+      }
       const int only = system_.switches()[k].only_side(lower);
       if (leaves != 0 && only != 0) leaves = only;
       const double side = leaves > 0 ? lower + 1 : leaves < 0 ? lower : lower + system_.switches()[k].at_zero;
@@ -81,7 +87,7 @@ void EventEngine::Run::follow_sides(Mode& trial) {
       trial.surface[k] = AtSurface::away;
       continue;
     }
-    if (contains(open_, k)) continue;
+    if (contains(open_, k) || contains(search_.told, k)) continue;
     const bool wakes = dead_[k] != 0 && system_.live(work_, k);
     if (info.inner.empty() && (trial.surface[k] != AtSurface::away || (!wakes && !kink_inside(k)))) continue;
     const double rounding = kRoundingUnits * surface_rounding(k);
@@ -92,6 +98,7 @@ void EventEngine::Run::follow_sides(Mode& trial) {
       continue;
     }
     const bool constant = verdict.place == NestedSides::Place::constant;
+    if (!constant && kink_inside(k)) search_.zero.push_back(k);
     trial.surface[k] = constant ? AtSurface::held : AtSurface::away;
     trial.side[k] = work_.in[layout_.side() + k] = verdict.side;
   }
@@ -136,6 +143,7 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
   for (std::size_t i = 0; i < rows.size(); ++i) guesses *= 3;
   motion_.load(t_, y_.data());
   for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
+  search_.told.clear();
   follow_sides(trial);
   Mode& known = search_.known;
   known = trial;
@@ -209,7 +217,8 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   const double scale = std::max(surface_rate_scale(k), guards_.sliding_rate_scale(k));
   const double rounding = surface_rate_rounding(k);
   if (std::abs(rate) > std::max(kSmallRate * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
-  if (!series_.compute(trial, expr::kTaylorOrder)) return leaving_by_acceleration(k);
+  // To the highest order that it has: at the touch the force of a contact with the exponent 1.5 has two.
+  if (!series_.compute(trial, expr::kTaylorOrder) && series_.order() < 2) return leaving_by_acceleration(k);
   const expr::Series s = series_.surface(k);
   // Terms that cancel for good leave rounding in all derivatives.
   const double least = std::max(kSmallRate * scale * series_.time_scale(),
@@ -234,7 +243,7 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {
     if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
-  return {0, 0};
+  return series_.order() < 2 ? leaving_by_acceleration(k) : Leaving{0, 0};
 }
 
 // The same where higher derivatives do not exist, as those of sqrt(abs(x)) at zero: s̈ of a surface that does not see velocities.
@@ -410,8 +419,9 @@ bool EventEngine::Run::decide_surface(int k) {
     return true;
   }
   // It has just ceased to slide, unless its push only touched zero: then the next derivatives say that it presses on.
+  // Where another side has changed in the same instant, what its push was before tells nothing.
   const int exit = exit_side_[k] > 0 ? 1 : 0;
-  if (exit_side_[k] != 0 && possible[exit] && leaves[exit].order <= 1) {
+  if (exit_side_[k] != 0 && possible[exit] && leaves[exit].order <= 1 && !others_changed(k)) {
     mode_ = search_.on_side[exit];
     return true;
   }
@@ -448,6 +458,15 @@ bool EventEngine::Run::decide_surface(int k) {
   }
   search_.members.assign(1, k);
   return not_unique(search_.members);
+}
+
+// Whether this instant has changed the side of a switch other than k that neither slides now nor did so before.
+bool EventEngine::Run::others_changed(int k) const {
+  for (int j = 0; j < layout_.switches; ++j) {
+    if (j != k && !mode_.slides(j) && !reference_.slides(j) && mode_.side[j] != reference_.side[j])
+      return true;
+  }
+  return false;
 }
 
 // Whether the rows along the surface of k that rest in one mode do so in the other; if not, whether the switch stands in what they may carry.
@@ -622,6 +641,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     motion_.load(t_, y_.data());
   }
   // What nothing moves is held.
+  bool changed = false;
   for (int i = 0; i < count; ++i) {
     const int k = members[i];
     if (mode_.surface[k] != AtSurface::away || chosen_leaves[i] != 0) continue;
@@ -635,10 +655,21 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       continue;
     trial = mode_;
     trial.side[k] = lower_[k] + system_.switches()[k].at_zero;
-    if (try_sides(trial, status) && trial.tangent == mode_.tangent) mode_ = trial;
+    if (!try_sides(trial, status) || trial.tangent != mode_.tangent) continue;
+    changed = changed || trial.side[k] != mode_.side[k];
+    mode_ = trial;
   }
   motion_.load(t_, y_.data());
-  return true;
+  if (!changed) return true;
+  // The others have been decided with another side of it.
+  std::vector<int> rest;
+  for (const int k : members) {
+    if (mode_.surface[k] == AtSurface::held) continue;
+    rest.push_back(k);
+    mode_.surface[k] = before.surface[k];
+    mode_.side[k] = before.side[k];
+  }
+  return rest.empty() ? true : rest.size() == 1 ? decide_surface(rest.front()) : decide_several(rest);
 }
 
 // More surfaces than can be enumerated: sides that the motion contradicts are changed, all at once; a surface that goes back and forth is slid on.

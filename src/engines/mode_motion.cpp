@@ -36,6 +36,8 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   const auto switches = layout_.switches;
   components_ = layout_.integrated() + 2 * layout_.audits;
   massless_ = massless_joints(system);
+  if (std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end())
+    series_ = std::make_unique<MotionSeries>(system, work);
   pins_.reserve(n);
   residual_.resize(layout_.relations + layout_.tangents);
   outcome_.resize(at_.size);
@@ -291,6 +293,7 @@ void ModeMotion::recall(std::span<const double> terms, std::span<const double> s
   std::copy(terms.begin(), terms.end(), terms_.begin());
   for (std::size_t k = 0; k < set_->sliding.size(); ++k) {
     alpha_[k] = side[set_->sliding[k]] - lower_[k];
+    beta_[k] = 1 - alpha_[k];
     set_->mode.side[set_->sliding[k]] = side[set_->sliding[k]];
   }
 }
@@ -418,7 +421,27 @@ double ModeMotion::rate_of(const expr::Program& program) {
   rate += dot(gradient, work_.in.data() + layout_.v(), n_);
   rate += dot(gradient + n_, outcome_.data(), n_);
   rate += dot(gradient + 2 * n_, work_.rate.data(), layout_.states);
-  return rate;
+  return series_ == nullptr ? rate : rate + massless_part(gradient + n_);
+}
+
+// Speeds of massless coordinates change as the balance of forces does, with the sides as they are in the inputs.
+double ModeMotion::massless_part(const double* slopes) {
+  double sum = 0;
+  bool known = false;
+  for (int i = 0; i < n_; ++i) {
+    if (!system_.massless()[i] || slopes[i] == 0) continue;
+    if (!known) {
+      beside_ = set_->mode;
+      for (int k = 0; k < layout_.switches; ++k) {
+        beside_.surface[k] = AtSurface::away;
+        beside_.side[k] = work_.in[layout_.side() + k];
+      }
+      if (!series_->compute(beside_, 1)) return 0;
+      known = true;
+    }
+    sum += slopes[i] * series_->velocity(i).c[1];
+  }
+  return sum;
 }
 
 void ModeMotion::pin(double t, double* y) const {

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "judder/model/system.hpp"
 #include "massless_joints.hpp"
 #include "mode_setting.hpp"
+#include "motion_series.hpp"
 #include "nested_sides.hpp"
 
 namespace judder::engines {
@@ -220,6 +222,7 @@ class ModeMotion {
   void judge_outer(int corner, int block);
   void combine_powers();
   [[nodiscard]] double rate_of(const expr::Program& program);
+  [[nodiscard]] double massless_part(const double* slopes);
   [[nodiscard]] double parallel_coefficient(int k) const;
   void refresh_rows();
   [[nodiscard]] double zeta_rounding(int k);
@@ -242,8 +245,10 @@ class ModeMotion {
   bool always_audit_ = false;
 
   KeptModes kept_;
-  ModeSetting* set_ = nullptr;          ///< of the present mode
-  std::vector<std::uint8_t> massless_;  ///< joints that are no rows
+  ModeSetting* set_ = nullptr;            ///< of the present mode
+  std::vector<std::uint8_t> massless_;    ///< joints that are no rows
+  std::unique_ptr<MotionSeries> series_;  ///< where there are massless coordinates: how their speeds change
+  Mode beside_;
   std::vector<Pin> pins_;
   std::vector<int> pinned_;
   numeric::RankedLu ranking_;
@@ -283,6 +288,7 @@ class ModeMotion {
   std::vector<double>
       corner_rate_;  ///< per combination: ds/dt of each sliding switch, or its second derivative
   std::vector<double> alpha_, newton_;
+  std::vector<double> beta_;           ///< 1 − α, without the rounding of the difference
   std::vector<double> sliding_rates_;  ///< by switch: ds/dt on the lower and on the upper side
   std::vector<double> surface_;
   std::vector<std::uint8_t> parallel_;  ///< by switch

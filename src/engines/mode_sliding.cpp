@@ -52,6 +52,7 @@ void ModeMotion::group_sliding() {
   corner_force_.resize(std::max(corner_force_.size(), corners * n_));
   corner_rate_.resize(std::max(corner_rate_.size(), corners * count));
   alpha_.assign(count, 0.5);
+  beta_.assign(count, 0.5);
   newton_.resize(std::max(newton_.size(), count * (count + 1)));
   lock_outer();
 }
@@ -192,7 +193,7 @@ double ModeMotion::weight(int block, int corner, int without) const {
   const std::vector<int>& members = blocks_[block].members;
   for (std::size_t bit = 0; bit < members.size(); ++bit) {
     if (static_cast<int>(bit) == without) continue;
-    w *= ((corner >> bit) & 1) != 0 ? alpha_[members[bit]] : 1 - alpha_[members[bit]];
+    w *= ((corner >> bit) & 1) != 0 ? alpha_[members[bit]] : beta_[members[bit]];
   }
   return w;
 }
@@ -214,6 +215,7 @@ bool ModeMotion::find_coefficients(int block) {
     parallel_[id] = still ? 1 : 0;
     if (still) {
       alpha_[k] = parallel_coefficient(k);
+      beta_[k] = 1 - alpha_[k];
     } else {
       ++free;
     }
@@ -223,7 +225,9 @@ bool ModeMotion::find_coefficients(int block) {
     const int k = members.front();
     const double difference = block_rate(0, k) - block_rate(1, k);
     if (difference == 0) return false;
+    // Each share for itself: where one side only begins to push, all of the other is less than rounding of one.
     alpha_[k] = block_rate(0, k) / difference;
+    beta_[k] = -block_rate(1, k) / difference;
     return true;
   }
   const int stride = count + 1;
@@ -266,8 +270,10 @@ bool ModeMotion::find_coefficients(int block) {
         }
       }
     }
-    for (int a = 0; a < count; ++a)
+    for (int a = 0; a < count; ++a) {
       alpha_[members[a]] += newton_[a * stride + count] / newton_[a * stride + a];
+      beta_[members[a]] = 1 - alpha_[members[a]];
+    }
   }
   return false;
 }

@@ -46,6 +46,13 @@ void MotionSeries::provide() {
     registers = std::max({registers, info.value.registers(), info.rate.registers()});
     outputs = std::max(outputs, info.rate.outputs());
   }
+  balance_ = system_.massless_balance();
+  if (!balance_.unknown.empty()) {
+    registers = std::max(registers, balance_.program->registers());
+    balance_series_.resize(balance_.program->outputs());
+    slopes_.resize(balance_.unknown.size() * balance_.unknown.size());
+    unknown_.resize(balance_.unknown.size());
+  }
   registers_.resize(std::max(registers, 1));
   scratch_.resize(std::max(outputs, 2));
   motion_.resize(system_.motion_program().outputs());
@@ -180,11 +187,15 @@ bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
       held_[a * (count + 1) + column] = scratch_[0].c[k + 1];
     }
   };
-  surfaces(count);
+  const auto reach = [&](int column) {
+    if (follows_ && !follow_massless(k + 1)) return false;
+    surfaces(column);
+    return true;
+  };
+  if (!reach(count)) return false;
   for (int b = 0; b < count; ++b) {
     in_[side + sliding_[b]].c[k] = 1;
-    if (!advance(k)) return false;
-    surfaces(b);
+    if (!advance(k) || !reach(b)) return false;
     in_[side + sliding_[b]].c[k] = 0;
     for (int a = 0; a < count; ++a) held_[a * (count + 1) + b] -= held_[a * (count + 1) + count];
   }
@@ -212,6 +223,58 @@ bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
     in_[side + sliding_[b]].c[k] = std::abs(pivot) > nothing ? -held_[b * (count + 1) + count] / pivot : 0;
   }
   return advance(k);
+}
+
+// The coefficients of this order of the massless unknowns from number `first` on: F stays zero, in which they enter by the slopes of order zero.
+bool MotionSeries::balance_massless(int order, int first) {
+  const int all = static_cast<int>(balance_.unknown.size());
+  const int size = all - first;
+  for (int i = first; i < all; ++i) in_[balance_.unknown[i]].c[order] = 0;
+  balance_.program->evaluate_series(in_.data(), balance_series_.data(), registers_.data(), order);
+  for (int i = 0; i < size; ++i) {
+    unknown_[i] = -balance_series_[first + i].c[order];
+    for (int j = 0; j < size; ++j)
+      slopes_[i * size + j] = balance_series_[all + (first + i) * all + first + j].c[0];
+  }
+  for (int p = 0; p < size; ++p) {
+    int best = p;
+    for (int r = p + 1; r < size; ++r) {
+      if (std::abs(slopes_[r * size + p]) > std::abs(slopes_[best * size + p])) best = r;
+    }
+    if (!(std::abs(slopes_[best * size + p]) > 0)) return false;
+    for (int c = 0; c < size; ++c) std::swap(slopes_[p * size + c], slopes_[best * size + c]);
+    std::swap(unknown_[p], unknown_[best]);
+    for (int r = p + 1; r < size; ++r) {
+      const double ratio = slopes_[r * size + p] / slopes_[p * size + p];
+      for (int c = p; c < size; ++c) slopes_[r * size + c] -= ratio * slopes_[p * size + c];
+      unknown_[r] -= ratio * unknown_[p];
+    }
+  }
+  for (int p = size - 1; p >= 0; --p) {
+    for (int c = p + 1; c < size; ++c) unknown_[p] -= slopes_[p * size + c] * unknown_[c];
+    unknown_[p] /= slopes_[p * size + p];
+    if (!std::isfinite(unknown_[p])) return false;
+    in_[balance_.unknown[first + p]].c[order] = unknown_[p];
+  }
+  return true;
+}
+
+// Velocities of order k of massless coordinates, with all positions and the velocities of the others known to that order. Damped ones follow from the
+// balance of that order; the others are where they are to be in the next one, which sees no velocity but through positions and states.
+bool MotionSeries::follow_massless(int k) {
+  const model::Layout& layout = system_.layout();
+  if (k > 0 && !balance_massless(k, 0)) return false;
+  const int undamped = static_cast<int>(balance_.velocity.size());
+  if (k == 0 || k == expr::kTaylorOrder || undamped == 0) return true;
+  for (const int place : balance_.velocity) in_[place].c[k] = 0;
+  if (m_ > 0) system_.motion_program().evaluate_series(in_.data(), motion_.data(), registers_.data(), k);
+  for (int i = 0; i < n_; ++i) in_[layout.q() + i].c[k + 1] = in_[layout.v() + i].c[k] / (k + 1);
+  for (int i = 0; i < m_; ++i) in_[layout.z() + i].c[k + 1] = motion_[n_ + i].c[k] / (k + 1);
+  const int damped = static_cast<int>(balance_.unknown.size()) - undamped;
+  if (!balance_massless(k + 1, damped)) return false;
+  for (int i = 0; i < undamped; ++i)
+    in_[balance_.velocity[i]].c[k] = (k + 1) * in_[balance_.unknown[damped + i]].c[k + 1];
+  return true;
 }
 
 bool MotionSeries::compute(const Mode& mode, int order, double size,
@@ -271,7 +334,11 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
   }
 
+  follows_ = !balance_.unknown.empty() && std::none_of(balance_.direction.begin(), balance_.direction.end(),
+                                                       [this](int place) { return in_[place].c[0] == 0; });
+  int reached = 0;  // order of the state
   const auto advance = [&](int k) {
+    if (follows_ && !follow_massless(k)) return false;
     system_.motion_program().evaluate_series(in_.data(), motion_.data(), registers_.data(), k);
     evaluate_rows(k);
     const auto mass = [this](int i, int j) -> const Series& {
@@ -352,29 +419,43 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
         terms_[i] += std::abs(response[i] * load_[a]);
       }
     }
+    bool finite = true;
     for (int i = 0; i < n_; ++i) {
-      rounding_[k] = std::max(rounding_[k], kRounding * terms_[i]);
+      if (std::isfinite(terms_[i])) rounding_[k] = std::max(rounding_[k], kRounding * terms_[i]);
       acceleration_[i].c[k] = right_[i];
-      if (!std::isfinite(right_[i])) return false;
+      finite = finite && std::isfinite(right_[i]);
     }
     if (k == 0) rounding_[0] = std::max(rounding_[0], rounding_of_forces());
     for (int a = 0; a < count; ++a) lambda_[a].c[k] = load_[a];
     for (int i = 0; i < n_; ++i) {
-      in_[layout.v() + i].c[k + 1] = acceleration_[i].c[k] / (k + 1);
+      if (!follows_ || !system_.massless()[i]) in_[layout.v() + i].c[k + 1] = acceleration_[i].c[k] / (k + 1);
       in_[layout.q() + i].c[k + 1] = in_[layout.v() + i].c[k] / (k + 1);
     }
-    for (int i = 0; i < m_; ++i) in_[layout.z() + i].c[k + 1] = motion_[n_ + i].c[k] / (k + 1);
-    return true;
+    for (int i = 0; i < m_; ++i) {
+      in_[layout.z() + i].c[k + 1] = motion_[n_ + i].c[k] / (k + 1);
+      finite = finite && std::isfinite(motion_[n_ + i].c[k]);
+    }
+    reached = k + 1;
+    return finite;
   };
   sliding_.clear();
   for (int j = 0; j < layout.switches; ++j) {
     if (mode.slides(j)) sliding_.push_back(j);
   }
   for (int k = 0; k < order; ++k) {
-    if (!advance(k)) return false;
-    if (k > 0 && !sliding_.empty() && !hold_surfaces(k, advance)) return false;
+    const bool advanced = advance(k);
+    if (!advanced || (k > 0 && !sliding_.empty() && !hold_surfaces(k, advance))) {
+      order_ = k == 0 ? 0 : advanced ? k : reached;  // what is infinite has a sign all the same
+      find_time_scale(size, k);
+      return false;
+    }
   }
   order_ = order;
+  if (follows_) {
+    if (!follow_massless(order)) return false;
+    // What is undamped has its velocity from the next order.
+    if (order == expr::kTaylorOrder && !balance_.velocity.empty()) --order_;
+  }
   evaluate_rows(order);
   for (int a = 0; a < count; ++a) {
     const model::Relation& relation = system_.relations()[active_[a].relation];
@@ -393,14 +474,23 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
   }
 
-  // The time in which the highest coefficients of the accelerations become as large as the lowest, or as large as what is known of them.
+  find_time_scale(size, order);
+  return true;
+}
+
+// The time in which the highest of `count` coefficients of the accelerations become as large as the lowest, or as large as what is known of them.
+void MotionSeries::find_time_scale(double size, int count) {
   double reference = size;
   int lowest = size > 0 ? 0 : -1;
   time_scale_ = 0;
-  for (int k = 0; k < order; ++k) {
+  for (int k = 0; k < count; ++k) {
     double norm = 0;
-    for (int i = 0; i < n_; ++i) norm = std::max(norm, std::abs(acceleration_[i].c[k]));
-    for (int i = 0; i < m_; ++i) norm = std::max(norm, std::abs(in_[layout.z() + i].c[k + 1]));
+    for (int i = 0; i < n_; ++i) {
+      const bool follows = follows_ && system_.massless()[i];
+      norm = std::max(
+          norm, std::abs(follows ? (k + 1) * in_[system_.layout().v() + i].c[k + 1] : acceleration_[i].c[k]));
+    }
+    for (int i = 0; i < m_; ++i) norm = std::max(norm, std::abs(in_[system_.layout().z() + i].c[k + 1]));
     // Loads that balance leave rounding, and its size tells nothing about time.
     if (norm <= rounding_[k]) continue;
     if (lowest < 0 || k == 0) {
@@ -412,7 +502,6 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
   }
   if (time_scale_ == 0 || !std::isfinite(time_scale_)) time_scale_ = 1;
-  return true;
 }
 
 void MotionSeries::state(double later, double* y) const {

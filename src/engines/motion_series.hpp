@@ -31,7 +31,8 @@ class MotionSeries {
  public:
   MotionSeries(const model::System& system, model::Workspace& work);
 
-  /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite.
+  /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite; then order() is the
+  /// last order that something has, infinite for some, 0 if there is none, and of what follows only surface() and state scales are to be asked.
   /// `size`: of accelerations that count as large here, 0 if not known; the time scale is that in which they are reached.
   /// `from_rest`: by tangential row, those that slip from rest, with the static coefficient as long as their decision lasts; may be empty.
   [[nodiscard]] bool compute(const Mode& mode, int order, double size = 0,
@@ -55,6 +56,9 @@ class MotionSeries {
   [[nodiscard]] bool redundant() const { return solver_.rank() < static_cast<int>(active_.size()); }
   [[nodiscard]] expr::Series slip(int relation, int tangent);
   [[nodiscard]] expr::Series surface(int k);
+  [[nodiscard]] const expr::Series& velocity(int coordinate) const {
+    return in_[system_.layout().v() + coordinate];
+  }
   /// q, v, z a time `later`, by the polynomials.
   void state(double later, double* y) const;
   /// A time in which the motion changes noticeably: coefficients are compared after multiplication with its powers.
@@ -69,7 +73,10 @@ class MotionSeries {
   [[nodiscard]] bool factorise();
   template <class Advance>
   [[nodiscard]] bool hold_surfaces(int k, const Advance& advance);
+  [[nodiscard]] bool follow_massless(int k);
+  [[nodiscard]] bool balance_massless(int order, int first);
   [[nodiscard]] double rounding_of_forces();
+  void find_time_scale(double size, int count);
   [[nodiscard]] expr::Series slip_coefficient(int relation, int tangent) const;
   [[nodiscard]] const expr::Series* row(const Active& a) const;
   [[nodiscard]] const expr::Series* column(const Active& a) const;
@@ -99,6 +106,10 @@ class MotionSeries {
   std::vector<int> sliding_;                        ///< switches that are slid or rested on
   std::vector<double> held_;                        ///< of them: how each coefficient moves each surface
   numeric::RankedLu solver_;                        ///< G M⁻¹ C of order zero
+  model::System::MasslessBalance balance_;          ///< of the coordinates without mass
+  bool follows_ = false;                            ///< they move with it: none is held by friction at rest
+  std::vector<expr::Series> balance_series_;
+  std::vector<double> slopes_, unknown_;
   Enclosure enclosure_;
 };
 

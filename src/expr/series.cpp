@@ -3,6 +3,7 @@
 // Every elementary function solves a small differential equation, which gives its coefficients in turn (R. E. Moore, Methods and
 // Applications of Interval Analysis, SIAM 1979, chapter 3; A. Griewank and A. Walther, Evaluating Derivatives, SIAM 2008, chapter 13).
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "expr/functions.hpp"
@@ -99,11 +100,40 @@ struct SeriesAlgebra {
     Series s;
     s.c[0] = start;
     if (is_constant(a)) return s;  // also at a = 0, where the recurrence has no start
+    if (a.c[0] == 0 && p > 0) return power_from_zero(a, p);
     for (int k = 1; k <= order; ++k) {
       double total = 0;
       for (int i = 1; i <= k; ++i) total += (p * i - (k - i)) * a.c[i] * s.c[k - i];
       s.c[k] = total / (k * a.c[0]);
     }
+    return s;
+  }
+  /// The same where a begins as b τ^m: b^p τ^(p m). Where p m is no whole number the derivatives end below it; the next one is infinite, with the
+  /// sign of b^p, and those behind it are no numbers.
+  [[nodiscard]] Series power_from_zero(const Series& a, double p) const {
+    int m = 1;
+    while (a.c[m] == 0) ++m;
+    const double begins = p * m;
+    const int first = static_cast<int>(std::min(std::ceil(begins), static_cast<double>(order) + 1));
+    Series s;
+    if (first > order) return s;
+    const double leading = std::pow(a.c[m], p);
+    if (begins == first) {
+      // b to the power p; it is known as far as a is.
+      s.c[first] = leading;
+      for (int k = 1; first + k <= order; ++k) {
+        if (m + k > order) {
+          s.c[first + k] = std::numeric_limits<double>::quiet_NaN();
+          continue;
+        }
+        double total = 0;
+        for (int i = 1; i <= k; ++i) total += (p * i - (k - i)) * a.c[m + i] * s.c[first + k - i];
+        s.c[first + k] = total / (k * a.c[m]);
+      }
+      return s;
+    }
+    s.c[first] = leading * std::numeric_limits<double>::infinity();
+    for (int k = first + 1; k <= order; ++k) s.c[k] = std::numeric_limits<double>::quiet_NaN();
     return s;
   }
   [[nodiscard]] Series power(const Series& a, const Series& b) const {

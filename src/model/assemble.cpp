@@ -704,6 +704,7 @@ void Builder::build_massless() {
     }
     d.follow.sliders.push_back({static_cast<int>(slider.relation), static_cast<int>(slider.row),
                                 map.variable[row.direction], map.variable[row.lambda], on_damped});
+    d.follow.directions.push_back(map.variable[row.direction]);
     for (const std::size_t i : order) nodes.push_back(row.drag[i]);
     for (const std::size_t i : order) nodes.push_back(row.w[i]);
     nodes.push_back(row.slip);

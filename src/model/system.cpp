@@ -298,6 +298,10 @@ const LinearStructure& System::linear() const { return data_->linear; }
 const LinkedForces& System::linked() const { return data_->linked; }
 const expr::Graph& System::graph() const { return data_->graph; }
 const expr::Program& System::motion_program() const { return data_->motion; }
+System::MasslessBalance System::massless_balance() const {
+  const MasslessSystem& follow = data_->follow;
+  return {&follow.balance, follow.unknown, follow.velocity, follow.directions};
+}
 
 namespace {
 

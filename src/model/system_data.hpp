@@ -28,8 +28,9 @@ struct MasslessSystem {
     bool damped = false;  ///< it moves damped coordinates
   };
   std::vector<Slider> sliders;
-  expr::Program friction;     ///< per slider: drag and slip row on the unknowns (k each), γ_T, −σ μ L
-  std::vector<int> velocity;  ///< places of the velocities of the undamped
+  std::vector<int> directions;  ///< those of the sliders
+  expr::Program friction;       ///< per slider: drag and slip row on the unknowns (k each), γ_T, −σ μ L
+  std::vector<int> velocity;    ///< places of the velocities of the undamped
   expr::Program velocity_balance;  ///< −dF/dt at fixed x (k_u), then ∂F/∂x (k_u×k_u)
 };
 

@@ -223,7 +223,8 @@ struct Referee::Bench {
   unsigned doubts = 0;              ///< of these, met at corners where they are about to change
   bool powers_combined = false;     ///< corner_powers are those of the motion
   std::vector<double> corner_powers, displaced, set_off;
-  std::vector<double> combined;  ///< forces and rates
+  std::vector<double> share_rounding;  ///< by coordinate and state: of fields that are combined
+  std::vector<double> combined;        ///< forces and rates
   std::vector<expr::Interval> interval_in, interval_out, interval_registers;
   std::array<double, 5> stiff_weights{};
   std::array<std::array<double, 5>, 2>

@@ -609,6 +609,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
 
 void Referee::Bench::judge_motion(Reading& reading) {
   powers_combined = false;
+  share_rounding.assign(static_cast<std::size_t>(n) + layout.states, 0.0);
   if (reading.slides) {
     if (!evaluate_motion()) return;
     find_sliding(reading);
@@ -633,7 +634,8 @@ double Referee::Bench::motion_residuals(const Reading& reading, bool record) {
     const double terms = mass_terms[i] + std::abs(h[i]) + push_terms[i];
     force[i] = std::max(force[i], terms);
     double allowance = allowed * terms;
-    if (amount > allowance) allowance += 64 * kEpsilon * force[i] + push_rounding[i] + row_rounding[i];
+    if (amount > allowance)
+      allowance += 64 * kEpsilon * force[i] + push_rounding[i] + row_rounding[i] + share_rounding[i];
     if (amount > allowance) allowance += solved_rounding(i);
     if (amount > allowance) {
       // Kept, since a balance without inertia is nothing but rounding all the time.
@@ -646,7 +648,7 @@ double Referee::Bench::motion_residuals(const Reading& reading, bool record) {
   for (int i = 0; i < layout.states; ++i) {
     const double amount = std::abs(reading.rate[i] - rates[i]);
     double allowance = allowed * rate[i];
-    if (amount > allowance) allowance += rounding(system.motion_program(), n + i);
+    if (amount > allowance) allowance += rounding(system.motion_program(), n + i) + share_rounding[n + i];
     note(Law::rate, i, amount, allowance);
   }
   return worst;
@@ -663,13 +665,18 @@ void Referee::Bench::combine_corners(const Reading& reading) {
   for (unsigned turned = 0; turned <= passes; ++turned) {
     doubts = 0;
     combined.assign(static_cast<std::size_t>(n) + layout.states, 0.0);
+    share_rounding.assign(combined.size(), 0.0);
     corner_powers.assign(powers.size(), 0.0);
     const unsigned pass = turned == passes ? chosen : turned;
     for (int c = 0; c < (1 << count); ++c) {
       const double weight = take_corner(reading, c, pass);
       if (!evaluate_motion()) break;
-      for (int i = 0; i < n; ++i) combined[i] += weight * h[i];
-      for (int i = 0; i < layout.states; ++i) combined[n + i] += weight * rates[i];
+      // A share is told to the last bit of one: where one side only begins to push, that is all of the other.
+      for (int i = 0; i < n + layout.states; ++i) {
+        const double field = i < n ? h[i] : rates[i - n];
+        combined[i] += weight * field;
+        share_rounding[i] += count * kEpsilon * std::abs(field);
+      }
       system.powers(work, powers.data());
       for (std::size_t e = 0; e < powers.size(); ++e) corner_powers[e] += weight * powers[e];
       load(reading);

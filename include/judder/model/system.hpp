@@ -334,6 +334,18 @@ class System {
   /// coefficients of everything (ties between modes).
   [[nodiscard]] const expr::Program& motion_program() const;
 
+  /// The balance of forces on massless coordinates: F, k numbers, then ∂F/∂x (k×k, row-major), zero for the right x.
+  struct MasslessBalance {
+    const expr::Program* program =
+        nullptr;  ///< of the inputs; F holds the friction of joints that slip, not of those at rest
+    std::span<const int>
+        unknown;  ///< places of x: velocities of damped coordinates, then positions of undamped ones
+    std::span<const int> velocity;  ///< places of the velocities of the undamped ones
+    std::span<const int>
+        direction;  ///< places of the directions of joints that move massless coordinates; 0: at rest
+  };
+  [[nodiscard]] MasslessBalance massless_balance() const;
+
   /// ∂(h, rates)/∂(q, v, z, free parameters) at fixed sides: (n + m) × (2n + m + p), row-major.
   void jacobian(Workspace& work, double* out) const;
 

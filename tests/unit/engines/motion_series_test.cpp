@@ -102,6 +102,42 @@ until = 1
   for (int k = 0; k <= 8; ++k) EXPECT_NEAR(start.series.slip(0, 0).c[k], slip[k], 1e-12) << k;
 }
 
+// Massless coordinates between x = 1 + 2 t and the ground: u = x/2 by two springs; w' = x − w by a spring and a damper, and v' + v = u.
+TEST(MotionSeries, OfMasslessCoordinatesIsThatOfTheirBalance) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 1, velocity = 2 }
+u = { massless = true }
+w = { massless = true, start = 0.5 }
+v = { massless = true, start = 0 }
+[energy]
+kinetic = "x'^2"
+potential = "0"
+dissipation = "0.5*w'^2 + 0.5*v'^2"
+[[force]]
+along = "u'"
+value = "x - 2*u"
+[[force]]
+along = "w'"
+value = "x - w"
+[[force]]
+along = "v'"
+value = "u - v"
+[run]
+until = 1
+)toml");
+  Start start(model);
+  ASSERT_TRUE(start.series.compute(start.mode, expr::kTaylorOrder));
+  double factor = 1;
+  // w = 2 t − 1 + 1.5 e^(−t), v = t − 1/2 + e^(−t)/2
+  for (int k = 0; k <= start.series.order(); ++k) {
+    EXPECT_NEAR(start.series.velocity(1).c[k], k == 0 ? 1 : 0, 1e-13) << k;
+    EXPECT_NEAR(start.series.velocity(2).c[k], (k == 0 ? 2 : 0) - 1.5 * factor, 1e-13) << k;
+    EXPECT_NEAR(start.series.velocity(3).c[k], (k == 0 ? 1 : 0) - 0.5 * factor, 1e-13) << k;
+    factor *= -1.0 / (k + 1);
+  }
+}
+
 // A sticking block: the friction force is the pull, and the cone closes as the pull grows.
 TEST(MotionSeries, OfAStickingBlockIsItsPull) {
   const TestModel model = text_model(R"toml(

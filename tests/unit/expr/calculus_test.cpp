@@ -234,6 +234,29 @@ TEST(Taylor, WholePowersAndMeetingsAtZero) {
   for (int k = 0; k <= 8; ++k) EXPECT_EQ(out[3].c[k], 0);
 }
 
+TEST(Taylor, FractionalPowersFromZero) {
+  Room r;
+  const Program p = r.program({r.read("x^1.5"), r.read("z^1.5"), r.read("sqrt(y)"), r.read("-x^0.5")});
+  std::vector<Series> registers(static_cast<std::size_t>(p.registers()));
+  Series in[4], out[4];
+  in[1].c[1] = 4;  // x = 4 τ + τ²
+  in[1].c[2] = 1;
+  const double y[6] = {0, 0, 16, 72, 49, 12};  // x² + x³
+  const double z[6] = {0, 0, 16, 8, 1, 0};     // x²
+  std::copy_n(y, 6, in[2].c);
+  std::copy_n(z, 6, in[3].c);
+  p.evaluate_series(in, out, registers.data(), 5);
+  EXPECT_EQ(out[0].c[1], 0);
+  EXPECT_EQ(out[0].c[2], std::numeric_limits<double>::infinity()) << "8 τ^1.5";
+  EXPECT_EQ(out[3].c[1], -std::numeric_limits<double>::infinity()) << "-2 τ^0.5";
+  const double cube[6] = {0, 0, 0, 64, 48, 12};  // x³
+  for (int k = 0; k <= 5; ++k) EXPECT_NEAR(out[1].c[k], cube[k], 1e-12) << k;
+  // x √(1 + x) = x + x²/2 − x³/8 + x⁴/16 − …
+  EXPECT_NEAR(out[2].c[1], 4, 1e-14);
+  EXPECT_NEAR(out[2].c[2], 1 + 8, 1e-13);
+  EXPECT_NEAR(out[2].c[3], 4 - 8, 1e-13);
+}
+
 TEST(Taylor, LowerOrdersAreTheSameBits) {
   Room r;
   const Program p = r.program({r.read("sin(x*t)/(1 + x^2) + exp(y)^0.3")});
