@@ -12,6 +12,14 @@ constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kNearlyClosed = 1e-9;  ///< share of a gap's scale below which its rounding is looked at
 constexpr double kNearJam = 0.1;        // of its scale: k is looked at more closely from here on
 
+/// Whether the hop that follows rises or, at the end of its first step, falls by more than the noise of its gap; otherwise its zero is not found. A step
+/// after an impact is a little longer than the last flight.
+bool hop_is_seen(const Accumulation::Pattern& pattern, double noise) {
+  constexpr double kStepPerFlight = 1.05;
+  const double end = kStepPerFlight / pattern.ratio;  // of the step, in flights to come
+  return 4 * pattern.height * pattern.ratio * pattern.ratio * std::max(1.0, end * (end - 1)) > noise;
+}
+
 }  // namespace
 
 // Contacts that close at the end of the run, to rounding: there is no step behind it that could meet them. In together_.
@@ -378,9 +386,8 @@ bool EventEngine::Run::begin_tail() {
     double rate = 0;
     system_.gap(work_, r, gap, rate);
     if (gap > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) return false;
-    // Hops that stay within the noise of the gap cannot be followed: they would be missed, and the contact with them.
-    const double next_height = pattern.ratio * pattern.ratio * pattern.height;
-    if (!pattern.equal_time && next_height > guards_.gap_noise(r) && friction_of_rest(r, pattern.remaining))
+    if (!pattern.equal_time && hop_is_seen(pattern, guards_.gap_noise(r)) &&
+        friction_of_rest(r, pattern.remaining))
       return false;
     if (pattern.equal_time) {
       if (pattern.size > 10 * options_.tolerance * speed_scale)
