@@ -13,7 +13,8 @@ constexpr double kSteep =
     100;  ///< errors per step: a watch as steep as this has passed its zero, however near the end of the step
 constexpr double kLandingError =
     1.1;  ///< share of what is allowed that a step may have when it is made to end on a zero
-constexpr double kSampleRounding = 8;  ///< last bits of the time that samples may disagree by
+constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers a kink has no sides
+constexpr double kSampleRounding = 8;       ///< last bits of the time that samples may disagree by
 
 /// The parabola g with g(0), g(1) in sample[0], sample[3] and g'(0) = slope: its values in between, and the Bernstein coefficients of g, or of
 /// g/θ, g/θ² where g(0), g'(0) are known zeros.
@@ -292,11 +293,16 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // A function that is nothing but rounding throughout does not cross: a reaction where no force presses keeps its contact,
       // bodies that move together keep their gap of zero. A surface is crossed even so: its side must be that of its value.
       const bool surface = guard.kind == GuardKind::side;
-      if (largest <= (surface ? 0 : std::max(noise, guard.flat)) &&
+      const bool kink = surface && system_.switches()[guard.place].kind == expr::SwitchKind::kink;
+      const bool level = guard.kind == GuardKind::level_below || guard.kind == GuardKind::level_above;
+      const bool held = guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below;
+      const bool by_value = surface || level || held;
+      if (largest <= (kink       ? kLeastNumber
+                      : by_value ? 0
+                                 : std::max(noise, guard.flat)) &&
           (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise))
         continue;
       // What is held stays within its rounding wherever it was asked for, and has no other form than that.
-      const bool held = guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below;
       if (held && lowest >= 0 && largest <= 2 * guard.band) continue;
       const double scale = std::max(guard.scale, largest);
       const double band = std::max(options_.tolerance * scale, surface ? guard.noise : 0);
@@ -311,7 +317,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       }
       bool rounded = false;  // the polynomial is no better than the rounding of its samples
       if (!(fit.error <= std::max(band, 64 * kEpsilon * fit.magnitude))) {
-        if (guards_.renew_noise(guard) && largest <= (surface ? 0 : guard.noise)) continue;
+        if (guards_.renew_noise(guard) && largest <= (by_value ? 0 : guard.noise)) continue;
         // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
         if (!std::isfinite(fit.error) ||
             fit.error > (guard.noise + time_noise) / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
@@ -341,7 +347,6 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       const bool below = roots_.empty();  // from the start, if at all
       numeric::close_at_end(sample[points], 1, roots_);
       // At a kink either side will do while its function is rounding; once it is more than that, the side is that of its value.
-      const bool kink = surface && system_.switches()[guard.place].kind == expr::SwitchKind::kink;
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
       const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
       const bool late = (kink && below && sample[0] < 0) || leaves;

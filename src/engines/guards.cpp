@@ -506,7 +506,12 @@ double Guards::gap_rate(const Guard& guard) {
 }
 
 bool Guards::renew_noise(Guard& guard) {
-  if (guard.kind == GuardKind::side) {
+  if (guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below) {
+    guard.noise = std::max(guard.noise, surface_noise(guard.place));
+    return true;
+  }
+  if (guard.kind == GuardKind::side || guard.kind == GuardKind::level_below ||
+      guard.kind == GuardKind::level_above) {
     guard.noise = std::max(
         {guard.noise, surface_noise(guard.place), interval_noise(system_.switches()[guard.place].value)});
     return true;
