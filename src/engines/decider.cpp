@@ -414,6 +414,27 @@ bool Decider::decide_known(const Mode& mode, const Exclusions& exclusions, bool 
   return all;
 }
 
+// Rates that part are accelerations that part for a short time: larger than what counts as zero, and so small beside the forces that they move no limit.
+void Decider::pull_apart() {
+  constexpr double kShare = 1e-6;
+  for (int b = 0; b < blocks_.count(); ++b) {
+    const std::span<const int> rows = blocks_.rows(b);
+    double most = 0;
+    for (const int i : rows) {
+      most = std::max(most, assembly_.acceleration_scale[i]);
+      const int j = i - assembly_.normals();
+      if (j >= 0)
+        most = std::max(most,
+                        assembly_.A[i * assembly_.size() + i] * assembly_.mu_static[j] * assembly_.base[j]);
+    }
+    for (const int i : rows) {
+      const RowAssembly::Row& row = assembly_[i];
+      assembly_.b[i] += kShare * (most > 0 ? most : 1) *
+                        parting[row.tangent < 0 ? row.relation : system_.layout().relations + row.number];
+    }
+  }
+}
+
 // The numbers of all open rows at once.
 void Decider::set_problem(const Mode& mode) {
   assembly_.assemble(open_, false);
@@ -435,6 +456,7 @@ void Decider::set_problem(const Mode& mode) {
       }
     }
   }
+  if (!parting.empty()) pull_apart();
   for (int i = 0; i < size; ++i) {
     const RowAssembly::Row& row = assembly_[i];
     if (row.tangent < 0) {
@@ -669,7 +691,8 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
   unloaded_.clear();
   list_rows();
   contact::DecisionOptions options;
-  if (decide_known(mode, exclusions, tolerance == options.tolerance && system_.mass_constant())) {
+  if (decide_known(mode, exclusions,
+                   tolerance == options.tolerance && system_.mass_constant() && parting.empty())) {
     mode = next_;
     direct_unloaded(mode);
     return status;

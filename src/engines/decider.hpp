@@ -45,6 +45,9 @@ class Decider {
 
   /// Sizes that reactions have had, by relation and then by tangential row: floors for what counts as zero.
   std::vector<double> force_floor;
+  /// Rates by which rows that depend on each other have parted, in the same order, relative to the largest; empty: none has. Where drives part so
+  /// softly that their accelerations are nothing beside the forces, these tell which of the rows cannot go on together.
+  std::vector<double> parting;
 
   [[nodiscard]] const RowCoupling& coupling() const { return coupling_; }
 
@@ -84,6 +87,7 @@ class Decider {
   void list_rows();
   [[nodiscard]] bool decide_known(const Mode& mode, const Exclusions& exclusions, bool constant);
   void set_problem(const Mode& mode);
+  void pull_apart();
   [[nodiscard]] Status decide_block(int block, Mode& mode, const contact::DecisionOptions& options);
   [[nodiscard]] Status failure(const contact::Decision& decision, std::span<const int> rows,
                                const Mode& mode);

@@ -89,6 +89,7 @@ EventEngine::Run::Run(const model::System& system)
   reached_.resize(system.watches().size());
   exclusions_ = decider_.no_exclusions();
   no_exclusions_ = decider_.no_exclusions();
+  kept_exclusions_ = decider_.no_exclusions();
   open_intervals_.resize(layout_.relations);
   last_reaction_.resize(layout_.relations);
   watch_counts_.resize(system.watches().size());

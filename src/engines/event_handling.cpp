@@ -221,8 +221,22 @@ bool EventEngine::Run::handle_guards() {
   const bool goes_on = !touched || std::isnan(accumulation_end_) || strike_tails();
   strikes_ = touched;
   if (!touched && !at_surface_.empty()) finish_switching();
+  if (has_massless_ && t_ == phase_.time) keep_nodes_released();
   rest_unmoved_slips();
   return settle() && goes_on;
+}
+
+// A massless node that was released at this very time has no slip yet, and has left its limit all the same.
+void EventEngine::Run::keep_nodes_released() {
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (!decider_.on_massless(r)) continue;
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (direction(mode_.tangent[number]) != 0)
+        exclusions_.tangent[number] |= contact::bit(contact::RowStatus::stick);
+    }
+  }
 }
 
 // An instant of the timetable that rounding cannot tell from the present one belongs to it.
@@ -305,8 +319,10 @@ bool EventEngine::Run::handle_parting() {
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   note_instant();
   motion_.release_pins();
-  rates_jump_ = true;
-  return settle();
+  note_parting();
+  const bool settled = settle();
+  decider_.parting.clear();
+  return settled;
 }
 
 void EventEngine::Run::end_phase() {

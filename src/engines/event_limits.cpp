@@ -189,6 +189,8 @@ bool EventEngine::Run::rows_part() {
 double EventEngine::Run::parted_by(double& largest) {
   constexpr double kParted = 100;  ///< errors of steps add up to some tolerances
   constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
+  constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers nothing has digits
+  constexpr double kStopped = 1e-13;          ///< share of what a slip has been: at rest
   const int n = layout_.coordinates;
   const auto speed = scale_.begin() + n;  // that each coordinate has had
   const double fastest = *std::max_element(speed, speed + n);
@@ -208,20 +210,39 @@ double EventEngine::Run::parted_by(double& largest) {
       rounding += std::abs(w[i]) * kBits * fastest;
     }
     const double rate = std::abs(j < 0 ? rows.gap_rate : rows.tangent[j].slip);
-    const double allowed = kParted * options_.tolerance * size + rounding;
+    const double been = j < 0 ? 0 : guards_.slip_scale(relation.first_tangent + j);
+    const double allowed =
+        std::max({kParted * options_.tolerance * size + rounding, kStopped * been, kLeastNumber});
     if (!(rate > allowed)) continue;
     largest = std::max(largest, rate);
-    ratio = std::max(ratio, allowed > 0 ? rate / allowed : std::numeric_limits<double>::infinity());
+    ratio = std::max(ratio, rate / allowed);
   }
   return ratio;
+}
+
+// Tells the decision by which rates dependent rows have parted.
+void EventEngine::Run::note_parting() {
+  std::vector<double>& parting = decider_.parting;
+  parting.assign(layout_.relations + layout_.tangents, 0);
+  motion_.load(t_, y_.data());
+  double most = 0;
+  for (int k = 0; k < motion_.active(); ++k) {
+    const int r = motion_.active_relation(k);
+    const int j = motion_.active_tangent(k);
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = system_.rows(work_, r);
+    const double rate = j < 0 ? rows.gap_rate : rows.tangent[j].slip;
+    parting[j < 0 ? r : layout_.relations + relation.first_tangent + j] = rate;
+    most = std::max(most, std::abs(rate));
+  }
+  for (double& rate : parting) rate = most > 0 ? rate / most : 0;
 }
 
 // Whether dependent rows part within the trial step, and not just at its end: a belt that starts so softly that no derivative tells when. `shorter`: the
 // share of the step to try next.
 bool EventEngine::Run::parts_within(double h, double& shorter) {
   constexpr int kPlaces = 16;
-  constexpr double kJustParted = 2;           ///< of what counts as parted
-  constexpr double kLeastNumber = 0x1p-1000;  ///< nothing is controlled below
+  constexpr double kJustParted = 2;  ///< of what counts as parted
   if (!motion_.redundant()) return false;
   bool drives = false;
   for (int k = 0; k < motion_.active(); ++k)
@@ -238,7 +259,7 @@ bool EventEngine::Run::parts_within(double h, double& shorter) {
     double rate = 0;
     const double ratio = parted_by(rate);
     if (!(ratio > 1)) continue;
-    const bool just = ratio <= kJustParted || rate <= kLeastNumber;
+    const bool just = ratio <= kJustParted;
     if (place == kPlaces && just) return false;
     shorter = just ? theta : theta - 0.5 / kPlaces;
     return true;

@@ -106,6 +106,10 @@ struct EventEngine::Run {
   [[nodiscard]] std::string guard_name(const Guard& guard) const;
   [[nodiscard]] std::string worst_component() const;
   [[nodiscard]] bool hold(double limit);
+  void pass_crumb(double limit);
+  void note_parting();
+  void keep_nodes_released();
+  [[nodiscard]] bool reads_node_speed(int k);
   void commit_step(double t1);
   [[nodiscard]] bool contradicted();
   [[nodiscard]] static bool of_the_state(const Guard& guard);
@@ -253,6 +257,8 @@ struct EventEngine::Run {
     int order = 0;  ///< of the derivative that tells
   };
   [[nodiscard]] bool try_sides(Mode& trial, Status& status);
+  [[nodiscard]] bool nodes_alike(const std::vector<double>& side) const;
+  void keep_node_exclusions(const std::vector<double>& side, Decider::Exclusions& out) const;
   void follow_sides(Mode& trial);
   [[nodiscard]] bool held_by_motion(int k, double rounding);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
@@ -404,7 +410,8 @@ struct EventEngine::Run {
   Mode entering_;  ///< statuses as the present instant knows them before anything is decided
   Decider::Exclusions exclusions_;
   Decider::Exclusions no_exclusions_;
-  std::vector<Event> pending_;  ///< events of the present instant
+  Decider::Exclusions kept_exclusions_;  ///< with other sides: those of massless nodes
+  std::vector<Event> pending_;           ///< events of the present instant
   std::vector<int> changed_;
   std::vector<int> at_surface_;       ///< switches whose own zero brought us here
   std::vector<std::uint8_t> landed_;  ///< the same by switch
@@ -428,7 +435,6 @@ struct EventEngine::Run {
   std::vector<int> later_;              ///< surfaces at zero that contain some of E: decided after these
   int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
   bool nested_ = false;                 ///< some surface contains the side of a switch
-  bool rates_jump_ = false;             ///< rates of rows are no longer what their statuses say
   bool strikes_ = false;                ///< contacts of touching_ approach, or a constraint has got a rate
   bool quiet_ = false;                  ///< the modes at the start are no events
   bool quiet_rows_ = false;             ///< nothing listed happens at this instant: no rows for it

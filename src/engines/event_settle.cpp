@@ -78,8 +78,7 @@ bool EventEngine::Run::settle() {
     if (!decided) wake_unloaded();
     const bool sides = sides_by_value();
     const bool jumped =
-        sides || crossed || rates_jump_ || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
-    rates_jump_ = false;
+        sides || crossed || (round == 0 && !changed_.empty() && mode_.side != reference_.side);
     bool moved = false;  // a status that the jump of a rate has changed
     if (jumped) {
       // What was decided with other sides is decided again, from what is known of this instant.
@@ -87,7 +86,8 @@ bool EventEngine::Run::settle() {
         mode_.normal = entering_.normal;
         mode_.pressed = entering_.pressed;
         mode_.tangent = entering_.tangent;
-        exclusions_.clear();
+        keep_node_exclusions(mode_.side, kept_exclusions_);
+        std::swap(exclusions_, kept_exclusions_);
       }
       search_.known = mode_;
       if (rates_by_value()) strikes_ = true;

@@ -11,10 +11,11 @@ constexpr double kNothingLeft = 1e-9;  ///< of the time that a phase has lasted:
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kDenseError =
     200;  ///< tolerances that the polynomial of a step may miss by its defect, which is six times its error
-constexpr int kTrialsUntilNoise = 6;   ///< trial steps in a row before rounding is suspected
-constexpr int kNoiseLasts = 8;         ///< steps that a measured rounding is good for
-constexpr int kMostMisses = 40;        ///< of a zero that the motion does not have
-constexpr double kFirstLength = 1024;  ///< smallest steps: the least that is tried first
+constexpr int kTrialsUntilNoise = 6;        ///< trial steps in a row before rounding is suspected
+constexpr int kNoiseLasts = 8;              ///< steps that a measured rounding is good for
+constexpr int kMostMisses = 40;             ///< of a zero that the motion does not have
+constexpr double kFirstLength = 1024;       ///< smallest steps: the least that is tried first
+constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers nothing has digits
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
 
@@ -120,6 +121,21 @@ bool EventEngine::Run::hold(double limit) {
   return true;
 }
 
+// The limit is within the last bits of the time, where a step cannot be made shorter, and something was seen in it that asks for that. Nothing moves
+// in such a time: what is due there is decided at the limit.
+void EventEngine::Run::pass_crumb(double limit) {
+  while (next_sample_ < limit) {
+    motion_.load(next_sample_, y_.data());
+    load_audits(y_.data());
+    emit_row(RowKind::sample);
+    advance_sample();
+  }
+  tell_rest(limit);
+  t_ = limit;
+  have_f0_ = false;
+  finish_step();
+}
+
 EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   if (!have_f0_) {
     if (!motion_(t_, y_.data(), f0_.data())) {
@@ -177,6 +193,10 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (to_limit) h = limit - t_;
     if (stiff_ && !noise_measured_ && !to_limit) measure_noise(h, false);
     ++trials;
+    if (trials > 1 && limit - t_ < crumb) {
+      pass_crumb(limit);
+      return StepEnd::limit;
+    }
     if (h < smallest && !to_limit) {
       singular = singular || mass_nearly_singular();
       if (!singular && reaches_surface(kFirstLength * smallest)) return StepEnd::guard;
@@ -515,7 +535,7 @@ bool EventEngine::Run::contradicted() {
     const Guard& guard = list[i];
     if (!of_the_state(guard) || !(samples_[i * (degree_ + 2) + (degree_ + 1)] < 0)) continue;
     const double value = guards_.value(guard);
-    double noise = std::max(guard.noise + guard.noise_rate * h_, 0x1p-43 * guard.scale);
+    double noise = std::max({guard.noise + guard.noise_rate * h_, 0x1p-43 * guard.scale, kLeastNumber});
     if (guard.kind == GuardKind::gap)
       noise = std::max(noise, 8 * rounding_of(system_.relations()[guard.place].gap));
     if (guard.kind != GuardKind::gap && guard.kind != GuardKind::slip)

@@ -12,24 +12,55 @@ constexpr int kMostFlips = 50;              ///< rounds of the iteration for lar
 
 }  // namespace
 
+// Whether the forces on massless coordinates, and the laws of their friction, are the same with these sides as before the instant.
+bool EventEngine::Run::nodes_alike(const std::vector<double>& side) const {
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (side[k] == reference_.side[k]) continue;
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (std::any_of(info.moves.begin(), info.moves.end(), [this](int i) { return system_.massless()[i]; }) ||
+        std::any_of(info.relations.begin(), info.relations.end(),
+                    [this](int r) { return decider_.on_massless(r); }))
+      return false;
+  }
+  return true;
+}
+
+// What is left of the exclusions where sides change: forces jump, and what has just stopped sticking may stick again. The balance of a massless node
+// knows the forces on it alone, and where none of these jumps its friction has been overcome whatever the others do.
+void EventEngine::Run::keep_node_exclusions(const std::vector<double>& side, Decider::Exclusions& out) const {
+  out = exclusions_;
+  const bool alike = has_massless_ && nodes_alike(side);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (alike && decider_.on_massless(r)) continue;
+    out.normal[r] = 0;
+    for (int j = 0; j < relation.tangents; ++j) out.tangent[relation.first_tangent + j] = 0;
+  }
+}
+
 // Contacts and motion with the sides of `trial`. Switches that contain those of E follow them by value; one that is zero itself takes the side
 // that it is left to.
 bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
   for (const int k : open_) {
     if (trial.slides(k)) return try_sliding(trial, status);
   }
-  // Other sides, other forces: what has just stopped sticking may stick again with them.
+  // Other sides, other forces: what has just stopped sticking may stick again with them. At a kink the forces are the same on both sides.
   bool other = false;
-  for (const int k : open_) other = other || trial.side[k] != reference_.side[k];
+  for (const int k : open_)
+    other = other ||
+            (trial.side[k] != reference_.side[k] && system_.switches()[k].kind == expr::SwitchKind::jump);
   search_.told.clear();
   for (int round = 0; round < 3; ++round) {
     motion_.load(t_, y_.data());
     for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
     follow_sides(trial);
     const std::vector<int>& zero = search_.zero;
-    if (other) std::swap(exclusions_, no_exclusions_);
+    if (other) {
+      keep_node_exclusions(trial.side, kept_exclusions_);
+      std::swap(exclusions_, kept_exclusions_);
+    }
     const bool decided = decide_with(trial, status);
-    if (other) std::swap(exclusions_, no_exclusions_);
+    if (other) std::swap(exclusions_, kept_exclusions_);
     if (!decided) return false;
     motion_.load(t_, y_.data());
     if (!motion_.set_mode(trial) || !motion_.evaluate()) {
@@ -209,9 +240,29 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
   return false;
 }
 
+// Whether the surface of switch k changes with the speed of a massless coordinate, at the loaded state.
+bool EventEngine::Run::reads_node_speed(int k) {
+  const expr::Program& program = system_.switches()[k].surface;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
+  program.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  const int n = layout_.coordinates;
+  for (int i = 0; i < n; ++i) {
+    if (system_.massless()[i] && surface_memory_[2 + n + i] != 0) return true;
+  }
+  return false;
+}
+
 // In which direction the motion of the mode that is set leaves the surface of switch k: the sign of the first derivative that is not zero, and its
 // order. Zero: the motion stays on it, as far as order 8 tells.
 EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
+  if (has_massless_ && reads_node_speed(k)) {
+    // The speed of a massless node jumps where its friction is overcome, and a surface that reads it is left by that jump.
+    const model::SwitchInfo& info = system_.switches()[k];
+    double s = 0;
+    info.value.evaluate(work_.in.data(), &s, work_.registers.data());
+    const double distance = s - (info.two_sided() ? 0 : info.level_above(lower_[k]));
+    if (std::abs(distance) > kRoundingUnits * surface_rounding(k)) return {distance > 0 ? 1 : -1, 1};
+  }
   const double rate = motion_.surface_rate(k);
   // Where a push fades to zero its terms do so too: what it has been counts.
   const double scale = std::max(surface_rate_scale(k), guards_.sliding_rate_scale(k));

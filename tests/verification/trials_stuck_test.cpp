@@ -1,0 +1,285 @@
+// Runs that once did not end: steps that could not be made shorter, events that followed each other at one time, rows that parted again and again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+// --- instants of the timetable that are the last bit of the time apart ---
+
+// Nothing moves, and the time of a jump is found once as the zero of a surface and once as an instant, one bit later.
+TEST(StepsInTheLastBits, AKnownInstantWithinTheRoundingOfTheTimeIsPassed) {
+  const TestModel pressed = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "2.5*(x'^2)"
+[[force]]
+along = "x'"
+value = "-0.5*mod(t, 0.2)"
+[[friction]]
+name = "j1"
+slip = "x'"
+normal = 0.5
+law = { type = "elastoplastic", mu = 0.5, stiffness = 100, damping = 1, breakaway = 0.00125 }
+[[contact]]
+name = "c1"
+gap = "x"
+[[contact]]
+name = "c3"
+gap = "x"
+[[watch]]
+name = "look"
+zero = "x'"
+[run]
+until = 4
+)toml");
+  const TestModel slid = text_model(R"toml(
+[state]
+u = { start = 0, rate = "-0.3*u - 2.5*sign(u)" }
+w = { start = 0, rate = "-1.5*w + max(-0.3*mod(1.5*t + 1, 1.5), -0.2*u) - 2*sign(w)" }
+[run]
+from = 1
+until = 3
+)toml");
+  for (const TestModel* model : {&pressed, &slid}) {
+    const engines::EngineResult result = finish(*model);
+    EXPECT_EQ(result.end.y[0], 0);
+    EXPECT_EQ(result.end.y[1], 0);
+    EXPECT_LT(result.steps, 1000);
+  }
+}
+
+// --- forces that read the speed of a massless node ---
+
+struct Node {
+  double x, v, y;
+};
+
+/// A mass of 1 and a node without mass on the spring 10 (y - x), from x = y = 0 with the speed 1; the node carries 0.5 at most. Short steps of Euler's
+/// midpoint rule that know no events.
+Node short_steps(const std::function<double(double)>& force, double damper, double until) {
+  constexpr int kSteps = 2000000;
+  const double h = until / kSteps;
+  Node now{0, 1, 0};
+  const auto speed = [&](const Node& n) {
+    const double pull = 10 * (n.x - n.y);
+    if (damper > 0) return (pull - std::clamp(pull, -0.5, 0.5)) / damper;
+    return std::abs(pull) >= 0.5 * (1 - 1e-12) && pull * n.v > 0 ? n.v : 0.0;
+  };
+  const auto step = [&](const Node& n, double length) {
+    const double w = speed(n);
+    Node next{now.x + length * n.v, now.v + length * (force(w) - 10 * (n.x - n.y)), now.y + length * w};
+    if (damper == 0) next.y = std::clamp(next.y, next.x - 0.05, next.x + 0.05);
+    return next;
+  };
+  for (int i = 0; i < kSteps; ++i) now = step(step(now, 0.5 * h), h);
+  return now;
+}
+
+// Where the friction of the node is overcome its speed jumps from zero to that of the mass, or begins to grow; the force follows it to another side.
+TEST(NodesThatSlip, ASwitchOfTheirSpeedFollowsThem) {
+  struct Case {
+    const char* force;
+    std::function<double(double)> value;
+    double damper;
+  };
+  const Case cases[] = {
+      {"-max(3*y', 0.3)", [](double w) { return -std::max(3 * w, 0.3); }, 0},
+      {"-0.25*floor(3*y')", [](double w) { return -0.25 * std::floor(3 * w); }, 0},
+      {"-1.5*sign(0.3*y')", [](double w) { return w > 0   ? -1.5
+                                                  : w < 0 ? 1.5
+                                                          : 0; }, 0},
+      {"-0.5*mod(y', 0.4)", [](double w) { return -0.5 * (w - 0.4 * std::floor(w / 0.4)); }, 0},
+      {"-sqrt(1 + abs(y'))", [](double w) { return -std::sqrt(1 + std::abs(w)); }, 0.7},
+      {"-2*max(y', 0)", [](double w) { return -2 * std::max(w, 0.0); }, 0.7},
+  };
+  for (const Case& one : cases) {
+    TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = { massless = true }
+[energy]
+kinetic = "0.5*(x'^2)"
+potential = "5*((y - x)^2)"
+dissipation = ")toml" + std::to_string(0.5 * one.damper) +
+                                 R"toml(*(y'^2)"
+[[force]]
+along = "x'"
+value = ")toml" + std::string(one.force) +
+                                 R"toml("
+[[friction]]
+name = "node"
+slip = "y'"
+normal = 1
+law = 0.5
+[run]
+until = 0.9
+)toml");
+    const Node right = short_steps(one.value, one.damper, 0.9);
+    for (const double tolerance : {1e-8, 1e-10}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      ASSERT_EQ(result.end.status.reason, Reason::done) << one.force << ' ' << result.end.status.message;
+      EXPECT_TRUE(result.end.verdict.silent()) << one.force;
+      EXPECT_NEAR(last(result, "x"), right.x, 3e-6) << one.force;
+      EXPECT_NEAR(last(result, "x'"), right.v, 3e-6) << one.force;
+      EXPECT_NEAR(last(result, "y"), right.y, 3e-6) << one.force;
+    }
+  }
+}
+
+// --- surfaces that start at a level, and are known to be left only by rounding at first ---
+
+// The node follows the mass, and 2 y' falls from 1 at once: below each level the force is another, 0.1 n where 2 w' is between n and n + 1.
+TEST(LevelsAtTheStart, TheSpeedOfANodeFallsFromOne) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+y = { massless = true }
+w = { velocity = 0.5 }
+[energy]
+kinetic = "0.5*(w'^2)"
+potential = "10*((y - w)^2) + 9.81*w"
+[[force]]
+along = "w'"
+value = "0.1*floor(2*y')"
+[run]
+until = 0.2
+)toml");
+  double left = 0.2;
+  double speed = 0.5;
+  for (int n = 0; left > 0; --n) {
+    const double time = std::min(left, 0.5 / (9.81 - 0.1 * n));
+    speed -= (9.81 - 0.1 * n) * time;
+    left -= time;
+  }
+  for (const double tolerance : {1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const engines::EngineResult result = finish(model);
+    EXPECT_NEAR(result.end.y[3], speed, 1e-9);
+    EXPECT_LT(result.steps, 1000);
+  }
+}
+
+// y rises from a level of floor(4 y) so softly that nothing tells when; the force on x is 1.5 until y = -1.25, which is not reached.
+TEST(LevelsAtTheStart, ABumpLeavesOneUpwards) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = -1.5
+[energy]
+kinetic = "0.5*(x'^2) + 0.5*(y'^2)"
+[[force]]
+along = "x'"
+value = "-0.25*floor(4*y)"
+[[force]]
+along = "y'"
+value = "0.7*bump(1.5*t)"
+[[friction]]
+name = "j"
+slip = "y'"
+normal = 0.2
+law = { type = "arctan", mu = 0.1, beta = 100 }
+[run]
+until = 0.8
+)toml");
+  for (const double tolerance : {1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const engines::EngineResult result = finish(model);
+    EXPECT_NEAR(result.end.y[0], 0.75 * 0.64, 1e-9);
+    EXPECT_LT(result.end.y[1], -1.25);
+    EXPECT_LT(result.steps, 1000);
+  }
+}
+
+// --- drives that part by numbers near the end of their range ---
+
+// A belt starts like exp(-1/t) below a body that lies on the table: it slips at once, and lifts 0.15 of the weight.
+TEST(RowsThatPart, ABeltThatStartsSoftlySlipsBelowABodyAtRest) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "0.5*(x'^2)"
+potential = "9.81*x"
+[[friction]]
+name = "belt"
+slip = "x' - bump(t)"
+normal = 0.3
+law = 0.5
+[[contact]]
+name = "table"
+gap = "x"
+[output]
+columns = { n = "normal(table)" }
+[run]
+until = 0.5
+)toml");
+  for (const double tolerance : {1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+    EXPECT_TRUE(result.end.verdict.silent());
+    EXPECT_EQ(last(result, "x"), 0);
+    EXPECT_NEAR(last(result, "n"), 9.81 - 0.15, 1e-12);
+    EXPECT_LT(result.end.steps, 10000);
+  }
+}
+
+// --- hops that rounding hides ---
+
+// s = y - w - 1 hops with s'' = -14 s - 19 in closed form, each time with 0.8 of its speed; the contact pushes y alone. Its friction, which the impacts do not
+// have, is felt only where s has come to rest: a force of 0.1 times 38/1.04 on the mass of 5.
+TEST(Hops, TheirTailBeginsWhereTheyCanNoLongerBeSeen) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+y = 1
+w = { velocity = 1.5 }
+[energy]
+kinetic = "y'^2 + 2.5*(w'^2)"
+potential = "10*((y - w)^2) + 10*y"
+[[contact]]
+name = "c"
+gap = "y - w - 1"
+slip = "w'"
+friction = 0.1
+push = "y'"
+drag = "w'"
+impact = { type = "moreau", restitution = 0.8, friction = false }
+[run]
+until = 1
+)toml");
+  const double omega = std::sqrt(14.0);
+  const double c = 19.0 / 14;
+  double t = 0;
+  double w = 0;
+  double rate = 1.5;
+  for (double v = 1.2; v > 1e-18; v *= 0.8) {
+    const double h = 2 * std::atan(v / (omega * c)) / omega;
+    const double sine = std::sin(omega * h);
+    const double part = 2 * std::pow(std::sin(omega * h / 2), 2);  // 1 - cos
+    w += rate * h + 4 * ((1 - c) * h * h / 2 + c * part / 14 + v / 14 * (h - sine / omega));
+    rate += 4 * ((1 - c) * h + c * sine / omega + v / 14 * part);
+    t += h;
+  }
+  const double acceleration = 4 - 0.02 * 38 / 1.04;
+  w += rate * (1 - t) + acceleration * (1 - t) * (1 - t) / 2;
+  rate += acceleration * (1 - t);
+  for (const double tolerance : {1e-8, 1e-10, 1e-12}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+    EXPECT_NEAR(last(result, "w"), w, 1e-6) << tolerance;
+    EXPECT_NEAR(last(result, "w'"), rate, 1e-6) << tolerance;
+    EXPECT_LT(result.end.events, 100) << tolerance;
+  }
+}
+
+}  // namespace
+}  // namespace judder
