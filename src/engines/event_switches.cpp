@@ -44,11 +44,9 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
   for (const int k : open_) {
     if (trial.slides(k)) return try_sliding(trial, status);
   }
-  // Other sides, other forces: what has just stopped sticking may stick again with them. At a kink the forces are the same on both sides.
+  // Other sides, other forces: what has just stopped sticking may stick again with them.
   bool other = false;
-  for (const int k : open_)
-    other = other ||
-            (trial.side[k] != reference_.side[k] && system_.switches()[k].kind == expr::SwitchKind::jump);
+  for (const int k : open_) other = other || trial.side[k] != reference_.side[k];
   search_.told.clear();
   for (int round = 0; round < 3; ++round) {
     motion_.load(t_, y_.data());
