@@ -27,6 +27,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace judder::engines::numeric {
 
@@ -169,8 +170,11 @@ TimeRoot next_time_root(Function& f, Enclosure& enclose, double t, double t_end,
       sign = known;
       continue;
     }
+    // Outward rounding gives a function that is zero a rate of the least number there is, which counts for something over a long time.
+    constexpr double kNothing = std::numeric_limits<double>::min();
+    const bool nothing = whole.value.lower > -kNothing && whole.value.upper < kNothing;
     const bool only_rounding =
-        centre.lower <= 0 && centre.upper >= 0 && change <= centre.upper - centre.lower;
+        centre.lower <= 0 && centre.upper >= 0 && (nothing || change <= centre.upper - centre.lower);
     if (only_rounding || !(middle > piece.a && middle < piece.b)) {
       if (!in_zone) {
         zone_begin = piece.a;
