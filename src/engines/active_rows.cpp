@@ -106,7 +106,8 @@ bool ActiveRows::direction_constant(int k) const {
 }
 
 // Gauss-Jordan on the independent rows of constant direction, with the combination of rows beside each: what is left with a single entry
-// determines its coordinate. Small whole numbers, which most rows consist of, stay exact.
+// determines its coordinate. Small whole numbers, which most rows consist of, stay exact. Entries of different coordinates are compared by
+// the mobility that they have, g²/m: they have different units.
 void ActiveRows::find_held() {
   constexpr double kDependent = 1e-10;  ///< share of its size that is left of a row
   constexpr double kRounding = 16 * 2.220446049250313e-16;
@@ -125,6 +126,9 @@ void ActiveRows::find_held() {
       target[i] = std::abs(rest) <= kRounding * (std::abs(target[i]) + std::abs(term)) ? 0 : rest;
     }
   };
+  const auto mobility = [&](const double* entries, int i) {
+    return entries[i] != 0 ? entries[i] / work_.mass[i * n_ + i] * entries[i] : 0;
+  };
   for (int p = 0; p < rank_; ++p) {
     const int k = first_rows_[p];
     if (!direction_constant(k)) continue;
@@ -133,7 +137,7 @@ void ActiveRows::find_held() {
     double size = 0;
     for (int i = 0; i < n_; ++i) {
       massive = massive && (g[i] == 0 || !system_.massless()[i]);
-      size = std::max(size, std::abs(g[i]));
+      if (massive) size = std::max(size, mobility(g, i));
     }
     if (!massive || !(size > 0) || !std::isfinite(size)) continue;
     const auto found = static_cast<int>(pivots_.size());
@@ -147,9 +151,9 @@ void ActiveRows::find_held() {
     }
     int pivot = 0;
     for (int i = 1; i < n_; ++i) {
-      if (std::abs(entries[i]) > std::abs(entries[pivot])) pivot = i;
+      if (mobility(entries, i) > mobility(entries, pivot)) pivot = i;
     }
-    if (!(std::abs(entries[pivot]) > kDependent * size)) continue;
+    if (!(mobility(entries, pivot) > kDependent * kDependent * size)) continue;
     const double divisor = entries[pivot];
     for (int i = 0; i < width; ++i) entries[i] /= divisor;
     for (int e = 0; e < found; ++e) {
@@ -215,12 +219,26 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   } else {
     std::copy_n(first_rows_.begin(), many, row_order_.begin());
   }
-  // In-place LU in the order found, on the leading rank rows and columns.
+  // In-place LU in the order found, on the leading rank rows and columns. Rows may have different units: their entries are compared by their
+  // square over what the row would have with the inertias of the coordinates alone.
+  pivot_sizes_.resize(many);
+  for (int a = 0; a < many; ++a) {
+    const double* g = row(a);
+    double sum = 0;
+    for (int i = 0; i < n_; ++i) {
+      if (g[i] != 0 && work_.mass[i * n_ + i] > 0) sum += g[i] / work_.mass[i * n_ + i] * g[i];
+    }
+    pivot_sizes_[a] = sum > 0 ? sum : 1;
+  }
   for (int p = 0; p < rank_; ++p) {
     int best = p;
+    double largest = -1;
     const int pc = column_order_[p];
-    for (int a = p + 1; a < rank_; ++a) {
-      if (std::abs(matrix_[row_order_[a] * many + pc]) > std::abs(matrix_[row_order_[best] * many + pc])) {
+    for (int a = p; a < rank_; ++a) {
+      const double entry = matrix_[row_order_[a] * many + pc];
+      const double share = entry / pivot_sizes_[row_order_[a]] * entry;
+      if (share > largest) {
+        largest = share;
         best = a;
       }
     }

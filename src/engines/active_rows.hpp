@@ -92,7 +92,7 @@ class ActiveRows {
   std::vector<int> lower_first_, upper_end_;  ///< by pivot: where the entries of its row of L begin, of U end
   std::vector<int> row_order_, column_order_;
   std::vector<int> first_rows_;  ///< row order found with the rank: where every pivoting starts
-  std::vector<double> forward_, sizes_;
+  std::vector<double> forward_, sizes_, pivot_sizes_;
   struct Share {
     int row = 0;
     double weight = 0;
