@@ -136,6 +136,7 @@ struct EventEngine::Run {
   }
   void update_scales(double h);
   void note_trial();
+  void size_as_fellows(double h);
   [[nodiscard]] double characteristic_time();
   [[nodiscard]] double first_step();
   [[nodiscard]] bool rests() const;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "event_run.hpp"
+#include "numeric/power_of_two.hpp"
 
 namespace judder::engines {
 namespace {
@@ -14,6 +15,27 @@ constexpr double kShareOfTime = 0.01;   ///< of a characteristic time: the first
 constexpr double kShareOfRest = 1e-3;   ///< of a characteristic time: the step out of rest
 constexpr double kShareOfRun = 1e-6;    ///< of the run, where nothing has a length
 constexpr double kLeastNumber = 0x1p-1000;  ///< errors near the end of the range of numbers are no errors
+
+/// The speed that the largest kinetic energy of one coordinate would give another. Squares are taken in units of the greatest speed: those of small
+/// speeds would be no numbers.
+class SpeedByEnergy {
+ public:
+  SpeedByEnergy(const double* mass, const double* speed, int n) {
+    const double fastest = n > 0 ? *std::max_element(speed, speed + n) : 0;
+    if (fastest > 0 && std::isfinite(fastest)) unit_ = numeric::power_of_two(numeric::exponent_of(fastest));
+    for (int i = 0; i < n; ++i) {
+      const double own = speed[i] / unit_;
+      energy_ = std::max(energy_, mass[i * n + i] * own * own);
+    }
+  }
+  [[nodiscard]] double of(double inertia) const {
+    return inertia > 0 ? std::sqrt(energy_ / inertia) * unit_ : 0;
+  }
+
+ private:
+  double unit_ = 1;
+  double energy_ = 0;  ///< twice the largest
+};
 
 }  // namespace
 
@@ -128,17 +150,15 @@ void EventEngine::Run::set_weights(double h) {
   const double* mass = work_.mass.data();
   const double tolerance = options_.tolerance;
   noise_rules_ = false;
-  double energy = 0;      // twice the largest kinetic energy of one coordinate
   double work_noise = 0;  // of the forces' rounding
   for (int i = 0; i < n; ++i) {
-    const double velocity = std::max(
+    typical_[n + i] = std::max(
         {scale_[n + i], trial_scale_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
-    typical_[n + i] = velocity;
-    energy = std::max(energy, mass[i * n + i] * velocity * velocity);
   }
+  const SpeedByEnergy speed(mass, typical_.data() + n, n);
   for (int i = 0; i < n; ++i) {
     const double inertia = mass[i * n + i];
-    const double floor = inertia > 0 ? tolerance * std::sqrt(energy / inertia) : 0;
+    const double floor = tolerance * speed.of(inertia);
     speed_floor_[i] = tolerance * floor;
     const double position = std::max({scale_[i], trial_scale_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h,
                                       std::abs(y1[i] - start_y_[i]), std::abs(y1[i] - y_[i]), floor * h});
@@ -213,6 +233,23 @@ void EventEngine::Run::note_movement_ahead(double h) {
   for (int i = first; i < layout_.integrated(); ++i) {
     if (std::isinf(movement_ahead_[i - first]) && std::abs(later[i]) <= std::abs(now[i]))
       movement_ahead_[i - first] = std::max(std::abs(y1[i] - y_[i]), std::abs(now[i]) * h);
+  }
+}
+
+// What has never moved has the speed that the largest energy seen would give it, and comes as far with it as a step lasts. What has no inertia is
+// taken as large as the value that it has, or else as the largest of the others.
+void EventEngine::Run::size_as_fellows(double h) {
+  const int n = layout_.coordinates;
+  const double largest = *std::max_element(typical_.begin(), typical_.begin() + layout_.integrated());
+  if (motion_(t_, y_.data(), landing_y_.data())) {
+    const SpeedByEnergy speed(work_.mass.data(), typical_.data() + n, n);
+    for (int i = 0; i < n; ++i) {
+      if (typical_[n + i] == 0) typical_[n + i] = speed.of(work_.mass[i * n + i]);
+      if (typical_[i] == 0) typical_[i] = typical_[n + i] * h;
+    }
+  }
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (typical_[i] == 0) typical_[i] = y_[i] != 0 ? std::abs(y_[i]) : largest > 0 ? largest : 1;
   }
 }
 

@@ -39,17 +39,17 @@ bool EventEngine::Run::try_step(double h) {
   if (!stiff_)
     return explicit_.step(method_, motion_, t_, y_.data(), f0_.data(), h) == numeric::StepOutcome::done;
   // Newton's iteration needs weights before there is a result: those of the last accepted step. What has never moved takes the size of its
-  // fellows, and so do the differences for the Jacobian.
+  // fellows (size_as_fellows), and so do the differences for the Jacobian.
   const int n = layout_.coordinates;
-  double largest = 0;
+  bool unmoved = false;
   for (int i = 0; i < layout_.integrated(); ++i) {
     double scale = std::max(i < 2 * n ? scale_[i] : recent_[i - 2 * n], std::abs(f0_[i]) * h);
     if (i < n) scale = std::max(scale, std::abs(f0_[n + i]) * h * h);
     typical_[i] = scale;
-    largest = std::max(largest, scale);
+    unmoved = unmoved || scale == 0;
   }
+  if (unmoved) size_as_fellows(h);
   for (int i = 0; i < layout_.integrated(); ++i) {
-    if (typical_[i] == 0) typical_[i] = largest > 0 ? largest : 1;
     rounding_[i] = std::max(4 * kEpsilon * std::abs(y_[i]), rate_noise_[i] * noise_lasts(i, h));
     if (i < n) rounding_[i] = std::max(rounding_[i], rate_noise_[n + i] * noise_lasts(n + i, h) * h);
     weight_[i] = 1 / std::max(options_.tolerance * typical_[i], rounding_[i]);
