@@ -83,19 +83,26 @@ class EnergeticImpact {
   }
 
   void start() {
-    double beta = 0;
+    // The row of the largest energy, and what its velocity would be in the others: roots of ratios, as one mass may have any unit.
+    int liveliest = -1;
+    double largest = 0;
     for (int i = 0; i < n_; ++i) {
       m_.velocity[i] = p_.before[i];
       m_.total[i] = 0;
       m_.work[i] = 0;
       const double a = p_.A[i * n_ + i];
-      if (a > 0) beta = std::max(beta, p_.before[i] * p_.before[i] / a);
+      const double energy = a > 0 ? p_.before[i] * p_.before[i] / a : 0;
+      if (energy > largest) {
+        largest = energy;
+        liveliest = i;
+      }
     }
-    beta = std::sqrt(beta);
     time_scale_ = 0;
     for (int i = 0; i < n_; ++i) {
-      const double a = p_.A[i * n_ + i];
-      m_.velocity_scale[i] = beta * std::sqrt(std::max(a, 0.0));
+      const double a = std::max(p_.A[i * n_ + i], 0.0);
+      m_.velocity_scale[i] =
+          liveliest >= 0 ? std::abs(p_.before[liveliest]) * std::sqrt(a / p_.A[liveliest * n_ + liveliest])
+                         : 0;
     }
     for (int u = 0; u < nU_; ++u) {
       const int k = m_.contacts[u];
@@ -399,8 +406,10 @@ class EnergeticImpact {
       for (int v = 0; v < nU_; ++v) {
         push += m_.share[i * nU_ + v] * m_.normal_force[v];
         gamma += m_.response[i * nU_ + v] * impulse[v];
-        size = std::max(size, std::abs(m_.normal_force[v]));
+        size = std::max(size, std::abs(m_.normal_force[v]) * m_.velocity_scale[m_.contacts[v]]);
       }
+      // Forces of rows in different units are compared by their power.
+      size = m_.velocity_scale[i] > 0 ? size / m_.velocity_scale[i] : 0;
       double& value = guard[2 * nU_ + r];
       value = 1;
       switch (m_.sub_mode[r]) {
