@@ -640,6 +640,7 @@ class Drawer {
     forces();
     const int contacts = dice_.pick<int>({0, 0, 1, 1, 1, 1, 2, 2, 3});
     for (int i = 0; i < contacts; ++i) contact(i);
+    if (draft_.features.count("impact stronge") > 0) say_stiffnesses();
     const int joints = dice_.pick<int>({0, 0, 0, 1, 1, 2});
     for (int i = 0; i < joints; ++i) joint(i);
     if (n > 1 && dice_.chance(0.17)) constraint();
@@ -1157,6 +1158,23 @@ class Drawer {
       }
     }
     draft_.elements.push_back({"contact", word, std::move(fields)});
+  }
+
+  /// The stiffness that the language takes in impacts that contacts share, said with its dimension: a length and an angle are as stiff beside each
+  /// other in all units.
+  void say_stiffnesses() {
+    for (Element& e : draft_.elements) {
+      if (e.section != "contact" || e.find("compliant") != nullptr) continue;
+      Field* impact = e.find("impact");
+      if (impact == nullptr) {
+        e.fields.push_back(field_table("impact", {}));
+        impact = &e.fields.back();
+      } else if (impact->kind != Field::Kind::table) {
+        *impact = field_table("impact", {field("restitution", impact->values.front())});
+      }
+      const Dimension d = e.find("gap")->values.front().dimension;
+      impact->fields.push_back(field("stiffness", number(1, kEnergy - 2 * d)));
+    }
   }
 
   void constraint() {

@@ -865,13 +865,13 @@ class Case {
     return go(*ready.compiled->system, o);
   }
 
-  /// Both units are far from those of the draft, so that no coefficient is one in one of them only: a factor that is one disappears, and sums
-  /// are then taken in another order.
+  /// In both units every dimension that is drawn, and every one of a derivative by a coordinate or a velocity, has a factor of 2^6 at least (or
+  /// 2^-6 at most): no coefficient is one in one of them only. A factor that is one disappears, and sums are then taken in another order.
   void bits(std::size_t width) {
-    Units first{0x1p24, 0x1p-30, 0x1p12};
-    Units second{0x1p36, 0x1p-22, 0x1p14};
+    const Units first{0x1p18, 0x1p-30, 0x1p24};
+    Units second{0x1p36, 0x1p24, 0x1p6};
     if (draft_->features.count("compliant exponent") > 0 || draft_->features.count("root or power") > 0)
-      first.length = second.length = 0x1p24;
+      second = {first.length, 0x1p-24, 0x1p30};
     Ready ready;
     Ready other_ready;
     const std::optional<Ran> one = in_units(first, kLoose, ready);

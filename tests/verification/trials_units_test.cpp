@@ -1,0 +1,172 @@
+// A model whose units of length, mass and time are changed by powers of two has the same bits: nothing is compared with a number that has a unit, and
+// nothing of one unit with something of another.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+
+#include "run_model.hpp"
+
+namespace judder {
+namespace {
+
+/// Exponents of two.
+struct Units {
+  int length, mass, time;
+};
+
+/// The text with "@(value,l,m,t)" replaced by value · L^l M^m T^t.
+std::string in_units(const std::string& text, const Units& u) {
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t next = text.find("@("); next != std::string::npos; next = text.find("@(", at)) {
+    out += text.substr(at, next - at);
+    double value = 0;
+    int l = 0, m = 0, t = 0;
+    if (std::sscanf(text.c_str() + next, "@(%lf,%d,%d,%d)", &value, &l, &m, &t) != 4)
+      throw std::runtime_error("not a number with its dimension");
+    char number[40];
+    std::snprintf(number, sizeof number, "%.17g", std::ldexp(value, l * u.length + m * u.mass + t * u.time));
+    out += number;
+    at = text.find(')', next) + 1;
+  }
+  return out + text.substr(at);
+}
+
+struct Case {
+  const char* name;
+  const char* text;
+  int first_angle;  ///< coordinates from this one on are angles
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class SameBits : public testing::TestWithParam<Case> {};
+
+TEST_P(SameBits, InOtherUnits) {
+  const Units first{18, -30, 24};
+  const Units second{36, 24, 6};
+  const TestModel one = text_model(in_units(GetParam().text, first));
+  const TestModel two = text_model(in_units(GetParam().text, second));
+  const engines::EngineResult a = run_to_end(one);
+  const engines::EngineResult b = run_to_end(two);
+  ASSERT_EQ(a.status.reason, Reason::done) << a.status.message;
+  ASSERT_EQ(b.status.reason, Reason::done) << b.status.message;
+  const int n = one.system.layout().coordinates;
+  for (int i = 0; i < 2 * n; ++i) {
+    const bool angle = i % n >= GetParam().first_angle;
+    const auto in_draft = [&](double value, const Units& u) {
+      return std::ldexp(value, (angle ? 0 : -u.length) + (i < n ? 0 : u.time));
+    };
+    EXPECT_EQ(in_draft(a.end.y[i], first), in_draft(b.end.y[i], second)) << "component " << i;
+  }
+  EXPECT_EQ(a.steps, b.steps);
+}
+
+// Where each once had other bits: squares below the range of numbers; pivots compared across units; the size of what has never moved taken from a component of
+// another unit; impulses of a torque compared with those of a force; a surface of time that is zero, over a time of many units.
+INSTANTIATE_TEST_SUITE_P(, SameBits,
+                         testing::Values(Case{"PulseFromRest", R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "@(0.25,0,1,0)*x'^2"
+[[force]]
+along = "x'"
+value = "@(1,1,1,-2)*bump(@(1,0,0,-1)*t)"
+[run]
+until = @(0.3,0,0,1)
+)toml",
+                                              1},
+                                         Case{"LoadThatBegins", R"toml(
+[coordinates]
+x = { velocity = @(1,1,0,-1) }
+[energy]
+kinetic = "@(0.5,0,1,0)*x'^2"
+[[friction]]
+name = "j"
+slip = "x'"
+normal = "abs(@(1,1,1,-2)*bump(@(1,0,0,-1)*t))"
+law = 1
+[run]
+until = @(0.5,0,0,1)
+)toml",
+                                              1},
+                                         Case{"HeldByARow", R"toml(
+[tables]
+f = { x = [0, @(1,0,0,1), @(2,0,0,1)], y = [0, @(-1,0,0,-1), @(1,0,0,-1)], outside = "hold" }
+[coordinates]
+x = @(0.5,1,0,0)
+th = 0
+[energy]
+kinetic = "@(0.5,0,1,0)*x'^2 + @(0.5,2,1,0)*th'^2"
+potential = "@(1,2,1,-2)*th"
+[[friction]]
+name = "j"
+slip = "th' - f(t)"
+normal = @(1.5,1,1,-2)
+law = "max(0, @(1,1,0,0) - @(0.1,1,0,-1)*t)"
+[[constraint]]
+name = "k"
+zero = "x - @(1,1,0,0)*th - @(0.5,1,0,0)"
+[run]
+until = @(0.91,0,0,1)
+)toml",
+                                              1},
+                                         Case{"StiffBesideWhatRests", R"toml(
+[coordinates]
+x = @(0.5,1,0,0)
+y = 0
+[energy]
+kinetic = "@(0.25,0,1,0)*x'^2 + @(1,0,1,0)*y'^2"
+potential = "@(1,0,1,-2)*x^2 + @(10,1,1,-2)*x"
+[[contact]]
+name = "c"
+gap = "x - @(0.5,1,0,0)"
+slip = "y' + @(1,1,0,-2)*t"
+friction = { type = "arctan", static = 1, dynamic = 1, velocity = @(0.1,1,0,-1), beta = @(100,-1,0,1) }
+[run]
+until = @(0.91,0,0,1)
+)toml",
+                                              2},
+                                         Case{"StrongeBesideAConstraint", R"toml(
+[coordinates]
+x = 0
+u = 0
+th = 0
+[energy]
+kinetic = "@(1,2,1,0)*th'^2 + @(0.5,0,1,0)*((x' + @(0.5,1,0,0)*th'*cos(th))^2 + (@(0.5,1,0,0)*th'*sin(th))^2) + @(1.5,0,1,0)*u'^2"
+potential = "@(1,2,1,-2)*th"
+[[contact]]
+name = "c"
+gap = "th + 1"
+impact = { type = "stronge", restitution = 0.3, stiffness = @(1,2,1,-2) }
+[[constraint]]
+name = "k"
+zero = "x"
+slip = "u'"
+friction = 0.1
+[run]
+until = @(3,0,0,1)
+)toml",
+                                              2},
+                                         Case{"LoadThatIsNeverThere", R"toml(
+[coordinates]
+x = { start = @(1,1,0,0), velocity = @(1.5,1,0,-1) }
+[energy]
+kinetic = "@(1,0,1,0)*x'^2"
+[[friction]]
+name = "j"
+slip = "x'"
+normal = "max(0, @(-0.2,1,1,-2)*bump(@(1.5,0,0,-1)*t))"
+law = 0.5
+[run]
+until = @(6,0,0,1)
+)toml",
+                                              1}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace judder
