@@ -1,6 +1,7 @@
 // Friction laws: from their numbers to coefficients μ, μ_s, to smooth forces κ L, and to states of bristles
 // (docs/theory.md).
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "judder/core/number.hpp"
@@ -180,7 +181,13 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       const Node exponent = law.exponent.given ? read(law.exponent, "exponent") : graph.constant(2);
       positive(law.velocity, "velocity", velocity);
       positive(law.exponent, "exponent", exponent);
-      const Node ratio = graph.power(graph.divide(speed, velocity), exponent);
+      const Node relative = graph.divide(speed, velocity);
+      // Trial steps go beyond the end of a slip, where a fractional power of a speed along the slip is no number: there it goes on as behind a mirror.
+      const bool whole =
+          graph.is_constant(exponent) && std::floor(graph.value(exponent)) == graph.value(exponent);
+      const Node ratio = whole ? graph.power(relative, exponent)
+                               : graph.power(graph.power(relative, graph.constant(2)),
+                                             graph.multiply(graph.constant(0.5), exponent));
       const Node decay[] = {graph.negate(ratio)};
       mu = graph.add(moving,
                      graph.multiply(graph.subtract(fixed, moving), graph.call(expr::Function::exp, decay)));

@@ -120,7 +120,10 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     return all_finite(matrix, size * size) && all_finite(side, size) && eliminate(matrix, side, size);
   };
   for (std::size_t i = 0; i < k; ++i) before[i] = place(i);
+  constexpr double kCancelled = 1e-13;
   double free = 0;  // how far forces without friction would move an unknown
+  double terms =
+      0;  // the same with the friction of what slips: where they balance, its rounding is all that is left of a step
   double last = std::numeric_limits<double>::infinity(), first = 0, step = 0, reach = 0;
   constexpr int kMostSteps = 50;
   for (int round = 0; round < kMostSteps; ++round) {
@@ -128,7 +131,12 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     massless.friction.evaluate(in, friction, work.registers.data());
     for (std::size_t i = 0; i < k && round == 0; ++i) {
       const double slope = std::abs(out[k + i * k + i]);
-      if (slope > 0) free = std::max(free, std::abs(out[i]) / slope);
+      if (!(slope > 0)) continue;
+      free = std::max(free, std::abs(out[i]) / slope);
+      terms = std::max(terms, free);
+      for (std::size_t j = 0; j < all; ++j) {
+        if (!rests(j)) terms = std::max(terms, std::abs(drag(j)[i] * drag(j)[2 * k + 1]) / slope);
+      }
     }
     if (!solve(true)) return false;
     step = reach = 0;
@@ -139,11 +147,12 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     }
     if (round == 0) first = step;
     if (step == 0 || (round > 0 && massless.affine) ||
-        (step > 0.5 * last && step <= 1e-7 * std::max(reach, first)))
+        (step > 0.5 * last && step <= std::max(1e-7 * std::max(reach, first), kCancelled * terms)))
       break;
     last = step;
   }
-  if (!massless.affine && !(step <= 1e-9 * std::max(reach, first))) return false;
+  if (!massless.affine && !(step <= std::max(1e-9 * std::max(reach, first), kCancelled * terms)))
+    return false;
   // What one row alone holds stays exactly: rounding would be all of its motion.
   const auto alone = [&](std::size_t j) {
     std::size_t entry = k;
@@ -154,7 +163,6 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     }
     return entry;
   };
-  constexpr double kCancelled = 1e-13;
   for (std::size_t i = 0; i < k && held > 0; ++i) {
     const double start = i < k - massless.velocity.size() ? 0 : before[i];
     if (std::abs(place(i) - start) <= kCancelled * free) place(i) = start;

@@ -1,5 +1,6 @@
 // Evaluation of a System: no allocation, constant parts, switches, known instants, sides by value.
 #include <array>
+#include <cmath>
 
 #include "allocations.hpp"
 #include "model_support.hpp"
