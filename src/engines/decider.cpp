@@ -582,8 +582,11 @@ void Decider::break_ties() {
   double size = 0;
   for (const Tie& tie : ties_) {
     for (const int i : blocks_.rows(tie.block)) {
-      for (int k = 0; k < system_.layout().coordinates; ++k)
-        size = std::max(size, force_scale_[i] * std::abs(assembly_.response(i)[k]));
+      const int n = system_.layout().coordinates;
+      for (int k = 0; k < n; ++k) {
+        const double a = force_scale_[i] * assembly_.response(i)[k];
+        size = std::max(size, a * work_.mass[k * n + k] * a);
+      }
     }
   }
   std::fill(from_rest_.begin(), from_rest_.end(), std::uint8_t{0});

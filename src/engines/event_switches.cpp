@@ -278,15 +278,12 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   const model::SwitchInfo& info = system_.switches()[k];
   surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
   info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
-  double by_position = 0;
-  double by_velocity = 0;
-  for (int i = 0; i < layout_.coordinates; ++i) {
-    by_position += std::abs(surface_memory_[2 + i]);
-    by_velocity += std::abs(surface_memory_[2 + layout_.coordinates + i]);
-  }
   const auto unbalanced = [&](int o) {
-    double sum = by_velocity * series_.rounding(o - 1) / o;
-    if (o > 1) sum += by_position * series_.rounding(o - 2) / (o * (o - 1));
+    double sum = 0;
+    for (int i = 0; i < layout_.coordinates; ++i) {
+      sum += std::abs(surface_memory_[2 + layout_.coordinates + i]) * series_.rounding(o - 1, i) / o;
+      if (o > 1) sum += std::abs(surface_memory_[2 + i]) * series_.rounding(o - 2, i) / (o * (o - 1));
+    }
     return sum;
   };
   for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {

@@ -57,6 +57,7 @@ void MotionSeries::provide() {
   scratch_.resize(std::max(outputs, 2));
   motion_.resize(system_.motion_program().outputs());
   acceleration_.resize(n_);
+  rounding_.resize((expr::kTaylorOrder + 1) * (n_ + m_));
   massless_ = massless_joints(system_);
   normal_.resize(layout.relations);
   tangent_.resize(layout.tangents);
@@ -128,7 +129,7 @@ bool MotionSeries::factorise() {
 
 // What accelerations may be where all loads balance: forces that cancel inside one expression leave its rounding, and reactions carry it to other
 // coordinates. Interval arithmetic on the state known to its last bit tells.
-double MotionSeries::rounding_of_forces() {
+void MotionSeries::add_rounding_of_forces() {
   const model::Layout& layout = system_.layout();
   enclosure_.take(work_.in);
   for (std::size_t i = 0; i < in_.size(); ++i) enclosure_.set(static_cast<int>(i), in_[i].c[0], in_[i].c[0]);
@@ -138,11 +139,11 @@ double MotionSeries::rounding_of_forces() {
   width.resize(n_);
   for (int i = 0; i < n_; ++i) width[i] = enclosure_.width(i);
   system_.solve_mass(work_, width.data());
-  double most = 0;
-  for (int i = 0; i < n_; ++i) most = std::max(most, std::abs(width[i]));
-  for (int i = 0; i < layout.states; ++i) {
-    most = std::max(most, enclosure_.width(n_ + i));
-  }
+  const auto add = [this](int component, double value) {
+    rounding_[component] = std::max(rounding_[component], kLanding * value);
+  };
+  for (int i = 0; i < n_; ++i) add(i, std::abs(width[i]));
+  for (int i = 0; i < layout.states; ++i) add(n_ + i, enclosure_.width(n_ + i));
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const Series* g = row(active_[a]);
     double reaction = 0;
@@ -150,9 +151,8 @@ double MotionSeries::rounding_of_forces() {
       reaction += std::abs(g[i].c[0] * width[i]);
     reaction /= size_[a];
     for (int i = response_first_[a]; i < response_end_[a]; ++i)
-      most = std::max(most, reaction * std::abs(response_[a * n_ + i]));
+      add(i, reaction * std::abs(response_[a * n_ + i]));
   }
-  return kLanding * most;
 }
 
 bool MotionSeries::unique(int relation, int tangent) const {
@@ -409,7 +409,6 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
       load_[a] = value;
     }
     solver_.solve(load_.data());
-    rounding_[k] = 0;
     terms_.resize(n_);
     for (int i = 0; i < n_; ++i) terms_[i] = std::abs(right_[i]);
     for (int a = 0; a < count; ++a) {
@@ -421,11 +420,11 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
     bool finite = true;
     for (int i = 0; i < n_; ++i) {
-      if (std::isfinite(terms_[i])) rounding_[k] = std::max(rounding_[k], kRounding * terms_[i]);
+      rounding_[k * (n_ + m_) + i] = std::isfinite(terms_[i]) ? kRounding * terms_[i] : 0;
       acceleration_[i].c[k] = right_[i];
       finite = finite && std::isfinite(right_[i]);
     }
-    if (k == 0) rounding_[0] = std::max(rounding_[0], rounding_of_forces());
+    if (k == 0) add_rounding_of_forces();
     for (int a = 0; a < count; ++a) lambda_[a].c[k] = load_[a];
     for (int i = 0; i < n_; ++i) {
       if (!follows_ || !system_.massless()[i]) in_[layout.v() + i].c[k + 1] = acceleration_[i].c[k] / (k + 1);
@@ -446,7 +445,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     const bool advanced = advance(k);
     if (!advanced || (k > 0 && !sliding_.empty() && !hold_surfaces(k, advance))) {
       order_ = k == 0 ? 0 : advanced ? k : reached;  // what is infinite has a sign all the same
-      find_time_scale(size, k);
+      find_time_scale(k, size);
       return false;
     }
   }
@@ -474,32 +473,53 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
   }
 
-  find_time_scale(size, order);
+  find_time_scale(order, size);
   return true;
 }
 
-// The time in which the highest of `count` coefficients of the accelerations become as large as the lowest, or as large as what is known of them.
-void MotionSeries::find_time_scale(double size, int count) {
-  double reference = size;
-  int lowest = size > 0 ? 0 : -1;
+// The time in which the highest coefficients of the accelerations become as large as the lowest, or as large as what is known of them. Coordinates are
+// compared by m a², as they have different units; states, which have no inertia, count where no coordinate tells. Loads that balance leave rounding,
+// and its size tells nothing about time.
+void MotionSeries::find_time_scale(int order, double size) {
+  const auto rounding = [&](int k, int i) { return rounding_[k * (n_ + m_) + i]; };
   time_scale_ = 0;
-  for (int k = 0; k < count; ++k) {
+  const auto compare = [&](double known, double power, const auto& size_of) {
+    double reference = known;
+    int lowest = known > 0 ? 0 : -1;
+    for (int k = 0; k < order; ++k) {
+      const double norm = size_of(k);
+      if (!(norm > 0)) continue;
+      if (lowest < 0 || k == 0) {
+        lowest = k;
+        reference = std::max(reference, norm);
+      } else {
+        const double time = std::pow(reference / norm, power / (k - lowest));
+        time_scale_ = time_scale_ == 0 ? time : std::min(time_scale_, time);
+      }
+    }
+  };
+  compare(size, 0.5, [&](int k) {
     double norm = 0;
     for (int i = 0; i < n_; ++i) {
-      const bool follows = follows_ && system_.massless()[i];
-      norm = std::max(
-          norm, std::abs(follows ? (k + 1) * in_[system_.layout().v() + i].c[k + 1] : acceleration_[i].c[k]));
+      const double a = acceleration_[i].c[k];
+      if (std::abs(a) > rounding(k, i)) norm = std::max(norm, a * work_.mass[i * n_ + i] * a);
     }
-    for (int i = 0; i < m_; ++i) norm = std::max(norm, std::abs(in_[system_.layout().z() + i].c[k + 1]));
-    // Loads that balance leave rounding, and its size tells nothing about time.
-    if (norm <= rounding_[k]) continue;
-    if (lowest < 0 || k == 0) {
-      lowest = k;
-      reference = std::max(reference, norm);
-    } else {
-      const double time = std::pow(reference / norm, 1.0 / (k - lowest));
-      time_scale_ = time_scale_ == 0 ? time : std::min(time_scale_, time);
-    }
+    return norm;
+  });
+  if (time_scale_ == 0) {
+    compare(0, 1, [&](int k) {
+      double norm = 0;
+      for (int i = 0; i < m_; ++i) {
+        const double rate = std::abs(in_[system_.layout().z() + i].c[k + 1]);
+        if (rate > rounding(k, n_ + i)) norm = std::max(norm, rate);
+      }
+      // Massless coordinates that follow their balance have no inertia either.
+      for (int i = 0; i < n_ && follows_; ++i) {
+        const double rate = std::abs((k + 1) * in_[system_.layout().v() + i].c[k + 1]);
+        if (system_.massless()[i] && rate > rounding(k, i)) norm = std::max(norm, rate);
+      }
+      return norm;
+    });
   }
   if (time_scale_ == 0 || !std::isfinite(time_scale_)) time_scale_ = 1;
 }

@@ -33,7 +33,7 @@ class MotionSeries {
 
   /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite; then order() is the
   /// last order that something has, infinite for some, 0 if there is none, and of what follows only surface() and state scales are to be asked.
-  /// `size`: of accelerations that count as large here, 0 if not known; the time scale is that in which they are reached.
+  /// `size`: m a² of accelerations that count as large here, 0 if not known; the time scale is that in which they are reached.
   /// `from_rest`: by tangential row, those that slip from rest, with the static coefficient as long as their decision lasts; may be empty.
   [[nodiscard]] bool compute(const Mode& mode, int order, double size = 0,
                              std::span<const std::uint8_t> from_rest = {});
@@ -63,8 +63,10 @@ class MotionSeries {
   void state(double later, double* y) const;
   /// A time in which the motion changes noticeably: coefficients are compared after multiplication with its powers.
   [[nodiscard]] double time_scale() const { return time_scale_; }
-  /// What rounding leaves in the coefficients of the accelerations, by order.
-  [[nodiscard]] double rounding(int order) const { return rounding_[order]; }
+  /// What rounding leaves in the coefficients of the acceleration of a coordinate, by order.
+  [[nodiscard]] double rounding(int order, int coordinate) const {
+    return rounding_[order * (n_ + m_) + coordinate];
+  }
 
  private:
   using Active = ReactionConditions::Row;
@@ -75,8 +77,8 @@ class MotionSeries {
   [[nodiscard]] bool hold_surfaces(int k, const Advance& advance);
   [[nodiscard]] bool follow_massless(int k);
   [[nodiscard]] bool balance_massless(int order, int first);
-  [[nodiscard]] double rounding_of_forces();
-  void find_time_scale(double size, int count);
+  void add_rounding_of_forces();
+  void find_time_scale(int order, double size);
   [[nodiscard]] expr::Series slip_coefficient(int relation, int tangent) const;
   [[nodiscard]] const expr::Series* row(const Active& a) const;
   [[nodiscard]] const expr::Series* column(const Active& a) const;
@@ -87,7 +89,7 @@ class MotionSeries {
   int n_, m_;
   int order_ = 0;
   double time_scale_ = 1;
-  std::array<double, expr::kTaylorOrder + 1> rounding_{};  ///< of the accelerations, by order
+  std::vector<double> rounding_;  ///< of the accelerations and of the rates of states, by order
   Mode mode_;
   std::span<const std::uint8_t> from_rest_;
   std::vector<Active> active_;

@@ -66,7 +66,7 @@ TEST_P(SameBits, InOtherUnits) {
 }
 
 // Where each once had other bits: squares below the range of numbers; pivots compared across units; the size of what has never moved taken from a component of
-// another unit; impulses of a torque compared with those of a force; a surface of time that is zero, over a time of many units.
+// another unit; impulses of a torque compared with those of a force; a time scale of accelerations of both; a surface of time that is zero, over a time of many units.
 INSTANTIATE_TEST_SUITE_P(, SameBits,
                          testing::Values(Case{"PulseFromRest", R"toml(
 [coordinates]
@@ -152,6 +152,22 @@ friction = 0.1
 until = @(3,0,0,1)
 )toml",
                                               2},
+                                         Case{"SlideLeftWhereTwoUnitsMove", R"toml(
+[coordinates]
+x = 0
+th = 0
+[energy]
+kinetic = "@(0.5,2,1,0)*th'^2 + @(0.5,0,1,0)*((x' + @(0.7,1,0,0)*th'*cos(th))^2 + (@(0.7,1,0,0)*th'*sin(th))^2)"
+potential = "@(10,2,1,-2)*th"
+[[friction]]
+name = "j"
+slip = "x'"
+normal = @(10,1,1,-2)
+law = "if(@(1,1,0,-1) < x', 1, 0.2)"
+[run]
+until = @(2.1,0,0,1)
+)toml",
+                                              1},
                                          Case{"LoadThatIsNeverThere", R"toml(
 [coordinates]
 x = { start = @(1,1,0,0), velocity = @(1.5,1,0,-1) }
