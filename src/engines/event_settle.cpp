@@ -26,7 +26,11 @@ bool EventEngine::Run::gaps_continue() {
     double after = 0;
     double rate = 0;
     double slack = options_.tolerance * guards_.gap_scale(r);
-    for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = reference_.side[k];
+    // At the knots of bump and of cubic tables only the form of the formula changes.
+    for (int k = 0; k < layout_.switches; ++k) {
+      const bool smooth = system_.switches()[k].kind == expr::SwitchKind::smooth;
+      work_.in[layout_.side() + k] = smooth ? mode_.side[k] : reference_.side[k];
+    }
     system_.gap(work_, r, before, rate);
     slack += 8 * rounding_of(relation.gap);
     for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode_.side[k];
