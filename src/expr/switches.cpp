@@ -303,10 +303,7 @@ Node Graph::bump(Node s, std::string_view place) {
   if (data_->is_constant(s)) {
     return value;
   }
-  // The ends are where s (1 − s) = 1/256 and the value is 2^-362: beside the pulse that is nothing, and its squares and products are still numbers. Further
-  // out they lose their digits to the end of the range, and how many is a question of the units.
-  constexpr double kEnd = 0.003921629175389264;  // (1 − √(63/64))/2
-  const SwitchId id = data_->find_levels(s, {kEnd, 1 - kEnd}, false, SwitchKind::smooth, place);
+  const SwitchId id = data_->find_levels(s, {0.0, 1.0}, false, SwitchKind::smooth, place);
   within = data_->lookup(data_->level_side(id), data_->add_list({0.0, 1.0, 0.0}));
   const Node made = select(within, value, constant(0));
   data_->write_as(made, "bump", {s});
