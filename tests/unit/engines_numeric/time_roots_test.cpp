@@ -159,6 +159,17 @@ TEST(TimeRoots, AJumpThroughZeroIsACrossing) {
   EXPECT_EQ(root.direction, 1);
 }
 
+// Zero for a long time, then below: rounded outwards, zero has the least number for its value and for its rate.
+TEST(TimeRoots, AFunctionThatIsZeroForLongCostsLittle) {
+  constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+  constexpr double kBegin = 1e7;
+  auto f = [](double t) { return t < kBegin ? 0.0 : kBegin - t; };
+  auto enclose = [&](double t0, double t1) {
+    return TimeEnclosure{{f(t1) - kLeast, f(t0) + kLeast}, {t1 < kBegin ? -kLeast : -1.0, kLeast}};
+  };
+  EXPECT_EQ(next_time_root(f, enclose, 0, 1e9, {.max_pieces = 1000}).kind, TimeRootKind::none);
+}
+
 TEST(TimeRoots, SaysSoWhenItsWorkIsLimited) {
   Wave wave{1e5, 0, 0.99};
   const TimeRoot root = next_time_root(wave, wave, 1e-4, 1, {.max_pieces = 3});
