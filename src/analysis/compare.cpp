@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "judder/analysis/estimate.hpp"
 #include "judder/core/number.hpp"
@@ -15,6 +16,18 @@ using simulate::MemorySink;
 void drop_grazes(MemorySink& sink) {
   std::erase_if(sink.events,
                 [](const engines::Event& event) { return event.kind == engines::EventKind::graze; });
+}
+
+/// Largest difference of a coordinate, velocity or state, divided by the range of its column.
+double error_of(const model::System& system, const RunDifference& apart) {
+  double error = 0;
+  const auto own = static_cast<std::size_t>(system.layout().integrated());
+  for (std::size_t c = 0; c < std::min(own, apart.columns.size()); ++c) {
+    const ColumnDifference& column = apart.columns[c];
+    if (column.largest > 0)
+      error = std::max(error, column.range > 0 ? column.largest / column.range : INFINITY);
+  }
+  return error;
 }
 
 CompareRow run_row(const model::System& system, const engines::EngineOptions& options, int repeats,
@@ -42,17 +55,16 @@ CompareRow run_row(const model::System& system, const engines::EngineOptions& op
   row.agreeing = apart.events;
   row.events_agree = apart.events_agree;
   row.time_error = apart.largest_time;
-  const auto own = static_cast<std::size_t>(system.layout().integrated());
-  for (std::size_t c = 0; c < std::min(own, apart.columns.size()); ++c) {
-    const ColumnDifference& column = apart.columns[c];
-    if (column.largest > 0)
-      row.error = std::max(row.error, column.range > 0 ? column.largest / column.range : INFINITY);
-  }
+  row.error = error_of(system, apart);
   row.steps = result.steps;
   row.evaluations = result.evaluations;
   row.windows = result.windows;
   return row;
 }
+
+constexpr double kTightest = 1e-14;  // the least tolerance that a run takes
+constexpr double kMargin = 10;       // by which an error must exceed that of the reference to tell an order
+constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();  // no run is better than this
 
 }  // namespace
 
@@ -64,14 +76,36 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
   const bool exact = engine == "exact";
   if (!exact) {
     for (const double tolerance : options.tolerances) best.tolerance = std::min(best.tolerance, tolerance);
-    best.tolerance = std::max(best.tolerance / 10, 1e-14);
+    best.tolerance = std::max(best.tolerance / 10, kTightest);
   }
   best.step = 0;
-  out.reference = exact ? engine : engine + ", tolerance " + to_text(best.tolerance);
   MemorySink reference(system);
-  out.reference_status = simulate::run(system, engine, best, reference).status;
-  drop_grazes(reference);
+  const auto follow = [&](double allowed, MemorySink& sink) {
+    engines::EngineOptions own = best;
+    own.tolerance = allowed;
+    sink.clear();
+    const Status status = simulate::run(system, engine, own, sink).status;
+    drop_grazes(sink);
+    return status;
+  };
+  // Rounding may keep a run from its end at the tightest tolerances; the next one is tried then.
+  double tightness = exact || options.steps.empty() ? best.tolerance : kTightest;
+  out.reference_status = follow(tightness, reference);
+  while (!out.reference_status.ok() && out.reference_status.reason != Reason::interrupted &&
+         tightness < best.tolerance) {
+    tightness = std::min(10 * tightness, best.tolerance);
+    out.reference_status = follow(tightness, reference);
+  }
+  out.reference = exact ? engine : engine + ", tolerance " + to_text(tightness);
   out.reference_events = reference.events.size();
+  out.reference_error = kRounding;
+  if (!exact) {
+    MemorySink coarser(system);
+    static_cast<void>(follow(10 * tightness, coarser));
+    // The error goes with the tolerance, so that of the reference is a tenth of the difference; the whole of it is on the safe side.
+    out.reference_error =
+        std::max(out.reference_error, error_of(system, difference(system, reference, coarser)));
+  }
 
   for (const std::string& asked : options.engines) {
     const auto add = [&](const engines::EngineOptions& own, CompareRow row) -> const CompareRow& {
@@ -94,10 +128,16 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
     std::optional<std::pair<double, double>> before;  // step and error
     for (const double step : options.steps) {
       own.step = step;
-      const double error = add(own, {.engine = asked, .step = step}).error;
-      if (before && before->second > 0 && error > 0 && before->first != step)
-        out.rows.back().order = std::log(before->second / error) / std::log(before->first / step);
-      before = {step, error};
+      const CompareRow& row = add(own, {.engine = asked, .step = step});
+      if (!row.ran) continue;
+      if (before && before->first != step) {
+        const double least = kMargin * out.reference_error;
+        if (before->second > least && row.error > least)
+          out.rows.back().order = std::log(before->second / row.error) / std::log(before->first / step);
+        else
+          out.rows.back().order_unknown = true;
+      }
+      before = {step, row.error};
     }
   }
   return out;

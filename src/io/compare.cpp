@@ -1,5 +1,6 @@
 #include "judder/io/compare.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/json_values.hpp"
@@ -73,7 +74,13 @@ std::string compare_text(const CompareReport& report) {
   }
   table.drop_empty_columns();
   std::string out = table.text() + "\nreference: " + report.comparison.reference + ", " +
-                    std::to_string(report.comparison.reference_events) + " events\n";
+                    std::to_string(report.comparison.reference_events) + " events";
+  if (report.comparison.reference != "exact")
+    out += ", error at most about " + to_text(report.comparison.reference_error, 2);
+  out += "\n";
+  if (std::any_of(report.comparison.rows.begin(), report.comparison.rows.end(),
+                  [](const CompareRow& row) { return row.order_unknown; }))
+    out += "no order is given where the error is less than ten times that of the reference\n";
   const Status& status = report.comparison.reference_status;
   if (!status.ok())
     out += "the reference ended at t = " + to_text(status.time, 9) + ", " + name(status.reason) + ": " +
@@ -119,6 +126,7 @@ std::string compare_json(const CompareReport& report) {
   return json_text({{"model", report.model.file.name},
                     {"reference", report.comparison.reference},
                     {"reference_events", report.comparison.reference_events},
+                    {"reference_error", json_number(report.comparison.reference_error)},
                     {"rows", rows}});
 }
 

@@ -1,11 +1,14 @@
 // The same model by several engines: how far each is from the reference, and what it costs.
 //
-// The reference is the exact engine where it applies, otherwise the event-driven engine with a tenth of the tightest tolerance asked for. The
-// exact engine runs once: it has neither tolerance nor step. Others run once per tolerance and once per step.
+// The reference is the exact engine where it applies, otherwise the event-driven engine: with a tenth of the tightest tolerance asked for, and where steps are
+// asked for with the tightest tolerance at which it reaches the end, because a short step of a method of order eight is better than most tolerances. A second
+// run of the reference at ten times its tolerance tells its own error. The exact engine runs once: it has neither tolerance nor step. Others run once per
+// tolerance and once per step.
 //
 //     error        largest |x − x_ref| of a coordinate, velocity or state at a sample, divided by the range of that column
 //     time error   largest |t − t_ref| of an event, over the events that agree in kind and place with those of the reference
-//     order        log(e₁/e₂)/log(h₁/h₂) between successive steps of one engine
+//     order        log(e₁/e₂)/log(h₁/h₂) between successive steps of one engine; left out where an error is less than ten times that of the reference,
+//                  because it then tells as much about the reference as about the step
 //
 // Touches without consequence (`graze`) are left out of the comparison: engines see them down to different depths.
 #pragma once
@@ -35,6 +38,8 @@ struct CompareRow {
   bool events_agree = false;
   double error = 0, time_error = 0;
   std::optional<double> order{};
+  bool order_unknown =
+      false;  ///< there is a step before this one, and the reference is not good enough to tell the order
   long steps = 0, evaluations = 0, windows = 0;
   double seconds = 0;
 };
@@ -43,6 +48,7 @@ struct Comparison {
   std::string reference;  ///< "exact", or "event, tolerance 1e-10"
   Status reference_status;
   std::size_t reference_events = 0;
+  double reference_error = 0;  ///< estimate, measured as `error` of a row; at least rounding
   std::vector<CompareRow> rows;
 };
 

@@ -43,10 +43,10 @@ TEST(Compare, TheExactEngineHasOneRowAlsoWhenItWasChosenByAuto) {
   EXPECT_GT(by_tolerance.rows[0].error, by_tolerance.rows[1].error);
 
   options.tolerances.clear();
-  options.steps = {0.2, 0.1};
+  options.steps = {0.8, 0.4};
   const Comparison by_step = compare(model.system, model.options, options);
   EXPECT_EQ(rows(by_step),
-            (std::vector<std::string>{"event step 0.2", "event step 0.1", "exact", "auto: exact"}));
+            (std::vector<std::string>{"event step 0.8", "event step 0.4", "exact", "auto: exact"}));
   EXPECT_FALSE(by_step.rows[0].order);
   ASSERT_TRUE(by_step.rows[1].order);
   EXPECT_NEAR(*by_step.rows[1].order, std::log2(by_step.rows[0].error / by_step.rows[1].error), 1e-12);
@@ -63,6 +63,29 @@ TEST(Compare, WhereTheExactEngineDoesNotApplyAutoIsComparedAsTheEventEngine) {
   EXPECT_TRUE(comparison.rows[0].ran);
   EXPECT_FALSE(comparison.rows[1].ran);
   EXPECT_NE(comparison.rows[1].problem.find("not linear"), std::string::npos) << comparison.rows[1].problem;
+}
+
+// A step of order eight is soon better than the tolerance of the run: the reference must be better still, and no order is said where it is not.
+TEST(Compare, TheReferenceIsBetterThanTheStepsOrNoOrderIsGiven) {
+  const TestModel model = gallery_model("order-test");
+  CompareOptions options;
+  options.repeats = 1;
+  options.engines = {"event"};
+  options.steps = {0.1, 0.05, 0.025, 0.0125, 0.00625};
+  const Comparison comparison = compare(model.system, model.options, options);
+  EXPECT_TRUE(comparison.reference_status.ok());
+  EXPECT_GT(comparison.reference_error, 0);
+  EXPECT_LT(comparison.reference_error, 1e-12);
+  ASSERT_EQ(comparison.rows.size(), 5U);
+  for (const std::size_t i : {1U, 2U}) {
+    ASSERT_TRUE(comparison.rows[i].order) << i;
+    EXPECT_NEAR(*comparison.rows[i].order, 8, 0.5) << i;
+  }
+  EXPECT_FALSE(comparison.rows[0].order_unknown) << "there is no step before it";
+  for (const std::size_t i : {3U, 4U}) {
+    EXPECT_FALSE(comparison.rows[i].order) << "the error is that of rounding";
+    EXPECT_TRUE(comparison.rows[i].order_unknown);
+  }
 }
 
 }  // namespace
