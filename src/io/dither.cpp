@@ -60,6 +60,39 @@ bool complete_axis(DitherAxis& axis, const DitherReport& report, const DitherAxi
   return true;
 }
 
+/// Jumps of `function`, whose values at the rows are known: between two rows with a large difference the half with the larger part of it is taken again
+/// and again. A slope loses half of the difference each time, a jump keeps it.
+template <class Function>
+std::vector<DitherReport::Jump> jumps_of(const std::vector<DitherReport::Row>& rows,
+                                         double DitherReport::Row::*column, const Function& function) {
+  std::vector<DitherReport::Jump> jumps;
+  if (rows.size() < 2) return jumps;
+  double least = INFINITY, greatest = -INFINITY;
+  for (const DitherReport::Row& row : rows) {
+    least = std::min(least, row.*column);
+    greatest = std::max(greatest, row.*column);
+  }
+  constexpr double kLarge = 0.01;   // of the range of the column
+  constexpr double kKept = 0.5;     // of the difference
+  constexpr double kNarrow = 1e-9;  // of the range of the slip
+  const double width = kNarrow * std::abs(rows.back().slip - rows.front().slip);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    double left = rows[i - 1].slip, right = rows[i].slip;
+    double before = rows[i - 1].*column, after = rows[i].*column;
+    const double whole = std::abs(after - before);
+    if (!(whole > kLarge * (greatest - least))) continue;
+    while (std::abs(right - left) > width && std::abs(after - before) > kKept * whole) {
+      const double middle = left + (right - left) / 2;
+      const double there = function(middle);
+      const bool first = std::abs(there - before) > std::abs(after - there);
+      (first ? right : left) = middle;
+      (first ? after : before) = there;
+    }
+    if (std::abs(after - before) > kKept * whole) jumps.push_back({i, left, before, after});
+  }
+  return jumps;
+}
+
 DitherReport::Map make_map(const DitherRequest& request, const DitherReport& report, const DitherAxis& x,
                            const DitherAxis& y) {
   DitherReport::Map map{x, y, {}, {}, {}};
@@ -86,6 +119,9 @@ DitherReport::Map make_map(const DitherRequest& request, const DitherReport& rep
         if (study) curve.emplace(study->system, study->relation);
       }
       if (!study) continue;
+      map.amplitude_varies = map.amplitude_varies || study->dither.amplitude != report.dither.amplitude;
+      map.frequency_varies = map.frequency_varies || (study->dither.amplitude > 0 &&
+                                                      study->dither.frequency != report.dither.frequency);
       const double speed = by_speed ? value(inner, b) : *report.speed;
       const auto place = static_cast<std::size_t>(speed_is_x ? b * y.count + a : a * y.count + b);
       map.growth[place] = growth(*study, *curve, speed);
@@ -182,6 +218,14 @@ DitherReport dither_model(const DitherRequest& request) {
     row.held = analysis::held_mean(curve, study->dither, v, 2000);
     report.curve.push_back(row);
   }
+  report.resistance_jumps = jumps_of(report.curve, &DitherReport::Row::resistance, [&](double v) {
+    return analysis::averaged(curve, study->dither, v).resistance;
+  });
+  report.undithered_jumps = jumps_of(report.curve, &DitherReport::Row::undithered, [&](double v) {
+    return model::steady_resistance(curve.type(), curve.at(v), v);
+  });
+  report.still_jumps = jumps_of(report.curve, &DitherReport::Row::still,
+                                [&](double v) { return analysis::memoryless_mean(curve, study->dither, v); });
   report.slope_at_rest = analysis::averaged(curve, study->dither, 0).slope;
   const double low = std::max(*speeds.from, 1e-6 * *speeds.to);
   constexpr int kFallingPoints = 4000, kUnstablePoints = 1000;

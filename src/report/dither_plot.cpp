@@ -11,17 +11,29 @@ namespace {
 
 using Report = io::DitherReport;
 
-std::string words(const Report& report) {
-  if (report.dither.wave == analysis::Wave::none) return report.law + ", " + report.friction + ", no dither";
-  return report.law + ", " + report.friction + ", " + analysis::name(report.dither.wave) +
-         " dither, amplitude " + to_text(report.dither.amplitude, 4) + ", frequency " +
-         to_text(report.dither.frequency, 4);
+/// `amplitude`, `frequency`: whether the figure has one of each.
+std::string words(const Report& report, bool amplitude = true, bool frequency = true) {
+  const std::string law = report.law + ", " + report.friction;
+  if (report.dither.wave == analysis::Wave::none) return amplitude ? law + ", no dither" : law;
+  return law + ", " + analysis::name(report.dither.wave) + " dither" +
+         (amplitude ? ", amplitude " + to_text(report.dither.amplitude, 4) : "") +
+         (frequency ? ", frequency " + to_text(report.dither.frequency, 4) : "");
 }
 
-Series curve_of(const Report& report, const char* label, double Report::Row::*value) {
+Series curve_of(const Report& report, const char* label, double Report::Row::*value,
+                const std::vector<Report::Jump>& jumps) {
   Series out;
   out.label = label;
-  for (const Report::Row& row : report.curve) {
+  auto jump = jumps.begin();
+  for (std::size_t i = 0; i < report.curve.size(); ++i) {
+    const Report::Row& row = report.curve[i];
+    // The two sides of a jump stand between the rows around it.
+    if (jump != jumps.end() && jump->row == i) {
+      out.x.insert(out.x.end(), {jump->slip, jump->slip});
+      out.y.insert(out.y.end(), {jump->before, jump->after});
+      out.jumps.push_back(out.x.size() - 1);
+      ++jump;
+    }
     out.x.push_back(row.slip);
     out.y.push_back(row.*value);
   }
@@ -38,14 +50,15 @@ Figure dither_figure(const Report& report) {
   panel.x.label = "slow slip velocity";
   panel.y.label = "mean resistance";
   panel.height = 320;
-  panel.series.push_back(curve_of(report, "averaged", &Report::Row::resistance));
+  panel.series.push_back(curve_of(report, "averaged", &Report::Row::resistance, report.resistance_jumps));
   panel.series.back().width = 2.2;
-  panel.series.push_back(curve_of(report, "without dither", &Report::Row::undithered));
+  panel.series.push_back(
+      curve_of(report, "without dither", &Report::Row::undithered, report.undithered_jumps));
   panel.series.back().stroke = Stroke::dashed;
-  panel.series.push_back(curve_of(report, "without memory", &Report::Row::still));
+  panel.series.push_back(curve_of(report, "without memory", &Report::Row::still, report.still_jumps));
   panel.series.back().stroke = Stroke::dotted;
   if (report.dither.wave != analysis::Wave::none) {
-    Series held = curve_of(report, "at its frequency", &Report::Row::held);
+    Series held = curve_of(report, "at its frequency", &Report::Row::held, {});
     Series points;
     points.label = held.label;
     for (std::size_t i = 0; i < held.x.size(); i += 5) {
@@ -54,6 +67,7 @@ Figure dither_figure(const Report& report) {
     }
     points.stroke = Stroke::none;
     points.symbol = Symbol::circle;
+    points.radius = 2.4;
     panel.series.push_back(points);
   }
   if (report.run) {
@@ -91,7 +105,7 @@ Figure dither_map_figure(const Report& report) {
   const Report::Map& map = *report.map;
   Figure figure;
   figure.title = report.model.compiled.title;
-  figure.subtitle = words(report);
+  figure.subtitle = words(report, !map.amplitude_varies, !map.frequency_varies);
   if (report.map->x.name != "speed" && report.map->y.name != "speed" && report.speed)
     figure.subtitle += ", slip " + to_text(*report.speed, 4);
   Panel panel;

@@ -69,6 +69,19 @@ Series path_of(const Impacts& impacts, const LawImpact& law, std::size_t contact
   return series;
 }
 
+/// Laws that end at one place are drawn around each other, the first the widest, so that none is covered.
+void widen(std::vector<Series>& ends, const Box& box) {
+  constexpr double kRadius = 3.2, kWider = 2.8, kNear = 0.02;  // of the size of the panel
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    ends[i].radius = kRadius;
+    for (std::size_t j = i + 1; j < ends.size(); ++j) {
+      if (std::abs(ends[i].x[0] - ends[j].x[0]) < kNear * (box.right - box.left) / 2 &&
+          std::abs(ends[i].y[0] - ends[j].y[0]) < kNear * (box.high - box.low))
+        ends[i].radius += kWider;
+    }
+  }
+}
+
 constexpr std::array<Symbol, 4> kEnds = {Symbol::square, Symbol::diamond, Symbol::disc, Symbol::triangle_up};
 constexpr int kPathColour = 0;
 
@@ -151,6 +164,7 @@ std::optional<Figure> impact_figure(const Impacts& impacts, const std::string& t
       if (!compression.x.empty()) panel.series.push_back(std::move(compression));
     }
     for (Series& path : paths) panel.series.push_back(std::move(path));
+    widen(ends, box);
     for (Series& end : ends) panel.series.push_back(std::move(end));
     figure.panels.push_back(std::move(panel));
   }

@@ -8,7 +8,6 @@
 namespace judder::report {
 namespace {
 
-constexpr double kEdge = 14;   // free space around everything
 constexpr double kGap = 14;    // between panels, and between entries of a legend
 constexpr double kBelow = 38;  // tick labels and name of the abscissa
 constexpr double kPixelsPerXTick = 90;
@@ -89,6 +88,7 @@ double place_legend(const Panel& panel, PanelLayout& out, double base) {
     const double sample = item.kind == LegendItem::Kind::series ? kSample + 5
                           : item.kind == LegendItem::Kind::mark ? 12
                                                                 : 0;
+    item.text = fitted(item.text, kTextSize, out.right - out.left - sample);
     const double width = sample + text_width(item.text, kTextSize);
     if (x > out.left && x + width > out.right - reserved) {
       x = out.left;

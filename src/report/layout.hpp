@@ -9,6 +9,7 @@
 
 namespace judder::report {
 
+inline constexpr double kEdge = 14;  // free space around everything
 inline constexpr double kTitleSize = 15;
 inline constexpr double kTextSize = 12;
 inline constexpr double kSmallSize = 10.5;

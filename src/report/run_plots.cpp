@@ -43,6 +43,11 @@ constexpr std::array<KindOfEvent, 14> kKinds = {{{"impact", Symbol::triangle_dow
                                                  {"graze", Symbol::cross},
                                                  {"watch", Symbol::diamond}}};
 
+// Of the runs in a panel where colours tell columns apart.
+constexpr std::array<Stroke, 6> kStrokes = {Stroke::solid,       Stroke::dashed,
+                                            Stroke::dotted,      Stroke::dash_dotted,
+                                            Stroke::long_dashed, Stroke::dash_dot_dotted};
+
 // At these velocities jump.
 constexpr std::array<std::string_view, 4> kJumps = {"impact", "tangential-impact", "accumulation",
                                                     "painleve"};
@@ -213,7 +218,7 @@ class Builder {
     return nullptr;
   }
 
-  // Colours tell runs apart if there is one column, else columns; then dashes tell runs apart.
+  // Colours tell runs apart if there is one column, else columns; then dashes tell runs apart, and where these are used up the next colours.
   [[nodiscard]] Panel panel(const std::string& abscissa, const std::vector<std::string>& ordinates,
                             double height) const {
     Panel out;
@@ -231,8 +236,8 @@ class Builder {
         series.x = x->numbers;
         series.y = y->numbers;
         series.jumps = jumps_[r];
-        series.colour = static_cast<int>(one_column ? r : c);
-        if (!one_column && r > 0) series.stroke = r % 2 == 1 ? Stroke::dashed : Stroke::dotted;
+        series.colour = static_cast<int>(one_column ? r : c + r / kStrokes.size() * ordinates.size());
+        if (!one_column) series.stroke = kStrokes[r % kStrokes.size()];
         if (runs_.size() > 1 && one_column) series.label = runs_[r].name;
         if (runs_.size() > 1 && !one_column) series.label = ordinates[c] + " (" + runs_[r].name + ")";
         if (runs_.size() == 1 && !one_column) series.label = ordinates[c];

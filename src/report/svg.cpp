@@ -25,8 +25,10 @@ constexpr std::string_view kFont = "Helvetica, Arial, 'Liberation Sans', 'DejaVu
 constexpr std::array<std::string_view, 7> kPalette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                       "#E69F00", "#56B4E9", "#000000"};
 
+constexpr std::string_view kTint = "0.12";  // of filled regions, in the panel and in the legend
 constexpr std::size_t kMostHairlines = 60;  // beyond this they would be a grey wash
 constexpr std::size_t kLongestTitle = 200;
+constexpr double kLargestSample = 5;    // radius of a symbol in a legend
 constexpr std::size_t kMostTips = 400;  // beyond this nobody points at a single mark
 
 std::string colour_of(int number) {
@@ -36,6 +38,9 @@ std::string colour_of(int number) {
 std::string dashes_of(const Series& series, int colour) {
   if (series.stroke == Stroke::dashed) return "7 3";
   if (series.stroke == Stroke::dotted) return "1.5 2.5";
+  if (series.stroke == Stroke::dash_dotted) return "7 2.5 1.5 2.5";
+  if (series.stroke == Stroke::long_dashed) return "13 4";
+  if (series.stroke == Stroke::dash_dot_dotted) return "10 2.5 1.5 2.5 1.5 2.5";
   // Colours repeat after seven: the next round is told apart by its dashes.
   const auto round = static_cast<std::size_t>(colour) / kPalette.size();
   return round == 0 ? "" : round % 2 == 1 ? "7 3" : "3 2";
@@ -179,7 +184,8 @@ class PanelDrawing {
     if (layout_.labels_below) {
       const double base = layout_.bottom + kTickLength + 29;
       if (!panel_.x.label.empty()) {
-        svg_.text(0.5 * (layout_.left + layout_.right), base, panel_.x.label, kTextSize, "middle", kInk);
+        svg_.text(0.5 * (layout_.left + layout_.right), base,
+                  fitted(panel_.x.label, kTextSize, layout_.right - layout_.left), kTextSize, "middle", kInk);
       }
       factor(layout_.x_ticks, layout_.right, base);
     }
@@ -194,7 +200,18 @@ class PanelDrawing {
       if (item.kind == LegendItem::Kind::series) {
         const Series& series = panel_.series[item.index];
         const int colour = layout_.colours[item.index];
-        if (series.stroke != Stroke::none) {
+        if (series.filled) {
+          svg_.leaf("rect", {{"class", "swatch"},
+                             {"x", pixels(x)},
+                             {"y", pixels(middle - 5)},
+                             {"width", pixels(kSample)},
+                             {"height", "10"},
+                             {"fill", colour_of(colour)},
+                             {"fill-opacity", std::string(kTint)},
+                             {"stroke", colour_of(colour)},
+                             {"stroke-width", "0.5"},
+                             {"stroke-dasharray", dashes_of(series, colour)}});
+        } else if (series.stroke != Stroke::none) {
           svg_.leaf("line", {{"x1", pixels(x)},
                              {"y1", pixels(middle)},
                              {"x2", pixels(x + kSample)},
@@ -204,7 +221,8 @@ class PanelDrawing {
                              {"stroke-dasharray", dashes_of(series, colour)}});
         }
         if (series.symbol != Symbol::none)
-          symbol(series.symbol, {x + 0.5 * kSample, middle}, 3, colour_of(colour), {});
+          symbol(series.symbol, {x + 0.5 * kSample, middle}, std::min(series.radius, kLargestSample),
+                 colour_of(colour), {});
         x += kSample + 5;
       } else if (item.kind == LegendItem::Kind::mark) {
         symbol(panel_.mark_kinds[item.index].symbol, {x + 4, middle}, 3.6, std::string(kInk), {});
@@ -376,7 +394,7 @@ class PanelDrawing {
     svg_.leaf(series.filled ? "polygon" : "polyline",
               {{"points", text},
                {"fill", series.filled ? colour_of(colour) : "none"},
-               {"fill-opacity", series.filled ? "0.12" : ""},
+               {"fill-opacity", series.filled ? std::string(kTint) : ""},
                {"stroke", series.stroke == Stroke::none ? "none" : colour_of(colour)},
                {"stroke-width", pixels(series.width)},
                {"stroke-dasharray", dashes_of(series, colour)},
@@ -392,8 +410,7 @@ class PanelDrawing {
     for (const std::vector<Point>& piece : pieces) {
       for (const Point& at : piece) {
         const auto cell = std::pair(static_cast<int>(at.x * 2), static_cast<int>(at.y * 2));
-        if (taken.insert(cell).second)
-          path += outline(series.symbol, at, series.stroke == Stroke::none ? 2.4 : 3, open);
+        if (taken.insert(cell).second) path += outline(series.symbol, at, series.radius, open);
       }
     }
     if (path.empty()) return;
@@ -430,12 +447,16 @@ std::string to_svg(const Figure& figure) {
                    {"font-family", std::string(kFont)}});
   if (!figure.title.empty()) svg.title(printable_name(figure.title, kLongestTitle));
   svg.leaf("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
-  double base = 14 + kTitleSize - 3;
+  double base = kEdge + kTitleSize - 3;
   if (!figure.title.empty()) {
-    svg.text(14, base, figure.title, kTitleSize, "start", kInk, true);
+    svg.text(kEdge, base, fitted(figure.title, 1.07 * kTitleSize, layout.width - 2 * kEdge), kTitleSize,
+             "start", kInk,
+             true);  // bold letters are wider
     base += kTextSize + 6;
   }
-  if (!figure.subtitle.empty()) svg.text(14, base, figure.subtitle, kTextSize, "start", kQuiet);
+  if (!figure.subtitle.empty())
+    svg.text(kEdge, base, fitted(figure.subtitle, kTextSize, layout.width - 2 * kEdge), kTextSize, "start",
+             kQuiet);
   for (std::size_t i = 0; i < figure.panels.size(); ++i)
     PanelDrawing(svg, figure.panels[i], layout.panels[i]).draw();
   svg.close("svg");

@@ -100,6 +100,25 @@ double text_width(std::string_view text, double font_size) {
   return width * font_size;
 }
 
+std::string fitted(std::string_view text, double font_size, double width) {
+  // As it will be shown: control characters are written out, and are longer then.
+  const std::string shown = printable_name(text, kLongestLine);
+  if (text_width(shown, font_size) <= width) return shown;
+  constexpr std::string_view kEllipsis = "…";
+  std::string_view rest = shown;
+  std::string out;
+  double room = width - text_width(kEllipsis, font_size);
+  while (!rest.empty()) {
+    const std::size_t length = std::max<std::size_t>(1, character_length(rest));
+    room -= text_width(rest.substr(0, length), font_size);
+    if (room < 0) break;
+    out += rest.substr(0, length);
+    rest.remove_prefix(length);
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out + std::string(kEllipsis);
+}
+
 void SvgWriter::begin(std::string_view element, Attributes attributes) {
   out_ += '<';
   out_ += element;

@@ -18,6 +18,9 @@ namespace judder::report {
 /// Width of a line of text in a common sans-serif font, in pixels; an estimate on the safe side.
 [[nodiscard]] double text_width(std::string_view text, double font_size);
 
+/// The text, or as much of it as `width` pixels hold with an ellipsis behind it.
+[[nodiscard]] std::string fitted(std::string_view text, double font_size, double width);
+
 /// Appends elements to one string. Attribute values are escaped here, nowhere else.
 class SvgWriter {
  public:

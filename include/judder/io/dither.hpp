@@ -65,6 +65,12 @@ struct DitherReport {
     double held = 0;        ///< at the frequency of the dither
   };
   std::vector<Row> curve;
+  /// Where a column of the curve jumps between two rows, and the values on both sides.
+  struct Jump {
+    std::size_t row = 0;  ///< the one behind it
+    double slip = 0, before = 0, after = 0;
+  };
+  std::vector<Jump> resistance_jumps, undithered_jumps, still_jumps;
   double slope_at_rest = 0;
   std::vector<std::pair<double, double>> falling;   ///< slip speeds where the resistance falls
   std::vector<std::pair<double, double>> unstable;  ///< slip speeds where steady sliding is unstable
@@ -76,6 +82,7 @@ struct DitherReport {
     DitherAxis x, y;
     std::vector<double> xs, ys;
     std::vector<double> growth;  ///< largest real part; row-major, x slow; NaN: the model could not be made
+    bool amplitude_varies = false, frequency_varies = false;  ///< of the dither, with the axes
   };
   std::optional<Map> map;
   std::optional<analysis::FilteredRun> run;

@@ -15,7 +15,7 @@
 
 namespace judder::report {
 
-enum class Stroke { solid, dashed, dotted, none };
+enum class Stroke { solid, dashed, dotted, dash_dotted, long_dashed, dash_dot_dotted, none };
 
 enum class Symbol { none, circle, disc, square, diamond, triangle_up, triangle_down, cross, plus, bar };
 
@@ -28,6 +28,7 @@ struct Series {
   std::optional<int> colour{};       ///< number of a colour of the palette, from 0; absent: the next one
   Stroke stroke = Stroke::solid;     ///< `none` with a symbol: only points
   Symbol symbol = Symbol::none;      ///< at every point
+  double radius = 3;                 ///< of the symbol, in pixels
   double width = 1.5;                ///< of the line, in pixels
   bool filled = false;  ///< the closed region inside the points, lightly tinted (a friction cone)
 };

@@ -55,6 +55,16 @@ TEST(ImpactFigure, DrawsPathConeAndLinesOfOneContact) {
   EXPECT_TRUE(XmlReader::read(to_svg(*figure)).has_value());
 }
 
+// Moreau's and Newton's law end at one place here, Poisson's and Stronge's at others.
+TEST(ImpactFigure, EndsAtOnePlaceAreDrawnAroundEachOther) {
+  const analysis::Impacts found = analysis::impacts(gallery_model("rod-impact", {"T22"}, {{"e", 1}}).system);
+  const auto figure = impact_figure(found, "");
+  ASSERT_TRUE(figure.has_value());
+  const Panel& panel = figure->panels.front();
+  EXPECT_GT(series(panel, "moreau")->radius, 1.5 * series(panel, "newton")->radius);
+  EXPECT_EQ(series(panel, "poisson")->radius, series(panel, "newton")->radius);
+}
+
 TEST(ImpactFigure, OfATangentialImpactStartsOnTheLineOfCompression) {
   const analysis::Impacts found = analysis::impacts(gallery_model("painleve-rod").system);
   const auto figure = impact_figure(found, "");

@@ -99,8 +99,24 @@ TEST(DitherPlot, DrawsCurvesAndTheMap) {
   const Figure curves = dither_figure(report);
   ASSERT_GE(curves.panels[0].series.size(), 4U);
   EXPECT_EQ(curves.panels[0].series[0].x.size(), 21U);
+  EXPECT_TRUE(curves.panels[0].series[0].jumps.empty());
+  // Without dither friction jumps to its limit at rest (1.5) at once, without memory at the speed of the dither; between are no slopes.
+  for (const auto& [line, at, size] : {std::tuple(1U, 0.0, 1.5), std::tuple(2U, 0.5, 1.5)}) {
+    const Series& series = curves.panels[0].series[line];
+    ASSERT_FALSE(series.jumps.empty()) << series.label;
+    double height = 0;  // in two parts where a row stands in the middle of it
+    for (const std::size_t i : series.jumps) {
+      EXPECT_EQ(series.x[i], series.x[i - 1]);
+      EXPECT_NEAR(series.x[i], at, 1e-6);
+      height += series.y[i] - series.y[i - 1];
+    }
+    EXPECT_NEAR(height, size, 1e-3) << series.label;
+  }
+  EXPECT_NE(curves.subtitle.find("amplitude 0.5"), std::string::npos) << curves.subtitle;
   const Figure map = dither_map_figure(report);
   EXPECT_GT(map.panels[0].series.size(), 4U) << "every speed has an unstable range of W, some two";
+  EXPECT_EQ(map.subtitle.find("amplitude"), std::string::npos) << "W is an axis: " << map.subtitle;
+  EXPECT_NE(map.subtitle.find("frequency"), std::string::npos) << map.subtitle;
   EXPECT_NE(to_svg(map).find("</svg>"), std::string::npos);
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <cmath>
 
 #include "judder/report/svg.hpp"
@@ -163,6 +165,16 @@ TEST(RunPlots, SeveralRunsAreToldApartByColourOrByDashes) {
   EXPECT_EQ(two.series[0].colour, two.series[2].colour);
   EXPECT_NE(two.series[0].stroke, two.series[2].stroke);
   EXPECT_EQ(two.series[3].label, "y' (hard)");
+}
+
+TEST(RunPlots, NoTwoLinesOfManyRunsLookTheSame) {
+  std::vector<RunData> runs;
+  for (int r = 0; r < 8; ++r) runs.push_back(ball("run " + std::to_string(r)));
+  const Panel& panel = plots_of_run(runs, {{"t", "y", "y'"}}).figures[0].figure.panels[0];
+  ASSERT_EQ(panel.series.size(), 16U);
+  std::set<std::pair<int, Stroke>> seen;
+  for (const Series& series : panel.series)
+    EXPECT_TRUE(seen.emplace(*series.colour, series.stroke).second) << series.label;
 }
 
 TEST(RunPlots, ATableWithoutEventsOverlaysWhatItHas) {

@@ -172,6 +172,62 @@ TEST(Svg, TitlesAreOneLineOfBoundedLength) {
   EXPECT_TRUE(root.all("title").front()->text.starts_with("a\\x0d\\x0ab\\u2028c"));
 }
 
+TEST(Svg, LongTextEndsInAnEllipsisInsideThePicture) {
+  EXPECT_EQ(fitted("short", 12, 100), "short");
+  const std::string cut = fitted("Many words, more than there is room for", 12, 100);
+  EXPECT_TRUE(cut.starts_with("Many words") && cut.ends_with("…")) << cut;
+  EXPECT_LE(text_width(cut, 12), 100);
+  EXPECT_EQ(fitted("ééééé", 10, 20), "éé…") << "characters are not cut";
+  Figure figure = one_panel(sine(20));
+  figure.title =
+      "A slab that runs onto a driven roller on springs, from a guide that lies too low for it, with all its "
+      "impacts";
+  figure.subtitle = figure.title + ", " + figure.title;
+  figure.panels[0].series[0].label = figure.subtitle;
+  figure.panels[0].x.label = figure.subtitle;
+  const Element root = parse(to_svg(figure));
+  int cut_lines = 0;
+  for (const Element* text : root.all("text")) {
+    const double size = std::stod(text->attribute("font-size"));
+    EXPECT_LE(text_width(text->text, size), 720 - 28) << text->text;
+    cut_lines += text->text.ends_with("…") ? 1 : 0;
+  }
+  EXPECT_EQ(cut_lines, 4) << "title, subtitle, legend, abscissa";
+}
+
+TEST(Svg, ARegionHasASwatchInTheLegendAndSymbolsTheirSize) {
+  Series region;
+  region.label = "unstable";
+  region.x = {0, 1, 1, 0};
+  region.y = {0, 0, 1, 1};
+  region.filled = true;
+  region.stroke = Stroke::none;
+  Figure figure = one_panel(region);
+  Series dots = sine(3);
+  dots.label = "dots";
+  dots.stroke = Stroke::none;
+  dots.symbol = Symbol::square;
+  dots.radius = 4;
+  figure.panels[0].series.push_back(dots);
+  const Element root = parse(to_svg(figure));
+  const auto swatches = root.all("rect", "swatch");
+  ASSERT_EQ(swatches.size(), 1U);
+  const Element* polygon = root.all("polygon").front();
+  EXPECT_EQ(swatches[0]->attribute("fill"), polygon->attribute("fill"));
+  EXPECT_EQ(swatches[0]->attribute("fill-opacity"), polygon->attribute("fill-opacity"));
+  // The first corner of the square in the legend and of the first one in the panel: 0.9 radius from the middle.
+  std::vector<std::string> outlines;
+  for (const Element* path : root.all("path")) outlines.push_back(path->attribute("d"));
+  int squares = 0;
+  for (const std::string& outline : outlines) {
+    double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+    if (std::sscanf(outline.c_str(), "M%lf %lfL%lf %lf", &x1, &y1, &x2, &y2) != 4) continue;
+    EXPECT_NEAR(x2 - x1, 2 * 0.9 * 4, 0.02) << outline;
+    ++squares;
+  }
+  EXPECT_EQ(squares, 2);
+}
+
 TEST(Svg, EscapingKeepsGoodTextAndReplacesWhatXmlForbids) {
   EXPECT_EQ(escaped("é − 漢 𝛾"), "é − 漢 𝛾");
   EXPECT_EQ(escaped(std::string("a\0b", 3)),
