@@ -24,6 +24,7 @@ std::string to_text(double value) {
 
 std::string to_text(double value, int digits) {
   if (!std::isfinite(value)) return to_text(value);
+  if (value == 0) value = 0;  // people read no sign of zero
   std::array<char, 64> buffer;
   const auto result =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, digits);
