@@ -66,7 +66,7 @@ int run_check(const Arguments& arguments) {
     print(code == kDone ? problems : io::error_json(code, text, problems));
     return code;
   }
-  const int code = report(loaded);
+  const int code = report(loaded, true);
   if (code == kDone) print(io::check_summary(loaded));
   return code;
 }

@@ -202,8 +202,12 @@ bool colours() {
   return (refused == nullptr || *refused == '\0') && isatty(STDERR_FILENO) != 0;
 }
 
-int report(const io::LoadedModel& loaded) {
-  print_own_message(render(loaded.diagnostics, loaded.file.name, loaded.file.text, colours()));
+int report(const io::LoadedModel& loaded, bool notes) {
+  Diagnostics shown;
+  for (const Diagnostic& message : loaded.diagnostics.all()) {
+    if (notes || !loaded.ok() || message.severity != Severity::note) shown.add(message);
+  }
+  print_own_message(render(shown, loaded.file.name, loaded.file.text, colours()));
   if (!loaded.ok()) {
     said().add(render(loaded.diagnostics, loaded.file.name, loaded.file.text, false));
     said().problems = io::diagnostics_json(loaded.diagnostics, loaded.file.name, loaded.file.text);

@@ -23,7 +23,19 @@ enum Exit {
   kInterrupted = 130  ///< partial results are written
 };
 
-enum class Completes { nothing, file, folder, model, word, gallery, variant, setting };
+enum class Completes {
+  nothing,
+  file,
+  folder,
+  model,
+  run_or_model,  ///< folders; model files behind --law
+  word,
+  words,  ///< several with commas between them
+  gallery,
+  gallery_or_folder,
+  variant,
+  setting
+};
 
 struct Option {
   std::string name;   ///< "--variant"; a short form after a comma: "--output,-o"
@@ -31,7 +43,7 @@ struct Option {
   std::string doc;
   bool repeats = false;
   Completes completes = Completes::nothing;
-  std::vector<std::string> words{};  ///< for Completes::word
+  std::vector<std::string> words{};  ///< for Completes::word and words
 
   [[nodiscard]] std::string long_name() const { return name.substr(0, name.find(',')); }
 };
@@ -78,8 +90,9 @@ int usage_error(const std::string& message, const std::string& help = {});
 /// True if messages may be coloured: a terminal, and NO_COLOR not set.
 [[nodiscard]] bool colours();
 
-/// Prints the messages of a model on standard error; returns kDone, kUsage, kModelInvalid or kInputOutput.
-int report(const io::LoadedModel& loaded);
+/// Prints the messages of a model on standard error; returns kDone, kUsage, kModelInvalid or kInputOutput. What is only to be known (notes) is said where it is
+/// asked for, and beside errors.
+int report(const io::LoadedModel& loaded, bool notes = false);
 
 /// True if there is an engine of that name; after false a usage error has been printed.
 [[nodiscard]] bool known_engine(const std::string& engine);

@@ -32,14 +32,23 @@ std::string bash_values(Completes completes, const std::vector<std::string>& wor
   switch (completes) {
     case Completes::word:
       return "COMPREPLY=($(compgen -W '" + spaced(words) + "' -- \"$word\"))";
+    case Completes::words:  // the last one of the list; what stands before it is kept
+      return "local head=''; [[ $word == *,* ]] && head=${word%,*},; COMPREPLY=($(compgen -P \"$head\" -W '" +
+             spaced(words) + "' -- \"${word##*,}\")); compopt -o nospace";
     case Completes::folder:
       return "COMPREPLY=($(compgen -d -- \"$word\"))";
+    case Completes::run_or_model:
+      return "COMPREPLY=($(compgen -d -- \"$word\")); [[ \" ${COMP_WORDS[*]} \" == *' --law '* ]] && "
+             "COMPREPLY+=($(compgen -f -X '!*.toml' -- \"$word\"))";
     case Completes::file:
       return "COMPREPLY=($(compgen -f -- \"$word\"))";
     case Completes::model:
       return "COMPREPLY=($(compgen -f -X '!*.toml' -- \"$word\") $(compgen -d -- \"$word\"))";
     case Completes::gallery:
       return "_judder_lines < <(judder gallery 2>/dev/null | cut -d' ' -f1)";
+    case Completes::gallery_or_folder:
+      return "_judder_lines < <(judder gallery 2>/dev/null | cut -d' ' -f1); COMPREPLY+=($(compgen -d -- "
+             "\"$word\"))";
     case Completes::variant:
       return "_judder_lines < <(judder check --names variants \"$(_judder_model)\" 2>/dev/null)";
     case Completes::setting:
@@ -119,18 +128,24 @@ std::string zsh_action(Completes completes, const std::vector<std::string>& word
   switch (completes) {
     case Completes::word:
       return "(" + spaced(words) + ")";
+    case Completes::words:
+      return "_values -s , word " + spaced(words);
     case Completes::folder:
       return "_files -/";
+    case Completes::run_or_model:
+      return "{if (( ${words[(I)--law]} )); then _files -g \"*.toml\"; else _files -/; fi}";
     case Completes::file:
       return "_files";
     case Completes::model:
       return "_files -g \"*.toml\"";
     case Completes::gallery:
       return "($(judder gallery 2>/dev/null | cut -d\" \" -f1))";
+    case Completes::gallery_or_folder:
+      return "{_files -/; compadd -- $(judder gallery 2>/dev/null | cut -d\" \" -f1)}";
     case Completes::variant:
-      return "($(judder check --names variants $words[2] 2>/dev/null))";
+      return "($(judder check --names variants ${words[(r)*.toml]} 2>/dev/null))";
     case Completes::setting:
-      return "($(judder check --names parameters $words[2] 2>/dev/null))";
+      return "($(judder check --names parameters ${words[(r)*.toml]} 2>/dev/null))";
     case Completes::nothing:
       break;
   }
@@ -174,7 +189,7 @@ std::string fish_text(const std::string& text) {
 }
 
 std::string fish_names(const std::string& which) {
-  return "(judder check --names " + which + " (commandline -opc)[3] 2>/dev/null)";
+  return "(judder check --names " + which + " (commandline -opc | string match \"*.toml\")[1] 2>/dev/null)";
 }
 
 std::string fish() {
@@ -194,6 +209,7 @@ std::string fish() {
         out +=
             option.completes == Completes::file || option.completes == Completes::folder ? " -r -F" : " -x";
       if (option.completes == Completes::word) out += " -a " + fish_text(spaced(option.words));
+      if (option.completes == Completes::words) out += " -a '(__fish_append , " + spaced(option.words) + ")'";
       if (option.completes == Completes::variant) out += " -a '" + fish_names("variants") + "'";
       if (option.completes == Completes::setting) out += " -a '" + fish_names("parameters") + "'";
       out += " -d " + fish_text(option.doc) + "\n";
@@ -201,8 +217,10 @@ std::string fish() {
     for (const Positional& positional : verb.positionals) {
       if (positional.completes == Completes::word)
         out += start + " -a " + fish_text(spaced(positional.words)) + "\n";
-      else if (positional.completes == Completes::gallery)
-        out += start + " -a '(judder gallery 2>/dev/null | string split -f1 \" \")'\n";
+      else if (positional.completes == Completes::gallery ||
+               positional.completes == Completes::gallery_or_folder)
+        out += start + (positional.completes == Completes::gallery ? "" : " -F") +
+               " -a '(judder gallery 2>/dev/null | string split -f1 \" \")'\n";
       else if (positional.completes != Completes::nothing)
         out += start + " -F\n";
     }

@@ -59,4 +59,15 @@ std::string verb_help(const Verb& verb) {
   return out;
 }
 
+int run_help(const Arguments& arguments) {
+  if (arguments.positionals.empty()) {
+    print(general_help());
+    return kDone;
+  }
+  const Verb* const verb = find_verb(arguments.positionals.front());
+  if (verb == nullptr) return no_such_verb(arguments.positionals.front());
+  print(verb_help(*verb));
+  return kDone;
+}
+
 }  // namespace judder::app

@@ -131,14 +131,6 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
   return verb.run(arguments);
 }
 
-int no_such_verb(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Verb& verb : verbs()) names.push_back(verb.name);
-  const std::string suggestion = nearest(name, names);
-  return usage_error("there is no verb '" + name + "'",
-                     suggestion.empty() ? "judder --help lists them" : "did you mean '" + suggestion + "'?");
-}
-
 /// Whether the words ask for JSON, however wrong the rest of them may be: no such verb, or one that has no JSON to give.
 bool wants_json(const std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
@@ -150,13 +142,9 @@ int run(const std::vector<std::string>& words) {
     print_message(general_help());
     return kUsage;
   }
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    const Verb* verb = words.size() > 1 ? find_verb(words[1]) : nullptr;
-    if (words.size() > 1 && verb == nullptr) return no_such_verb(words[1]);
-    print(verb == nullptr ? general_help() : verb_help(*verb));
-    return kDone;
-  }
-  const std::string name = words[0] == "--version" ? "version" : words[0];
+  const std::string name = words[0] == "--version"                    ? "version"
+                           : words[0] == "--help" || words[0] == "-h" ? "help"
+                                                                      : words[0];
   if (const Verb* verb = find_verb(name)) {
     return run_verb(*verb, {words.begin() + 1, words.end()});
   }

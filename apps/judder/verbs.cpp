@@ -1,5 +1,6 @@
 #include "verbs.hpp"
 
+#include "judder/core/diagnostics.hpp"
 #include "judder/simulate/simulate.hpp"
 
 namespace judder::app {
@@ -16,7 +17,7 @@ Option engine() {
 }
 
 std::vector<Verb> make_verbs() {
-  return {
+  std::vector<Verb> all{
       {.name = "run",
        .purpose = "simulates a model and writes a run folder",
        .positionals = {model_file()},
@@ -64,7 +65,11 @@ std::vector<Verb> make_verbs() {
        .purpose = "runs several engines on one model: errors, orders, cost",
        .positionals = {model_file()},
        .options = model_options(
-           {{.name = "--engines", .value = "a,b", .doc = "engines (default: event,exact)"},
+           {{.name = "--engines",
+             .value = "a,b",
+             .doc = "engines (default: event,exact)",
+             .completes = Completes::words,
+             .words = simulate::engine_names()},
             {.name = "--tolerances",
              .value = "e1,e2",
              .doc = "tolerances of engines that control their error"},
@@ -105,12 +110,12 @@ std::vector<Verb> make_verbs() {
        .examples = {"judder gallery", "judder gallery press -o my-press"},
        .run = run_gallery},
       {.name = "verify",
-       .purpose = "runs bundled models against their published values",
+       .purpose = "runs models against the values of their reference.toml",
        .positionals = {{.name = "NAME",
                         .doc = "models, by name or folder (default: all)",
                         .required = false,
                         .repeats = true,
-                        .completes = Completes::gallery}},
+                        .completes = Completes::gallery_or_folder}},
        .options = {engine(),
                    {.name = "--gallery",
                     .value = "DIR",
@@ -123,16 +128,18 @@ std::vector<Verb> make_verbs() {
       {.name = "plot",
        .purpose = "draws runs as SVG figures",
        .positionals =
-           {{.name = "DIR", .doc = "run folders", .repeats = true, .completes = Completes::folder}},
+           {{.name = "DIR", .doc = "run folders", .repeats = true, .completes = Completes::run_or_model}},
        .options = {{.name = "--law", .value = "", .doc = "draw a friction law: plot --law FILE [NAME]"},
                    {.name = "--variant",
                     .value = "NAME",
                     .doc = "of the model of --law; may be repeated",
-                    .repeats = true},
+                    .repeats = true,
+                    .completes = Completes::variant},
                    {.name = "--set",
                     .value = "NAME=VALUE",
                     .doc = "parameter of --law; may be repeated",
-                    .repeats = true},
+                    .repeats = true,
+                    .completes = Completes::setting},
                    {.name = "--to", .value = "v", .doc = "largest slip speed of --law"},
                    {.name = "--overlay",
                     .value = "FILE",
@@ -193,7 +200,18 @@ std::vector<Verb> make_verbs() {
        .options = {json()},
        .examples = {"judder version", "judder version --json"},
        .run = run_version},
+      {.name = "help",
+       .purpose = "prints this, or the help of a verb",
+       .positionals =
+           {{.name = "VERB", .doc = "verb to explain", .required = false, .completes = Completes::word}},
+       .options = {},
+       .examples = {"judder help run", "judder run --help"},
+       .run = run_help},
   };
+  std::vector<std::string> names;
+  for (const Verb& verb : all) names.push_back(verb.name);
+  all.back().positionals.front().words = std::move(names);
+  return all;
 }
 
 }  // namespace
@@ -201,6 +219,14 @@ std::vector<Verb> make_verbs() {
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all = make_verbs();
   return all;
+}
+
+int no_such_verb(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.push_back(verb.name);
+  const std::string suggestion = nearest(name, names);
+  return usage_error("there is no verb '" + name + "'",
+                     suggestion.empty() ? "judder --help lists them" : "did you mean '" + suggestion + "'?");
 }
 
 const Verb* find_verb(const std::string& name) {

@@ -11,6 +11,8 @@ namespace judder::app {
 
 [[nodiscard]] const std::vector<Verb>& verbs();
 [[nodiscard]] const Verb* find_verb(const std::string& name);
+/// The usage error for a name that is none.
+int no_such_verb(const std::string& name);
 
 int run_check(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
@@ -18,6 +20,7 @@ int run_completion(const Arguments& arguments);
 int run_dither(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_gallery(const Arguments& arguments);
+int run_help(const Arguments& arguments);
 int run_impact(const Arguments& arguments);
 int run_plot(const Arguments& arguments);
 int run_run(const Arguments& arguments);

@@ -36,6 +36,9 @@ int run_verify(const Arguments& arguments) {
       places.push_back({gallery, name});
     else if (std::filesystem::is_regular_file(place / "reference.toml", ignored))
       places.push_back({place.parent_path(), place.filename().string()});
+    else if (std::filesystem::is_directory(place, ignored))
+      return usage_error(place.string() + ": there is no reference.toml in this folder",
+                         "it lists the values that the model must give (docs/reference-file.md)");
     else if (arguments.has("--gallery"))
       return usage_error(
           "there is no model '" + name + "' with a reference.toml in " + gallery.string(),

@@ -20,7 +20,7 @@ std::string EventEngine::unsupported(const model::System& system) {
   for (const model::Relation& relation : system.relations()) {
     if (relation.tangents > 1) {
       return relation.place + " has " + std::to_string(relation.tangents) +
-             " slip components: spatial friction needs a time-stepping engine";
+             " slip components: no engine simulates spatial friction; 'judder impact' solves its collisions";
     }
   }
   return {};

@@ -157,14 +157,14 @@ void fields(Visit& visit, model::Joint& joint) {
          .required = true,
          .is_name = true},
         joint.name);
-  visit(
-      {.name = "slip",
-       .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal directions.",
-       .required = true,
-       .least = 1,
-       .most = 3,
-       .bare = true},
-      joint.slip);
+  visit({.name = "slip",
+         .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal "
+                "directions. Engines run one component; only `judder impact` takes more.",
+         .required = true,
+         .least = 1,
+         .most = 3,
+         .bare = true},
+        joint.slip);
   visit({.name = "normal",
          .doc = "The known normal force, never negative; may use `normal(contact)` linearly.",
          .required = true},
@@ -189,13 +189,13 @@ void fields(Visit& visit, model::Contact& contact) {
                 "split into its factors.",
          .required = true},
         contact.gap);
-  visit(
-      {.name = "slip",
-       .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal directions.",
-       .least = 1,
-       .most = 3,
-       .bare = true},
-      contact.slip);
+  visit({.name = "slip",
+         .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal "
+                "directions. Engines run one component; only `judder impact` takes more.",
+         .least = 1,
+         .most = 3,
+         .bare = true},
+        contact.slip);
   visit({.name = "friction",
          .doc = "Friction law, or a value: Coulomb's coefficient.",
          .fallback = "no friction",
@@ -237,7 +237,7 @@ void fields(Visit& visit, model::Constraint& constraint) {
   visit({.name = "velocity", .doc = "Velocity, affine in the velocities, that is kept at zero."},
         constraint.velocity);
   visit({.name = "slip",
-         .doc = "Slip velocity of its friction; or a list of components.",
+         .doc = "Slip velocity of its friction; or a list of components, which only `judder impact` takes.",
          .least = 1,
          .most = 3,
          .bare = true},
@@ -442,7 +442,9 @@ void fields(Visit& visit, model::Run& run) {
          .fallback = "auto",
          .words = {"auto"}},
         run.solver);
-  visit({.name = "solver_tolerance", .doc = "Residual allowed in the contact problems.", .fallback = "1e-10"},
+  visit({.name = "solver_tolerance",
+         .doc = "Residual allowed in the contact problems; no engine uses it yet.",
+         .fallback = "1e-10"},
         run.solver_tolerance);
   visit({.name = "", .doc = "Options of the engine of that name, read by it alone."}, run.engines);
 }
@@ -499,7 +501,9 @@ void sections(Visit& visit, model::Spec& spec) {
   visit.list({.name = "constraint", .doc = "A bilateral constraint."}, spec.constraints);
   visit.list({.name = "watch", .doc = "A sign change to be listed; it has no influence on the motion."},
              spec.watches);
-  visit.list({.name = "draw", .doc = "Shapes of the animation. Points are two values."}, spec.drawings);
+  visit.list({.name = "draw",
+              .doc = "Shapes for pictures of the motion; nothing draws them yet. Points are two values."},
+             spec.drawings);
   visit.map({.name = "variants",
              .doc = "name = { parameter or start value = value, …, `title` }, for `--variant NAME`. Start "
                     "values are written "

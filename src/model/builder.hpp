@@ -308,6 +308,7 @@ struct Builder {
   void report_error(Span span, std::string where, std::string message, std::string help = {});
   void error(const Value& value, const std::string& where, std::string message, std::string help = {});
   void error(const Text& text, const std::string& where, std::string message, std::string help = {});
+  void note(Span span, const std::string& where, std::string message);
   void warning(Span span, const std::string& where, std::string message, std::string help = {});
   bool is_name(const Text& text, const std::string& where);
   /// Repeats an element: evaluates `each` and `when`. `parent` is its name.

@@ -82,6 +82,9 @@ void Builder::read_run() {
   if (!(run.solver_tolerance >= 1e-16 && run.solver_tolerance <= 1e-2))
     error(spec.run.solver_tolerance, "run, solver_tolerance",
           "'solver_tolerance' is " + to_text(run.solver_tolerance) + "; it must lie between 1e-16 and 0.01");
+  else if (spec.run.solver_tolerance.given)
+    note(spec.run.solver_tolerance.text.span, "run, solver_tolerance",
+         "'solver_tolerance' is read and checked, but no engine uses it yet");
   double events = static_cast<double>(run.max_events);
   read(spec.run.max_events, "max_events", events, true);
   if (!(events >= 1) || (events != std::floor(events)))

@@ -91,6 +91,8 @@ void Builder::read_watches() {
 
 void Builder::read_drawings() {
   int count = 0;
+  if (!spec.drawings.empty())
+    note(spec.drawings.front().span, "draw", "the drawings are read and checked, but nothing draws them yet");
   for (const Draw& d : spec.drawings) {
     const std::string where = "draw " + std::to_string(++count);
     static const std::vector<std::string> shapes{"circle", "box", "polygon", "line", "spring"};

@@ -31,6 +31,10 @@ void Builder::error(const Text& text, const std::string& where, std::string mess
   report_error(text.span, where, std::move(message), std::move(help));
 }
 
+void Builder::note(Span span, const std::string& where, std::string message) {
+  result.diagnostics.add({Severity::note, span, where, std::move(message), "", ""});
+}
+
 void Builder::warning(Span span, const std::string& where, std::string message, std::string help) {
   result.diagnostics.warning(span, where, std::move(message), std::move(help));
 }

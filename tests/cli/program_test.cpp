@@ -26,8 +26,9 @@ class Program : public ProgramTest {
   const std::string bad_ = JUDDER_SOURCE_DIR "/tests/cli/bad/";
 };
 
-const std::vector<std::string> kVerbs{"run",    "check", "explain", "compare", "impact",     "gallery",
-                                      "verify", "plot",  "dither",  "schema",  "completion", "version"};
+const std::vector<std::string> kVerbs{"run",        "check",   "explain", "compare", "impact",
+                                      "gallery",    "verify",  "plot",    "dither",  "schema",
+                                      "completion", "version", "help"};
 
 TEST_F(Program, EveryHelpFitsAScreenAndShowsTwoExamples) {
   std::vector<std::string> helps{"--help"};
@@ -306,7 +307,7 @@ TEST_F(Program, VerbsAndEnginesThatDoNotExistAreOfferedNowhere) {
   const std::string offered = run("--help").out + run("completion bash").out + run("completion zsh").out +
                               run("completion fish").out + run("schema --reference").out + run("schema").out;
   for (const char* word : {"not yet", "equilibria", "judder solve", "newmark", "rk4-zabuga",
-                           "paoli-schatzman", "quasi-static"}) {
+                           "paoli-schatzman", "quasi-static", "time-stepping", "animation"}) {
     EXPECT_EQ(offered.find(word), std::string::npos) << word;
   }
   for (const char* verb : {"equilibria", "solve", "report"}) EXPECT_EQ(run(std::string(verb) + " x").code, 2);
@@ -317,11 +318,51 @@ TEST_F(Program, VerbsAndEnginesThatDoNotExistAreOfferedNowhere) {
   }
 }
 
+// Part of the model file, but without effect: `check` says so, and a run does not say it again.
+TEST_F(Program, CheckNotesKeysThatNothingUsesYet) {
+  write(
+      "drawn.toml",
+      "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n[[draw]]\nshape = \"circle\"\nat = "
+      "[\"x\", \"0\"]\nradius = 1\n[run]\nuntil = 1\nsolver_tolerance = 1e-9\n");
+  const Outcome checked = run("check drawn.toml");
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_NE(checked.err.find("nothing draws them yet"), std::string::npos) << checked.err;
+  EXPECT_NE(checked.err.find("no engine uses it yet"), std::string::npos) << checked.err;
+  EXPECT_NE(run("check drawn.toml --json").out.find("nothing draws them yet"), std::string::npos);
+  const Outcome ran = run("run drawn.toml -o drawn");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.err.find("note"), std::string::npos) << ran.err;
+}
+
+// The message of an engine names no other one that there is not.
+TEST_F(Program, SpatialFrictionIsRefusedAndImpactTakesIt) {
+  write("spatial.toml",
+        "format = 1\n[coordinates]\nx = { velocity = 1 }\ny = { velocity = 1 }\nz = { velocity = -1 "
+        "}\n[energy]\nkinetic = "
+        "\"(x'^2 + y'^2 + z'^2)/2\"\n[[contact]]\nname = \"floor\"\ngap = \"z\"\nslip = [\"x'\", "
+        "\"y'\"]\nfriction = { mu = "
+        "0.3 }\n[run]\nuntil = 1\n");
+  for (const char* verb : {"run", "check"}) {
+    const Outcome refused = run(std::string(verb) + " spatial.toml");
+    EXPECT_NE(refused.err.find("no engine simulates spatial friction; 'judder impact' solves its collisions"),
+              std::string::npos)
+        << verb << refused.err;
+  }
+  EXPECT_NE(run("impact spatial.toml").out.find("moreau   floor"), std::string::npos);
+}
+
 TEST_F(Program, ExitCodesAreThoseOfTheTable) {
   EXPECT_EQ(run("help nope").code, 2);
   EXPECT_EQ(run("help run").code, 0);
   EXPECT_EQ(run("verify --engine nope").code, 2);
   EXPECT_EQ(run("verify --gallery nowhere").code, 5);
+  fs::create_directories(folder_ / "mine");
+  for (const char* command : {"verify mine", "verify ./mine/", "verify mine --gallery ."}) {
+    const Outcome bare = run(command);
+    EXPECT_EQ(bare.code, 2) << command;
+    EXPECT_NE(bare.err.find("mine: there is no reference.toml in this folder"), std::string::npos)
+        << bare.err;
+  }
   EXPECT_EQ(run("verify --gallery .").code, 5) << "a folder without models proves nothing";
   EXPECT_EQ(run("plot nowhere").code, 5);
   EXPECT_EQ(run("plot '" + press_ + "'").code, 2) << "a model is no run";
@@ -546,6 +587,15 @@ TEST_F(Program, CompletionScriptsAreAccepted) {
   EXPECT_EQ(complete("judder check names.toml --set m"), "mu= mass=\n");
   EXPECT_EQ(complete("judder run nowhere.toml --variant ''"), "\n");
   EXPECT_EQ(complete("judder gallery bouncing-b"), "bouncing-ball\n");
+  EXPECT_EQ(complete("judder help expl"), "explain\n");
+  EXPECT_EQ(complete("judder compare names.toml --engines ev"), "event\n");
+  EXPECT_EQ(complete("judder compare names.toml --engines event,ex"), "event,exact\n");
+  fs::create_directories(folder_ / "bouncing-mine");
+  EXPECT_EQ(complete("judder verify bouncing-"), "bouncing-ball bouncing-mine\n");
+  EXPECT_EQ(complete("judder plot bouncing-"), "bouncing-mine\n");
+  EXPECT_EQ(complete("judder plot nam"), "\n");
+  EXPECT_EQ(complete("judder plot --law nam"), "names.toml\n");
+  EXPECT_EQ(complete("judder plot --law names.toml --variant hea"), "heavy\n");
   EXPECT_FALSE(fs::exists(folder_ / "ran"));
   for (const char* shell : {"zsh", "fish"}) {
     const Outcome script = run(std::string("completion ") + shell);
