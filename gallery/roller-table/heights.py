@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where does the load rise? Runs the roller table for a series of guide heights and prints the loads of each as a Markdown table.
+"""Where does the load change most? Runs the roller table for a series of guide heights and prints the loads of each as a Markdown table.
 
     heights.py [--judder PROGRAM] [--variant NAME]… [--to 1] [-o FOLDER] [HEIGHT…]
 
@@ -69,7 +69,8 @@ def main():
     if steps:
         (low, below), (high, above) = max(steps, key=lambda step: max(step[0][1]["force"], step[1][1]["force"]) /
                                           min(step[0][1]["force"], step[1][1]["force"]))
-        print(f"\nThe load rises between h = {low:g} and {high:g} m: {1e-3 * below['force']:.0f} against {1e-3 * above['force']:.0f} kN.")
+        word = "falls" if above["force"] < below["force"] else "rises"
+        print(f"\nThe load {word} most between h = {low:g} and {high:g} m: from {1e-3 * below['force']:.0f} to {1e-3 * above['force']:.0f} kN.")
 
 
 if __name__ == "__main__":
