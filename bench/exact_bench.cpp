@@ -52,7 +52,7 @@ int measure(const std::string& title, Model model) {
 }  // namespace
 
 int main() {
-  const int press = measure("exact, press T-3.1, per event", gallery_model("press"));
-  const int klarbring = measure("exact, klarbring T-07, per event", gallery_model("klarbring", {"T07a"}));
+  const int press = measure("exact, press, per event", gallery_model("press"));
+  const int klarbring = measure("exact, klarbring T07a, per event", gallery_model("klarbring", {"T07a"}));
   return press != EXIT_SUCCESS || klarbring != EXIT_SUCCESS ? EXIT_FAILURE : EXIT_SUCCESS;
 }

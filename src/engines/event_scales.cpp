@@ -277,8 +277,8 @@ void EventEngine::Run::update_scales(double h) {
         std::max({scale_[n + i], std::abs(y_[n + i]), std::abs(f0_[n + i]) * h, std::abs(y1[n + i])});
   }
   // States have no inertia that would carry a great past on: a concentration that falls like 1/t from one to a millionth is meant to be right
-  // then as well. In their weights, what they have been counts by the share that its time has of the time now, and they are measured from the
-  // mean of all that. What falls faster is forgotten as it falls: prey that is down to the last billionth decides when the next wave comes.
+  // then as well. Over a step h, a time t after the start, their earlier size and their mean count t/(t + h); they are measured from that
+  // mean. What falls faster is forgotten as it falls: prey that is down to the last billionth decides when the next wave comes.
   const double passed = t_ - origin_;
   const double kept = passed / (passed + h);
   for (int i = 2 * n; i < layout_.integrated(); ++i) {

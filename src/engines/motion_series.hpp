@@ -9,7 +9,7 @@
 //
 // Use: several modes share the accelerations of an instant (slip onset, lift-off, landing at rest, tip of the cone). A mode is right if
 // each of its guards has a positive first non-zero coefficient. Also: the order of the zero with which a guard leaves an event.
-// Basseville 2004, Theorem 4.1 (T-23 needs order 4); mechanics: docs/theory.md. Costs tens of microseconds; used at ties only.
+// Basseville 2004, III.4, Theorem 4.1 (a particle at rest at the tip of its cone needs order 4); mechanics: docs/theory.md. Costs tens of microseconds; used at ties only.
 // Sides of sliding switches are taken as constants here.
 #pragma once
 

@@ -60,7 +60,7 @@ TEST(Dither, IsReadFromTheSlipAndFromTheForce) {
   EXPECT_NEAR(held.dither.amplitude, 0.75, 1e-9) << "the same as a velocity";
 }
 
-// TC-2.1, both exponents: (2.20) with both bristle dampings, (2.25), and without dither.
+// Petcoviciu 2010, Fig. 2.3, both exponents: (2.20) with both bristle dampings, (2.25), and without dither.
 TEST(Dither, AveragedLawsOfTheSquareWave) {
   struct Row {
     double v;
@@ -114,7 +114,7 @@ TEST(Dither, ZonesWhereTheAveragedResistanceFalls) {
   }
 }
 
-// TC-2.3: (2.31), by the closed form and by quadrature of the same law.
+// Petcoviciu 2010, (2.31), by the closed form and by quadrature of the same law.
 TEST(Dither, AveragedLawsOfTheSine) {
   const double speeds[]{0.01, 0.05, 0.10, 0.20, 0.25, 0.50, 0.75, 1.00};
   const struct {
@@ -140,7 +140,7 @@ TEST(Dither, AveragedLawsOfTheSine) {
   EXPECT_NEAR(averaged(law, study.dither, 0).slope, 2.098395, 1e-6) << "π f_c/(2 a Ω) + σ2 (2.32)";
 }
 
-// TC-2.4.
+// Petcoviciu 2010, Fig. 2.7.
 TEST(Dither, AmplitudesThatMakeSteadySlidingUnstable) {
   const struct {
     double vd, exponent, v;
@@ -181,7 +181,7 @@ TEST(Dither, AmplitudesThatMakeSteadySlidingUnstable) {
                 "exponent 2 without dither");
 }
 
-// TC-2.5 with exponent 2 (exponent 1 is in the reference of dither-stability): the averaged motion from rest.
+// Petcoviciu 2010, Fig. 2.8, with exponent 2 (exponent 1 is in the reference of dither-stability): the averaged motion from rest.
 TEST(Dither, RangesOfTheSelfSustainedOscillation) {
   const struct {
     double amplitude, least, most;
@@ -203,7 +203,7 @@ TEST(Dither, RangesOfTheSelfSustainedOscillation) {
   }
 }
 
-// TC-2.2: the whole motion, filtered, lies on the averaged curve.
+// Petcoviciu 2010, Fig. 2.4: the whole motion, filtered, lies on the averaged curve.
 TEST(Dither, TheSimulatedMotionUnderASquareWaveLiesOnTheAveragedLaw) {
   const model::Spec spec = gallery_spec("dither-square");
   for (const double vd : {0.1, 0.01}) {
@@ -222,7 +222,7 @@ TEST(Dither, TheSimulatedMotionUnderASquareWaveLiesOnTheAveragedLaw) {
   }
 }
 
-// TC-2.3 simulated: the dither is a force, friction has the Stribeck effect that (2.31) leaves out.
+// Petcoviciu 2010, Figs. 2.5 and 2.6: the dither is a force, friction has the Stribeck effect that (2.31) leaves out.
 TEST(Dither, TheSimulatedMotionUnderASineComesCloseToTheLawWithoutStribeck) {
   const char* text = R"toml(
 format = 1

@@ -31,7 +31,7 @@ TEST(EngineClosedForms, FrictionPadWithTwoCoefficients) {
   EXPECT_LE(close(stick[0], exact.t3), 1e-12);
   EXPECT_LE(close(last(result, "x1"), exact.x1), 4e-12);
   EXPECT_LE(close(last(result, "x2"), exact.x2), 4e-12);
-  // Stuck means exactly stuck (mechanics.md 11).
+  // Stuck means exactly stuck (docs/theory.md, "Stuck means stuck").
   const auto x1 = static_cast<std::size_t>(result.data.column("x1"));
   const auto v1 = static_cast<std::size_t>(result.data.column("x1'"));
   std::size_t stuck = 0;
@@ -50,7 +50,7 @@ TEST(EngineClosedForms, FrictionPadWithTwoCoefficients) {
   EXPECT_GT(stuck, 200u);
 }
 
-// Zabuga 2017, 4.2 (T-4.1).
+// Zabuga 2017, 4.2.
 TEST(EngineClosedForms, OscillatorWithDryFrictionAndARamp) {
   TestModel model = gallery_model("zabuga-oscillator");
   model.options.tolerance = 1e-13;
@@ -267,7 +267,7 @@ TEST(EngineClosedForms, RockingBlock) {
   }
 }
 
-// second-check.md C4: landing at rest beyond the tip, hops of 3.707697559 s whose size shrinks by 0.3878698678 each.
+// Klarbring's particle, variant hops: landing at rest beyond the tip, hops of 3.707697559 s whose size shrinks by 0.3878698678 each.
 TEST(EngineClosedForms, HopsOfEqualLengthShrinkByAConstantFactor) {
   TestModel model = gallery_model("klarbring", {},
                                   {{"KN", 1},
@@ -332,7 +332,7 @@ TEST(EngineClosedForms, TheRelaySpiralsInAtAConstantRate) {
   }
 }
 
-// mechanics.md 3: the minimum-norm answer would slip at a push of 0.2 N; statics holds the block until 0.5 N.
+// Redundant contacts (docs/theory.md, "Deciding the mode", 5): the minimum-norm answer would slip at a push of 0.2 N; statics holds the block until 0.5 N.
 TEST(EngineClosedForms, ABlockOnTwoOrFourFeetRestsUntilStaticsLetsGo) {
   for (const char* name : {"two-feet", "two-feet/model-four.toml"}) {
     const TestModel model = gallery_model(name);

@@ -1,4 +1,4 @@
-// The event engine keeps the order of its methods through events, and its tolerance means what mechanics.md 6 says.
+// The event engine keeps the order of its methods through events, and its tolerance means what docs/theory.md ("Tolerance") says.
 //
 // With fixed steps the error at the end is fitted as C h^p over many step lengths: events fall at all places within a step, so a single pair of
 // lengths shows the place as much as the order. Exact ends are closed forms in long double.
@@ -68,7 +68,7 @@ std::vector<Problem> problems() {
   return out;
 }
 
-/// Largest error of the end state relative to the running scales (mechanics.md 6).
+/// Largest error of the end state relative to the running scales (docs/theory.md, "Tolerance").
 double end_error(const Problem& problem, const engines::EngineResult& result) {
   Real worst = 0;
   for (std::size_t i = 0; i < problem.end.size(); ++i) {

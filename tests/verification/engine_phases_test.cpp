@@ -226,7 +226,7 @@ until = 2
   EXPECT_EQ(ends[0], ends[1]);
 }
 
-// Basseville 2004, TC-3.5: after its first slip the particle's velocity touches zero again and again, and goes on. Whatever side of zero a landing
+// Petcoviciu 2010, 3.4, forces that grow from zero: after its first slip the particle's velocity touches zero again and again, and goes on. Whatever side of zero a landing
 // ends on, the motion continues.
 TEST(EnginePhases, ASlipThatTouchesZeroGoesOn) {
   for (const double tolerance : {1e-9, 1e-10, 1e-11, 1e-12, 1e-13}) {
@@ -239,7 +239,7 @@ TEST(EnginePhases, ASlipThatTouchesZeroGoesOn) {
   }
 }
 
-// A stuck joint transmits no impulse and is released by an impact that moves it (mechanics.md 5): two equal masses, a wall that sees their sum.
+// A stuck joint transmits no impulse and is released by an impact that moves it (docs/theory.md, "Impacts"): two equal masses, a wall that sees their sum.
 TEST(EnginePhases, AnImpactReleasesAStuckJoint) {
   for (const double e : {0.0, 0.5}) {
     const TestModel model = text_model(R"toml(

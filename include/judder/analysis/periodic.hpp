@@ -6,13 +6,13 @@
 // each relative to the range that it has over these p returns.
 //
 // How far the periodic motion still is cannot be read from two distances: a transient that turns while it decays comes near to itself after
-// returns that are no period. D, the largest d_k of a window of returns, bounds what such a transient does, and how many returns it took for each
-// power of ten says how slowly it decays: n returns per decade, in the slowest of the last three, or in the present one. By the triangle inequality
+// returns that are no period. D, the largest d_k of a window of returns, bounds what such a transient does. How slowly it decays is told by n, the number of
+// returns in which D fell to a tenth: the largest such number of the last three tenfold falls, or the returns since the last one if these are more. By the triangle inequality
 //
 //     |y_k − y*| ≤ D (1 + ρ + ρ² + …) = D/(1 − ρ) ,     ρ = 10^(−1/n)
 //
 // That is far too much for a transient that turns quickly and decays slowly, and for rounding. There the limit of the sequence is found as that of a
-// linear recurrence, from two separate windows of states; the distance is that from the limit, with what the two differ about it.
+// linear recurrence, once from each of two separate windows of states. The bound is then twice the distance of the state from the limit plus four times the distance between the two limits.
 //
 // The motion is taken for periodic with p returns when events and modes have been the same over two periods and this is below the accuracy. If it is also
 // within the accuracy after a divisor of p, that is the period. One more period is then followed and measured at many places; in a forced system

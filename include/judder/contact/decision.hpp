@@ -46,7 +46,7 @@
 // Nothing allocates after DecisionWorkspace::resize. Results are views into the workspace, valid until its
 // next use.
 //
-// mechanics.md 1, 3, 4. P. Lötstedt, Mechanical systems of rigid bodies subject to unilateral constraints,
+// docs/theory.md, "Deciding the mode". P. Lötstedt, Mechanical systems of rigid bodies subject to unilateral constraints,
 // SIAM J. Appl. Math. 42 (1982); F. Génot, B. Brogliato, New results on Painlevé paradoxes, Eur. J. Mech.
 // A/Solids 18 (1999).
 #pragma once

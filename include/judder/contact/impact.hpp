@@ -17,7 +17,7 @@
 //
 // The energy change is Λᵀ(γ⁻ − drive) + ½ Λᵀ A Λ; it is the change of kinetic energy when A is symmetric.
 //
-// mechanics.md 5. J. J. Moreau, Unilateral contact and dry friction in finite freedom dynamics, CISM 302
+// docs/theory.md, "Impacts". J. J. Moreau, Unilateral contact and dry friction in finite freedom dynamics, CISM 302
 // (1988). Laws that follow the impulse through the impact: impact_path.hpp (one contact), impact_multi.hpp
 // (several).
 #pragma once
@@ -146,7 +146,7 @@ class ImpactWorkspace {
 [[nodiscard]] ImpactResult moreau_impact(const ImpactProblem& problem, const ImpactOptions& options,
                                          ImpactWorkspace& workspace);
 
-/// Chooses by mechanics.md 5, and says in `form` what it chose. One unilateral contact with at most its own
+/// Chooses as docs/theory.md ("Impacts") says, and tells in `form` what it chose. One unilateral contact with at most its own
 /// slip, all other rows bilateral and without friction, of type newton, poisson or stronge: the impulse
 /// path. Otherwise all rows at once: the energetic form if some contact is `stronge`, else compression and
 /// expansion if some contact is `poisson`, else Moreau's. Several contacts of which one has a tangential

@@ -28,7 +28,7 @@
 //
 // C. Liu, Z. Zhao, B. Brogliato, Frictionless multiple impacts in multibody systems, Proc. R. Soc. A 464
 // (2008), 465 (2009); F. Pfeiffer, C. Glocker, Multibody Dynamics with Unilateral Contacts (1996), chapter
-// 8. mechanics.md 5.
+// 8. docs/theory.md, "Impacts".
 #pragma once
 
 #include "judder/contact/impact.hpp"

@@ -8,7 +8,7 @@
 // otherwise it reverses. With a constant μ the path in the (P, Q) plane has at most two straight pieces, and γ_N
 // and γ_T are linear in P along each. With a μ that follows the slip, dQ/dP = −s μ(|γ_T|) is integrated (extrapolated
 // linearly implicit Euler steps, which a steep arctan law needs; local error 1e-12) and its events are located by
-// repeating the step. Where μ jumps across the slip that both sides push to, the slip stays on the jump. A piece on which γ_N falls although the contact is pressed (a jam, the impact form of
+// repeating the step. Where μ jumps at a slip speed, and friction drives the slip towards this speed from both sides, the slip keeps this speed, with a μ between the two values. A piece on which γ_N falls although the contact is pressed (a jam, the impact form of
 // Painlevé's paradox) ends because the slip stops; compression ends at the root of γ_N after it. The impact
 // ends
 //
@@ -27,7 +27,7 @@
 // `newton`.
 //
 // E. J. Routh, Dynamics of a System of Rigid Bodies (1905); W. J. Stronge, Rigid body collisions with
-// friction, Proc. R. Soc. A 431 (1990). Zabuga 2017, 2.5; mechanics.md 4, 5.
+// friction, Proc. R. Soc. A 431 (1990). The hypotheses: Zabuga 2017, 1.4 and chapter 2. docs/theory.md, "Impacts".
 #pragma once
 
 #include <array>

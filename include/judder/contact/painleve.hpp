@@ -15,7 +15,7 @@
 // A factor k that is zero but for rounding (a part 1e-13 of the sum of its terms) is zero.
 //
 // P. Painlevé, Sur les lois du frottement de glissement, C. R. Acad. Sci. 121 (1895); F. Génot, B. Brogliato, New results on
-// Painlevé paradoxes, Eur. J. Mech. A/Solids 18 (1999). mechanics.md 4.
+// Painlevé paradoxes, Eur. J. Mech. A/Solids 18 (1999). docs/theory.md, "Painlevé".
 #pragma once
 
 #include <cstdint>

@@ -149,7 +149,7 @@ struct EngineResult {
   Status gave_way;              ///< where and why the engine 'auto' went on with 'event'; done: it did not
 };
 
-/// Whether an end is one of the engine, not of the motion: another engine may go on from there.
+/// True if the run ended because the engine could not go on, although the motion does: another engine may go on from there.
 [[nodiscard]] inline bool engine_ends(Reason reason) {
   return reason == Reason::unsupported || reason == Reason::step_too_small;
 }

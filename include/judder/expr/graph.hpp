@@ -191,7 +191,7 @@ class Graph {
   /// The same with frozen sides: surfaces of switches keep their variables.
   Node substitute_frozen(Node a, std::span<const Variable> variables, std::span<const Node> values);
   /// Periods in t of what repeats by its form: sin and cos of c t + …, 2π/|c|, tan, π/|c|, floor and mod of c t + …, 1/|c|, also
-  /// inside surfaces of switches; c is the mean slope, that of floor(u) being that of u. Ascending, equal ones once. What else depends on t (a ramp, a table) is not seen here.
+  /// inside surfaces of switches; c is the mean slope of the argument over time; where floor(u) stands in the argument, it counts with the slope of u. Ascending, equal ones once. What else depends on t (a ramp, a table) is not seen here.
   std::vector<double> periods(std::span<const Node> nodes, Variable t);
   /// True if a is a polynomial of degree ≤ `degree` in the given variables (their products counted), judged on the canonical
   /// form and its derivatives; sides and other variables count as coefficients.

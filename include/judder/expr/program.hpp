@@ -63,7 +63,7 @@ class Program {
   /// Whether an output can change by much over a little of its inputs and be flat elsewhere, as exp(−x²/ε), 1/(x² + ε) or x²⁰ on |x| < 1.
   [[nodiscard]] bool has_peaks() const;
   [[nodiscard]] std::size_t length() const { return code_.empty() ? 0 : code_.size() - 1; }
-  /// About how many additions and multiplications an evaluation takes the time of.
+  /// Time of one evaluation, roughly, in units of one addition: an arithmetic operation counts 1, a function such as sin 12.
   [[nodiscard]] std::size_t cost() const;
 
   void evaluate(const double* in, double* out, double* registers) const;

@@ -32,7 +32,7 @@ struct RunEnd {
   RunLimits asked;
 
   /// Whether a run under the limits of `now` goes on where this one ended: to a later end, if it had ended as it was asked to; to more events, if there were
-  /// too many; with other steps, if the motion could not be followed. Where nothing of that is asked for it would end as it did, or pass a stop.
+  /// too many; with other steps, if the motion could not be followed. False where `now` asks for nothing more: such a run would only end again as this one did, or run past a stop that ended this one.
   [[nodiscard]] bool goes_on(const RunLimits& now) const;
   /// What to ask for, in words: "a later end than t = 10 (--until)".
   [[nodiscard]] std::string more() const;

@@ -43,7 +43,7 @@ struct StateOwner {
 [[nodiscard]] std::string state_json(const model::System& system, const engines::Moment& moment,
                                      const StateOwner& owner = {}, const RunPast& past = {});
 
-/// Reads what `state_json` wrote; `past->ended` says how the run ended if it did and if nothing has been changed that moves that end. Returns what is wrong: not JSON, not a state, the state of another model, or, unless `accept_changes`, of other
+/// Reads what `state_json` wrote; `past->ended` says how the run ended; it is empty if the run had not ended, or if parameters, variants, data or the engine have changed since, so that it may end elsewhere now. Returns what is wrong: not JSON, not a state, the state of another model, or, unless `accept_changes`, of other
 /// parameters, variants, data or another engine; empty: all is well.
 [[nodiscard]] std::string read_state(std::string_view text, const model::System& system,
                                      engines::Moment& moment, const StateOwner& owner = {},

@@ -65,7 +65,7 @@ struct RunOptions {
 
 /// Why times up to `until` cannot be stepped by `step`: it is lost in their rounding. Empty: they can, or it is not known up to when.
 [[nodiscard]] std::string step_problem(double step, double from, double until);
-/// Why a run from `from` to `until` cannot be made: it lasts less than numbers can be divided. Empty: it can, or it is not known how long.
+/// Why a run from `from` to `until` cannot be made: it is so short that its steps, or their squares, would underflow to zero. Empty: it can, or its length is not known.
 [[nodiscard]] std::string length_problem(double from, double until);
 /// Why no run can have this tolerance. Empty: it can.
 [[nodiscard]] std::string tolerance_problem(double tolerance);

@@ -166,8 +166,8 @@ struct SwitchInfo {
   expr::Program value;    ///< s
   /// The same five parts of ṡ, where s does not see velocities; otherwise without outputs. For surfaces that the motion rests on.
   expr::Program rate;
-  /// Above zero where its side is read at all, with the sides in the inputs: not only in a branch of `if` that is not taken. Without outputs:
-  /// always.
+  /// Positive where a formula reads the side of this switch, for the sides of the others that stand in the inputs; zero where the switch stands only in
+  /// branches of `if` that are not taken. A program without outputs: the side is always read.
   expr::Program live;
   double at_zero = 1;      ///< side that the language gives at equality; 0.5: sign, whose value is 0 there
   std::vector<int> inner;  ///< switches whose sides stand in the surface, all of them before this one
@@ -256,8 +256,8 @@ class System {
   [[nodiscard]] const std::vector<Relation>& relations() const;
   [[nodiscard]] const std::vector<SwitchInfo>& switches() const;
   [[nodiscard]] const std::vector<WatchInfo>& watches() const;
-  /// Switches that stand in watches and nowhere else, or elsewhere in a branch that may not be taken. They move nothing. Their numbers, also
-  /// in `inner`, go on behind those of switches(); only the formulas of the surface are filled in.
+  /// Switches in watches that have no side among switches() at every moment: the motion does not contain them, or only in a branch of `if` that may not be taken.
+  /// They do not act on the motion. They are numbered on from the last of switches(), also in `inner`; only the formulas of the surface are filled in.
   [[nodiscard]] const std::vector<SwitchInfo>& observed() const;
   [[nodiscard]] const std::vector<AuditInfo>& audits() const;
   [[nodiscard]] const std::vector<ColumnInfo>& columns() const;

@@ -29,7 +29,7 @@ model::Spec spec_of(const std::string& text) {
   return file.spec;
 }
 
-// Zabuga 2017, T-2.2 and B5, e = 1: side by side, with the gain of Newton's law flagged.
+// Zabuga 2017, (2.6), slip stops, e = 1: side by side, with the gain of Newton's law flagged.
 TEST(Impacts, ShowTheLawsSideBySide) {
   const Impacts found = rod({"T22"}, 1);
   ASSERT_EQ(found.outcome, ImpactsOutcome::collision);
@@ -138,7 +138,7 @@ TEST(Impacts, SayWhyAStateIsNoCollision) {
   EXPECT_EQ(found.reason, "the model has no rigid contact");
 }
 
-// Zabuga 2017, T-1.2: no finite reaction; the tangential impact stops the end of the rod.
+// Zabuga 2017, 1.2: no finite reaction; the tangential impact stops the end of the rod.
 TEST(Impacts, OfPainlevesRodIsTheTangentialOne) {
   const Impacts found = impacts(gallery_model("painleve-rod").system);
   ASSERT_EQ(found.outcome, ImpactsOutcome::tangential);
@@ -157,7 +157,7 @@ TEST(Impacts, OfPainlevesRodIsTheTangentialOne) {
   EXPECT_EQ(one.contacts[0].slip_after[0], 0);
 }
 
-// T-1.3 by a sweep over the angle: tan θ = 3 ∓ √5 for μ = 2.
+// Zabuga 2017, (1.15), by a sweep over the angle: tan θ = 3 ∓ √5 for μ = 2.
 TEST(ImpactSweeps, FindTheAnglesOfTheParadox) {
   io::ModelFile file = io::read_model(JUDDER_SOURCE_DIR "/gallery/painleve-rod/model.toml");
   const ImpactSweep sweep = sweep_impacts(file.spec, {}, {{"theta0", 0.1, 1.5, 15}});
@@ -177,7 +177,7 @@ TEST(ImpactSweeps, FindTheAnglesOfTheParadox) {
   }
 }
 
-// T-1.3: the threshold μ = 4/3 at tan θ = 2, found without telling the program either.
+// The same: the threshold μ = 4/3 at tan θ = 2, found without telling the program either.
 TEST(ImpactSweeps, FindTheThresholdOfTheUniformRod) {
   io::ModelFile file = io::read_model(JUDDER_SOURCE_DIR "/gallery/painleve-rod/model.toml");
   const ImpactSweep sweep = sweep_impacts(file.spec, {}, {{"mu", 0.5, 2, 4}, {"theta0", 0.1, 1.5, 8}});

@@ -70,7 +70,7 @@ Case joint(double mass, double normal, double mu_static, double mu_slip, double 
   return c;
 }
 
-// Zabuga 2017, 1.4: a rod of length 1 slides on one end; slip in the negative direction.
+// Zabuga 2017, 1.2: a rod of length 1 slides on one end; slip in the negative direction.
 Case painleve_rod(double theta, double mu, double rate) {
   Body rod;
   rod.inertia = 1.0 / 12;
@@ -85,7 +85,7 @@ Case painleve_rod(double theta, double mu, double rate) {
 
 TEST(Decision, RestIsKeptWhileTheStaticCoefficientAllows) {
   DecisionWorkspace workspace(0, 1);
-  // mechanics.md 1: m = 1, N = 1, coefficients 0.3 and 0.2, pull 0.25: stick and slip both satisfy the laws.
+  // docs/theory.md, "Deciding the mode", 1: m = 1, N = 1, coefficients 0.3 and 0.2, pull 0.25: stick and slip both satisfy the laws.
   Case c = joint(1, 1, 0.3, 0.2, 0.25);
   Decision d = decide(c.problem(), {}, workspace);
   EXPECT_EQ(d.verdict, Verdict::unique);
@@ -139,7 +139,7 @@ TEST(Decision, UnloadedContactListsOpenAndClosed) {
   EXPECT_TRUE(closed);
 }
 
-// Zabuga 2017, T-1.2: μ = 2, θ = 60°, slip to the left: k = −0.84808, q = −9.81, no reaction exists.
+// Zabuga 2017, (1.14) and (1.15): μ = 2, θ = 60°, slip to the left: k = −0.84808, q = −9.81, no reaction exists.
 TEST(Decision, PainleveRodHasNoReaction) {
   const Case c = painleve_rod(std::numbers::pi / 3, 2, 0);
   const double k = c.A[0] + 2 * c.A[1];  // slip −: λ_T = +μ λ_N
@@ -176,7 +176,7 @@ TEST(Decision, PainleveRodIsRegularOutsideTheCriticalAngles) {
   }
 }
 
-// mechanics.md 3: feet carrying 0.2 and 0.8, μ = 0.5, pushed at the level of the ground. The reaction of
+// docs/theory.md, "Deciding the mode", 5: feet carrying 0.2 and 0.8, μ = 0.5, pushed at the level of the ground. The reaction of
 // smallest norm would slip at a push of 0.2; the block rests until 0.5.
 Case two_feet(double push) {
   Body block;
@@ -289,7 +289,7 @@ TEST(LargestMargin, WedgedBodyIsAsSafeAsOneLikes) {
   }
 }
 
-// mechanics.md 4: λ is the root of k λ − μ s b |λ| + a = 0, unique only if μ|b| < k.
+// docs/theory.md, "Painlevé": λ is the root of k λ − μ s b |λ| + a = 0, unique only if μ|b| < k.
 TEST(Decision, BilateralRowWithFrictionTriesBothSides) {
   DecisionWorkspace workspace(1, 1);
   Case c;

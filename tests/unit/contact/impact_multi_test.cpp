@@ -125,7 +125,7 @@ ImpactLaw law(ImpactType type, double e, double stiffness = 1) {
   return l;
 }
 
-// mechanics.md 5: one ball against two that touch.
+// docs/theory.md, "Impacts": one ball against two that touch.
 TEST(SeveralContacts, ThreeBallsByMoreauAndPoisson) {
   ImpactWorkspace workspace(2, 0);
   for (const ImpactType type : {ImpactType::moreau, ImpactType::newton, ImpactType::poisson}) {
@@ -455,7 +455,7 @@ TEST(SeveralContacts, EnergyCanRiseUnderPoissonWithUnequalRestitutionAndIsFlagge
 }
 
 TEST(SeveralContacts, NewtonGainIsFlagged) {
-  // Zabuga 2017, T-2.2 with e = 1: path Newton creates 0.1077.
+  // Zabuga 2017, (2.6), slip stops, with e = 1: path Newton creates 0.1077.
   ImpactWorkspace workspace(1, 1);
   const Collision c = test::rod(0.25, 0.5, 0.5, law(ImpactType::newton, 1));
   const ImpactResult r = impact(c.problem(), {}, workspace);

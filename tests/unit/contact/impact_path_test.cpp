@@ -48,7 +48,7 @@ PathProblem random_path(std::mt19937_64& random) {
   return p;
 }
 
-// Zabuga 2017, table 2.6 with the rows of B5, in the source's signs.
+// The cases of Zabuga 2017, (2.5) to (2.7), slip that is accelerated, and the jam, for a rod; in the signs of the thesis, which has no numbers.
 struct Row {
   double x1, mu, slip, e;
   ImpactType type;
@@ -324,7 +324,7 @@ TEST(ImpactPath, StrongeAgreesWithAStiffCompliantContact) {
   }
 }
 
-// Zabuga 2017, T-1.2 and B2: the rod of Painlevé's paradox receives 3√3/16 and 7/16 and both velocities of
+// Zabuga 2017, 1.2: the rod of Painlevé's paradox receives 3√3/16 and 7/16 and both velocities of
 // its end become zero.
 TEST(TangentialImpact, StopsThePainleveRod) {
   const double theta = std::acos(0.5);

@@ -70,7 +70,7 @@ inline Collision planar(double a, double tangent, double b, double mu, double ap
   return c;
 }
 
-/// The rod of Zabuga 2017, 2.6: mass 1, length 1, centre at (x1, √3/4) from the contact.
+/// A rod under the equations of Zabuga 2017, 2.1: mass 1, length 1, centre at (x1, √3/4) from the contact.
 inline Collision rod(double x1, double mu, double slip, ImpactLaw law) {
   const double y1 = std::sqrt(3.0) / 4;
   return planar(1 + 12 * x1 * x1, 1 + 12 * y1 * y1, 12 * x1 * y1, mu, 1, slip, law);

@@ -80,17 +80,17 @@ TEST(MoreauImpact, OfOneContactIsTheSameToTheLastBitByTheShortWay) {
   }
 }
 
-// Zabuga 2017, 2.2: while slip keeps its direction, or stops and stays stopped, the path and Moreau's law
+// Zabuga 2017, (2.5) and (2.6): while slip keeps its direction, or stops and stays stopped, the path and Moreau's law
 // agree.
 TEST(MoreauImpact, AgreesWithThePathWhereSlipDoesNotReverse) {
   ImpactWorkspace workspace(1, 1);
-  Collision c = test::rod(0.25, 0.3, 3, {});  // T-2.1
+  Collision c = test::rod(0.25, 0.3, 3, {});  // slip goes on
   ImpactResult r = moreau_impact(c.problem(), {}, workspace);
   EXPECT_NEAR(r.impulse[0], 0.46735274, 1e-8);
   EXPECT_NEAR(-r.impulse[1], 0.14020582, 1e-8);
   EXPECT_NEAR(r.after[1], 1.93722206, 1e-8);
   EXPECT_NEAR(r.energy_change, -0.57979001, 1e-8);
-  c = test::rod(0.25, 0.5, 0.5, {});  // T-2.2
+  c = test::rod(0.25, 0.5, 0.5, {});  // slip stops
   r = moreau_impact(c.problem(), {}, workspace);
   EXPECT_NEAR(r.impulse[0], 0.65012024, 1e-8);
   EXPECT_NEAR(-r.impulse[1], -0.10600953, 1e-8);
@@ -99,10 +99,10 @@ TEST(MoreauImpact, AgreesWithThePathWhereSlipDoesNotReverse) {
   EXPECT_EQ(r.mode[1], RowStatus::stick);
 }
 
-// mechanics.md 5: where slip reverses on the path, Moreau's law slides the other way from the beginning.
+// docs/theory.md, "Impacts": where slip reverses on the path, Moreau's law slides the other way from the beginning.
 TEST(MoreauImpact, DiffersFromThePathWhereSlipReverses) {
   ImpactWorkspace workspace(1, 1);
-  const Collision c = test::rod(0.25, 0.3, 0.2, {});  // T-2.3
+  const Collision c = test::rod(0.25, 0.3, 0.2, {});  // slip reverses
   const ImpactResult r = moreau_impact(c.problem(), {}, workspace);
   EXPECT_NEAR(r.impulse[0], 0.73513813, 1e-8);
   EXPECT_NEAR(r.impulse[1], 0.22054144, 1e-8);
@@ -128,7 +128,7 @@ TEST(MoreauImpact, TangentialRestitutionReplacesCoulomb) {
   const ImpactResult r = moreau_impact(c.problem(), {}, workspace);
   EXPECT_DOUBLE_EQ(r.after[0], 0.5);
   EXPECT_DOUBLE_EQ(r.after[1], -0.2);
-  // Zabuga 2017, 1.6: a I_N + b I_T = (1 + e) v_N0, b I_N + ã I_T = (1 − λ) v_T0.
+  // Zabuga 2017, (2.3), with 1.4: a I_N + b I_T = (1 + e) v_N0, b I_N + ã I_T = (1 − λ) v_T0.
   const double I_N = r.impulse[0], I_T = -r.impulse[1];
   EXPECT_NEAR(1.75 * I_N - c.A[1] * I_T, 1.5, 1e-14);
   EXPECT_NEAR(-c.A[1] * I_N + 3.25 * I_T, 1.25 * 0.8, 1e-14);

@@ -78,7 +78,7 @@ Problem draw(std::mt19937_64& random, NormalKind first, int bilateral, int close
   return p;
 }
 
-// Zabuga 2017, 1.4: k(θ) of the rod with one end on the plane, in closed form.
+// Zabuga 2017, (1.14): k(θ) of the rod with one end on the plane, in closed form.
 TEST(SlidingContact, IsTheRodOfPainleve) {
   for (const double mu : {0.5, 1.3, 2.0}) {
     for (const double theta : {0.2, 0.7, 1.1, 1.4}) {

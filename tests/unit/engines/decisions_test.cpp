@@ -256,7 +256,7 @@ TEST(EngineDecisions, AgreeWithAnEnumerationOfAllModes) {
   EXPECT_GT(none + several, 0) << "Painlevé's paradoxes occur among them";
 }
 
-// m = 1, N = 1, static 0.3, dynamic 0.2 (mechanics.md 1): rest is kept whenever the static coefficient allows it.
+// m = 1, N = 1, static 0.3, dynamic 0.2 (docs/theory.md, "Deciding the mode", 1): rest is kept whenever the static coefficient allows it.
 TEST(EngineDecisions, RestIsKeptWhereBothWouldDo) {
   const TestModel model = text_model(R"toml(
 [coordinates]

@@ -161,7 +161,7 @@ until = 3
   EXPECT_NEAR(result.end.status.time, 1, 1e-9);
 }
 
-// mechanics.md 7: branches of a gap must meet while the contact is closed.
+// docs/theory.md, "What ends a mode": branches of a gap must meet while the contact is closed.
 TEST(EngineFailures, AGapThatJumpsWhileItIsClosedIsNamed) {
   const auto ends = [](const char* step) {
     const TestModel model = text_model(std::string(R"toml(

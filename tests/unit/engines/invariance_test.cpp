@@ -1,4 +1,4 @@
-// The same mechanics written or run in another way gives the same motion (mechanics.md 13).
+// The same mechanics written or run in another way gives the same motion (docs/theory.md, "What must not matter").
 //
 // Non-smooth motions can be sensitive, so runs are compared up to the horizon where runs at the tolerance and at a tenth of it still agree to 1e-6.
 #include <gtest/gtest.h>

@@ -64,7 +64,7 @@ void check(std::uint64_t seed, long& paradoxes, long& rows_stuck, long& rows_clo
   }
   const std::size_t rows = result.data.rows();
   ASSERT_GT(rows, 0u);
-  constexpr int kUlps = 4;  // mechanics.md 11
+  constexpr int kUlps = 4;  // docs/theory.md, "Stuck means stuck"
   double force_scale = 0;
   for (std::size_t i = 0; i < s.contacts.size(); ++i) {
     force_scale = std::max(force_scale, column(result, "N c" + std::to_string(i)).largest());

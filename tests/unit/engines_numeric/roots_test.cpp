@@ -136,7 +136,7 @@ TEST(SamplingGrid, ReportsNotANumberAsAnInfiniteError) {
   EXPECT_TRUE(roots.empty());
 }
 
-// mechanics.md 2: every crossing deeper than the tolerance is found. A smooth function that is positive at
+// docs/theory.md, "What ends a mode": every crossing deeper than the tolerance is found. A smooth function that is positive at
 // both ends of the step dips below zero by 100 tolerances somewhere inside.
 TEST(Roots, FindEveryHiddenDoubleCrossing) {
   const double tolerance = 1e-9;

@@ -789,7 +789,7 @@ TEST_F(Run, GoingOnInTheSameFolderGivesTheBytesOfOneRun) {
   EXPECT_GT(cuts, 0);
 }
 
-// Zabuga 2017, T-6.2: the structures of the roller table in the published order.
+// Zabuga 2017, 6.3, h = 0.133 m: the structures of the roller table in the published order.
 TEST_F(Run, TheSummaryTellsTheStructuresOfTheSource) {
   RunRequest wanted = request("roller-table");
   wanted.model.variants = {"thesis", "low"};

@@ -82,7 +82,7 @@ TEST(EquationsOfMotion, PendulumOnACartAgreesWithTheTextbook) {
   }
 }
 
-// Painlevé's rod (Zabuga 2017, 1.4): one end touches the plane.
+// Painlevé's rod (Zabuga 2017, 1.2): one end touches the plane.
 TEST(EquationsOfMotion, RodTouchingWithItsEndHasTheRowsOfTheThesis) {
   Spec spec;
   spec.coordinates.push_back({.name = "x"});

@@ -138,9 +138,9 @@ TEST_P(Mill, AgreesWithTheEquationsOfTheThesis) {
     if (name == "muG") muG = value;
     if (name == "phi0") phi0 = value;
   }
-  EXPECT_NEAR(delta, 0.0016675, 5e-8);  // T-5.3*
-  EXPECT_NEAR(muG, 0.0279986, 5e-8);    // T-5.2
-  EXPECT_NEAR(phi0, -0.1337316, 5e-8);  // T-5.3
+  EXPECT_NEAR(delta, 0.0016675, 5e-8);  // Zabuga 2017, 5.2
+  EXPECT_NEAR(muG, 0.0279986, 5e-8);    // (5.10)
+  EXPECT_NEAR(phi0, -0.1337316, 5e-8);  // start of 5.2
   EXPECT_NEAR(system.start()[4], 2.0812496, 5e-8);
   EXPECT_EQ(system.relations().size(), 2U);
 

@@ -109,7 +109,7 @@ TEST(MultipleConstraints, AreNamedInOtherExpressions) {
   EXPECT_EQ(contacts(several), "stop[1,1]: 4 - q; stop[1,2]: q + 2; stop[2,1]: 5 - q; stop[2,2]: q + 1");
 }
 
-// TC-1.2: 5 f and f³ give the impact of f. The rows are what the impact law sees.
+// Petcoviciu 2010, theorem 1.6 and its corollary: 5 f and f³ give the impact of f. The rows are what the impact law sees.
 TEST(MultipleConstraints, KeepTheDirectionOfTheImpact) {
   for (const char* gap : {"x + y", "5*(x + y)", "(x + y)^3", "exp(x)*(x + y)"}) {
     Spec spec;
