@@ -129,7 +129,10 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
     for (const double step : options.steps) {
       own.step = step;
       const CompareRow& row = add(own, {.engine = asked, .step = step});
-      if (!row.ran) continue;
+      if (!row.problem.empty()) {  // not run, or not to the end
+        before.reset();
+        continue;
+      }
       if (before && before->first != step) {
         const double least = kMargin * out.reference_error;
         if (before->second > least && row.error > least)
