@@ -225,9 +225,14 @@ bool ModeMotion::find_coefficients(int block) {
     const int k = members.front();
     const double difference = block_rate(0, k) - block_rate(1, k);
     if (difference == 0) return false;
-    // Each share for itself: where one side only begins to push, all of the other is less than rounding of one.
+    // The smaller share by its own quotient: where one side only begins to push, it is less than rounding of one. Together they are one.
     alpha_[k] = block_rate(0, k) / difference;
     beta_[k] = -block_rate(1, k) / difference;
+    if (std::abs(alpha_[k]) < std::abs(beta_[k])) {
+      beta_[k] = 1 - alpha_[k];
+    } else {
+      alpha_[k] = 1 - beta_[k];
+    }
     return true;
   }
   const int stride = count + 1;
