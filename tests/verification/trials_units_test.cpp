@@ -142,7 +142,7 @@ law = "if(@(1,1,0,-1) < x', 1, 0.2)"
 until = @(2.1,0,0,1)
 )toml",
                                               1}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace judder
