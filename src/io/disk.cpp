@@ -163,11 +163,21 @@ int remove(const Handle& folder, const std::string& name) {
   return ::unlinkat(folder.number(), name.c_str(), 0) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-bool look(const Handle& folder, const std::string& name, struct stat& out) {
-  return ::fstatat(folder.number(), name.c_str(), &out, AT_SYMLINK_NOFOLLOW) == 0;
+int look(const Handle& folder, const std::string& name, struct stat& out) {
+  return ::fstatat(folder.number(), name.c_str(), &out, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
 }
 
 bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+int same_place(const std::filesystem::path& first, const std::filesystem::path& second, bool& out) {
+  struct stat a {
+  }, b{};
+  out = false;
+  if (::stat(first.c_str(), &a) != 0) return errno;
+  if (::stat(second.c_str(), &b) != 0) return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+  out = same(a, b);
+  return 0;
+}
 
 int open_to_read(const std::filesystem::path& path, Handle& out, Links links) {
   Handle file;

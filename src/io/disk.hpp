@@ -68,9 +68,11 @@ int sync(std::initializer_list<const Handle*> handles);
 int rename(const Handle& folder, const std::string& from, const std::string& to);
 /// No error if there is none.
 int remove(const Handle& folder, const std::string& name);
-/// Of what has the name, without following a link. False: nothing has it.
-bool look(const Handle& folder, const std::string& name, struct stat& out);
+/// Of what has the name, without following a link. ENOENT: nothing has it; every other error leaves that open.
+int look(const Handle& folder, const std::string& name, struct stat& out);
 [[nodiscard]] bool same(const struct stat& a, const struct stat& b);
+/// Whether both paths lead to one folder; `second` may not be there.
+int same_place(const std::filesystem::path& first, const std::filesystem::path& second, bool& out);
 
 /// The bytes of a regular file of at most `limit` bytes; EFBIG: it has more.
 int read_bounded(const std::filesystem::path& file, std::size_t limit, std::string& out,

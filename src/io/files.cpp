@@ -20,7 +20,8 @@ namespace {
 std::string foreign(const disk::Handle& folder, const std::string& name, std::string_view mark) {
   constexpr const char* kHelp = "; move it away, or choose another name with -o";
   struct stat about {};
-  if (!disk::look(folder, name, about)) return {};
+  if (const int error = disk::look(folder, name, about); error != 0)
+    return error == ENOENT ? std::string() : disk::not_read(error);
   if (S_ISDIR(about.st_mode)) return "is a folder; name a file";
   if (S_ISLNK(about.st_mode)) return std::string("is a symbolic link, which is not followed here") + kHelp;
   if (!S_ISREG(about.st_mode)) return std::string("is not a regular file") + kHelp;

@@ -31,10 +31,21 @@ constexpr std::size_t kWordLength = 16;
 constexpr std::size_t kMostWords = 16;
 
 /// "judder process 4711 since …", and in the second line "drafts" with the words of their names.
-std::string text_in(const disk::Handle& file) {
+int read_text(const disk::Handle& file, std::string& out) {
   std::array<char, 512> text{};
-  const ssize_t got = ::pread(file.number(), text.data(), text.size(), 0);
-  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+  ssize_t got = 0;
+  do got = ::pread(file.number(), text.data(), text.size(), 0);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) return errno;
+  out.assign(text.data(), static_cast<std::size_t>(got));
+  return 0;
+}
+
+/// Written over what is there, so that on a full disk the note of a killed run stays one.
+int write_text(const disk::Handle& file, const std::string& text) {
+  if (::lseek(file.number(), 0, SEEK_SET) != 0) return errno;
+  const int error = disk::write_all(file, text);
+  return error == 0 ? disk::cut(file, text.size()) : error;
 }
 
 /// The first line, without what a terminal would take for a command.
@@ -78,7 +89,9 @@ void wait_a_moment() { std::this_thread::sleep_for(std::chrono::milliseconds(10)
 
 std::string note_in(const disk::Handle& folder) {
   disk::Handle file;
-  return disk::open_regular(folder, kLockName, false, file) == 0 ? note_of(text_in(file)) : std::string();
+  std::string text;  // for a message: what cannot be read is left out
+  if (disk::open_regular(folder, kLockName, false, file) != 0 || read_text(file, text) != 0) return {};
+  return note_of(std::move(text));
 }
 
 /// "another run is writing this folder: process 4711 since 2026-01-01 12:00:00 UTC"
@@ -137,25 +150,27 @@ FileStatus FolderLock::take_file(const disk::Handle& folder, const fs::path& sho
       return {name, "cannot be locked: " + disk::words(errno), 0};
     }
     struct stat there {};
-    if (!disk::look(folder, kLockName, there) || !disk::same(about, there)) continue;
-    const std::string old = text_in(file);
-    if (!old.empty() && old.rfind(kFirstWord, 0) != 0) return {name, kForeign, 0};
-    std::vector<std::string> words = words_of(old);
-    std::string text =
-        std::string(kFirstWord) + "process " + std::to_string(::getpid()) + " since " + time_now() + "\n";
-    text += std::string(kDrafts) + " " + word_;
-    for (std::size_t k = 0; k < std::min(words.size(), kMostWords - 1); ++k) text += " " + words[k];
-    text += "\n";
-    // Written over what is there, so that on a full disk the note of a killed run stays one.
-    int error = ::lseek(number, 0, SEEK_SET) == 0 ? disk::write_all(file, text) : errno;
-    if (error == 0) error = disk::cut(file, text.size());
-    if (error != 0) {
-      if (old.empty()) static_cast<void>(disk::remove(folder, kLockName));
-      return {name, disk::not_written(error), 0};
+    const int looked = disk::look(folder, kLockName, there);
+    if (looked != 0 && looked != ENOENT) {
+      if (about.st_size == 0) static_cast<void>(disk::remove(folder, kLockName));  // a moment old
+      return {name, disk::not_read(looked), 0};
     }
-    file_ = std::move(file);
+    if (looked == ENOENT || !disk::same(about, there)) continue;
+    // What cannot be read is not known to be empty, and so not known to be ours.
+    std::string old;
+    if (const int error = about.st_size > 0 ? read_text(file, old) : 0; error != 0)
+      return {name, disk::not_read(error), 0};
+    if (!old.empty() && old.rfind(kFirstWord, 0) != 0) return {name, kForeign, 0};
+    words_ = words_of(old);
     taken_over_ = !old.empty();
-    words_ = std::move(words);
+    if (old.empty()) {
+      if (const int error = write_text(file, note()); error != 0) {
+        static_cast<void>(disk::remove(folder, kLockName));
+        return {name, disk::not_written(error), 0};
+      }
+    }
+    signed_ = old.empty();
+    file_ = std::move(file);
     return {};
   }
   return {name, "cannot be locked: others keep taking it", 0};
@@ -164,15 +179,46 @@ FileStatus FolderLock::take_file(const disk::Handle& folder, const fs::path& sho
 FileStatus FolderLock::hold(const disk::Handle& folder, const fs::path& shown) {
   struct stat mine {
   }, there{};
-  const bool found = disk::look(folder, kLockName, there);
-  if (found && ::fstat(file_.number(), &mine) == 0 && disk::same(mine, there)) return {};
-  if (found || !place_)
+  const int looked = disk::look(folder, kLockName, there);
+  if ((looked != 0 && looked != ENOENT) || ::fstat(file_.number(), &mine) != 0)
+    return {(shown / kLockName).string(), disk::not_read(looked != 0 ? looked : errno), 0};
+  const bool found = looked == 0;
+  if (found && disk::same(mine, there)) return {};
+  lost_ = found || !place_;
+  if (lost_)
     return {(shown / kLockName).string(),
             "was removed or replaced during the run, and with it what keeps other runs out", 0};
+  // What this run found when it came in stays known.
   const bool before = taken_over_;
+  std::vector<std::string> words = words_;
   FileStatus status = take_file(folder, shown);
+  if (status.ok() && taken_over_) status = sign(shown);
   taken_over_ = before;
+  words_ = std::move(words);
   return status;
+}
+
+std::string FolderLock::note() const {
+  std::string text =
+      std::string(kFirstWord) + "process " + std::to_string(::getpid()) + " since " + time_now() + "\n";
+  text += std::string(kDrafts) + " " + word_;
+  for (std::size_t k = 0; k < std::min(words_.size(), kMostWords - 1); ++k) text += " " + words_[k];
+  return text + "\n";
+}
+
+FileStatus FolderLock::sign(const fs::path& shown) {
+  if (signed_) return {};
+  if (const int error = write_text(file_, note()); error != 0)
+    return {(shown / kLockName).string(), disk::not_written(error), 0};
+  signed_ = true;
+  return {};
+}
+
+void FolderLock::give_back(const disk::Handle& folder) {
+  if (taken_over_)
+    abandon();
+  else
+    release(folder);
 }
 
 void FolderLock::release(const disk::Handle& folder) {
@@ -180,7 +226,8 @@ void FolderLock::release(const disk::Handle& folder) {
   // What somebody has put in its place is not ours.
   struct stat mine {
   }, there{};
-  if (::fstat(file_.number(), &mine) == 0 && disk::look(folder, kLockName, there) && disk::same(mine, there))
+  if (::fstat(file_.number(), &mine) == 0 && disk::look(folder, kLockName, there) == 0 &&
+      disk::same(mine, there))
     static_cast<void>(disk::remove(folder, kLockName));
   abandon();
 }

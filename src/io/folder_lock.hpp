@@ -19,18 +19,25 @@ inline constexpr const char* kLockName = "lock";
 
 class FolderLock {
  public:
-  /// `shown` is the folder's name for messages. A folder that is in use is refused with the process and its time.
+  /// `shown` is the folder's name for messages. A folder that is in use is refused with the process and its time. The file of a run that did not end by
+  /// itself is left as it is until `sign`: whoever is refused afterwards has changed nothing.
   FileStatus take(const disk::Handle& folder, const std::filesystem::path& shown);
+  /// Writes this run into the file that was taken over, beside the words of the drafts that are there.
+  FileStatus sign(const std::filesystem::path& shown);
   /// Whether the folder is still ours. A file that was removed is put back as long as the folder itself is locked.
   FileStatus hold(const disk::Handle& folder, const std::filesystem::path& shown);
   /// Removes the file and lets go.
   void release(const disk::Handle& folder);
+  /// Lets go and leaves everything as it was found: the file of a killed run stays, a new one goes.
+  void give_back(const disk::Handle& folder);
   /// Lets go as a kill would: the file stays, for the next run to see that this one could not put its folder in order.
   void abandon();
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(file_); }
   [[nodiscard]] const disk::Handle& file() const { return file_; }
   /// Whether the folder itself is locked, so that nobody comes in without the file.
   [[nodiscard]] bool holds_folder() const { return static_cast<bool>(place_); }
+  /// Whether `hold` found that the file is gone, or somebody else's.
+  [[nodiscard]] bool lost() const { return lost_; }
   /// Whether the lock of a run that did not end by itself was found: it may have left records behind its last save, and drafts.
   [[nodiscard]] bool taken_over() const { return taken_over_; }
 
@@ -46,10 +53,13 @@ class FolderLock {
     return file + "." + word + ".tmp";
   }
   FileStatus take_file(const disk::Handle& folder, const std::filesystem::path& shown);
+  [[nodiscard]] std::string note() const;
 
   disk::Handle place_;  // the folder, if it could be locked
   disk::Handle file_;
   bool taken_over_ = false;
+  bool lost_ = false;
+  bool signed_ = false;             // the file names this run
   std::string word_;                // of the drafts of this run
   std::vector<std::string> words_;  // of those that were found
 };

@@ -106,21 +106,25 @@ class Lines {
 
 }  // namespace
 
-std::optional<std::uint64_t> foreign_line(const disk::Handle& table, std::uint64_t bytes, TableKind kind) {
+int foreign_line(const disk::Handle& table, std::uint64_t bytes, TableKind kind,
+                 std::optional<std::uint64_t>& out) {
+  out.reset();
   Lines lines(bytes, kind);
   std::array<char, std::size_t{1} << 16> block{};
   for (off_t at = 0;;) {
     const ssize_t got = ::pread(table.number(), block.data(), block.size(), at);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return lines.line_number();
+    if (got < 0) return errno;
     if (got == 0) break;
     at += got;
     for (ssize_t i = 0; i < got; ++i) {
-      if (!lines.add(block[static_cast<std::size_t>(i)])) return lines.line_number();
+      if (lines.add(block[static_cast<std::size_t>(i)])) continue;
+      out = lines.line_number();
+      return 0;
     }
   }
-  if (!lines.good_end()) return lines.line_number();
-  return std::nullopt;
+  if (!lines.good_end()) out = lines.line_number();
+  return 0;
 }
 
 }  // namespace judder::io

@@ -331,7 +331,10 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   out.verdict = past.verdict;
   simulate::condemn(out.verdict, out.status);
   const bool begun = !result.start_mode.normal.empty() || !result.start_mode.side.empty();
-  out.modes = modes_in_words(system, begun ? result.start_mode : result.end.mode);
+  // Before the start nothing has decided which contacts are closed.
+  out.modes.clear();
+  if (begun || result.end.started)
+    out.modes = modes_in_words(system, begun ? result.start_mode : result.end.mode);
   const std::map<std::string, std::string> modes(earlier.modes.begin(), earlier.modes.end());
   for (auto& [name, word] : out.modes) {
     if (const auto before = modes.find(name); before != modes.end()) word = before->second;
@@ -485,6 +488,23 @@ FileStatus read_moment(const RunRequest& request, const model::System& system, c
   return status;
 }
 
+/// Whether a run goes on in the folder that it is taken from. A guess would cost what is there.
+FileStatus find_place(const RunRequest& request, bool& in_place) {
+  in_place = false;
+  if (request.output.empty()) return {};
+  if (const int error = disk::same_place(request.resume, request.output, in_place); error != 0)
+    return {request.output.string(), disk::not_read(error), 0};
+  bool nameless = false;
+  if (const int error = disk::same_place(request.resume, hidden_folder(request.output), nameless); error != 0)
+    return {request.resume.string(), disk::not_read(error), 0};
+  if (!in_place && nameless)
+    return {
+        request.resume.string(),
+        "is the run that could not get the name " + request.output.string() + ": rename it, and go on there",
+        0};
+  return {};
+}
+
 /// What may stand in the name of a folder: no separators, nothing that a terminal or a shell takes for a command, no leading dot.
 bool plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -530,6 +550,10 @@ std::string failure_text(const fs::path& folder, const RunWriter& writer, double
   if (disturbed == Disturbed::gone) return "; the run has stopped";
   if (writer.over_earlier())
     return "; the run has stopped; the earlier one in " + folder.string() + " is as it was";
+  if (const fs::path nameless = writer.nameless(); !nameless.empty())
+    return "; the run has stopped, saved up to t = " + to_text(until) + " in " + nameless.string() +
+           ": rename that, and --resume with its name goes on" +
+           (writer.no_room() ? " once there is room" : "");
   if (!writer.committed()) return "; nothing of the run could be saved";
   const std::string saved = "; the run has stopped, saved up to t = " + to_text(until) + ": ";
   const std::string resume = "--resume " + folder.string();
@@ -600,8 +624,7 @@ RunReport run_model(const RunRequest& request) {
     report.files = read_moment(request, written, owner, resumed_state, start, past);
     if (!report.files.ok()) return report;
     if (sectioned) take_watches(start, system.watches().size());
-    std::error_code error;
-    in_place = !request.output.empty() && fs::equivalent(request.resume, request.output, error);
+    if (report.files = find_place(request, in_place); !report.files.ok()) return report;
     // A run that has ended is finished unless more is asked for: in its own folder it may have been killed after its last save, before it could say so.
     const bool ended = past.ended && !past.ended->goes_on(owner.limits);
     finished = in_place && (ended || start.time == used.until);
@@ -663,9 +686,12 @@ RunReport run_model(const RunRequest& request) {
   EarlierPart earlier;
   if (in_place) {
     RunData before;
-    if (FileStatus status = read_run_json(report.folder, before.run_json); !status.ok())
-      before.run_json.clear();
+    // Without the first part the summary of the whole would be that of the rest.
+    report.files = read_run_json(report.folder, before.run_json);
+    if (!report.files.ok()) return report;
     earlier = read_earlier_part(before.run_json, kMostIntervals);
+    // What had not begun had no modes yet.
+    if (!start.started) earlier.modes.clear();
     if (finished && earlier.status.reason != Reason::interrupted) {
       report.stage = RunStage::finished;
       summary.status = earlier.status;

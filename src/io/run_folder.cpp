@@ -49,7 +49,9 @@ class Source : public std::streambuf {
     ssize_t got = 0;
     do got = want > 0 ? ::read(file_.number(), block_.data(), want) : 0;
     while (got < 0 && errno == EINTR);
-    if (got <= 0) return traits_type::eof();
+    // What a stream does with an exception is to be bad, which its reader tells from the end.
+    if (got < 0) throw std::system_error(errno, std::generic_category());
+    if (got == 0) return traits_type::eof();
     left_ -= static_cast<std::uint64_t>(got);
     setg(block_.data(), block_.data(), block_.data() + got);
     return traits_type::to_int_type(block_.front());
@@ -167,16 +169,22 @@ FileStatus find_committed(const fs::path& path, const CommittedFile& committed, 
         FolderLock::is_draft(at->path().filename().string(), path.filename().string()))
       places.push_back(at->path());
   }
+  FileStatus unreadable;
   for (const fs::path& place : places) {
     disk::Check check;
-    if (disk::open_to_read(place, out.file, disk::Links::refuse) != 0 ||
-        disk::check_of(out.file, committed.bytes, check) != 0 || check.text() != committed.check)
-      continue;
-    if (::lseek(out.file.number(), 0, SEEK_SET) != 0) continue;
-    out.path = place;
-    out.bytes = committed.bytes;
-    return {};
+    int error = disk::open_to_read(place, out.file, disk::Links::refuse);
+    if (error == 0) error = disk::check_of(out.file, committed.bytes, check);
+    if (error == 0 && check.text() == committed.check) {
+      out.path = place;
+      out.bytes = committed.bytes;
+      return {};
+    }
+    // Not there, too short or of another kind: it is not the file. Whatever cannot be read may be it.
+    const bool other = error == 0 || error == ENOENT || error == ENODATA || error == ELOOP ||
+                       error == ENOTSUP || error == EISDIR || error == ENXIO;
+    if (!other && unreadable.ok()) unreadable = failure(place, error);
   }
+  if (!unreadable.ok()) return unreadable;
   return {path.string(),
           "is not the file that state.json belongs to: it was changed, cut or taken away after the run", 0};
 }
@@ -184,7 +192,11 @@ FileStatus find_committed(const fs::path& path, const CommittedFile& committed, 
 FileStatus read_all(const Found& found, std::string& out) {
   if (!found.file) return {};
   Source source(found.file, std::min<std::uint64_t>(found.bytes, kMostJson));
-  out.assign(std::istreambuf_iterator<char>(&source), {});
+  try {
+    out.assign(std::istreambuf_iterator<char>(&source), {});
+  } catch (const std::system_error& error) {
+    return failure(found.path, error.code().value());
+  }
   return {};
 }
 
@@ -247,6 +259,11 @@ FileStatus read_state_text(const fs::path& directory, std::string& out) {
   const int error = disk::read_bounded(file, kMostJson, out, disk::Links::refuse);
   if (error == ENOTDIR)
     return {directory.string(), "is no folder of a run; name the folder, not a file in it"};
+  const fs::path hidden = hidden_folder(directory);
+  std::error_code ignored;
+  if (error == ENOENT && !fs::exists(directory, ignored) && fs::exists(hidden / "state.json", ignored))
+    return {directory.string(), "is not there, but " + hidden.string() +
+                                    " is, a run that could not get its name: rename it, and then take it up"};
   if (error == ENOENT)
     return {file.string(), "is not there: nothing of a run was saved; run the model without --resume"};
   return error == 0 ? FileStatus{} : failure(file, error);

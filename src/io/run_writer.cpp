@@ -13,6 +13,7 @@
 #include "io/folder_lock.hpp"
 #include "io/manifest.hpp"
 #include "io/record_tail.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/io/csv.hpp"
 #include "judder/io/run_folder.hpp"
 
@@ -29,6 +30,14 @@ const std::string kRun = "run.json";
 const std::string kState = "state.json";
 const std::array<std::string, 4> kOwn = {kTrajectory, kEvents, kRun, kState};
 
+/// "runs/press/", "runs/press/."
+fs::path without_end(fs::path path) {
+  while (path.has_parent_path() && path != path.parent_path() &&
+         (!path.has_filename() || path.filename() == "."))
+    path = path.parent_path();
+  return path;
+}
+
 FileStatus failure(const fs::path& file, int code) { return {file.string(), disk::not_written(code), 0}; }
 
 // Sixteen hexadecimal digits.
@@ -41,44 +50,69 @@ const CommittedFile& listed(const Manifest& manifest, const std::string& file) {
   return file == kTrajectory ? manifest.trajectory : file == kEvents ? manifest.events : manifest.run;
 }
 
-/// Whether the first bytes of a file are the committed ones; `more`: those behind them.
-bool fits(const disk::Handle& folder, const std::string& name, const CommittedFile& committed,
-          std::uint64_t* more = nullptr) {
+/// What stands under a name, beside what state.json lists.
+struct Found {
+  enum class Fit { absent, fits, differs, unreadable } fit = Fit::absent;
+  std::uint64_t more = 0;  ///< bytes behind the committed ones
+  int error = 0;           ///< why it cannot be read: then nobody knows whether it fits
+  [[nodiscard]] bool fits() const { return fit == Fit::fits; }
+};
+
+Found look_at(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
   disk::Handle file;
   disk::Check check;
   std::uint64_t size = 0;
-  if (disk::open_regular(folder, name, false, file) != 0 || disk::size_of(file, size) != 0 ||
-      size < committed.bytes)
-    return false;
-  if (more != nullptr) *more = size - committed.bytes;
-  return disk::check_of(file, committed.bytes, check) == 0 && check.text() == committed.check;
+  const auto unreadable = [](int error) { return Found{Found::Fit::unreadable, 0, error}; };
+  if (const int error = disk::open_regular(folder, name, false, file); error != 0) {
+    if (error == ENOENT) return {};
+    const bool other_kind = error == ELOOP || error == ENOTSUP || error == EISDIR || error == ENXIO;
+    return other_kind ? Found{Found::Fit::differs} : unreadable(error);
+  }
+  if (const int error = disk::size_of(file, size); error != 0) return unreadable(error);
+  if (size < committed.bytes) return {Found::Fit::differs};
+  const int error = disk::check_of(file, committed.bytes, check);
+  if (error != 0 && error != ENODATA) return unreadable(error);
+  if (error != 0 || check.text() != committed.check) return {Found::Fit::differs};
+  return {Found::Fit::fits, size - committed.bytes};
 }
 
 /// The first name in a folder for which `wanted` is true; empty: there is none.
 template <class Wanted>
-std::string find_name(const disk::Handle& folder, const Wanted& wanted) {
+int find_name(const disk::Handle& folder, const Wanted& wanted, std::string& out) {
+  out.clear();
   const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const list = again >= 0 ? ::fdopendir(again) : nullptr;
+  if (again < 0) return errno;
+  DIR* const list = ::fdopendir(again);
   if (list == nullptr) {
-    if (again >= 0) ::close(again);
-    return {};
+    const int error = errno;
+    ::close(again);
+    return error;
   }
-  std::string out;
-  while (const dirent* entry = ::readdir(list)) {
+  int error = 0;
+  while (true) {
+    errno = 0;
+    const dirent* const entry = ::readdir(list);
+    error = entry == nullptr ? errno : 0;
+    if (entry == nullptr) break;
     out = entry->d_name;
     if (wanted(out)) break;
     out.clear();
   }
   ::closedir(list);
-  return out;
+  return error;
 }
 
+bool is_own(const std::string& name) { return std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end(); }
+
 /// The name of something in a folder for a new run that no run puts there; empty: there is none.
-std::string stranger(const disk::Handle& folder) {
-  return find_name(folder, [](const std::string& name) {
-    return name != "." && name != ".." && name != kLockName &&
-           std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end();
-  });
+int find_stranger(const disk::Handle& folder, const std::vector<std::string>& drafts, std::string& out) {
+  return find_name(
+      folder,
+      [&](const std::string& name) {
+        return name != "." && name != ".." && name != kLockName && !is_own(name) &&
+               std::find(drafts.begin(), drafts.end(), name) == drafts.end();
+      },
+      out);
 }
 
 // One growing table: a buffer in front of the file, so that a write always ends with a whole record.
@@ -95,8 +129,8 @@ class Table {
   /// What the buffer holds now is the header.
   void end_header() { header_ = buffer_; }
 
-  /// Goes on behind the committed records of a table that has the header in the buffer. An empty text, or what is wrong.
-  std::string go_on(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
+  /// Looks at a table that is to go on behind its committed records, under the header in the buffer. An empty text, or what is wrong.
+  std::string take_up(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
     if (const int error = disk::open_regular(folder, name, true, file_); error != 0)
       return disk::not_written(error);
     struct stat about {};
@@ -108,14 +142,17 @@ class Table {
     if (const int error = disk::check_of(file_, committed.bytes, check_); error != 0)
       return disk::not_read(error);
     std::string first(std::min<std::uint64_t>(header_.size(), committed.bytes), '\0');
-    if (::pread(file_.number(), first.data(), first.size(), 0) != static_cast<ssize_t>(first.size()) ||
-        first != header_)
-      return "has other columns than this run";
-    if (const int error = disk::cut(file_, committed.bytes); error != 0) return disk::not_written(error);
+    const ssize_t got = ::pread(file_.number(), first.data(), first.size(), 0);
+    if (got < 0) return disk::not_read(errno);
+    if (got != static_cast<ssize_t>(first.size()) || first != header_)
+      return "has other columns than this run, which cannot go on in it; ask for the same columns, or go on "
+             "in another folder with -o";
     length_ = committed_ = committed.bytes;
     buffer_.clear();
     return {};
   }
+  /// What stands behind the committed records goes.
+  int go_on() { return disk::cut(file_, length_); }
 
   [[nodiscard]] bool full() const { return buffer_.size() >= kBuffer; }
   [[nodiscard]] const disk::Handle& file() const { return file_; }
@@ -186,6 +223,11 @@ class Table {
 };
 
 }  // namespace
+
+fs::path hidden_folder(const fs::path& directory) {
+  const fs::path path = without_end(directory);
+  return path.parent_path() / ("." + path.filename().string() + ".tmp");
+}
 
 struct RunWriter::Files {
   fs::path directory;
@@ -262,14 +304,27 @@ struct RunWriter::Files {
                    std::string_view go_on_from);
   FileStatus take_folder(const fs::path& wanted);
   FileStatus take_hidden(bool& again);
-  FileStatus recover(std::optional<Manifest>& manifest, std::string& state);
-  FileStatus refuse_foreign(const std::optional<Manifest>& manifest);
+  FileStatus name_hidden(bool& named);
+  /// What is in the folder, and what is left to do of the work of a killed run. To know it changes nothing.
+  struct Plan {
+    std::optional<Manifest> manifest;
+    std::string state;
+    std::array<Found, 3> found{};  // of the first three of kOwn: the best there is
+    std::array<std::string, 3>
+        draft{};  // the draft that is to become the file; empty: the file itself is the best
+    std::vector<std::string> stale;  // drafts that nothing needs any more
+  };
+  FileStatus examine(Plan& plan);
+  FileStatus find_best(std::size_t own, Plan& plan);
+  FileStatus carry_out(const Plan& plan);
+  FileStatus refuse_foreign(const Plan& plan);
+  FileStatus refuse_without_run(const Plan& plan);
   FileStatus changed(const std::string& own, const CommittedFile& wanted);
-  FileStatus refuse_missing(const Manifest& manifest);
-  bool folder_there();
+  FileStatus refuse_missing(const Plan& plan);
+  int folder_there();
   bool still_there();
-  void look_again();
-  bool as_seen(std::size_t own);
+  bool look_again();
+  int as_seen(std::size_t own);
   bool untouched(const Table& table, const std::string& file);
   bool flush(Table& table, const std::string& file) {
     return untouched(table, file) && keep(table.flush(), file);
@@ -280,7 +335,7 @@ struct RunWriter::Files {
     lost_sync = lost_sync || error != 0;
     return keep(error, file);
   }
-  void note_commit() {
+  bool note_commit() {
     trajectory.note_commit();
     events.note_commit();
     committed = true;
@@ -288,7 +343,7 @@ struct RunWriter::Files {
     ++commits;
     marks.clear();
     marked = trajectory.bytes() + events.bytes();
-    look_again();
+    return look_again();
   }
   bool publish_new(std::string_view run_json, std::string_view state_json);
   bool replace(std::string_view run_json, std::string_view state_json);
@@ -298,10 +353,7 @@ struct RunWriter::Files {
 /// Opens the folder, or a hidden one beside its place if there is none yet, and locks it.
 FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
   directory = wanted;
-  fs::path path = wanted;  // "runs/press/", "runs/press/."
-  while (path.has_parent_path() && path != path.parent_path() &&
-         (!path.has_filename() || path.filename() == "."))
-    path = path.parent_path();
+  fs::path path = without_end(wanted);
   if (path.empty()) path = ".";
   name = path.filename().string();
   const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -328,8 +380,8 @@ FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
 }
 
 FileStatus RunWriter::Files::take_hidden(bool& again) {
-  hidden = "." + name + ".tmp";
-  const fs::path shown = directory.parent_path() / hidden;
+  const fs::path shown = hidden_folder(directory);
+  hidden = shown.filename().string();
   const bool made = ::mkdirat(parent.number(), hidden.c_str(), 0777) == 0;
   if (!made && errno != EEXIST) {
     const int error = errno;
@@ -340,46 +392,146 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
   again = error == ENOENT;
   if (error != 0) {
     hidden.clear();
+    if (error == ENOTDIR || error == ELOOP)
+      return {shown.string(),
+              "is in the way: not the folder in which a run begins; move it away, or choose another folder "
+              "with -o",
+              0};
     return failure(shown, error);
   }
-  FileStatus locked = lock.take(folder, directory);
+  FileStatus locked = lock.take(folder, shown);
   if (!locked.ok()) {
+    if (locked.file == shown.string()) locked.file = directory.string();  // somebody else is making it
     if (made) static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
     hidden.clear();
     return locked;
   }
+  // Whoever is refused leaves what is here for the next one to see as it was.
+  const auto give_up = [&](FileStatus reason) {
+    lock.give_back(folder);
+    if (made) static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
+    hidden.clear();
+    return reason;
+  };
   // Who held the lock before may have given the folder its name meanwhile, or taken it away; or another one has made the folder.
   struct stat mine {
-  }, there{};
-  const bool still =
-      ::fstat(folder.number(), &mine) == 0 && disk::look(parent, hidden, there) && disk::same(mine, there);
-  if (!still || disk::look(parent, name, there)) {
-    lock.release(folder);
-    if (still) static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
+  }, here{}, there{};
+  int looked = ::fstat(folder.number(), &mine) == 0 ? 0 : errno;
+  if (looked == 0) looked = disk::look(parent, hidden, here);
+  const bool still = looked == 0 && disk::same(mine, here);
+  if (still) looked = disk::look(parent, name, there);
+  if (looked != 0 && looked != ENOENT) return give_up({shown.string(), disk::not_read(looked), 0});
+  if (!still || looked == 0) {
+    const bool left = lock.taken_over();
+    lock.give_back(folder);
+    if (still && !left) static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
     hidden.clear();
     again = true;
     return {};
   }
+  std::string foreign;
+  if (const int failed = find_stranger(folder, {}, foreign); failed != 0)
+    return give_up({shown.string(), disk::not_read(failed), 0});
+  if (foreign.empty()) {
+    bool named = false;
+    if (FileStatus result = name_hidden(named); !result.ok()) return give_up(std::move(result));
+    if (named) {
+      lock.give_back(folder);
+      hidden.clear();
+      again = true;
+      return {};
+    }
+  }
   // Only behind the lock of a killed run they are surely its files.
-  std::string foreign = stranger(folder);
   for (const std::string& own : kOwn) {
-    if (!lock.taken_over() && foreign.empty() && disk::look(folder, own, there)) foreign = own;
+    if (lock.taken_over() || !foreign.empty()) break;
+    const int seen_there = disk::look(folder, own, there);
+    if (seen_there == 0) foreign = own;
+    if (seen_there != 0 && seen_there != ENOENT)
+      return give_up({(shown / own).string(), disk::not_read(seen_there), 0});
   }
-  if (!foreign.empty()) {
-    hidden.clear();
-    return {(shown / foreign).string(),
-            "is in the way: no killed run left it; move it away, or choose another folder with -o", 0};
-  }
+  if (!foreign.empty())
+    return give_up({(shown / foreign).string(),
+                    "is in the way: no killed run left it; move it away, or choose another folder with -o",
+                    0});
   // What a killed run left here was never committed.
+  if (FileStatus result = lock.sign(shown); !result.ok()) return give_up(std::move(result));
   for (const std::string& own : kOwn) {
     if (const int removed = disk::remove(folder, own); removed != 0) return failure(shown / own, removed);
   }
   return {};
 }
 
-/// Finishes what a killed run began: with state.json the new set is the one that counts.
-FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::string& state) {
+/// A hidden folder with a whole set in it lacks nothing but its name: a kill came before the rename, or that failed. It gets the name now, and is an
+/// earlier run like any other.
+FileStatus RunWriter::Files::name_hidden(bool& named) {
+  const fs::path shown = hidden_folder(directory);
+  std::string state;
   const int error = disk::read_bounded(folder, kState, kMostJson, state);
+  if (error == ENOENT || error == EFBIG || error == ELOOP || error == ENOTSUP || error == EISDIR) return {};
+  if (error != 0) return {(shown / kState).string(), disk::not_read(error), 0};
+  if (!damage_of(state).empty()) return {};
+  const std::optional<Manifest> manifest = read_manifest(state);
+  if (!manifest) return {};
+  for (const std::string& own : {kTrajectory, kEvents, kRun}) {
+    const Found found = look_at(folder, own, listed(*manifest, own));
+    if (found.fit == Found::Fit::unreadable) return {(shown / own).string(), disk::not_read(found.error), 0};
+    if (!found.fits() || found.more > 0) return {};
+  }
+  if (::renameat(parent.number(), hidden.c_str(), parent.number(), name.c_str()) != 0)
+    return {shown.string(),
+            "holds a whole run, which still cannot get the name " + name + ": " + disk::words(errno) +
+                "; rename it, or choose another folder with -o",
+            0};
+  named = true;
+  const int failed = disk::sync({&parent});
+  return failed == 0 ? FileStatus{} : failure(directory, failed);
+}
+
+/// The best there is of a file: the one that fits the list, under its name or that of a draft. What cannot be read may be it, and stops everything.
+FileStatus RunWriter::Files::find_best(std::size_t own, Plan& plan) {
+  const std::string& file = kOwn[own];
+  const CommittedFile& wanted = listed(*plan.manifest, file);
+  Found& best = plan.found[own];
+  best = look_at(folder, file, wanted);
+  if (best.fit == Found::Fit::unreadable) return {(directory / file).string(), disk::not_read(best.error), 0};
+  // Both fit where one table begins as the other does. The committed records are the same then, and the shorter file has less behind them.
+  std::string broken;
+  for (const std::string& draft : lock.drafts(file)) {
+    if (best.fits() && best.more == 0) break;
+    const Found other = look_at(folder, draft, wanted);
+    if (other.fit == Found::Fit::unreadable)
+      return {(directory / draft).string(),
+              disk::not_read(other.error) + "; a killed run left it, perhaps as the only copy of its " +
+                  file + ", so that it stays",
+              0};
+    if (other.fit == Found::Fit::differs && broken.empty()) {
+      // Its state.json has its place, run.json not yet: that save counts, and this was part of it.
+      struct stat about {};
+      const std::string rest = draft.substr(file.size());
+      const int run = disk::look(folder, kRun + rest, about),
+                state = disk::look(folder, kState + rest, about);
+      for (const int error : {run, state}) {
+        if (error != 0 && error != ENOENT) return {(directory / draft).string(), disk::not_read(error), 0};
+      }
+      if (run == 0 && state == ENOENT) broken = draft;
+    }
+    if (!other.fits() || (best.fits() && best.more <= other.more)) continue;
+    best = other;
+    plan.draft[own] = draft;
+  }
+  if (!best.fits() && !broken.empty())
+    return {(directory / broken).string(),
+            "is what a killed run saved as " + file +
+                ", and has been changed or cut since: state.json lists other bytes; it stays as it is; take "
+                "it from "
+                "a copy, or choose another folder with -o",
+            0};
+  return {};
+}
+
+FileStatus RunWriter::Files::examine(Plan& plan) {
+  const int error = disk::read_bounded(folder, kState, kMostJson, plan.state);
   // What cannot be read protects its folder like what was changed.
   if (error == EFBIG)
     return {(directory / kState).string(),
@@ -393,50 +545,51 @@ FileStatus RunWriter::Files::recover(std::optional<Manifest>& manifest, std::str
   }
   if (error == 0) {
     // Nothing is renamed or removed by a list that may be wrong.
-    if (std::string damage = damage_of(state); !damage.empty())
+    if (std::string damage = damage_of(plan.state); !damage.empty())
       return {(directory / kState).string(), damage + "; move it away, or choose another folder with -o", 0};
-    manifest = read_manifest(state);
+    plan.manifest = read_manifest(plan.state);
   }
-  if (manifest) {
-    const std::array<std::pair<const std::string*, const CommittedFile*>, 3> files = {
-        {{&kTrajectory, &manifest->trajectory}, {&kEvents, &manifest->events}, {&kRun, &manifest->run}}};
-    bool renamed = false;
-    for (const auto& [file, wanted] : files) {
-      // Both fit where one table begins as the other does. The committed records are the same then, and the shorter file has less behind them.
-      std::uint64_t more = 0, other = 0;
-      bool good = fits(folder, *file, *wanted, &more);
-      for (const std::string& draft : lock.drafts(*file)) {
-        if (!fits(folder, draft, *wanted, &other) || (good && more <= other)) continue;
-        if (const int failed = disk::rename(folder, draft, *file); failed != 0)
-          return failure(directory / *file, failed);
-        good = renamed = true;
-        more = other;
-      }
-    }
-    if (renamed) {
-      if (const int failed = disk::sync({&folder}); failed != 0) return failure(directory, failed);
+  for (std::size_t i = 0; plan.manifest && i < plan.found.size(); ++i) {
+    if (FileStatus result = find_best(i, plan); !result.ok()) return result;
+  }
+  for (std::size_t i = 0; i < kOwn.size(); ++i) {
+    for (const std::string& draft : lock.drafts(kOwn[i])) {
+      if (i >= plan.draft.size() || draft != plan.draft[i]) plan.stale.push_back(draft);
     }
   }
-  for (const std::string& own : kOwn) {
-    for (const std::string& draft : lock.drafts(own)) {
-      if (const int failed = disk::remove(folder, draft); failed != 0)
-        return failure(directory / own, failed);
-    }
+  return {};
+}
+
+/// Finishes what a killed run began: with state.json the new set is the one that counts.
+FileStatus RunWriter::Files::carry_out(const Plan& plan) {
+  bool renamed = false;
+  for (std::size_t i = 0; i < plan.draft.size(); ++i) {
+    if (plan.draft[i].empty()) continue;
+    if (const int failed = disk::rename(folder, plan.draft[i], kOwn[i]); failed != 0)
+      return failure(directory / kOwn[i], failed);
+    renamed = true;
+  }
+  if (renamed) {
+    if (const int failed = disk::sync({&folder}); failed != 0) return failure(directory, failed);
+  }
+  for (const std::string& draft : plan.stale) {
+    if (const int failed = disk::remove(folder, draft); failed != 0)
+      return failure(directory / draft.substr(0, draft.size() - lock.draft("").size()), failed);
   }
   return {};
 }
 
 /// What is wrong with a file that is not the one of the list.
 FileStatus RunWriter::Files::changed(const std::string& own, const CommittedFile& wanted) {
-  disk::Handle file;
-  const int error = disk::open_regular(folder, own, false, file);
-  if (error == EACCES || error == EIO || error == EMFILE || error == ENFILE)
-    return {(directory / own).string(), disk::not_read(error), 0};
   // The draft of a killed run whose lock somebody has removed.
-  const std::string draft = find_name(folder, [&](const std::string& each) {
-    return FolderLock::is_draft(each, own) && fits(folder, each, wanted);
-  });
-  if (!draft.empty())
+  std::string draft;
+  const int failed = find_name(
+      folder,
+      [&](const std::string& each) {
+        return FolderLock::is_draft(each, own) && look_at(folder, each, wanted).fits();
+      },
+      draft);
+  if (failed == 0 && !draft.empty())
     return {(directory / own).string(),
             "is not the file that state.json belongs to, but " + draft +
                 " is: give that its name, or choose another folder with -o",
@@ -446,54 +599,73 @@ FileStatus RunWriter::Files::changed(const std::string& own, const CommittedFile
 }
 
 /// A file that no run wrote, or that was changed since, is not replaced without a word.
-FileStatus RunWriter::Files::refuse_foreign(const std::optional<Manifest>& manifest) {
-  // An earlier version wrote no list.
-  bool older = false;
-  std::string text;
-  struct stat state {};
-  if (!manifest && disk::look(folder, kState, state) &&
-      disk::read_bounded(folder, kRun, kMostJson, text) == 0)
-    older = written_by_us(text);
-  for (const std::string& own : kOwn) {
-    struct stat about {};
-    if (!disk::look(folder, own, about)) continue;
-    bool ours = older && S_ISREG(about.st_mode);
-    if (manifest) ours = own == kState || fits(folder, own, listed(*manifest, own));
-    if (!ours && manifest) return changed(own, listed(*manifest, own));
-    if (!ours)
-      return {(directory / own).string(),
-              "was not written by a run; move it away, or choose another folder with -o", 0};
-    if (!manifest || own == kState) continue;
-    const std::uint64_t bytes = listed(*manifest, own).bytes;
-    const auto there = static_cast<std::uint64_t>(about.st_size);
-    if (there == bytes) continue;
+FileStatus RunWriter::Files::refuse_foreign(const Plan& plan) {
+  for (std::size_t i = 0; plan.manifest && i < plan.found.size(); ++i) {
+    const std::string& own = kOwn[i];
+    const Found& found = plan.found[i];
+    if (found.fit == Found::Fit::absent) continue;
+    const CommittedFile& wanted = listed(*plan.manifest, own);
+    if (!found.fits()) return changed(own, wanted);
+    if (found.more == 0) continue;
+    const std::string bytes = std::to_string(wanted.bytes);
     if (own == kRun || !lock.taken_over())
       return {(directory / own).string(),
-              "has " + std::to_string(there - bytes) + " bytes more than the run wrote; take them out (" +
-                  std::to_string(bytes) + " bytes belong to the run), or choose another folder with -o",
+              "has " + std::to_string(found.more) + " bytes more than the run wrote; take them out (" +
+                  bytes + " bytes belong to the run), or choose another folder with -o",
               0};
     disk::Handle table;
-    if (const int error = disk::open_regular(folder, own, false, table); error != 0)
-      return {(directory / own).string(), disk::not_read(error), 0};
-    if (const auto line =
-            foreign_line(table, bytes, own == kTrajectory ? TableKind::trajectory : TableKind::events))
+    std::optional<std::uint64_t> line;
+    int error = disk::open_regular(folder, plan.draft[i].empty() ? own : plan.draft[i], false, table);
+    if (error == 0)
+      error = foreign_line(table, wanted.bytes,
+                           own == kTrajectory ? TableKind::trajectory : TableKind::events, line);
+    if (error != 0) return {(directory / own).string(), disk::not_read(error), 0};
+    if (line)
       return {(directory / own).string(),
-              "this line is no record of a run, and stands behind the " + std::to_string(bytes) +
+              "this line is no record of a run, and stands behind the " + bytes +
                   " bytes that the killed run had saved; take it out, or choose another folder with -o",
               *line};
   }
-  return {};
+  return plan.manifest ? FileStatus{} : refuse_without_run(plan);
+}
+
+/// A folder without a list: of an earlier version, empty, or somebody else's.
+FileStatus RunWriter::Files::refuse_without_run(const Plan& plan) {
+  bool older = false, any = false;
+  if (!plan.state.empty()) {
+    std::string text;
+    const int error = disk::read_bounded(folder, kRun, kMostJson, text);
+    if (error == EIO || error == EACCES || error == ENOMEM)
+      return {(directory / kRun).string(), disk::not_read(error), 0};
+    older = error == 0 && written_by_us(text);
+  }
+  for (const std::string& own : kOwn) {
+    struct stat about {};
+    const int error = disk::look(folder, own, about);
+    if (error == ENOENT) continue;
+    if (error != 0) return {(directory / own).string(), disk::not_read(error), 0};
+    any = true;
+    if (!older || !S_ISREG(about.st_mode))
+      return {(directory / own).string(),
+              "was not written by a run; move it away, or choose another folder with -o", 0};
+  }
+  if (any) return {};
+  std::string other;
+  if (const int error = find_stranger(folder, plan.stale, other); error != 0)
+    return {directory.string(), disk::not_read(error), 0};
+  if (other.empty()) return {};
+  return {directory.string(),
+          "holds other things ('" + printable_name(other, 60) +
+              "') and no run; choose a new or an empty folder with -o",
+          0};
 }
 
 /// Who goes on needs the whole set.
-FileStatus RunWriter::Files::refuse_missing(const Manifest& manifest) {
-  for (const auto& [file, wanted] :
-       {std::pair(&kTrajectory, &manifest.trajectory), std::pair(&kEvents, &manifest.events),
-        std::pair(&kRun, &manifest.run)}) {
-    struct stat about {};
-    if (!disk::look(folder, *file, about))
+FileStatus RunWriter::Files::refuse_missing(const Plan& plan) {
+  for (std::size_t i = 0; i < plan.found.size(); ++i) {
+    if (plan.found[i].fit == Found::Fit::absent)
       return {
-          (directory / *file).string(),
+          (directory / kOwn[i]).string(),
           "is missing, and the run cannot go on in this folder without it; take it from a copy, or go on in "
           "another folder with -o",
           0};
@@ -501,55 +673,72 @@ FileStatus RunWriter::Files::refuse_missing(const Manifest& manifest) {
   return {};
 }
 
-/// Whether the folder is still the one of its name.
-bool RunWriter::Files::folder_there() {
+/// 0: the folder is still the one of its name; ENOENT: it is not.
+int RunWriter::Files::folder_there() {
   struct stat mine {
   }, there{};
-  if (::fstat(folder.number(), &mine) != 0) return false;
-  const bool found =
-      hidden.empty() ? ::stat(directory.c_str(), &there) == 0 : disk::look(parent, hidden, there);
-  return found && disk::same(mine, there);
+  if (::fstat(folder.number(), &mine) != 0) return errno;
+  const int error = !hidden.empty()                          ? disk::look(parent, hidden, there)
+                    : ::stat(directory.c_str(), &there) != 0 ? errno
+                                                             : 0;
+  if (error == ENOTDIR) return ENOENT;
+  return error == 0 && !disk::same(mine, there) ? ENOENT : error;
 }
 
 /// A commit into a folder that is no longer there, or without a table, would be no commit.
 bool RunWriter::Files::still_there() {
-  struct stat mine {
-  }, there{};
-  const auto is_mine = [&](const disk::Handle& file, const disk::Handle& in, const std::string& name_in) {
-    return ::fstat(file.number(), &mine) == 0 && disk::look(in, name_in, there) && disk::same(mine, there);
+  const auto table_there = [&](const disk::Handle& file, const std::string& place) {
+    struct stat mine {
+    }, there{};
+    if (::fstat(file.number(), &mine) != 0) return errno;
+    const int error = disk::look(folder, place, there);
+    return error == 0 && !disk::same(mine, there) ? ENOENT : error;
   };
-  const auto refuse = [&](const fs::path& what) {
+  // ENOENT: it is not what it was.
+  const auto good = [&](int error, const fs::path& what) {
+    if (error == 0) return true;
+    if (error != ENOENT) return keep({what.string(), disk::not_read(error), 0});
     disturbed = Disturbed::gone;
     return keep({what.string(), "was moved, removed or replaced during the run", 0});
   };
-  if (!folder_there()) return refuse(hidden.empty() ? directory : directory.parent_path() / hidden);
-  if (FileStatus held = lock.hold(folder, hidden.empty() ? directory : directory.parent_path() / hidden);
-      !held.ok()) {
-    disturbed = Disturbed::gone;
-    shared = !lock.holds_folder();
+  const fs::path shown = hidden.empty() ? directory : hidden_folder(directory);
+  if (!good(folder_there(), shown)) return false;
+  if (FileStatus held = lock.hold(folder, shown); !held.ok()) {
+    if (lock.lost()) {
+      disturbed = Disturbed::gone;
+      shared = !lock.holds_folder();
+    }
     return keep(std::move(held));
   }
   for (std::size_t i = 0; i < kOwn.size(); ++i) {
     const bool own_table = !staged_tables && (kOwn[i] == kTrajectory || kOwn[i] == kEvents);
-    if (hidden.empty() && !own_table && !as_seen(i)) return refuse(directory / kOwn[i]);
+    if (hidden.empty() && !own_table && !good(as_seen(i), directory / kOwn[i])) return false;
   }
   for (const auto& [table, file] : {std::pair(&trajectory, &kTrajectory), std::pair(&events, &kEvents)}) {
     const std::string place = staged_tables ? staged(*file) : *file;
-    if (!is_mine(table->file(), folder, place)) return refuse(directory / place);
+    if (!good(table_there(table->file(), place), directory / place)) return false;
   }
   return true;
 }
 
-void RunWriter::Files::look_again() {
-  for (std::size_t i = 0; i < kOwn.size(); ++i) seen[i].there = disk::look(folder, kOwn[i], seen[i].about);
+bool RunWriter::Files::look_again() {
+  for (std::size_t i = 0; i < kOwn.size(); ++i) {
+    const int error = disk::look(folder, kOwn[i], seen[i].about);
+    seen[i].there = error == 0;
+    if (error != 0 && error != ENOENT) keep({(directory / kOwn[i]).string(), disk::not_read(error), 0});
+  }
+  return status.ok();
 }
 
-bool RunWriter::Files::as_seen(std::size_t own) {
+/// 0: what has the name is what was seen; ENOENT: it is not.
+int RunWriter::Files::as_seen(std::size_t own) {
   struct stat now {};
-  const bool there = disk::look(folder, kOwn[own], now);
+  const int error = disk::look(folder, kOwn[own], now);
+  if (error != 0 && error != ENOENT) return error;
   const Seen& before = seen[own];
-  return there == before.there &&
-         (!there || (disk::same(now, before.about) && now.st_size == before.about.st_size));
+  const bool same = (error == 0) == before.there &&
+                    (error != 0 || (disk::same(now, before.about) && now.st_size == before.about.st_size));
+  return same ? 0 : ENOENT;
 }
 
 /// Whether the table is as long as this run has made it.
@@ -577,17 +766,19 @@ bool RunWriter::Files::publish_new(std::string_view run_json, std::string_view s
   if (!write_small(kRun, run_json, run) || !write_small(kState, state_json, state)) return false;
   if (!sync({&trajectory.file(), &events.file(), &run, &state, &lock.file(), &folder}, kState)) return false;
   if (::renameat(parent.number(), hidden.c_str(), parent.number(), name.c_str()) != 0) {
+    // The set is whole and on the disk, and lacks only the name of its folder, which the next run into the same place gives it.
     const int error = errno;
+    if (error == ENOENT) return keep(error, "");
     keep_hidden = true;
-    keep({directory.string(),
-          "came into being during the run (" + disk::words(error) + "); the run is in " +
-              (directory.parent_path() / hidden).string(),
-          0});
+    ++commits;
+    no_room = no_room || (status.ok() && disk::no_room(error));
+    const bool taken = error == EEXIST || error == ENOTEMPTY || error == ENOTDIR || error == EISDIR;
+    keep(taken ? FileStatus{directory.string(), "came into being during the run", 0}
+               : failure(directory, error));
     return false;
   }
   hidden.clear();
-  note_commit();
-  return sync({&parent}, kState);
+  return note_commit() && sync({&parent}, kState);
 }
 
 /// The new set beside the old one; it counts from the rename of state.json on.
@@ -597,16 +788,14 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
     return false;
   if (!sync({&trajectory.file(), &events.file(), &run, &state, &lock.file(), &folder}, kState)) return false;
   if (!keep(disk::rename(folder, staged(kState), kState), kState)) return false;
-  note_commit();
-  if (!sync({&folder}, kState)) return false;
+  if (!note_commit() || !sync({&folder}, kState)) return false;
   if (staged_tables) {
     if (!keep(disk::rename(folder, staged(kTrajectory), kTrajectory), kTrajectory) ||
         !keep(disk::rename(folder, staged(kEvents), kEvents), kEvents))
       return false;
     staged_tables = false;
   }
-  if (!keep(disk::rename(folder, staged(kRun), kRun), kRun)) return false;
-  look_again();
+  if (!keep(disk::rename(folder, staged(kRun), kRun), kRun) || !look_again()) return false;
   return sync({&folder}, kRun);
 }
 
@@ -630,13 +819,12 @@ void RunWriter::Files::leave() {
   // With state.json in place the others may still have their temporary names, which recovery needs.
   const bool between = committed && !status.ok();
   for (const std::string& own : kOwn) {
-    if (!committed && !hidden.empty() && !keep_hidden) static_cast<void>(disk::remove(folder, own));
-    if (hidden.empty() && !between) static_cast<void>(disk::remove(folder, staged(own)));
+    if (!committed && !hidden.empty() && !keep_hidden) in_order = disk::remove(folder, own) == 0 && in_order;
+    if (hidden.empty() && !between) in_order = disk::remove(folder, staged(own)) == 0 && in_order;
   }
   if (between) {
-    std::optional<Manifest> manifest;
-    std::string state;
-    in_order = recover(manifest, state).ok() && in_order;
+    Plan plan;
+    in_order = examine(plan).ok() && carry_out(plan).ok() && in_order;
   }
   // A run that was refused leaves the lock of a killed one for the next: what that wrote after its last save is still there.
   if (in_order && (open || committed || !lock.taken_over() || !hidden.empty()))
@@ -667,37 +855,46 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
   events.end_header();
 
   if (!keep(take_folder(wanted))) return status;
-  std::optional<Manifest> manifest;
-  std::string state;
-  if (hidden.empty() && (!keep(recover(manifest, state)) || !keep(refuse_foreign(manifest)))) return status;
+  // First everything that may be a reason to refuse; what is changed comes behind it.
+  Plan plan;
+  if (hidden.empty() && (!keep(examine(plan)) || !keep(refuse_foreign(plan)))) return status;
+  const std::optional<Manifest>& manifest = plan.manifest;
   if (!go_on_from.empty()) {
-    if (!manifest || state != go_on_from) {
+    if (!manifest || plan.state != go_on_from) {
       keep({(directory / kState).string(), "has changed since it was read", 0});
       return status;
     }
-    if (!keep(refuse_missing(*manifest))) return status;
-    for (const auto& [table, file, there] : {std::tuple(&trajectory, &kTrajectory, &manifest->trajectory),
-                                             std::tuple(&events, &kEvents, &manifest->events)}) {
-      if (const std::string problem = table->go_on(folder, *file, *there); !problem.empty()) {
-        keep({(directory / *file).string(), problem, 0});
-        return status;
-      }
+    if (!keep(refuse_missing(plan))) return status;
+    for (const std::size_t i : {0, 1}) {
+      Table& table = i == 0 ? trajectory : events;
+      const std::string problem =
+          table.take_up(folder, plan.draft[i].empty() ? kOwn[i] : plan.draft[i], listed(*manifest, kOwn[i]));
+      if (!keep({(directory / kOwn[i]).string(), problem, 0})) return status;
     }
+  }
+  if (hidden.empty() && (!keep(lock.sign(directory)) || !keep(carry_out(plan)))) return status;
+  if (!go_on_from.empty()) {
+    if (!keep(trajectory.go_on(), kTrajectory) || !keep(events.go_on(), kEvents)) return status;
     row_count = manifest->trajectory.records;
     event_count = manifest->events.records;
     committed = true;
   } else {
     staged_tables = hidden.empty();
-    struct stat about {};
-    earlier = staged_tables && std::any_of(kOwn.begin(), kOwn.end(), [&](const std::string& own) {
-                return disk::look(folder, own, about);
-              });
+    for (const std::string& own : kOwn) {
+      struct stat about {};
+      const int error = staged_tables ? disk::look(folder, own, about) : ENOENT;
+      if (error != 0 && error != ENOENT) {
+        keep({(directory / own).string(), disk::not_read(error), 0});
+        return status;
+      }
+      earlier = earlier || error == 0;
+    }
     const auto place = [this](const std::string& file) { return staged_tables ? staged(file) : file; };
     if (!keep(trajectory.create(folder, place(kTrajectory)), place(kTrajectory)) ||
         !keep(events.create(folder, place(kEvents)), place(kEvents)))
       return status;
   }
-  look_again();
+  if (!look_again()) return status;
   open = true;
   return {};
 }
@@ -761,7 +958,7 @@ FileStatus RunWriter::commit(std::string_view run_json, std::string_view state_j
   const std::string state = with_manifest(state_json, manifest);
   static_cast<void>(f.hidden.empty() ? f.replace(run_json, state) : f.publish_new(run_json, state));
   // A call that fails because the folder has gone meanwhile says less than that.
-  if (!f.status.ok() && !f.folder_there()) {
+  if (!f.status.ok() && f.folder_there() == ENOENT) {
     f.status = {};
     static_cast<void>(f.still_there());
   }
@@ -830,6 +1027,9 @@ bool RunWriter::no_room() const { return files_->no_room; }
 std::uint64_t RunWriter::commits() const { return files_->commits; }
 bool RunWriter::committed() const { return files_->committed; }
 bool RunWriter::over_earlier() const { return files_->earlier; }
+fs::path RunWriter::nameless() const {
+  return files_->keep_hidden ? hidden_folder(files_->directory) : fs::path();
+}
 const FileStatus& RunWriter::status() const { return files_->status; }
 std::uint64_t RunWriter::rows() const { return files_->row_count; }
 std::uint64_t RunWriter::events() const { return files_->event_count; }

@@ -404,6 +404,96 @@ TEST_F(Faults, ACallThatFailsOverAnEarlierRunLeavesOneOfTheTwo) {
   EXPECT_GT(first_saves, 1);
 }
 
+// One call that reads fails, in folders as kills leave them. What a killed run had saved is there afterwards, whatever the call was, and is never taken
+// for something that is not there or for something else.
+TEST_F(Faults, AReadThatFailsCostsNothing) {
+  ASSERT_EQ(run_with(arguments("earlier", "20")), 0);
+  ASSERT_EQ(run_with(arguments("part"), {}, 300'000), 5);
+  fs::copy(folder_ / "part", folder_ / "undisturbed");
+  ASSERT_EQ(run_with(going_on("undisturbed")), 0) << contents(folder_ / "err");
+  const json counts = json::parse(contents(folder_ / "undisturbed/run.json"))["counts"];
+  const std::string word = ".0123456789abcdef.tmp";
+  const auto prepare = [&](const std::string& how) {
+    clean("k");
+    if (how == "resumed") fs::copy(folder_ / "part", folder_ / "k");
+    if (how == "between renames") {
+      fs::copy(folder_ / "earlier", folder_ / "k");
+      for (const std::string file : {"trajectory.csv", "events.csv", "run.json"})
+        fs::copy(folder_ / "part" / file, folder_ / "k" / (file + word));
+      fs::copy_file(folder_ / "part/state.json", folder_ / "k/state.json",
+                    fs::copy_options::overwrite_existing);
+      write("k/lock", "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n");
+    }
+    if (how == "before its name") {
+      fs::copy(folder_ / "part", folder_ / ".k.tmp");
+      write(".k.tmp/lock", "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n");
+    }
+  };
+  for (const std::string how : {"resumed", "between renames", "before its name"}) {
+    const bool resumed = how != "before its name";
+    const std::vector<std::string> words = resumed ? going_on("k") : arguments("k");
+    prepare(how);
+    ASSERT_EQ(run_with(words, {{"COUNT", 1}}), 0) << contents(folder_ / "err");
+    std::istringstream in(contents(folder_ / "count"));
+    long calls = 0, writes = 0, allocations = 0, reads = 0, refused = 0;
+    in >> calls >> writes >> allocations >> reads;
+    ASSERT_GT(reads, 30);
+    for (long i = 1; i <= reads; i += cases(10) == 10 || i < 60 ? 1 : 3) {
+      const std::string what = how + ", call " + std::to_string(i) + " of " + std::to_string(reads);
+      prepare(how);
+      const int code = run_with(words, {{"READ", i}});
+      refused += code == 5 ? 1 : 0;
+      EXPECT_TRUE(code == 5 || code == 3 || code == 0) << what << ": " << code << contents(folder_ / "err");
+      if (code != 0) expect_goes_on("k", what + ": " + contents(folder_ / "err"));
+      EXPECT_EQ(contents(folder_ / "k/trajectory.csv"), trajectory_) << what;
+      EXPECT_EQ(contents(folder_ / "k/events.csv"), events_) << what;
+      const json now = json::parse(contents(folder_ / "k/run.json"))["counts"];
+      if (resumed && code == 0) {
+        EXPECT_EQ(now, counts) << what;
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(refused, 10) << how;
+  }
+}
+
+// The folder of a new run cannot get its name: everything else is there, and nobody takes it for something in the way.
+TEST_F(Faults, ARunThatCannotGetItsNameIsWhole) {
+  EXPECT_EQ(run_with(arguments("k"), {{"NAME", 1}}), 5);
+  std::string said = contents(folder_ / "err");
+  EXPECT_NE(said.find("k: cannot be written: No space left on device"), std::string::npos) << said;
+  EXPECT_NE(said.find("saved up to t = 3000 in .k.tmp: rename that"), std::string::npos) << said;
+  expect_whole(".k.tmp", "without its name");
+  EXPECT_EQ(contents(folder_ / ".k.tmp/trajectory.csv"), trajectory_);
+  // Who asks for it by the name that it should have is told where it is.
+  for (const std::string from : {"k", ".k.tmp"}) {
+    EXPECT_EQ(run_with({"run", "model.toml", "--until", "3010", "--resume", from, "-o", "k"}), 5);
+    said = contents(folder_ / "err");
+    EXPECT_NE(said.find("could not get"), std::string::npos) << said;
+    EXPECT_NE(said.find("rename it"), std::string::npos) << said;
+    expect_whole(".k.tmp", "still without its name");
+  }
+  // The next run gives it the name, and stops before it has replaced anything.
+  EXPECT_EQ(run_with(arguments("k", "20"), {{"FULL", 2}}), 5);
+  EXPECT_FALSE(fs::exists(folder_ / ".k.tmp"));
+  expect_whole("k", "named by the next run");
+  EXPECT_EQ(contents(folder_ / "k/trajectory.csv"), trajectory_);
+  EXPECT_EQ(run_with(arguments("k", "20")), 0) << contents(folder_ / "err");
+  EXPECT_NE(contents(folder_ / "k/trajectory.csv"), trajectory_);
+}
+
+// Stopped before its first rows, a run has no modes; what it has is decided when it begins.
+TEST_F(Faults, ModesAtTheStartAreThoseOfTheStart) {
+  const json whole = json::parse(contents(folder_ / "whole/run.json"))["modes_at_start"];
+  ASSERT_FALSE(whole.empty());
+  EXPECT_EQ(run_with(arguments("k"), {}, 10'240), 5);
+  const json begun = json::parse(contents(folder_ / "k/run.json"));
+  ASSERT_EQ(begun["end"]["time"], 0) << contents(folder_ / "err");
+  EXPECT_TRUE(begun["modes_at_start"].empty()) << begun["modes_at_start"];
+  expect_goes_on("k", "from the start");
+  EXPECT_EQ(json::parse(contents(folder_ / "k/run.json"))["modes_at_start"], whole);
+}
+
 // A stream that was closed before the program began is not taken for a file of the run.
 TEST_F(Faults, ClosedStreamsAreNotTheNumbersOfFiles) {
   const std::string command = "cd '" + folder_.string() +

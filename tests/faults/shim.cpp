@@ -4,10 +4,12 @@
 //     JUDDER_FAULT_FULL=n    from the n-th write on the disk is full: half of that one is written, all later ones fail
 //     JUDDER_FAULT_ROOM=n    the disk has room for n bytes; what is cut, removed or replaced gives its room back
 //     JUDDER_FAULT_ONCE=n    the n-th of these calls fails with an error of the device, the others do not
+//     JUDDER_FAULT_READ=n    the n-th of the calls that open, look at or read a file fails in the same way
+//     JUDDER_FAULT_NAME=1    no folder gets another name: there is no room for it
 //     JUDDER_FAULT_MEMORY=n  the n-th allocation fails, the others do not
 //     JUDDER_FAULT_CLOCK=k   the monotonic clock runs k times as fast
 //     JUDDER_FAULT_FLAT=1    folders cannot be locked, as on some network file systems
-//     JUDDER_FAULT_COUNT=f   at the end the numbers of calls and of writes are written to the file f
+//     JUDDER_FAULT_COUNT=f   at the end the numbers of calls, of writes, of allocations and of calls that read are written to the file f
 //
 // Only files opened by the program count, not its standard streams.
 #include <fcntl.h>
@@ -33,6 +35,7 @@ long setting(const char* name) {
 
 std::atomic<long> calls{0};
 std::atomic<long> writes{0};
+std::atomic<long> reads{0};
 std::atomic<long> allocations{0};  // since the shim was made ready, which is before the program begins
 
 struct Settings {
@@ -40,6 +43,8 @@ struct Settings {
   long full = setting("JUDDER_FAULT_FULL");
   long room = setting("JUDDER_FAULT_ROOM");
   long once = setting("JUDDER_FAULT_ONCE");
+  long read = setting("JUDDER_FAULT_READ");
+  long name = setting("JUDDER_FAULT_NAME");
   long clock = setting("JUDDER_FAULT_CLOCK");
   long memory = setting("JUDDER_FAULT_MEMORY");
   long flat = setting("JUDDER_FAULT_FLAT");
@@ -50,9 +55,9 @@ struct Settings {
     if (file == nullptr) return;
     const int out =
         static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_TRUNC, 0666));
-    char text[64];
-    const int length =
-        std::snprintf(text, sizeof text, "%ld %ld %ld\n", calls.load(), writes.load(), allocations.load());
+    char text[96];
+    const int length = std::snprintf(text, sizeof text, "%ld %ld %ld %ld\n", calls.load(), writes.load(),
+                                     allocations.load(), reads.load());
     static_cast<void>(::syscall(SYS_write, out, text, static_cast<size_t>(length)));
   }
 };
@@ -65,12 +70,20 @@ bool counts() {
   return number == settings.once;
 }
 
+/// The same of those that read.
+bool fails_to_read() { return settings.ready == 1 && ++reads == settings.read; }
+
+int about_file(int folder, const char* name, struct stat* out, int flags) {
+  return static_cast<int>(::syscall(SYS_newfstatat, folder, name, out, flags));
+}
+int about_open(int file, struct stat* out) { return about_file(file, "", out, AT_EMPTY_PATH); }
+
 std::atomic<long> used{0};
 
 /// The bytes of what has the name, which is about to go.
 long size_of(int folder, const char* name) {
   struct stat about {};
-  if (settings.room <= 0 || ::fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+  if (settings.room <= 0 || about_file(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
       !S_ISREG(about.st_mode))
     return 0;
   return about.st_size;
@@ -123,7 +136,7 @@ ssize_t write(int file, const void* bytes, size_t size) {
 
 int flock(int file, int operation) noexcept {
   struct stat about {};
-  if (settings.flat > 0 && ::fstat(file, &about) == 0 && S_ISDIR(about.st_mode)) {
+  if (settings.flat > 0 && about_open(file, &about) == 0 && S_ISDIR(about.st_mode)) {
     errno = EBADF;
     return -1;
   }
@@ -133,7 +146,7 @@ int fsync(int file) { return counts() ? broken() : static_cast<int>(::syscall(SY
 int ftruncate(int file, off_t length) noexcept {
   if (counts()) return broken();
   struct stat about {};
-  if (settings.room > 0 && ::fstat(file, &about) == 0 && about.st_size > length)
+  if (settings.room > 0 && about_open(file, &about) == 0 && about.st_size > length)
     used -= about.st_size - length;
   return static_cast<int>(::syscall(SYS_ftruncate, file, length));
 }
@@ -149,6 +162,12 @@ int mkdirat(int folder, const char* name, mode_t mode) noexcept {
 }
 int renameat(int from, const char* old, int to, const char* name) noexcept {
   if (counts()) return broken();
+  struct stat about {};
+  if (settings.name > 0 && about_file(from, old, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISDIR(about.st_mode)) {
+    errno = ENOSPC;
+    return -1;
+  }
   const long size = size_of(to, name);
   const int result = static_cast<int>(::syscall(SYS_renameat2, from, old, to, name, 0));
   if (result == 0) used -= size;
@@ -163,8 +182,27 @@ int openat(int folder, const char* name, int flags, ...) {
     mode = va_arg(more, mode_t);
     va_end(more);
     if (counts()) return broken();
+  } else if (fails_to_read()) {
+    return broken();
   }
   return static_cast<int>(::syscall(SYS_openat, folder, name, flags, mode));
+}
+
+ssize_t read(int file, void* bytes, size_t size) {
+  return file > 2 && fails_to_read() ? broken() : ::syscall(SYS_read, file, bytes, size);
+}
+ssize_t pread(int file, void* bytes, size_t size, off_t at) {
+  return fails_to_read() ? broken() : ::syscall(SYS_pread64, file, bytes, size, at);
+}
+int fstat(int file, struct stat* out) noexcept { return fails_to_read() ? broken() : about_open(file, out); }
+int stat(const char* name, struct stat* out) noexcept {
+  return fails_to_read() ? broken() : about_file(AT_FDCWD, name, out, 0);
+}
+int lstat(const char* name, struct stat* out) noexcept {
+  return fails_to_read() ? broken() : about_file(AT_FDCWD, name, out, AT_SYMLINK_NOFOLLOW);
+}
+int fstatat(int folder, const char* name, struct stat* out, int flags) noexcept {
+  return fails_to_read() ? broken() : about_file(folder, name, out, flags);
 }
 
 int clock_gettime(clockid_t which, struct timespec* out) noexcept {

@@ -103,6 +103,8 @@ class RunWriter {
 
   /// Whether the folder holds a set of this run.
   [[nodiscard]] bool committed() const;
+  /// Where the set of this run is if the folder could not get its name: a hidden folder beside it. The next run into the same place names it.
+  [[nodiscard]] std::filesystem::path nameless() const;
   /// Whether it holds one of an earlier run, which this one has not replaced.
   [[nodiscard]] bool over_earlier() const;
   /// What somebody else has done to the folder during the run; nothing more is written there then.
@@ -180,6 +182,8 @@ FileStatus open_table(const std::filesystem::path& file, std::unique_ptr<std::is
 /// the other kind further down is an error with its line.
 FileStatus read_columns(const std::filesystem::path& file, RunData& out);
 
+/// `.NAME.tmp` beside a folder, under which it is written until its first commit.
+[[nodiscard]] std::filesystem::path hidden_folder(const std::filesystem::path& directory);
 /// The text of the folder's state.json, a regular file of bounded size.
 FileStatus read_state_text(const std::filesystem::path& directory, std::string& out);
 /// The same of its run.json.

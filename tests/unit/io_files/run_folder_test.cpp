@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -292,6 +293,112 @@ TEST_F(RunFolder, AKillBetweenTwoRenamesIsSeenAndFinished) {
   ASSERT_TRUE(read_run(root_, data).ok());
   EXPECT_EQ(data.run_json, "two");
   fs::remove_all(next);
+}
+
+// Behind a kill between two renames the draft is the only copy of what was saved.
+TEST_F(RunFolder, ADraftThatStateListsIsNeverLost) {
+  const std::string_view open = "open";
+  const fs::path next = root_.string() + "-next";
+  const std::string draft = ".0123456789abcdef.tmp";
+  for (const auto& [folder, time] : {std::pair(root_, 1.0), std::pair(next, 2.0)}) {
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(folder, kBall).ok());
+    writer.row(std::array{time, 0.0, 0.0, 0.0}, {&open, 1});
+    ASSERT_TRUE(writer.finish(time == 1 ? "one" : "two", "{}").ok());
+  }
+  for (const char* name : {"trajectory.csv", "events.csv", "run.json"})
+    fs::copy_file(next / name, root_ / (std::string(name) + draft));
+  std::ofstream(root_ / "lock")
+      << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
+  fs::copy_file(next / "state.json", root_ / "state.json", fs::copy_options::overwrite_existing);
+  const auto everything = [&] {
+    std::map<std::string, std::string> out;
+    for (const std::string& name : listing()) out[name] = text(root_ / name);
+    return out;
+  };
+  for (const char* name : {"trajectory.csv", "run.json"}) {
+    const fs::path file = root_ / (name + draft);
+    const std::string good = text(file);
+    for (const bool cut : {false, true}) {
+      std::string bad = good;
+      bad.back() = '7';
+      if (cut) bad.pop_back();
+      std::ofstream(file) << bad;
+      const auto before = everything();
+      RunWriter writer;
+      const FileStatus status = writer.open(root_, kBall);
+      EXPECT_EQ(status.file, file.string()) << status.text();
+      EXPECT_NE(status.message.find("it stays as it is"), std::string::npos) << status.text();
+      EXPECT_EQ(everything(), before) << "nothing has changed";
+    }
+    std::ofstream(file) << good;
+  }
+  // Refused for another reason, the run has changed nothing, either.
+  const auto before = everything();
+  const std::vector<ColumnName> fewer(kBall.begin(), kBall.end() - 1);
+  {
+    RunWriter other;
+    const FileStatus status = other.open(root_, fewer, 1, text(root_ / "state.json"));
+    EXPECT_EQ(status.file, (root_ / "trajectory.csv").string());
+    EXPECT_NE(status.message.find("ask for the same columns, or go on in another folder with -o"),
+              std::string::npos)
+        << status.text();
+    EXPECT_EQ(everything(), before);
+  }
+  {
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(root_, kBall, 1, text(root_ / "state.json")).ok()) << writer.status().text();
+    ASSERT_TRUE(writer.finish("two", "{}").ok());
+  }
+  EXPECT_EQ(listing(), complete_);
+  EXPECT_EQ(text(root_ / "trajectory.csv"), text(next / "trajectory.csv"));
+  fs::remove_all(next);
+}
+
+// Four files among somebody's own would be hard to find again.
+TEST_F(RunFolder, AFolderWithOtherThingsAndNoRunIsRefused) {
+  fs::create_directories(root_ / "photos");
+  {
+    RunWriter writer;
+    const FileStatus status = writer.open(root_, kBall);
+    EXPECT_EQ(status.file, root_.string());
+    EXPECT_EQ(status.message,
+              "holds other things ('photos') and no run; choose a new or an empty folder with -o");
+    EXPECT_EQ(listing(), std::vector<std::string>{"photos"});
+    EXPECT_FALSE(writer.open("/", kBall).ok());
+    EXPECT_FALSE(writer.open(root_ / "..", kBall).ok());
+  }
+  // Drafts of a run that was killed before its first save are none of them.
+  fs::remove(root_ / "photos");
+  std::ofstream(root_ / "lock")
+      << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
+  std::ofstream(root_ / "trajectory.csv.0123456789abcdef.tmp") << "t";
+  RunWriter writer;
+  ASSERT_TRUE(writer.open(root_, kBall).ok()) << writer.status().text();
+  ASSERT_TRUE(writer.finish("{}", "{}").ok());
+  EXPECT_EQ(listing(), complete_);
+}
+
+TEST_F(RunFolder, WhatStandsInTheWayOfANewFolderIsNamed) {
+  const fs::path hidden = root_.parent_path() / ("." + root_.filename().string() + ".tmp");
+  for (const std::string kind : {"link", "file", "pipe", "lock"}) {
+    if (kind == "link") fs::create_symlink("/nowhere", hidden);
+    if (kind == "file") std::ofstream(hidden) << "mine";
+    if (kind == "pipe") {
+      ASSERT_EQ(mkfifo(hidden.c_str(), 0600), 0);
+    }
+    if (kind == "lock") {
+      fs::create_directory(hidden);
+      std::ofstream(hidden / "lock") << "mine";
+    }
+    RunWriter writer;
+    const FileStatus status = writer.open(root_, kBall);
+    EXPECT_EQ(status.file, (kind == "lock" ? hidden / "lock" : hidden).string());
+    EXPECT_NE(status.message.find("is in the way"), std::string::npos) << status.text();
+    EXPECT_NE(status.message.find("move it away, or choose another folder with -o"), std::string::npos)
+        << status.text();
+    fs::remove_all(hidden);
+  }
 }
 
 TEST_F(RunFolder, AFileThatDoesNotFitItsStateIsNamed) {
