@@ -653,8 +653,14 @@ RunReport run_model(const RunRequest& request) {
     report.folder = default_run_folder(request);
     // A link that came with somebody's files would choose where the run goes; one's own is meant when it is named.
     std::error_code error;
-    if (const fs::path above = report.folder.parent_path();
-        request.resume.empty() && fs::is_symlink(above, error)) {
+    const fs::path above = report.folder.parent_path();
+    const fs::file_type kind =
+        request.resume.empty() ? fs::symlink_status(above, error).type() : fs::file_type::directory;
+    if (kind == fs::file_type::none) {
+      report.files = {above.string(), disk::not_read(error.value()), 0};
+      return report;
+    }
+    if (kind == fs::file_type::symlink) {
       report.files = {
           above.string(),
           "is a symbolic link, which is followed only if you name it: -o " + report.folder.string(), 0};

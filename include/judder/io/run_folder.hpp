@@ -17,7 +17,9 @@
 // - A commit returns when files and folder are on the disk.
 //
 // A folder belongs to one writer at a time (a lock on it, gone with its process); a second one is refused and told who has it. Files that no run
-// wrote, and those that were changed since, are not replaced, nor are drafts removed that no run is known to have written. Links are not followed.
+// wrote, and those that were changed since, are not replaced, nor are drafts removed that no run is known to have written, or that state.json
+// needs. Links are not followed. What cannot be read is an error, never a file that is missing or somebody else's; `open` looks at everything
+// before it changes anything.
 //
 // Failure (no directory, no permission, disk full) is a sticky status: the first is kept with its file, later records are dropped, `commit` and
 // `finish` return it, and the folder goes back to its last commit, or to a later mark: a moment up to which all records had been written.
