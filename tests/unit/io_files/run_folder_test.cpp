@@ -319,6 +319,7 @@ TEST_F(RunFolder, ADraftThatStateListsIsNeverLost) {
   for (const char* name : {"trajectory.csv", "run.json"}) {
     const fs::path file = root_ / (name + draft);
     const std::string good = text(file);
+    ASSERT_FALSE(good.empty());
     for (const bool cut : {false, true}) {
       std::string bad = good;
       bad.back() = '7';
