@@ -125,22 +125,23 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
       add(own, {.engine = asked, .tolerance = tolerance});
     }
     own.tolerance = run.tolerance;
-    std::optional<std::pair<double, double>> before;  // step and error
+    double step_before = 0, error_before = 0;  // of the last run that came to its end; 0: none
     for (const double step : options.steps) {
       own.step = step;
       const CompareRow& row = add(own, {.engine = asked, .step = step});
       if (!row.problem.empty()) {  // not run, or not to the end
-        before.reset();
+        step_before = 0;
         continue;
       }
-      if (before && before->first != step) {
+      if (step_before > 0 && step_before != step) {
         const double least = kMargin * out.reference_error;
-        if (before->second > least && row.error > least)
-          out.rows.back().order = std::log(before->second / row.error) / std::log(before->first / step);
+        if (error_before > least && row.error > least)
+          out.rows.back().order = std::log(error_before / row.error) / std::log(step_before / step);
         else
           out.rows.back().order_unknown = true;
       }
-      before = {step, row.error};
+      step_before = step;
+      error_before = row.error;
     }
   }
   return out;
