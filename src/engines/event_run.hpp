@@ -87,6 +87,7 @@ struct EventEngine::Run {
   void note_landing_reactions(double h);
   bool add_polynomial(int relation, double h, double theta);
   [[nodiscard]] bool fail(Status status);
+  [[nodiscard]] bool cancelled();
   [[nodiscard]] double total_energy();
   [[nodiscard]] double imbalance();
 
@@ -243,7 +244,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool side_by_value(int k);
   [[nodiscard]] bool rates_by_value();
   [[nodiscard]] double slip_rounding(int r, int j);
-  [[nodiscard]] bool contains_sliding(int k) const;
+  [[nodiscard]] bool contains_sliding(int k);
   [[nodiscard]] double surface_rounding(int k);
   void enclose(const expr::Program& program);
   [[nodiscard]] double rounding_of(const expr::Program& program);
@@ -417,6 +418,8 @@ struct EventEngine::Run {
   std::vector<int> at_surface_;       ///< switches whose own zero brought us here
   std::vector<std::uint8_t> landed_;  ///< the same by switch
   std::vector<std::uint8_t> dead_;    ///< by switch: it stands in a branch that is not taken
+  std::vector<std::uint8_t>
+      inside_;  ///< by switch, for contains_sliding(): its side stands in the one looked at
   std::vector<std::uint8_t>
       carried_;  ///< by switch: in E at this instant, until a jump moves the surface away
   std::vector<std::int8_t>

@@ -69,9 +69,16 @@ void EventEngine::Run::enclose(const expr::Program& program) {
 }
 
 // Whether the surface contains the side of a switch that slides: it is judged on each side of that one (ModeMotion).
-bool EventEngine::Run::contains_sliding(int k) const {
-  for (const int inner : system_.switches()[k].inner) {
-    if (mode_.slides(inner) || contains_sliding(inner)) return true;
+bool EventEngine::Run::contains_sliding(int k) {
+  const auto& switches = system_.switches();
+  if (switches[k].inner.empty()) return false;
+  // Each switch stands behind those inside it. Looked at once each: there are as many ways down to them as the nesting has branches.
+  std::fill(inside_.begin(), inside_.end(), std::uint8_t{0});
+  for (const int inner : switches[k].inner) inside_[inner] = 1;
+  for (int j = k - 1; j >= 0; --j) {
+    if (inside_[j] == 0) continue;
+    if (mode_.slides(j)) return true;
+    for (const int inner : switches[j].inner) inside_[inner] = 1;
   }
   return false;
 }

@@ -648,13 +648,17 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   long combinations = 1;
   for (int i = 0; i < count; ++i) combinations *= 2;
   for (long code = 0; code < combinations; ++code) {
+    if (cancelled()) return false;
     attempt(code, 2);
     if (best == count && by_crossing) break;  // all of them are crossed
   }
   if (best < 0) {
     combinations = 1;
     for (int i = 0; i < count; ++i) combinations *= 3;
-    for (long code = 0; code < combinations && best < 0; ++code) attempt(code, 3);
+    for (long code = 0; code < combinations && best < 0; ++code) {
+      if (cancelled()) return false;
+      attempt(code, 3);
+    }
   }
   if (best < 0) {
     // No side is confirmed, and no surface attracts by itself: they are slid on together where a combination holds all of them.
@@ -730,6 +734,7 @@ bool EventEngine::Run::decide_many(const std::vector<int>& members) {
   }
   Status status;
   for (int round = 0; round < kMostFlips; ++round) {
+    if (cancelled()) return false;
     if (!try_sides(trial, status)) return paradox(status);
     bool consistent = true;
     Mode next = trial;
