@@ -27,17 +27,25 @@ Character character_at(std::string_view text) {
   return overlong || surrogate || code > 0x10FFFF ? Character{first, 0} : Character{code, length};
 }
 
+/// Controls, marks of direction, line ends, and what has no width: joiners, signs between the lines, tags.
 bool is_mark(std::uint32_t code) {
-  return (code >= 0x80 && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+  return (code >= 0x80 && code < 0xA0) || code == 0xAD || code == 0x61C || code == 0x180E ||
+         (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+         (code >= 0xE0000 && code <= 0xE007F);
 }
 
 std::string written_out(const Character& c) {
   constexpr std::string_view digits = "0123456789abcdef";
   const bool wide = c.length > 1 || c.code == 0x7F;  // \u… may stand in JSON as well
-  std::string out = wide ? "\\u" : "\\x";
-  for (int shift = wide ? 12 : 4; shift >= 0; shift -= 4) out += digits[(c.code >> shift) & 0xFU];
-  return out;
+  const auto unit = [&](std::uint32_t code) {
+    std::string out = wide ? "\\u" : "\\x";
+    for (int shift = wide ? 12 : 4; shift >= 0; shift -= 4) out += digits[(code >> shift) & 0xFU];
+    return out;
+  };
+  if (c.code < 0x10000) return unit(c.code);
+  const std::uint32_t above = c.code - 0x10000;  // as JSON writes it: two halves
+  return unit(0xD800 + (above >> 10U)) + unit(0xDC00 + (above & 0x3FFU));
 }
 
 std::string shown(std::string_view text, bool lines, std::vector<std::size_t>* starts) {
