@@ -351,6 +351,7 @@ bool degree_at_most(Graph& g, Node a, std::span<const Variable> variables, std::
 /// By how much a node grows with t in the mean: floor(u) like u, so that mod(t, 2) does not grow at all; a sine and a side do not either. Nothing:
 /// it is not known.
 std::optional<double> mean_rate(const Graph::Data& d, Node root, Variable t) {
+  d.spend(d.entries.size() / 64);
   std::vector<std::optional<double>> rate(d.entries.size());
   const std::array roots{root};
   for (const std::uint32_t i : d.parts(roots, true)) {

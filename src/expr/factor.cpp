@@ -116,18 +116,23 @@ bool Graph::is_positive(Node a) const {
 Factored Graph::factored(Node a) {
   Data& data = *data_;
   Factored out;
+  std::unordered_map<std::uint32_t, std::size_t>
+      place;  // of a base among the factors: each square splits in two, so they can be many
   const auto add = [&](Node base, double exponent) {
-    const auto same =
-        std::find_if(out.factors.begin(), out.factors.end(), [&](const Factor& f) { return f.base == base; });
-    if (same != out.factors.end())
-      same->exponent += exponent;
-    else
-      out.factors.push_back({base, exponent});
+    data.spend(4);
+    const auto [at, first] = place.try_emplace(base.index, out.factors.size());
+    if (!first) {
+      out.factors[at->second].exponent += exponent;
+      return;
+    }
+    if (data.work != nullptr) data.work->keep(1);
+    out.factors.push_back({base, exponent});
   };
   std::vector<Factor> open{{a, 1}};
   while (!open.empty()) {
     const Factor now = open.back();
     open.pop_back();
+    data.spend(24);  // roots, sums and products are made to see whether it splits
     const Entry e = data.at(now.base);
     // A root of a product is not the product of the roots where signs are unknown.
     if (!is_whole(now.exponent)) {

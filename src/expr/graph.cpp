@@ -8,6 +8,7 @@
 
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
+#include "judder/expr/through.hpp"
 
 namespace judder::expr {
 
@@ -66,37 +67,47 @@ void collect(std::vector<Term>& terms, bool forgive_rounding) {
   terms.resize(kept);
 }
 
-/// A set of node numbers, by open addressing.
+/// A set of node numbers, in blocks of 64 by open addressing: what belongs together was mostly made together.
 class Marks {
  public:
   /// False if it is a member already.
   bool add(std::uint32_t member) {
     if (2 * (count_ + 1) > slots_.size()) grow();
-    return place(member);
+    std::uint64_t& bits = block(member / 64);
+    const std::uint64_t bit = std::uint64_t{1} << (member % 64);
+    if ((bits & bit) != 0) return false;
+    bits |= bit;
+    return true;
   }
 
  private:
   static constexpr std::uint32_t kFree = ~std::uint32_t{0};
-  bool place(std::uint32_t member) {
+  struct Slot {
+    std::uint32_t number = kFree;
+    std::uint64_t bits = 0;
+  };
+  std::uint64_t& block(std::uint32_t number) {
     const std::size_t last = slots_.size() - 1;
-    std::size_t at = (member * std::size_t{0x9e3779b97f4a7c15ULL}) >> 20 & last;
-    while (slots_[at] != kFree) {
-      if (slots_[at] == member) return false;
+    std::size_t at = (number * std::size_t{0x9e3779b97f4a7c15ULL}) >> 32 & last;
+    while (slots_[at].number != number) {
+      if (slots_[at].number == kFree) {
+        slots_[at].number = number;
+        ++count_;
+        break;
+      }
       at = (at + 1) & last;
     }
-    slots_[at] = member;
-    ++count_;
-    return true;
+    return slots_[at].bits;
   }
   void grow() {
-    const std::vector<std::uint32_t> before = std::move(slots_);
-    slots_.assign(std::max<std::size_t>(32, 4 * before.size()), kFree);
+    const std::vector<Slot> before = std::move(slots_);
+    slots_.assign(std::max<std::size_t>(16, 4 * before.size()), Slot{});
     count_ = 0;
-    for (const std::uint32_t member : before) {
-      if (member != kFree) place(member);
+    for (const Slot& slot : before) {
+      if (slot.number != kFree) block(slot.number) = slot.bits;
     }
   }
-  std::vector<std::uint32_t> slots_;
+  std::vector<Slot> slots_;
   std::size_t count_ = 0;
 };
 
@@ -178,20 +189,19 @@ Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
     hash = mix(hash, t.node.index);
     hash = mix(hash, std::bit_cast<std::uint64_t>(t.coefficient));
   }
-  const auto [begin, end] = index.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    const Entry& other = entries[it->second];
+  const auto is_it = [&](std::uint32_t node) {
+    const Entry& other = entries[node];
     if (other.kind != entry.kind || other.function != entry.function || other.extra != entry.extra ||
         !same_bits(other.value, entry.value) || other.count != operands.size()) {
-      continue;
+      return false;
     }
-    if (operands.empty() && other.first != entry.first) continue;
-    const bool equal = std::equal(operands.begin(), operands.end(), pool.begin() + other.first,
-                                  [](const Term& a, const Term& b) {
-                                    return a.node == b.node && same_bits(a.coefficient, b.coefficient);
-                                  });
-    if (operands.empty() || equal) return Node{it->second};
-  }
+    if (operands.empty()) return other.first == entry.first;
+    return std::equal(operands.begin(), operands.end(), pool.begin() + other.first,
+                      [](const Term& a, const Term& b) {
+                        return a.node == b.node && same_bits(a.coefficient, b.coefficient);
+                      });
+  };
+  if (const std::uint32_t* const known = index.find(hash, is_it); known != nullptr) return Node{*known};
   if (!operands.empty()) {
     entry.first = static_cast<std::uint32_t>(pool.size());
     entry.count = static_cast<std::uint32_t>(operands.size());
@@ -203,7 +213,7 @@ Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
   if (work != nullptr) work->keep(1 + operands.size() / 8);
   const auto made = static_cast<std::uint32_t>(entries.size());
   entries.push_back(entry);
-  index.emplace(hash, made);
+  index.add(hash, made);
   return Node{made};
 }
 
@@ -231,6 +241,7 @@ bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
   for (std::size_t i = 0; i < sum_terms.size(); ++i) {
     if (at(sum_terms[i].node).kind != NodeKind::product) continue;
     const auto mine = terms(sum_terms[i].node);
+    spend(mine.size() / 4);
     for (std::size_t f = 0; f < mine.size(); ++f) {
       if (!square_of(mine[f], Function::sin)) continue;
       std::vector<Term> rest = without(mine, f);
@@ -591,6 +602,44 @@ std::vector<SwitchId> Graph::switches(Node a) const {
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
+}
+
+std::vector<Variable> variables_through(const Graph& graph, std::span<const Node> roots) {
+  std::vector<Variable> found;
+  for (const std::uint32_t i : graph.data().parts(roots, true)) {
+    const Entry& e = graph.data().entries[i];
+    if (e.kind == NodeKind::variable) found.push_back(e.first);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<SwitchId> switches_through(const Graph& graph, std::span<const Node> roots) {
+  std::vector<SwitchId> found;
+  for (const std::uint32_t i : graph.data().parts(roots, true)) {
+    const Entry& e = graph.data().entries[i];
+    if (e.kind == NodeKind::side || e.kind == NodeKind::sign) found.push_back(e.first);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::vector<bool> switches_of(const Graph& graph, Variable t) {
+  const Graph::Data& d = graph.data();
+  constexpr std::uint8_t kTime = 1, kOther = 2;
+  d.spend(d.entries.size());
+  std::vector<std::uint8_t> sees(d.entries.size(), 0);
+  for (std::uint32_t i = 0; i < d.entries.size(); ++i) {
+    const Entry& e = d.entries[i];
+    if (e.kind == NodeKind::variable) sees[i] = e.first == t ? kTime : kOther;
+    if (e.kind == NodeKind::side || e.kind == NodeKind::sign)
+      sees[i] = sees[d.switches[e.first].surface.index];
+    for (const Term& term : d.terms(Node{i})) sees[i] |= sees[term.node.index];
+  }
+  std::vector<bool> out;
+  for (const Switch& each : d.switches) out.push_back(sees[each.surface.index] == kTime);
+  return out;
 }
 
 std::size_t Graph::variable_count() const { return data_->names.size(); }

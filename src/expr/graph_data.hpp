@@ -80,6 +80,46 @@ struct FlatSum {
   std::map<std::uint32_t, double> of;
 };
 
+/// Nodes by their hash, by open addressing: a formula is looked up for each operation that is built, mostly without being found.
+class NodeTable {
+ public:
+  /// The first node with this hash that `is_it` accepts; null: there is none.
+  template <class Test>
+  [[nodiscard]] const std::uint32_t* find(std::uint64_t hash, const Test& is_it) const {
+    if (slots_.empty()) return nullptr;
+    for (std::size_t at = hash & last(); slots_[at].node != kFree; at = (at + 1) & last()) {
+      if (slots_[at].hash == hash && is_it(slots_[at].node)) return &slots_[at].node;
+    }
+    return nullptr;
+  }
+  void add(std::uint64_t hash, std::uint32_t node) {
+    if (2 * (count_ + 1) > slots_.size()) {
+      const std::vector<Slot> before = std::move(slots_);
+      slots_.assign(before.empty() ? 64 : 2 * before.size(), Slot{});
+      for (const Slot& slot : before) {
+        if (slot.node != kFree) place(slot);
+      }
+    }
+    place({hash, node});
+    ++count_;
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = ~std::uint32_t{0};
+  struct Slot {
+    std::uint64_t hash = 0;
+    std::uint32_t node = kFree;
+  };
+  [[nodiscard]] std::size_t last() const { return slots_.size() - 1; }
+  void place(const Slot& slot) {
+    std::size_t at = slot.hash & last();
+    while (slots_[at].node != kFree) at = (at + 1) & last();
+    slots_[at] = slot;
+  }
+  std::vector<Slot> slots_;
+  std::size_t count_ = 0;
+};
+
 struct Graph::Data {
   Work* work = nullptr;  ///< null: unlimited
   void spend(std::size_t operations) const {
@@ -87,7 +127,7 @@ struct Graph::Data {
   }
   std::vector<Entry> entries;
   std::vector<Term> pool;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> index;
+  NodeTable index;
   std::vector<std::string> names;
   std::vector<Node> variable_nodes;
   std::vector<Switch> switches;

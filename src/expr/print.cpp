@@ -10,11 +10,14 @@ namespace judder::expr {
 
 namespace {
 
-// Shared parts are written out at each use, which can grow without bound. A part longer than kLongest is shown as "…"; once all parts
-// together have reached kBudget, so is a part longer than kShort.
-constexpr std::size_t kLongest = 1 << 20;
-constexpr std::size_t kBudget = 1 << 25;
+// Shared parts are written out at each use, which can grow without bound. A part longer than the longest allowed is shown as "…"; once all
+// parts together have reached kBudget, so is a part longer than kShort, and so is a text once kGiven characters were given away.
+constexpr std::size_t kLongest = 1 << 16;
+constexpr std::size_t kBudget = 1 << 23;
+constexpr std::size_t kGiven = 1 << 24;
 constexpr std::size_t kShort = 256;
+/// Characters that are put together for the price of one operation; each is copied a few times on its way.
+constexpr std::size_t kPerOperation = 16;
 
 /// How tightly the outermost operation of a text binds.
 enum Strength : int { kOr = 1, kAnd, kNot, kCompare, kAdd, kMultiply, kMinus, kPower, kAtom };
@@ -214,49 +217,63 @@ class Latex {
 template <class Style>
 class Printer {
  public:
-  explicit Printer(const Graph::Data& data) : d_(data) {}
+  Printer(const Graph::Data& data, std::size_t longest) : d_(data), longest_(longest) {}
 
   std::string print(Node root) {
-    // Written forms name operands that the canonical form may not contain any more.
-    std::vector<Node> roots{root};
-    for (std::size_t done = 0;;) {
-      wanted_ = d_.parts(roots, true);
-      const std::size_t before = roots.size();
-      for (; done < wanted_.size(); ++done) {
-        const auto alias = d_.aliases.find(wanted_[done]);
-        if (alias == d_.aliases.end()) continue;
-        for (const Node a : alias->second.arguments) {
-          if (!std::binary_search(wanted_.begin(), wanted_.end(), a.index)) roots.push_back(a);
-        }
-      }
-      if (roots.size() == before) break;
-      done = 0;
+    // A piece for each node that is written and was not written before: one text of many must not cost all of the graph, and formulas that
+    // stand inside one another are not made again for each of them.
+    std::vector<std::uint32_t> fresh;
+    const auto take = [&](Node node) {
+      if (pieces_.try_emplace(node.index).second) fresh.push_back(node.index);
+    };
+    take(root);
+    for (std::size_t at = 0; at < fresh.size(); ++at) {
+      const Node node{fresh[at]};
+      for (const Term& t : d_.terms(node)) take(t.node);
+      const Entry& e = d_.at(node);
+      if (e.kind == NodeKind::side || e.kind == NodeKind::sign) take(d_.switches[e.first].surface);
+      // Written forms name operands that the canonical form may not contain any more.
+      const auto alias = d_.aliases.find(node.index);
+      if (alias == d_.aliases.end()) continue;
+      for (const Node a : alias->second.arguments) take(a);
     }
-    // A piece for each node that is written, not for each of the graph: one text of many must not cost all of it.
-    pieces_.resize(wanted_.size());
-    std::size_t total = 0;
-    for (std::size_t k = 0; k < wanted_.size(); ++k) {
-      pieces_[k] = make(Node{wanted_[k]});
-      if (pieces_[k].text.size() > (total < kBudget ? kLongest : kShort)) pieces_[k] = {"…", kAtom};
-      total += pieces_[k].text.size();
-      d_.spend(1 + pieces_[k].text.size() / kShort);
+    std::sort(fresh.begin(), fresh.end());
+    for (const std::uint32_t index : fresh) {
+      const auto alias = d_.aliases.find(index);
+      const bool logical = alias != d_.aliases.end() && is_logical(alias->second);
+      if (logical) conditions_[index] = counted(make_condition(alias->second));
+      pieces_[index] = counted(alias != d_.aliases.end() ? make_alias(alias->second) : make(Node{index}));
     }
-    return piece(root).text;
+    const std::string& text = piece(root).text;
+    if (text.size() > kShort && given_ > kGiven) return "…";
+    given_ += text.size();
+    d_.spend(1 + text.size() / kPerOperation);
+    return text;
   }
 
  private:
-  [[nodiscard]] std::size_t place(Node a) const {
-    return static_cast<std::size_t>(std::lower_bound(wanted_.begin(), wanted_.end(), a.index) -
-                                    wanted_.begin());
+  const Piece& piece(Node a) const { return pieces_.find(a.index)->second; }
+
+  /// What was made, if there is room for it.
+  Piece counted(Piece made) {
+    d_.spend(2 + made.text.size() / kPerOperation);
+    if (made.text.size() > (total_ < kBudget ? longest_ : kShort)) return {"…", kAtom};
+    total_ += made.text.size();
+    return made;
   }
-  const Piece& piece(Node a) const { return pieces_[place(a)]; }
+  /// Whether a text that is put together from several parts will be cut anyway.
+  [[nodiscard]] bool too_long(const std::string& text) const { return text.size() > longest_; }
+
+  static bool is_logical(const Alias& alias) {
+    return alias.name == "and" || alias.name == "or" || alias.name == "not";
+  }
 
   Piece call(const char* name, Node argument) {
     const std::array arguments{piece(argument)};
     return Style::call(name, arguments);
   }
   Piece logical_piece(Node a) const {
-    const Piece& p = piece(a);
+    const Piece p = condition(a);
     // A condition that lost its written form: any blend beyond one half counts as true.
     if (p.strength <= kCompare) return p;
     Piece shifted{p.text + " - " + Style::number(0.5).text, kAdd};
@@ -264,8 +281,6 @@ class Printer {
   }
 
   Piece make(Node a) {
-    if (const auto alias = d_.aliases.find(a.index); alias != d_.aliases.end())
-      return make_alias(alias->second);
     const Entry& e = d_.at(a);
     const auto terms = d_.terms(a);
     switch (e.kind) {
@@ -285,8 +300,7 @@ class Printer {
         return Style::call(kNames[static_cast<std::size_t>(e.function)], arguments);
       }
       case NodeKind::select:
-        return Style::select(logical_piece(as_condition(terms[0].node)), piece(terms[1].node),
-                             piece(terms[2].node));
+        return Style::select(logical_piece(terms[0].node), piece(terms[1].node), piece(terms[2].node));
       case NodeKind::sign:
         return call("sign", d_.switches[e.first].surface);
       case NodeKind::side:
@@ -304,13 +318,8 @@ class Printer {
     return {};
   }
 
-  /// Conditions are printed as such where `if` needs them; their pieces are made on the spot.
-  Node as_condition(Node a) {
-    pieces_[place(a)] = condition(a);
-    return a;
-  }
-
-  Piece condition(Node a) {
+  /// Conditions are printed as such where `if` needs them. Those of several parts are made with the pieces, from the operands upwards.
+  Piece condition(Node a) const {
     const Entry& e = d_.at(a);
     if (e.kind == NodeKind::side && d_.switches[e.first].two_sided()) {
       return Style::compare(piece(d_.switches[e.first].surface), e.value == 0 ? ">" : ">=");
@@ -327,20 +336,19 @@ class Printer {
         return Style::compare(piece(d_.switches[inner.first].surface), inner.value == 0 ? "<=" : "<");
       }
     }
-    const auto alias = d_.aliases.find(a.index);
-    if (alias == d_.aliases.end()) return piece(a);
-    const auto& [name, arguments] = alias->second;
-    if (name == "and" || name == "or") {
-      const int strength = name == "and" ? kAnd : kOr;
-      return Style::logical(logical_piece(as_condition(arguments[0])), name.c_str(),
-                            logical_piece(as_condition(arguments[1])), strength);
-    }
-    if (name == "not") return Style::negated(logical_piece(as_condition(arguments[0])));
-    return piece(a);
+    const auto made = conditions_.find(a.index);
+    return made != conditions_.end() ? made->second : piece(a);
+  }
+
+  Piece make_condition(const Alias& alias) const {
+    const auto& [name, arguments] = alias;
+    if (name == "not") return Style::negated(logical_piece(arguments[0]));
+    const int strength = name == "and" ? kAnd : kOr;
+    return Style::logical(logical_piece(arguments[0]), name.c_str(), logical_piece(arguments[1]), strength);
   }
 
   Piece make_alias(const Alias& alias) {
-    if (alias.name == "and" || alias.name == "or" || alias.name == "not") {
+    if (is_logical(alias)) {
       // As a number, which only derivatives of conditions and blends need.
       const Piece& p = piece(alias.arguments[0]);
       if (alias.name == "not") return {Style::number(1).text + " - " + Style::fit(p, kMultiply), kAdd};
@@ -370,6 +378,7 @@ class Printer {
     }
     std::string out;
     for (const double level : s.levels) {
+      if (too_long(out)) break;
       const std::array argument{shifted(s.surface, level)};
       out += (out.empty() ? "" : " + ") + Style::call("step", argument).text;
     }
@@ -388,6 +397,7 @@ class Printer {
     std::string out = Style::number(values[0]).text;
     for (std::size_t i = 1; i < values.size(); ++i) {
       const double jump = values[i] - values[i - 1];
+      if (too_long(out)) break;
       if (jump == 0) continue;
       const std::array argument{shifted(s.surface, s.levels[i - 1])};
       const std::string size = Style::fit(Style::number(std::abs(jump)), kMultiply);
@@ -415,6 +425,7 @@ class Printer {
     };
     if (numerator != 1) above = Style::number(numerator);
     for (const Term& f : factors) {
+      if (too_long(above.text) || too_long(below.text)) break;
       const double n = std::abs(f.coefficient);
       const Piece factor = n == 1 ? piece(f.node) : Style::raised(piece(f.node), Style::number(n));
       extend(f.coefficient > 0 ? above : below, factor);
@@ -456,6 +467,7 @@ class Printer {
     }
     for (std::size_t i = 0; i < terms.size(); ++i) {
       if (i == start) continue;
+      if (too_long(out)) break;
       const double c = terms[i].coefficient;
       out += (c < 0 ? " - " : " + ") + Style::fit(make_multiple(std::abs(c), terms[i].node), kMultiply);
     }
@@ -465,13 +477,24 @@ class Printer {
   }
 
   const Graph::Data& d_;
-  std::vector<std::uint32_t> wanted_;  // ascending
-  std::vector<Piece> pieces_;          // of wanted_
+  std::size_t longest_;
+  std::size_t total_ = 0, given_ = 0;
+  std::unordered_map<std::uint32_t, Piece> pieces_;  // by node
+  std::unordered_map<std::uint32_t, Piece>
+      conditions_;  // of `and`, `or`, `not`, where they stand as conditions
 };
 
 }  // namespace
 
-std::string Graph::text(Node a) const { return Printer<Text>(*data_).print(a); }
-std::string Graph::latex(Node a) const { return Printer<Latex>(*data_).print(a); }
+std::string Graph::text(Node a) const { return Printer<Text>(*data_, kLongest).print(a); }
+std::string Graph::latex(Node a) const { return Printer<Latex>(*data_, kLongest).print(a); }
+
+struct Texts::Parts : Printer<Text> {
+  using Printer<Text>::Printer;
+};
+Texts::Texts(const Graph& graph, std::size_t longest)
+    : parts_(std::make_unique<Parts>(graph.data(), std::min(longest, kLongest))) {}
+Texts::~Texts() = default;
+std::string Texts::operator()(Node a) { return parts_->print(a); }
 
 }  // namespace judder::expr

@@ -7,6 +7,7 @@
 
 #include "io/json_values.hpp"
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/io/version.hpp"
 
 namespace judder::io {
@@ -28,9 +29,9 @@ Json table(const std::vector<std::pair<std::string, Value>>& pairs) {
   });
 }
 
-Json texts(const expr::Graph& graph, const std::vector<expr::Node>& nodes) {
+Json texts(expr::Texts& text, const std::vector<expr::Node>& nodes) {
   Json out = Json::array();
-  for (const expr::Node node : nodes) out.push_back(graph.text(node));
+  for (const expr::Node node : nodes) out.push_back(text(node));
   return out;
 }
 
@@ -40,32 +41,31 @@ const char* word(model::RelationKind kind) {
                                                    : "friction";
 }
 
-Json relation_json(const model::System& system, std::size_t index) {
+Json relation_json(const model::System& system, expr::Texts& text, std::size_t index) {
   const model::Relation& relation = system.relations()[index];
   const model::Symbols& symbols = system.symbols();
-  const expr::Graph& graph = system.graph();
   Json out{{"kind", word(relation.kind)}, {"name", relation.name}};
   if (relation.has_normal) {
     const model::Symbols::Row& row = symbols.normal[index];
     out[relation.kind == model::RelationKind::contact ? "gap"
         : relation.holonomic                          ? "zero"
-                                                      : "velocity"] = graph.text(row.gap);
-    out["rate"] = graph.text(row.gap_rate);
-    out["normal_row"] = texts(graph, row.w);
-    if (relation.own_push) out["push"] = texts(graph, row.push);
-    out["second_order_terms"] = graph.text(row.zeta);
+                                                      : "velocity"] = text(row.gap);
+    out["rate"] = text(row.gap_rate);
+    out["normal_row"] = texts(text, row.w);
+    if (relation.own_push) out["push"] = texts(text, row.push);
+    out["second_order_terms"] = text(row.zeta);
   } else {
-    out["normal_force"] = graph.text(symbols.base[index]);
+    out["normal_force"] = text(symbols.base[index]);
   }
   if (relation.kind == model::RelationKind::contact) out["impact"] = name(relation.impact);
   Json tangents = Json::array();
   for (int k = 0; k < relation.tangents; ++k) {
     const model::Symbols::TangentRow& row =
         symbols.tangent[static_cast<std::size_t>(relation.first_tangent + k)];
-    Json tangent{{"slip", graph.text(row.slip)}, {"row", texts(graph, row.w)}};
-    if (relation.own_push) tangent["drag"] = texts(graph, row.drag);
-    tangent["coefficient"] = graph.text(row.mu);
-    tangent["coefficient_at_rest"] = graph.text(row.mu_static);
+    Json tangent{{"slip", text(row.slip)}, {"row", texts(text, row.w)}};
+    if (relation.own_push) tangent["drag"] = texts(text, row.drag);
+    tangent["coefficient"] = text(row.mu);
+    tangent["coefficient_at_rest"] = text(row.mu_static);
     tangents.push_back(std::move(tangent));
   }
   if (!tangents.empty()) out["tangential"] = std::move(tangents);
@@ -91,9 +91,11 @@ std::string diagnostics_json(const Diagnostics& diagnostics, std::string_view fi
       problem["end_line"] = end.line;
       problem["end_column"] = end.column;
     }
-    problem["message"] = message->message;
-    if (!message->help.empty()) problem["help"] = message->help;
-    if (!message->where.empty()) problem["where"] = message->where;
+    // Names of any length stand in them; cut as they are for people.
+    constexpr std::size_t kLongest = 400, kLongestPlace = 200;
+    problem["message"] = printable_name(message->message, kLongest);
+    if (!message->help.empty()) problem["help"] = printable_name(message->help, kLongest);
+    if (!message->where.empty()) problem["where"] = printable_name(message->where, kLongestPlace);
     if (!message->file.empty()) problem["file"] = message->file;
     warnings += message->severity == Severity::warning ? 1 : 0;
     problems.push_back(std::move(problem));
@@ -107,7 +109,7 @@ std::string diagnostics_json(const Diagnostics& diagnostics, std::string_view fi
 std::string explain_json(const model::Compiled& compiled) {
   const model::System& system = *compiled.system;
   const model::Symbols& symbols = system.symbols();
-  const expr::Graph& graph = system.graph();
+  expr::Texts text(system.graph());
   const model::Layout& layout = system.layout();
   const auto n = static_cast<std::size_t>(layout.coordinates);
 
@@ -118,27 +120,28 @@ std::string explain_json(const model::Compiled& compiled) {
          {"start", json_number(system.start()[static_cast<std::size_t>(layout.q()) + i])},
          {"velocity", json_number(system.start()[static_cast<std::size_t>(layout.v()) + i])},
          {"massless", static_cast<bool>(system.massless()[i])},
-         {"force", graph.text(symbols.force[i])}});
+         {"force", text(symbols.force[i])}});
   }
   Json states = Json::array();
   for (std::size_t i = 0; i < static_cast<std::size_t>(layout.states); ++i) {
     states.push_back({{"name", system.state_names()[i]},
                       {"start", json_number(system.start()[static_cast<std::size_t>(layout.z()) + i])},
-                      {"rate", graph.text(symbols.rate[i])}});
+                      {"rate", text(symbols.rate[i])}});
   }
   Json mass = Json::array();
   for (std::size_t i = 0; i < n; ++i) {
     Json row = Json::array();
-    for (std::size_t j = 0; j < n; ++j) row.push_back(graph.text(symbols.mass[i * n + j]));
+    for (std::size_t j = 0; j < n; ++j) row.push_back(text(symbols.mass[i * n + j]));
     mass.push_back(std::move(row));
   }
   Json relations = Json::array();
-  for (std::size_t r = 0; r < system.relations().size(); ++r) relations.push_back(relation_json(system, r));
+  for (std::size_t r = 0; r < system.relations().size(); ++r)
+    relations.push_back(relation_json(system, text, r));
   Json switches = Json::array();
   for (std::size_t k = 0; k < system.switches().size(); ++k) {
     const model::SwitchInfo& info = system.switches()[k];
     switches.push_back({{"place", info.place},
-                        {"surface", graph.text(symbols.surface[k])},
+                        {"surface", text(symbols.surface[k])},
                         {"above", info.above},
                         {"below", info.below},
                         {"timetable", info.time_only}});
@@ -148,8 +151,8 @@ std::string explain_json(const model::Compiled& compiled) {
                     {"coordinates", coordinates},
                     {"states", states},
                     {"mass_matrix", mass},
-                    {"kinetic", graph.text(symbols.kinetic)},
-                    {"potential", graph.text(symbols.potential)},
+                    {"kinetic", text(symbols.kinetic)},
+                    {"potential", text(symbols.potential)},
                     {"relations", relations},
                     {"switches", switches}});
 }

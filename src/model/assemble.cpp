@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "judder/expr/through.hpp"
 #include "model/builder.hpp"
 
 namespace judder::model {
@@ -49,20 +50,7 @@ void Builder::collect_switches() {
   }
   const auto closure = [this](const std::vector<Node>& nodes) {
     std::vector<bool> found(graph.switches().size(), false);
-    std::vector<expr::SwitchId> open;
-    const auto take = [&](Node node) {
-      for (const expr::SwitchId id : graph.switches(node)) {
-        if (found[id]) continue;
-        found[id] = true;
-        open.push_back(id);
-      }
-    };
-    for (const Node node : nodes) take(node);
-    while (!open.empty()) {
-      const expr::SwitchId id = open.back();
-      open.pop_back();
-      take(graph.switches()[id].surface);
-    }
+    for (const expr::SwitchId id : expr::switches_through(graph, nodes)) found[id] = true;
     return found;
   };
   const std::vector<bool> in_motion = closure(motion), in_relations = closure(related),
@@ -74,6 +62,9 @@ void Builder::collect_switches() {
   append(moving, impacts);
   find_time_and_cyclic(moving);
   append(evaluated_nodes, accounts);
+  constexpr std::size_t kLongestSide = 1 << 12;  // bytes; it is shown with each event
+  expr::Texts text(graph, kLongestSide);
+  const std::vector<bool> time_only = expr::switches_of(graph, t);
   for (std::size_t id = 0; id < graph.switches().size(); ++id) {
     if (!in_motion[id] && !in_relations[id] && !in_accounts[id]) continue;
     used_switches.push_back(static_cast<expr::SwitchId>(id));
@@ -88,14 +79,12 @@ void Builder::collect_switches() {
     info.in_motion = in_motion[id];
     info.in_relations = in_relations[id];
     info.place = from.place;
-    const std::string surface =
-        from.above.empty() || from.below.empty() ? graph.text(from.surface) : std::string();
+    const std::string surface = from.above.empty() || from.below.empty() ? text(from.surface) : std::string();
     info.above = from.above.empty() ? surface + " > 0" : from.above;
     info.below = from.below.empty() ? surface + " < 0" : from.below;
     constexpr std::size_t kLettersPerFormula = 256;
     budget.keep((info.above.size() + info.below.size()) / kLettersPerFormula);
-    const std::vector<Variable> used = all_variables(from.surface);
-    info.time_only = used.size() == 1 && used.front() == t;
+    info.time_only = time_only[id];
     info.at_zero = from.at_zero;
     d.switches.push_back(std::move(info));
     d.symbols.surface.push_back(from.surface);
@@ -107,15 +96,7 @@ void Builder::collect_observed() {
   std::vector<bool> read(graph.switches().size(), false);
   std::vector<Node> open;
   for (const WatchDraft& w : watches) open.push_back(w.value);
-  while (!open.empty()) {
-    const Node node = open.back();
-    open.pop_back();
-    for (const expr::SwitchId id : graph.switches(node)) {
-      if (read[id]) continue;
-      read[id] = true;
-      open.push_back(graph.switches()[id].surface);
-    }
-  }
+  for (const expr::SwitchId id : expr::switches_through(graph, open)) read[id] = true;
   if (std::find(read.begin(), read.end(), true) == read.end()) return;
   const std::vector<Node> uses = graph.uses(evaluated_nodes);
   for (std::size_t id = 0; id < read.size(); ++id) {
@@ -144,6 +125,7 @@ void Builder::build_watches(const std::vector<Variable>& directions) {
     number[observed_switches[k]] = d.layout.switches + place;
     map.side[observed_switches[k]] = d.layout.observed_side() + place;
   }
+  const std::vector<bool> time_only = expr::switches_of(graph, t);
   for (const expr::SwitchId id : observed_switches) {
     const expr::Switch& from = graph.switches()[id];
     const Node s = from.surface;
@@ -156,8 +138,7 @@ void Builder::build_watches(const std::vector<Variable>& directions) {
     info.top = from.top;
     info.at_zero = from.at_zero;
     info.place = from.place;
-    const std::vector<Variable> used = all_variables(s);
-    info.time_only = used.size() == 1 && used.front() == t;
+    info.time_only = time_only[id];
     for (const expr::SwitchId inner : graph.switches(s)) info.inner.push_back(number[inner]);
     std::vector<Node> nodes{s, graph.derivative(s, t)};
     for (std::size_t i = 0; i < width; ++i) nodes.push_back(graph.derivative(s, directions[i]));
@@ -246,12 +227,11 @@ void Builder::build_surface_rates(const std::vector<Variable>& directions) {
 void Builder::find_time_and_cyclic(const std::vector<Node>& moving) {
   System::Data& d = *system.data_;
   std::vector<bool> reads(graph.variable_count(), false);
-  for (const Node node : moving) {
-    for (const Variable x : all_variables(node)) reads[x] = true;
-  }
+  for (const Variable x : expr::variables_through(graph, moving)) reads[x] = true;
   d.time_free = !reads[t];
   // t outside of what stands on a timetable: in the formulas themselves, and in surfaces that see more than t.
   d.steady = true;
+  const std::vector<bool> time_only = expr::switches_of(graph, t);
   std::vector<bool> seen(graph.switches().size(), false);
   std::vector<Node> open(moving);
   while (!open.empty() && d.steady) {
@@ -259,11 +239,9 @@ void Builder::find_time_and_cyclic(const std::vector<Node>& moving) {
     open.pop_back();
     d.steady = !graph.depends_on(node, t);
     for (const expr::SwitchId id : graph.switches(node)) {
-      const Node surface = graph.switches()[id].surface;
-      const std::vector<Variable> used = all_variables(surface);
-      if (seen[id] || (used.size() == 1 && used.front() == t)) continue;
+      if (seen[id]) continue;
       seen[id] = true;
-      open.push_back(surface);
+      if (!time_only[id]) open.push_back(graph.switches()[id].surface);
     }
   }
   d.periods = d.time_free ? std::vector<double>() : graph.periods(moving, t);

@@ -27,18 +27,17 @@ struct Lines {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
-std::string vector_text(const System& system, const std::vector<expr::Node>& w) {
+std::string vector_text(const System& system, expr::Texts& text, const std::vector<expr::Node>& w) {
   std::string out;
   for (std::size_t i = 0; i < w.size(); ++i) {
     if (system.graph().is_constant(w[i]) && system.graph().value(w[i]) == 0) continue;
-    out += (out.empty() ? "" : ", ") + system.coordinate_names()[i] + ": " + system.graph().text(w[i]);
+    out += (out.empty() ? "" : ", ") + system.coordinate_names()[i] + ": " + text(w[i]);
   }
   return out.empty() ? "0" : out;
 }
 
-std::string law_words(const System& system, std::size_t k) {
+std::string law_words(const System& system, expr::Texts& text, std::size_t k) {
   const Relation& r = system.relations()[k];
-  const auto text = [&](expr::Node node) { return system.graph().text(node); };
   std::string out;
   for (int j = 0; j < r.tangents; ++j) {
     const auto& row = system.symbols().tangent[static_cast<std::size_t>(r.first_tangent + j)];
@@ -86,7 +85,7 @@ std::string describe(const Compiled& compiled) {
   const expr::Graph& graph = system.graph();
   const auto& names = system.coordinate_names();
   const std::size_t n = names.size();
-  const auto text = [&](expr::Node node) { return graph.text(node); };
+  expr::Texts text(graph);
   const auto zero = [&](expr::Node node) { return graph.is_constant(node) && graph.value(node) == 0; };
   Workspace work(system);
   const bool numbers = system.motion(work);
@@ -148,8 +147,8 @@ std::string describe(const Compiled& compiled) {
       if (r.holonomic) rows.push_back({"rate", text(s.normal[k].gap_rate)});
     }
     if (r.has_normal) {
-      rows.push_back({"w_N", vector_text(system, s.normal[k].w)});
-      if (r.own_push) rows.push_back({"push", vector_text(system, s.normal[k].push)});
+      rows.push_back({"w_N", vector_text(system, text, s.normal[k].w)});
+      if (r.own_push) rows.push_back({"push", vector_text(system, text, s.normal[k].push)});
       if (!zero(s.normal[k].zeta)) rows.push_back({"ζ_N", text(s.normal[k].zeta)});
       if (numbers) rows.push_back({"w_N·M⁻¹w_N", to_text(compliance(system, work, values.w), 6)});
     }
@@ -169,14 +168,14 @@ std::string describe(const Compiled& compiled) {
       const auto& row = s.tangent[static_cast<std::size_t>(r.first_tangent + j)];
       const std::string number = r.tangents > 1 ? std::to_string(j + 1) : "";
       rows.push_back({"slip" + number, text(row.slip)});
-      rows.push_back({"w_T" + number, vector_text(system, row.w)});
-      if (r.own_push) rows.push_back({"drag" + number, vector_text(system, row.drag)});
+      rows.push_back({"w_T" + number, vector_text(system, text, row.w)});
+      if (r.own_push) rows.push_back({"drag" + number, vector_text(system, text, row.drag)});
       if (!zero(row.zeta)) rows.push_back({"ζ_T" + number, text(row.zeta)});
       if (numbers)
         rows.push_back(
             {"w_T" + number + "·M⁻¹w_T" + number, to_text(compliance(system, work, values.tangent[j].w), 6)});
     }
-    if (r.tangents > 0) rows.push_back({"friction", law_words(system, k)});
+    if (r.tangents > 0) rows.push_back({"friction", law_words(system, text, k)});
     for (const auto& known : s.known_friction) {
       if (known.relation != static_cast<int>(k)) continue;
       if (r.tangents == 0) rows.push_back({"slip", text(known.slip)});

@@ -8,6 +8,7 @@
 // A constant factor of a simple gap stays where it is.
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "judder/core/number.hpp"
 #include "model/builder.hpp"
@@ -70,21 +71,25 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   // In the order of the text, as far as the text shows its factors.
   std::vector<const Tree*> written;
   collect_factors(*tree(contact.gap, where), written);
-  std::vector<Node> order;
+  std::unordered_map<std::uint32_t, std::size_t> order;  // by node
   for (const Tree* part : written) {
     std::vector<expr::Problem> ignored;
     const auto node =
         expr::lower(*part, graph, scope, {.place = {}, .indices = indices, .condition = false}, ignored);
     if (!node) continue;
-    for (const expr::Factor& factor : graph.factored(*node).factors) order.push_back(factor.base);
+    for (const expr::Factor& factor : graph.factored(*node).factors)
+      order.try_emplace(factor.base.index, order.size());
   }
   const auto place_of = [&](Node base) {  // products keep a factor or its negative, whichever is canonical
-    return std::min(std::find(order.begin(), order.end(), base),
-                    std::find(order.begin(), order.end(), graph.negate(base)));
+    const auto as_it_is = order.find(base.index), negative = order.find(graph.negate(base).index);
+    return std::min(as_it_is == order.end() ? order.size() : as_it_is->second,
+                    negative == order.end() ? order.size() : negative->second);
   };
-  std::stable_sort(gaps.begin(), gaps.end(), [&](const expr::Factor& a, const expr::Factor& b) {
-    return place_of(a.base) < place_of(b.base);
-  });
+  std::vector<std::pair<std::size_t, expr::Factor>> placed;
+  for (const expr::Factor& gap : gaps) placed.emplace_back(place_of(gap.base), gap);
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t k = 0; k < gaps.size(); ++k) gaps[k] = placed[k].second;
 
   // Time alone may change the sign of a factor; such a gap is not one of Petcoviciu's and stays as it is.
   double sign = factored.coefficient;
@@ -100,12 +105,20 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
       return {};
     }
   }
-  std::string list;
-  for (const expr::Factor& gap : gaps) list += (list.empty() ? "" : ", ") + quoted(graph.text(gap.base));
+  const auto list_of = [&](const auto& factors, const auto& node_of) {
+    constexpr std::size_t kShown = 1000;  // bytes, about
+    expr::Texts text(graph, kShown);
+    std::string list;
+    for (const auto& factor : factors) {
+      if (list.size() > kShown) return list + ", …";
+      list += (list.empty() ? "" : ", ") + quoted(text(node_of(factor)));
+    }
+    return list;
+  };
+  const std::string list = list_of(gaps, [](const expr::Factor& gap) { return gap.base; });
   if (contact.friction.stated()) {
     if (gaps.size() == 1 && !powers) {
-      std::string words;
-      for (const Node factor : others) words += (words.empty() ? "" : ", ") + quoted(graph.text(factor));
+      const std::string words = list_of(others, [](Node factor) { return factor; });
       warning(contact.gap.text.span, where, "the gap contains the factor " + words,
               "with friction the reaction is the one that does work on the gap as written; leave the factor "
               "out if the gap is a length");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "judder/expr/through.hpp"
 #include "model/builder.hpp"
 
 namespace judder::model {
@@ -13,23 +14,7 @@ void Builder::set_start(Variable variable, double value) {
 }
 
 std::vector<Variable> Builder::all_variables(Node node) const {
-  std::vector<Variable> out = graph.variables(node);
-  std::vector<expr::SwitchId> open = graph.switches(node);
-  std::vector<bool> seen(graph.switches().size(), false);
-  while (!open.empty()) {
-    const expr::SwitchId id = open.back();
-    open.pop_back();
-    if (seen[id]) continue;
-    seen[id] = true;
-    const Node surface = graph.switches()[id].surface;
-    const std::vector<Variable> more = graph.variables(surface);
-    out.insert(out.end(), more.begin(), more.end());
-    const std::vector<expr::SwitchId> deeper = graph.switches(surface);
-    open.insert(open.end(), deeper.begin(), deeper.end());
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  return expr::variables_through(graph, std::span<const Node>(&node, 1));
 }
 
 void Builder::compute_start() {

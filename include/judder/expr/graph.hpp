@@ -197,7 +197,7 @@ class Graph {
   /// form and its derivatives; sides and other variables count as coefficients.
   bool polynomial_degree_at_most(Node a, std::span<const Variable> variables, int degree);
 
-  // --- printing: text parses back to the same value; LaTeX for reports ---
+  // --- printing: text parses back to the same value; LaTeX for reports. Parts too long to be read are shown as "…" ---
   [[nodiscard]] std::string text(Node a) const;
   [[nodiscard]] std::string latex(Node a) const;
 
@@ -211,6 +211,21 @@ class Graph {
  private:
   Node replace(Node a, std::span<const Variable> variables, std::span<const Node> values, bool surfaces);
   std::unique_ptr<Data> data_;
+};
+
+/// Texts of many formulas of one graph, as Graph::text gives them, but what they share is put together once. Their size is bounded: a part
+/// of more than `longest` bytes is shown as "…", and when all of them have become many megabytes, so is all that is not short.
+class Texts {
+ public:
+  explicit Texts(const Graph& graph, std::size_t longest = std::size_t{1} << 16);
+  ~Texts();
+  Texts(const Texts&) = delete;
+  Texts& operator=(const Texts&) = delete;
+  [[nodiscard]] std::string operator()(Node a);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace judder::expr

@@ -1,5 +1,6 @@
 // No text, however large or deep, may do worse than a message.
 #include "expr_support.hpp"
+#include "judder/core/work.hpp"
 
 namespace judder::expr::test {
 namespace {
@@ -65,6 +66,50 @@ TEST(Limits, ChainsOfDefinitionsThatDoubleAreLinearWork) {
   EXPECT_LT(r.graph.size(), 1000U);
   EXPECT_LT(r.program({node, r.graph.derivative(node, 1)}).length(), 1000U);
   EXPECT_FALSE(r.graph.text(node).empty());  // would have 2^60 characters in full
+}
+
+TEST(Limits, ManyTextsOfOneGraphAreMadeOnce) {
+  Room r;
+  Work work;
+  r.graph.limit(&work);
+  Node node = r.graph.add(r.graph.variable(1), r.graph.variable(2));
+  std::vector<Node> all{node};
+  for (int i = 0; i < 300; ++i) {
+    node = r.graph.multiply(r.graph.step(node, ""), node);
+    all.push_back(node);
+  }
+  Texts text(r.graph);
+  const double before = work.spent();
+  for (const Node each : all) EXPECT_FALSE(text(each).empty());
+  EXPECT_LT(work.spent() - before, 2e6);  // one after the other they are 300 times as many
+  r.graph.limit(nullptr);
+}
+
+// Each level doubles the conditions below it.
+TEST(Limits, ConditionsThatDoubleAreLinearWork) {
+  Room r;
+  const Node x = r.graph.variable(1);
+  const auto above = [&](double level) { return r.graph.less(r.graph.constant(level), x, false, "", ""); };
+  Node condition = above(0);
+  for (int i = 1; i < 60; ++i) {
+    condition = r.graph.either(r.graph.both(condition, above(i)),
+                               r.graph.negation(r.graph.both(condition, above(-i))));
+  }
+  EXPECT_FALSE(r.graph.text(r.graph.select(condition, x, r.graph.constant(1))).empty());
+}
+
+// Nested squares: the number of factors doubles with each, and looking for equal ones must not be as much work as their square.
+TEST(Limits, FactorsThatDoubleAreCounted) {
+  Room r;
+  Work work;
+  r.graph.limit(&work);
+  Node node = r.graph.variable(1);
+  for (int i = 1; i < 60; ++i) {
+    const Node square = r.graph.multiply(node, node);
+    node = r.graph.subtract(square, r.graph.constant(i * i));
+  }
+  EXPECT_THROW(static_cast<void>(r.graph.factored(node)), WorkStopped);
+  r.graph.limit(nullptr);
 }
 
 TEST(Limits, DeepGraphsNeedNoStack) {
