@@ -120,7 +120,8 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
   // A name with a line end in it is read as two by whoever reads the list of what was written, and one with marks of direction as another.
   for (const std::string& output : arguments.all("--output")) {
     if (printable_name(output, output.size() + 1) != output)
-      return usage_error("--output has a control character in its name, or bytes that are no text: " + output,
+      return usage_error("--output has a control character in its name, or bytes that are no text: " +
+                             printable_name(output, 400),
                          "choose another name");
     if (const io::FileStatus status = io::refuse_detour(output); !status.ok()) {
       print_message("judder: " + status.text() + "\n");

@@ -64,7 +64,8 @@ int run_plot(const Arguments& arguments) {
   if (interrupted() && !plotted.status.ok()) return was_interrupted();
   for (const std::filesystem::path& file : plotted.files) print(file.string() + "\n");
   for (const std::string& problem : plotted.problems) print_message("judder: " + problem + "\n");
-  if (plotted.status.ok()) return kDone;
+  // A run of which nothing can be drawn is no picture, and no success.
+  if (plotted.status.ok()) return plotted.files.empty() && !plotted.problems.empty() ? kInputOutput : kDone;
   print_message("judder: " + plotted.status.text() + "\n");
   return kInputOutput;
 }

@@ -66,7 +66,12 @@ int run_verify(const Arguments& arguments) {
   print(json ? io::verification_json(models) : io::verification_summary(models));
   const bool ok = std::all_of(models.begin(), models.end(),
                               [](const io::ModelVerification& model) { return model.ok(); });
-  return ok ? kDone : kCheckFailed;
+  if (ok) return kDone;
+  const bool failed = std::any_of(models.begin(), models.end(), [](const io::ModelVerification& model) {
+    return !model.ok() && !model.reference.diagnostics.has_errors();
+  });
+  return failed ? kCheckFailed
+                : kInputOutput;  // with a reference that cannot be read nothing has been checked
 }
 
 }  // namespace judder::app

@@ -212,7 +212,7 @@ class Converter {
 /// What the text holds outside strings and comments; finds what would exhaust a recursive parser.
 struct Extent {
   std::size_t values = 0;
-  std::optional<std::size_t> too_deep;  ///< byte
+  std::optional<std::size_t> too_deep, too_many;  ///< byte
 };
 
 Extent measure(std::string_view text) {
@@ -273,6 +273,7 @@ Extent measure(std::string_view text) {
         break;
     }
     if (depth + dots > kMaxDepth && !extent.too_deep) extent.too_deep = i;
+    if (extent.values > kMaxValues && !extent.too_many) extent.too_many = i;
   }
   return extent;
 }
@@ -390,7 +391,8 @@ const char* kind_in_words(ItemKind kind) {
 
 std::optional<Item> parse_document(std::string_view text, Diagnostics& diagnostics) {
   if (text.size() > kMaxBytes) {
-    diagnostics.error({}, "", "the file is larger than 4 MiB",
+    const auto at = static_cast<std::uint32_t>(kMaxBytes);
+    diagnostics.error({at, at + 1}, "", "the file is larger than 4 MiB",
                       "put long lists and matrices into data files: { file = \"data.csv\" }");
     return std::nullopt;
   }
@@ -407,8 +409,9 @@ std::optional<Item> parse_document(std::string_view text, Diagnostics& diagnosti
                       "tables and lists are nested deeper than " + std::to_string(kMaxDepth) + " levels");
     return std::nullopt;
   }
-  if (extent.values > kMaxValues) {
-    diagnostics.error({}, "", "the file holds more than " + std::to_string(kMaxValues) + " values",
+  if (extent.too_many) {
+    const auto at = static_cast<std::uint32_t>(*extent.too_many);
+    diagnostics.error({at, at + 1}, "", "the file holds more than " + std::to_string(kMaxValues) + " values",
                       "put long lists and matrices into data files: { file = \"data.csv\" }");
     return std::nullopt;
   }

@@ -99,6 +99,27 @@ std::string not_linear_text(const LoadedModel& model) {
   return out;
 }
 
+namespace {
+
+/// Where the element that a problem names in its first words ("contact 'p' has 2 slip components") stands in the file.
+Span place_of_element(const model::System& system, const model::Spec& spec, const std::string& problem) {
+  const auto named = [&](const auto& elements, const std::string& name) {
+    for (const auto& element : elements) {
+      if (element.name.text == name.substr(0, name.find('['))) return element.name.span;
+    }
+    return Span{};
+  };
+  for (const model::Relation& relation : system.relations()) {
+    if (problem.compare(0, relation.place.size(), relation.place) != 0) continue;
+    return relation.kind == model::RelationKind::contact      ? named(spec.contacts, relation.name)
+           : relation.kind == model::RelationKind::constraint ? named(spec.constraints, relation.name)
+                                                              : named(spec.joints, relation.name);
+  }
+  return {};
+}
+
+}  // namespace
+
 void check_engine(const ModelRequest& request, LoadedModel& model) {
   const model::RunOptions& run = model.compiled.run;
   const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine);
@@ -112,7 +133,8 @@ void check_engine(const ModelRequest& request, LoadedModel& model) {
                             linear.where.empty() ? place : linear.where, not_linear_text(model),
                             "the engine 'event' runs every model; 'auto' takes 'exact' where it applies");
   } else {
-    model.diagnostics.error(written, place, problem);
+    const Span element = place_of_element(*model.compiled.system, model.file.spec, problem);
+    model.diagnostics.error(written.empty() ? element : written, place, problem);
   }
 }
 

@@ -711,6 +711,8 @@ ModelFile read_model(const std::filesystem::path& path) {
   disk::Handle in;
   if (const int number = disk::open_to_read(path, in); number == ENOTSUP)
     return failed("this is not a regular file");
+  else if (number == ELOOP)
+    return failed("the link leads to itself, or to links in a circle");
   else if (number != 0)
     return failed(std::filesystem::exists(path, error) ? "the file cannot be read" : "there is no such file");
   std::string text(kMaxBytes + 1, '\0');

@@ -290,6 +290,7 @@ struct Builder {
     std::string where;
     double spent = 0;
   };
+  [[nodiscard]] Cost widest() const;
   std::unordered_map<const void*, Cost> costs;  ///< by text: what it took to give it a meaning
   const void* reading = nullptr;                ///< the text at hand
   Graph graph;

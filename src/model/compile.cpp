@@ -88,6 +88,7 @@ Compiled Builder::stopped(const WorkStopped& stop) {
       if (cost.spent > worst.spent || first) worst = cost;
     }
   }
+  if (worst.span.empty()) worst = widest();
   const bool memory = stop.reason == WorkStopped::Reason::nodes;
   const double limit = memory ? budget.limits().nodes : budget.limits().operations;
   result.diagnostics.error(
@@ -97,6 +98,24 @@ Compiled Builder::stopped(const WorkStopped& stop) {
       "primes, brackets that are multiplied, min, max and if inside one another multiply their parts; "
       "write it shorter, or allow ten times as much with --work 10");
   return std::move(result);
+}
+
+// No text was read when the work ran out: what is counted are the members of families, and the widest is the first that says how many.
+Builder::Cost Builder::widest() const {
+  Cost found;
+  const auto look = [&](const auto& family, const char* word) {
+    for (const auto& element : family) {
+      if (!found.span.empty() && (found.spent > 0 || element.each.empty())) continue;
+      const Span place = element.each.empty() ? element.name.span : element.each.span;
+      found = {place, word + quoted(element.name.text), element.each.empty() ? 0.0 : 1.0};
+    }
+  };
+  look(spec.coordinates, "coordinate ");
+  look(spec.states, "state ");
+  look(spec.contacts, "contact ");
+  look(spec.joints, "friction joint ");
+  look(spec.constraints, "constraint ");
+  return found;
 }
 
 Compiled compile(const Spec& spec, const CompileOptions& options) {

@@ -7,6 +7,7 @@ no stack that grows with a chain.
 import json
 import math
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -30,6 +31,7 @@ class Points:
 
 
 TABLE = Points()
+CUBIC = '[tables]\nf = { x = [0, 1, 2, 3], y = [0, 1, 0, 2], between = "cubic", outside = "hold" }\n'
 
 
 def run(*arguments, stack=None, folder=None, seconds=60):
@@ -53,6 +55,19 @@ def check(truth, message):
 def chain(count, reverse=True):
     order = range(count, 0, -1) if reverse else range(1, count + 1)
     return order
+
+
+def squares(count):
+    """((x^2 - 0^2)^2 - 1^2)^2 …: each level has twice the factors of the one inside."""
+    text = "x"
+    for i in range(count):
+        text = f"(({text})^2 - {i}^2)"
+    return text
+
+
+def doubled(formula, count, first="x + t"):
+    """Definitions, each of which names the one before more than once; I is its number."""
+    return "[definitions]\n" + f'd0 = "{first}"\n' + "".join(f'd{i} = "' + re.sub(r"\bd\b", f"d{i-1}", formula).replace("I", str(i)) + '"\n' for i in range(1, count + 1))
 
 
 # name: (text, exit code, part of the message, stack)
@@ -121,6 +136,19 @@ files = {
     "pendulum-60": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 60" }\n[energy]\nkinetic = "sum(k = 1 to 60, (sum(i = 1 to k, '
                     "cos(x[i])*x[i]'))^2 + (sum(i = 1 to k, sin(x[i])*x[i]'))^2)\"\n", None, None, None),
     "primed-roots": (BODY + '[output]\ncolumns = { a = "(hypot(x, t, x*t))' + "'" * 8 + '" }\n', None, None, None),
+    "squares": (BODY + '[[contact]]\nname = "c"\ngap = "' + squares(60) + '"\n', 3, LIMIT, None),
+    "squares-each": (BODY + '[[contact]]\nname = "c"\neach = "i = 1 to 50"\ngap = "' + squares(15) + '"\n', 3, LIMIT, None),
+    "squares-defined": (BODY + doubled("d^2 - I", 500, "x") + '[[contact]]\nname = "c"\ngap = "d500"\n', 3, LIMIT, None),
+    "squares-with-friction": (BODY + '[[contact]]\nname = "c"\ngap = "' + squares(12) + '"\nslip = "t"\nfriction = 0.1\n', 3, "is a product", None),
+    **{f"doubled-{word}-{count}": (BODY + CUBIC + doubled(formula, count) + FORCE % f"d{count}", None, None, None)
+       for count in (60, 1000) for word, formula in
+       {"bump": "bump(d)*d", "step": "step(d)*d", "sign": "sign(d) + d", "angle": "acos(cos(d))*d", "table": "f(d) - d", "floor": "floor(d) - d",
+        "if": "if(d > 1 and d < 2 or d > 3 and d < 4, d, -d)", "abs": "abs(d - t)", "min": "min(d*t, d + x)"}.items()},
+    **{f"doubled-potential-{word}-{count}": (BODY + f'potential = "d{count}"\n' + doubled(formula, count), None, None, None)
+       for count in (30, 1000) for word, formula in {"bump": "bump(d)*d", "floor": "floor(d) - d"}.items()},
+    "sums-too-long": (BODY + "[parameters]\n" + "".join(f'p{i} = "sum(i = 1 to 100000, sin(i))"\n' for i in range(1000)), 3, "200 000 operations", None),
+    "laws-200": (BODY + "".join(f'[[friction]]\nname = "f{i}"\nslip = "x\'"\nnormal = 1\nlaw = {{ mu = "' + "abs(speed - " * 30 + "x" + ")" * 30 + '" }\n'
+                                for i in range(200)), 0, None, None),
     "every": ((source / "tests/trials/G09-every.toml").read_text(), 3, "1e+19 rows", None),
     "samples": (BODY + "[run]\nuntil = 1\n[output]\nsamples = 1e12\n", 3, "from 2 to 1e+09", None),
 }
@@ -135,7 +163,14 @@ with tempfile.TemporaryDirectory() as folder:
         check(not message or message in err, what)
         check(slow or used < 2, what)
         if got == 3:
-            check(f"{name}.toml:" in err and (" error: " in err), what)
+            check(re.search(re.escape(name) + r"\.toml:\d+:\d+: error: ", err), what)
+        for arguments in (["explain"], ["explain", "--json"]) if name.startswith(("doubled", "laws")) else ():
+            got, out, err, used = run(*arguments, str(path), stack=stack)
+            check(got in (0, 3) and (slow or used < 2), f"{arguments} {name}: exit {got}, {used:.2f} s: {err[:300]}")
+
+    # Switches inside one another are decided in the time of their number.
+    got, out, err, used = run("run", str(source / "tests/trials/G03-minmax-14.toml"), "--until", "0.1", "-o", folder + "/minmax")
+    check(got == 0 and (slow or used < 2), f"minmax runs: exit {got}, {used:.2f} s: {err[-300:]}")
 
     # A data file that is named often is read once, by whatever name, and each use counts.
     (pathlib.Path(folder) / "matrix.mtx").write_text("%%MatrixMarket matrix array real general\n500 500\n" + "1.5\n" * 250000)
@@ -161,10 +196,24 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Control characters: nothing that a terminal obeys reaches it, in any verb.
     def clean(what, text):
-        bad = [c for c in text if (ord(c) < 32 and c not in "\n\t") or 0x7f <= ord(c) < 0xa0 or 0x2028 <= ord(c) <= 0x202e or 0x2066 <= ord(c) <= 0x2069 or c in "\u061c\ufeff\u200e\u200f"]
+        bad = [c for c in text if (ord(c) < 32 and c not in "\n\t") or 0x7f <= ord(c) < 0xa0 or 0x200b <= ord(c) <= 0x200f or 0x2028 <= ord(c) <= 0x202e
+               or 0x2060 <= ord(c) <= 0x206f or 0xfff9 <= ord(c) <= 0xfffb or 0xe0000 <= ord(c) <= 0xe007f or c in "\u061c\ufeff"]
         check(not bad, f"{what}: control characters {bad[:5]!r} in {text[:200]!r}")
 
     ansi = str(source / "tests/trials/G07-ansi.toml")
+    unseen = pathlib.Path(folder) / "unseen.toml"
+    unseen.write_text('title = "a\\U000E0041\\u200B\\u200D\\uFFF9\\uFFFB"\n' + BODY + '[run]\nuntil = 1\nengine = "\\U000E0041"\n')
+    got, out, err, used = run("check", str(unseen))
+    clean("unseen", err)
+    check("'\\udb40\\udc41'" in err, f"a tag is shown: {err}")
+    unseen.write_text(unseen.read_text().replace('engine = "\\U000E0041"\n', ""))
+    for arguments in (["explain"], ["explain", "--json"]):
+        got, out, err, used = run(*arguments, str(unseen))
+        clean(arguments, out)
+        check(got == 0 and "\\u200b" in out, f"{arguments}: {out[:200]}")
+        check("--json" not in arguments or json.loads(out)["title"] == "a\U000E0041\u200b\u200d\ufff9\ufffb", f"{arguments}: {out[:200]}")
+    got, out, err, used = run("run", ansi, "-o", "a\nb", folder=folder)
+    check(got == 2 and "a\\x0ab" in err, f"a line end in the name of an output: {err}")
     runs = pathlib.Path(folder) / "runs"
     for arguments in (["check", ansi], ["explain", ansi], ["explain", "--json", ansi], ["run", ansi, "-o", str(runs / "a")],
                       ["run", "--json", ansi, "-o", str(runs / "b")], ["run", "--summary", ansi, "-o", str(runs / "c")],
@@ -249,6 +298,29 @@ with tempfile.TemporaryDirectory() as folder:
     path.write_text(BODY + "[parameters]\n" + "y" * 30000 + ' = "zz' + "z" * 20000 + '"\n')
     got, out, err, used = run("check", str(path))
     check(got == 3 and len(err) < 3000, f"long names: {len(err)} characters")
+    path.write_text(BODY + "[variants]\n" + "v" * 3000 + " = { y = 1 }\n")
+    got, out, err, used = run("check", "--json", str(path))
+    check(got == 3 and max(map(len, out.splitlines())) < 1000, f"long names in JSON: {max(map(len, out.splitlines()))} characters in one line")
+
+    # What is wrong has a place, and a file that cannot be taken has its own code.
+    SPATIAL = ('format = 1\n[coordinates]\nx = { velocity = 1 }\ny = 0\nz = 0\n[energy]\nkinetic = "(x\'^2 + y\'^2 + z\'^2)/2"\n'
+               '[[contact]]\nname = "p"\ngap = "z"\nslip = ["x\'", "y\'"]\nfriction = 0.3\n')
+    for name, text, place, message in (("spatial", SPATIAL, "9:8", "2 slip components"), ("large", "#" * (5 << 20), "1:4194305", "4 MiB"),
+                                       ("many", "format = 1\na = [" + "1," * 1100000 + "]\n", "2:", "values"),
+                                       ("load", 'format = 1\n[coordinates]\nx = { each = "i = 1 to 99999" }\n[matrices]\nload = [' + "1," * 30000 + "]\n", "3:14", LIMIT)):
+        path = pathlib.Path(folder) / (name + ".toml")
+        path.write_text(text)
+        got, out, err, used = run("check", str(path))
+        check(got == 3 and f"{name}.toml:{place}" in err and message in err, f"{name}: exit {got}: {err[:300]}")
+    path = pathlib.Path(folder) / "circle.toml"
+    path.symlink_to(path)
+    got, out, err, used = run("check", str(path))
+    check(got == 5 and "in a circle" in err, f"a link to itself: exit {got}: {err}")
+    check(run("run", str(source / "gallery/press/model.toml"), "-o", str(runs / "bare"))[0] == 0, "press runs")
+    (runs / "bare" / "state.json").unlink()
+    (runs / "bare" / "trajectory.csv").write_text("t,nothing\n0,1\n1,2\n")
+    got, out, err, used = run("plot", str(runs / "bare"), "-o", str(runs / "figures"))
+    check(got == 5 and not out and "there is no column" in err, f"plot without a picture: exit {got}: {out}{err}")
 
 print(f"{len(files)} files, {len(failures)} failures")
 for failure in failures:
