@@ -103,7 +103,7 @@ class Compiler {
           if (value_of_[surface.index] == kNone) stack.push_back(surface);
         }
         if (stack.size() != before) continue;
-        d_.spend(8 + 2 * terms.size());
+        d_.spend(12 + 4 * terms.size());
         value_of_[a.index] = emit(a);
         stack.pop_back();
       }

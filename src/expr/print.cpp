@@ -13,7 +13,7 @@ namespace {
 // Shared parts are written out at each use, which can grow without bound. A part longer than the longest allowed is shown as "…"; once all
 // parts together have reached kBudget, so is a part longer than kShort, and so is a text once kGiven characters were given away.
 constexpr std::size_t kLongest = 1 << 16;
-constexpr std::size_t kBudget = 1 << 23;
+constexpr std::size_t kBudget = 1 << 22;
 constexpr std::size_t kGiven = 1 << 24;
 constexpr std::size_t kShort = 256;
 /// Characters that are put together for the price of one operation; each is copied a few times on its way.
@@ -257,12 +257,14 @@ class Printer {
   /// What was made, if there is room for it.
   Piece counted(Piece made) {
     d_.spend(2 + made.text.size() / kPerOperation);
-    if (made.text.size() > (total_ < kBudget ? longest_ : kShort)) return {"…", kAtom};
+    if (too_long(made.text)) return {"…", kAtom};
     total_ += made.text.size();
     return made;
   }
   /// Whether a text that is put together from several parts will be cut anyway.
-  [[nodiscard]] bool too_long(const std::string& text) const { return text.size() > longest_; }
+  [[nodiscard]] bool too_long(const std::string& text) const {
+    return text.size() > (total_ < kBudget ? longest_ : kShort);
+  }
 
   static bool is_logical(const Alias& alias) {
     return alias.name == "and" || alias.name == "or" || alias.name == "not";

@@ -88,7 +88,7 @@ Compiled Builder::stopped(const WorkStopped& stop) {
       if (cost.spent > worst.spent || first) worst = cost;
     }
   }
-  if (worst.span.empty()) worst = widest();
+  if (worst.where.empty()) worst = widest();
   const bool memory = stop.reason == WorkStopped::Reason::nodes;
   const double limit = memory ? budget.limits().nodes : budget.limits().operations;
   result.diagnostics.error(
