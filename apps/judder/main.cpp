@@ -166,15 +166,21 @@ void keep_standard_streams() {
   }
 }
 
+[[noreturn]] void say_out_of_memory() {
+  constexpr char kMessage[] = "judder: out of memory\n";
+  static_cast<void>(!::write(STDERR_FILENO, kMessage, sizeof kMessage - 1));
+  ::_exit(judder::app::kInternal);
+}
+
 /// Memory can run out where nothing may be thrown: the JSON library needs some to give some back, in a destructor. That end is the same as any other
 /// without memory; a run folder is what a kill leaves.
 [[noreturn]] void end_without_memory() {
   try {
-    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+    // None: there was no room for the exception itself.
+    if (!std::current_exception()) say_out_of_memory();
+    std::rethrow_exception(std::current_exception());
   } catch (const std::bad_alloc&) {
-    constexpr char kMessage[] = "judder: out of memory\n";
-    static_cast<void>(!::write(STDERR_FILENO, kMessage, sizeof kMessage - 1));
-    ::_exit(judder::app::kInternal);
+    say_out_of_memory();
   } catch (...) {
   }
   std::abort();

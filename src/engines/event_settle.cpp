@@ -77,7 +77,6 @@ bool EventEngine::Run::settle() {
   bool settled = false;
   bool crossed = false;  // a decision has changed a side
   for (int round = 0; round < kMostRounds && !settled; ++round) {
-    if (cancelled()) return false;
     motion_.load(t_, y_.data());
     if (has_massless_ && !follow_massless()) return false;
     if (!decided) wake_unloaded();

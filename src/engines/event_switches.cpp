@@ -648,7 +648,6 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   long combinations = 1;
   for (int i = 0; i < count; ++i) combinations *= 2;
   for (long code = 0; code < combinations; ++code) {
-    if (cancelled()) return false;
     attempt(code, 2);
     if (best == count && by_crossing) break;  // all of them are crossed
   }
@@ -656,7 +655,6 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     combinations = 1;
     for (int i = 0; i < count; ++i) combinations *= 3;
     for (long code = 0; code < combinations && best < 0; ++code) {
-      if (cancelled()) return false;
       attempt(code, 3);
     }
   }
@@ -734,7 +732,6 @@ bool EventEngine::Run::decide_many(const std::vector<int>& members) {
   }
   Status status;
   for (int round = 0; round < kMostFlips; ++round) {
-    if (cancelled()) return false;
     if (!try_sides(trial, status)) return paradox(status);
     bool consistent = true;
     Mode next = trial;
