@@ -170,7 +170,8 @@ TEST(RunPlots, SeveralRunsAreToldApartByColourOrByDashes) {
 TEST(RunPlots, NoTwoLinesOfManyRunsLookTheSame) {
   std::vector<RunData> runs;
   for (int r = 0; r < 8; ++r) runs.push_back(ball("run " + std::to_string(r)));
-  const Panel& panel = plots_of_run(runs, {{"t", "y", "y'"}}).figures[0].figure.panels[0];
+  const RunPlots plots = plots_of_run(runs, {{"t", "y", "y'"}});
+  const Panel& panel = plots.figures[0].figure.panels[0];
   ASSERT_EQ(panel.series.size(), 16U);
   std::set<std::pair<int, Stroke>> seen;
   for (const Series& series : panel.series)
