@@ -201,9 +201,10 @@ FileStatus FolderLock::hold(const disk::Handle& folder, const fs::path& shown) {
 std::string FolderLock::note() const {
   std::string text =
       std::string(kFirstWord) + "process " + std::to_string(::getpid()) + " since " + time_now() + "\n";
-  text += std::string(kDrafts) + " " + word_;
+  // The own word comes last: a note that was cut still has those of the drafts that are there.
+  text += kDrafts;
   for (std::size_t k = 0; k < std::min(words_.size(), kMostWords - 1); ++k) text += " " + words_[k];
-  return text + "\n";
+  return text + " " + word_ + "\n";
 }
 
 FileStatus FolderLock::sign(const fs::path& shown) {

@@ -872,7 +872,10 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
       if (!keep({(directory / kOwn[i]).string(), problem, 0})) return status;
     }
   }
-  if (hidden.empty() && (!keep(lock.sign(directory)) || !keep(carry_out(plan)))) return status;
+  if (hidden.empty() && !keep(lock.sign(directory))) return status;
+  // The words of the drafts are on the disk before the drafts are: without power the next run would take them for somebody else's files.
+  if (!sync({&lock.file(), &folder}, kLockName)) return status;
+  if (hidden.empty() && !keep(carry_out(plan))) return status;
   if (!go_on_from.empty()) {
     if (!keep(trajectory.go_on(), kTrajectory) || !keep(events.go_on(), kEvents)) return status;
     row_count = manifest->trajectory.records;

@@ -206,6 +206,42 @@ TEST_F(Faults, KilledAtAnyCallTheFolderIsWholeAndTheRunGoesOn) {
   EXPECT_GT(killed, all / 2);
 }
 
+// The same where the power fails: what was written and not brought to the disk is lost, and nothing that is left is in the way of the next run.
+TEST_F(Faults, WithoutPowerAtAnyCallTheRunGoesOn) {
+  const auto calls = static_cast<int>(count_calls().first);
+  ASSERT_GT(calls, 40);
+  ASSERT_EQ(run_with({"run", "model.toml", "--until", "3", "-o", "earlier"}), 0);
+  // A run that was killed some calls after its first save.
+  for (int n = 20; n < calls; ++n) {
+    Settings faults = kFast;
+    faults["KILL"] = n + 6;
+    clean("half");
+    ASSERT_EQ(run_with(arguments("half"), faults), -SIGKILL);
+    if (fs::exists(folder_ / "half" / "state.json")) break;
+  }
+  ASSERT_TRUE(fs::exists(folder_ / "half" / "state.json"));
+  int stopped = 0;
+  // Each of the first calls, which come before the first save, and some of the others.
+  for (int n = 1; n <= calls; n += n < 40 ? 1 : 100 / cases(100)) {
+    const std::string what = "no power at call " + std::to_string(n);
+    Settings faults = kFast;
+    faults["POWER"] = n;
+    clean("cut");
+    stopped += run_with(arguments("cut"), faults) == -SIGKILL ? 1 : 0;
+    expect_goes_on("cut", what);
+    clean("cut");
+    fs::copy(folder_ / "earlier", folder_ / "cut", fs::copy_options::recursive);
+    stopped += run_with(arguments("cut"), faults) == -SIGKILL ? 1 : 0;
+    expect_goes_on("cut", what + ", over an earlier run", "earlier");
+    clean("cut");
+    fs::copy(folder_ / "half", folder_ / "cut", fs::copy_options::recursive);
+    stopped += run_with(going_on("cut"), faults) == -SIGKILL ? 1 : 0;
+    expect_goes_on("cut", what + ", going on");
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(stopped, 100);
+}
+
 // After the last save everything is there, and the program only has to give the files their names and to say so.
 TEST_F(Faults, KilledAtTheEndTheRunIsFinishedWithoutAnotherWord) {
   // How often a run saves hangs on the clock, and with it the number of its calls: they are counted anew for each round.

@@ -1,6 +1,7 @@
 // Loaded before the C library (LD_PRELOAD), it makes the system calls with which files are written fail, end the process or come sooner than they would.
 //
 //     JUDDER_FAULT_KILL=n    the process is killed in place of the n-th of these calls
+//     JUDDER_FAULT_POWER=n   the same, and of files that are open everything is lost that was not brought to the disk (fsync)
 //     JUDDER_FAULT_FULL=n    from the n-th write on the disk is full: half of that one is written, all later ones fail
 //     JUDDER_FAULT_ROOM=n    the disk has room for n bytes; what is cut, removed or replaced gives its room back
 //     JUDDER_FAULT_ONCE=n    the n-th of these calls fails with an error of the device, the others do not
@@ -40,6 +41,7 @@ std::atomic<long> allocations{0};  // since the shim was made ready, which is be
 
 struct Settings {
   long kill = setting("JUDDER_FAULT_KILL");
+  long power = setting("JUDDER_FAULT_POWER");
   long full = setting("JUDDER_FAULT_FULL");
   long room = setting("JUDDER_FAULT_ROOM");
   long once = setting("JUDDER_FAULT_ONCE");
@@ -63,20 +65,35 @@ struct Settings {
 };
 Settings settings;
 
+int about_file(int folder, const char* name, struct stat* out, int flags) {
+  return static_cast<int>(::syscall(SYS_newfstatat, folder, name, out, flags));
+}
+int about_open(int file, struct stat* out) { return about_file(file, "", out, AT_EMPTY_PATH); }
+
+/// By number of an open file: how long it is on the disk, and whether there is more of it in memory.
+struct OnDisk {
+  off_t length = 0;
+  bool more = false;
+};
+OnDisk on_disk[1024];
+void is_on_disk(int file) {
+  struct stat about {};
+  if (file >= 0 && file < 1024) on_disk[file] = {about_open(file, &about) == 0 ? about.st_size : 0, false};
+}
+
 /// One of the calls: true if it is to fail.
 bool counts() {
   const long number = ++calls;
+  for (int file = 3; number == settings.power && file < 1024; ++file) {
+    if (on_disk[file].more) static_cast<void>(::syscall(SYS_ftruncate, file, on_disk[file].length));
+  }
+  if (number == settings.power) static_cast<void>(::syscall(SYS_kill, ::getpid(), SIGKILL));
   if (number == settings.kill) static_cast<void>(::syscall(SYS_kill, ::getpid(), SIGKILL));
   return number == settings.once;
 }
 
 /// The same of those that read.
 bool fails_to_read() { return settings.ready == 1 && ++reads == settings.read; }
-
-int about_file(int folder, const char* name, struct stat* out, int flags) {
-  return static_cast<int>(::syscall(SYS_newfstatat, folder, name, out, flags));
-}
-int about_open(int file, struct stat* out) { return about_file(file, "", out, AT_EMPTY_PATH); }
 
 std::atomic<long> used{0};
 
@@ -110,6 +127,7 @@ void* malloc(size_t size) {
 ssize_t write(int file, const void* bytes, size_t size) {
   if (file <= 2) return ::syscall(SYS_write, file, bytes, size);
   if (counts()) return broken();
+  if (file < 1024) on_disk[file].more = true;
   const long number = ++writes;
   if (settings.full > 0 && number > settings.full) {
     errno = ENOSPC;
@@ -142,12 +160,18 @@ int flock(int file, int operation) noexcept {
   }
   return static_cast<int>(::syscall(SYS_flock, file, operation));
 }
-int fsync(int file) { return counts() ? broken() : static_cast<int>(::syscall(SYS_fsync, file)); }
+int fsync(int file) {
+  if (counts()) return broken();
+  const int result = static_cast<int>(::syscall(SYS_fsync, file));
+  if (result == 0) is_on_disk(file);
+  return result;
+}
 int ftruncate(int file, off_t length) noexcept {
   if (counts()) return broken();
   struct stat about {};
   if (settings.room > 0 && about_open(file, &about) == 0 && about.st_size > length)
     used -= about.st_size - length;
+  if (file < 1024) on_disk[file].length = std::min(on_disk[file].length, length);
   return static_cast<int>(::syscall(SYS_ftruncate, file, length));
 }
 int unlinkat(int folder, const char* name, int flags) noexcept {
@@ -185,7 +209,9 @@ int openat(int folder, const char* name, int flags, ...) {
   } else if (fails_to_read()) {
     return broken();
   }
-  return static_cast<int>(::syscall(SYS_openat, folder, name, flags, mode));
+  const int file = static_cast<int>(::syscall(SYS_openat, folder, name, flags, mode));
+  is_on_disk(file);
+  return file;
 }
 
 ssize_t read(int file, void* bytes, size_t size) {
