@@ -14,7 +14,7 @@ Json entry(const CommittedFile& file, bool table) {
   return out;
 }
 
-bool read_entry(const ReadJson& files, const char* name, bool table, CommittedFile& out) {
+bool read_entry(const ReadJson& files, const std::string& name, bool table, CommittedFile& out) {
   const auto found = files.find(name);
   if (found == files.end() || !found->is_object()) return false;
   const auto whole = [&](const char* key, std::uint64_t& target) {
@@ -43,9 +43,10 @@ std::string check_text(std::string_view bytes) {
 
 std::string with_manifest(std::string_view state_json, const Manifest& manifest) {
   if (state_json.empty() || state_json.front() != '{') return std::string(state_json);
-  std::string files = json_text(object("trajectory.csv", entry(manifest.trajectory, true), "events.csv",
-                                       entry(manifest.events, true), "run.json", entry(manifest.run, false)),
-                                -1);
+  std::string files =
+      json_text(object(kTrajectory.c_str(), entry(manifest.trajectory, true), kEvents.c_str(),
+                       entry(manifest.events, true), kRun.c_str(), entry(manifest.run, false)),
+                -1);
   files.pop_back();  // the end of line
   const std::string_view rest = state_json.substr(1);
   const bool alone = rest.find_first_not_of(" \t\r\n") == rest.find('}');
@@ -79,8 +80,8 @@ std::optional<Manifest> read_manifest(std::string_view state_json) {
   const auto files = in.find("files");
   if (files == in.end() || !files->is_object()) return std::nullopt;
   Manifest out;
-  if (!read_entry(*files, "trajectory.csv", true, out.trajectory) ||
-      !read_entry(*files, "events.csv", true, out.events) || !read_entry(*files, "run.json", false, out.run))
+  if (!read_entry(*files, kTrajectory, true, out.trajectory) ||
+      !read_entry(*files, kEvents, true, out.events) || !read_entry(*files, kRun, false, out.run))
     return std::nullopt;
   return out;
 }

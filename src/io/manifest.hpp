@@ -11,12 +11,22 @@
 // does not fit, the one that does stands beside it under the name of a draft (io/folder_lock.hpp), because the run was killed between two renames.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace judder::io {
+
+inline const std::string kTrajectory = "trajectory.csv";
+inline const std::string kEvents = "events.csv";
+inline const std::string kRun = "run.json";
+inline const std::string kState = "state.json";
+/// The files of a run; those before the last are listed in the last.
+inline const std::array<std::string, 4> kOwn = {kTrajectory, kEvents, kRun, kState};
+/// Of run.json and state.json.
+inline constexpr std::size_t kMostJson = std::size_t{1} << 28;
 
 struct CommittedFile {
   std::uint64_t bytes = 0;
@@ -26,6 +36,10 @@ struct CommittedFile {
 
 struct Manifest {
   CommittedFile trajectory, events, run;
+
+  [[nodiscard]] const CommittedFile& of(const std::string& file) const {
+    return file == kTrajectory ? trajectory : file == kEvents ? events : run;
+  }
 };
 
 /// The state with the list of files and its check in it; a text that is no JSON object stays as it is.

@@ -481,7 +481,7 @@ FileStatus read_moment(const RunRequest& request, const model::System& system, c
                        std::string& text, engines::Moment& moment, RunPast& past) {
   FileStatus status = read_state_text(request.resume, text);
   if (!status.ok()) return status;
-  status.file = (request.resume / "state.json").string();
+  status.file = (request.resume / kState).string();
   status.message = state_format_problem(text);
   if (status.ok()) status.message = damage_of(text);
   if (status.ok()) status.message = read_state(text, system, moment, owner, request.accept_changes, &past);

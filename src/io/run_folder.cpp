@@ -21,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostJson = std::size_t{1} << 28;
 constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
 FileStatus failure(const fs::path& file, int code) {
@@ -209,23 +208,16 @@ FileStatus find_plain(const fs::path& path, bool required, Found& out) {
 
 FileStatus find_files(const fs::path& directory, RunData& out, std::array<Found, 3>& found) {
   out = {};
-  const int error =
-      disk::read_bounded(directory / "state.json", kMostJson, out.state_json, disk::Links::refuse);
-  if (error != 0 && error != ENOENT && error != ENOTDIR) return failure(directory / "state.json", error);
+  const int error = disk::read_bounded(directory / kState, kMostJson, out.state_json, disk::Links::refuse);
+  if (error != 0 && error != ENOENT && error != ENOTDIR) return failure(directory / kState, error);
   if (std::string damage = error == 0 ? damage_of(out.state_json) : std::string(); !damage.empty())
-    return {(directory / "state.json").string(),
-            damage + "; without the file the tables are read as they are", 0};
-  constexpr std::array<const char*, 3> kNames = {"trajectory.csv", "events.csv", "run.json"};
+    return {(directory / kState).string(), damage + "; without the file the tables are read as they are", 0};
   const std::optional<Manifest> manifest = read_manifest(out.state_json);
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    const fs::path path = directory / kNames[i];
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const fs::path path = directory / kOwn[i];
     FileStatus status;
     if (manifest)
-      status = find_committed(path,
-                              i == 0   ? manifest->trajectory
-                              : i == 1 ? manifest->events
-                                       : manifest->run,
-                              found[i]);
+      status = find_committed(path, manifest->of(kOwn[i]), found[i]);
     else
       status = find_plain(path, i == 0, found[i]);
     if (!status.ok()) return status;
@@ -255,13 +247,13 @@ FileStatus read_columns(const fs::path& file, RunData& out) {
 }
 
 FileStatus read_state_text(const fs::path& directory, std::string& out) {
-  const fs::path file = directory / "state.json";
+  const fs::path file = directory / kState;
   const int error = disk::read_bounded(file, kMostJson, out, disk::Links::refuse);
   if (error == ENOTDIR)
     return {directory.string(), "is no folder of a run; name the folder, not a file in it"};
   const fs::path hidden = hidden_folder(directory);
   std::error_code ignored;
-  if (error == ENOENT && !fs::exists(directory, ignored) && fs::exists(hidden / "state.json", ignored))
+  if (error == ENOENT && !fs::exists(directory, ignored) && fs::exists(hidden / kState, ignored))
     return {directory.string(), "is not there, but " + hidden.string() +
                                     " is, a run that could not get its name: rename it, and then take it up"};
   if (error == ENOENT)
@@ -270,7 +262,7 @@ FileStatus read_state_text(const fs::path& directory, std::string& out) {
 }
 
 FileStatus read_run_json(const fs::path& directory, std::string& out) {
-  const fs::path file = directory / "run.json";
+  const fs::path file = directory / kRun;
   const int error = disk::read_bounded(file, kMostJson, out, disk::Links::refuse);
   return error == 0 ? FileStatus{} : failure(file, error);
 }

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,9 +10,9 @@
 #include "io/disk.hpp"
 #include "io/event_table.hpp"
 #include "io/folder_lock.hpp"
+#include "io/folder_survey.hpp"
+#include "io/growing_table.hpp"
 #include "io/manifest.hpp"
-#include "io/record_tail.hpp"
-#include "judder/core/printable.hpp"
 #include "judder/io/csv.hpp"
 #include "judder/io/run_folder.hpp"
 
@@ -21,14 +20,6 @@ namespace judder::io {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kBuffer = std::size_t{1} << 20;
-constexpr std::size_t kMostJson = std::size_t{1} << 28;
-const std::string kTrajectory = "trajectory.csv";
-const std::string kEvents = "events.csv";
-const std::string kRun = "run.json";
-const std::string kState = "state.json";
-const std::array<std::string, 4> kOwn = {kTrajectory, kEvents, kRun, kState};
 
 /// "runs/press/", "runs/press/."
 fs::path without_end(fs::path path) {
@@ -46,182 +37,6 @@ std::string_view mode_text(std::uint64_t mode, std::array<char, 16>& digits) {
   return {digits.data(), digits.size()};
 }
 
-const CommittedFile& listed(const Manifest& manifest, const std::string& file) {
-  return file == kTrajectory ? manifest.trajectory : file == kEvents ? manifest.events : manifest.run;
-}
-
-/// What stands under a name, beside what state.json lists.
-struct Found {
-  enum class Fit { absent, fits, differs, unreadable } fit = Fit::absent;
-  std::uint64_t more = 0;  ///< bytes behind the committed ones
-  int error = 0;           ///< why it cannot be read: then nobody knows whether it fits
-  [[nodiscard]] bool fits() const { return fit == Fit::fits; }
-};
-
-Found look_at(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
-  disk::Handle file;
-  disk::Check check;
-  std::uint64_t size = 0;
-  const auto unreadable = [](int error) { return Found{Found::Fit::unreadable, 0, error}; };
-  if (const int error = disk::open_regular(folder, name, false, file); error != 0) {
-    if (error == ENOENT) return {};
-    const bool other_kind = error == ELOOP || error == ENOTSUP || error == EISDIR || error == ENXIO;
-    return other_kind ? Found{Found::Fit::differs} : unreadable(error);
-  }
-  if (const int error = disk::size_of(file, size); error != 0) return unreadable(error);
-  if (size < committed.bytes) return {Found::Fit::differs};
-  const int error = disk::check_of(file, committed.bytes, check);
-  if (error != 0 && error != ENODATA) return unreadable(error);
-  if (error != 0 || check.text() != committed.check) return {Found::Fit::differs};
-  return {Found::Fit::fits, size - committed.bytes};
-}
-
-/// The first name in a folder for which `wanted` is true; empty: there is none.
-template <class Wanted>
-int find_name(const disk::Handle& folder, const Wanted& wanted, std::string& out) {
-  out.clear();
-  const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (again < 0) return errno;
-  DIR* const list = ::fdopendir(again);
-  if (list == nullptr) {
-    const int error = errno;
-    ::close(again);
-    return error;
-  }
-  int error = 0;
-  while (true) {
-    errno = 0;
-    const dirent* const entry = ::readdir(list);
-    error = entry == nullptr ? errno : 0;
-    if (entry == nullptr) break;
-    out = entry->d_name;
-    if (wanted(out)) break;
-    out.clear();
-  }
-  ::closedir(list);
-  return error;
-}
-
-bool is_own(const std::string& name) { return std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end(); }
-
-/// The name of something in a folder for a new run that no run puts there; empty: there is none.
-int find_stranger(const disk::Handle& folder, const std::vector<std::string>& drafts, std::string& out) {
-  return find_name(
-      folder,
-      [&](const std::string& name) {
-        return name != "." && name != ".." && name != kLockName && !is_own(name) &&
-               std::find(drafts.begin(), drafts.end(), name) == drafts.end();
-      },
-      out);
-}
-
-// One growing table: a buffer in front of the file, so that a write always ends with a whole record.
-class Table {
- public:
-  Table() : csv(buffer_) {}
-  Table(const Table&) = delete;
-  Table& operator=(const Table&) = delete;
-
-  int create(const disk::Handle& folder, const std::string& name) {
-    buffer_.reserve(kBuffer + kBuffer / 8);
-    return disk::create(folder, name, file_);
-  }
-  /// What the buffer holds now is the header.
-  void end_header() { header_ = buffer_; }
-
-  /// Looks at a table that is to go on behind its committed records, under the header in the buffer. An empty text, or what is wrong.
-  std::string take_up(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
-    if (const int error = disk::open_regular(folder, name, true, file_); error != 0)
-      return disk::not_written(error);
-    struct stat about {};
-    if (::fstat(file_.number(), &about) != 0) return disk::not_read(errno);
-    if (about.st_nlink > 1)
-      return "has a second name (a hard link), under which it would grow as well; put a copy in its place, "
-             "or go on "
-             "in another folder with -o";
-    if (const int error = disk::check_of(file_, committed.bytes, check_); error != 0)
-      return disk::not_read(error);
-    std::string first(std::min<std::uint64_t>(header_.size(), committed.bytes), '\0');
-    const ssize_t got = ::pread(file_.number(), first.data(), first.size(), 0);
-    if (got < 0) return disk::not_read(errno);
-    if (got != static_cast<ssize_t>(first.size()) || first != header_)
-      return "has other columns than this run, which cannot go on in it; ask for the same columns, or go on "
-             "in another folder with -o";
-    length_ = committed_ = committed.bytes;
-    buffer_.clear();
-    return {};
-  }
-  /// What stands behind the committed records goes.
-  int go_on() { return disk::cut(file_, length_); }
-
-  [[nodiscard]] bool full() const { return buffer_.size() >= kBuffer; }
-  [[nodiscard]] const disk::Handle& file() const { return file_; }
-
-  int flush() {
-    if (buffer_.empty()) return 0;
-    if (const int error = disk::write_all(file_, buffer_); error != 0) {
-      static_cast<void>(disk::cut(file_, length_));  // back to whole records
-      return error;
-    }
-    length_ += buffer_.size();
-    check_.add(buffer_);
-    buffer_.clear();
-    return 0;
-  }
-
-  /// Of the whole records in the file, and of those of the last commit.
-  [[nodiscard]] std::uint64_t length() const { return length_; }
-  [[nodiscard]] std::uint64_t saved() const { return committed_; }
-  [[nodiscard]] CommittedFile committed(std::uint64_t records) const {
-    return {length_, check_.text(), records};
-  }
-  void note_commit() { committed_ = length_; }
-
-  /// Where whole records end, with their check.
-  struct Place {
-    std::uint64_t length = 0;
-    disk::Check check;
-  };
-  [[nodiscard]] Place place() const { return {length_, check_}; }
-  int back_to(const Place& place) {
-    buffer_.clear();
-    std::uint64_t there = 0;
-    if (const int error = disk::size_of(file_, there); error != 0) return error;
-    if (there < place.length) return ENODATA;  // somebody else has cut it
-    length_ = place.length;
-    check_ = place.check;
-    return disk::cut(file_, length_);
-  }
-  [[nodiscard]] std::uint64_t bytes() const { return length_ + buffer_.size(); }
-  /// What came after the last commit is given up. False: it is still in the file, or something that this run has not written.
-  bool back_to_commit() {
-    buffer_.clear();
-    std::uint64_t there = 0;
-    if (!file_) return true;
-    if (disk::size_of(file_, there) != 0 || there > length_) return false;
-    return there <= committed_ || disk::cut(file_, committed_) == 0;
-  }
-  /// Nothing but the header.
-  int back_to_header() {
-    buffer_ = header_;
-    check_ = {};
-    length_ = 0;
-    return disk::cut(file_, 0);
-  }
-  int close() { return file_.close(); }
-
- private:
-  disk::Handle file_;
-  std::uint64_t length_ = 0;     // of the whole records in the file
-  std::uint64_t committed_ = 0;  // of those that belong to the last commit
-  disk::Check check_;            // of the records in the file
-  std::string header_;
-  std::string buffer_;
-
- public:
-  CsvWriter csv;
-};
-
 }  // namespace
 
 fs::path hidden_folder(const fs::path& directory) {
@@ -236,8 +51,8 @@ struct RunWriter::Files {
   std::string name;    // of the folder inside `parent`
   std::string hidden;  // its name until the first commit, if it is a new one
   FolderLock lock;
-  Table trajectory;
-  Table events;
+  GrowingTable trajectory;
+  GrowingTable events;
   std::vector<bool> words;  // which columns of the trajectory hold words
   int slip_components = 1;
   std::uint64_t row_count = 0;
@@ -250,7 +65,7 @@ struct RunWriter::Files {
   struct Mark {
     double time = 0;
     std::string run_json, state_json;
-    Table::Place trajectory, events;
+    GrowingTable::Place trajectory, events;
     std::uint64_t rows = 0, event_count = 0;
   };
   std::vector<Mark>
@@ -305,28 +120,12 @@ struct RunWriter::Files {
   FileStatus take_folder(const fs::path& wanted);
   FileStatus take_hidden(bool& again);
   FileStatus name_hidden(bool& named);
-  /// What is in the folder, and what is left to do of the work of a killed run. To know it changes nothing.
-  struct Plan {
-    std::optional<Manifest> manifest;
-    std::string state;
-    std::array<Found, 3> found{};  // of the first three of kOwn: the best there is
-    std::array<std::string, 3>
-        draft{};  // the draft that is to become the file; empty: the file itself is the best
-    std::vector<std::string> stale;  // drafts that nothing needs any more
-  };
-  FileStatus examine(Plan& plan);
-  FileStatus find_best(std::size_t own, Plan& plan);
-  FileStatus carry_out(const Plan& plan);
-  FileStatus refuse_foreign(const Plan& plan);
-  FileStatus refuse_without_run(const Plan& plan);
-  FileStatus changed(const std::string& own, const CommittedFile& wanted);
-  FileStatus refuse_missing(const Plan& plan);
   int folder_there();
   bool still_there();
   bool look_again();
   int as_seen(std::size_t own);
-  bool untouched(const Table& table, const std::string& file);
-  bool flush(Table& table, const std::string& file) {
+  bool untouched(const GrowingTable& table, const std::string& file);
+  bool flush(GrowingTable& table, const std::string& file) {
     return untouched(table, file) && keep(table.flush(), file);
   }
   bool write_small(const std::string& file, std::string_view text, disk::Handle& out);
@@ -466,18 +265,8 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
 /// earlier run like any other.
 FileStatus RunWriter::Files::name_hidden(bool& named) {
   const fs::path shown = hidden_folder(directory);
-  std::string state;
-  const int error = disk::read_bounded(folder, kState, kMostJson, state);
-  if (error == ENOENT || error == EFBIG || error == ELOOP || error == ENOTSUP || error == EISDIR) return {};
-  if (error != 0) return {(shown / kState).string(), disk::not_read(error), 0};
-  if (!damage_of(state).empty()) return {};
-  const std::optional<Manifest> manifest = read_manifest(state);
-  if (!manifest) return {};
-  for (const std::string& own : {kTrajectory, kEvents, kRun}) {
-    const Found found = look_at(folder, own, listed(*manifest, own));
-    if (found.fit == Found::Fit::unreadable) return {(shown / own).string(), disk::not_read(found.error), 0};
-    if (!found.fits() || found.more > 0) return {};
-  }
+  bool whole = false;
+  if (FileStatus result = is_whole_set(folder, shown, whole); !result.ok() || !whole) return result;
   if (::renameat(parent.number(), hidden.c_str(), parent.number(), name.c_str()) != 0)
     return {shown.string(),
             "holds a whole run, which still cannot get the name " + name + ": " + disk::words(errno) +
@@ -486,191 +275,6 @@ FileStatus RunWriter::Files::name_hidden(bool& named) {
   named = true;
   const int failed = disk::sync({&parent});
   return failed == 0 ? FileStatus{} : failure(directory, failed);
-}
-
-/// The best there is of a file: the one that fits the list, under its name or that of a draft. What cannot be read may be it, and stops everything.
-FileStatus RunWriter::Files::find_best(std::size_t own, Plan& plan) {
-  const std::string& file = kOwn[own];
-  const CommittedFile& wanted = listed(*plan.manifest, file);
-  Found& best = plan.found[own];
-  best = look_at(folder, file, wanted);
-  if (best.fit == Found::Fit::unreadable) return {(directory / file).string(), disk::not_read(best.error), 0};
-  // Both fit where one table begins as the other does. The committed records are the same then, and the shorter file has less behind them.
-  std::string broken;
-  for (const std::string& draft : lock.drafts(file)) {
-    if (best.fits() && best.more == 0) break;
-    const Found other = look_at(folder, draft, wanted);
-    if (other.fit == Found::Fit::unreadable)
-      return {(directory / draft).string(),
-              disk::not_read(other.error) + "; a killed run left it, perhaps as the only copy of its " +
-                  file + ", so that it stays",
-              0};
-    if (other.fit == Found::Fit::differs && broken.empty()) {
-      // Its state.json has its place, run.json not yet: that save counts, and this was part of it.
-      struct stat about {};
-      const std::string rest = draft.substr(file.size());
-      const int run = disk::look(folder, kRun + rest, about),
-                state = disk::look(folder, kState + rest, about);
-      for (const int error : {run, state}) {
-        if (error != 0 && error != ENOENT) return {(directory / draft).string(), disk::not_read(error), 0};
-      }
-      if (run == 0 && state == ENOENT) broken = draft;
-    }
-    if (!other.fits() || (best.fits() && best.more <= other.more)) continue;
-    best = other;
-    plan.draft[own] = draft;
-  }
-  if (!best.fits() && !broken.empty())
-    return {(directory / broken).string(),
-            "is what a killed run saved as " + file +
-                ", and has been changed or cut since: state.json lists other bytes; it stays as it is; take "
-                "it from "
-                "a copy, or choose another folder with -o",
-            0};
-  return {};
-}
-
-FileStatus RunWriter::Files::examine(Plan& plan) {
-  const int error = disk::read_bounded(folder, kState, kMostJson, plan.state);
-  // What cannot be read protects its folder like what was changed.
-  if (error == EFBIG)
-    return {(directory / kState).string(),
-            "is longer than any that a run writes; move it away, or choose another folder with -o", 0};
-  if (error != 0 && error != ENOENT) {
-    const bool other_kind = error == ELOOP || error == ENOTSUP || error == EISDIR;
-    return {(directory / kState).string(),
-            disk::not_read(error) +
-                (other_kind ? "; move it away, or choose another folder with -o" : std::string()),
-            0};
-  }
-  if (error == 0) {
-    // Nothing is renamed or removed by a list that may be wrong.
-    if (std::string damage = damage_of(plan.state); !damage.empty())
-      return {(directory / kState).string(), damage + "; move it away, or choose another folder with -o", 0};
-    plan.manifest = read_manifest(plan.state);
-  }
-  for (std::size_t i = 0; plan.manifest && i < plan.found.size(); ++i) {
-    if (FileStatus result = find_best(i, plan); !result.ok()) return result;
-  }
-  for (std::size_t i = 0; i < kOwn.size(); ++i) {
-    for (const std::string& draft : lock.drafts(kOwn[i])) {
-      if (i >= plan.draft.size() || draft != plan.draft[i]) plan.stale.push_back(draft);
-    }
-  }
-  return {};
-}
-
-/// Finishes what a killed run began: with state.json the new set is the one that counts.
-FileStatus RunWriter::Files::carry_out(const Plan& plan) {
-  bool renamed = false;
-  for (std::size_t i = 0; i < plan.draft.size(); ++i) {
-    if (plan.draft[i].empty()) continue;
-    if (const int failed = disk::rename(folder, plan.draft[i], kOwn[i]); failed != 0)
-      return failure(directory / kOwn[i], failed);
-    renamed = true;
-  }
-  if (renamed) {
-    if (const int failed = disk::sync({&folder}); failed != 0) return failure(directory, failed);
-  }
-  for (const std::string& draft : plan.stale) {
-    if (const int failed = disk::remove(folder, draft); failed != 0)
-      return failure(directory / draft.substr(0, draft.size() - lock.draft("").size()), failed);
-  }
-  return {};
-}
-
-/// What is wrong with a file that is not the one of the list.
-FileStatus RunWriter::Files::changed(const std::string& own, const CommittedFile& wanted) {
-  // The draft of a killed run whose lock somebody has removed.
-  std::string draft;
-  const int failed = find_name(
-      folder,
-      [&](const std::string& each) {
-        return FolderLock::is_draft(each, own) && look_at(folder, each, wanted).fits();
-      },
-      draft);
-  if (failed == 0 && !draft.empty())
-    return {(directory / own).string(),
-            "is not the file that state.json belongs to, but " + draft +
-                " is: give that its name, or choose another folder with -o",
-            0};
-  return {(directory / own).string(),
-          "has been changed since a run wrote it; move it away, or choose another folder with -o", 0};
-}
-
-/// A file that no run wrote, or that was changed since, is not replaced without a word.
-FileStatus RunWriter::Files::refuse_foreign(const Plan& plan) {
-  for (std::size_t i = 0; plan.manifest && i < plan.found.size(); ++i) {
-    const std::string& own = kOwn[i];
-    const Found& found = plan.found[i];
-    if (found.fit == Found::Fit::absent) continue;
-    const CommittedFile& wanted = listed(*plan.manifest, own);
-    if (!found.fits()) return changed(own, wanted);
-    if (found.more == 0) continue;
-    const std::string bytes = std::to_string(wanted.bytes);
-    if (own == kRun || !lock.taken_over())
-      return {(directory / own).string(),
-              "has " + std::to_string(found.more) + " bytes more than the run wrote; take them out (" +
-                  bytes + " bytes belong to the run), or choose another folder with -o",
-              0};
-    disk::Handle table;
-    std::optional<std::uint64_t> line;
-    int error = disk::open_regular(folder, plan.draft[i].empty() ? own : plan.draft[i], false, table);
-    if (error == 0)
-      error = foreign_line(table, wanted.bytes,
-                           own == kTrajectory ? TableKind::trajectory : TableKind::events, line);
-    if (error != 0) return {(directory / own).string(), disk::not_read(error), 0};
-    if (line)
-      return {(directory / own).string(),
-              "this line is no record of a run, and stands behind the " + bytes +
-                  " bytes that the killed run had saved; take it out, or choose another folder with -o",
-              *line};
-  }
-  return plan.manifest ? FileStatus{} : refuse_without_run(plan);
-}
-
-/// A folder without a list: of an earlier version, empty, or somebody else's.
-FileStatus RunWriter::Files::refuse_without_run(const Plan& plan) {
-  bool older = false, any = false;
-  if (!plan.state.empty()) {
-    std::string text;
-    const int error = disk::read_bounded(folder, kRun, kMostJson, text);
-    if (error == EIO || error == EACCES || error == ENOMEM)
-      return {(directory / kRun).string(), disk::not_read(error), 0};
-    older = error == 0 && written_by_us(text);
-  }
-  for (const std::string& own : kOwn) {
-    struct stat about {};
-    const int error = disk::look(folder, own, about);
-    if (error == ENOENT) continue;
-    if (error != 0) return {(directory / own).string(), disk::not_read(error), 0};
-    any = true;
-    if (!older || !S_ISREG(about.st_mode))
-      return {(directory / own).string(),
-              "was not written by a run; move it away, or choose another folder with -o", 0};
-  }
-  if (any) return {};
-  std::string other;
-  if (const int error = find_stranger(folder, plan.stale, other); error != 0)
-    return {directory.string(), disk::not_read(error), 0};
-  if (other.empty()) return {};
-  return {directory.string(),
-          "holds other things ('" + printable_name(other, 60) +
-              "') and no run; choose a new or an empty folder with -o",
-          0};
-}
-
-/// Who goes on needs the whole set.
-FileStatus RunWriter::Files::refuse_missing(const Plan& plan) {
-  for (std::size_t i = 0; i < plan.found.size(); ++i) {
-    if (plan.found[i].fit == Found::Fit::absent)
-      return {
-          (directory / kOwn[i]).string(),
-          "is missing, and the run cannot go on in this folder without it; take it from a copy, or go on in "
-          "another folder with -o",
-          0};
-  }
-  return {};
 }
 
 /// 0: the folder is still the one of its name; ENOENT: it is not.
@@ -742,7 +346,7 @@ int RunWriter::Files::as_seen(std::size_t own) {
 }
 
 /// Whether the table is as long as this run has made it.
-bool RunWriter::Files::untouched(const Table& table, const std::string& file) {
+bool RunWriter::Files::untouched(const GrowingTable& table, const std::string& file) {
   std::uint64_t there = 0;
   if (!keep(disk::size_of(table.file(), there), file)) return false;
   if (there == table.length()) return true;
@@ -823,8 +427,8 @@ void RunWriter::Files::leave() {
     if (hidden.empty() && !between) in_order = disk::remove(folder, staged(own)) == 0 && in_order;
   }
   if (between) {
-    Plan plan;
-    in_order = examine(plan).ok() && carry_out(plan).ok() && in_order;
+    FolderSurvey survey(folder, directory, lock);
+    in_order = survey.look().ok() && survey.carry_out().ok() && in_order;
   }
   // A run that was refused leaves the lock of a killed one for the next: what that wrote after its last save is still there.
   if (in_order && (open || committed || !lock.taken_over() || !hidden.empty()))
@@ -856,26 +460,25 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
 
   if (!keep(take_folder(wanted))) return status;
   // First everything that may be a reason to refuse; what is changed comes behind it.
-  Plan plan;
-  if (hidden.empty() && (!keep(examine(plan)) || !keep(refuse_foreign(plan)))) return status;
-  const std::optional<Manifest>& manifest = plan.manifest;
+  FolderSurvey survey(folder, directory, lock);
+  if (hidden.empty() && (!keep(survey.look()) || !keep(survey.refuse_foreign()))) return status;
+  const std::optional<Manifest>& manifest = survey.manifest();
   if (!go_on_from.empty()) {
-    if (!manifest || plan.state != go_on_from) {
+    if (!manifest || survey.state() != go_on_from) {
       keep({(directory / kState).string(), "has changed since it was read", 0});
       return status;
     }
-    if (!keep(refuse_missing(plan))) return status;
+    if (!keep(survey.refuse_missing())) return status;
     for (const std::size_t i : {0, 1}) {
-      Table& table = i == 0 ? trajectory : events;
-      const std::string problem =
-          table.take_up(folder, plan.draft[i].empty() ? kOwn[i] : plan.draft[i], listed(*manifest, kOwn[i]));
+      GrowingTable& table = i == 0 ? trajectory : events;
+      const std::string problem = table.take_up(folder, survey.place_of(i), manifest->of(kOwn[i]));
       if (!keep({(directory / kOwn[i]).string(), problem, 0})) return status;
     }
   }
   if (hidden.empty() && !keep(lock.sign(directory))) return status;
   // The words of the drafts are on the disk before the drafts are: without power the next run would take them for somebody else's files.
   if (!sync({&lock.file(), &folder}, kLockName)) return status;
-  if (hidden.empty() && !keep(carry_out(plan))) return status;
+  if (hidden.empty() && !keep(survey.carry_out())) return status;
   if (!go_on_from.empty()) {
     if (!keep(trajectory.go_on(), kTrajectory) || !keep(events.go_on(), kEvents)) return status;
     row_count = manifest->trajectory.records;

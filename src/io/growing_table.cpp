@@ -1,0 +1,82 @@
+#include "io/growing_table.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace judder::io {
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{1} << 20;
+
+}  // namespace
+
+bool GrowingTable::full() const { return buffer_.size() >= kBuffer; }
+
+int GrowingTable::create(const disk::Handle& folder, const std::string& name) {
+  buffer_.reserve(kBuffer + kBuffer / 8);
+  return disk::create(folder, name, file_);
+}
+
+std::string GrowingTable::take_up(const disk::Handle& folder, const std::string& name,
+                                  const CommittedFile& committed) {
+  if (const int error = disk::open_regular(folder, name, true, file_); error != 0)
+    return disk::not_written(error);
+  struct stat about {};
+  if (::fstat(file_.number(), &about) != 0) return disk::not_read(errno);
+  if (about.st_nlink > 1)
+    return "has a second name (a hard link), under which it would grow as well; put a copy in its place, "
+           "or go on "
+           "in another folder with -o";
+  if (const int error = disk::check_of(file_, committed.bytes, check_); error != 0)
+    return disk::not_read(error);
+  std::string first(std::min<std::uint64_t>(header_.size(), committed.bytes), '\0');
+  const ssize_t got = ::pread(file_.number(), first.data(), first.size(), 0);
+  if (got < 0) return disk::not_read(errno);
+  if (got != static_cast<ssize_t>(first.size()) || first != header_)
+    return "has other columns than this run, which cannot go on in it; ask for the same columns, or go on "
+           "in another folder with -o";
+  length_ = committed_ = committed.bytes;
+  buffer_.clear();
+  return {};
+}
+
+int GrowingTable::flush() {
+  if (buffer_.empty()) return 0;
+  if (const int error = disk::write_all(file_, buffer_); error != 0) {
+    static_cast<void>(disk::cut(file_, length_));  // back to whole records
+    return error;
+  }
+  length_ += buffer_.size();
+  check_.add(buffer_);
+  buffer_.clear();
+  return 0;
+}
+
+int GrowingTable::back_to(const Place& place) {
+  buffer_.clear();
+  std::uint64_t there = 0;
+  if (const int error = disk::size_of(file_, there); error != 0) return error;
+  if (there < place.length) return ENODATA;  // somebody else has cut it
+  length_ = place.length;
+  check_ = place.check;
+  return disk::cut(file_, length_);
+}
+
+bool GrowingTable::back_to_commit() {
+  buffer_.clear();
+  std::uint64_t there = 0;
+  if (!file_) return true;
+  if (disk::size_of(file_, there) != 0 || there > length_) return false;
+  return there <= committed_ || disk::cut(file_, committed_) == 0;
+}
+
+int GrowingTable::back_to_header() {
+  buffer_ = header_;
+  check_ = {};
+  length_ = 0;
+  return disk::cut(file_, 0);
+}
+
+}  // namespace judder::io
