@@ -108,6 +108,52 @@ int row_that_went_back(const model::System& system, model::Workspace& work,
   return back;
 }
 
+/// A row to which the instant gives another status; −1: none.
+struct Release {
+  int number = -1;
+  TangentStatus status = TangentStatus::stick;
+  bool failed = false;  ///< the equations have no finite solution
+};
+
+/// A row that rests at its limit, and slips with its load if it is let go: the load grows faster than the limit. Leaves work.in as it was, but for rounding.
+Release row_to_release(const model::System& system, model::Workspace& work,
+                       std::span<const std::uint8_t> joints, std::span<const std::uint16_t> excluded,
+                       const Mode& mode) {
+  const model::Layout& layout = system.layout();
+  Release out;
+  for (int r = 0; r < layout.relations; ++r) {
+    for (int j = 0; j < system.relations()[r].tangents && joints[r] != 0; ++j) {
+      const int number = system.relations()[r].first_tangent + j;
+      const model::RelationRows& rows = system.rows(work, r);
+      const double force = work.in[layout.tangent() + number];
+      const double limit = rows.tangent[j].mu_static * rows.base;
+      const TangentStatus status = along_force(force);
+      const bool may_slip = (excluded[number] & contact::bit(status == TangentStatus::slip_plus
+                                                                 ? contact::RowStatus::slip_plus
+                                                                 : contact::RowStatus::slip_minus)) == 0;
+      if (mode.tangent[number] != TangentStatus::stick || !may_slip ||
+          !(std::abs(force) >= (1 - kRounding) * limit) || !(limit > 0))
+        continue;
+      const double sign = direction(status);
+      const auto slip_with = [&](double way, double& terms) {
+        work.in[layout.direction() + number] = way;
+        out.failed = out.failed || !system.motion(work);
+        return slip_of(layout, work, system.rows(work, r).tangent[j], terms);
+      };
+      double terms = 0, other_terms = 0;
+      const double other = slip_with(-sign, other_terms);
+      const double slip = slip_with(sign, terms);
+      static_cast<void>(slip_with(0, other_terms));
+      if (out.failed) return out;
+      if (!(sign * slip > std::max(kRounding * terms, kSlack * std::abs(other - slip)))) continue;
+      out.number = number;
+      out.status = status;
+      return out;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 bool decide_massless(const model::System& system, model::Workspace& work,
@@ -120,6 +166,7 @@ bool decide_massless(const model::System& system, model::Workspace& work,
   // What has reached its limit leaves it; then one after the other, the one that is farthest from its law first, since what changes one
   // force changes the others. After a few rounds for each, what still goes to and fro rests.
   bool first = true;
+  bool jumped = false;
   const auto q = work.in.begin() + layout.q();
   before.assign(q, q + layout.coordinates);
   for (int round = 0; round <= 5 * count; ++round) {
@@ -138,24 +185,31 @@ bool decide_massless(const model::System& system, model::Workspace& work,
     TangentStatus next = TangentStatus::stick;
     double most = kSlack;
     for (int r = 0; r < layout.relations; ++r) {
-      if (joints[r] == 0) continue;
-      for (int j = 0; j < system.relations()[r].tangents; ++j) {
+      for (int j = 0; j < system.relations()[r].tangents && joints[r] != 0; ++j) {
         const model::RelationRows& rows = system.rows(work, r);
         const int number = system.relations()[r].first_tangent + j;
+        if (mode.tangent[number] != TangentStatus::stick) continue;
         const double force = work.in[layout.tangent() + number];
-        if (mode.tangent[number] == TangentStatus::stick) {
-          const double limit = rows.tangent[j].mu_static * rows.base;
-          const double beyond = limit > 0 ? std::abs(force) / limit - 1 : force != 0 ? 1 : 0;
-          if (beyond > most) {
-            most = beyond;
-            worst = number;
-            next = along_force(force);
-          }
-          continue;
-        }
+        const double limit = rows.tangent[j].mu_static * rows.base;
+        const double beyond = limit > 0 ? std::abs(force) / limit - 1 : force != 0 ? 1 : 0;
+        if (beyond <= most) continue;
+        most = beyond;
+        worst = number;
+        next = along_force(force);
+      }
+    }
+    // A jump is whole before anything stops: what jumps loads others, which jump with it.
+    const bool jumps = !std::equal(before.begin(), before.end(), q, [](double a, double b) {
+      return std::abs(a - b) <= kRounding * (std::abs(a) + std::abs(b));
+    });
+    if (worst < 0) jumped = jumped || jumps;
+    for (int r = 0; r < layout.relations && (worst < 0 || !jumps); ++r) {
+      for (int j = 0; j < system.relations()[r].tangents && joints[r] != 0; ++j) {
+        const int number = system.relations()[r].first_tangent + j;
+        if (mode.tangent[number] == TangentStatus::stick) continue;
         const double sign = direction(mode.tangent[number]);
         double terms = 0;
-        const double slip = slip_of(layout, work, rows.tangent[j], terms);
+        const double slip = slip_of(layout, work, system.rows(work, r).tangent[j], terms);
         const bool released = (excluded[number] & contact::bit(contact::RowStatus::stick)) != 0;
         if (sign * slip > (released ? 0 : kRounding * terms)) continue;
         // Against its direction it stops; also without slip, unless it has just left its limit.
@@ -171,6 +225,13 @@ bool decide_massless(const model::System& system, model::Workspace& work,
         worst = number;
         next = TangentStatus::stick;
       }
+    }
+    // Where nothing has jumped, what rests at its limit has rested there before, and its load has no other rate now.
+    if (worst < 0 && jumped) {
+      const Release release = row_to_release(system, work, joints, excluded, mode);
+      if (release.failed) return false;
+      worst = release.number;
+      next = release.status;
     }
     if (worst < 0) return true;
     mode.tangent[worst] = round < 3 * count ? next : TangentStatus::stick;

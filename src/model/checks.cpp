@@ -125,12 +125,22 @@ void Builder::check_start() {
       named = true;
     }
     if (!named && !d.follow.unknown.empty() && !work.mass_failed) {
+      // With every joint slipping there is a balance: it is their rest that holds the node twice.
+      for (const MasslessSystem::Slider& slider : d.follow.sliders)
+        work.in[static_cast<std::size_t>(slider.direction)] = 1;
+      const bool held_twice = !d.follow.sliders.empty() && system.motion(work);
       for (std::size_t i = 0; i < n; ++i) {
         if (!d.massless[i]) continue;
-        error(
-            coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
-            "the balance of forces does not determine the massless coordinate " + quoted(coordinates[i].name),
-            "it needs a spring or a damper of its own, or inertia");
+        const std::string name = quoted(coordinates[i].name);
+        if (held_twice)
+          error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
+                "more friction joints hold massless coordinates, such as " + name +
+                    ", than there are: what each of them carries at rest is not determined",
+                "give each joint a node of its own, or the node inertia");
+        else
+          error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
+                "the balance of forces does not determine the massless coordinate " + name,
+                "it needs a spring or a damper of its own, or inertia");
         break;
       }
       return;

@@ -318,6 +318,70 @@ TEST(MasslessFriction, ANodeJumpsInTheDirectionOfItsSlipOnly) {
   EXPECT_GE(jumped, 3);
 }
 
+// x – k0 – u1 – k1 – u2 – k2 – u3 – k3 – ground, a slider at each node, with limits that jump and change: what one node jumps loads its neighbours, and at a limit the rates decide. In each
+// small step the nodes go where the energy of the springs plus Σ limit |Δu| is least, one after the other until none moves.
+TEST(MasslessFriction, NodesInSeriesJumpTogether) {
+  std::mt19937_64 random(11);
+  const auto draw = [&random](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  int together = 0;
+  for (int k = 0; k < 12; ++k) {
+    const double speed = draw(0.8, 1.6);
+    std::array<double, 4> stiffness{};
+    std::array<std::array<double, 3>, 3> limit{};
+    for (double& each : stiffness) each = draw(1, 5);
+    for (auto& node : limit) node = {draw(0.1, 0.5), draw(0.05, 0.5), draw(0, 0.6)};
+    const auto limit_at = [&](std::size_t node, double t) {
+      return (t < 0.9 ? limit[node][0] : limit[node][1]) + limit[node][2] * std::fmod(t, 0.6);
+    };
+    std::string text = "[coordinates]\nx = { velocity = " + to_text(speed) + " }\n";
+    std::string potential = "x^2/2", joints;
+    const std::array<std::string, 5> chain{"x", "u1", "u2", "u3", "0"};
+    for (std::size_t i = 0; i < 4; ++i)
+      potential += " + " + to_text(stiffness[i]) + "*(" + chain[i] + " - " + chain[i + 1] + ")^2/2";
+    for (std::size_t i = 0; i < 3; ++i) {
+      text += chain[i + 1] + " = { massless = true }\n";
+      joints += "[[friction]]\nname = \"f" + std::to_string(i) + "\"\nslip = \"" + chain[i + 1] +
+                "'\"\nlaw = 1\nnormal = \"if(t < 0.9, " + to_text(limit[i][0]) + ", " + to_text(limit[i][1]) +
+                ") + " + to_text(limit[i][2]) + "*mod(t, 0.6)\"\n";
+    }
+    const simulate::Result result = run(text + "[energy]\nkinetic = \"x'^2/2\"\npotential = \"" + potential +
+                                        "\"\n" + joints + "[run]\nuntil = 2.9\n");
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+    constexpr int kSteps = 290'000;
+    const double h = 2.9 / kSteps;
+    double x = 0, v = speed;
+    std::array<double, 3> u{};
+    for (int i = 0; i < kSteps; ++i) {
+      const double t = (i + 0.5) * h;
+      x += h / 2 * v;
+      const std::array<double, 3> old = u;
+      for (int round = 0; round < 200; ++round) {
+        double moved = 0;
+        for (std::size_t n = 0; n < 3; ++n) {
+          const double left = n == 0 ? x : u[n - 1], right = n == 2 ? 0 : u[n + 1];
+          const double sum = stiffness[n] + stiffness[n + 1];
+          const double free = (stiffness[n] * left + stiffness[n + 1] * right) / sum;
+          const double reach = limit_at(n, t) / sum;
+          const double next = std::clamp(old[n], free - reach, free + reach);
+          moved = std::max(moved, std::abs(next - u[n]));
+          u[n] = next;
+        }
+        if (moved < 1e-13) break;
+      }
+      int jumps = 0;
+      for (std::size_t n = 0; n < 3; ++n) jumps += std::abs(u[n] - old[n]) > 1e-3 ? 1 : 0;
+      together += jumps > 1 ? 1 : 0;
+      v -= h * (x + stiffness[0] * (x - u[0]));
+      x += h / 2 * v;
+    }
+    EXPECT_NEAR(at_end(result, "x"), x, 3e-5) << k;
+    for (std::size_t n = 0; n < 3; ++n) EXPECT_NEAR(at_end(result, chain[n + 1]), u[n], 3e-5) << k;
+  }
+  EXPECT_GE(together, 5);
+}
+
 TEST(MasslessFriction, WhatHasNoBalanceIsRefusedWithTheReason) {
   const auto message = [](const std::string& rest) {
     const io::ModelFile file = io::read_model_text(
@@ -337,6 +401,11 @@ TEST(MasslessFriction, WhatHasNoBalanceIsRefusedWithTheReason) {
   const std::string speed =
       message("[[friction]]\nname = \"f\"\nslip = \"u'\"\nnormal = 1\nlaw = \"1/(1 + speed)\"\n");
   EXPECT_NE(speed.find("depends on its speed"), std::string::npos) << speed;
+  const std::string twice = message(
+      "[[friction]]\nname = \"f\"\nslip = \"u'\"\nnormal = 1\nlaw = 0.5\n"
+      "[[friction]]\nname = \"g\"\nslip = \"x' - u'\"\nnormal = 1\nlaw = 0.5\n");
+  EXPECT_NE(twice.find("is not determined"), std::string::npos) << twice;
+  EXPECT_NE(twice.find("joints hold"), std::string::npos) << twice;
 }
 
 }  // namespace
