@@ -119,13 +119,6 @@ EventEngine::Run::Run(const model::System& system)
   at_surface_.reserve(layout_.switches);
 }
 
-// The run is cancelled: it ends where it is.
-bool EventEngine::Run::cancelled() {
-  if (options_.cancel == nullptr || !options_.cancel->load(std::memory_order_relaxed)) return false;
-  static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
-  return true;
-}
-
 EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, const Moment* resume) {
   options_ = options;
   sink_ = &sink;
@@ -143,7 +136,10 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
     long instants_here = 0;
     double handled_at = t_;
     while (t_ < options_.until && !stop_by_watch_ && result_.status.reason == Reason::done) {
-      if (cancelled()) break;
+      if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
+        static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
+        break;
+      }
       double limit = timetable_.next(t_, options_.until);
       if (accumulation_end_ > t_) limit = std::min(limit, accumulation_end_);
       // A step may hold millions of rows: after so many of them saving, progress and cancelling have their turn. The same in every run, cut or not.

@@ -87,7 +87,6 @@ struct EventEngine::Run {
   void note_landing_reactions(double h);
   bool add_polynomial(int relation, double h, double theta);
   [[nodiscard]] bool fail(Status status);
-  [[nodiscard]] bool cancelled();
   [[nodiscard]] double total_energy();
   [[nodiscard]] double imbalance();
 

@@ -174,32 +174,12 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double time_rounding = kSampleRounding * kEpsilon * std::max(std::abs(t_), std::abs(t_ + h)) / h;
 
-  // Where a row at rest holds a surface, the polynomial of a step is on it but for the error that the step may have: the law of a joint asks for its
-  // own slip. The slopes of the surface are in surface_memory_.
-  const auto held_by_row = [this] {
-    const int n = layout_.coordinates;
-    const double* slope = surface_memory_.data() + 2 + n;
-    bool along = false;
-    for (int r = 0; r < layout_.relations && !along; ++r) {
-      const model::Relation& relation = system_.relations()[r];
-      for (int j = 0; j < relation.tangents && !along; ++j) {
-        along = mode_.tangent[relation.first_tangent + j] == TangentStatus::stick &&
-                parallel_to(slope, system_.rows(work_, r).tangent[j].w, n) != 0;
-      }
-    }
-    double sum = 0;
-    for (int i = 0; along && i < n; ++i) {
-      if (weight_[n + i] > 0) sum += std::abs(slope[i]) / weight_[n + i];
-    }
-    return sum;
-  };
   // What is held is held within the error of what has hardly moved, and within the rounding of its terms: they may cancel for good.
   for (Guard& guard : list) {
     if (guard.kind != GuardKind::held_above && guard.kind != GuardKind::held_below) continue;
     motion_.load(t_, y_.data());
     const double little = unmoved(guard.place, h);
-    guard.band =
-        std::max({guard.band, little, held_by_row(), kRoundingUnits * surface_rounding(guard.place)});
+    guard.band = std::max({guard.band, little, kRoundingUnits * surface_rounding(guard.place)});
     motion_.load(t_ + h, y1);
     guard.band = std::max(guard.band, kRoundingUnits * surface_rounding(guard.place));
   }
