@@ -179,9 +179,8 @@ void prepare(const ImpactProblem& problem, ImpactWorkspace::Memory& memory) {
     memory.mu_static[j] = problem.mu_static != nullptr ? problem.mu_static[j] : memory.mu_slip[j];
     memory.mu[j] = at_rest(problem, j) ? memory.mu_static[j] : memory.mu_slip[j];
     const int k = memory.owner[j];
-    memory.tangential[j] = k >= 0 && problem.law != nullptr && is_unilateral(problem, k)
-                               ? problem.law[k].tangential
-                               : std::numeric_limits<double>::quiet_NaN();
+    memory.tangential[j] = k >= 0 && problem.law != nullptr ? problem.law[k].tangential
+                                                            : std::numeric_limits<double>::quiet_NaN();
     memory.state[j] = std::isnan(memory.tangential[j]) ? TangentState::rest : TangentState::tied;
     // A slip that is tied to its contact needs no coefficient, and keeps its coupling whatever `friction`
     // says.

@@ -318,7 +318,9 @@ void Collision::Rows::read_laws(int i) {
   system.restitution(work, r, std::max(0.0, -assembly.velocity[i]), law.restitution, tangential);
   if (relation.has_tangential_restitution) law.tangential = tangential;
   if (inelastic) {
+    // Infinitely many impacts, each of which leaves λ of the slip: nothing of it, or all.
     law = {};
+    if (relation.has_tangential_restitution) law.tangential = std::abs(tangential) < 1 ? 0 : tangential;
     if (touching[r] != separates) assembly.kind[i] = contact::NormalKind::bilateral;
   }
 }

@@ -330,15 +330,18 @@ bool EventEngine::Run::friction_of_rest(int relation, double time) {
   if (own.tangents == 0) return false;
   const int n = layout_.coordinates;
   const model::RelationRows& rows = system_.rows(work_, relation);
-  // Impacts with a tangential restitution hold a slip again and again; a contact that has closed does not.
+  // Impacts with a tangential restitution hold a slip again and again; a contact that has closed does not. The slip that they leave goes some way yet.
   for (int j = 0; j < own.tangents && own.has_tangential_restitution; ++j) {
     double rate = rows.tangent[j].zeta;
     double size = 0;
+    double reach = 0;
     for (const int i : own.touches) {
       rate += rows.tangent[j].w[i] * motion_.acceleration()[i];
       size += std::abs(rows.tangent[j].w[i]) * scale_[n + i];
+      reach += std::abs(rows.tangent[j].w[i]) * scale_[i];
     }
     if (std::abs(rate) * time > options_.tolerance * size) return true;
+    if (std::abs(rows.tangent[j].slip) * time > options_.tolerance * reach) return true;
   }
   if (own.impact_friction && own.bristles.empty()) return false;
   std::copy_n(rows.w, n, node_y_.begin());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "judder/analysis/impacts.hpp"
+#include "judder/core/number.hpp"
 #include "run_model.hpp"
 
 namespace judder {
@@ -322,6 +323,26 @@ TEST(EnergyGain, IsListedWithTheImpact) {
   EXPECT_NEAR(law(found, "newton").energy_gain, law(found, "newton").energy_after - found.energy_before,
               1e-14);
   EXPECT_EQ(law(found, "stronge").energy_gain, 0);
+}
+
+// A ball that slips over the floor: each impact leaves λ of the slip, and infinitely many leave nothing of it, or all. The way in flights is a geometric series; behind the
+// accumulation Coulomb's law takes over, 3 m/s² against what is left.
+TEST(Impacts, ThatAccumulateLeaveNothingOfATiedSlip) {
+  for (const double share : {0.9, 0.5, -0.6, 0.0, 1.0}) {
+    for (const char* type : {"moreau", "newton", "poisson"}) {
+      const TestModel model = text_model(
+          "[coordinates]\nx = { start = 0, velocity = 2 }\ny = 0.5\n[energy]\nkinetic = \"x'^2/2 + "
+          "y'^2/2\"\npotential = \"10*y\"\n[[contact]]\nname = \"c\"\ngap = \"y\"\nslip = \"x'\"\nfriction = "
+          "0.3\nimpact = { type = \"" +
+          std::string(type) + "\", restitution = 0.5, tangential = " + to_text(share) +
+          " }\n[run]\nuntil = 4\n");
+      const double fall = std::sqrt(0.1);
+      // The first flight, then 2 share^k over 2 fall 0.5^k.
+      double way = 2 * fall + 4 * fall * (0.5 * share) / (1 - 0.5 * share);
+      if (share == 1) way += 2 * 2 / (2 * 3.0);  // it slides on, and stops
+      EXPECT_NEAR(outcome_of(model, "event").y[0], way, 1e-7) << type << " " << share;
+    }
+  }
 }
 
 }  // namespace
