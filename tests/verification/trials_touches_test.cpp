@@ -205,5 +205,57 @@ until = 1.1
   }
 }
 
+// x'' = 2 on the floor, (2 - 9.81)/2 along the ramp behind x = 1. Where they meet an impact without rebound takes half of the speed on the way up, and the floor none of it: 2, 1 | 1, 1/2 | 1/2, …
+TEST(Touches, AtTheFootOfARampTheSpeedIsHalvedEachTime) {
+  for (const char* engine : {"event", "exact"}) {
+    const Outcome out = outcome_of(trial("kink-foot-of-a-ramp"), engine);
+    const double up = 2 / ((9.81 - 2) / 2), last = 2 + 1.5 * up;
+    const std::vector<double> times{1, 1 + up, 2 + up, last};
+    ASSERT_EQ(out.times.size(), times.size()) << engine;
+    for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(out.times[i], times[i], 1e-8) << engine;
+    const double left = 3 - last;
+    EXPECT_NEAR(out.y[0], 1 - 0.5 * left + left * left, 1e-8) << engine;
+    EXPECT_NEAR(out.y[1], 0, 1e-12) << engine;
+  }
+}
+
+// It rests on x = 0 while 0.2 t < 1 - t.
+TEST(Touches, ARelayThatFadesLetsGo) {
+  const Outcome out = outcome_of(trial("rest-sign-x-position"), "event");
+  ASSERT_EQ(out.times.size(), 1U);
+  EXPECT_NEAR(out.times[0], 1 / 1.2, 1e-9);
+  EXPECT_NEAR(out.y[1], 0.6 * (1 - 1 / 1.44) - (1 - 1 / 1.2) + 0.3, 1e-9);
+}
+
+// The load -0.1 + 0.4 cos(3 (t - 0.1)) touches the limit 0.3 at t = 2.19 and passes -0.3 where the cosine is -1/2.
+TEST(Touches, ALoadThatTouchesItsLimitMovesNothing) {
+  for (const char* engine : {"event", "exact"}) {
+    const Outcome out = outcome_of(trial("slide-graze-hang"), engine);
+    ASSERT_EQ(out.times.size(), 1U) << engine;
+    EXPECT_NEAR(out.times[0], 0.1 + (2 + 2.0 / 3) * kPi / 3, 1e-9) << engine;
+  }
+}
+
+// At rest it is pushed by 0.3, and moving by 0.1: rest lasts no time.
+TEST(Touches, WhatHoldsAtRestOnlyHoldsNoTime) {
+  const Outcome out = outcome_of(trial("sqrt-abs-greater-zero"), "event");
+  EXPECT_NEAR(out.y[0], 0.45, 1e-9);
+  EXPECT_NEAR(out.y[1], 0.3, 1e-9);
+}
+
+// A pawl on teeth: the slider leaves its stop at the edge of a tooth, where the gap jumps, and comes back. Small steps of Moreau's scheme have the same 36 events.
+TEST(Touches, ASliderLeavesTheEdgeOfAToothAsOftenAsItIsPushed) {
+  TestModel model = trial("switch-ratchet");
+  const Outcome exact = outcome_of(model, "exact");
+  EXPECT_EQ(exact.words.size(), 36U);
+  for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const Outcome event = outcome_of(model, "event");
+    ASSERT_EQ(event.words, exact.words) << tolerance;
+    for (std::size_t i = 0; i < exact.times.size(); ++i)
+      EXPECT_NEAR(event.times[i], exact.times[i], 100 * tolerance) << exact.words[i];
+  }
+}
+
 }  // namespace
 }  // namespace judder
