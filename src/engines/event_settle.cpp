@@ -76,6 +76,7 @@ bool EventEngine::Run::settle() {
   bool decided = false;
   bool settled = false;
   bool crossed = false;  // a decision has changed a side
+  bool struck = false;
   for (int round = 0; round < kMostRounds && !settled; ++round) {
     motion_.load(t_, y_.data());
     if (has_massless_ && !follow_massless()) return false;
@@ -93,6 +94,8 @@ bool EventEngine::Run::settle() {
         keep_node_exclusions(mode_.side, kept_exclusions_);
         std::swap(exclusions_, kept_exclusions_);
       }
+      // What an event ended was seen with the sides before: where an impact has changed one, what follows tells.
+      if (struck && sides) exclusions_.clear();
       search_.known = mode_;
       if (rates_by_value()) strikes_ = true;
       moved = !(search_.known == mode_);
@@ -111,6 +114,7 @@ bool EventEngine::Run::settle() {
     if (strikes_) {
       strikes_ = false;
       decided = false;
+      struck = true;
       if (!touch()) return false;
       if (round > 0) exclusions_.clear();
       // A slip that an impact leaves has its direction by value, whatever it was to end with.

@@ -345,5 +345,14 @@ TEST(Impacts, ThatAccumulateLeaveNothingOfATiedSlip) {
   }
 }
 
+// The force is 0.8 while the ball rises and 0.2 while it falls, friction 0.5: x' gains 0.3 · 0.8 in the first rise, loses it in the fall, and comes to zero in the
+// instant of the next impact, which pushes it on.
+TEST(Impacts, InTheInstantInWhichASlipEndsPushItOn) {
+  const Outcome out = outcome_of(trial("impact-at-slip-end"), "event");
+  EXPECT_NEAR(out.y[0], 2 * 0.15 * 0.64 + 0.15 * 0.16, 1e-9);
+  EXPECT_NEAR(out.y[2], 0.3 * 0.4, 1e-9);
+  EXPECT_NEAR(out.y[1], 0.64 * 0.4 - 0.5 * 0.16, 1e-9);
+}
+
 }  // namespace
 }  // namespace judder
