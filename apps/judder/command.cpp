@@ -167,7 +167,7 @@ void catch_signals() {
 }
 
 int was_interrupted() {
-  print_message("judder: interrupted\n");
+  print_message("interrupted");
   return kInterrupted;
 }
 
@@ -190,10 +190,16 @@ Said& said() {
   return so_far;
 }
 
+/// Paths come whole, as long as a system takes them; what is longer was never one.
+std::string one_line(const std::string& text) {
+  constexpr std::size_t kLongest = 8192;
+  return printable_name(text, kLongest);
+}
+
 }  // namespace
 
 int usage_error(const std::string& message, const std::string& help) {
-  print_message("judder: " + message + "\n" + (help.empty() ? "" : "  help: " + help + "\n"));
+  print_message(message, help);
   return kUsage;
 }
 
@@ -230,8 +236,11 @@ std::optional<int> output_error() {
   if (flushed && std::ferror(stdout) == 0) return std::nullopt;
   return said().error;
 }
-void print_message(const std::string& text) {
-  const std::string shown = printable(text);
+void print_line(const std::string& line) { print(one_line(line) + "\n"); }
+void print_beside(const std::string& line) { print_own_message(one_line(line) + "\n"); }
+void print_message(const std::string& message, const std::string& help) {
+  const std::string shown =
+      "judder: " + one_line(message) + "\n" + (help.empty() ? "" : "  help: " + one_line(help) + "\n");
   said().add(shown);
   print_own_message(shown);
 }

@@ -113,10 +113,16 @@ void catch_signals();
 /// Says so; returns kInterrupted.
 int was_interrupted();
 
-/// To standard output and standard error. Whatever stands in the text, a terminal obeys none of it: control characters are shown as text.
+// --- all that reaches the two streams goes through these; whatever stands in it, a terminal obeys none of it ---
+
+/// Texts of several lines to standard output, in which every name of a stranger (a file, a title) stands in one line already: printable_name.
 void print(const std::string& text);
-void print_message(const std::string& text);
-/// For texts that are safe already and carry colours of our own.
+/// One line to standard output, and one beside the output, on standard error: "\n" is put behind it, those inside it are shown as text.
+void print_line(const std::string& line);
+void print_beside(const std::string& line);
+/// One message to standard error: "judder: message", and a line for `help` if there is any. Line ends inside them are shown as text.
+void print_message(const std::string& message, const std::string& help = {});
+/// For texts that are safe already: colours and lines of our own.
 void print_own_message(const std::string& text);
 
 /// For a verb that was asked for JSON and has failed without a document: prints one that says why, with what print_message and report have said.

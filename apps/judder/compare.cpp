@@ -51,7 +51,7 @@ int run_compare(const Arguments& arguments) {
   constexpr std::string_view kMark = "engine,tolerance,step,events,agree,";
   if (arguments.has("--output")) {
     if (const io::FileStatus status = io::refuse_foreign(arguments.text("--output"), kMark); !status.ok()) {
-      print_message("judder: " + status.text() + "\n");
+      print_message(status.text());
       return kInputOutput;
     }
   }
@@ -62,7 +62,7 @@ int run_compare(const Arguments& arguments) {
   if (const std::string file = arguments.text("--output"); !file.empty()) {
     const io::FileStatus status = io::write_text_file(file, io::compare_csv(comparison), kMark);
     if (!status.ok()) {
-      print_message("judder: " + status.text() + "\n");
+      print_message(status.text());
       return kInputOutput;
     }
   }

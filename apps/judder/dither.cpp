@@ -54,10 +54,10 @@ int run_dither(const Arguments& arguments) {
   io::FileStatus status = io::write_dither(found, arguments.text("--output"), files);
   if (status.ok()) status = report::plot_dither(found, arguments.text("--output"), files);
   if (!arguments.has("--json")) {
-    for (const std::filesystem::path& file : files) print(file.string() + "\n");
+    for (const std::filesystem::path& file : files) print_line(file.string());
   }
   if (!status.ok()) {
-    print_message("judder: " + status.text() + "\n");
+    print_message(status.text());
     return kInputOutput;
   }
   return found.run && !found.run->status.ok() ? kEndedEarly : kDone;

@@ -16,7 +16,7 @@ std::filesystem::path gallery_folder() {
 }
 
 int no_gallery() {
-  print_message("judder: the bundled models were not found\n  help: set JUDDER_GALLERY to their folder\n");
+  print_message("the bundled models were not found", "set JUDDER_GALLERY to their folder");
   return kInputOutput;
 }
 
@@ -39,7 +39,7 @@ int run_gallery(const Arguments& arguments) {
     std::size_t width = 0;
     for (const io::GalleryModel& model : models) width = std::max(width, model.name.size());
     for (const io::GalleryModel& model : models) {
-      print(model.name + std::string(width - model.name.size() + 2, ' ') + model.title + "\n");
+      print_line(model.name + std::string(width - model.name.size() + 2, ' ') + model.title);
     }
     return kDone;
   }
@@ -50,11 +50,14 @@ int run_gallery(const Arguments& arguments) {
   const std::string target = arguments.text("--output", name);
   const io::FileStatus status = io::copy_gallery_model(folder, name, target);
   if (!status.ok()) {
-    print_message("judder: " + status.text() + "\n");
+    print_message(status.text());
     return kInputOutput;
   }
   const std::string model = (std::filesystem::path(target) / "model.toml").string();
-  print(arguments.has("--json") ? io::gallery_copy_json(name, target, model) : model + "\n");
+  if (arguments.has("--json"))
+    print(io::gallery_copy_json(name, target, model));
+  else
+    print_line(model);
   return kDone;
 }
 

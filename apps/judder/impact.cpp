@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/io/files.hpp"
 #include "judder/io/ranges.hpp"
 #include "judder/report/impact_figure.hpp"
@@ -31,14 +32,14 @@ std::string sweep_problem(const std::string& text) {
 }
 
 int write_failed(const io::FileStatus& status) {
-  print_message("judder: " + status.text() + "\n");
+  print_message(status.text());
   return kInputOutput;
 }
 
 int write(const std::filesystem::path& file, const std::string& text) {
   const io::FileStatus status = io::write_text_file(file, text, io::kFigureMark);
   if (!status.ok()) return write_failed(status);
-  print_message(file.string() + "\n");
+  print_beside(file.string());
   return kDone;
 }
 
@@ -113,7 +114,7 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
   if (terminal) print_own_message("\r\x1b[K");
   if (interrupted()) return was_interrupted();
   if (!problem.empty()) {
-    print_message("judder: " + problem + "\n");
+    print_message(problem);
     return kModelInvalid;
   }
   if (!any) return no_collision(loaded.file.name, "at no value of the sweep; at the first, " + first_reason);
@@ -121,7 +122,7 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
   if (to_file) {
     if (const io::FileStatus status = table.finish(); !status.ok()) return write_failed(status);
   }
-  if (to_file) print_message(file.string() + "\n");
+  if (to_file) print_beside(file.string());
   if (json) {
     sweep.points = std::move(kept);
     print(io::impact_sweep_json(sweep, loaded.compiled.title));
@@ -131,7 +132,7 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
   if (to_file && !json)
     print(summary);
   else
-    print_message(summary);
+    print_own_message(printable(summary));
   return kDone;
 }
 
@@ -173,7 +174,7 @@ int run_impact(const Arguments& arguments) {
 
   const analysis::Impacts impacts = analysis::impacts(*loaded.compiled.system);
   if (impacts.outcome == analysis::ImpactsOutcome::failed) {
-    print_message("judder: " + loaded.file.name + ": " + impacts.status.message + "\n");
+    print_message(loaded.file.name + ": " + impacts.status.message);
     return kEndedEarly;
   }
   if (arguments.has("--json")) print(io::impacts_json(impacts, loaded.compiled.title));
@@ -185,7 +186,7 @@ int run_impact(const Arguments& arguments) {
   if (arguments.has("--output")) {
     const auto figure = report::impact_figure(impacts, loaded.compiled.title);
     if (!figure) {
-      print_message("judder: no contact of this collision has friction; there is no path to draw\n");
+      print_message("no contact of this collision has friction; there is no path to draw");
     } else if (const int code =
                    write(output_file(arguments.text("--output"), ".svg", "impact"), report::to_svg(*figure));
                code != kDone) {

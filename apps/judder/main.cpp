@@ -124,7 +124,7 @@ int run_verb(const Verb& verb, const std::vector<std::string>& words) {
                              printable_name(output, 400),
                          "choose another name");
     if (const io::FileStatus status = io::refuse_detour(output); !status.ok()) {
-      print_message("judder: " + status.text() + "\n");
+      print_message(status.text());
       return kInputOutput;
     }
   }
@@ -140,7 +140,7 @@ bool wants_json(const std::vector<std::string>& words) {
 
 int run(const std::vector<std::string>& words) {
   if (words.empty()) {
-    print_message(general_help());
+    print_own_message(general_help());
     return kUsage;
   }
   const std::string name = words[0] == "--version"                    ? "version"
@@ -213,7 +213,7 @@ int main(int count, char** words) {
       std::fputs("{ \"error\": { \"exit_code\": 70, \"message\": \"judder: out of memory\" } }\n", stdout);
     return judder::app::kInternal;
   } catch (const std::exception& error) {
-    judder::app::print_message(std::string("judder: internal error: ") + error.what() + "\n");
+    judder::app::print_message(std::string("internal error: ") + error.what());
     if (json) judder::app::print_json_error(judder::app::kInternal);
     return judder::app::kInternal;
   }

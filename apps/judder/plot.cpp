@@ -26,10 +26,10 @@ int plot_law(const Arguments& arguments) {
   if (const int code = report(plotted.model); code != kDone) return code;
   if (!plotted.problem.empty()) return usage_error(plotted.problem, plotted.help);
   if (!plotted.status.ok()) {
-    print_message("judder: " + plotted.status.text() + "\n");
+    print_message(plotted.status.text());
     return kInputOutput;
   }
-  print(plotted.file.string() + "\n");
+  print_line(plotted.file.string());
   return kDone;
 }
 
@@ -50,7 +50,7 @@ int run_plot(const Arguments& arguments) {
       return usage_error("plot takes the folder of a run, not the model '" + folder.string() + "'",
                          "judder run " + folder.string() + " -o DIR && judder plot DIR");
     if (!std::filesystem::is_directory(folder, ignored)) {
-      print_message("judder: " + folder.string() + ": there is no run folder of that name\n");
+      print_message(folder.string() + ": there is no run folder of that name");
       return kInputOutput;
     }
   }
@@ -62,11 +62,11 @@ int run_plot(const Arguments& arguments) {
   request.cancel = &interrupted();
   const report::PlottedFiles plotted = report::plot_runs(request);
   if (interrupted() && !plotted.status.ok()) return was_interrupted();
-  for (const std::filesystem::path& file : plotted.files) print(file.string() + "\n");
-  for (const std::string& problem : plotted.problems) print_message("judder: " + problem + "\n");
+  for (const std::filesystem::path& file : plotted.files) print_line(file.string());
+  for (const std::string& problem : plotted.problems) print_message(problem);
   // A run of which nothing can be drawn is no picture, and no success.
   if (plotted.status.ok()) return plotted.files.empty() && !plotted.problems.empty() ? kInputOutput : kDone;
-  print_message("judder: " + plotted.status.text() + "\n");
+  print_message(plotted.status.text());
   return kInputOutput;
 }
 

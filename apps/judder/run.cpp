@@ -22,11 +22,10 @@ void print_findings(const Verdict& verdict) {
   constexpr std::size_t kMost = 10;
   for (std::size_t i = 0; i < std::min(kMost, verdict.findings.size()); ++i) {
     const Finding& finding = verdict.findings[i];
-    print_message("judder: referee: " + finding.place + ": " + simulate::finding_text(finding) + "\n");
+    print_message("referee: " + finding.place + ": " + simulate::finding_text(finding));
   }
   if (verdict.findings.size() > kMost)
-    print_message("judder: referee: " + std::to_string(verdict.findings.size() - kMost) +
-                  " more in run.json\n");
+    print_message("referee: " + std::to_string(verdict.findings.size() - kMost) + " more in run.json");
 }
 
 int exit_code(const Status& status) {
@@ -66,7 +65,7 @@ int run_run(const Arguments& arguments) {
       return model_code == kDone ? kModelInvalid : model_code;
     case io::RunStage::cannot_resume:
     case io::RunStage::files_failed:
-      print_message("judder: " + run.files.text() + "\n");
+      print_message(run.files.text());
       return kInputOutput;
     case io::RunStage::finished:
       print(arguments.has("--json") ? run.run_json : io::finished_text(run));

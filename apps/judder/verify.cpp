@@ -16,9 +16,9 @@ int run_verify(const Arguments& arguments) {
   if (gallery.empty()) return no_gallery();
   std::error_code ignored;
   if (!std::filesystem::is_directory(gallery, ignored)) {
-    print_message(
-        "judder: " + gallery.string() +
-        (std::filesystem::exists(gallery, ignored) ? ": is not a folder\n" : ": there is no such folder\n"));
+    print_message(gallery.string() + (std::filesystem::exists(gallery, ignored)
+                                          ? ": is not a folder"
+                                          : ": there is no such folder"));
     return kInputOutput;
   }
   std::vector<std::string> known;
@@ -49,7 +49,7 @@ int run_verify(const Arguments& arguments) {
   if (arguments.positionals.empty()) {
     for (const std::string& name : known) places.push_back({gallery, name});
     if (places.empty()) {
-      print_message("judder: " + gallery.string() + ": there is no model with a reference.toml here\n");
+      print_message(gallery.string() + ": there is no model with a reference.toml here");
       return kInputOutput;
     }
   }

@@ -1,6 +1,8 @@
 #include "judder/core/printable.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace judder {
@@ -27,12 +29,42 @@ Character character_at(std::string_view text) {
   return overlong || surrogate || code > 0x10FFFF ? Character{first, 0} : Character{code, length};
 }
 
-/// Controls, marks of direction, line ends, and what has no width: joiners, signs between the lines, tags.
+struct Range {
+  std::uint32_t first, last;
+};
+
+/// What is not seen, or changes how the rest is seen. First the property Default_Ignorable_Code_Point of Unicode 14 (DerivedCoreProperties.txt of
+/// the Unicode Character Database; what a display leaves out where it does not know it): soft hyphen, joiners, fillers, marks of direction, variation
+/// selectors, tags. Then what is not in it: controls, ends of lines and paragraphs, annotations, noncharacters, and the Braille pattern without dots.
+constexpr Range kUnseen[] = {{0xAD, 0xAD},
+                             {0x34F, 0x34F},
+                             {0x61C, 0x61C},
+                             {0x115F, 0x1160},
+                             {0x17B4, 0x17B5},
+                             {0x180B, 0x180F},
+                             {0x200B, 0x200F},
+                             {0x202A, 0x202E},
+                             {0x2060, 0x206F},
+                             {0x3164, 0x3164},
+                             {0xFE00, 0xFE0F},
+                             {0xFEFF, 0xFEFF},
+                             {0xFFA0, 0xFFA0},
+                             {0xFFF0, 0xFFF8},
+                             {0x1BCA0, 0x1BCA3},
+                             {0x1D173, 0x1D17A},
+                             {0xE0000, 0xE0FFF},
+                             // not in the property
+                             {0x80, 0x9F},
+                             {0x2028, 0x2029},
+                             {0xFFF9, 0xFFFB},
+                             {0xFDD0, 0xFDEF},
+                             {0x2800, 0x2800}};
+
 bool is_mark(std::uint32_t code) {
-  return (code >= 0x80 && code < 0xA0) || code == 0xAD || code == 0x61C || code == 0x180E ||
-         (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
-         (code >= 0xE0000 && code <= 0xE007F);
+  if (code < 0x80) return false;
+  if ((code & 0xFFFEU) == 0xFFFEU) return true;  // the last two of each plane are no characters
+  return std::any_of(std::begin(kUnseen), std::end(kUnseen),
+                     [code](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
 std::string written_out(const Character& c) {

@@ -70,7 +70,7 @@ std::string compare_text(const CompareReport& report) {
   std::string notes;
   for (const CompareRow& row : report.comparison.rows) {
     table.add(cells(row, 3));
-    if (!row.problem.empty()) notes += row.engine + ": " + row.problem + "\n";
+    if (!row.problem.empty()) notes += row.engine + ": " + in_line(row.problem) + "\n";
   }
   table.drop_empty_columns();
   std::string out = table.text() + "\nreference: " + report.comparison.reference + ", " +
@@ -84,7 +84,7 @@ std::string compare_text(const CompareReport& report) {
   const Status& status = report.comparison.reference_status;
   if (!status.ok())
     out += "the reference ended at t = " + to_text(status.time, 9) + ", " + name(status.reason) + ": " +
-           status.message + "\n";
+           in_line(status.message) + "\n";
   return out + notes;
 }
 

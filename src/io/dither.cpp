@@ -291,7 +291,7 @@ DitherReport dither_model(const DitherRequest& request) {
 
 std::string dither_text(const DitherReport& report) {
   using analysis::Wave;
-  std::string out = "friction of " + report.law + " (" + report.friction + "), ";
+  std::string out = "friction of " + in_line(report.law) + " (" + report.friction + "), ";
   const analysis::Dither& dither = report.dither;
   out += dither.wave == Wave::none
              ? "no dither\n"
@@ -337,14 +337,14 @@ std::string dither_text(const DitherReport& report) {
   if (report.map) {
     const DitherReport::Map& map = *report.map;
     const auto bad = std::count_if(map.growth.begin(), map.growth.end(), [](double x) { return x > 0; });
-    out += "map over " + map.x.name + " (" + to_text(*map.x.from, 4) + " to " + to_text(*map.x.to, 4) +
-           ") and " + map.y.name + " (" + to_text(*map.y.from, 4) + " to " + to_text(*map.y.to, 4) +
-           "): " + std::to_string(bad) + " of " + std::to_string(map.growth.size()) +
+    out += "map over " + in_line(map.x.name) + " (" + to_text(*map.x.from, 4) + " to " +
+           to_text(*map.x.to, 4) + ") and " + in_line(map.y.name) + " (" + to_text(*map.y.from, 4) + " to " +
+           to_text(*map.y.to, 4) + "): " + std::to_string(bad) + " of " + std::to_string(map.growth.size()) +
            " points are unstable\n";
   }
   if (report.run) {
     const analysis::FilteredRun& run = *report.run;
-    if (!run.status.ok()) out += "the simulation ended early: " + run.status.message + "\n";
+    if (!run.status.ok()) out += "the simulation ended early: " + in_line(run.status.message) + "\n";
     out += "simulated: mean slip " + to_text(run.least_slip, 4) + " to " + to_text(run.most_slip, 4) +
            "; off the averaged law by at most " + to_text(run.largest_deviation, 3) + " (at slip " +
            to_text(run.deviation_slip, 3) + "), rms " + to_text(run.rms_deviation, 2) + "\n";

@@ -176,7 +176,8 @@ std::string check_summary(const LoadedModel& loaded) {
   const auto count = [](std::ptrdiff_t number, const std::string& noun) {
     return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
   };
-  std::string out = loaded.file.name + ": " + count(system.layout().coordinates, "coordinate");
+  std::string out = printable_name(loaded.file.name, loaded.file.name.size() + 1) + ": " +
+                    count(system.layout().coordinates, "coordinate");
   if (system.layout().states > 0) out += ", " + count(system.layout().states, "state");
   const auto add = [&](model::RelationKind kind, const char* noun) {
     const std::vector<model::Relation>& all = system.relations();

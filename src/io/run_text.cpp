@@ -54,7 +54,7 @@ std::string end_line(const RunReport& report) {
   std::string out = std::string(name(status.reason)) + " at t = " + show(status.time);
   if (!status.where.empty()) out += ", " + status.where;
   if (!status.message.empty()) out += ": " + status.message;
-  return out;
+  return in_line(out);
 }
 
 std::string effort_line(const RunReport& report) {
@@ -95,15 +95,15 @@ std::string periodic_lines(const RunReport& report) {
   for (const auto& range : motion.ranges) ranges.add({range.name, show(range.least), show(range.most)});
   out += ranges.text();
   for (const auto& share : motion.shares)
-    out += share.element + ": " + share.mode + " " + percent(share.share) + "\n";
+    out += in_line(share.element) + ": " + share.mode + " " + percent(share.share) + "\n";
   for (const auto& drift : motion.drifts)
-    out += drift.name + " drifts by " + show(drift.change) +
+    out += in_line(drift.name) + " drifts by " + show(drift.change) +
            (motion.equilibrium ? " per unit of time\n" : " per period\n");
   if (!motion.events.empty()) {
     out += "events:";
     constexpr std::size_t kShown = 12;
     for (std::size_t i = 0; i < std::min(motion.events.size(), kShown); ++i)
-      out += (i == 0 ? " " : ", ") + motion.events[i];
+      out += (i == 0 ? " " : ", ") + in_line(motion.events[i]);
     if (motion.events.size() > kShown)
       out += ", … " + std::to_string(motion.events.size() - kShown) + " more";
     out += "\n";
@@ -117,16 +117,16 @@ std::string finished_text(const RunReport& report) {
   return end_line(report) + "\n" + std::to_string(report.event_count) + " events, " +
          std::to_string(report.row_count) +
          " rows; the run had been finished before, nothing was left to do\n" +
-         (report.more.empty() ? "" : "it goes on if you ask for " + report.more + "\n") +
-         report.folder.string() + "\n";
+         (report.more.empty() ? "" : "it goes on if you ask for " + in_line(report.more) + "\n") +
+         in_line(report.folder.string()) + "\n";
 }
 
 std::string run_text(const RunReport& report) {
   std::string out = event_table(report).text() + more_events(report);
   if (!out.empty()) out += "\n";
   out += end_line(report) + "\n" + periodic_lines(report) + effort_line(report) + "\n";
-  for (const std::string& note : report.summary.notes) out += "note: " + note + "\n";
-  return out + report.folder.string() + "\n";
+  for (const std::string& note : report.summary.notes) out += "note: " + in_line(note) + "\n";
+  return out + in_line(report.folder.string()) + "\n";
 }
 
 std::string run_markdown(const RunReport& report) {
@@ -218,7 +218,7 @@ std::string estimate_text(const RunReport& report) {
                          ? std::string("half the step")
                          : "tolerance " + to_text(std::max(report.summary.options.tolerance / 10, 1e-14))) +
                     ":\n";
-  if (!report.second.ok()) out += "that run ended early: " + report.second.message + "\n";
+  if (!report.second.ok()) out += "that run ended early: " + in_line(report.second.message) + "\n";
   TextTable table({"column", "largest difference", "at t", "range of the column"}, {1, 2, 3});
   for (const analysis::ColumnDifference& column : difference.columns)
     table.add({column.name, to_text(column.largest, 3), show(column.time), to_text(column.range, 6)});

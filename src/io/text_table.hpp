@@ -16,6 +16,11 @@ namespace judder::io {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+/// A name or a sentence inside a line: whole, but never two lines.
+[[nodiscard]] inline std::string in_line(const std::string& text) {
+  return printable_name(text, text.size() + 1);
+}
+
 /// Text inside Markdown: no table cells, no HTML, no links or pictures, no line of its own.
 [[nodiscard]] inline std::string markdown_text(const std::string& text) {
   std::string out;

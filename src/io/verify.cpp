@@ -50,8 +50,12 @@ Row row_of(const Outcome& outcome) {
   row[5] = name(outcome.verdict);
   // A sequence of many events would push the table off the page.
   for (const std::size_t c : {2U, 3U}) {
-    if (row[c].size() > 24) row[c] = row[c].substr(0, 21) + "...";
+    if (row[c].size() <= 24) continue;
+    std::size_t end = 21;
+    while ((static_cast<unsigned char>(row[c][end]) & 0xC0U) == 0x80U) --end;  // whole characters
+    row[c] = row[c].substr(0, end) + "...";
   }
+  for (std::string& cell : row) cell = in_line(cell);
   return row;
 }
 
@@ -67,8 +71,8 @@ ModelVerification verify_model(const fs::path& gallery, const std::string& name,
     out.problem += render(out.reference.diagnostics, out.reference.name, out.reference.text);
 
   else if (out.reference.reference.values.empty())
-    out.problem +=
-        out.reference.name + ": error: there is no [[value]] in it, so there is nothing to compare with\n";
+    out.problem += in_line(out.reference.name) +
+                   ": error: there is no [[value]] in it, so there is nothing to compare with\n";
 
   std::vector<std::string> files;
   std::error_code error;
@@ -92,7 +96,7 @@ std::string verification_text(const ModelVerification& model, bool only_failures
   if (only_failures && model.ok()) return {};
   std::string out = model.name;
   if (!model.reference.reference.source.empty()) out += "  " + model.reference.reference.source;
-  out += "\n";
+  out = in_line(out) + "\n";
   if (!model.problem.empty()) return out + model.problem;
 
   std::vector<Row> rows{{"", "published", "computed", "exact", "deviation", "verdict"}};
@@ -117,10 +121,10 @@ std::string verification_text(const ModelVerification& model, bool only_failures
     }
     const Outcome& outcome = *shown[i - 1];
     if (outcome.verdict == Verdict::published_wrong && !outcome.value->note.empty())
-      out += ": " + outcome.value->note;
+      out += ": " + in_line(outcome.value->note);
     out += "\n";
     if (outcome.verdict == Verdict::off)
-      out += "    " + outcome.quantity + " (" + outcome.run + "): " + outcome.why + "\n";
+      out += "    " + in_line(outcome.quantity + " (" + outcome.run + "): " + outcome.why) + "\n";
   }
   const int failed = model.verification.failed();
   out += "  " + std::to_string(model.verification.passed()) + " passed, " + std::to_string(failed) +
@@ -136,7 +140,7 @@ std::string verification_summary(const std::vector<ModelVerification>& models) {
   for (const ModelVerification& model : models) {
     passed += model.verification.passed();
     failed += model.verification.failed();
-    if (!model.problem.empty()) unreadable += (unreadable.empty() ? "" : ", ") + model.name;
+    if (!model.problem.empty()) unreadable += (unreadable.empty() ? "" : ", ") + in_line(model.name);
   }
   return std::to_string(passed) + " passed, " + std::to_string(failed) + " failed" +
          (unreadable.empty() ? "" : "; cannot be read: " + unreadable) + "\n";
