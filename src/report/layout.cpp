@@ -123,7 +123,7 @@ FigureLayout layout_of(const Figure& figure) {
     place.x = range_of(figure.shared_x ? shared : extents[i].x, panel.x);
     place.y = range_of(extents[i].y, panel.y);
     for (const std::size_t kind : kinds_of_marks(panel, true)) {
-      place.lanes.push_back({kind, 0});
+      place.lanes.push_back({kind, 0, 0});
       margin = std::max(margin, text_width(panel.mark_kinds[kind].label, kSmallSize) + 12);
     }
     int next = 0;
@@ -144,9 +144,12 @@ FigureLayout layout_of(const Figure& figure) {
     place.left = kEdge + margin;
     place.right = out.width - kEdge - 6;
     y += i == 0 ? 7 : 4;
+    const auto rows = static_cast<double>(std::max<std::size_t>(panel.mark_rows, 1));
+    const double pitch = std::min(kRowHeight, kHighestLane / rows);
     for (Lane& lane : place.lanes) {
       lane.y = y + 0.5 * kLaneHeight;
-      y += kLaneHeight;
+      lane.pitch = pitch;
+      y += kLaneHeight + (rows - 1) * pitch;
     }
     place.top = place_legend(panel, place, y + kTextSize + 2) + 7;
     place.bottom = place.top + std::max(panel.height, 40.0);

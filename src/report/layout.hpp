@@ -13,8 +13,10 @@ inline constexpr double kEdge = 14;  // free space around everything
 inline constexpr double kTitleSize = 15;
 inline constexpr double kTextSize = 12;
 inline constexpr double kSmallSize = 10.5;
-inline constexpr double kLineHeight = 18;  // of legends
-inline constexpr double kLaneHeight = 12;  // of marks above a panel
+inline constexpr double kLineHeight = 18;   // of legends
+inline constexpr double kLaneHeight = 12;   // of marks above a panel
+inline constexpr double kRowHeight = 7;     // in a lane with several rows, as long as
+inline constexpr double kHighestLane = 56;  // there is room
 inline constexpr double kTickLength = 4;
 inline constexpr double kSample = 22;  // length of a line in a legend
 
@@ -31,7 +33,8 @@ struct LegendItem {
 /// Marks of one kind that stand above the panel.
 struct Lane {
   std::size_t kind = 0;
-  double y = 0;  ///< centre
+  double y = 0;      ///< centre of the first row
+  double pitch = 0;  ///< from one row to the next
 };
 
 struct PanelLayout {

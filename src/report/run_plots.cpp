@@ -54,8 +54,9 @@ constexpr std::array<std::string_view, 4> kJumps = {"impact", "tangential-impact
 
 bool is_numbers(const Column& column) { return column.words.empty(); }
 
-std::string tip_of(const Event& event) {
-  std::string tip = printable_name(event.kind + ' ' + event.where);
+std::string tip_of(const Event& event, const std::string& run) {
+  std::string tip = run.empty() ? "" : printable_name(run, kLongestLabel) + ": ";
+  tip += printable_name(event.kind + ' ' + event.where);
   if (!event.detail.empty()) tip += ": " + printable_name(event.detail);
   return tip + "\nt = " + to_text(event.time, 9);
 }
@@ -87,14 +88,15 @@ double value_at(const std::vector<double>& times, const std::vector<double>& val
   return values[i - 1] + share * (values[i] - values[i - 1]);
 }
 
-// Returns how many events of the run could not be marked.
-std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa, const Column* ordinate) {
+// As `like`, of which colour and row are taken, and the run's name as its tip. Returns how many events of the run could not be marked.
+std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa, const Column* ordinate,
+                        const Mark& like) {
   const Column* time = run.find("t");
   std::vector<std::string> names;
-  for (const KindOfEvent& kind : kKinds) {
-    panel.mark_kinds.push_back({std::string(kind.name), kind.symbol});
-    names.emplace_back(kind.name);
+  if (panel.mark_kinds.empty()) {
+    for (const KindOfEvent& kind : kKinds) panel.mark_kinds.push_back({std::string(kind.name), kind.symbol});
   }
+  for (const MarkKind& kind : panel.mark_kinds) names.push_back(kind.label);
   std::size_t left_out = 0;
   std::vector<double> jumps;
   for (const Event& event : run.events) {
@@ -108,9 +110,9 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
       panel.mark_kinds.push_back({event.kind, Symbol::circle});
       kind = std::prev(names.end());
     }
-    Mark mark;
+    Mark mark = like;
     mark.kind = static_cast<std::size_t>(kind - names.begin());
-    mark.tip = tip_of(event);
+    mark.tip = tip_of(event, like.tip);
     mark.x = event.time;
     if (ordinate != nullptr) {
       if (time == nullptr) return run.events.size();
@@ -161,14 +163,12 @@ class Builder {
     }
     if (figure.panels.empty()) return;
     figure.shared_x = true;
-    if (events_shown()) {
-      const std::size_t left_out = mark(figure.panels.front(), plot[0],
-                                        over_time         ? ""
-                                        : numbers.empty() ? ""
-                                                          : numbers.front());
+    if (options_.events) {
+      const std::size_t left_out = mark(figure.panels.front(), plot[0], numbers, !over_time);
+      std::size_t all = 0;
+      for (const RunData& run : runs_) all += run.events.size();
       if (left_out > 0)
-        problems_.push_back(name + ": " + std::to_string(left_out) + " of " +
-                            std::to_string(runs_.front().events.size()) +
+        problems_.push_back(name + ": " + std::to_string(left_out) + " of " + std::to_string(all) +
                             " events are not marked: the motion jumps there, and no row stands at the time");
     }
     share_hairlines(figure);
@@ -194,7 +194,10 @@ class Builder {
                            " columns";
       }
     }
-    if (events_shown()) static_cast<void>(mark(figure.panels.front(), "t", ""));
+    const bool one_each = columns.size() <= kMostPanels;
+    if (options_.events)
+      static_cast<void>(
+          mark(figure.panels.front(), "t", one_each ? std::vector{columns.front()} : columns, false));
     share_hairlines(figure);
     add(std::move(name), std::move(figure));
   }
@@ -202,8 +205,6 @@ class Builder {
   RunPlots take() { return {std::move(figures_), std::move(problems_)}; }
 
  private:
-  [[nodiscard]] bool events_shown() const { return options_.events && runs_.size() == 1; }
-
   [[nodiscard]] Figure blank() const {
     Figure figure;
     figure.title = options_.title;
@@ -236,7 +237,7 @@ class Builder {
         series.x = x->numbers;
         series.y = y->numbers;
         series.jumps = jumps_[r];
-        series.colour = static_cast<int>(one_column ? r : c + r / kStrokes.size() * ordinates.size());
+        series.colour = colour_of(r, c, ordinates.size());
         if (!one_column) series.stroke = kStrokes[r % kStrokes.size()];
         if (runs_.size() > 1 && one_column) series.label = runs_[r].name;
         if (runs_.size() > 1 && !one_column) series.label = ordinates[c] + " (" + runs_[r].name + ")";
@@ -284,16 +285,38 @@ class Builder {
     return out;
   }
 
-  // Lanes above a time series; with an ordinate, marks on its curve.
-  std::size_t mark(Panel& panel, const std::string& abscissa, const std::string& ordinate) const {
-    const RunData& run = runs_.front();
-    const Column* x = run.find(abscissa);
-    const Column* y = ordinate.empty() ? nullptr : run.find(ordinate);
-    return x != nullptr && (abscissa == "t" || y != nullptr) ? mark_events(panel, run, *x, y) : 0;
+  // Lanes above a time series, or marks on the curve of the first ordinate. Several runs with events have a row each in every lane, in their colour where
+  // colours tell runs apart; on curves in that of the curve.
+  std::size_t mark(Panel& panel, const std::string& abscissa, const std::vector<std::string>& ordinates,
+                   bool on_curve) const {
+    const auto with_events = static_cast<std::size_t>(
+        std::count_if(runs_.begin(), runs_.end(), [](const RunData& run) { return !run.events.empty(); }));
+    panel.mark_rows = std::max<std::size_t>(with_events, 1);
+    std::size_t left_out = 0, row = 0;
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      if (runs_[r].events.empty()) continue;
+      const Column* x = runs_[r].find(abscissa);
+      const Column* y = on_curve && !ordinates.empty() ? runs_[r].find(ordinates.front()) : nullptr;
+      Mark like;
+      like.row = row++;
+      if (with_events > 1) {
+        like.tip = runs_[r].name;
+        if (ordinates.size() < 2 || on_curve)
+          like.colour = colour_of(r, 0, std::max<std::size_t>(ordinates.size(), 1));
+      }
+      if (x != nullptr && (abscissa == "t" || y != nullptr))
+        left_out += mark_events(panel, runs_[r], *x, y, like);
+    }
+    return left_out;
+  }
+
+  static int colour_of(std::size_t run, std::size_t column, std::size_t columns) {
+    return static_cast<int>(columns == 1 ? run : column + run / kStrokes.size() * columns);
   }
 
   // The panels below the first get the same thin lines, without lanes of their own.
   static void share_hairlines(Figure& figure) {
+    if (figure.panels.front().mark_rows > 1) return;
     for (std::size_t i = 1; i < figure.panels.size(); ++i) {
       for (const Mark& mark : figure.panels.front().marks) {
         if (!std::isfinite(mark.y)) figure.panels[i].guides.push_back(mark.x);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "judder/core/number.hpp"
@@ -259,7 +260,7 @@ class PanelDrawing {
       if (inside_x(x)) columns.insert(static_cast<int>(std::lround(x * 2)));
     };
     for (const Mark& mark : panel_.marks) {
-      if (!std::isfinite(mark.y)) add(mark.x);
+      if (!std::isfinite(mark.y) && panel_.mark_rows <= 1) add(mark.x);
     }
     for (const double value : panel_.guides) add(value);
     if (columns.size() > kMostHairlines) return;
@@ -282,14 +283,18 @@ class PanelDrawing {
     for (const Lane& lane : layout_.lanes) {
       const MarkKind& kind = panel_.mark_kinds[lane.kind];
       svg_.open("g", {{"class", "lane"}});
-      line(layout_.left, lane.y, layout_.right, lane.y, kGrid, 1);
-      svg_.text(layout_.left - 8, lane.y + 0.34 * kSmallSize, kind.label, kSmallSize, "end", kQuiet);
+      const auto row_at = [&](std::size_t row) { return lane.y + static_cast<double>(row) * lane.pitch; };
+      const std::size_t last = std::max<std::size_t>(panel_.mark_rows, 1) - 1;
+      for (std::size_t row = 0; row <= last && lane.pitch > 3; ++row)
+        line(layout_.left, row_at(row), layout_.right, row_at(row), kGrid, 1);
+      svg_.text(layout_.left - 8, 0.5 * (lane.y + row_at(last)) + 0.34 * kSmallSize, kind.label, kSmallSize,
+                "end", kQuiet);
       marks_of(
           lane.kind,
           [&](const Mark& mark) {
-            return Point{x_(mark.x), lane.y};
+            return Point{x_(mark.x), row_at(mark.row)};
           },
-          false, 3.2);
+          false, last == 0 ? 3.2 : std::min(2.4, 0.4 * lane.pitch));
       svg_.close("g");
     }
   }
@@ -302,7 +307,7 @@ class PanelDrawing {
           [&](const Mark& mark) {
             return Point{x_(mark.x), y_(mark.y)};
           },
-          true, 3.6);
+          true, panel_.mark_rows > 1 ? 2.6 : 3.6);
     }
     svg_.close("g");
   }
@@ -320,21 +325,26 @@ class PanelDrawing {
         continue;
       if (taken.emplace(static_cast<int>(at.x), static_cast<int>(at.y)).second) shown.emplace_back(at, &mark);
     }
+    const auto colour = [](const Mark& mark) {
+      return mark.colour ? colour_of(*mark.colour) : std::string(kInk);
+    };
     if (shown.size() <= kMostTips) {
       for (const auto& [at, mark] : shown) {
-        symbol(panel_.mark_kinds[kind].symbol, at, radius, std::string(kInk),
+        symbol(panel_.mark_kinds[kind].symbol, at, radius, colour(*mark),
                mark->tip.empty() ? panel_.mark_kinds[kind].label : mark->tip);
       }
       return;
     }
-    std::string path;
     bool open = false;
-    for (const auto& [at, mark] : shown) path += outline(panel_.mark_kinds[kind].symbol, at, radius, open);
-    svg_.leaf("path", {{"class", "mark"},
-                       {"d", path},
-                       {"fill", open ? "none" : "#ffffff"},
-                       {"stroke", std::string(kInk)},
-                       {"stroke-width", "1"}});
+    std::map<std::string, std::string> paths;  // by colour
+    for (const auto& [at, mark] : shown)
+      paths[colour(*mark)] += outline(panel_.mark_kinds[kind].symbol, at, radius, open);
+    for (const auto& [stroke, path] : paths)
+      svg_.leaf("path", {{"class", "mark"},
+                         {"d", path},
+                         {"fill", open ? "none" : "#ffffff"},
+                         {"stroke", stroke},
+                         {"stroke-width", "1"}});
   }
 
   // Pieces between gaps and visible jumps; the jumps as their own thin links.

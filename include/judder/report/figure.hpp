@@ -44,7 +44,9 @@ struct Mark {
   std::size_t kind = 0;  ///< index in Panel::mark_kinds
   double x = 0;
   double y = std::numeric_limits<double>::quiet_NaN();
-  std::string tip{};  ///< shown when the pointer rests on it
+  std::string tip{};            ///< shown when the pointer rests on it
+  std::optional<int> colour{};  ///< number of a colour of the palette; absent: black
+  std::size_t row = 0;          ///< in its lane, from the top; less than Panel::mark_rows
 };
 
 struct Axis {
@@ -62,6 +64,8 @@ struct Panel {
   std::vector<Series> series{};
   std::vector<MarkKind> mark_kinds{};
   std::vector<Mark> marks{};
+  std::size_t mark_rows =
+      1;  ///< of each lane; where there are several, marks are small and have no thin lines
   std::vector<double> guides{};  ///< thin vertical lines at these x; marks without y have theirs already
   double height = 200;           ///< of the plotting area, in pixels; at least 40
   bool same_scale = false;       ///< one unit of x as long as one unit of y

@@ -4,8 +4,9 @@
 // portrait. Two rows with the same t are the limits before and after an event, so the curve jumps there. Columns of words
 // (`mode(…)`) get a panel of their own with one line per word.
 //
-// One run alone shows its events: in lanes above a time series, on the curve of any other plot. Several runs in one
-// picture are told apart by colour, or, where colours already tell columns apart, by dashes; their events are left out.
+// Events are shown in lanes above a time series, and on the curve of any other plot. Several runs in one picture are told
+// apart by colour, or, where colours already tell columns apart, by dashes. Their events are small, in the colour of their run; in a
+// lane each run has a row, in the order of the runs (in black, where colours tell columns apart).
 #pragma once
 
 #include <span>
@@ -20,7 +21,7 @@ namespace judder::report {
 struct RunPlotOptions {
   std::string title{};     ///< of every figure: the model's
   std::string subtitle{};  ///< variant, engine; may be empty
-  bool events = true;      ///< mark the events of a single run
+  bool events = true;      ///< mark the events
 };
 
 struct NamedFigure {

@@ -159,12 +159,50 @@ TEST(RunPlots, SeveralRunsAreToldApartByColourOrByDashes) {
   ASSERT_EQ(one.series.size(), 2U);
   EXPECT_NE(one.series[0].colour, one.series[1].colour);
   EXPECT_EQ(one.series[1].label, "hard");
-  EXPECT_TRUE(one.marks.empty());
   const Panel& two = plots.figures[1].figure.panels[0];
   ASSERT_EQ(two.series.size(), 4U);
   EXPECT_EQ(two.series[0].colour, two.series[2].colour);
   EXPECT_NE(two.series[0].stroke, two.series[2].stroke);
   EXPECT_EQ(two.series[3].label, "y' (hard)");
+}
+
+TEST(RunPlots, EventsOfSeveralRunsHaveTheColourOfTheirRunAndARowInEachLane) {
+  const std::vector<RunData> runs = {ball("soft"), ball("hard")};
+  const RunPlots plots = plots_of_run(runs, {{"t", "y"}, {"y", "y'"}, {"t", "y", "y'"}});
+  for (const NamedFigure& figure : plots.figures) {
+    const Panel& panel = figure.figure.panels[0];
+    ASSERT_EQ(panel.marks.size(), 4U) << "two of each run";
+    EXPECT_EQ(panel.mark_rows, 2U);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(panel.marks[i].row, i / 2);
+      EXPECT_EQ(panel.marks[i].tip.rfind(i < 2 ? "soft: " : "hard: ", 0), 0U) << panel.marks[i].tip;
+    }
+  }
+  const Panel& over_time = plots.figures[0].figure.panels[0];
+  const Panel& portrait = plots.figures[1].figure.panels[0];
+  for (const Panel* panel : {&over_time, &portrait}) {
+    EXPECT_EQ(panel->marks[0].colour, panel->series[0].colour);
+    EXPECT_EQ(panel->marks[2].colour, panel->series[1].colour);
+    EXPECT_NE(panel->marks[0].colour, panel->marks[2].colour);
+  }
+  EXPECT_FALSE(plots.figures[2].figure.panels[0].marks[0].colour) << "colours tell columns apart there";
+  // Drawn: in two rows, in two colours, and no thin lines.
+  const Element root = *XmlReader::read(to_svg(plots.figures[0].figure));
+  EXPECT_EQ(root.all("path", "mark").size(), 4U);
+  EXPECT_TRUE(root.all("path", "hairlines").empty());
+  std::set<std::string> strokes;
+  for (const Element* mark : root.all("path", "mark")) strokes.insert(mark->attributes.at("stroke"));
+  EXPECT_EQ(strokes, (std::set<std::string>{"#0072B2", "#D55E00"}));
+}
+
+// Measured data beside a run have no events, and take none away.
+TEST(RunPlots, ARunBesideATableShowsItsEventsAsAlone) {
+  std::vector<RunData> runs = {ball("run"), ball("table")};
+  runs[1].events.clear();
+  const Panel panel = plots_of_run(runs, {{"t", "y"}}).figures[0].figure.panels[0];
+  ASSERT_EQ(panel.marks.size(), 2U);
+  EXPECT_EQ(panel.mark_rows, 1U);
+  EXPECT_FALSE(panel.marks[0].colour);
 }
 
 TEST(RunPlots, NoTwoLinesOfManyRunsLookTheSame) {
