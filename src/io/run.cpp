@@ -625,6 +625,7 @@ RunReport run_model(const RunRequest& request) {
     if (!report.files.ok()) return report;
     if (sectioned) take_watches(start, system.watches().size());
     if (report.files = find_place(request, in_place); !report.files.ok()) return report;
+    report.files.file = request.resume.string();  // whatever follows is about that run
     // A run that has ended is finished unless more is asked for: in its own folder it may have been killed after its last save, before it could say so.
     const bool ended = past.ended && !past.ended->goes_on(owner.limits);
     finished = in_place && (ended || start.time == used.until);

@@ -38,7 +38,7 @@ def run(*arguments, folder, codes=(0, 1, 2, 3, 4, 5), environment=None):
             failures.append(f"{arguments!r}: {name}: {error}")
             continue
         bad = RAW.findall(text)
-        forged = re.findall(r"^\s*FORGED.*", text, re.MULTILINE)
+        forged = re.findall(r"^\s*FORGED.*|^judder: (?:judder)?:.*", text, re.MULTILINE)  # and nothing about a file without its name
         if bad or forged:
             failures.append(f"{arguments!r}: {name}: {bad[:5]!r} {forged[:2]!r} in {text[-300:]!r}")
     if done.returncode not in codes:
