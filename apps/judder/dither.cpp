@@ -47,7 +47,11 @@ int run_dither(const Arguments& arguments) {
   const io::DitherReport found = io::dither_model(request);
   if (const int code = report(found.model); code != kDone) return code;
   if (interrupted()) return was_interrupted();
-  if (!found.problem.message.empty()) return usage_error(found.problem.message, found.problem.help);
+  if (!found.problem.message.empty()) {
+    print_message((found.problem.in_model ? found.model.file.name + ": " : "") + found.problem.message,
+                  found.problem.help);
+    return found.problem.in_model ? kModelInvalid : kUsage;
+  }
   print(arguments.has("--json") ? io::dither_json(found) : io::dither_text(found));
   if (!arguments.has("--output")) return found.run && !found.run->status.ok() ? kEndedEarly : kDone;
   std::vector<std::filesystem::path> files;

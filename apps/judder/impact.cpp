@@ -43,11 +43,32 @@ int write(const std::filesystem::path& file, const std::string& text) {
   return kDone;
 }
 
-int no_collision(const std::string& file, const std::string& reason) {
-  print_message(
-      "judder: " + file + ": the start state is no collision: " + reason +
-      "\n  help: start with a gap of zero that shrinks (--set \"y=0\", --set \"y'=-1\"), or run the model:\n"
-      "        events.csv of judder run lists every impact on the way\n");
+/// What can be done about it: nothing at the start of a model that has nothing to collide with.
+int no_collision(const io::LoadedModel& loaded, const std::string& reason) {
+  const std::string file = loaded.file.name + ": ";
+  const model::System& system = *loaded.compiled.system;
+  bool rigid = false, compliant = false;
+  for (const model::Relation& relation : system.relations()) {
+    rigid = rigid || (relation.kind == model::RelationKind::contact && relation.has_normal);
+    compliant = compliant || relation.compliant;
+  }
+  if (!rigid) {
+    print_message(
+        file + "there is nothing to collide: the model has no rigid contact",
+        compliant
+            ? "a contact with stiffness takes its time: judder run shows its force; without it the contact "
+              "is rigid"
+            : "a [[contact]] with a gap is one (docs/model-file.md); judder run shows how the model moves");
+    return kModelInvalid;
+  }
+  constexpr std::size_t kMost = 6;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kMost, system.coordinate_names().size()); ++i)
+    names += (i == 0 ? "" : ", ") + system.coordinate_names()[i];
+  if (system.coordinate_names().size() > kMost) names += ", …";
+  print_message(file + "the start state is no collision: " + reason,
+                "start where a gap is zero and shrinks (--set NAME=VALUE, --set \"NAME'=VALUE\", of " +
+                    names + "), or run the model: its events.csv lists every impact on the way");
   return kModelInvalid;
 }
 
@@ -117,7 +138,7 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
     print_message(problem);
     return kModelInvalid;
   }
-  if (!any) return no_collision(loaded.file.name, "at no value of the sweep; at the first, " + first_reason);
+  if (!any) return no_collision(loaded, "at no value of the sweep; at the first, " + first_reason);
   add(waiting);
   if (to_file) {
     if (const io::FileStatus status = table.finish(); !status.ok()) return write_failed(status);
@@ -180,7 +201,7 @@ int run_impact(const Arguments& arguments) {
   if (arguments.has("--json")) print(io::impacts_json(impacts, loaded.compiled.title));
   if (impacts.outcome == analysis::ImpactsOutcome::no_collision) {
     if (!arguments.has("--json")) print(io::sliding_text(impacts));
-    return no_collision(loaded.file.name, impacts.reason);
+    return no_collision(loaded, impacts.reason);
   }
   if (!arguments.has("--json")) print(io::impacts_text(impacts, loaded.compiled.title));
   if (arguments.has("--output")) {

@@ -71,9 +71,8 @@ void qr_step(ComplexMatrix& a, std::size_t low, std::size_t high, Complex shift)
   for (std::size_t i = low; i <= high; ++i) a(i, i) += shift;
 }
 
-}  // namespace
-
-bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns) {
+template <class Scalar>
+bool eliminate(SquareMatrix<Scalar>& a, std::vector<Scalar>& b, std::size_t columns) {
   const std::size_t n = a.n;
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t pivot = k;
@@ -86,7 +85,7 @@ bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns) {
       for (std::size_t j = 0; j < columns; ++j) std::swap(b[k * columns + j], b[pivot * columns + j]);
     }
     for (std::size_t i = k + 1; i < n; ++i) {
-      const Complex factor = a(i, k) / a(k, k);
+      const Scalar factor = a(i, k) / a(k, k);
       if (factor == 0.0) continue;
       for (std::size_t j = k; j < n; ++j) a(i, j) -= factor * a(k, j);
       for (std::size_t j = 0; j < columns; ++j) b[i * columns + j] -= factor * b[k * columns + j];
@@ -94,13 +93,20 @@ bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns) {
   }
   for (std::size_t k = n; k-- > 0;) {
     for (std::size_t j = 0; j < columns; ++j) {
-      Complex sum = b[k * columns + j];
+      Scalar sum = b[k * columns + j];
       for (std::size_t i = k + 1; i < n; ++i) sum -= a(k, i) * b[i * columns + j];
       b[k * columns + j] = sum / a(k, k);
     }
   }
   return true;
 }
+
+}  // namespace
+
+bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns) {
+  return eliminate(a, b, columns);
+}
+bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns) { return eliminate(a, b, columns); }
 
 std::vector<Complex> eigenvalues(ComplexMatrix a) {
   for (const Complex& x : a.a) {

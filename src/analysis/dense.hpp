@@ -13,15 +13,19 @@ namespace judder::analysis {
 using Complex = std::complex<double>;
 
 /// n×n, row-major.
-struct ComplexMatrix {
+template <class Scalar>
+struct SquareMatrix {
   std::size_t n = 0;
-  std::vector<Complex> a;
-  explicit ComplexMatrix(std::size_t size) : n(size), a(size * size) {}
-  Complex& operator()(std::size_t i, std::size_t j) { return a[i * n + j]; }
+  std::vector<Scalar> a;
+  explicit SquareMatrix(std::size_t size) : n(size), a(size * size) {}
+  Scalar& operator()(std::size_t i, std::size_t j) { return a[i * n + j]; }
 };
+using ComplexMatrix = SquareMatrix<Complex>;
+using RealMatrix = SquareMatrix<double>;
 
 /// b becomes A⁻¹ b for `columns` right-hand sides (n×columns, row-major), by Gaussian elimination with row pivoting; A is used up. False: singular.
 [[nodiscard]] bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns = 1);
+[[nodiscard]] bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns = 1);
 
 /// By falling real part, then by falling imaginary part. Empty: not finite, or no convergence.
 [[nodiscard]] std::vector<Complex> eigenvalues(ComplexMatrix a);

@@ -101,6 +101,23 @@ std::array<double, N> mean(const Dither& dither, double v, const F& f) {
 
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
+/// A small change of the slip velocity, for differences: of its own size and that of the dither, at rest without dither of the speeds of the law.
+double small_change(FrictionCurve& curve, const Dither& dither, double v) {
+  const double size = std::abs(v) + dither.amplitude;
+  return 1e-6 * (size > 0 ? size : model::typical_speed(curve));
+}
+
+/// The slope of `at` by differences; infinite at a jump: what a slope leaves of the difference shrinks with the distance.
+template <class Function>
+double slope_of(const Function& at, double v, double dv) {
+  const double after = at(v + dv), before = at(v - dv), difference = after - before;
+  constexpr double kNotice = 1e-3, kNearer = 1.0 / 1024;
+  if (std::abs(difference) > kNotice * std::max(std::abs(after), std::abs(before)) &&
+      std::abs(at(v + kNearer * dv) - at(v - kNearer * dv)) > 0.5 * std::abs(difference))
+    return std::copysign(std::numeric_limits<double>::infinity(), difference);
+  return difference / (2 * dv);
+}
+
 /// LuGre: everything is linear in Z.
 Averaged averaged_lugre(FrictionCurve& curve, const Dither& dither, double v) {
   struct Names {
@@ -143,7 +160,9 @@ Averaged averaged_lugre(FrictionCurve& curve, const Dither& dither, double v) {
   out.force_v = m[Names::damped_v] - m[Names::slide_v] * out.bristle + m[Names::viscous_v];
   out.force_z = m[Names::elastic] - m[Names::slide];
   out.resistance = m[Names::damped] + m[Names::viscous] + out.force_z * out.bristle;
-  out.slope = out.force_v + (m[Names::relax] > 0 ? out.force_z * out.rate_v / m[Names::relax] : 0);
+  // At rest without dither the bristle goes over from one side to the other.
+  out.slope = m[Names::relax] > 0 ? out.force_v + out.force_z * out.rate_v / m[Names::relax]
+                                  : std::copysign(std::numeric_limits<double>::infinity(), out.force_z);
   return out;
 }
 
@@ -174,7 +193,7 @@ Averaged averaged_bristle(FrictionCurve& curve, const Dither& dither, double v) 
     return 0.5 * (low + high);
   };
   out.bristle = v == 0 ? 0 : equilibrium(v);
-  const double dv = 1e-6 * (std::abs(v) + dither.amplitude + 1e-12), dz = 1e-6 * reach;
+  const double dv = small_change(curve, dither, v), dz = 1e-6 * reach;
   const auto v_plus = slow_bristle(curve, dither, v + dv, out.bristle),
              v_minus = slow_bristle(curve, dither, v - dv, out.bristle);
   const auto z_plus = slow_bristle(curve, dither, v, out.bristle + dz),
@@ -185,7 +204,7 @@ Averaged averaged_bristle(FrictionCurve& curve, const Dither& dither, double v) 
   out.force_z = (z_plus[1] - z_minus[1]) / (2 * dz);
   out.resistance = slow_bristle(curve, dither, v, out.bristle)[1];
   const auto at = [&](double x) { return slow_bristle(curve, dither, x, equilibrium(x))[1]; };
-  out.slope = (at(v + dv) - at(v - dv)) / (2 * dv);
+  out.slope = slope_of(at, v, dv);
   return out;
 }
 
@@ -196,8 +215,9 @@ Averaged averaged_static(FrictionCurve& curve, const Dither& dither, double v) {
   };
   Averaged out;
   out.resistance = at(v);
-  const double dv = 1e-6 * (std::abs(v) + dither.amplitude + 1e-12);
-  out.slope = out.force_v = (at(v + dv) - at(v - dv)) / (2 * dv);
+  const double dv = small_change(curve, dither, v);
+  out.force_v = (at(v + dv) - at(v - dv)) / (2 * dv);
+  out.slope = slope_of(at, v, dv);
   return out;
 }
 
@@ -449,10 +469,14 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
     laws[i] = curve.at(slip[i]);
     quotient[i] = laws[i].stiffness * std::abs(slip[i]) / laws[i].mu;
   }
+  // exp(-2πi n (i + 1/2)/points) is one of 2 points roots of unity.
+  std::vector<Complex> roots(2 * slip.size());
+  for (std::size_t k = 0; k < roots.size(); ++k)
+    roots[k] = std::polar(1.0, -kPi * static_cast<double>(k) / points);
+  const auto root = [&](std::size_t n, std::size_t i) { return roots[n * (2 * i + 1) % roots.size()]; };
   const auto coefficient = [&](const std::vector<double>& f, int n) {
     Complex sum = 0;
-    for (std::size_t i = 0; i < f.size(); ++i)
-      sum += f[i] * std::polar(1.0, -2 * kPi * n * (static_cast<double>(i) + 0.5) / points);
+    for (std::size_t i = 0; i < f.size(); ++i) sum += f[i] * root(static_cast<std::size_t>(n), i);
     return sum / static_cast<double>(points);
   };
   std::vector<Complex> p(static_cast<std::size_t>(2 * order + 1));
@@ -460,30 +484,42 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
   const auto p_at = [&](int k) {
     return k >= 0 ? p[static_cast<std::size_t>(k)] : std::conj(p[static_cast<std::size_t>(-k)]);
   };
-  ComplexMatrix a(static_cast<std::size_t>(2 * order + 1));
-  std::vector<Complex> z(a.n);
-  for (int n = -order; n <= order; ++n) {
-    const auto row = static_cast<std::size_t>(n + order);
-    for (int k = -order; k <= order; ++k) a(row, static_cast<std::size_t>(k + order)) = p_at(n - k);
-    a(row, row) += Complex(0, n * dither.frequency);
-    const Complex u = coefficient(slip, std::abs(n));
-    z[row] = n >= 0 ? u : std::conj(u);
+  // Σ p_{n−k} z_k + i n Ω z_n = u_n with z_{−k} the conjugate of z_k = a_k + i b_k: real parts in the rows n, imaginary ones in the rows H + n; a real
+  // matrix costs a quarter of a complex one of its size. b_0 is zero, and so is its row.
+  const auto count = static_cast<std::size_t>(order + 1);
+  RealMatrix a(2 * count - 1);
+  std::vector<double> z(a.n);
+  for (int n = 0; n <= order; ++n) {
+    const auto real = static_cast<std::size_t>(n), imaginary = static_cast<std::size_t>(order + n);
+    const Complex u = coefficient(slip, n);
+    z[real] = u.real();
+    if (n > 0) z[imaginary] = u.imag();
+    for (int k = 0; k <= order; ++k) {
+      const Complex near = p_at(n - k), far = k == 0 ? Complex(0) : p_at(n + k);
+      const auto of_a = static_cast<std::size_t>(k), of_b = static_cast<std::size_t>(order + k);
+      a(real, of_a) = near.real() + far.real();
+      if (n > 0) a(imaginary, of_a) = near.imag() + far.imag();
+      if (k > 0) a(real, of_b) = far.imag() - near.imag();
+      if (n > 0 && k > 0) a(imaginary, of_b) = near.real() - far.real();
+    }
+    if (n == 0) continue;
+    a(real, imaginary) -= n * dither.frequency;
+    a(imaginary, real) += n * dither.frequency;
   }
   if (!solve(a, z)) return std::nullopt;
   Harmonics out;
-  for (int n = 0; n <= order; ++n) {
-    const Complex value = z[static_cast<std::size_t>(n + order)];
-    out.cosine.push_back(n == 0 ? value.real() : 2 * value.real());
-    out.sine.push_back(n == 0 ? 0 : 2 * value.imag());
+  for (std::size_t n = 0; n < count; ++n) {
+    out.cosine.push_back(n == 0 ? z[n] : 2 * z[n]);
+    out.sine.push_back(n == 0 ? 0 : 2 * z[count - 1 + n]);
   }
-  out.last = std::abs(z.back()) / std::max(std::abs(z[static_cast<std::size_t>(order)]), 1e-300);
+  out.last = std::hypot(z[count - 1], z.back()) / std::max(std::abs(z[0]), 1e-300);
   // The mean resistance, from z and ż = u − p z along the period.
   for (std::size_t i = 0; i < slip.size(); ++i) {
-    const double phase = 2 * kPi * (static_cast<double>(i) + 0.5) / points;
     double bristle = out.cosine[0];
-    for (int n = 1; n <= order; ++n)
-      bristle += out.cosine[static_cast<std::size_t>(n)] * std::cos(n * phase) -
-                 out.sine[static_cast<std::size_t>(n)] * std::sin(n * phase);
+    for (std::size_t n = 1; n < out.cosine.size(); ++n) {
+      const Complex turned = root(n, i);  // cos − i sin
+      bristle += out.cosine[n] * turned.real() + out.sine[n] * turned.imag();
+    }
     out.mean += resistance(curve.type(), laws[i], slip[i], bristle) / points;
   }
   return out;

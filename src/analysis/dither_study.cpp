@@ -124,7 +124,7 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   study.system = std::move(*compiled.system);
   const model::ChosenLaw chosen = model::choose_law(study.system, law);
   if (chosen.relation < 0) {
-    problem = {chosen.problem, chosen.help};
+    problem = {chosen.problem, chosen.help, chosen.none};
     return std::nullopt;
   }
   study.relation = chosen.relation;

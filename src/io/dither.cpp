@@ -190,6 +190,17 @@ DitherReport dither_model(const DitherRequest& request) {
   if (!study) return report;
   report.law = study->law;
   report.dither = study->dither;
+  // A law that nothing shakes has no average. What can be asked of it all the same: whether it slides steadily at a speed or over a map (an axis of which
+  // may be the amplitude), and how it moves.
+  if (study->dither.wave == analysis::Wave::none && !request.speed && request.map.empty() &&
+      !request.simulate) {
+    report.problem = {
+        "there is no dither: nothing fast and periodic moves the slip of '" + report.law + "'",
+        "a slip such as \"x' + W*sin(Om*t)\" has one, and so has a force of a period that is short "
+        "for the model; without it --speed v and --map tell whether sliding is steady",
+        true};
+    return report;
+  }
   model::FrictionCurve curve(study->system, study->relation);
   report.friction = name(curve.type());
   report.dissipation = model::dissipation(curve);
@@ -303,11 +314,15 @@ std::string dither_text(const DitherReport& report) {
   const std::size_t step = std::max<std::size_t>(1, (report.curve.size() - 1) / 20);
   for (std::size_t i = 0; i < report.curve.size(); i += step) {
     const DitherReport::Row& row = report.curve[i];
-    table.add({to_text(row.slip, 4), to_text(row.resistance, 7), to_text(row.slope, 5),
-               to_text(row.undithered, 7), to_text(row.still, 7), to_text(row.held, 7)});
+    // Without dither all of these are one.
+    const auto mean = [&](double value) { return dither.wave == Wave::none ? "" : to_text(value, 7); };
+    table.add({to_text(row.slip, 4), mean(row.resistance), to_text(row.slope, 5), to_text(row.undithered, 7),
+               mean(row.still), mean(row.held)});
   }
+  table.drop_empty_columns();
   out += table.text();
-  out += "slope at rest: " + to_text(report.slope_at_rest, 8) + "\n";
+  out += std::isinf(report.slope_at_rest) ? "at rest the resistance jumps\n"
+                                          : "slope at rest: " + to_text(report.slope_at_rest, 8) + "\n";
   out += report.falling.empty() ? "the resistance never falls in this range\n"
                                 : "the resistance falls for slip from " + range_list(report.falling) + "\n";
   out += report.unstable.empty()

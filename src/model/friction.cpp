@@ -48,6 +48,8 @@ ChosenLaw choose_law(const System& system, const std::string& name) {
   }
   if (laws == 0) {
     out.problem = "the model has no friction law";
+    out.help = "a [[friction]] joint, or a contact with slip and friction, has one";
+    out.none = true;
   } else if (name.empty() && laws > 1) {
     out.problem = "the model has several friction laws";
     out.help = "name one: " + known;

@@ -137,6 +137,7 @@ PlottedLaw plot_law(const LawPlotRequest& request) {
   const model::ChosenLaw chosen = model::choose_law(system, request.law);
   out.problem = chosen.problem;
   out.help = chosen.help;
+  out.no_law = chosen.none;
   if (chosen.relation < 0) return out;
   std::string file = "law-";
   for (const char c : system.relations()[static_cast<std::size_t>(chosen.relation)].name)

@@ -75,6 +75,30 @@ TEST_F(FrictionVerbs, DitherSaysWhatItNeeds) {
   EXPECT_EQ(run("dither nowhere.toml").code, 5);
 }
 
+// A slope of 1e18 is no answer. Steady sliding can be asked for without dither.
+TEST_F(FrictionVerbs, WithoutDitherThereIsNothingToAverage) {
+  for (const std::string model : {"belt/model.toml", "dither-square/model.toml --set W=0"}) {
+    const Outcome outcome = run("dither " + gallery_ + model + " -o d");
+    EXPECT_EQ(outcome.code, 3) << model;
+    EXPECT_TRUE(outcome.out.empty()) << outcome.out;
+    EXPECT_NE(outcome.err.find("there is no dither"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(fs::exists(folder_ / "d"));
+    const Outcome steady = run("dither " + gallery_ + model + " --speed 0.5");
+    EXPECT_EQ(steady.code, 0) << steady.err;
+    EXPECT_NE(steady.out.find("at rest the resistance jumps"), std::string::npos) << steady.out;
+    EXPECT_NE(steady.out.find("(unstable)"), std::string::npos) << steady.out;
+    EXPECT_EQ(steady.out.find("averaged"), std::string::npos) << steady.out;
+    EXPECT_EQ(steady.out.find("e+1"), std::string::npos) << steady.out;
+  }
+  EXPECT_EQ(
+      run("dither " + gallery_ + "dither-square/model.toml --set W=0 --map speed=0.1:0.2:3,W=0:1:3").code, 0);
+  for (const std::string verb : {"dither ", "plot --law "}) {
+    const Outcome none = run(verb + gallery_ + "newton-cradle/model.toml");
+    EXPECT_EQ(none.code, 3) << verb;
+    EXPECT_NE(none.err.find("the model has no friction law\n  help: "), std::string::npos) << none.err;
+  }
+}
+
 TEST_F(FrictionVerbs, ASimulationUnderDitherIsComparedWithTheAverage) {
   const Outcome outcome = run("dither " + gallery_ +
                               "elastoplastic/model.toml --variant dither --simulate --until 10 --json -o e");

@@ -65,7 +65,14 @@ TEST_F(ImpactVerb, SaysWhatANonCollisionIsAndWhatToDo) {
       outcome.err,
       "the start state is no collision: no contact touches and approaches: 'ground' has gap 1 and rate 0"))
       << outcome.err;
-  EXPECT_TRUE(has(outcome.err, "help: start with a gap of zero that shrinks")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "help: start where a gap is zero and shrinks")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "of h), or run the model")) << "coordinates of this model: " << outcome.err;
+  // Where nothing can collide no start helps.
+  const Outcome joint = run(JUDDER_SOURCE_DIR "/gallery/belt/model.toml");
+  EXPECT_EQ(joint.code, 3);
+  EXPECT_TRUE(has(joint.err, "belt/model.toml: there is nothing to collide: the model has no rigid contact"))
+      << joint.err;
+  EXPECT_FALSE(has(joint.err, "--set")) << joint.err;
   // A contact that slides quietly has a class all the same.
   const Outcome sliding = run(painleve_ + " --variant forward");
   EXPECT_EQ(sliding.code, 3);

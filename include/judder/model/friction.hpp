@@ -46,6 +46,7 @@ struct ChosenLaw {
   int relation = -1;    ///< −1: `problem` says why
   std::string problem;  ///< one line
   std::string help;     ///< the names there are
+  bool none = false;    ///< the model has no friction law at all
 };
 [[nodiscard]] ChosenLaw choose_law(const System& system, const std::string& name);
 

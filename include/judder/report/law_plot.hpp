@@ -32,6 +32,7 @@ struct LawPlotRequest {
 struct PlottedLaw {
   io::LoadedModel model;
   std::string problem, help;   ///< not empty: there is no such law
+  bool no_law = false;         ///< nor any other
   std::filesystem::path file;  ///< law-NAME.svg
   io::FileStatus status;
 };

@@ -77,6 +77,12 @@ TEST(Dense, SolvesAndNoticesSingularity) {
       }
     }
   }
+  RealMatrix real(2);
+  real.a = {0, 2, 4, 1};  // a row that must be changed for the other
+  std::vector<double> right{6, 11};
+  ASSERT_TRUE(solve(real, right));
+  EXPECT_DOUBLE_EQ(right[0], 2);
+  EXPECT_DOUBLE_EQ(right[1], 3);
   ComplexMatrix zero(2);
   zero(0, 0) = 1;
   std::vector<Complex> b(2, 1.0);

@@ -105,6 +105,28 @@ TEST(Averages, SlopesAreDerivatives) {
   }
 }
 
+// Dry friction at rest, and at the speed at which one half of a square wave stands still: the resistance jumps, and a quotient of differences is any
+// number, as its step has it.
+TEST(Averages, AJumpHasNoFiniteSlope) {
+  model::FrictionLaw dry;
+  dry.given = true;
+  dry.mu = 0.3;
+  model::FrictionLaw bristle = lugre();
+  for (const model::FrictionLaw& law : {dry, bristle}) {
+    const model::System system = compiled(block(law));
+    model::FrictionCurve curve(system, 0);
+    EXPECT_EQ(averaged(curve, {}, 0).slope, INFINITY) << law.type.text;
+    EXPECT_TRUE(std::isfinite(averaged(curve, {}, 0.2).slope));
+    EXPECT_TRUE(std::isfinite(averaged(curve, wave_of(Wave::sine, 0.5, 1000), 0).slope));
+  }
+  const model::System system = compiled(block(dry));
+  model::FrictionCurve curve(system, 0);
+  EXPECT_EQ(averaged(curve, wave_of(Wave::square, 0.5, 1000), 0.5).slope, INFINITY);
+  EXPECT_EQ(averaged(curve, wave_of(Wave::square, 0.5, 1000), 0.4).slope, 0);
+  EXPECT_NEAR(averaged(curve, wave_of(Wave::sine, 0.5, 1000), 0).slope, 2 * 0.3 / (kPi * 0.5), 1e-6)
+      << "<mu sign(v + W cos)> = 2 mu asin(v/W)/pi";
+}
+
 // Faster dither: the mean at its frequency tends to the average, with the inverse of the frequency.
 TEST(Averages, AreTheLimitOfFastDither) {
   for (const std::string type : {"lugre", "elastoplastic", "penalty"}) {
