@@ -44,7 +44,7 @@ std::vector<Verb> make_verbs() {
        .examples = {"judder run press.toml -o press", "judder run press.toml --variant high --until 1"},
        .run = run_run},
       {.name = "check",
-       .purpose = "reports every problem of a model file at once",
+       .purpose = "reports the problems of a model file, with their places",
        .positionals = {model_file()},
        .options = model_options({engine(),
                                  {.name = "--names",

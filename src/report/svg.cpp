@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
@@ -312,10 +313,10 @@ class PanelDrawing {
     svg_.close("g");
   }
 
-  // One symbol per pixel is enough.
+  // One symbol per pixel and run is enough; as with the curves, the last run is on top.
   template <typename Where>
   void marks_of(std::size_t kind, const Where& where, bool with_ordinate, double radius) {
-    std::set<std::pair<int, int>> taken;
+    std::set<std::tuple<int, int, std::size_t>> taken;
     std::vector<std::pair<Point, const Mark*>> shown;
     for (const Mark& mark : panel_.marks) {
       if (mark.kind != kind || std::isfinite(mark.y) != with_ordinate) continue;
@@ -323,7 +324,8 @@ class PanelDrawing {
       if (!std::isfinite(at.x) || !std::isfinite(at.y) || !inside_x(at.x) ||
           (with_ordinate && !inside_y(at.y)))
         continue;
-      if (taken.emplace(static_cast<int>(at.x), static_cast<int>(at.y)).second) shown.emplace_back(at, &mark);
+      if (taken.emplace(static_cast<int>(at.x), static_cast<int>(at.y), mark.row).second)
+        shown.emplace_back(at, &mark);
     }
     const auto colour = [](const Mark& mark) {
       return mark.colour ? colour_of(*mark.colour) : std::string(kInk);

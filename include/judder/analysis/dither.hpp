@@ -126,7 +126,8 @@ struct DitherStudy {
 };
 struct DitherProblem {
   std::string message, help;
-  bool in_model = false;  ///< the model has no friction law, or no dither; otherwise it was not asked for rightly
+  bool in_model =
+      false;  ///< the model has no friction law, or no dither; otherwise it was not asked for rightly
 };
 
 /// Finds the dither of a law: the part of its slip velocity that repeats with the shortest period of the model, or with the common one of those up to eight

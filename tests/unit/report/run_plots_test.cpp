@@ -185,6 +185,8 @@ TEST(RunPlots, EventsOfSeveralRunsHaveTheColourOfTheirRunAndARowInEachLane) {
     EXPECT_EQ(panel->marks[2].colour, panel->series[1].colour);
     EXPECT_NE(panel->marks[0].colour, panel->marks[2].colour);
   }
+  EXPECT_EQ(XmlReader::read(to_svg(plots.figures[1].figure))->all("path", "mark").size(), 4U)
+      << "runs that do the same hide no mark of one another";
   EXPECT_FALSE(plots.figures[2].figure.panels[0].marks[0].colour) << "colours tell columns apart there";
   // Drawn: in two rows, in two colours, and no thin lines.
   const Element root = *XmlReader::read(to_svg(plots.figures[0].figure));
