@@ -138,7 +138,7 @@ with tempfile.TemporaryDirectory() as place:
         done = home / ("r" + home.name)
         shutil.copytree(folder / "first", done)
         for words in (["plot", done, "-o", "figures"], ["plot", done, folder / "first", "-o", "figures"], ["plot", done, "-o", "figures", "--overlay", text],
-                      ["plot", done], ["run", model["run"], "--resume", done, "--until", "0.3", "-o", "gone-on"], ["run", model["run"], "--resume", done],
+                      ["plot", done], ["run", model["run"], "--resume", done, "--until", "0.2"], ["run", model["run"], "--resume", done, "--until", "0.3", "-o", "gone-on"], ["run", model["run"], "--resume", done],
                       ["run", model["run"], "--resume", done, "--until", "0.3"], ["run", model["run"], "--resume", done, "--json"],
                       ["run", model["check"], "--resume", done, "--set", "mu=0.1"], ["run", model["dither"], "--resume", done], ["plot", text.parent],
                       ["run", model["run"], "--resume", home]):
