@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <thread>
 
@@ -16,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view kFirstWord = "judder ";
+constexpr std::string_view kProcess = "process ";
 
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
@@ -94,16 +97,25 @@ std::string note_in(const disk::Handle& folder) {
   return note_of(std::move(text));
 }
 
+/// False only where the process of the note is known to be gone: then the note is that of a killed run, and whoever holds the lock now has not signed yet.
+bool may_live(const std::string& note) {
+  const std::size_t at = note.find(kProcess);
+  if (at == std::string::npos) return true;
+  const long process = std::strtol(note.c_str() + at + kProcess.size(), nullptr, 10);
+  return process <= 0 || ::kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
+}
+
 /// "another run is writing this folder: process 4711 since 2026-01-01 12:00:00 UTC"
 std::string refusal(const std::string& note) {
   return "another run is writing this folder" +
-         (note.rfind(kFirstWord, 0) == 0 ? ": " + note.substr(kFirstWord.size()) : std::string()) +
+         (note.rfind(kFirstWord, 0) == 0 && may_live(note) ? ": " + note.substr(kFirstWord.size())
+                                                           : std::string()) +
          "; wait for it, or choose another folder with -o";
 }
 
 std::string holder(const disk::Handle& folder) {
   std::string note = note_in(folder);
-  for (int i = 1; i < kLooks && note.empty(); ++i) {
+  for (int i = 1; i < kLooks && (note.empty() || !may_live(note)); ++i) {
     wait_a_moment();
     note = note_in(folder);
   }
@@ -119,7 +131,7 @@ FileStatus FolderLock::take(const disk::Handle& folder, const fs::path& shown) {
     locked = ::flock(place.number(), LOCK_EX | LOCK_NB);
     if (locked == 0 || errno == EINTR) continue;
     if (errno != EWOULDBLOCK) break;  // a file system that locks no folders
-    if (const std::string note = note_in(folder); !note.empty() || i >= kLooks)
+    if (const std::string note = note_in(folder); (!note.empty() && may_live(note)) || i >= kLooks)
       return {shown.string(), refusal(note), 0};
     wait_a_moment();
   }
@@ -199,8 +211,8 @@ FileStatus FolderLock::hold(const disk::Handle& folder, const fs::path& shown) {
 }
 
 std::string FolderLock::note() const {
-  std::string text =
-      std::string(kFirstWord) + "process " + std::to_string(::getpid()) + " since " + time_now() + "\n";
+  std::string text = std::string(kFirstWord) + std::string(kProcess) + std::to_string(::getpid()) +
+                     " since " + time_now() + "\n";
   // The own word comes last: a note that was cut still has those of the drafts that are there.
   text += kDrafts;
   for (std::size_t k = 0; k < std::min(words_.size(), kMostWords - 1); ++k) text += " " + words_[k];

@@ -1,8 +1,11 @@
 #include "judder/io/run_folder.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -19,6 +22,8 @@ namespace judder::io {
 namespace {
 
 namespace fs = std::filesystem;
+
+const std::vector<ColumnName> kBall = {{"t"}, {"y"}, {"y'"}, {"mode(plane)", true}, {"force, total"}};
 
 class RunFolder : public ::testing::Test {
  protected:
@@ -43,11 +48,27 @@ class RunFolder : public ::testing::Test {
     return names;
   }
 
+  // A run was killed over an earlier one: its state.json has its place, the other files still have the ending of drafts. Returns a folder with the whole of it.
+  [[nodiscard]] fs::path killed_between_renames(const std::string& draft) const {
+    const std::string_view open = "open";
+    fs::path next = root_.string() + "-next";
+    for (const auto& [folder, time] : {std::pair(root_, 1.0), std::pair(next, 2.0)}) {
+      RunWriter writer;
+      EXPECT_TRUE(writer.open(folder, kBall).ok());
+      writer.row(std::array{time, 0.0, 0.0, 0.0}, {&open, 1});
+      EXPECT_TRUE(writer.finish(time == 1 ? "one" : "two", "{}").ok());
+    }
+    for (const char* name : {"trajectory.csv", "events.csv", "run.json"})
+      fs::copy_file(next / name, root_ / (name + draft));
+    std::ofstream(root_ / "lock") << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts " +
+                                         draft.substr(1, 16) + "\n";
+    fs::copy_file(next / "state.json", root_ / "state.json", fs::copy_options::overwrite_existing);
+    return next;
+  }
+
   fs::path root_;
   const std::vector<std::string> complete_ = {"events.csv", "run.json", "state.json", "trajectory.csv"};
 };
-
-const std::vector<ColumnName> kBall = {{"t"}, {"y"}, {"y'"}, {"mode(plane)", true}, {"force, total"}};
 
 TEST_F(RunFolder, HasTheHeadersAndCellsOfTheContract) {
   RunWriter writer;
@@ -253,20 +274,8 @@ TEST_F(RunFolder, GoesOnBehindWhatWasCommitted) {
 
 // The states that a kill between the renames of a commit can leave over an earlier run.
 TEST_F(RunFolder, AKillBetweenTwoRenamesIsSeenAndFinished) {
-  const std::string_view open = "open";
-  const fs::path next = root_.string() + "-next";
   const std::string draft = ".0123456789abcdef.tmp";
-  for (const auto& [folder, time] : {std::pair(root_, 1.0), std::pair(next, 2.0)}) {
-    RunWriter writer;
-    ASSERT_TRUE(writer.open(folder, kBall).ok());
-    writer.row(std::array{time, 0.0, 0.0, 0.0}, {&open, 1});
-    ASSERT_TRUE(writer.finish(time == 1 ? "one" : "two", "{}").ok());
-  }
-  for (const char* name : {"trajectory.csv", "events.csv", "run.json"})
-    fs::copy_file(next / name, root_ / (std::string(name) + draft));
-  std::ofstream(root_ / "lock")
-      << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
-  fs::copy_file(next / "state.json", root_ / "state.json", fs::copy_options::overwrite_existing);
+  const fs::path next = killed_between_renames(draft);
   // Without the lock nobody knows that the draft is ours.
   const std::string lock = text(root_ / "lock");
   fs::remove(root_ / "lock");
@@ -297,20 +306,8 @@ TEST_F(RunFolder, AKillBetweenTwoRenamesIsSeenAndFinished) {
 
 // Behind a kill between two renames the draft is the only copy of what was saved.
 TEST_F(RunFolder, ADraftThatStateListsIsNeverLost) {
-  const std::string_view open = "open";
-  const fs::path next = root_.string() + "-next";
   const std::string draft = ".0123456789abcdef.tmp";
-  for (const auto& [folder, time] : {std::pair(root_, 1.0), std::pair(next, 2.0)}) {
-    RunWriter writer;
-    ASSERT_TRUE(writer.open(folder, kBall).ok());
-    writer.row(std::array{time, 0.0, 0.0, 0.0}, {&open, 1});
-    ASSERT_TRUE(writer.finish(time == 1 ? "one" : "two", "{}").ok());
-  }
-  for (const char* name : {"trajectory.csv", "events.csv", "run.json"})
-    fs::copy_file(next / name, root_ / (std::string(name) + draft));
-  std::ofstream(root_ / "lock")
-      << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
-  fs::copy_file(next / "state.json", root_ / "state.json", fs::copy_options::overwrite_existing);
+  const fs::path next = killed_between_renames(draft);
   const auto everything = [&] {
     std::map<std::string, std::string> out;
     for (const std::string& name : listing()) out[name] = text(root_ / name);
@@ -630,6 +627,25 @@ TEST_F(RunFolder, ALockWhoseFileIsRemovedHolds) {
   EXPECT_EQ(stopped.file, (root_ / "lock").string());
   first = RunWriter();
   EXPECT_EQ(text(root_ / "lock"), "mine");
+}
+
+// Between taking the lock of a killed run and signing it there is a moment in which its note names a process that is gone.
+TEST_F(RunFolder, AProcessThatIsGoneIsNotNamedAsTheHolder) {
+  fs::create_directory(root_);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  const int folder = open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(flock(folder, LOCK_EX), 0);
+  for (const pid_t process : {child, getpid()}) {
+    std::ofstream(root_ / "lock") << "judder process " << process << " since 2020-01-01 00:00:00 UTC\n";
+    RunWriter writer;
+    const FileStatus refused = writer.open(root_, kBall);
+    EXPECT_NE(refused.message.find("another run is writing this folder"), std::string::npos);
+    EXPECT_EQ(refused.message.find("process") != std::string::npos, process == getpid()) << refused.text();
+  }
+  close(folder);
 }
 
 // Who keeps a copy by hard links does not want it to grow.
