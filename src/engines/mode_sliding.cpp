@@ -331,9 +331,13 @@ bool ModeMotion::evaluate_sliding() {
         side_rate[(c >> bit) & 1] += weight(static_cast<int>(b), c, static_cast<int>(bit)) * block_rate(c, k);
       sliding_rates_[2 * id] = side_rate[0];
       sliding_rates_[2 * id + 1] = side_rate[1];
-      work_.in[layout_.side() + id] = lower_[k] + alpha_[k];
-      set_->mode.side[id] = system_.switches()[id].two_sided()
-                                ? alpha_[k]
+      const model::SwitchInfo& info = system_.switches()[id];
+      // A share of exactly one half would be read as a surface on which nothing happens.
+      const double share =
+          info.differ_at_zero && alpha_[k] == info.at_zero ? std::nextafter(alpha_[k], 1.0) : alpha_[k];
+      work_.in[layout_.side() + id] = lower_[k] + share;
+      set_->mode.side[id] = info.two_sided()
+                                ? share
                                 : lower_[k] + std::clamp(alpha_[k], 2 * kLevelMargin, 1 - 2 * kLevelMargin);
     }
   }

@@ -195,6 +195,9 @@ struct BatchAlgebra {
   JUDDER_LANES Value side_to_sign(const Value& a) {
     return each(a, [](V s) JUDDER_INLINE { return 2.0 * s - 1.0; });
   }
+  JUDDER_LANES auto own_side(const Value& a, double at_zero) {
+    return each_lane(a, [at_zero](double s) { return expr::own_side(s, at_zero); });
+  }
   JUDDER_LANES Value side(const Value& a, double at_zero) {
     return each(a, [at_zero](V s) JUDDER_INLINE { return Lane::side(s, at_zero); });
   }

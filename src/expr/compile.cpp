@@ -302,7 +302,9 @@ std::uint32_t Compiler::emit_side(const Entry& e) {
   const Switch& s = d_.switches[e.first];
   if (!side_by_value(e.first)) {
     const std::uint32_t side = input(map_.side, e.first);
-    return e.kind == NodeKind::sign ? result(Operation::side_to_sign, side) : side;
+    if (e.kind == NodeKind::sign) return result(Operation::side_to_sign, side);
+    if (!s.differ_at_zero || e.value == kOnSurface) return side;
+    return result(e.value == 0 ? Operation::own_open : Operation::own_closed, side);
   }
   const std::uint32_t surface = value_of_[s.surface.index];
   if (e.kind == NodeKind::sign) return result(Operation::sign, surface);

@@ -33,6 +33,7 @@ struct Plain {
   JUDDER_PLAIN double clip(double a) { return a < 0 ? 0 : a; }
   JUDDER_PLAIN double select(double c, double a, double b) { return select_value(c, a, b); }
   JUDDER_PLAIN double side_to_sign(double s) { return 2 * s - 1; }
+  JUDDER_PLAIN double own_side(double s, double at_zero) { return expr::own_side(s, at_zero); }
   JUDDER_PLAIN double side(double s, double at_zero) { return side_value(s, at_zero); }
   JUDDER_PLAIN double sign(double s) { return sign_value(s); }
   JUDDER_PLAIN double floor(double a) { return std::floor(a); }

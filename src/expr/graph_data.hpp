@@ -230,6 +230,11 @@ struct Graph::Data {
 [[nodiscard]] inline double select_value(double condition, double then, double otherwise) {
   return condition == 1 ? then : condition == 0 ? otherwise : condition * then + (1 - condition) * otherwise;
 }
+/// The side of a switch that is kept on its surface, where its uses differ there.
+inline constexpr double kOnSurface = 0.5;
+[[nodiscard]] inline double own_side(double side, double at_zero) {
+  return side == kOnSurface ? at_zero : side;
+}
 /// 1 above, 0 below, `at_zero` on the surface; NaN stays NaN.
 [[nodiscard]] inline double side_value(double surface, double at_zero) {
   return surface > 0 ? 1.0 : surface < 0 ? 0.0 : surface == 0 ? at_zero : surface;

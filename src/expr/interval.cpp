@@ -194,6 +194,9 @@ struct IntervalAlgebra {
     return hull(a, b);
   }
   static Interval side_to_sign(Interval s) { return {2 * s.low - 1, 2 * s.high - 1}; }
+  static Interval own_side(Interval s, double at_zero) {
+    return s.low == kOnSurface && s.high == kOnSurface ? Interval{at_zero, at_zero} : s;
+  }
   static Interval side(Interval s, double at_zero) {
     return {side_value(s.low, at_zero), side_value(s.high, at_zero)};
   }

@@ -37,6 +37,8 @@ namespace judder::expr {
   _(clip)         /* first, and 0 where it is negative */                               \
   _(select)       /* second where the condition first holds, third where it does not */ \
   _(side_to_sign) /* 2 first − 1 */                                                   \
+  _(own_open)     /* first, and 0 where that says that the surface is not left */       \
+  _(own_closed)   /* the same with 1 */                                                 \
   _(side_open)    /* of the surface first: 1 above, 0 below and on it */                \
   _(side_closed)  /* the same, 1 on it */                                               \
   _(sign)                                                                               \

@@ -286,6 +286,9 @@ struct SeriesAlgebra {
     sign.c[0] -= 1;
     return sign;
   }
+  [[nodiscard]] Series own_side(const Series& s, double at_zero) const {
+    return is_constant(s) && s.c[0] == kOnSurface ? constant(at_zero) : s;
+  }
   [[nodiscard]] Series side(const Series& s, double at_zero) const {
     return constant(side_value(s.c[0], at_zero));
   }

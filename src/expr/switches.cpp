@@ -98,7 +98,13 @@ std::pair<SwitchId, bool> Graph::Data::find_switch(Node surface, SwitchKind kind
   if (found != two_sided.end()) {
     Switch& s = switches[found->second.first];
     const bool opposed = found->second.second == flipped;
-    if (kind == SwitchKind::jump && s.kind != SwitchKind::jump) s.at_zero = opposed ? 1 - at_zero : at_zero;
+    const double own = opposed ? 1 - at_zero : at_zero;
+    if (kind == SwitchKind::jump && s.kind != SwitchKind::jump) {
+      s.at_zero = own;
+    } else if (kind == SwitchKind::jump && own != s.at_zero) {
+      s.at_zero = kOnSurface;
+      s.differ_at_zero = true;
+    }
     s.kind = std::min(s.kind, kind);
     return {found->second.first, opposed};
   }

@@ -86,6 +86,7 @@ void Builder::collect_switches() {
     budget.keep((info.above.size() + info.below.size()) / kLettersPerFormula);
     info.time_only = time_only[id];
     info.at_zero = from.at_zero;
+    info.differ_at_zero = from.differ_at_zero;
     d.switches.push_back(std::move(info));
     d.symbols.surface.push_back(from.surface);
   }
@@ -137,6 +138,7 @@ void Builder::build_watches(const std::vector<Variable>& directions) {
     info.one_sided = from.one_sided;
     info.top = from.top;
     info.at_zero = from.at_zero;
+    info.differ_at_zero = from.differ_at_zero;
     info.place = from.place;
     info.time_only = time_only[id];
     for (const expr::SwitchId inner : graph.switches(s)) info.inner.push_back(number[inner]);

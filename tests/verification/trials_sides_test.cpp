@@ -208,5 +208,80 @@ TEST(Sides, WhosePushVanishesAndReturnsAtOnce) {
   }
 }
 
+// Comparisons of one quantity share its surface. Where the motion stays on that, each has the value that the language gives at equality, whatever stands beside it.
+TEST(Sides, OfOneSurfaceThatIsNotLeftEachUseHasItsOwnValue) {
+  struct Use {
+    const char* rate;
+    double falling;  ///< its value while y' < 0
+    double at_rest;
+  };
+  const std::vector<Use> uses{{"if(y' > 0, 1, 0)", 0, 0},
+                              {"if(y' < 0, 1, 0)", 1, 0},
+                              {"sign(y')", -1, 0},
+                              {"if(y' >= 0, 1, 0)", 0, 1},
+                              {"if(y' <= 0, 1, 0)", 1, 1},
+                              {"step(y')", 0, 1},
+                              {"if(y' > 0 or y' < 0, 1, 0)", 1, 0},
+                              {"if(y' >= 0 and y' <= 0, 1, 0)", 0, 1},
+                              {"if(y' > 0, 1, if(y' < 0, -1, 0))", -1, 0},
+                              {"step(y') - step(-y')", -1, 0}};
+  // Each alone, all together, and all in the other order; a mass that nothing moves, and a ball that lands without rebound at t = 0.3.
+  std::vector<std::vector<Use>> models{uses, {uses.rbegin(), uses.rend()}};
+  for (const Use& use : uses) models.push_back({use});
+  for (const char* engine : {"event", "exact"}) {
+    for (const std::vector<Use>& model : models) {
+      for (const bool falls : {false, true}) {
+        std::string text = "[coordinates]\ny = " + std::string(falls ? "0.45" : "0") + "\n[state]\n";
+        for (std::size_t k = 0; k < model.size(); ++k)
+          text += "z" + std::to_string(k) + " = { start = 0, rate = \"" + model[k].rate + "\" }\n";
+        text += "[energy]\nkinetic = \"y'^2/2\"\n";
+        if (falls) text += "potential = \"10*y\"\n[[contact]]\nname = \"floor\"\ngap = \"y\"\nimpact = 0\n";
+        const Outcome out = outcome_of(text_model(text + "[run]\nuntil = 2\n"), engine);
+        for (std::size_t k = 0; k < model.size(); ++k) {
+          const double right = falls ? 0.3 * model[k].falling + 1.7 * model[k].at_rest : 2 * model[k].at_rest;
+          EXPECT_NEAR(out.y[2 + k], right, 1e-9)
+              << engine << " " << model[k].rate << " of " << model.size() << falls;
+        }
+      }
+    }
+  }
+}
+
+// The same in forces and in laws of friction: 1 s of push before a dead stop, and none behind it.
+TEST(Sides, OfOneSurfaceThatIsNotLeftEachForceHasItsOwn) {
+  for (const char* force : {"if(x' > 0, 1, 0) - if(x' < 0, 1, 0)", "step(x') - step(-x')", "sign(x')"}) {
+    const TestModel model = text_model(
+        "[coordinates]\nx = { start = 0, velocity = 1 }\ny = 0\n[energy]\nkinetic = "
+        "\"x'^2/2 + y'^2/2\"\n[[force]]\nalong = \"y'\"\nvalue = \"" +
+        std::string(force) +
+        "\"\n[[contact]]\nname = \"wall\"\ngap = \"1 - x\"\nimpact = 0\n[run]\nuntil = 3\n");
+    for (const char* engine : {"event", "exact"})
+      EXPECT_NEAR(outcome_of(model, engine).y[3], 1, 1e-9) << force << engine;
+  }
+  const TestModel joints = text_model(R"toml(
+[coordinates]
+x = 0
+y = { start = 0, velocity = 5 }
+z = { start = 0, velocity = 5 }
+[energy]
+kinetic = "x'^2/2 + y'^2/2 + z'^2/2"
+[[friction]]
+name = "a"
+slip = "y'"
+normal = 1
+law = "if(x' > 0, 2, 1.5)"
+[[friction]]
+name = "b"
+slip = "z'"
+normal = 1
+law = "if(x' < 0, 2, 1.5)"
+[run]
+until = 2
+)toml");
+  const Outcome out = outcome_of(joints, "event");
+  EXPECT_NEAR(out.y[4], 2, 1e-9);
+  EXPECT_NEAR(out.y[5], 2, 1e-9);
+}
+
 }  // namespace
 }  // namespace judder

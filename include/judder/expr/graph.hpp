@@ -94,6 +94,8 @@ struct Switch {
   /// Side at surface = 0 as its first use writes it: 1 for step, >=, <=, floor and tables, 0 for > and <, 0.5 for sign, whose value
   /// is 0 there. Seen from the side with surface > 0.
   double at_zero = 1;
+  /// Some use has another value at surface = 0: x > 0 and x < 0 in one model. The side is 0.5 there, and each use takes its own.
+  bool differ_at_zero = false;
   [[nodiscard]] bool two_sided() const { return !whole && levels.empty(); }
 };
 

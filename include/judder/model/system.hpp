@@ -169,8 +169,10 @@ struct SwitchInfo {
   /// Positive where a formula reads the side of this switch, for the sides of the others that stand in the inputs; zero where the switch stands only in
   /// branches of `if` that are not taken. A program without outputs: the side is always read.
   expr::Program live;
-  double at_zero = 1;      ///< side that the language gives at equality; 0.5: sign, whose value is 0 there
-  std::vector<int> inner;  ///< switches whose sides stand in the surface, all of them before this one
+  double at_zero =
+      1;  ///< side that the language gives at equality; 0.5: sign, whose value is 0 there, or uses that differ
+  bool differ_at_zero = false;  ///< the side 0.5 stands for equality, and for no share of a slide
+  std::vector<int> inner;       ///< switches whose sides stand in the surface, all of them before this one
   // What its side acts on directly, and what the rates of its surface see: coordinates (accelerations), states, relations.
   std::vector<int> moves, feeds, relations;
   std::vector<int> sees, sees_states;
