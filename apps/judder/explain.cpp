@@ -9,8 +9,8 @@ int run_explain(const Arguments& arguments) {
   if (!request) return kUsage;
   const io::LoadedModel loaded = io::load_model(*request);
   if (const int code = report(loaded); code != kDone) return code;
-  const std::string text =
-      arguments.has("--json") ? io::explain_json(loaded.compiled) : model::describe(loaded.compiled);
+  const std::string text = arguments.has("--json") ? io::explain_json(loaded.compiled, request->cancel)
+                                                   : model::describe(loaded.compiled, request->cancel);
   if (interrupted()) return was_interrupted();
   print(text);
   return kDone;

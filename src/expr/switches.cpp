@@ -109,6 +109,7 @@ std::pair<SwitchId, bool> Graph::Data::find_switch(Node surface, SwitchKind kind
     return {found->second.first, opposed};
   }
   const auto id = static_cast<SwitchId>(switches.size());
+  if (work != nullptr) work->keep_letters(place.size());
   Switch s;
   s.surface = surface;
   s.kind = kind;
@@ -128,7 +129,10 @@ SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, boo
   const SwitchId id = every_whole ? floors.emplace(x.index, next).first->second
                                   : levelled.emplace(std::pair(x.index, levels), next).first->second;
   if (id == next) {
-    if (work != nullptr) work->keep(1 + levels.size() / 8);
+    if (work != nullptr) {
+      work->keep(1 + levels.size() / 8);
+      work->keep_letters(place.size());
+    }
     Switch s;
     s.surface = x;
     s.kind = kind;

@@ -106,7 +106,7 @@ std::string diagnostics_json(const Diagnostics& diagnostics, std::string_view fi
                     {"problems", problems}});
 }
 
-std::string explain_json(const model::Compiled& compiled) {
+std::string explain_json(const model::Compiled& compiled, const std::atomic<bool>* cancel) {
   const model::System& system = *compiled.system;
   const model::Symbols& symbols = system.symbols();
   expr::Texts text(system.graph());
@@ -135,8 +135,10 @@ std::string explain_json(const model::Compiled& compiled) {
     mass.push_back(std::move(row));
   }
   Json relations = Json::array();
-  for (std::size_t r = 0; r < system.relations().size(); ++r)
+  for (std::size_t r = 0; r < system.relations().size(); ++r) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return {};
     relations.push_back(relation_json(system, text, r));
+  }
   Json switches = Json::array();
   for (std::size_t k = 0; k < system.switches().size(); ++k) {
     const model::SwitchInfo& info = system.switches()[k];
@@ -148,13 +150,13 @@ std::string explain_json(const model::Compiled& compiled) {
   }
   return json_text({{"title", compiled.title},
                     {"parameters", table(compiled.parameters)},
-                    {"coordinates", coordinates},
-                    {"states", states},
-                    {"mass_matrix", mass},
+                    {"coordinates", std::move(coordinates)},
+                    {"states", std::move(states)},
+                    {"mass_matrix", std::move(mass)},
                     {"kinetic", text(symbols.kinetic)},
                     {"potential", text(symbols.potential)},
-                    {"relations", relations},
-                    {"switches", switches}});
+                    {"relations", std::move(relations)},
+                    {"switches", std::move(switches)}});
 }
 
 std::string gallery_json(const std::vector<GalleryModel>& models) {

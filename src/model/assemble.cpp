@@ -474,6 +474,7 @@ void Builder::assemble() {
       append(curve, r.curve);
       out.sliding = program(sliding, expr::Sides::by_value);
       out.curve = program(curve, expr::Sides::by_value);
+      out.curve_constant = constant(curve);
     }
     d.relations.push_back(std::move(out));
 
@@ -545,6 +546,8 @@ void Builder::find_instants() {
   const double from = result.run.from;
   const double until =
       std::isnan(result.run.until) ? std::numeric_limits<double>::infinity() : result.run.until;
+  std::vector<double> at(start_values);
+  at.resize(graph.variable_count(), 0.0);
   for (std::size_t k = 0; k < d.switches.size(); ++k) {
     const SwitchInfo& info = d.switches[k];
     const Node s = d.symbols.surface[k];
@@ -552,13 +555,13 @@ void Builder::find_instants() {
     if (!info.time_only || !graph.switches(s).empty() || !graph.is_constant(slope) || graph.value(slope) == 0)
       continue;
     const auto value = [&](double time) {
-      std::vector<double> at(start_values);
-      at.resize(graph.variable_count(), 0.0);
       at[t] = time;
       return graph.evaluate(s, at);
     };
     const double rate = graph.value(slope), offset = value(0);
     const auto add = [&](double level) {
+      constexpr std::size_t kPerInstant = 100;  // some evaluations, and its place among the others
+      budget.spend(kPerInstant);
       // The formula a t + b rounds; of the doubles around the quotient the one nearest to the level as it is
       // evaluated is meant.
       double best = (level - offset) / rate;

@@ -61,13 +61,22 @@ void Builder::check_structure() {
 
 /// Laws that can create energy. A constant coefficient cannot, and is not looked at.
 void Builder::check_dissipation() {
+  std::optional<FrictionCurve> curve;  // one workspace for all of them
   for (std::size_t k = 0; k < relations.size(); ++k) {
     const Relation& relation = system.data_->relations[k];
     const bool bristle =
         relation.friction == FrictionType::lugre || relation.friction == FrictionType::elastoplastic;
     if (relation.friction == FrictionType::none || (!bristle && relation.law_constant)) continue;
-    FrictionCurve curve(system, static_cast<int>(k));
-    const Dissipation found = model::dissipation(curve);
+    // The curve is read at some thousand speeds.
+    constexpr std::size_t kSpeeds = 2000;
+    constexpr std::size_t kPerOperation = 8;
+    budget.spend(kSpeeds * (2 + relation.curve.length() / kPerOperation));
+    if (curve) {
+      curve->take(static_cast<int>(k));
+    } else {
+      curve.emplace(system, static_cast<int>(k));
+    }
+    const Dissipation found = model::dissipation(*curve);
     if (found.ok()) continue;
     const RelationDraft& draft = relations[k];
     const FrictionLaw& law = draft.contact      ? draft.contact->friction

@@ -89,12 +89,22 @@ Compiled Builder::stopped(const WorkStopped& stop) {
     }
   }
   if (worst.where.empty()) worst = widest();
+  const std::string most = worst.where.empty() ? "" : ", most of them for this";
+  if (stop.reason == WorkStopped::Reason::letters) {
+    result.diagnostics.error(
+        worst.span, worst.where,
+        "the model is too large to compile: its names have more than " + whole(budget.limits().letters) +
+            " letters" + most,
+        "'each' writes the name for every element; choose a shorter one, or allow ten times as much "
+        "with --work 10");
+    return std::move(result);
+  }
   const bool memory = stop.reason == WorkStopped::Reason::nodes;
   const double limit = memory ? budget.limits().nodes : budget.limits().operations;
   result.diagnostics.error(
       worst.span, worst.where,
       std::string("the model is too large to compile: it needs more than ") + whole(limit) +
-          (memory ? " formulas" : " operations") + (worst.where.empty() ? "" : ", most of them for this"),
+          (memory ? " formulas" : " operations") + most,
       "primes, brackets that are multiplied, min, max and if inside one another multiply their parts; "
       "write it shorter, or allow ten times as much with --work 10");
   return std::move(result);

@@ -1,6 +1,7 @@
 #include "judder/model/describe.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "judder/core/number.hpp"
@@ -78,7 +79,7 @@ std::string modes_at_start(const Relation& r, const RelationRows& rows, bool clo
 
 }  // namespace
 
-std::string describe(const Compiled& compiled) {
+std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel) {
   if (!compiled.system) return {};
   const System& system = *compiled.system;
   const Symbols& s = system.symbols();
@@ -131,7 +132,10 @@ std::string describe(const Compiled& compiled) {
     out.table(rows);
   }
 
+  std::optional<FrictionCurve> curve;  // one workspace for all of them
+  std::size_t known_friction = 0;      // in the order of the relations
   for (std::size_t k = 0; k < system.relations().size(); ++k) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return out.text;
     const Relation& r = system.relations()[k];
     std::string title = r.place;
     title[0] = static_cast<char>(title[0] - 'a' + 'A');
@@ -176,14 +180,20 @@ std::string describe(const Compiled& compiled) {
             {"w_T" + number + "·M⁻¹w_T" + number, to_text(compliance(system, work, values.tangent[j].w), 6)});
     }
     if (r.tangents > 0) rows.push_back({"friction", law_words(system, text, k)});
-    for (const auto& known : s.known_friction) {
-      if (known.relation != static_cast<int>(k)) continue;
+    for (; known_friction < s.known_friction.size() &&
+           s.known_friction[known_friction].relation == static_cast<int>(k);
+         ++known_friction) {
+      const auto& known = s.known_friction[known_friction];
       if (r.tangents == 0) rows.push_back({"slip", text(known.slip)});
       rows.push_back({"in h", "tangent " + text(known.tangent)});
     }
     if (r.friction != FrictionType::none) {
-      FrictionCurve curve(system, static_cast<int>(k));
-      rows.push_back({"energy", in_words(dissipation(curve), r.friction)});
+      if (curve) {
+        curve->take(static_cast<int>(k));
+      } else {
+        curve.emplace(system, static_cast<int>(k));
+      }
+      rows.push_back({"energy", in_words(dissipation(*curve), r.friction)});
     }
     if (r.kind == RelationKind::contact && r.has_normal) {
       double e = 0, tangential = 0;

@@ -62,29 +62,45 @@ ChosenLaw choose_law(const System& system, const std::string& name) {
 }
 
 FrictionCurve::FrictionCurve(const System& system, int relation)
-    : type_(system.relations()[static_cast<std::size_t>(relation)].friction),
-      load_known_(system.relations()[static_cast<std::size_t>(relation)].load_known),
-      relation_(&system.relations()[static_cast<std::size_t>(relation)]),
-      layout_(&system.layout()),
-      work_(std::make_unique<Workspace>(system)) {
+    : system_(&system), layout_(&system.layout()), work_(std::make_unique<Workspace>(system)) {
+  take(relation);
+}
+
+void FrictionCurve::take(int relation) {
   const auto n = static_cast<std::size_t>(layout_->coordinates);
   const auto v = static_cast<std::size_t>(layout_->v());
-  velocity_.assign(work_->in.begin() + static_cast<std::ptrdiff_t>(v),
-                   work_->in.begin() + static_cast<std::ptrdiff_t>(v + n));
+  const auto approach = static_cast<std::size_t>(layout_->approach_speed());
+  for (std::size_t k = 0; k < moved_.size(); ++k) work_->in[v + moved_[k]] = velocity_[k];
+  work_->in[approach] = system_->start()[approach];
+  relation_ = &system_->relations()[static_cast<std::size_t>(relation)];
+  type_ = relation_->friction;
+  load_known_ = relation_->load_known;
   row_.resize(static_cast<std::size_t>(relation_->sliding.outputs()));
   out_.resize(static_cast<std::size_t>(relation_->curve.outputs()));
   relation_->sliding.evaluate(work_->in.data(), row_.data(), work_->registers.data());
   slip_ = row_[0];
-  for (std::size_t i = 0; i < n; ++i) square_ += row_[2 + i] * row_[2 + i];
+  square_ = 0;
+  moved_.clear();
+  velocity_.clear();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (row_[2 + i] == 0) continue;
+    square_ += row_[2 + i] * row_[2 + i];
+    moved_.push_back(i);
+    velocity_.push_back(work_->in[v + i]);
+  }
 }
+
+bool FrictionCurve::constant() const { return relation_->curve_constant; }
 
 FrictionCurve::~FrictionCurve() = default;
 FrictionCurve::FrictionCurve(FrictionCurve&&) noexcept = default;
 
 LawNumbers FrictionCurve::at(double slip) {
   const auto v = static_cast<std::size_t>(layout_->v());
-  for (std::size_t i = 0; i < velocity_.size(); ++i)
-    work_->in[v + i] = square_ > 0 ? velocity_[i] + row_[2 + i] * (slip - slip_) / square_ : velocity_[i];
+  for (std::size_t k = 0; k < moved_.size(); ++k) {
+    work_->in[v + moved_[k]] =
+        square_ > 0 ? velocity_[k] + row_[2 + moved_[k]] * (slip - slip_) / square_ : velocity_[k];
+  }
   work_->in[static_cast<std::size_t>(layout_->approach_speed())] = std::abs(slip);
   relation_->curve.evaluate(work_->in.data(), out_.data(), work_->registers.data());
   LawNumbers law;
@@ -158,15 +174,22 @@ bool Dissipation::ok() const { return std::isinf(reachable_below) && std::isnan(
 Dissipation dissipation(FrictionCurve& curve) {
   Dissipation out;
   const bool bristle = curve.type() == FrictionType::lugre || curve.type() == FrictionType::elastoplastic;
+  const auto negative = [](const LawNumbers& law, double speed) {
+    // A normal force that is negative somewhere is not the law's fault, and ends a run by itself.
+    const double load = law.load > 0 ? law.load : 1;
+    return load * law.mu + law.viscous * speed < 0;
+  };
+  // What grows in proportion to the speed is least at the ends.
+  if (!bristle && curve.constant()) {
+    const LawNumbers law = curve.at(1);
+    if (!negative(law, grid_speed(0)) && !negative(law, grid_speed(kGrid - 1))) return out;
+  }
   for (const double sign : {1.0, -1.0}) {
     double largest = 0;  // μ at any speed
     for (int i = 0; i < kGrid; ++i) {
       const LawNumbers law = curve.at(sign * grid_speed(i));
       if (law.mu > largest) largest = law.mu;
-      // A normal force that is negative somewhere is not the law's fault, and ends a run by itself.
-      const double load = law.load > 0 ? law.load : 1;
-      if (std::isnan(out.negative_at) && load * law.mu + law.viscous * grid_speed(i) < 0)
-        out.negative_at = sign * grid_speed(i);
+      if (std::isnan(out.negative_at) && negative(law, grid_speed(i))) out.negative_at = sign * grid_speed(i);
     }
     if (!bristle) continue;
     const auto ratio = [&](double speed) {

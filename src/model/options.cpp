@@ -178,8 +178,14 @@ void Builder::read_output() {
   }
   for (const StateDraft& s : states) known.push_back(s.name);
   for (const Named& column : spec.output.columns) known.push_back(column.name.text);
+  // A family in a plot is all of its members, in every plot that names it.
+  constexpr std::size_t kLettersBeside = 32;
   for (const auto& plot : spec.output.plots) {
     std::vector<std::string> columns;
+    if (!plot.empty()) {
+      costs.try_emplace(&plot, Cost{plot.front().span, "output, plots", 0});
+      reading = &plot;
+    }
     if (plot.size() < 2) {
       if (!plot.empty())
         error(plot.front(), "output, plots", "a plot needs an abscissa and at least one other column");
@@ -195,6 +201,7 @@ void Builder::read_output() {
         const bool coordinate = entity->second.kind == EntityKind::coordinate;
         for (const auto& [at, member] : families[static_cast<std::size_t>(entity->second.index)].members) {
           const auto k = static_cast<std::size_t>(member);
+          budget.keep_letters((coordinate ? coordinates[k].name : states[k].name).size() + kLettersBeside);
           columns.push_back((coordinate ? coordinates[k].name : states[k].name) + (primed ? "'" : ""));
         }
         continue;
@@ -207,6 +214,7 @@ void Builder::read_output() {
     }
     run.plots.push_back(std::move(columns));
   }
+  reading = nullptr;
 }
 
 }  // namespace judder::model

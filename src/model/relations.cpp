@@ -80,6 +80,7 @@ void Builder::read_relations() {
     std::vector<Instance> split;
     for (const Instance& instance : all) {
       for (std::size_t k = 0; k < parts; ++k) {
+        if (k > 0) budget.keep_letters(instance.name.size());
         split.push_back(instance);
         if (parts == 1) continue;
         Instance& part = split.back();

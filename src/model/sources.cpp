@@ -236,8 +236,18 @@ std::vector<Instance> Builder::instances(const std::string& name, const Text& ea
     error(each, where + ", each", "more than " + std::to_string(kMostIndices) + " indices");
     return out;
   }
+  // Names are copied for each tuple and for each member: what they take is told by where they are made.
+  std::size_t letters = name.size();
+  for (const expr::Range& range : ranges) letters += range.index.size();
+  const void* const outer = reading;
+  if (!each.empty()) {
+    costs.try_emplace(&each, Cost{each.span, where + ", each", 0});
+    reading = &each;
+  }
   double tuples = 0;
   const auto look = [&] {
+    constexpr std::size_t kLettersPerOperation = 16;
+    budget.spend(letters / kLettersPerOperation);
     if (++tuples <= budget.limits().tuples) return true;
     error(each, where + ", each",
           "more than " + std::to_string(static_cast<long>(budget.limits().tuples)) +
@@ -284,6 +294,7 @@ std::vector<Instance> Builder::instances(const std::string& name, const Text& ea
       }
       if (graph.value(*condition) == 0) return;
     }
+    budget.keep_letters(letters);
     Instance instance{name, indices, {}};
     for (const Index& index : indices) {
       instance.name += (instance.values.empty() ? "[" : ",") + std::to_string(index.value);
@@ -297,6 +308,7 @@ std::vector<Instance> Builder::instances(const std::string& name, const Text& ea
     }
   };
   visit(visit, 0);
+  reading = outer;
   if (!good) out.clear();
   return out;
 }

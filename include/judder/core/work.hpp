@@ -13,16 +13,17 @@ namespace judder {
 struct WorkLimits {
   double operations = 5e7;  ///< steps of compilation; about a second
   double nodes = 1e6;       ///< formulas kept in memory, counted with their operands; about 300 MB
+  double letters = 1e7;     ///< of names that `each` makes, and of what is written beside them; about 200 MB
   double tuples = 200000;   ///< index tuples that one `each` may look at
   int errors = 100;         ///< messages before the rest of the model is left unread
   /// All of them larger by a factor.
   [[nodiscard]] WorkLimits times(double factor) const {
-    return {operations * factor, nodes * factor, tuples * factor, errors};
+    return {operations * factor, nodes * factor, letters * factor, tuples * factor, errors};
   }
 };
 
 struct WorkStopped {
-  enum class Reason { operations, nodes, errors, cancelled } reason = Reason::operations;
+  enum class Reason { operations, nodes, letters, errors, cancelled } reason = Reason::operations;
 };
 
 class Work {
@@ -41,13 +42,20 @@ class Work {
     kept_ += static_cast<double>(count);
     if (kept_ > limits_.nodes) throw WorkStopped{WorkStopped::Reason::nodes};
   }
+  /// Memory for texts of `count` letters. They are copied several times on their way, and so cost operations too.
+  void keep_letters(std::size_t count) {
+    constexpr std::size_t kPerOperation = 16;
+    letters_ += static_cast<double>(count);
+    if (letters_ > limits_.letters) throw WorkStopped{WorkStopped::Reason::letters};
+    spend(count / kPerOperation);
+  }
   [[nodiscard]] double spent() const { return spent_; }
   [[nodiscard]] const WorkLimits& limits() const { return limits_; }
 
  private:
   WorkLimits limits_;
   const std::atomic<bool>* cancel_ = nullptr;
-  double spent_ = 0, kept_ = 0;
+  double spent_ = 0, kept_ = 0, letters_ = 0;
 };
 
 }  // namespace judder

@@ -1,6 +1,7 @@
 // Results as JSON text, for `--json` and for the run folder. Numbers that are not finite are null.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,8 @@ namespace judder::io {
 
 /// The derived equations as texts in the language of the model file: mass matrix, forces, rates, gaps, rows, laws, switches.
 /// `compiled` must hold a system.
-[[nodiscard]] std::string explain_json(const model::Compiled& compiled);
+[[nodiscard]] std::string explain_json(const model::Compiled& compiled,
+                                       const std::atomic<bool>* cancel = nullptr);
 
 [[nodiscard]] std::string gallery_json(const std::vector<GalleryModel>& models);
 /// { name, folder, model }: what was copied where.

@@ -5,13 +5,14 @@
 // energy audit. Parameters appear as their numbers.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "judder/model/compile.hpp"
 
 namespace judder::model {
 
-/// Plain text, aligned. Without a system (the model has errors) an empty string.
-[[nodiscard]] std::string describe(const Compiled& compiled);
+/// Plain text, aligned. Without a system (the model has errors) an empty string. `cancel`: set from outside to end within a moment, with a part of it.
+[[nodiscard]] std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace judder::model

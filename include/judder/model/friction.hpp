@@ -58,6 +58,9 @@ class FrictionCurve {
   ~FrictionCurve();
   FrictionCurve(FrictionCurve&&) noexcept;
 
+  /// From here on the law of another relation: who looks at many laws needs one workspace for all of them.
+  void take(int relation);
+
   [[nodiscard]] FrictionType type() const { return type_; }
   [[nodiscard]] bool load_known() const { return load_known_; }
   /// True for lugre, elastoplastic and penalty: the force depends on the past.
@@ -65,16 +68,20 @@ class FrictionCurve {
     return type_ == FrictionType::lugre || type_ == FrictionType::elastoplastic ||
            type_ == FrictionType::penalty;
   }
+  /// Its numbers are the same at every slip velocity.
+  [[nodiscard]] bool constant() const;
   [[nodiscard]] LawNumbers at(double slip);
 
  private:
-  FrictionType type_;
-  bool load_known_;
-  const Relation* relation_;
+  FrictionType type_ = FrictionType::none;
+  bool load_known_ = false;
+  const System* system_;
+  const Relation* relation_ = nullptr;
   const Layout* layout_;
   std::unique_ptr<Workspace> work_;
-  std::vector<double> velocity_, row_, out_;
-  double slip_ = 0, square_ = 0;  ///< at the start; |W_T|²
+  std::vector<std::size_t> moved_;            ///< coordinates whose velocities the slip sees
+  std::vector<double> velocity_, row_, out_;  ///< the first: of these coordinates, at the start
+  double slip_ = 0, square_ = 0;              ///< at the start; |W_T|²
 };
 
 /// α(z, γ) of the elastoplastic law in [0, 1]; 1 for every other law.

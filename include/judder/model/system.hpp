@@ -88,7 +88,8 @@ struct Relation {
   bool smooth_friction = false;  ///< λ_T = −κ L
   bool rows_constant = false;  ///< w_N, push, W_T, drag constant and ζ_N, ζ_T, ∂g/∂t, b zero or constant
   bool law_constant = false;   ///< μ, μ_s, base, factors constant
-  bool own_push = false;       ///< force directions differ from w_N, W_T
+  bool curve_constant = false;  ///< all numbers of the friction law constant
+  bool own_push = false;        ///< force directions differ from w_N, W_T
   bool driven = false;       ///< ∂g/∂t or b is not zero by its form: the other side of the contact moves
   std::vector<int> touches;  ///< coordinates that its rows or force directions have entries for
   /// Relations k whose |λ_N,k| enter L: the own normal row, or what `normal` of a joint names; empty: L = base.

@@ -538,6 +538,72 @@ TEST(Work, TheTextThatCostsMostIsNamed) {
   EXPECT_NE(message.find("--work 10"), std::string::npos) << message;
 }
 
+// A name of twenty thousand letters, and as many elements: every element has its copies.
+TEST(Work, NamesThatEachMakesAreCounted) {
+  constexpr std::size_t kLength = 20000;
+  const auto refused = [](const Spec& spec, const std::string& place) {
+    const Compiled compiled = compile(spec);
+    EXPECT_FALSE(compiled.system.has_value()) << place;
+    const std::string message = everything(compiled);
+    EXPECT_NE(message.find("10000000 letters"), std::string::npos) << place << ": " << message.substr(0, 300);
+    EXPECT_NE(message.find(place), std::string::npos) << message.substr(0, 300);
+  };
+  Spec watches = one_mass();
+  Watch watch;
+  watch.name = std::string(kLength, 'w');
+  watch.each = "i = 1 to 20000";
+  watch.zero = "x - i";
+  watches.watches.push_back(watch);
+  refused(watches, "each");
+
+  Spec indices = one_mass();  // the index is copied as the name is
+  watch.name = "w";
+  watch.each = std::string(kLength, 'k') + " = 1 to 20000";
+  watch.zero = "x";
+  indices.watches.push_back(watch);
+  refused(indices, "each");
+
+  Spec switches = one_mass();  // every switch says where it stands
+  Contact contact;
+  contact.name = std::string(kLength, 'c');
+  contact.gap = "x + sum(i = 1 to 4000, abs(x - i))";
+  switches.contacts.push_back(contact);
+  refused(switches, "gap");
+
+  Spec plots = one_mass();  // a family in a plot is all of its members
+  Coordinate family;
+  family.name = "y";
+  family.each = "i = 1 to 300";
+  family.massless = true;
+  plots.coordinates.push_back(family);
+  for (int i = 0; i < 3000; ++i) plots.output.plots.push_back({"t", "y"});
+  refused(plots, "plots");
+
+  Spec short_names = one_mass();
+  watch.each = "i = 1 to 20000";
+  watch.zero = "x - i";
+  short_names.watches.push_back(watch);
+  EXPECT_TRUE(compile(short_names).system.has_value()) << everything(compile(short_names)).substr(0, 300);
+}
+
+// Friction laws that change with the speed are read at many speeds, and that counts.
+TEST(Work, LawsThatAreLookedAtCount) {
+  const auto work = [](const char* coefficient, int count) {
+    Spec spec = one_mass();
+    Joint joint;
+    joint.name = "j";
+    joint.each = "i = 1 to " + std::to_string(count);
+    joint.slip = {"x'"};
+    joint.normal = "1";
+    joint.law.mu = coefficient;
+    spec.joints.push_back(joint);
+    return compile(spec).work;
+  };
+  const double constant = work("0.3", 200), falling = work("0.3 + 0.1*exp(-speed)", 200);
+  EXPECT_GT(falling, constant + 200 * 4000);
+  EXPECT_LT(constant, 200 * 4000);
+}
+
 TEST(Work, AfterManyErrorsTheRestIsLeftUnread) {
   Spec spec = one_mass();
   for (int i = 0; i < 5000; ++i) {
