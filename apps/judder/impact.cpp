@@ -193,7 +193,8 @@ int run_impact(const Arguments& arguments) {
   if (const int code = report(loaded); code != kDone) return code;
   if (!parameters.empty()) return run_sweep(arguments, *request, loaded, parameters);
 
-  const analysis::Impacts impacts = analysis::impacts(*loaded.compiled.system);
+  const analysis::Impacts impacts = analysis::impacts(*loaded.compiled.system, &interrupted());
+  if (interrupted()) return was_interrupted();
   if (impacts.outcome == analysis::ImpactsOutcome::failed) {
     print_message(loaded.file.name + ": " + impacts.status.message);
     return kEndedEarly;

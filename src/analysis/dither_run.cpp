@@ -200,7 +200,7 @@ FilteredRun filtered_run(const model::Spec& spec, const model::CompileOptions& o
     out.status = {Reason::unsupported, 0, {}, "the run has no end time"};
     return out;
   }
-  engine.cancel = options.cancel;
+  engine.cancel = engine.abandon = options.cancel;
   if (study.dither.wave != Wave::none) {
     constexpr double kMostRows = 1e7;
     const double rows =

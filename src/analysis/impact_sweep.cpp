@@ -41,7 +41,7 @@ class Sweeper {
       }
       return point;
     }
-    point.impacts = impacts(*compiled.system);
+    point.impacts = impacts(*compiled.system, options.cancel);
     return point;
   }
 

@@ -21,8 +21,8 @@ double kinetic_energy(const model::System& system, model::Workspace& work) {
 /// Everything that is the same for all laws: who takes part, and the velocities before.
 class Collector {
  public:
-  Collector(const model::System& system, Impacts& out)
-      : system_(system), work_(system), collision_(system, work_), out_(out) {
+  Collector(const model::System& system, Impacts& out, Patience& patience)
+      : system_(system), work_(system), collision_(system, work_), out_(out), patience_(patience) {
     work_.in = system.start();
     const model::Layout& layout = system.layout();
     mode_.side.assign(work_.in.begin() + layout.side(), work_.in.begin() + layout.side() + layout.switches);
@@ -41,6 +41,7 @@ class Collector {
       return;
     }
     const bool closing = engines::observe(system_, work_, mode_, touching_);
+    if (too_many()) return;
     out_.energy_before = kinetic_energy(system_, work_);
     classify();
     if (closing) {
@@ -52,6 +53,25 @@ class Collector {
   }
 
  private:
+  // Whether more rows are closed than their numbers have room for.
+  bool too_many() {
+    constexpr int kMostRows = 2500;
+    int rows = 0, first = -1;
+    for (int r = 0; r < system_.layout().relations; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      if (!relation.has_normal || (mode_.normal[r] == engines::NormalStatus::open && touching_[r] == 0))
+        continue;
+      if (first < 0) first = r;
+      rows += 1 + relation.tangents;
+    }
+    if (rows <= kMostRows) return false;
+    out_.outcome = ImpactsOutcome::failed;
+    out_.status = {Reason::unsupported, out_.time, system_.relations()[first].place,
+                   std::to_string(rows) + " contacts, constraints and slips are closed here; at most " +
+                       std::to_string(kMostRows) + " can be"};
+    return true;
+  }
+
   // Slipping closed contacts, with every combination of the other closed contacts open or closed.
   void classify() {
     const auto& relations = system_.relations();
@@ -66,6 +86,10 @@ class Collector {
       int combinations = 1;
       for (std::size_t i = 0; i < others.size() && combinations < kMostCombinations; ++i) combinations *= 2;
       for (int c = 0; c < combinations; ++c) {
+        patience_.look();
+        // Among very many contacts each is seen with the others as they are.
+        constexpr std::size_t kMostNumbers = 1000000;
+        if (c > 0 && out_.sliding.size() * others.size() > kMostNumbers) break;
         engines::Mode mode = mode_;
         SlidingClass sliding;
         for (std::size_t i = 0; i < others.size() && (1 << i) < combinations; ++i) {
@@ -163,6 +187,7 @@ class Collector {
     std::vector<contact::ImpactLaw> laws(problem.law, problem.law + problem.normals);
     problem.law = laws.data();
     contact::ImpactWorkspace workspace(problem.normals, problem.tangents);
+    workspace.use(&patience_);
     const auto single = contact::single_contact(problem, workspace);
     if (single && alone) {
       out_.path = single->path;
@@ -313,15 +338,25 @@ class Collector {
   model::Workspace work_;
   engines::Collision collision_;
   Impacts& out_;
+  Patience& patience_;
   engines::Mode mode_;
   std::vector<std::uint8_t> touching_;
 };
 
 }  // namespace
 
-Impacts impacts(const model::System& system) {
+Impacts impacts(const model::System& system, const std::atomic<bool>* cancel) {
   Impacts out;
-  Collector(system, out).run();
+  Patience patience;
+  patience.start(cancel);
+  try {
+    Collector(system, out, patience).run();
+  } catch (const Abandoned&) {
+    out = {};
+    out.outcome = ImpactsOutcome::failed;
+    out.status.reason = Reason::interrupted;
+    out.status.message = "interrupted";
+  }
   return out;
 }
 

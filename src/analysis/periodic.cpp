@@ -851,7 +851,8 @@ engines::EngineResult run_until_periodic(const model::System& system, std::strin
   } while (again);
   found = monitor.found();
   if (!found) monitor.end_intervals();
-  if (found && (total.status.reason == Reason::interrupted || total.status.reason == Reason::done)) {
+  if (found && total.whole &&
+      (total.status.reason == Reason::interrupted || total.status.reason == Reason::done)) {
     total.status = {Reason::periodic,
                     total.status.time,
                     {},

@@ -207,7 +207,7 @@ class Verifier {
 
     engines::EngineOptions engine = engines::options_of(compiled.run);
     engine.event_rows = true;
-    engine.cancel = options_.cancel;
+    engine.cancel = engine.abandon = options_.cancel;
     std::set<double> instants;
     std::vector<Instants> needed;
     std::vector<std::string> problems;

@@ -127,6 +127,7 @@ class BoundedSolver {
     }
     // L D Lᵀ; chains have few entries and no row looks before its first one.
     for (int r = 0; r < count; ++r) {
+      m_.look();
       double* row = s + r * count;
       int first = 0;
       while (first < r && row[first] == 0) ++first;
@@ -228,6 +229,7 @@ class BoundedSolver {
     for (int i = 0; i < n_; ++i) x[i] = std::clamp(x[i], m_.lower[i], m_.upper[i]);
     const int most = 200 * o_.max_iterations;
     for (int sweep = 0; sweep < most; ++sweep) {
+      m_.look();
       double moved = 0;
       for (int i = 0; i < n_; ++i) {
         const double diagonal = p_.A[i * n_ + i];

@@ -64,7 +64,14 @@ DecisionWorkspace::DecisionWorkspace(DecisionWorkspace&&) noexcept = default;
 DecisionWorkspace& DecisionWorkspace::operator=(DecisionWorkspace&&) noexcept = default;
 void DecisionWorkspace::resize(int normals, int tangents) {
   expect(normals, tangents);
-  static_cast<void>(memory());
+  memory().provide_all();
+}
+
+void DecisionWorkspace::use(Patience* patience) {
+  patience_ = patience;
+  if (memory_ == nullptr) return;
+  memory_->patience = patience;
+  memory_->lcp.use(patience);
 }
 
 void DecisionWorkspace::expect(int normals, int tangents) {
@@ -73,8 +80,12 @@ void DecisionWorkspace::expect(int normals, int tangents) {
 }
 
 DecisionWorkspace::Memory& DecisionWorkspace::memory() {
-  if (memory_ == nullptr) memory_ = std::make_unique<Memory>();
+  if (memory_ == nullptr) {
+    memory_ = std::make_unique<Memory>();
+    use(patience_);
+  }
   memory_->resize(normals_, tangents_);
+  if (normals_ + tangents_ <= kProvided) memory_->provide_all();
   return *memory_;
 }
 
@@ -98,7 +109,7 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   tangents = std::max(tangents, tangent_rows);
   const int rows = normals + tangents;
   const auto n = static_cast<std::size_t>(rows);
-  const std::size_t unknowns = n + static_cast<std::size_t>(tangents);
+  all_provided = false;
   max_candidates = std::min(mode_bound(normals, tangents), kMaxModes);
   for (auto* v : {&weight,
                   &force_scale,
@@ -128,18 +139,12 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   for (auto* v : {&active, &row, &column, &sliding, &choices, &digit, &released, &unknown_of_row})
     v->resize(n);
   for (auto* v : {&mode, &answer, &alternative}) v->resize(n);
-  for (auto* v : {&matrix, &null_space, &newton_matrix}) v->resize(n * n);
-  reaction_of_unknowns.resize(n * (unknowns + 1));
-  inequality.resize((2 * n + 1) * n);
+  for (auto* v : {&matrix, &newton_matrix}) v->resize(n * n);
   inequality_right.resize(2 * n + 1);
   inequality_weight.resize(2 * n + 1);
   inequality_row.resize(2 * n + 1);
-  simplex.resize((n + 2) * (3 * n + 3));
   simplex_basis.resize(n + 1);
-  gram.resize(n * (3 * n + 1));
-  lcp_matrix.resize(4 * n * n);
   lcp_vector.resize(2 * n);
-  lcp.resize(2 * rows);
   state.resize(n);
   choice.resize(3 * n);
   free_row.resize(2 * n);
@@ -147,6 +152,19 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   failing.resize(n);
   candidates.resize(static_cast<std::size_t>(max_candidates) * n);
   factor.resize(rows);
+}
+
+void DecisionWorkspace::Memory::provide_all() {
+  if (all_provided) return;
+  all_provided = true;
+  const auto n = static_cast<std::size_t>(normals + tangents);
+  provide(null_space, n * n);
+  provide(reaction_of_unknowns, n * (n + static_cast<std::size_t>(tangents) + 1));
+  provide(inequality, (2 * n + 1) * n);
+  provide(simplex, (n + 2) * (3 * n + 3));
+  provide(gram, n * (3 * n + 1));
+  provide(lcp_matrix, 4 * n * n);
+  lcp.resize(2 * (normals + tangents));
 }
 
 bool has_friction(const DecisionProblem& problem, const Rules& rules, int k) {

@@ -190,6 +190,9 @@ class IterativeSolver {
     }
     // λ = P z + r, r in the last column.
     const int width = size + 1;
+    provide(m_.reaction_of_unknowns, static_cast<std::size_t>(n_) * static_cast<std::size_t>(width));
+    provide(m_.lcp_matrix, static_cast<std::size_t>(size) * static_cast<std::size_t>(size));
+    m_.lcp.resize(size);
     double* P = m_.reaction_of_unknowns.data();
     std::fill_n(P, n_ * width, 0.0);
     for (int i = 0; i < n_; ++i) {
@@ -212,6 +215,7 @@ class IterativeSolver {
       const int z = m_.unknown_of_row[i];
       if (z < 0) continue;
       double* row = M + z * size;
+      m_.look();
       for (int k = 0; k < n_; ++k) {
         const double entry = p_.A[i * n_ + k];
         if (entry == 0) continue;
@@ -378,6 +382,7 @@ class IterativeSolver {
   bool solve_dense(double* right) {
     double* s = m_.newton_matrix.data();
     for (int k = 0; k < n_; ++k) {
+      m_.look();
       int best = k;
       for (int r = k + 1; r < n_; ++r) {
         if (std::abs(s[r * n_ + k]) > std::abs(s[best * n_ + k])) best = r;

@@ -173,6 +173,7 @@ class LcpSolver {
     std::vector<int>& order = ws_.order_;
     std::fill(order.begin(), order.end(), 0);  // 1 marks a used row, 2 a used column, 3 both
     for (int step = 0; step < free_count; ++step) {
+      if (ws_.patience_ != nullptr) ws_.patience_->look();
       int pivot_row = -1, pivot_column = -1;
       double largest = 1e-10;
       for (int i = 0; i < n_; ++i) {
@@ -240,6 +241,7 @@ class LcpSolver {
     const int limit = pivots + (options.max_pivots > 0 ? options.max_pivots : 50 + 20 * m);
     int entering = artificial;
     while (true) {
+      if (ws_.patience_ != nullptr) ws_.patience_->look();
       const int out = ws_.basis_[leaving];
       pivot(t, m, width, leaving, entering);
       ws_.basis_[leaving] = entering;

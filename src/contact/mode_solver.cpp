@@ -113,6 +113,7 @@ void ModeSolver::assemble(const RowStatus* mode) {
   int* const row = m_.row.data();
   int* const column = m_.column.data();
   for (int r = 0; r < count_; ++r) {
+    m_.look();
     const int i = active[r];
     row[r] = i;
     column[r] = i;
@@ -142,6 +143,7 @@ void ModeSolver::eliminate(double rank_tolerance) {
   double threshold = 0;
   rank_ = 0;
   for (int k = 0; k < count; ++k) {
+    m_.look();
     int pivot_row = k, pivot_column = k;
     double largest = -1;
     for (int r = k; r < count; ++r) {
@@ -187,6 +189,7 @@ bool ModeSolver::eliminate_diagonally() {
   double* s = m_.matrix.data();
   double* right = m_.right.data();
   for (int k = 0; k < count; ++k) {
+    m_.look();
     const double* p = s + k * count;
     const double pivot = p[k] * m_.weight[m_.row[k]];
     if (!(pivot * pivot > 1e-6)) return false;
@@ -229,6 +232,7 @@ void ModeSolver::factor(const RowStatus* mode, const ModeFactor& order) {
     }
   }
   for (int k = 0; k < rank_; ++k) {
+    m_.look();
     const double* p = s + k * count;
     for (int r = k + 1; r < count; ++r) {
       double* t = s + r * count;

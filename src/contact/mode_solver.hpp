@@ -23,6 +23,11 @@ struct DecisionWorkspace::Memory {
   int normals = 0;
   int tangents = 0;
   int max_candidates = 0;
+  bool all_provided = false;  // also what only dependent rows and Lemke's method need
+  Patience* patience = nullptr;
+  void look() const {
+    if (patience != nullptr) patience->look();
+  }
 
   // scales, one per row
   std::vector<double> weight;  // g_i; 0 for a row of zeros
@@ -58,7 +63,16 @@ struct DecisionWorkspace::Memory {
   std::vector<RowStatus> alternative;
 
   void resize(int normal_rows, int tangent_rows);
+  void provide_all();
 };
+
+/// Room for `size` numbers; what was in it is lost where there was too little.
+template <class T>
+void provide(std::vector<T>& v, std::size_t size) {
+  if (v.size() >= size) return;
+  v = std::vector<T>();  // the old and the new are not both needed
+  v.resize(size);
+}
 
 /// What the tangential rows may do, and with which coefficients: one round of rule 1.
 struct Rules {

@@ -28,7 +28,9 @@ bool ModeSolver::find_null_space() {
   const int dimension = count_ - rank_;
   const double* s = m_.matrix.data();
   bool rigid = true;
+  provide(m_.null_space, static_cast<std::size_t>(dimension) * static_cast<std::size_t>(n_));
   for (int f = 0; f < dimension; ++f) {
+    m_.look();
     double* v = m_.null_space.data() + f * n_;
     std::fill_n(v, n_, 0.0);
     const int free = rank_ + f;
@@ -60,6 +62,7 @@ bool ModeSolver::find_null_space() {
 // One inequality: margin of `row`, for a stick row its upper (sign +1: μL − λ) or lower (−1: μL + λ) half.
 void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relative) {
   const int dimension = count_ - rank_;
+  m_.look();
   double* g = m_.inequality.data() + inequalities_ * dimension;
   const double scale = reaction ? unit(row) : 1 / unit(row);
   const auto combination = [&](const double* force, const double* limit) {
@@ -90,6 +93,7 @@ void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relati
 bool ModeSolver::collect_inequalities(bool relative, bool all) {
   inequalities_ = 0;
   bool bounded = false;
+  provide(m_.inequality, static_cast<std::size_t>(2 * n_ + 1) * static_cast<std::size_t>(count_ - rank_));
   for (int r = 0; r < count_; ++r) {
     const int i = m_.active[r];
     const RowStatus status = mode_[i];
@@ -160,6 +164,7 @@ MarginStatus ModeSolver::simplex(double& best, int& row) {
   const int columns = inequalities_;
   const int right = columns + rows;
   const int width = right + 1;
+  provide(m_.simplex, static_cast<std::size_t>(rows + 1) * static_cast<std::size_t>(width));
   double* t = m_.simplex.data();  // rows constraints, then the reduced costs
   double cost_scale = 0;
   double weight_scale = 0;
@@ -183,6 +188,7 @@ MarginStatus ModeSolver::simplex(double& best, int& row) {
   constexpr double kEpsilon = 1e-11;
   double* cost = t + rows * width;
   const auto pivot = [&](int leaving, int entering) {
+    m_.look();
     double* p = t + leaving * width;
     const double inverse = 1 / p[entering];
     for (int c = 0; c < width; ++c) p[c] *= inverse;
@@ -265,8 +271,12 @@ bool ModeSolver::smallest_norm(double level) {
   const int dimension = count_ - rank_;
   const int count = inequalities_;
   const int width = dimension + count + 1;
+  provide(m_.gram, static_cast<std::size_t>(dimension) * static_cast<std::size_t>(width));
+  provide(m_.lcp_matrix, static_cast<std::size_t>(count) * static_cast<std::size_t>(count));
+  m_.lcp.resize(count);
   double* h = m_.gram.data();  // H | Gᵀ | −Nᵀλ, turned into I | H⁻¹Gᵀ | y of the unconstrained minimum
   for (int f = 0; f < dimension; ++f) {
+    m_.look();
     const double* v = m_.null_space.data() + f * n_;
     for (int e = 0; e < dimension; ++e) {
       double sum = 0;
@@ -279,6 +289,7 @@ bool ModeSolver::smallest_norm(double level) {
     h[f * width + dimension + count] = -sum;
   }
   for (int f = 0; f < dimension; ++f) {
+    m_.look();
     const double pivot = h[f * width + f];
     if (!(pivot > 0)) return false;
     for (int c = 0; c < width; ++c) h[f * width + c] /= pivot;
@@ -289,6 +300,7 @@ bool ModeSolver::smallest_norm(double level) {
     }
   }
   for (int r = 0; r < count; ++r) {
+    m_.look();
     const double* g = m_.inequality.data() + r * dimension;
     for (int c = 0; c < count; ++c) {
       double sum = 0;

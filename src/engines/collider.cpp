@@ -30,7 +30,9 @@ Word slip_word(TangentStatus status) {
 Collider::Collider(const model::System& system, model::Workspace& work)
     : system_(system), work_(work), collision_(system, work) {
   const model::Layout& layout = system.layout();
-  workspace_.expect(layout.relations, layout.tangents);
+  // Many relations are many blocks, hardly ever one: its memory is taken where it is struck.
+  constexpr int kFew = 512;
+  if (layout.relations + layout.tangents <= kFew) workspace_.expect(layout.relations, layout.tangents);
   settled_.resize(layout.relations);
   dissipated_.resize(layout.relations);
   supplied_.resize(layout.relations);
@@ -143,6 +145,7 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
   const int size = collision_.size();
   const int normals = collision_.normals();
   const contact::ImpactProblem problem = collision_.problem();
+  workspace_.expect(normals, size - normals);
   const contact::ImpactResult result = contact::impact(problem, {}, workspace_);
   if (!result.ok()) {
     const int relation = collision_.row(std::max(result.row, 0)).relation;

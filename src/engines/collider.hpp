@@ -18,6 +18,8 @@ namespace judder::engines {
 class Collider {
  public:
   Collider(const model::System& system, model::Workspace& work);
+  /// Asked inside long searches.
+  void use(Patience* patience) { workspace_.use(patience); }
 
   /// `touching[r]` marks the open contacts whose gap is zero (strikes, separates: collision.hpp). Velocities in work.in jump; `mode` gets the statuses after the impact: closed
   /// where a contact stays, open where it rebounds, stick or slip by the law. Appends one event per contact with an impulse.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "row_assembly.hpp"
@@ -278,6 +279,25 @@ Status Collision::begin(const Mode& mode, std::span<const std::uint8_t> touching
     }
   }
   rows_->find_blocks();
+  for (const int root : rows_->block_root) {
+    int normals = 0, tangents = 0, first = -1;
+    for (int r = 0; r < layout.relations; ++r) {
+      const int at = rows_->first[r];
+      if (rows_->part[r] == 0 || at == rows_->first[r + 1] || rows_->root(rows_->coordinate[at]) != root)
+        continue;
+      if (first < 0) first = r;
+      normals += system.relations()[r].has_normal ? 1 : 0;
+      tangents += system.relations()[r].tangents;
+    }
+    const int limit = tangents > 0 ? kMostWithFriction : kMostRows;
+    if (normals + tangents <= limit) continue;
+    status.reason = Reason::unsupported;
+    status.where = system.relations()[first].place;
+    status.message = std::to_string(normals + tangents) +
+                     " contacts, constraints and slips take part in one collision; at most " +
+                     std::to_string(limit) + " can";
+    return status;
+  }
   return status;
 }
 

@@ -65,6 +65,13 @@ Decider::Decider(const model::System& system, model::Workspace& work)
   massless_ = massless_joints(system);
 }
 
+void Decider::use(Patience* patience) {
+  patience_ = patience;
+  workspace_.use(patience);
+  assembly_.use(patience);
+  series_.use(patience);
+}
+
 Decider::Exclusions Decider::no_exclusions() const {
   return {std::vector<std::uint16_t>(system_.layout().relations, 0),
           std::vector<std::uint16_t>(system_.layout().tangents, 0)};
@@ -384,6 +391,34 @@ void Decider::list_rows() {
   coupling_.find_blocks(rows_, all_blocks_);
 }
 
+// Whether there are more rows than there is room for, and where.
+Status Decider::too_many_rows() {
+  Status status;
+  status.time = work_.in[0];
+  const auto refuse = [&](std::size_t rows, int limit, int relation) {
+    status.reason = Reason::unsupported;
+    status.where = system_.relations()[relation].place;
+    status.message = std::to_string(rows) + " contacts, constraints and slips " +
+                     (limit == kMostRows ? "are to be decided at this instant"
+                                         : "that act on each other are to be decided at this instant") +
+                     "; at most " + std::to_string(limit) + " can be";
+    failed_ = relation;
+    return status;
+  };
+  if (rows_.size() > kMostRows) return refuse(rows_.size(), kMostRows, rows_.front().relation);
+  if (rows_.size() <= kMostWithFriction) return status;
+  for (int b = 0; b < all_blocks_.count(); ++b) {
+    const std::span<const int> block = all_blocks_.rows(b);
+    const bool friction = std::any_of(block.begin(), block.end(), [this](int i) {
+      return rows_[i].tangent >= 0 && !system_.relations()[rows_[i].relation].feeds.empty();
+    });
+    const int limit = friction ? kMostWithFriction : kMostTogether;
+    if (static_cast<int>(block.size()) > limit)
+      return refuse(block.size(), limit, rows_[block.front()].relation);
+  }
+  return status;
+}
+
 // Blocks that a table decides; open_ tells the others.
 bool Decider::decide_known(const Mode& mode, const Exclusions& exclusions, bool constant) {
   std::fill(open_.begin(), open_.end(), std::uint8_t{0});
@@ -693,6 +728,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
   next_ = mode;
   unloaded_.clear();
   list_rows();
+  if (Status many = too_many_rows(); !many.ok()) return many;
   contact::DecisionOptions options;
   if (decide_known(mode, exclusions,
                    tolerance == options.tolerance && system_.mass_constant() && parting.empty())) {
@@ -711,6 +747,7 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
     for (int b = 0; b < blocks_.count(); ++b) {
       if (again_[b] == 0) continue;
       again_[b] = 0;
+      if (patience_ != nullptr) patience_->look();
       const Status failed = decide_block(b, mode, options);
       if (!failed.ok()) return failed;
     }

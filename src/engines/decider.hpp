@@ -28,7 +28,15 @@ namespace judder::engines {
 
 class Decider {
  public:
+  /// Rows that are decided at one instant, and those of them that act on each other: memory grows with the squares of these.
+  static constexpr int kMostRows = 2500;
+  static constexpr int kMostTogether = 1000;
+  /// The latter where friction depends on reactions that are to be found: there are most of these squares.
+  static constexpr int kMostWithFriction = 700;
+
   Decider(const model::System& system, model::Workspace& work);
+  /// Asked inside long searches.
+  void use(Patience* patience);
 
   /// Statuses that must not be returned, by relation (normal row) and by tangential row; bits of contact::RowStatus.
   struct Exclusions {
@@ -85,6 +93,7 @@ class Decider {
   };
 
   void list_rows();
+  [[nodiscard]] Status too_many_rows();
   [[nodiscard]] bool decide_known(const Mode& mode, const Exclusions& exclusions, bool constant);
   void set_problem(const Mode& mode);
   void pull_apart();
@@ -116,6 +125,7 @@ class Decider {
   KnownDecisions known_;
   MotionSeries series_;
   contact::DecisionWorkspace workspace_;
+  Patience* patience_ = nullptr;
   contact::BlockProblem block_problem_;
   contact::DecisionProblem problem_;                ///< of all rows that are assembled
   std::vector<std::uint8_t> part_, listed_, open_;  ///< by relation: takes part; is in rows_; is not known

@@ -117,6 +117,11 @@ EventEngine::Run::Run(const model::System& system)
   seen_open_.reserve(layout_.switches);
   later_.reserve(layout_.switches);
   at_surface_.reserve(layout_.switches);
+  decider_.use(&patience_);
+  collider_.use(&patience_);
+  guards_.sharing.use(&patience_);
+  motion_.use(&patience_);
+  series_.use(&patience_);
 }
 
 EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, const Moment* resume) {
@@ -124,6 +129,27 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
   sink_ = &sink;
   result_ = {};
   motion_.evaluations = 0;
+  patience_.start(options.abandon);
+  try {
+    follow(resume);
+  } catch (const Abandoned&) {
+    return give_up(resume);
+  }
+  finish();
+  return std::move(result_);
+}
+
+// Inside a step or an instant there is no state to go on from: the last one that was handed over is.
+EngineResult EventEngine::Run::give_up(const Moment* resume) {
+  static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
+  result_.whole = false;
+  if (!handed_) result_.end = resume != nullptr ? *resume : Moment{};
+  result_.evaluations = motion_.evaluations;
+  return std::move(result_);
+}
+
+void EventEngine::Run::follow(const Moment* resume) {
+  handed_ = false;
   begin(resume);
   if (result_.status.reason == Reason::done) {
     tell_start();
@@ -184,8 +210,6 @@ EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, cons
       if (sink_->wants_state()) hand_state();
     }
   }
-  finish();
-  return std::move(result_);
 }
 
 void EventEngine::Run::begin(const Moment* resume) {
@@ -345,6 +369,7 @@ double EventEngine::Run::imbalance() {
 /// What finish() would give if the run were interrupted here. The motion does not notice.
 void EventEngine::Run::hand_state() {
   save(result_.end);
+  handed_ = true;
   result_.evaluations = motion_.evaluations;
   sink_->state(result_);
 }

@@ -87,6 +87,8 @@ struct EventEngine::Run {
   void note_landing_reactions(double h);
   bool add_polynomial(int relation, double h, double theta);
   [[nodiscard]] bool fail(Status status);
+  void follow(const Moment* resume);
+  EngineResult give_up(const Moment* resume);
   [[nodiscard]] double total_energy();
   [[nodiscard]] double imbalance();
 
@@ -328,6 +330,8 @@ struct EventEngine::Run {
 
   EngineOptions options_;
   Sink* sink_ = nullptr;
+  Patience patience_;
+  bool handed_ = false;  ///< the sink has a state of this run
   EngineResult result_;
 
   double t_ = 0;

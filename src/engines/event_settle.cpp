@@ -78,6 +78,7 @@ bool EventEngine::Run::settle() {
   bool crossed = false;  // a decision has changed a side
   bool struck = false;
   for (int round = 0; round < kMostRounds && !settled; ++round) {
+    patience_.look();
     motion_.load(t_, y_.data());
     if (has_massless_ && !follow_massless()) return false;
     if (!decided) wake_unloaded();

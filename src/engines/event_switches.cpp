@@ -49,6 +49,7 @@ bool EventEngine::Run::try_sides(Mode& trial, Status& status) {
   for (const int k : open_) other = other || trial.side[k] != reference_.side[k];
   search_.told.clear();
   for (int round = 0; round < 3; ++round) {
+    patience_.look();
     motion_.load(t_, y_.data());
     for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
     follow_sides(trial);
@@ -253,6 +254,7 @@ bool EventEngine::Run::reads_node_speed(int k) {
 // In which direction the motion of the mode that is set leaves the surface of switch k: the sign of the first derivative that is not zero, and its
 // order. Zero: the motion stays on it, as far as order 8 tells.
 EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
+  patience_.look();
   if (has_massless_ && reads_node_speed(k)) {
     // The speed of a massless node jumps where its friction is overcome, and a surface that reads it is left by that jump.
     const model::SwitchInfo& info = system_.switches()[k];

@@ -24,6 +24,7 @@
 
 #include "coupling.hpp"
 #include "enclosure.hpp"
+#include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
 #include "massless_joints.hpp"
@@ -50,6 +51,8 @@ class ModeMotion {
   [[nodiscard]] int all_components() const { return components_; }
   /// Work is integrated in every mode: for the implicit method, whose number of components is fixed.
   void always_audit(bool always) { always_audit_ = always; }
+  /// Asked at each evaluation by a stepper.
+  void use(Patience* patience) { patience_ = patience; }
   /// Right-hand side for the steppers. False: not finite.
   [[nodiscard]] bool operator()(double t, const double* y, double* rate);
   /// Accelerations, reactions and rates at the state in work.in.
@@ -237,6 +240,7 @@ class ModeMotion {
 
   const model::System& system_;
   model::Workspace& work_;
+  Patience* patience_ = nullptr;
   const model::Layout& layout_;
   const OutcomeLayout at_;
   int n_ = 0;

@@ -442,6 +442,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     if (mode.slides(j)) sliding_.push_back(j);
   }
   for (int k = 0; k < order; ++k) {
+    if (patience_ != nullptr) patience_->look();
     const bool advanced = advance(k);
     if (!advanced || (k > 0 && !sliding_.empty() && !hold_surfaces(k, advance))) {
       order_ = k == 0 ? 0 : advanced ? k : reached;  // what is infinite has a sign all the same

@@ -19,6 +19,7 @@
 
 #include "enclosure.hpp"
 #include "engines/numeric/ranked_lu.hpp"
+#include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/expr/program.hpp"
 #include "judder/model/system.hpp"
@@ -30,6 +31,8 @@ namespace judder::engines {
 class MotionSeries {
  public:
   MotionSeries(const model::System& system, model::Workspace& work);
+  /// Asked between the orders of a series.
+  void use(Patience* patience) { patience_ = patience; }
 
   /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite; then order() is the
   /// last order that something has, infinite for some, 0 if there is none, and of what follows only surface() and state scales are to be asked.
@@ -69,6 +72,7 @@ class MotionSeries {
   }
 
  private:
+  Patience* patience_ = nullptr;
   using Active = ReactionConditions::Row;
   void provide();  ///< memory, at the first use
   void evaluate_rows(int order);

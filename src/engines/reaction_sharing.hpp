@@ -21,6 +21,11 @@ namespace judder::engines {
 class ReactionSharing {
  public:
   ReactionSharing(const model::System& system, model::Workspace& work);
+  /// Asked inside long searches.
+  void use(Patience* patience) {
+    workspace_.use(patience);
+    assembly_.use(patience);
+  }
 
   /// The mode at the state in work.in, after ModeMotion::set_mode.
   void set_mode(const Mode& mode);

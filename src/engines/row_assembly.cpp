@@ -18,7 +18,13 @@ void RowAssembly::provide() {
   const std::size_t rows = relations + tangents;
   rows_.reserve(rows);
   part_.resize(relations);
-  A.resize(rows * rows);
+  // What grows with the square of the rows is there for all of them where they are few, and otherwise for those that take part.
+  constexpr std::size_t kFew = 512;
+  if (rows <= kFew) {
+    A.resize(rows * rows);
+    coupling.resize(tangents * relations);
+    response_.resize(rows * n_);
+  }
   b.resize(rows);
   velocity.resize(rows);
   drive.resize(rows);
@@ -28,9 +34,7 @@ void RowAssembly::provide() {
   mu_static.resize(tangents);
   mu_slip.resize(tangents);
   base.resize(tangents);
-  coupling.resize(tangents * relations);
   contact_of.resize(tangents);
-  response_.resize(rows * n_);
   free_.resize(n_);
   all_.resize(n_);
   std::iota(all_.begin(), all_.end(), 0);
@@ -41,7 +45,10 @@ void RowAssembly::assemble(std::span<const std::uint8_t> part, bool impulsive) {
   provide();
   if (!kept_ || impulsive != impulsive_ || !std::equal(part.begin(), part.end(), part_.begin())) {
     list_rows(part, impulsive);
+    const bool keep = kept_;
+    kept_ = false;  // should this be left half done
     find_responses();
+    kept_ = keep;
   }
   const auto& relations = system_.relations();
   for (int k = 0; k < normals_; ++k) {
@@ -75,6 +82,9 @@ void RowAssembly::list_rows(std::span<const std::uint8_t> part, bool impulsive) 
     }
     return -1;
   };
+  std::size_t tangents = 0;
+  for (int r = 0; r < count; ++r) tangents += part[r] != 0 ? relations[r].tangents : 0;
+  if (coupling.size() < tangents * normals_) coupling.resize(tangents * normals_);
   std::fill(coupling.begin(), coupling.end(), 0.0);
   for (int r = 0; r < count; ++r) {
     if (part[r] == 0) continue;
@@ -111,6 +121,9 @@ std::span<const int> RowAssembly::coordinates_of(const Row& row) const {
 // M⁻¹ column_i, and A.
 void RowAssembly::find_responses() {
   const int size = static_cast<int>(rows_.size());
+  const auto wide = static_cast<std::size_t>(size);
+  if (A.size() < wide * wide) A.resize(wide * wide);
+  if (response_.size() < wide * n_) response_.resize(wide * n_);
   for (int i = 0; i < size; ++i) {
     const model::RelationRows& rows = work_.relation[rows_[i].relation];
     const double* column = rows_[i].tangent < 0 ? rows.push : rows.tangent[rows_[i].tangent].drag;
@@ -118,6 +131,7 @@ void RowAssembly::find_responses() {
     system_.solve_mass(work_, response_.data() + i * n_);
   }
   for (int i = 0; i < size; ++i) {
+    if (patience_ != nullptr) patience_->look();
     const double* row = row_of(rows_[i]);
     const std::span<const int> coordinates = coordinates_of(rows_[i]);
     for (int j = 0; j < size; ++j) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "judder/contact/decision.hpp"
+#include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
 
@@ -29,6 +30,8 @@ class RowAssembly {
 
   /// Sums leave out what is identically zero; `form` must outlive this.
   void leave_out_zeros(const RowCoupling& form) { coupling_ = &form; }
+  /// Asked at each row.
+  void use(Patience* patience) { patience_ = patience; }
 
   /// Takes the relations with part[r] != 0: their normal row, and their tangential rows. Expects work.in to be loaded and
   /// System::motion to have been called there. `impulsive`: only tangential rows that can carry an impulse (coupled to a normal row).
@@ -53,6 +56,7 @@ class RowAssembly {
   void statuses(const Mode& mode, std::vector<contact::RowStatus>& out) const;
 
  private:
+  Patience* patience_ = nullptr;
   void provide();  ///< memory, at the first use
   void list_rows(std::span<const std::uint8_t> part, bool impulsive);
   void find_responses();

@@ -86,6 +86,7 @@ Run Model::run(const RunOptions& options) const {
   engines::EngineOptions how = engine_options(parts_->compiled.run, options);
   Keeper keeper(compiled, options);
   how.cancel = &keeper.stop();
+  how.abandon = options.cancel;
   engines::EngineResult result = simulate::run(compiled, asked, how, keeper);
   run.status_ = std::move(result.status);
   run.verdict_ = std::move(result.verdict);

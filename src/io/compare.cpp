@@ -59,7 +59,7 @@ CompareReport compare_engines(const CompareRequest& request) {
     }
   }
   engines::EngineOptions engine = engines::options_of(run);
-  engine.cancel = request.model.cancel;
+  engine.cancel = engine.abandon = request.model.cancel;
   report.comparison = analysis::compare(*report.model.compiled.system, engine, request.options);
   report.done = true;
   return report;

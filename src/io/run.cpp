@@ -687,6 +687,7 @@ RunReport run_model(const RunRequest& request) {
   std::atomic<bool>& stop = request.cancel != nullptr ? *request.cancel : own_stop;
   engines::EngineOptions options = engines::options_of(used);
   options.cancel = &stop;
+  options.abandon = request.cancel;
   options.referee = request.referee;
   FolderSink sink(system, request, options, report, in_place ? resumed_state : std::string(), stop);
   if (!report.files.ok()) return report;
@@ -746,7 +747,9 @@ RunReport run_model(const RunRequest& request) {
     out.energy.balance = out.energy.final - out.energy.initial + out.energy.dissipated - out.energy.supplied;
     return run_json(out);
   };
+  std::optional<engines::EngineResult> kept;  // what was saved or marked last
   sink.use_save([&](const engines::EngineResult& so_far, bool commit) {
+    kept = so_far;
     std::string run = unfinished(so_far), state = state_of(so_far);
     const std::size_t length = run.size() + state.size();
     if (!commit) {
@@ -762,6 +765,30 @@ RunReport run_model(const RunRequest& request) {
       sectioned ? analysis::run_until_periodic(system, used.engine, options, forcing_period, sink,
                                                summary.periodic, {}, resume)
                 : simulate::run(system, used.engine, options, sink, resume);
+  // Interrupted inside an instant: what it has written is cut off, and the run ends where it was whole.
+  if (!result.whole && sink.writer().status().ok()) {
+    Status status = result.status;
+    if (kept) {
+      result = std::move(*kept);
+      static_cast<void>(sink.writer().commit_mark());
+    } else {
+      result = {};
+      result.end = resume != nullptr ? start : start_moment(system, used.from);
+      if (sink.writer().give_up_records()) {
+        summary = as_begun;
+        sink.forget(past, in_place);
+        static_cast<void>(sink.writer().commit(unfinished(result), state_of(result)));
+      }
+    }
+    status.time = result.end.time;
+    result.status = std::move(status);
+    summary = summary_of(result);
+    report.row_count = sink.writer().rows();
+    report.event_count = sink.writer().events();
+    report.files = sink.writer().status();
+    if (report.files.ok()) report.stage = RunStage::ended;
+    return report;
+  }
   if (result.status.reason == Reason::not_finite)
     result.status.message += left_tables(report.model, system, result.end);
   if (!result.gave_way.ok())

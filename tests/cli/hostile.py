@@ -20,6 +20,8 @@ slow = "slow" in sys.argv[3:]  # sanitizers: neither time nor memory are those o
 failures = []
 
 BODY = 'format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = "x\'^2/2"\n'
+ROUGH = ('format = 1\n[coordinates]\nx = { each = "i = 1 to %d" }\n[energy]\nkinetic = "sum(i = 1 to %d, x[i]\'^2)"\n'
+         '[[contact]]\nname = "c"\neach = "i = 1 to %d, j = 1 to %d"\ngap = "x[i]"\nslip = "x[j]\'"\nfriction = %s\n[run]\nuntil = 1\n')
 FORCE = '[[force]]\nalong = "x\'"\nvalue = "%s"\n'
 
 
@@ -149,6 +151,22 @@ files = {
     "sums-too-long": (BODY + "[parameters]\n" + "".join(f'p{i} = "sum(i = 1 to 100000, sin(i))"\n' for i in range(1000)), 3, "200 000 operations", None),
     "laws-200": (BODY + "".join(f'[[friction]]\nname = "f{i}"\nslip = "x\'"\nnormal = 1\nlaw = {{ mu = "' + "abs(speed - " * 30 + "x" + ")" * 30 + '" }\n'
                                 for i in range(200)), 0, None, None),
+    **{f"name-{word}": (BODY + text % ("n" * 20000), 3, "10000000 letters", None) for word, text in {
+        "contacts": '[[contact]]\nname = "%s"\neach = "i = 1 to 90000"\ngap = "x + i"\n',
+        "forces": '[[force]]\nname = "%s"\neach = "i = 1 to 50000"\nalong = "x\'"\nvalue = "i"\n',
+        "states": '[state]\n%s = { each = "i = 1 to 20000", start = 0, rate = 0 }\n',
+        "watches": '[[watch]]\nname = "%s"\neach = "i = 1 to 90000"\nzero = "x - i"\n',
+        "joints": '[[friction]]\nname = "%s"\neach = "i = 1 to 20000"\nslip = "x\'"\nnormal = 1\nlaw = { mu = 0.3 }\n',
+        "constraints": '[[constraint]]\nname = "%s"\neach = "i = 1 to 20000"\nzero = "x - i"\n',
+        "indices": '[[watch]]\nname = "w"\neach = "%s = 1 to 90000"\nzero = "x"\n',
+        "switches": '[[contact]]\nname = "%s"\ngap = "x + sum(i = 1 to 4000, abs(x - i))"\n'}.items()},
+    "name-left-out": (BODY + '[[watch]]\nname = "w"\neach = "' + "k" * 30000 + ' = 1 to 199000"\nwhen = "1 > 2"\nzero = "x"\n', 3, LIMIT, None),
+    "plots-of-families": ('format = 1\n[coordinates]\nx = { each = "i = 1 to 300" }\n[energy]\nkinetic = "sum(i = 1 to 300, x[i]\'^2)"\n[output]\nplots = ['
+                          + ", ".join(['["t", "x"]'] * 3000) + "]\n", 3, "10000000 letters", None),
+    **{f"rough-{n}-{m}{law}": (ROUGH % (n, n, n, m, law or 0.3), None, None, None)
+       for n, m, law in ((200, 20, ""), (100, 100, ""), (100, 60, '{ mu = "0.3 + exp(-speed)" }'))},
+    "lugre-9000": (BODY + '[[friction]]\nname = "f"\neach = "i = 1 to 9000"\nslip = "x\'"\nnormal = 1\n'
+                   'law = { type = "lugre", mu = "0.3 + 0.1*exp(-speed*i)", stiffness = 10, damping = 1 }\n', None, None, None),
     "every": ((source / "tests/trials/G09-every.toml").read_text(), 3, "1e+19 rows", None),
     "samples": (BODY + "[run]\nuntil = 1\n[output]\nsamples = 1e12\n", 3, "from 2 to 1e+09", None),
 }
@@ -164,7 +182,7 @@ with tempfile.TemporaryDirectory() as folder:
         check(slow or used < 2, what)
         if got == 3:
             check(re.search(re.escape(name) + r"\.toml:\d+:\d+: error: ", err), what)
-        for arguments in (["explain"], ["explain", "--json"]) if name.startswith(("doubled", "laws")) else ():
+        for arguments in (["explain"], ["explain", "--json"]) if name.startswith(("doubled", "laws", "rough", "lugre")) else ():
             got, out, err, used = run(*arguments, str(path), stack=stack)
             check(got in (0, 3) and (slow or used < 2), f"{arguments} {name}: exit {got}, {used:.2f} s: {err[:300]}")
 
@@ -261,6 +279,19 @@ with tempfile.TemporaryDirectory() as folder:
     interrupted("run", "--work", "1e6", str(source / "tests/trials/G05-prime-12.toml"), "--until", "1", "-o", str(runs / "compiled"))
     interrupted("run", str(source / "gallery/impact-oscillator/model.toml"), "--until", "1e9", "-o", str(runs / "endless"))
     interrupted("run", "--engine", "exact", str(source / "gallery/press/model.toml"), "--until", "1e9", "--set", "n=0", "--set", "q0=0", "-o", str(runs / "exact"))
+
+    # Inside a decision, too, and inside a collision; what cannot be decided is refused, and what is open costs nothing.
+    crowd = pathlib.Path(folder) / "crowd.toml"
+    crowd.write_text(ROUGH % (18, 18, 18, 18, 0.3))
+    interrupted("run", str(crowd), "-o", str(runs / "crowd"))
+    check(json.loads((runs / "crowd" / "run.json").read_text())["end"]["reason"] == "interrupted", "a decision that was left")
+    interrupted("run", str(crowd), "--resume", str(runs / "crowd"), "-o", str(runs / "crowd"))
+    crowd.write_text((ROUGH % (200, 200, 200, 20, 0.3)))
+    got, out, err, used = run("run", str(crowd), "-o", str(runs / "crowd-refused"))
+    check(got == 4 and "at most" in out + err, f"too many contacts: exit {got}, {used:.2f} s: {(out + err)[-300:]}")
+    crowd.write_text((ROUGH % (100, 100, 100, 20, 0.3)).replace('gap = "x[i]"', 'gap = "x[i] + 1"'))
+    got, out, err, used = run("run", str(crowd), "-o", str(runs / "crowd-open"))
+    check(got == 0, f"open contacts: exit {got}, {used:.2f} s: {(out + err)[-300:]}")
 
     friction = str(source / "gallery/dither-square/model.toml")
     rod = str(source / "gallery/rod-impact/model.toml")

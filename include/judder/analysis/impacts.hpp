@@ -17,6 +17,7 @@
 // Nothing is printed; a state that is no collision is a status of the result.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -105,8 +106,8 @@ struct Impacts {
   std::vector<SlidingClass> sliding;
 };
 
-/// At the start state of the system.
-[[nodiscard]] Impacts impacts(const model::System& system);
+/// At the start state of the system. `cancel`: set from outside to end within a moment, as failed and interrupted.
+[[nodiscard]] Impacts impacts(const model::System& system, const std::atomic<bool>* cancel = nullptr);
 
 /// n values of a parameter or start value from `from` to `to`, both included.
 struct Sweep {

@@ -57,6 +57,8 @@
 #include <span>
 #include <vector>
 
+#include "judder/core/patience.hpp"
+
 namespace judder::contact {
 
 enum class NormalKind : std::uint8_t { unilateral, bilateral };
@@ -211,8 +213,12 @@ class DecisionWorkspace {
 
   /// Grows, never shrinks.
   void resize(int normals, int tangents);
-  /// The same, but the memory is taken at the first use: who never decides pays nothing.
+  /// The same, but the memory is taken at the first use: who never decides pays nothing. Beyond kProvided rows, what only dependent rows and Lemke's method need is
+  /// taken where they need it.
   void expect(int normals, int tangents);
+  static constexpr int kProvided = 128;
+  /// Asked inside long searches whether to go on; it must live as long. Null: nobody.
+  void use(Patience* patience);
 
   struct Memory;
   [[nodiscard]] Memory& memory();
@@ -220,6 +226,7 @@ class DecisionWorkspace {
  private:
   int normals_ = 0;
   int tangents_ = 0;
+  Patience* patience_ = nullptr;
   std::unique_ptr<Memory> memory_;
 };
 

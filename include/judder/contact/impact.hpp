@@ -134,6 +134,8 @@ class ImpactWorkspace {
   void resize(int normals, int tangents);
   /// The same, but what only some laws need is taken at their first use.
   void expect(int normals, int tangents);
+  /// As DecisionWorkspace::use.
+  void use(Patience* patience);
 
   struct Memory;
   [[nodiscard]] Memory& memory() { return *memory_; }

@@ -25,6 +25,8 @@
 #include <string_view>
 #include <vector>
 
+#include "judder/core/patience.hpp"
+
 namespace judder::contact {
 
 /// Views of the caller's numbers.
@@ -70,10 +72,13 @@ class LcpWorkspace {
  public:
   /// Memory for problems up to `size`; grows, never shrinks.
   void resize(int size);
+  /// Asked at each pivot whether to go on; it must live as long. Null: nobody.
+  void use(Patience* patience) { patience_ = patience; }
 
  private:
   friend class LcpSolver;
   int capacity_ = 0;
+  Patience* patience_ = nullptr;
   std::vector<double> matrix_, vector_, row_scale_, column_scale_, tableau_, z_, w_, first_;
   std::vector<int> basis_, free_row_, free_column_, ordinary_, order_;
 };

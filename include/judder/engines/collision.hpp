@@ -53,7 +53,12 @@ class Collision {
     int number = -1;   ///< number of the tangential row in the model; −1: normal row
   };
 
-  /// Looks at the state work.in: slips, and the blocks that are struck. Fails where the equations cannot be evaluated. `inelastic`: contacts
+  /// Rows of one block, and those where friction takes part: memory grows with their squares.
+  static constexpr int kMostRows = 1000;
+  static constexpr int kMostWithFriction = 700;
+
+  /// Looks at the state work.in: slips, and the blocks that are struck. Fails where the equations cannot be evaluated, and where there are too many rows.
+  /// `inelastic`: contacts
   /// that strike or are closed become bilateral rows, so that all are brought to rest.
   [[nodiscard]] Status begin(const Mode& mode, std::span<const std::uint8_t> touching,
                              bool inelastic = false);

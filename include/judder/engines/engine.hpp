@@ -43,8 +43,10 @@ struct EngineOptions {
   bool event_rows = true;        ///< the two rows at each instant with events
   bool list_switches = true;     ///< report switch events
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop at the end of the present step
-  Observer* observer = nullptr;               ///< is told every step and every instant; changes nothing
-  bool referee = true;  ///< simulate::run lets the referee judge the run (docs/referee.md)
+  /// Set from outside, beside `cancel`: a step or an instant that does not end within a moment is given up (EngineResult::whole).
+  const std::atomic<bool>* abandon = nullptr;
+  Observer* observer = nullptr;  ///< is told every step and every instant; changes nothing
+  bool referee = true;           ///< simulate::run lets the referee judge the run (docs/referee.md)
   bool another_goes_on =
       false;  ///< where this engine cannot go on another one does: phases stay open as in an interrupt
 };
@@ -136,6 +138,9 @@ class Sink {
 struct EngineResult {
   Status status;
   Moment end;
+  /// False: interrupted inside a step or an instant. Rows and events since the last Sink::state() may be a part of what happens there, and `end` is
+  /// that state; where there was none, what the run started from, or nothing.
+  bool whole = true;
   long steps = 0, rejected = 0, evaluations = 0, events = 0, impacts = 0;
   long windows = 0;  ///< looked at for zeros, by engines that work without steps
   long undecided_ties = 0;

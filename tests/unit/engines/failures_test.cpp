@@ -51,6 +51,62 @@ until = 3
   EXPECT_NEAR(last(result, "x"), 0, 0.01);
 }
 
+/// Contacts without number, all closed at the start.
+std::string closed_contacts(int coordinates, int contacts) {
+  const std::string n = std::to_string(coordinates);
+  return "[coordinates]\nx = { each = \"i = 1 to " + n + "\" }\n[energy]\nkinetic = \"sum(i = 1 to " + n +
+         ", x[i]'^2)\"\n[[contact]]\nname = \"c\"\neach = \"i = 1 to " + n + ", j = 1 to " +
+         std::to_string(contacts) +
+         "\"\ngap = \"x[i]\"\nslip = \"x[j]'\"\nfriction = 0.3\n[run]\nuntil = 1\n";
+}
+
+TEST(EngineFailures, MoreRowsThanCanBeDecidedAreRefused) {
+  const simulate::Result result = run(text_model(closed_contacts(20, 18)));
+  EXPECT_EQ(result.end.status.reason, Reason::unsupported);
+  EXPECT_EQ(result.end.status.where, "contact 'c[1,1]'");
+  EXPECT_NE(result.end.status.message.find("at most 700"), std::string::npos) << result.end.status.message;
+  EXPECT_NE(result.end.status.message.find("720"), std::string::npos) << result.end.status.message;
+}
+
+// The decision at the start takes long, and there is no state before it: nothing of it is left.
+TEST(EngineFailures, ADecisionIsLeftWhenNobodyWaitsForIt) {
+  const TestModel model = text_model(closed_contacts(18, 18));
+  engines::EngineOptions options = model.options;
+  std::atomic<bool> stop{true};
+  options.abandon = &stop;
+  simulate::MemorySink sink(model.system);
+  const engines::EngineResult result = simulate::run(model.system, "event", options, sink);
+  EXPECT_EQ(result.status.reason, Reason::interrupted) << result.status.message;
+  EXPECT_FALSE(result.whole);
+  EXPECT_FALSE(result.end.started);
+}
+
+// Who does not wait has what he asked for if it comes within a moment: an ordinary run is not left inside an instant, and is the same run.
+TEST(EngineFailures, AnOrdinaryRunHearsOfItBetweenSteps) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic = "x'^2/2"
+potential = "9.81*x"
+[[contact]]
+name = "floor"
+gap = "x"
+impact = { restitution = 0.5 }
+[run]
+until = 0.5
+)toml");
+  const simulate::Result plain = run(model);
+  engines::EngineOptions options = model.options;
+  std::atomic<bool> stop{true};
+  options.abandon = &stop;
+  simulate::MemorySink sink(model.system);
+  const engines::EngineResult result = simulate::run(model.system, "event", options, sink);
+  EXPECT_TRUE(result.whole);
+  EXPECT_EQ(result.status.reason, Reason::done) << "only `cancel` ends it between steps";
+  EXPECT_EQ(sink.cells, plain.data.cells);
+}
+
 // A pole that the motion runs into: the step cannot be made small enough.
 TEST(EngineFailures, APoleEndsTheRun) {
   const TestModel model = text_model(R"toml(
