@@ -251,7 +251,10 @@ struct EventEngine::Run {
   [[nodiscard]] double rounding_of(const expr::Program& program);
   void list_switch_changes();
   [[nodiscard]] bool evaluate_coefficients();
+  [[nodiscard]] double faded(const double* slope);
   [[nodiscard]] double surface_rate_scale(int k);
+  [[nodiscard]] double faded_rate_scale(int k);
+  [[nodiscard]] int slide_along(int k, const Mode& mode, double& ratio);
   [[nodiscard]] double surface_rate_rounding(int k);
 
   // --- event_switches.cpp: surfaces that the motion decides ---

@@ -331,6 +331,21 @@ double EventEngine::Run::surface_rate_rounding(int k) {
   return kRoundingUnits * sum;
 }
 
+// What reactions that end at this instant have been, as accelerations along a row of slopes by velocities. One that has come down to zero leaves the
+// rounding of the forces that it balanced, and these may have no other size.
+double EventEngine::Run::faded(const double* slope) {
+  double sum = 0;
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (reference_.normal[r] != NormalStatus::closed || motion_.mode().normal[r] != NormalStatus::open)
+      continue;
+    std::copy_n(system_.rows(work_, r).w, layout_.coordinates, node_y_.begin());
+    system_.solve_mass(work_, node_y_.data());
+    for (int i = 0; i < layout_.coordinates; ++i)
+      sum += std::abs(slope[i] * node_y_[i]) * guards_.normal_scale(r);
+  }
+  return sum;
+}
+
 // Sum of the absolute terms of ds/dt: what "zero" means for it.
 double EventEngine::Run::surface_rate_scale(int k) {
   const model::SwitchInfo& info = system_.switches()[k];
@@ -348,7 +363,41 @@ double EventEngine::Run::surface_rate_scale(int k) {
     const double rate = std::max(std::abs(work_.rate[i]), std::abs(f0_[2 * n + i]));
     sum += std::abs(surface_memory_[2 + 2 * n + i]) * rate;
   }
-  return sum;
+  return sum + faded(surface_memory_.data() + 2 + n);
+}
+
+// The same where sliding may end: then a rate is zero because its terms cancel, be they one force, and what the rate has been counts. So it does for
+// another surface along the one that was slid on.
+double EventEngine::Run::faded_rate_scale(int k) {
+  const double size = std::max(surface_rate_scale(k), guards_.sliding_rate_scale(k));
+  double ratio = 0;
+  const int other = slide_along(k, reference_, ratio);
+  return other < 0 ? size : std::max(size, std::abs(ratio) * guards_.sliding_rate_scale(other));
+}
+
+// Another surface that the mode slides on, of which that of k is a multiple as far as velocities and states go (x' with a factor); -1: there is none.
+int EventEngine::Run::slide_along(int k, const Mode& mode, double& ratio) {
+  const int width = layout_.coordinates + layout_.states;
+  const int first = 2 + layout_.coordinates;
+  const auto slopes = [&](int of) {
+    const expr::Program& program = system_.switches()[of].surface;
+    surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
+    program.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+    return surface_memory_.data() + first;
+  };
+  bool known = false;
+  for (int j = 0; j < layout_.switches; ++j) {
+    if (j == k || mode.surface[j] != AtSurface::slides) continue;
+    if (!known) {
+      const double* own = slopes(k);
+      projection_.assign(own, own + width);
+      known = true;
+    }
+    ratio = parallel_to(projection_.data(), slopes(j), width);
+    if (ratio != 0) return j;
+  }
+  ratio = 0;
+  return -1;
 }
 
 }  // namespace judder::engines

@@ -200,10 +200,11 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
       }
       if (!within && options_.on_indeterminate != OnIndeterminate::stay) break;
       motion_.load(t_, y_.data());
-      std::swap(exclusions_, no_exclusions_);
+      keep_node_exclusions(trial.side, kept_exclusions_);
+      std::swap(exclusions_, kept_exclusions_);
       Status decided;
       const bool found = decide_with(trial, decided);
-      std::swap(exclusions_, no_exclusions_);
+      std::swap(exclusions_, kept_exclusions_);
       if (!found) {
         status = decided;
         break;
@@ -263,14 +264,20 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
     const double distance = s - (info.two_sided() ? 0 : info.level_above(lower_[k]));
     if (std::abs(distance) > kRoundingUnits * surface_rounding(k)) return {distance > 0 ? 1 : -1, 1};
   }
-  const double rate = motion_.surface_rate(k);
-  // Where a push fades to zero its terms do so too: what it has been counts.
-  const double scale = std::max(surface_rate_scale(k), guards_.sliding_rate_scale(k));
+  // A multiple of a surface that is slid on stays where that one does: what is left is what parts them.
+  double ratio = 0;
+  const int along = slide_along(k, trial, ratio);
+  const double rate = motion_.surface_rate(k) - (along < 0 ? 0 : ratio * motion_.surface_rate(along));
+  const double scale = faded_rate_scale(k);
   const double rounding = surface_rate_rounding(k);
   if (std::abs(rate) > std::max(kSmallRate * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
   // To the highest order that it has: at the touch the force of a contact with the exponent 1.5 has two.
   if (!series_.compute(trial, expr::kTaylorOrder) && series_.order() < 2) return leaving_by_acceleration(k);
-  const expr::Series s = series_.surface(k);
+  expr::Series s = series_.surface(k);
+  if (along >= 0) {
+    const expr::Series other = series_.surface(along);
+    for (int o = 1; o <= series_.order(); ++o) s.c[o] -= ratio * other.c[o];
+  }
   // Terms that cancel for good leave rounding in all derivatives.
   const double least = std::max(kSmallRate * scale * series_.time_scale(),
                                 scale <= rounding ? kRoundingUnits * surface_rounding(k) : 0);

@@ -54,6 +54,7 @@ void EventEngine::Run::set_guard_zeros() {
           acceleration += std::abs(rows.w[i]) * motion_.acceleration_terms()[i];
           normal_acceleration += rows.w[i] * motion_.acceleration()[i];
         }
+        acceleration += faded(rows.w);
         if (std::abs(gap) > 64 * kEpsilon * terms)
           break;  // at the start of a run all are fresh, also those far away
         if (rate > kSmall * speed) {
@@ -80,6 +81,7 @@ void EventEngine::Run::set_guard_zeros() {
           rate += row.w[i] * motion_.acceleration()[i];
           terms += std::abs(row.w[i]) * motion_.acceleration_terms()[i];
         }
+        terms += faded(row.w);
         if (decider_.on_massless(place) && guard.sign * slip <= 1e-13 * guard.scale) {
           guard.zeros = 1;  // without inertia there is no acceleration that could tell
           break;
@@ -185,8 +187,7 @@ void EventEngine::Run::set_guard_zeros() {
             (guard.scale > 0 ? 1e-12 * guard.scale : kRoundingUnits * surface_rounding(place)))
           break;
         const double rate = motion_.surface_rate(place);
-        // Where sliding ends the rate is zero because its terms cancel, be they one force: what the rate has been counts too.
-        const double terms = std::max(surface_rate_scale(place), guards_.sliding_rate_scale(place));
+        const double terms = faded_rate_scale(place);
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
                           : order_of(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <string>
 
 #include "run_model.hpp"
@@ -278,6 +279,129 @@ until = 1
     EXPECT_NEAR(last(result, "w"), w, 1e-6) << tolerance;
     EXPECT_NEAR(last(result, "w'"), rate, 1e-6) << tolerance;
     EXPECT_LT(result.end.events, 100) << tolerance;
+  }
+}
+
+// --- forces that have come down to zero ---
+
+// The load is the only force and passes zero at pi/4.5: the body leaves its floor with an acceleration that is the rounding of it, of either sign. Then
+// v' = -v - sin(4.5 t), the damping written so that its velocity has two sides.
+TEST(WhatHasFadedHasNoSign, ABodyLeavesItsFloorWhereItsOnlyForcePassesZero) {
+  constexpr double kOmega = 4.5;
+  const double since = 1.2 - std::numbers::pi / kOmega;
+  const double sum = 1 + kOmega * kOmega;
+  const double velocity =
+      (-std::sin(kOmega * 1.2) + kOmega * std::cos(kOmega * 1.2) + kOmega * std::exp(-since)) / sum;
+  const double position =
+      ((std::cos(kOmega * 1.2) + 1) / kOmega + std::sin(kOmega * 1.2) - kOmega * std::expm1(-since)) / sum;
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "0.5*x'^2"
+dissipation = "0.5*abs(x')*abs(x')"
+[[force]]
+along = "x'"
+value = "-sin(4.5*t)"
+[[contact]]
+name = "floor"
+gap = "x"
+[run]
+until = 1.2
+)toml");
+  for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+    EXPECT_EQ(result.end.events, 1) << tolerance;
+    EXPECT_NEAR(last(result, "x"), position, 10 * tolerance) << tolerance;
+    EXPECT_NEAR(last(result, "x'"), velocity, 10 * tolerance) << tolerance;
+  }
+}
+
+// A body with dry friction starts and stops under a load; another is pushed by a table of its velocity, which jumps where friction holds it. Where it
+// starts, the forces on it balance, and the table must not read a direction of its own in what rounding leaves. Against small steps.
+TEST(WhatHasFadedHasNoSign, TwoSwitchesOfOneVelocityLeaveItTogether) {
+  struct Case {
+    double load, omega, factor;
+  };
+  for (const Case& c : {Case{4.278, 1.987, -1}, Case{5.546, 0.885, 0.7}, Case{4.59, 1.98, -3},
+                        Case{4.003, 1.971, 1}, Case{5.504, 1.847, -3}}) {
+    TestModel model = text_model("[parameters]\na = " + std::to_string(c.load) +
+                                 "\nw = " + std::to_string(c.omega) + "\nc = " + std::to_string(c.factor) +
+                                 R"toml(
+[tables]
+push = { x = [-2, 0, 1], y = [0.5, 0, 0.5], between = "step", outside = "hold" }
+[coordinates]
+x = { velocity = 0.3 }
+y = 0
+[energy]
+kinetic = "0.5*x'^2 + 0.5*y'^2"
+dissipation = "3*abs(x')"
+[[force]]
+along = "x'"
+value = "-a*sin(w*t)"
+[[force]]
+along = "y'"
+value = "push(c*x')"
+[run]
+until = 8
+)toml");
+    constexpr int kSteps = 800000;
+    constexpr double kStep = 8.0 / kSteps;
+    double v = 0.3;
+    double pushed = 0;
+    for (int k = 0; k < kSteps; ++k) {
+      const double free = v - kStep * c.load * std::sin(c.omega * kStep * (k + 0.5));
+      v = std::copysign(std::max(std::abs(free) - 3 * kStep, 0.0), free);
+      const double at = c.factor * v;
+      pushed += kStep * (at >= 0 && at < 1 ? 0 : 0.5);
+    }
+    for (const double tolerance : {1e-8, 1e-10}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      ASSERT_EQ(result.end.status.reason, Reason::done) << c.load << ' ' << result.end.status.message;
+      EXPECT_NEAR(last(result, "x'"), v, 1e-4) << c.load;
+      EXPECT_NEAR(last(result, "y'"), pushed, 1e-4) << c.load;
+    }
+  }
+}
+
+// A node without mass is dragged by a spring while the body behind it rests on the kink of its friction. The node starts at its limit, 0.01 ahead of x,
+// and is overcome 0.01 behind it: x + 1 = 1.3/31 (1 - cos(sqrt(31) t)) up to 0.02, then x'' = -x - 0.3.
+TEST(NodesWithoutMass, ANodeIsReleasedWhileAnotherBodySlides) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = -1
+y = 0
+w = { massless = true }
+[energy]
+kinetic = "0.5*x'^2 + 1.5*y'^2"
+potential = "0.5*(x - y)^2 + 15*(w - x)^2"
+dissipation = "2*abs(y')"
+[[force]]
+along = "y'"
+value = "1.5 - t"
+[[friction]]
+name = "node"
+slip = "w'"
+normal = 1
+law = 0.3
+[run]
+until = 1
+)toml");
+  const double omega = std::sqrt(31.0);
+  const double phase = std::acos(1 - 0.02 * 31 / 1.3);
+  const double speed = 1.3 / 31 * omega * std::sin(phase);
+  const double since = 1 - phase / omega;
+  const double x = -0.3 - 0.68 * std::cos(since) + speed * std::sin(since);
+  for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+    EXPECT_NEAR(last(result, "x"), x, 10 * tolerance) << tolerance;
+    EXPECT_NEAR(last(result, "w"), x - 0.01, 10 * tolerance) << tolerance;
+    EXPECT_EQ(last(result, "y"), 0) << tolerance;
   }
 }
 
