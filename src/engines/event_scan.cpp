@@ -330,8 +330,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
       const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
       const bool late = (kink && below && sample[0] < 0) || leaves;
-      const double touch_band = guard.zeros != 0                                      ? 0
-                                : guard.kind == GuardKind::gap                        ? share_of_error_ * band
+      const double touch_band = guard.zeros != 0 ? 0
+                                : guard.kind == GuardKind::gap
+                                    ? std::max({share_of_error_ * band, noise, fit.error})
                                 : guard.kind == GuardKind::slip || is_reaction(guard) ? band
                                                                                       : 0;
       for (int r = 0; r < roots_.size(); ++r) {
@@ -343,8 +344,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           r += 2;  // there and back within that rounding
           continue;
         }
-        // A gap that dips by less than the error of the step touches: the graze between the two zeros. So does a slip or a load that dips by less
-        // than the tolerance.
+        // A gap that dips by less than the error of the step, of its polynomial or of rounding touches: the graze between the two zeros. So does a
+        // slip or a load that dips by less than the tolerance.
         if (returns && touch_band > 0 && root.kind == numeric::RootKind::falling &&
             std::abs(roots_[r + 1].value) <= touch_band) {
           if (graze_guard_ < 0 && reports_graze(guard)) {

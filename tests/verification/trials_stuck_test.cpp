@@ -405,5 +405,46 @@ until = 1
   }
 }
 
+// --- touches ---
+
+// A body is pressed to its floor, from which it would bounce for good, and a wall comes up to its place with the speed zero, from a*sin(w t) = a. What
+// rounding makes of that touch must not throw it: it stays where it is, and every highest point of the wall is at most a graze.
+TEST(TouchesWithoutSpeed, AWallThatComesUpToABodyAtRestDoesNotThrowIt) {
+  for (const double omega : {0.9, 1.1, 1.4, 2.3, 3.7}) {
+    for (const double size : {0.3, 0.7, 1.3}) {
+      TestModel model =
+          text_model("[parameters]\na = " + std::to_string(size) + "\nw = " + std::to_string(omega) + R"toml(
+[coordinates]
+x = -2
+[energy]
+kinetic = "0.5*x'^2"
+[[force]]
+along = "x'"
+value = "-0.7*bump(0.5*t)"
+[[contact]]
+name = "floor"
+gap = "x + 2"
+impact = 1
+[[contact]]
+name = "wall"
+gap = "x - a*sin(w*t) + 2 + a"
+impact = 0.5
+[run]
+until = 6
+max_events = 100
+)toml");
+      for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+        model.options.tolerance = tolerance;
+        const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+        ASSERT_EQ(result.end.status.reason, Reason::done)
+            << omega << ' ' << size << ' ' << result.end.status.message;
+        EXPECT_EQ(result.end.impacts, 0) << omega << ' ' << size << ' ' << tolerance;
+        EXPECT_EQ(last(result, "x"), -2) << omega << ' ' << size << ' ' << tolerance;
+        EXPECT_EQ(last(result, "x'"), 0) << omega << ' ' << size << ' ' << tolerance;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder
