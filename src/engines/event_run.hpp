@@ -147,6 +147,7 @@ struct EventEngine::Run {
 
   // --- event_scan.cpp: zeros of event functions along a step, and landing on them ---
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
+  [[nodiscard]] bool approaches(int relation);
   [[nodiscard]] bool gives_way_at_once(double h);
   [[nodiscard]] bool meets_at_once();
   [[nodiscard]] bool reaches_surface(double rounding);

@@ -84,6 +84,16 @@ void EventEngine::Run::start_parabolas(double h) {
   }
 }
 
+// Whether an open gap closes with a speed that is more than the rounding of the velocities, as large as they have been. At the loaded state.
+bool EventEngine::Run::approaches(int relation) {
+  const model::RelationRows& rows = system_.rows(work_, relation);
+  double terms = std::abs(rows.gap_time);
+  for (const int i : system_.relations()[relation].touches)
+    terms +=
+        std::abs(rows.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
+  return rows.gap_rate < -1e3 * kEpsilon * terms;
+}
+
 // What a surface may be off by because its coordinates have hardly moved: their errors are controlled to the tolerance of what the energy seen
 // would move (set_weights), and below that a value has no digits and no sign. At the loaded state, for a step of length h.
 double EventEngine::Run::unmoved(int k, double h) {
@@ -280,7 +290,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       if (largest <= (kink       ? kLeastNumber
                       : by_value ? 0
                                  : std::max(noise, guard.flat)) &&
-          (guard.kind != GuardKind::gap || std::abs(guards_.gap_rate(guard)) * h <= noise))
+          (guard.kind != GuardKind::gap || (std::abs(guards_.gap_rate(guard)) * h <= noise &&
+                                            !(sample[points] < 0 && approaches(guard.place)))))
         continue;
       // What is held stays within its rounding wherever it was asked for, and has no other form than that.
       if (held && lowest >= 0 && largest <= 2 * guard.band) continue;

@@ -446,5 +446,48 @@ max_events = 100
   }
 }
 
+// --- hops ---
+
+// A ball bounces without loss under 38 while friction of 2 slows it both ways: each hop is sqrt(36/40) times the one before, and all of them take a time
+// that is known. Hops of 1e-12 are landed on as exactly as large ones; landings that were late by a share of a hop fed them for good.
+TEST(Hops, FrictionEndsThemInTheTimeThatTheirSumTakes) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 3, velocity = 0.7 }
+y = 0
+[energy]
+kinetic = "0.5*x'^2 + 0.5*y'^2"
+[[force]]
+along = "x'"
+value = -38
+[[force]]
+along = "y'"
+value = "3*cos(t)"
+[[friction]]
+name = "slide"
+slip = "x'"
+normal = 2
+law = 1
+[[contact]]
+name = "floor"
+gap = "x - 3"
+impact = 1
+[run]
+until = 1.2
+max_events = 5000
+)toml");
+  const double ratio = std::sqrt(36.0 / 40);
+  const double sum = 0.7 / (1 - ratio) * (1.0 / 40 + ratio / 36);
+  for (const double tolerance : {1e-8, 1e-9, 1e-10, 1e-11, 1e-12}) {
+    model.options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ' ' << result.end.status.message;
+    EXPECT_LT(result.end.events, 1000) << tolerance;
+    EXPECT_NEAR(result.data.events.back().time, sum, 1e-5) << tolerance;
+    EXPECT_NEAR(last(result, "x"), 3, 1e-14) << tolerance;
+    EXPECT_EQ(last(result, "x'"), 0) << tolerance;
+  }
+}
+
 }  // namespace
 }  // namespace judder
