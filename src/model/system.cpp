@@ -49,17 +49,31 @@ int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<
   return -1;
 }
 
-/// Gaussian elimination with partial pivoting on a k×k system in place; false if singular.
-bool eliminate(double* a, double* b, std::size_t k) {
+/// Gaussian elimination with partial pivoting on a k×k system in place; false if singular. Rows have units of their own: their entries are
+/// compared after division by the size of the row, Σ a_rc²/|a_cc|, so that a stiffness and the row of a joint are alike in all units. `size` is memory.
+bool eliminate(double* a, double* b, double* size, std::size_t k) {
+  for (std::size_t r = 0; r < k; ++r) {
+    size[r] = 0;
+    for (std::size_t c = 0; c < k; ++c) {
+      const double own = std::abs(a[c * k + c]);
+      if (own > 0) size[r] += std::abs(a[r * k + c]) / own * std::abs(a[r * k + c]);
+    }
+  }
   for (std::size_t c = 0; c < k; ++c) {
     std::size_t best = c;
-    for (std::size_t r = c + 1; r < k; ++r) {
-      if (std::abs(a[r * k + c]) > std::abs(a[best * k + c])) best = r;
+    double most = 0;
+    for (std::size_t r = c; r < k; ++r) {
+      const double entry = std::abs(a[r * k + c]);
+      const double share = entry > 0 ? entry / size[r] * entry : 0;
+      if (!(share > most)) continue;
+      most = share;
+      best = r;
     }
     if (!(std::abs(a[best * k + c]) > 0)) return false;
     if (best != c) {
       for (std::size_t j = 0; j < k; ++j) std::swap(a[c * k + j], a[best * k + j]);
       std::swap(b[c], b[best]);
+      std::swap(size[c], size[best]);
     }
     for (std::size_t r = c + 1; r < k; ++r) {
       const double factor = a[r * k + c] / a[c * k + c];
@@ -86,38 +100,48 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   const std::size_t k = massless.unknown.size(), all = massless.sliders.size();
   double* in = work.in.data();
   double* out = work.output.data();
-  // memory: matrix, right-hand side, friction program, positions before
+  // memory: matrix, right-hand side, sizes of rows, friction program, positions before
   double* matrix = work.scratch.data();
   double* side = matrix + (k + all) * (k + all);
-  double* friction = side + k + all;
+  double* row_size = side + k + all;
+  double* friction = row_size + k + all;
   double* before = friction + all * (2 * k + 2);
   const auto place = [&](std::size_t i) -> double& { return in[massless.unknown[i]]; };
   const auto drag = [&](std::size_t j) { return friction + j * (2 * k + 2); };
   const auto row = [&](std::size_t j) { return drag(j) + k; };
   const auto rests = [&](std::size_t j) { return in[massless.sliders[j].direction] == 0; };
-  std::size_t held = 0;
-  for (std::size_t j = 0; j < all; ++j) held += rests(j) ? 1 : 0;
-  const std::size_t size = k + held;
+  std::size_t held = 0, held_damped = 0;
+  for (std::size_t j = 0; j < all; ++j) {
+    held += rests(j) ? 1 : 0;
+    held_damped += rests(j) && massless.sliders[j].damped ? 1 : 0;
+  }
+  const std::size_t size = k + held, slow = k - massless.velocity.size();
+  // Unknowns in this order: damped velocities, friction on them, undamped positions, friction on those. The latter do not see the former, so that no
+  // pivot is a choice between a damper and a spring.
+  const auto at = [&](std::size_t i) { return i < slow ? i : i + held_damped; };
+  const auto first_joint = [&](bool damped) { return damped ? slow : k + held_damped; };
   // F(x) + A δ + Σ drag λ = 0 and, for what rests, its row: of velocities, or of positions from where they were.
   const auto solve = [&](bool damped) {
     const double* slopes = out + k;
     std::fill_n(matrix, size * size, 0.0);
     for (std::size_t i = 0; i < k; ++i) {
-      for (std::size_t c = 0; c < k; ++c) matrix[i * size + c] = slopes[i * k + c];
-      side[i] = -out[i];
+      for (std::size_t c = 0; c < k; ++c) matrix[at(i) * size + at(c)] = slopes[i * k + c];
+      side[at(i)] = -out[i];
     }
-    std::size_t next = k;
+    std::size_t next_of[2] = {first_joint(false), first_joint(true)};
     for (std::size_t j = 0; j < all; ++j) {
       if (!rests(j)) continue;
+      const std::size_t next = next_of[massless.sliders[j].damped ? 1 : 0]++;
       double value = massless.sliders[j].damped && damped ? drag(j)[2 * k] : 0;
       for (std::size_t i = 0; i < k; ++i) {
-        matrix[i * size + next] = drag(j)[i];
-        matrix[next * size + i] = row(j)[i];
+        matrix[at(i) * size + next] = drag(j)[i];
+        matrix[next * size + at(i)] = row(j)[i];
         if (!massless.sliders[j].damped) value += row(j)[i] * (place(i) - before[i]);
       }
-      side[next++] = -value;
+      side[next] = -value;
     }
-    return all_finite(matrix, size * size) && all_finite(side, size) && eliminate(matrix, side, size);
+    return all_finite(matrix, size * size) && all_finite(side, size) &&
+           eliminate(matrix, side, row_size, size);
   };
   for (std::size_t i = 0; i < k; ++i) before[i] = place(i);
   constexpr double kCancelled = 1e-13;
@@ -141,8 +165,8 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     if (!solve(true)) return false;
     step = reach = 0;
     for (std::size_t i = 0; i < k; ++i) {
-      place(i) += side[i];
-      step = std::max(step, std::abs(side[i]));
+      place(i) += side[at(i)];
+      step = std::max(step, std::abs(side[at(i)]));
       reach = std::max(reach, std::abs(place(i)));
     }
     if (round == 0) first = step;
@@ -164,12 +188,12 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     return entry;
   };
   for (std::size_t i = 0; i < k && held > 0; ++i) {
-    const double start = i < k - massless.velocity.size() ? 0 : before[i];
+    const double start = i < slow ? 0 : before[i];
     if (std::abs(place(i) - start) <= kCancelled * free) place(i) = start;
   }
-  std::size_t next = k;
+  std::size_t next_of[2] = {first_joint(false), first_joint(true)};
   for (std::size_t j = 0; j < all; ++j) {
-    if (rests(j)) in[massless.sliders[j].tangent] = side[next++];
+    if (rests(j)) in[massless.sliders[j].tangent] = side[next_of[massless.sliders[j].damped ? 1 : 0]++];
     const std::size_t i = rests(j) ? alone(j) : k;
     if (i < k) place(i) = massless.sliders[j].damped ? 0 : before[i];
   }
@@ -200,7 +224,7 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   massless.friction.evaluate(in, friction, work.registers.data());
   std::size_t still = 0;
   for (std::size_t j = 0; j < all; ++j) still += rests(j) && !massless.sliders[j].damped ? 1 : 0;
-  const std::size_t width = u + still, offset = k - u;
+  const std::size_t width = u + still, offset = slow;
   std::fill_n(matrix, width * width, 0.0);
   for (std::size_t i = 0; i < u; ++i) {
     for (std::size_t c = 0; c < u; ++c) matrix[i * width + c] = out[u + i * u + c];
@@ -211,7 +235,7 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     const double slope = std::abs(matrix[i * width + i]);
     if (slope > 0) free = std::max(free, std::abs(side[i]) / slope);
   }
-  next = u;
+  std::size_t next = u;
   for (std::size_t j = 0; j < all; ++j) {
     if (!rests(j) || massless.sliders[j].damped) continue;
     for (std::size_t i = 0; i < u; ++i) {
@@ -220,7 +244,8 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     }
     side[next++] = -drag(j)[2 * k];
   }
-  if (!all_finite(matrix, width * width) || !all_finite(side, width) || !eliminate(matrix, side, width))
+  if (!all_finite(matrix, width * width) || !all_finite(side, width) ||
+      !eliminate(matrix, side, row_size, width))
     return false;
   for (std::size_t i = 0; i < u; ++i)
     in[massless.velocity[i]] = still > 0 && std::abs(side[i]) <= kCancelled * free ? 0 : side[i];
@@ -241,7 +266,7 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
   const auto newton = [&] {
     massless.balance.evaluate(in, out, work.registers.data());
     for (std::size_t i = 0; i < k; ++i) step[i] = -out[i];
-    return all_finite(out, k + k * k) && eliminate(out + k, step, k);
+    return all_finite(out, k + k * k) && eliminate(out + k, step, step + k, k);
   };
   const auto place = [&](std::size_t i) -> double& { return in[massless.unknown[i]]; };
   if (massless.affine) {
@@ -270,7 +295,7 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
   if (u == 0) return true;
   massless.velocity_balance.evaluate(in, out, work.registers.data());
   for (std::size_t i = 0; i < u; ++i) step[i] = out[i];
-  if (!all_finite(out, u + u * u) || !eliminate(out + u, step, u)) return false;
+  if (!all_finite(out, u + u * u) || !eliminate(out + u, step, step + u, u)) return false;
   for (std::size_t i = 0; i < u; ++i) in[massless.velocity[i]] = step[i];
   return true;
 }
@@ -530,7 +555,7 @@ Workspace::Workspace(const System& system) {
   const std::size_t unknown = d.follow.unknown.size(), sliders = d.follow.sliders.size();
   scratch.assign(
       std::max<std::size_t>(
-          (unknown + sliders) * (unknown + sliders + 1) + sliders * (2 * unknown + 2) + unknown, 1),
+          (unknown + sliders) * (unknown + sliders + 2) + sliders * (2 * unknown + 2) + unknown, 1),
       0);
   if (d.mass_constant) {
     d.motion.evaluate(in.data(), output.data(), registers.data());

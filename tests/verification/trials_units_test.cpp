@@ -66,7 +66,8 @@ TEST_P(SameBits, InOtherUnits) {
 }
 
 // Where each once had other bits: pivots compared across units; the size of what has never moved taken from a component of
-// another unit; impulses of a torque compared with those of a force; a time scale of accelerations of both.
+// another unit; impulses of a torque compared with those of a force; a time scale of accelerations of both; a stiffness
+// compared with the row of a joint.
 INSTANTIATE_TEST_SUITE_P(, SameBits,
                          testing::Values(Case{"HeldByARow", R"toml(
 [tables]
@@ -141,7 +142,30 @@ law = "if(@(1,1,0,-1) < x', 1, 0.2)"
 [run]
 until = @(2.1,0,0,1)
 )toml",
-                                              1}),
+                                              1},
+                                         Case{"NodesHeldByFriction", R"toml(
+[coordinates]
+x = 0
+y = { massless = true }
+u = { massless = true }
+[energy]
+kinetic = "@(0.5,0,1,0)*x'^2"
+potential = "@(9.81,1,1,-2)*x + @(2.5,0,1,-2)*(y + x)^2 + @(1.5,0,1,-2)*(u - x)^2 + @(0.7,0,1,-2)*(u - y)^2"
+dissipation = "@(0.1,0,1,-1)*y'^2"
+[[friction]]
+name = "damped"
+slip = "y'"
+normal = @(0.2,1,1,-2)
+law = 0.3
+[[friction]]
+name = "undamped"
+slip = "u'"
+normal = @(0.3,1,1,-2)
+law = 1
+[run]
+until = @(1.3,0,0,1)
+)toml",
+                                              3}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
