@@ -45,7 +45,7 @@ bool EventEngine::Run::meets_at_end() {
   return !together_.empty();
 }
 
-// Moves the state onto gap = 0: by rounding only, since the step ended there.
+// Moves the state onto gap = 0: by rounding only, since the step ended there. What rests on another contact stays there.
 void EventEngine::Run::close_gap(int relation) {
   const int n = layout_.coordinates;
   for (int iteration = 0; iteration < 3; ++iteration) {
@@ -60,6 +60,7 @@ void EventEngine::Run::close_gap(int relation) {
     std::copy_n(rows.w, n, node_y_.begin());
     if (!system_.motion(work_)) return;
     system_.solve_mass(work_, node_y_.data());
+    motion_.keep_on_gaps(node_y_.data());
     double slope = 0;
     for (const int i : system_.relations()[relation].touches) slope += rows.w[i] * node_y_[i];
     if (slope == 0) return;

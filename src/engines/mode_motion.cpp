@@ -150,7 +150,7 @@ void ModeMotion::find_pins() {
     if (std::any_of(s.pins.begin(), s.pins.end(), [i](const auto& pin) { return pin.coordinate == i; }))
       continue;
     const double drive = s.rows.drive(k);
-    s.pins.push_back({i, drive == 0 ? 0 : -drive / w[i]});
+    s.pins.push_back({i, drive == 0 ? 0 : -drive / w[i], s.rows[k].tangent < 0});
   }
   s.everything_pinned = static_cast<int>(s.pins.size()) == n_ && layout_.states == 0;
 }
@@ -549,6 +549,20 @@ bool ModeMotion::project(double t, double* y, bool positions) {
   if (count == 0 || all_pinned()) return true;
   // Corrections act along the rows alone: with their friction they would be magnified without bound where a contact is about to jam.
   const auto rows_of = [this](int r) { static_cast<void>(system_.rows(work_, r)); };
+  // Where the shares of the rows cancel, rounding is no correction: what one row holds stays when another one is corrected.
+  const auto correct = [this, count](double* target) {
+    for (int i = 0; i < n_; ++i) {
+      double sum = 0;
+      double terms = 0;
+      for (int k = 0; k < count; ++k) {
+        const double term = residual_[k] * set_->rows.response(k)[i];
+        sum += term;
+        terms += std::abs(term);
+      }
+      if (std::abs(sum) <= kCancelled * terms) continue;
+      for (int k = 0; k < count; ++k) target[i] += residual_[k] * set_->rows.response(k)[i];
+    }
+  };
   if (positions) {
     for (int iteration = 0; iteration < 8; ++iteration) {
       load(t, y);
@@ -579,10 +593,7 @@ bool ModeMotion::project(double t, double* y, bool positions) {
       if (worst == 0) break;
       if (iteration == 7) return worst <= 1e-12 * largest;
       set_->rows.solve(residual_.data());
-      for (int k = 0; k < count; ++k) {
-        const double* response = set_->rows.response(k);
-        for (int i = 0; i < n_; ++i) y[i] += residual_[k] * response[i];
-      }
+      correct(y);
       pin(t, y);
     }
   }
@@ -610,10 +621,7 @@ bool ModeMotion::project(double t, double* y, bool positions) {
     }
     if (done) break;
     set_->rows.solve(residual_.data());
-    for (int k = 0; k < count; ++k) {
-      const double* response = set_->rows.response(k);
-      for (int i = 0; i < n_; ++i) y[n_ + i] += residual_[k] * response[i];
-    }
+    correct(y + n_);
     set_->rows.hold_velocities(y + n_);
     pin(t, y);
   }

@@ -84,6 +84,12 @@ class ModeMotion {
   void pin(double t, double* y) const;
   /// The mode has ended: what was pinned may be moved by an impact.
   void release_pins() { pins_.clear(); }
+  /// Takes out of a displacement what one gap alone holds, in the mode that was set last.
+  void keep_on_gaps(double* displacement) const {
+    for (const ModeSetting::Pin& pin : set_->pins) {
+      if (pin.by_gap) displacement[pin.coordinate] = 0;
+    }
+  }
 
   [[nodiscard]] std::span<const double> acceleration() const { return part(0, n_); }
   [[nodiscard]] std::span<const double> normal() const {

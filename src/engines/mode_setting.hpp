@@ -23,6 +23,7 @@ struct ModeSetting {
   struct Pin {
     int coordinate = 0;
     double velocity = 0;
+    bool by_gap = false;  ///< a contact or constraint holds it, not friction
   };
 
   Mode mode;

@@ -269,5 +269,64 @@ columns = { d = "dissipated(j)", s = "supplied(j)" }
   }
 }
 
+/// Every value of a column.
+void expect_zero(const TestModel& model, const char* column) {
+  simulate::MemorySink sink(model.system);
+  const engines::EngineResult result = simulate::run(model.system, "event", model.options, sink);
+  EXPECT_TRUE(result.status.ok()) << result.status.message;
+  const auto c = static_cast<std::size_t>(sink.column(column));
+  for (std::size_t row = 0; row < sink.rows(); ++row)
+    ASSERT_EQ(sink.cell(row, c), 0) << "t = " << sink.cell(row, 0);
+}
+
+// x rests on w while y strikes it: the last bit of y's way is no reason for x to leave w.
+TEST(Rest, WhatRestsOnAContactStaysThereWhereAnotherBodyStrikesIt) {
+  expect_zero(text_model(R"toml(
+[coordinates]
+x = 0
+y = 1
+[energy]
+kinetic = "0.25*x'^2 + y'^2"
+potential = "(y + 1)^2"
+[[contact]]
+name = "c"
+gap = "y - x"
+[[contact]]
+name = "w"
+gap = "x"
+slip = "y'"
+friction = { static = 1, dynamic = 0 }
+[run]
+until = 2.2
+)toml"),
+              "x");
+}
+
+// y rests at the bottom of a curved gap beside a contact whose positions are corrected.
+TEST(Rest, ACorrectionOfOneContactMovesNothingThatAnotherHolds) {
+  expect_zero(text_model(R"toml(
+[coordinates]
+x = 1
+y = 0
+[energy]
+kinetic = "0.25*x'^2 + 0.5*y'^2"
+potential = "3*x + y"
+[[force]]
+along = "y' - x'"
+value = "0.5*sin(3*t)"
+[[contact]]
+name = "bottom"
+gap = "y + 0.3*sin(3*y)"
+[[contact]]
+name = "c"
+gap = "x - y - t + 2.5"
+slip = "y' - x' + 2"
+friction = 0.8
+[run]
+until = 3
+)toml"),
+              "y");
+}
+
 }  // namespace
 }  // namespace judder
