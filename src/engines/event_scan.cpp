@@ -302,6 +302,9 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       if (!watch && least > 2 * fit.error && least > band) continue;
       if (surface && largest <= unmoved(guard.place, h)) continue;
+      // What leaves its level by less than the last bits of its terms goes up by steps of these: a polynomial through them has zeros, it has none.
+      if ((surface || level) && lowest >= 0 && largest <= kRoundingUnits * surface_rounding(guard.place))
+        continue;
       if (watch && watch_hides(guard, h, 0, 1, grid)) {
         scan_watch(i, h, band, time_noise);
         continue;

@@ -199,6 +199,32 @@ until = 0.8
   }
 }
 
+// y leaves a level by a power of t, which tells its side at once, and then for long by less than the last bit of 1.5: no zero lies among these bits.
+TEST(LevelsAtTheStart, APowerLeavesOneByLessThanRounding) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = -1.5
+[energy]
+kinetic = "0.5*(x'^2) + 0.5*(y'^2)"
+[[force]]
+along = "x'"
+value = "-0.25*floor(4*y)"
+[[force]]
+along = "y'"
+value = "1e-60*t^4 + 0.7*bump(1.5*t)"
+[run]
+until = 0.03
+)toml");
+  for (const double tolerance : {1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    const engines::EngineResult result = run_to_end(model);
+    ASSERT_EQ(result.status.reason, Reason::done) << result.status.message;
+    EXPECT_NEAR(result.end.y[0], 0.75 * 0.0009, 1e-12);
+    EXPECT_LT(result.steps, 60);
+  }
+}
+
 // --- drives that part by numbers near the end of their range ---
 
 // A belt starts like exp(-1/t) below a body that lies on the table: it slips at once, and lifts 0.15 of the weight.
