@@ -373,11 +373,11 @@ bool ModeMotion::evaluate_plain() {
   }
   each_slipping([&](const model::Relation& relation, const model::RelationRows& rows, int j, double mu) {
     double limit = rows.base;
-    // Of reactions that are not unique one may come out negative here, and what they do together counts: as in the columns.
+    // As in the columns, whatever the sign of a reaction: of those that are not unique one may come out negative here, and on one side of a surface
+    // that is slid on a constraint may be pressed from the other side. What they do together counts.
     for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
       const int fed = relation.feeds[f];
-      const double sign = s.mode.pressed[fed] < 0 ? -1 : 1;
-      limit += rows.factors[f] * (redundant() ? sign * normal[fed] : std::abs(normal[fed]));
+      limit += rows.factors[f] * (s.mode.pressed[fed] < 0 ? -normal[fed] : normal[fed]);
     }
     tangent[relation.first_tangent + j] = -mu * limit;
   });

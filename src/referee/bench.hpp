@@ -126,6 +126,7 @@ struct Referee::Bench {
   void all_outputs(std::vector<double>& out);
   void judge_relation(Reading& reading, int r);
   [[nodiscard]] double limit_of_rest(const Reading& reading, int r, int j);
+  [[nodiscard]] double load_in_doubt(const Reading& reading, int r);
   [[nodiscard]] bool passes(const Reading& reading, int k);
   [[nodiscard]] double limit_at_rest(const Reading& reading, int r, int j, int direction, double told);
   void judge_motion(Reading& reading);

@@ -432,6 +432,23 @@ double Referee::Bench::limit_of_rest(const Reading& reading, int r, int j) {
   return limit_at_rest(reading, r, j, friction > 0 ? -1 : 1, told);
 }
 
+// What is not known of the load of r because reactions in it are zero as far as the law of pressure tells: which side a constraint is pressed on then,
+// and whether that of a contact, told with the other sign, is to be added or taken away. Behind system.rows of r, and leaves these.
+double Referee::Bench::load_in_doubt(const Reading& reading, int r) {
+  const model::Relation& relation = system.relations()[r];
+  double doubt = 0;
+  for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
+    const int from = relation.feeds[f];
+    const double reaction = reading.normal_force[from];
+    if (system.relations()[from].kind != model::RelationKind::constraint && reaction >= 0) continue;
+    const double factor = work.relation[r].factors[f];
+    const double* w = from == r ? work.relation[r].w : system.rows(work, from).w;
+    if (std::abs(reaction) <= allowed * normal_force[from] + force_rounding(w))
+      doubt += 2 * std::abs(factor * reaction);
+  }
+  return doubt;
+}
+
 void Referee::Bench::judge_relation(Reading& reading, int r) {
   const model::Relation& relation = system.relations()[r];
   const double t = reading.time;
@@ -574,7 +591,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       if (amount > allowance) {
         const int own = static_cast<int>(relation.feeds.size()) + 1 + 2 * j;
         allowance += rounding(relation.law, 0) * std::abs(row.mu) + rounding(relation.law, own) * load_terms +
-                     64 * kEpsilon * tangential_force[number];
+                     64 * kEpsilon * tangential_force[number] + std::abs(row.mu) * load_in_doubt(reading, r);
       }
       if (reading.slides) find_sliding(reading);
       const bool few = sliding.size() <= kFewCorners;
