@@ -213,7 +213,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool note_watches();
   void list_watch_jumps();
   void cross_observed(const Guard& guard);
-  [[nodiscard]] int direction_ahead(const expr::Program& value, double level, double bound);
+  [[nodiscard]] int direction_ahead(const Mode& mode, const expr::Program& value, double level, double bound);
   bool take_observed();
   void set_watch_zeros();
   void turn_observed();
@@ -273,6 +273,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   [[nodiscard]] bool others_changed(int k) const;
+  [[nodiscard]] Leaving leaving_ahead(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_by_acceleration(int k);
   [[nodiscard]] bool slides_apart();
   [[nodiscard]] bool acts_on(int k, int j) const;

@@ -184,14 +184,17 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const double time_rounding = kSampleRounding * kEpsilon * std::max(std::abs(t_), std::abs(t_ + h)) / h;
 
-  // What is held is held within the error of what has hardly moved, and within the rounding of its terms: they may cancel for good.
+  // What is held is held within the error of what has hardly moved, and within the rounding of its terms: they may cancel for good. Where it has left by
+  // more than that, the rounding of what it is then tells nothing about where it left: exp(-1/t) is far more by the end of a step than it was.
   for (Guard& guard : list) {
     if (guard.kind != GuardKind::held_above && guard.kind != GuardKind::held_below) continue;
     motion_.load(t_, y_.data());
     const double little = unmoved(guard.place, h);
     guard.band = std::max({guard.band, little, kRoundingUnits * surface_rounding(guard.place)});
     motion_.load(t_ + h, y1);
-    guard.band = std::max(guard.band, kRoundingUnits * surface_rounding(guard.place));
+    const double later = kRoundingUnits * surface_rounding(guard.place);
+    if (later > guard.band && guards_.value(guard) >= guard.band - later) guard.band = later;
+    guard.noise = 0;  // that of samples is measured in each trial
   }
 
   const bool first_of_phase = t_ == phase_start_ || t_ == resumed_at_;

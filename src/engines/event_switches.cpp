@@ -257,17 +257,21 @@ bool EventEngine::Run::reads_node_speed(int k) {
 EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
   patience_.look();
   if (has_massless_ && reads_node_speed(k)) {
-    // The speed of a massless node jumps where its friction is overcome, and a surface that reads it is left by that jump.
+    // The speed of a massless node jumps where its friction is overcome, and a surface that reads it is left by that jump. What a landing has left
+    // of its zero is none: it was there before the instant.
     const model::SwitchInfo& info = system_.switches()[k];
     double s = 0;
     info.value.evaluate(work_.in.data(), &s, work_.registers.data());
     const double distance = s - (info.two_sided() ? 0 : info.level_above(lower_[k]));
-    if (std::abs(distance) > kRoundingUnits * surface_rounding(k)) return {distance > 0 ? 1 : -1, 1};
+    if (std::min(std::abs(distance), std::abs(s - surface_before_[k])) > kRoundingUnits * surface_rounding(k))
+      return {distance > 0 ? 1 : -1, 1};
   }
   // A multiple of a surface that is slid on stays where that one does: what is left is what parts them.
   double ratio = 0;
   const int along = slide_along(k, trial, ratio);
   const double rate = motion_.surface_rate(k) - (along < 0 ? 0 : ratio * motion_.surface_rate(along));
+  // A surface with a fractional power may have no slope at zero, and goes where its value does all the same.
+  if (std::isnan(rate)) return leaving_ahead(k, trial);
   const double scale = faded_rate_scale(k);
   const double rounding = surface_rate_rounding(k);
   if (std::abs(rate) > std::max(kSmallRate * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
@@ -299,6 +303,14 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
     if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
   return series_.order() < 2 ? leaving_by_acceleration(k) : Leaving{0, 0};
+}
+
+// The same by the values that the surface has a little later.
+EventEngine::Run::Leaving EventEngine::Run::leaving_ahead(int k, const Mode& trial) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  const double level = info.two_sided() ? 0 : info.level_above(lower_[k]);
+  const int sign = direction_ahead(trial, info.value, level, kRoundingUnits * surface_rounding(k));
+  return {sign, 1};
 }
 
 // The same where higher derivatives do not exist, as those of sqrt(abs(x)) at zero: s̈ of a surface that does not see velocities.
@@ -414,12 +426,7 @@ bool EventEngine::Run::decide_surface(int k) {
     possible[upper] = try_sides(trial, status[upper]);
     if (possible[upper]) leaves[upper] = leaving_direction(k, trial);
     // A touch of high order, as that of |x|³, is left by the motion of what is inside, where derivatives of the surface tell nothing yet.
-    if (only != 0 && possible[upper] && leaves[upper].sign == 0) {
-      const double level = info.two_sided() ? 0 : info.level_above(lower_[k]);
-      std::swap(mode_, trial);
-      leaves[upper] = {direction_ahead(info.value, level, kRoundingUnits * surface_rounding(k)), 1};
-      std::swap(mode_, trial);
-    }
+    if (only != 0 && possible[upper] && leaves[upper].sign == 0) leaves[upper] = leaving_ahead(k, trial);
     if (only != 0 && leaves[upper].sign != 0) leaves[upper].sign = only;
     // It came from the other side, and goes on.
     if (upper == first && crossing && possible[upper] && leaves[upper].sign == (upper != 0 ? 1 : -1)) {
@@ -462,13 +469,15 @@ bool EventEngine::Run::decide_surface(int k) {
       // Unless the row that holds it would slip then. If it does so by its own law (`abs(sign(x'))`), which at rest is that of the sides, the value is
       // that of equality all the same; if others make it slip, they have been decided on a side, and that is kept.
       bool by_own_law = true;
-      // And unless it is left with the value of equality: what is touched from one side only has the value of that side then.
-      if (try_sides(equal, next) && (only == 0 || leaving_direction(k, equal).sign == 0) &&
-          rests_alike(k, held, equal, by_own_law)) {
-        held = equal;
-      } else if (by_own_law && only == 0) {
-        held.side[k] = side;
+      // And unless it is left with the value of equality, which holds at an instant only then: it has the value of a side.
+      if (try_sides(equal, next)) {
+        const bool leaves_it = leaving_direction(k, equal).sign != 0;
+        if (rests_alike(k, held, equal, by_own_law)) {
+          if (!leaves_it) held = equal;
+          by_own_law = false;
+        }
       }
+      if (by_own_law && only == 0) held.side[k] = side;
     }
     mode_ = held;
     return true;
@@ -712,7 +721,8 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       continue;
     trial = mode_;
     trial.side[k] = lower_[k] + system_.switches()[k].at_zero;
-    if (!try_sides(trial, status) || trial.tangent != mode_.tangent) continue;
+    if (!try_sides(trial, status) || trial.tangent != mode_.tangent || leaving_direction(k, trial).sign != 0)
+      continue;
     changed = changed || trial.side[k] != mode_.side[k];
     mode_ = trial;
   }

@@ -48,7 +48,8 @@ bool EventEngine::Run::note_watches() {
 
 // Where a function that has the value `level` now goes from here: +1, −1, or 0 where the motion leaves it there. Looked at by doubling, from times on
 // that are long beside the error of the time itself: a body that a load lifts off has no acceleration yet, but for what the landing has left.
-int EventEngine::Run::direction_ahead(const expr::Program& value, double level, double bound) {
+int EventEngine::Run::direction_ahead(const Mode& mode, const expr::Program& value, double level,
+                                      double bound) {
   constexpr double kLanding = 0x1p10 * std::numeric_limits<double>::epsilon();  // share of the time
   const int n = layout_.coordinates;
   ahead_ = work_.in;
@@ -65,7 +66,7 @@ int EventEngine::Run::direction_ahead(const expr::Program& value, double level, 
     }
     return 0;
   };
-  if (series_.compute(mode_, expr::kTaylorOrder)) {
+  if (series_.compute(mode, expr::kTaylorOrder)) {
     const int side =
         look(series_.time_scale(), [&](double time) { series_.state(time, ahead_.data() + layout_.q()); });
     if (side != 0) return side;
@@ -104,7 +105,8 @@ void EventEngine::Run::list_watch_jumps() {
       from = watch_rising_[guard.place] != 0 ? -1 : 1;
       if (std::abs(after) <= kSmall * guard.scale) zero = std::max(zero, std::abs(after));
     }
-    const int to = std::abs(after) > zero ? (after > 0 ? 1 : -1) : direction_ahead(watch.value, 0, zero);
+    const int to =
+        std::abs(after) > zero ? (after > 0 ? 1 : -1) : direction_ahead(mode_, watch.value, 0, zero);
     if (to == 0) continue;
     watch_side_[guard.place] = static_cast<std::int8_t>(to);
     if (from * to >= 0) continue;
@@ -161,7 +163,7 @@ bool EventEngine::Run::take_observed() {
     if (crossed_[k] != 0 && !turned && std::abs(s - crossed_value_[k]) <= bound) {
       next = crossed_side_[k];
     } else if (std::abs(distance) <= bound) {
-      const int leaves = direction_ahead(info.value, s - distance, bound);
+      const int leaves = direction_ahead(mode_, info.value, s - distance, bound);
       if (leaves == 0) {
         next = lower + info.at_zero;
       } else if (only == 0) {

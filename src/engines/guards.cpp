@@ -438,6 +438,7 @@ double Guards::interval_noise(const expr::Program& program) {
   return 2 * enclosure_.width(0);
 }
 
+// Rounding of the terms of a surface. Where it has no slope, as that of a fractional power at zero, interval arithmetic tells.
 double Guards::surface_noise(int k) {
   const model::Layout& layout = system_.layout();
   system_.switches()[k].surface.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
@@ -445,7 +446,7 @@ double Guards::surface_noise(int k) {
   const double* y = work_.in.data() + layout.q();
   double terms = std::abs(surface_[1] * work_.in[0]);
   for (int i = 0; i < layout.integrated(); ++i) terms += std::abs(gradient[i] * y[i]);
-  return kNoise * terms;
+  return std::isfinite(terms) ? kNoise * terms : interval_noise(system_.switches()[k].value);
 }
 
 // Sum of the absolute terms of a slip velocity: that of two bodies, or of a body and its belt, is as exact as they are.
