@@ -168,5 +168,66 @@ until = 1
   }
 }
 
+// A reaction that is zero has the sign of its rounding, and so has the friction that it loads: 3 x'' = -2 x'.
+TEST(Surfaces, OfAJointWhoseLoadIsRoundingAreNoFault) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = -1.5
+[energy]
+kinetic = "1.5*x'^2 + y'^2"
+dissipation = "(y' - x')^2"
+[[friction]]
+name = "rub"
+slip = "y' - 1"
+normal = "0.2*normal(floor)"
+law = "if(0 < y' - 1, 0.3, 0.6)"
+[[contact]]
+name = "floor"
+gap = "y + 1.5"
+[[constraint]]
+name = "hold"
+zero = "y + 1.5"
+[run]
+until = 1
+)toml");
+  for (const double tolerance : kTolerances) {
+    const std::vector<double> y = end_of(model, tolerance);
+    EXPECT_NEAR(y[0], 1.5 * (1 - std::exp(-2.0 / 3)), 1e-7) << tolerance;
+  }
+}
+
+// The guide is pressed from the other side from some time on. Where that is, its reaction is as near to zero as the tolerance asks for.
+TEST(Surfaces, OfAConstraintThatIsPressedFromTheOtherSideAreNoFault) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = -1
+y = 0
+w = 0
+[energy]
+kinetic = "0.25*x'^2 + 0.5*y'^2 + 0.5*w'^2"
+potential = "50 + 5*(w + x)^2"
+[[friction]]
+name = "rest"
+slip = "y'"
+normal = 1
+law = 1
+[[friction]]
+name = "rest2"
+slip = "y'"
+normal = 1
+law = 1
+[[constraint]]
+name = "guide"
+zero = "x - (2*(1 - cos(3*t))) + 1"
+slip = "w'"
+friction = 1
+[run]
+until = 0.14
+)toml");
+  for (const double tolerance : kTolerances)
+    EXPECT_NEAR(end_of(model, tolerance)[0], 1 - 2 * std::cos(0.42), 1e-9) << tolerance;
+}
+
 }  // namespace
 }  // namespace judder

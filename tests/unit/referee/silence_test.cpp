@@ -33,43 +33,6 @@ TEST_P(Silence, OnRightMotions) {
 }
 
 const Motion kMotions[] = {
-    // A reaction that is zero has the sign of its rounding, and so has the friction that it loads.
-    {"friction_of_a_contact_without_load", R"toml(
-[coordinates]
-x = { velocity = 1 }
-y = -1.5
-[energy]
-kinetic = "1.5*x'^2 + y'^2"
-dissipation = "(y' - x')^2"
-[[friction]]
-name = "rub"
-slip = "y' - 1"
-normal = "0.2*normal(floor)"
-law = "if(0 < y' - 1, 0.3, 0.6)"
-[[contact]]
-name = "floor"
-gap = "y + 1.5"
-[[constraint]]
-name = "hold"
-zero = "y + 1.5"
-[run]
-until = 1
-)toml"},
-    {"friction_where_a_constraint_changes_its_side", R"toml(
-[coordinates]
-x = -1
-w = 0
-[energy]
-kinetic = "x'^2/4 + w'^2/2"
-potential = "5*(w + x)^2"
-[[constraint]]
-name = "guide"
-zero = "x - 2*(1 - cos(3*t)) + 1"
-slip = "w'"
-friction = 1
-[run]
-until = 0.14
-)toml"},
     // What is held does not move, and yet the drive of its spring stores sin²t.
     {"drive_of_a_spring_at_rest", R"toml(
 [coordinates]
