@@ -692,7 +692,39 @@ bool Decider::released(const Tie& tie) {
   return any;
 }
 
+// Whether no reactions hold the dependent rows of the mode in some higher order; `parting` then tells it.
+bool Decider::driven_apart(const Mode& mode) {
+  if (reactions_unique_) return false;
+  bool driven = false;
+  for (int i = 0; i < assembly_.size() && !driven; ++i)
+    driven = !system_.relations()[assembly_[i].relation].rows_constant;
+  if (!driven) return false;
+  trial_ = mode;
+  if (!follow_series() || series_.parted() < 1) return false;
+  parting.assign(system_.layout().relations + system_.layout().tangents, 0);
+  double most = 0;
+  for (int i = 0; i < assembly_.size(); ++i) {
+    const RowAssembly::Row& row = assembly_[i];
+    const double drive = series_.drive(row.relation, row.tangent);
+    parting[row.tangent < 0 ? row.relation : system_.layout().relations + row.number] = drive;
+    most = std::max(most, std::abs(drive));
+  }
+  for (double& drive : parting) drive = most > 0 ? drive / most : 0;
+  return most > 0;
+}
+
 Status Decider::decide(Mode& mode, const Exclusions& exclusions, double tolerance) {
+  known_mode_ = mode;
+  Status status = decide_once(mode, exclusions, tolerance);
+  if (!status.ok() || !parting.empty() || !driven_apart(mode)) return status;
+  held_mode_ = mode;
+  mode = known_mode_;
+  if (!decide_once(mode, exclusions, tolerance).ok()) mode = held_mode_;
+  parting.clear();
+  return status;
+}
+
+Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tolerance) {
   const model::Layout& layout = system_.layout();
   Status status;
   status.time = work_.in[0];

@@ -53,8 +53,8 @@ class Decider {
 
   /// Sizes that reactions have had, by relation and then by tangential row: floors for what counts as zero.
   std::vector<double> force_floor;
-  /// Rates by which rows that depend on each other have parted, in the same order, relative to the largest; empty: none has. Where drives part so
-  /// softly that their accelerations are nothing beside the forces, these tell which of the rows cannot go on together.
+  /// By how much rows that depend on each other have parted, in the same order, relative to the largest; empty: none has. Where drives part so
+  /// softly that their accelerations are nothing beside the forces, this tells which of the rows cannot go on together.
   std::vector<double> parting;
 
   [[nodiscard]] const RowCoupling& coupling() const { return coupling_; }
@@ -92,6 +92,8 @@ class Decider {
     Judgement judgement;
   };
 
+  [[nodiscard]] Status decide_once(Mode& mode, const Exclusions& exclusions, double tolerance);
+  [[nodiscard]] bool driven_apart(const Mode& mode);
   void list_rows();
   [[nodiscard]] Status too_many_rows();
   [[nodiscard]] bool decide_known(const Mode& mode, const Exclusions& exclusions, bool constant);
@@ -150,7 +152,7 @@ class Decider {
   ReactionConditions conditions_;
   std::vector<std::uint8_t> from_rest_;  ///< by tangential row: has not left rest in this decision
   std::vector<std::uint8_t> again_;      ///< by block: to be decided once more
-  Mode next_, trial_, directed_, attempt_;
+  Mode next_, trial_, directed_, attempt_, known_mode_, held_mode_;
   bool reactions_unique_ = true;
   bool unchecked_ = false;
   int undecided_ = 0;

@@ -318,8 +318,8 @@ bool EventEngine::Run::handle_parting() {
   if (!evaluate_coefficients() || !note_watches())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   note_instant();
-  motion_.release_pins();
   note_parting();
+  motion_.release_pins();
   const bool settled = settle();
   decider_.parting.clear();
   return settled;

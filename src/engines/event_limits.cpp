@@ -175,18 +175,25 @@ void EventEngine::Run::exclude_exhausted_rows(const Guard& margin, bool touched,
   }
 }
 
+// Whether rows that depend on each other and are driven hold here. No derivative need tell when their drives part (a bump, a Gauss curve).
+bool EventEngine::Run::may_part() const {
+  if (!motion_.redundant()) return false;
+  for (int k = 0; k < motion_.active(); ++k) {
+    if (!system_.relations()[motion_.active_relation(k)].rows_constant) return true;
+  }
+  return false;
+}
+
 // Rows that depend on each other hold together only while their drives agree: a wall that stands pushes a body on its brake from the moment on at
 // which it comes.
 bool EventEngine::Run::rows_part() {
-  if (!motion_.redundant()) return false;
+  if (!may_part()) return false;
   motion_.load(t_, y_.data());
-  double rate = 0;
-  return parted_by(rate) > 1;
+  return std::max(rates_parted(), accelerations_parted()) > 1;
 }
 
-// By how much the drives of dependent rows disagree at the loaded state, relative to what steps may leave; more than 1: they part. `largest`: the
-// rate that is left.
-double EventEngine::Run::parted_by(double& largest) {
+// By how much the rates of dependent rows disagree at the loaded state, relative to what steps may leave; more than 1: they part.
+double EventEngine::Run::rates_parted() {
   constexpr double kParted = 100;  ///< errors of steps add up to some tolerances
   constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
   constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers nothing has digits
@@ -213,18 +220,25 @@ double EventEngine::Run::parted_by(double& largest) {
     const double been = j < 0 ? 0 : guards_.slip_scale(relation.first_tangent + j);
     const double allowed =
         std::max({kParted * options_.tolerance * size + rounding, kStopped * been, kLeastNumber});
-    if (!(rate > allowed)) continue;
-    largest = std::max(largest, rate);
-    ratio = std::max(ratio, rate / allowed);
+    if (rate > allowed) ratio = std::max(ratio, rate / allowed);
   }
   return ratio;
 }
 
-// Tells the decision by which rates dependent rows have parted.
+// The same of their accelerations, which no step leaves anything of: they are solved for, to rounding of the forces that the rows share.
+double EventEngine::Run::accelerations_parted() {
+  if (!motion_.evaluate() || !(motion_.parting(row_accelerations_) > 1)) return 0;
+  guards_.sharing.share(motion_);
+  return motion_.parting(row_accelerations_);
+}
+
+// Tells the decision by which rates, or accelerations, dependent rows have parted.
 void EventEngine::Run::note_parting() {
   std::vector<double>& parting = decider_.parting;
   parting.assign(layout_.relations + layout_.tangents, 0);
   motion_.load(t_, y_.data());
+  const bool by_rates = rates_parted() > 1;
+  if (!by_rates) static_cast<void>(accelerations_parted());
   double most = 0;
   for (int k = 0; k < motion_.active(); ++k) {
     const int r = motion_.active_relation(k);
@@ -232,36 +246,35 @@ void EventEngine::Run::note_parting() {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = system_.rows(work_, r);
     const double rate = j < 0 ? rows.gap_rate : rows.tangent[j].slip;
-    parting[j < 0 ? r : layout_.relations + relation.first_tangent + j] = rate;
-    most = std::max(most, std::abs(rate));
+    const double parted = by_rates ? rate : row_accelerations_[k];
+    parting[j < 0 ? r : layout_.relations + relation.first_tangent + j] = parted;
+    most = std::max(most, std::abs(parted));
   }
-  for (double& rate : parting) rate = most > 0 ? rate / most : 0;
+  for (double& parted : parting) parted = most > 0 ? parted / most : 0;
 }
 
-// Whether dependent rows part within the trial step, and not just at its end: a belt that starts so softly that no derivative tells when. `shorter`: the
-// share of the step to try next.
+// Whether dependent rows part within the trial step, and not just at its end. `shorter`: the share of the step to try next.
 bool EventEngine::Run::parts_within(double h, double& shorter) {
   constexpr int kPlaces = 16;
   constexpr double kJustParted = 2;  ///< of what counts as parted
-  if (!motion_.redundant()) return false;
-  bool drives = false;
-  for (int k = 0; k < motion_.active(); ++k)
-    drives = drives || !system_.relations()[motion_.active_relation(k)].rows_constant;
-  if (!drives) return false;
-  for (int place = 1; place <= kPlaces; ++place) {
-    const double theta = static_cast<double>(place) / kPlaces;
-    if (place < kPlaces) {
-      dense(theta, node_y_.data());
-      motion_.load(t_ + theta * h, node_y_.data());
-    } else {
+  if (!may_part()) return false;
+  const auto load = [&](int place) {
+    if (place == kPlaces) {
       motion_.load(t_ + h, stiff_ ? radau_.y1() : explicit_.y1());
+      return;
     }
-    double rate = 0;
-    const double ratio = parted_by(rate);
+    dense(static_cast<double>(place) / kPlaces, node_y_.data());
+    motion_.load(t_ + place * h / kPlaces, node_y_.data());
+  };
+  load(kPlaces);
+  const bool accelerate = accelerations_parted() > 1;
+  for (int place = 1; place <= kPlaces; ++place) {
+    load(place);
+    const double ratio = std::max(rates_parted(), accelerate ? accelerations_parted() : 0);
     if (!(ratio > 1)) continue;
     const bool just = ratio <= kJustParted;
     if (place == kPlaces && just) return false;
-    shorter = just ? theta : theta - 0.5 / kPlaces;
+    shorter = (just ? place : place - 0.5) / kPlaces;
     return true;
   }
   return false;

@@ -191,7 +191,9 @@ struct EventEngine::Run {
   void rest_unmoved_slips();
   void stop_slips();
   [[nodiscard]] bool rows_part();
-  [[nodiscard]] double parted_by(double& largest);
+  [[nodiscard]] bool may_part() const;
+  [[nodiscard]] double rates_parted();
+  [[nodiscard]] double accelerations_parted();
   [[nodiscard]] bool parts_within(double h, double& shorter);
   void free_unloaded(Mode& mode);
   [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
@@ -378,6 +380,7 @@ struct EventEngine::Run {
   bool newton_failed_ = false;    ///< the last implicit trial was not solved, though every number was finite
   int blamed_guard_ = -1;         ///< guard that shortened the last trial; −1: the error did
   std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
+  std::vector<double> row_accelerations_;  ///< of dependent rows that part
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
   std::vector<double> start_values_;  ///< of the guards, where the step begins a phase
   std::vector<double> residues_;      ///< of the guards at the start of a step that begins with a zero

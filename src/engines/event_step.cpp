@@ -608,6 +608,12 @@ void EventEngine::Run::carry_watches() {
 void EventEngine::Run::list_graze(double h) {
   const Guard& guard = guards_.list()[graze_guard_];
   const double time = t_ + graze_theta_ * h;
+  // What is touched has come down. A function that rises by powers of ten within the step is only that of the polynomial that stands for it.
+  motion_.load(t_, y_.data());
+  const double before = guards_.value(guard);
+  dense(graze_theta_, node_y_.data());
+  motion_.load(time, node_y_.data());
+  if (guards_.value(guard) > before) return;
   while (next_sample_ < time) {
     dense((next_sample_ - t_) / h, node_y_.data());
     motion_.load(next_sample_, node_y_.data());

@@ -44,6 +44,7 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   powers_.resize(layout_.audits);
   sum_terms_.resize(n_);
   terms_.resize(n);
+  present_terms_.resize(n);
   rate_rounding_.resize(layout_.states);
   rest_.resize(n);
   drag_response_.resize(n);
@@ -191,13 +192,15 @@ int ModeMotion::place(const ActiveRows::Row& row) const {
                          : at_.tangent + system_.relations()[row.relation].first_tangent + row.tangent;
 }
 
-void ModeMotion::note_terms() {
+void ModeMotion::note_terms() { add_terms(terms_); }
+
+void ModeMotion::add_terms(std::vector<double>& terms) {
   std::copy_n(outcome_.begin(), n_, rest_.begin());
-  std::fill(terms_.begin(), terms_.end(), 0.0);
-  const auto take = [this](double lambda, const double* response) {
+  std::fill(terms.begin(), terms.end(), 0.0);
+  const auto take = [&](double lambda, const double* response) {
     for (int i = 0; i < n_; ++i) {
       rest_[i] -= lambda * response[i];
-      terms_[i] += std::abs(lambda * response[i]);
+      terms[i] += std::abs(lambda * response[i]);
     }
   };
   for (int k = 0; k < active(); ++k) take(outcome_[place(set_->rows[k])], set_->rows.response(k));
@@ -213,7 +216,31 @@ void ModeMotion::note_terms() {
       take(outcome_[at_.tangent + relation.first_tangent + j], drag_response_.data());
     }
   }
-  for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]);
+  for (int i = 0; i < n_; ++i) terms[i] += std::abs(rest_[i]);
+}
+
+double ModeMotion::parting(std::vector<double>& accelerations) {
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
+  add_terms(present_terms_);
+  accelerations.assign(active(), 0.0);
+  double ratio = 0;
+  for (int k = 0; k < active(); ++k) {
+    const double* w = set_->rows.row(k);
+    double moves = set_->rows.zeta(k);
+    double rounding = kBits * std::abs(moves);
+    for (const int i : system_.relations()[set_->rows[k].relation].touches) {
+      moves += w[i] * outcome_[i];
+      rounding += kBits * std::abs(w[i]) * present_terms_[i];
+    }
+    if (!(std::abs(moves) > rounding)) continue;
+    enclosure_.take(work_.in);
+    enclosure_.blur(0, 1 + layout_.integrated());
+    rounding += 8 * zeta_rounding(k);
+    if (!(std::abs(moves) > rounding)) continue;
+    accelerations[k] = moves;
+    ratio = std::max(ratio, std::abs(moves) / rounding);
+  }
+  return ratio;
 }
 
 // Of an active row, at the state that the enclosure has taken.

@@ -108,6 +108,9 @@ class ModeMotion {
   void note_terms();
   /// The same, with what cancels inside the expressions of the forces: interval arithmetic on the state known to its last bit. Dearer.
   void note_all_terms();
+  /// Accelerations of the active rows at the evaluated state, 0 where they are rounding, and how much larger the largest is than its rounding. Rows that
+  /// depend on each other and are driven apart cannot all have none.
+  [[nodiscard]] double parting(std::vector<double>& accelerations);
   /// Adds, by coordinate, what rounding of the drives of active rows does to its acceleration.
   void add_drive_rounding(double* accelerations);
   [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
@@ -235,6 +238,7 @@ class ModeMotion {
   [[nodiscard]] double parallel_coefficient(int k) const;
   void refresh_rows();
   [[nodiscard]] double zeta_rounding(int k);
+  void add_terms(std::vector<double>& terms);
   void audit(double* rate);
   [[nodiscard]] int place(const ActiveRows::Row& row) const;  ///< of its reaction in the outcome
   [[nodiscard]] std::span<double> part(int from, int count) {
@@ -273,7 +277,7 @@ class ModeMotion {
   bool powers_asked_ = false;  ///< evaluate() is to give them if that costs little
   bool powers_known_ = false;  ///< it has
   std::vector<double> reactions_;
-  std::vector<double> terms_, rest_, drag_response_, rate_rounding_;
+  std::vector<double> terms_, present_terms_, rest_, drag_response_, rate_rounding_;
   Enclosure enclosure_;
 
   // sliding

@@ -277,6 +277,31 @@ bool MotionSeries::follow_massless(int k) {
   return true;
 }
 
+// Whether G v̇ + ζ is more than rounding in this order: no reactions hold rows that depend on each other and are driven apart.
+bool MotionSeries::rows_part(int k) const {
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const Series* g = row(active_[a]);
+    double moves = zeta(active_[a]).c[k];
+    double terms = std::abs(moves);
+    for (const int j : system_.relations()[active_[a].relation].touches) {
+      moves += product(g[j], acceleration_[j], k);
+      for (int l = 0; l < k; ++l) terms += std::abs(g[j].c[k - l] * acceleration_[j].c[l]);
+      terms += std::abs(g[j].c[0]) * terms_[j];
+    }
+    if (std::abs(moves) > kLanding * kRounding * terms) return true;
+  }
+  return false;
+}
+
+double MotionSeries::drive(int relation, int tangent) const {
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    if (active_[a].relation == relation && active_[a].tangent == tangent &&
+        !solver_.unique(static_cast<int>(a)))
+      return drives_[a].c[parted_];
+  }
+  return 0;
+}
+
 bool MotionSeries::compute(const Mode& mode, int order, double size,
                            std::span<const std::uint8_t> from_rest) {
   provide();
@@ -310,6 +335,8 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
   for (Series& s : normal_) s = Series{};
   for (Series& s : tangent_) s = Series{};
   for (Series& s : lambda_) s = Series{};
+  drives_.assign(count, Series{});
+  parted_ = -1;
   right_.resize(n_);
   solver_.resize(count);
   response_.resize(count * n_);
@@ -407,6 +434,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
         value -= g[j].c[0] * right_[j];
       }
       load_[a] = value;
+      drives_[a].c[k] = -value;
     }
     solver_.solve(load_.data());
     terms_.resize(n_);
@@ -426,6 +454,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
     if (k == 0) add_rounding_of_forces();
     for (int a = 0; a < count; ++a) lambda_[a].c[k] = load_[a];
+    if (parted_ < 0 && redundant() && finite && rows_part(k)) parted_ = k;
     for (int i = 0; i < n_; ++i) {
       if (!follows_ || !system_.massless()[i]) in_[layout.v() + i].c[k + 1] = acceleration_[i].c[k] / (k + 1);
       in_[layout.q() + i].c[k + 1] = in_[layout.v() + i].c[k] / (k + 1);

@@ -57,6 +57,10 @@ class MotionSeries {
   /// Lists the conditions of the relations that are `chosen`. False: they are too many, or they change with the state.
   [[nodiscard]] bool list_conditions(std::span<const std::uint8_t> chosen, ReactionConditions& out);
   [[nodiscard]] bool redundant() const { return solver_.rank() < static_cast<int>(active_.size()); }
+  /// The lowest order of accelerations in which rows that depend on each other are driven apart, −1: they are not; and what then drives a
+  /// row (tangent −1: normal) whose reaction is not unique, without reactions of this order.
+  [[nodiscard]] int parted() const { return parted_; }
+  [[nodiscard]] double drive(int relation, int tangent) const;
   [[nodiscard]] expr::Series slip(int relation, int tangent);
   [[nodiscard]] expr::Series surface(int k);
   [[nodiscard]] const expr::Series& velocity(int coordinate) const {
@@ -82,6 +86,7 @@ class MotionSeries {
   [[nodiscard]] bool follow_massless(int k);
   [[nodiscard]] bool balance_massless(int order, int first);
   void add_rounding_of_forces();
+  [[nodiscard]] bool rows_part(int order) const;
   void find_time_scale(int order, double size);
   [[nodiscard]] expr::Series slip_coefficient(int relation, int tangent) const;
   [[nodiscard]] const expr::Series* row(const Active& a) const;
@@ -102,7 +107,8 @@ class MotionSeries {
   std::vector<expr::Series> in_, registers_, motion_, scratch_;
   std::vector<std::vector<expr::Series>> rows_, laws_;  ///< by relation
   std::vector<expr::Series> columns_;                   ///< active × n
-  std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_;
+  std::vector<expr::Series> acceleration_, normal_, tangent_, lambda_, drives_;
+  int parted_ = -1;
   std::vector<double> ways_;
   std::vector<double> right_, load_, response_, size_, rounding_terms_;
   std::vector<double> terms_;                       ///< by coordinate: of its acceleration

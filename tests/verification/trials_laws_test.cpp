@@ -213,5 +213,78 @@ until = 3
   expect_rest(rests_at_one, -1, -0.85);
 }
 
+// A belt that starts with t²/2 and a brake hold the same mass. No reaction holds both for any time, though nothing moves at first and the reactions have room: the
+// weaker one slips from the beginning on.
+TEST(Laws, DependentRowsLetGoWhereADerivativeDrivesThemApart) {
+  const auto model = [](const std::string& belt, const std::string& other) {
+    return text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/4"
+[[friction]]
+name = "belt"
+slip = "x' + t^2/2"
+normal = )toml" + belt +
+                      R"toml(
+law = 1
+)toml" + other + R"toml(
+[run]
+until = 1
+)toml");
+  };
+  const std::string brake = "[[friction]]\nname = \"brake\"\nslip = \"x'\"\nlaw = 1\nnormal = ";
+  for (const char* engine : {"event", "exact"}) {
+    EXPECT_EQ(outcome_of(model("1", "[[contact]]\nname = \"wall\"\ngap = \"x\""), engine).y[0], 0) << engine;
+    EXPECT_EQ(outcome_of(model("1", brake + "1"), engine).y[0], 0) << engine;
+    EXPECT_EQ(outcome_of(model("1", brake + "2"), engine).y[0], 0) << engine;
+    // Carried by the belt: 1 + t/2 is less than 2.
+    EXPECT_NEAR(outcome_of(model("2", brake + "1"), engine).y[0], -1.0 / 6, 1e-9) << engine;
+  }
+}
+
+// The same with a wall, or a belt, that starts more softly than any power of time: the accelerations of the rows part long before their rates do.
+TEST(Laws, DependentRowsLetGoWhereTheirAccelerationsPart) {
+  const auto model = [](const std::string& more) {
+    return text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "1.5*x'^2 + y'^2"
+potential = "y"
+)toml" + more + R"toml(
+[run]
+until = 0.2
+)toml");
+  };
+  const TestModel belt = model(R"toml(
+[[friction]]
+name = "belt"
+slip = "x' + bump(3*t)"
+normal = 1
+law = 1
+[[contact]]
+name = "wall"
+gap = "x"
+)toml");
+  const Outcome carried = outcome_of(belt, "event");
+  EXPECT_EQ(carried.words, std::vector<std::string>{"slip belt"});
+  EXPECT_EQ(carried.y[0], 0);
+  const TestModel wall = model(R"toml(
+[[friction]]
+name = "brake"
+slip = "x'"
+normal = 1
+law = 1
+[[contact]]
+name = "wall"
+gap = "x + bump(t)"
+)toml");
+  const Outcome left = outcome_of(wall, "event");
+  EXPECT_EQ(left.words, std::vector<std::string>{"lift-off wall"});
+  EXPECT_EQ(left.y[0], 0);
+}
+
 }  // namespace
 }  // namespace judder
