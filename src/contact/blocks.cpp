@@ -74,7 +74,8 @@ void BlockProblem::resize(int normals, int tangents) {
   const int n = normals + tangents;
   grow(A_, n * n);
   for (std::vector<double>* v : {&b_, &force_scale_, &acceleration_scale_}) grow(*v, n);
-  for (std::vector<double>* v : {&mu_static_, &mu_slip_, &base_}) grow(*v, tangents);
+  for (std::vector<double>* v : {&mu_static_, &mu_slip_, &base_, &mu_below_, &base_below_})
+    grow(*v, tangents);
   grow(coupling_, normals * tangents);
   grow(kind_, normals);
   grow(state_, tangents);
@@ -105,6 +106,10 @@ DecisionProblem BlockProblem::take(const DecisionProblem& problem, std::span<con
   if (problem.mu_static != nullptr) out.mu_static = pick(problem.mu_static, mu_static_, m, nN, out.tangents);
   if (problem.mu_slip != nullptr) out.mu_slip = pick(problem.mu_slip, mu_slip_, m, nN, out.tangents);
   if (problem.base != nullptr) out.base = pick(problem.base, base_, m, nN, out.tangents);
+  if (problem.mu_static_below != nullptr)
+    out.mu_static_below = pick(problem.mu_static_below, mu_below_, m, nN, out.tangents);
+  if (problem.base_below != nullptr)
+    out.base_below = pick(problem.base_below, base_below_, m, nN, out.tangents);
   if (problem.coupling != nullptr) {
     for (int j = 0; j < out.tangents; ++j) {
       const double* row = problem.coupling + static_cast<std::ptrdiff_t>(rows[m + j] - nN) * nN;

@@ -307,6 +307,12 @@ double ModeSolver::inconsistency() const {
   return worst;
 }
 
+double ModeSolver::bound(int j, double sign, double load, bool with_base) const {
+  const bool below = sign < 0 && p_.mu_static_below != nullptr;
+  if (below && with_base && p_.base_below != nullptr) load += p_.base_below[j] - p_.base[j];
+  return (below ? p_.mu_static_below[j] : rules_.stick_mu[j]) * load;
+}
+
 double ModeSolver::margin(int i) const {
   switch (mode_[i]) {
     case RowStatus::open:
@@ -319,7 +325,8 @@ double ModeSolver::margin(int i) const {
     case RowStatus::stick: {
       const int j = i - nN_;
       if (rules_.state[j] == TangentState::tied) return kInfinity;
-      return rules_.stick_mu[j] * m_.limit[j] - std::abs(m_.force[i]);
+      return std::min(bound(j, 1, m_.limit[j], true) - m_.force[i],
+                      bound(j, -1, m_.limit[j], true) + m_.force[i]);
     }
     case RowStatus::slip_plus:
       return rules_.state[i - nN_] == TangentState::rest ? acceleration(i) : kInfinity;

@@ -150,6 +150,8 @@ class ModeSolver {
 
   /// The margin of row i in the mode last solved: infinity where the row has no inequality.
   [[nodiscard]] double margin(int row) const;
+  /// The limit of a tangential row at rest for reactions of this sign, from its load; `with_base`: the load has its base in it.
+  [[nodiscard]] double bound(int tangent, double sign, double load, bool with_base) const;
 
   /// After `solve`: moves λ to the reaction of largest margin, smallest norm, and fills the accelerations.
   MarginResult settle();

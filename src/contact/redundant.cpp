@@ -73,13 +73,13 @@ void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relati
     }
     if (mode_[row] != RowStatus::stick) return sign * force[row];
     const int j = row - nN_;
-    double bound = 0;
+    double load = 0;
     if (limit != nullptr) {
-      bound = limit[j];
+      load = limit[j];
     } else if (p_.coupling != nullptr) {
-      for (int k = 0; k < nN_; ++k) bound += p_.coupling[j * nN_ + k] * (m_.pressed[k] * force[k]);
+      for (int k = 0; k < nN_; ++k) load += p_.coupling[j * nN_ + k] * (m_.pressed[k] * force[k]);
     }
-    return rules_.stick_mu[j] * bound - sign * force[row];
+    return bound(j, sign, load, limit != nullptr) - sign * force[row];
   };
   for (int f = 0; f < dimension; ++f) g[f] = scale * combination(m_.null_space.data() + f * n_, nullptr);
   m_.inequality_right[inequalities_] = scale * combination(m_.force.data(), m_.limit.data());

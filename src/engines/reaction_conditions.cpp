@@ -44,12 +44,18 @@ void leave_out_implied(std::vector<Condition>& conditions) {
 
 }  // namespace
 
+// Masses have no part in what reactions may share where each of them pushes along its own row: then M⁻¹ only measures what they push together.
 bool ReactionConditions::constant(const model::System& system, const Mode& mode) {
-  if (!system.mass_constant()) return false;
   for (int r = 0; r < system.layout().relations; ++r) {
     const model::Relation& relation = system.relations()[r];
     if (mode.normal[r] == NormalStatus::open) continue;
     if (!relation.rows_constant || (!relation.feeds.empty() && !relation.law_constant)) return false;
+    if (system.mass_constant()) continue;
+    if (relation.own_push) return false;
+    for (int j = 0; j < relation.tangents && !relation.feeds.empty(); ++j) {
+      const TangentStatus status = mode.tangent[relation.first_tangent + j];
+      if (status != TangentStatus::stick && status != TangentStatus::free) return false;
+    }
   }
   return true;
 }

@@ -11,6 +11,8 @@ ReactionSharing::ReactionSharing(const model::System& system, model::Workspace& 
   massless_ = massless_joints(system);
   part_.resize(layout.relations);
   state_.resize(layout.tangents);
+  mu_below_.resize(layout.tangents);
+  base_below_.resize(layout.tangents);
   force_.resize(layout.relations + layout.tangents);
   acceleration_.resize(layout.relations + layout.tangents);
   block_.assign(layout.relations, -1);
@@ -29,6 +31,8 @@ contact::DecisionProblem ReactionSharing::problem() {
   problem.mu_static = assembly_.mu_static.data();
   problem.mu_slip = assembly_.mu_slip.data();
   problem.base = assembly_.base.data();
+  problem.mu_static_below = mu_below_.data();
+  problem.base_below = base_below_.data();
   problem.coupling = assembly_.coupling.data();
   return problem;
 }
@@ -88,27 +92,31 @@ void ReactionSharing::set_mode(const Mode& mode) {
   }
 }
 
-// Laws that depend on the direction of slip, for the slip that the forces found would end with. True: a limit has changed.
-bool ReactionSharing::take_limits(std::span<const int> rows) {
-  bool changed = false;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const RowAssembly::Row& row = assembly_[rows[k]];
-    if (row.tangent < 0 || !rest_.directed(row.number) || force_[k] == 0) continue;
-    rest_.take_direction(row.number, force_[k] > 0 ? -1 : 1);
-    const model::RelationRows& there = system_.rows(work_, row.relation);
-    const int t = rows[k] - assembly_.normals();
-    changed = changed || assembly_.mu_static[t] != there.tangent[row.tangent].mu_static ||
-              assembly_.base[t] != there.base;
-    assembly_.mu_static[t] = there.tangent[row.tangent].mu_static;
-    assembly_.base[t] = there.base;
-    rest_.take_back();
+// A row at rest is held against a slip forwards by reactions below zero: the law on that side limits them, and the other one those above.
+void ReactionSharing::find_limits() {
+  const int normals = assembly_.normals();
+  for (int i = normals; i < assembly_.size(); ++i) {
+    const RowAssembly::Row& row = assembly_[i];
+    const int t = i - normals;
+    mu_below_[t] = assembly_.mu_static[t];
+    base_below_[t] = assembly_.base[t];
+    if (!rest_.directed(row.number)) continue;
+    const auto take = [&](int direction, double& mu, double& base) {
+      rest_.take_direction(row.number, direction);
+      const model::RelationRows& there = system_.rows(work_, row.relation);
+      mu = there.tangent[row.tangent].mu_static;
+      base = there.base;
+      rest_.take_back();
+    };
+    take(-1, assembly_.mu_static[t], assembly_.base[t]);
+    take(1, mu_below_[t], base_below_[t]);
     static_cast<void>(system_.rows(work_, row.relation));
   }
-  return changed;
 }
 
 void ReactionSharing::share(ModeMotion& motion) {
   assembly_.assemble(part_, false);
+  find_limits();
   for (int b = 0; b < blocks_.count(); ++b) {
     const std::span<const int> rows = blocks_.rows(b);
     const int place = block_[assembly_[rows[0]].relation];
@@ -117,19 +125,10 @@ void ReactionSharing::share(ModeMotion& motion) {
     for (const int i : rows) {
       if (i < assembly_.normals()) scale = std::max(scale, assembly_.force_scale[i]);
     }
-    contact::DecisionProblem block = problem(rows);
-    const auto solve = [&] {
-      return contact::largest_margin(block, block_statuses_, factors_[b], workspace_,
-                                     std::span(force_).first(rows.size()),
-                                     std::span(acceleration_).first(rows.size()));
-    };
-    contact::MarginResult result = solve();
-    // Forces that share a load may change their direction with the limits.
-    constexpr int kMostTurns = 3;
-    for (int turn = 0; turn < kMostTurns && take_limits(rows); ++turn) {
-      block = problem(rows);
-      result = solve();
-    }
+    const contact::DecisionProblem block = problem(rows);
+    const contact::MarginResult result = contact::largest_margin(
+        block, block_statuses_, factors_[b], workspace_, std::span(force_).first(rows.size()),
+        std::span(acceleration_).first(rows.size()));
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const RowAssembly::Row& row = assembly_[rows[k]];
       (row.tangent < 0 ? motion.normal()[row.relation] : motion.tangent()[row.number]) = force_[k];

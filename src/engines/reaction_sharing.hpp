@@ -42,7 +42,7 @@ class ReactionSharing {
   /// The problem of a block; its statuses are in block_statuses_.
   contact::DecisionProblem problem(std::span<const int> rows);
 
-  bool take_limits(std::span<const int> rows);
+  void find_limits();
 
   const model::System& system_;
   model::Workspace& work_;
@@ -60,6 +60,8 @@ class ReactionSharing {
   std::vector<contact::RowStatus> statuses_;
   std::vector<contact::TangentState> state_;
   std::vector<double> force_, acceleration_;
+  std::vector<double> mu_below_,
+      base_below_;                      ///< by assembled tangential row: limits of reactions below zero
   std::vector<int> block_;              ///< by relation
   std::vector<double> margin_, scale_;  ///< by first relation of a block
 };

@@ -286,5 +286,79 @@ gap = "x + bump(t)"
   EXPECT_EQ(left.y[0], 0);
 }
 
+// A joint that holds 0.1 against a slip forwards and nothing against one backwards shares what holds a mass with two stops that are one: t - 0.5 moves it from
+// t = 0.6 on, x = (t - 0.6)³/6. Which of its limits counts is known by the sign of the share, which is not known before.
+TEST(Laws, SharesHaveALimitForEachDirection) {
+  for (const char* mass : {"1", "1 + 0.5*sin(w)"}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+w = { velocity = 0.5 }
+[energy]
+kinetic = "x'^2/2 + ()toml" + std::string(mass) +
+                                       R"toml()*w'^2"
+[[force]]
+along = "x'"
+value = "t - 0.5"
+[[friction]]
+name = "joint"
+slip = "x'"
+normal = 0.2
+law = "if(0 < x', 0.5, 0)"
+[[contact]]
+name = "first"
+gap = "x"
+[[contact]]
+name = "second"
+gap = "x"
+[run]
+until = 1
+)toml");
+    const Outcome out = outcome_of(model, "event");
+    const auto slip = std::find(out.words.begin(), out.words.end(), "slip joint");
+    ASSERT_NE(slip, out.words.end()) << mass;
+    EXPECT_NEAR(out.times[slip - out.words.begin()], 0.6, 1e-9) << mass;
+    EXPECT_NEAR(out.y[0], 0.4 * 0.4 * 0.4 / 6, 1e-9) << mass;
+  }
+}
+
+// A contact that nothing presses holds nothing beside a joint, whatever its coefficient is: 2 t reaches 0.025 at t = 0.0125, and slip friction is 0.02. Masses that
+// change with the place have no part in what rows share.
+TEST(Laws, AnUnloadedContactSharesNothing) {
+  for (const char* mass : {"1", "1 + 0.5*sin(y)"}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "x'^2/2 + ()toml" + std::string(mass) +
+                                       R"toml()*y'^2/2"
+[[force]]
+along = "x'"
+value = "-2*t"
+[[friction]]
+name = "joint"
+slip = "x'"
+normal = 0.25
+law = { static = 0.1, dynamic = 0.08 }
+[[contact]]
+name = "floor"
+gap = "y"
+slip = "x'"
+friction = { static = 1, dynamic = 0 }
+[run]
+until = 0.5
+)toml");
+    const Outcome out = outcome_of(model, "event");
+    ASSERT_FALSE(out.times.empty()) << mass;
+    EXPECT_NEAR(out.times[0], 0.0125, 1e-13) << mass;
+    const double from = 0.0125;
+    const double t = 0.5;
+    const double right =
+        -(std::pow(t, 3) - std::pow(from, 3)) / 3 + from * from * (t - from) + 0.01 * (t - from) * (t - from);
+    EXPECT_NEAR(out.y[0], right, 1e-9) << mass;
+  }
+}
+
 }  // namespace
 }  // namespace judder

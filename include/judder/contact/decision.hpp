@@ -94,15 +94,18 @@ enum class RowStatus : std::uint8_t {
 
 /// Plain views of the caller's numbers; null pointers mean the default named beside them.
 struct DecisionProblem {
-  int normals = 0;                          ///< nN
-  int tangents = 0;                         ///< nT
-  const double* A = nullptr;                ///< n × n by rows
-  const double* b = nullptr;                ///< n
-  const NormalKind* kind = nullptr;         ///< nN; null: all unilateral
-  const TangentState* state = nullptr;      ///< nT; null: all at rest
-  const double* mu_static = nullptr;        ///< nT, ≥ 0, read for rows at rest; null: equal to mu_slip
-  const double* mu_slip = nullptr;          ///< nT, ≥ 0; for rows that follow, κ of any sign
-  const double* base = nullptr;             ///< nT, ≥ 0; null: zero
+  int normals = 0;                      ///< nN
+  int tangents = 0;                     ///< nT
+  const double* A = nullptr;            ///< n × n by rows
+  const double* b = nullptr;            ///< n
+  const NormalKind* kind = nullptr;     ///< nN; null: all unilateral
+  const TangentState* state = nullptr;  ///< nT; null: all at rest
+  const double* mu_static = nullptr;    ///< nT, ≥ 0, read for rows at rest; null: equal to mu_slip
+  const double* mu_slip = nullptr;      ///< nT, ≥ 0; for rows that follow, κ of any sign
+  const double* base = nullptr;         ///< nT, ≥ 0; null: zero
+  /// The same for the reactions of rows at rest below zero, where a law depends on the direction of slip; read by largest_margin alone.
+  const double* mu_static_below = nullptr;  ///< null: as mu_static
+  const double* base_below = nullptr;       ///< null: as base
   const double* coupling = nullptr;         ///< nT × nN by rows, ≥ 0; null: zero (joints only)
   const std::uint16_t* excluded = nullptr;  ///< n bit masks of statuses that must not be returned; null: none
   const double* force_scale = nullptr;      ///< n, floor for the scale of λ; null: none
