@@ -118,12 +118,12 @@ void Decider::apply(std::span<const RowStatus> statuses, Mode& mode) {
   }
 }
 
-// Whether the load of a joint comes from contacts alone, and these are open.
+// Whether nothing can press a joint before the next event: its load comes from contacts alone, and these are open, or from nothing.
 bool Decider::holds_nothing(int relation, const Mode& mode) const {
   const model::Relation& joint = system_.relations()[relation];
   const expr::Node base = system_.symbols().base[relation];
   const bool known = system_.graph().is_constant(base) && system_.graph().value(base) == 0;
-  if (joint.has_normal || joint.feeds.empty() || !known) return false;
+  if (joint.has_normal || !known) return false;
   return std::all_of(joint.feeds.begin(), joint.feeds.end(),
                      [&mode](int fed) { return mode.normal[fed] == NormalStatus::open; });
 }
@@ -635,6 +635,9 @@ void Decider::break_ties() {
   }
   while (true) {
     trial_ = next_;
+    for (const RowAssembly::Row& row : unloaded_) {
+      if (holds_nothing(row.relation, trial_)) trial_.tangent[row.number] = TangentStatus::free;
+    }
     for (const Tie& tie : ties_) {
       take_block_rows(blocks_.rows(tie.block));
       apply(choice(tie), trial_);

@@ -360,5 +360,38 @@ until = 0.5
   }
 }
 
+// A joint that nothing ever presses does not hold the rod, so the spring lifts w from its stop at once, though with t² only: with d = x - w, d'' = 1 - 1.5 d
+// and 2 x + w = t².
+TEST(Laws, AJointWithoutLoadHoldsNothingWhileOthersAreDecided) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+w = 0
+[energy]
+kinetic = "(x'^2 + y'^2 + w'^2)/2"
+potential = "(w - y)^2/2 - 2*x"
+[[friction]]
+name = "joint"
+slip = "y'"
+normal = 0
+law = 1
+[[contact]]
+name = "stop"
+gap = "w"
+[[constraint]]
+name = "rod"
+zero = "y - x"
+[run]
+until = 1
+)toml");
+  const double d = (1 - std::cos(std::sqrt(1.5))) / 1.5;
+  for (const char* engine : {"event", "exact"}) {
+    const Outcome out = outcome_of(model, engine);
+    EXPECT_TRUE(out.words.empty()) << engine;
+    EXPECT_NEAR(out.y[2], (1 - 2 * d) / 3, 1e-9) << engine;
+  }
+}
+
 }  // namespace
 }  // namespace judder
