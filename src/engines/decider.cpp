@@ -492,6 +492,10 @@ void Decider::set_problem(const Mode& mode) {
     }
   }
   if (!parting.empty()) pull_apart();
+  for (int i = normals; i < size && !ahead_.empty(); ++i) {
+    const double later = ahead_[assembly_[i].number];
+    if (later != 0) assembly_.mu_slip[i - normals] = later;
+  }
   for (int i = 0; i < size; ++i) {
     const RowAssembly::Row& row = assembly_[i];
     if (row.tangent < 0) {
@@ -719,12 +723,45 @@ bool Decider::driven_apart(const Mode& mode) {
 Status Decider::decide(Mode& mode, const Exclusions& exclusions, double tolerance) {
   known_mode_ = mode;
   Status status = decide_once(mode, exclusions, tolerance);
-  if (!status.ok() || !parting.empty() || !driven_apart(mode)) return status;
+  if (!status.ok() || !parting.empty()) return status;
+  if (friction_begins(mode)) {
+    const Status later = decide_once(known_mode_, exclusions, tolerance);
+    ahead_.clear();
+    return later.reason == Reason::indeterminate ? later : status;
+  }
+  if (!driven_apart(mode)) return status;
   held_mode_ = mode;
   mode = known_mode_;
   if (!decide_once(mode, exclusions, tolerance).ok()) mode = held_mode_;
   parting.clear();
   return status;
+}
+
+// Smooth friction that begins with zero moves nothing yet, whatever presses it. Where that is not unique the motion is not, as soon as it slips: true, with
+// coefficients of that time in ahead_.
+bool Decider::friction_begins(const Mode& mode) {
+  constexpr double kShare = 1e-3;  ///< small, and far above what counts as the same acceleration
+  if (reactions_unique_) return false;
+  const auto smooth = [&](const RowAssembly::Row& row) {
+    return row.tangent >= 0 && mode.tangent[row.number] == TangentStatus::smooth &&
+           !system_.relations()[row.relation].feeds.empty();
+  };
+  const std::span<const RowAssembly::Row> rows = assembly_.rows();
+  if (std::none_of(rows.begin(), rows.end(), smooth)) return false;
+  trial_ = mode;
+  if (!follow_series()) return false;
+  ahead_.assign(system_.layout().tangents, 0);
+  bool begins = false;
+  for (const RowAssembly::Row& row : rows) {
+    if (!smooth(row)) continue;
+    const expr::Series coefficient = series_.slip_coefficient(row.relation, row.tangent);
+    const double later = series_size(coefficient, 1, series_.order() - 1);
+    if (std::abs(coefficient.c[0]) > kTieTolerance * later) continue;
+    ahead_[row.number] = kShare * later;
+    begins = begins || later > 0;
+  }
+  if (!begins) ahead_.clear();
+  return begins;
 }
 
 Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tolerance) {

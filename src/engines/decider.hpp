@@ -94,6 +94,7 @@ class Decider {
 
   [[nodiscard]] Status decide_once(Mode& mode, const Exclusions& exclusions, double tolerance);
   [[nodiscard]] bool driven_apart(const Mode& mode);
+  [[nodiscard]] bool friction_begins(const Mode& mode);
   void list_rows();
   [[nodiscard]] Status too_many_rows();
   [[nodiscard]] bool decide_known(const Mode& mode, const Exclusions& exclusions, bool constant);
@@ -143,6 +144,8 @@ class Decider {
   std::vector<contact::TangentState> state_;
   std::vector<std::uint16_t> excluded_;
   Exclusions excluding_;
+  std::vector<double>
+      ahead_;  ///< by tangential row: coefficients that begin with zero, a little later; empty: as they are
   std::vector<contact::RowStatus> candidates_;
   std::vector<double> force_scale_, acceleration_scale_;  ///< by assembled row of a block with a tie
   std::vector<Tie> ties_;

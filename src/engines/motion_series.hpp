@@ -50,7 +50,9 @@ class MotionSeries {
   [[nodiscard]] expr::Series gap_rate(int relation);
   [[nodiscard]] const expr::Series& normal(int relation) const { return normal_[relation]; }
   [[nodiscard]] const expr::Series& tangent(int number) const { return tangent_[number]; }
-  [[nodiscard]] expr::Series limit(int relation) const;                        ///< L
+  [[nodiscard]] expr::Series slip_coefficient(int relation,
+                                              int tangent) const;  ///< μ of a row that slips, or κ
+  [[nodiscard]] expr::Series limit(int relation) const;            ///< L
   [[nodiscard]] expr::Series cone(int relation, int tangent, int side) const;  ///< μ_s L − side λ_T
   /// Of reactions that are not unique: the same for all of them.
   [[nodiscard]] expr::Series condition(std::span<const ReactionConditions::Part> parts) const;
@@ -88,7 +90,6 @@ class MotionSeries {
   void add_rounding_of_forces();
   [[nodiscard]] bool rows_part(int order) const;
   void find_time_scale(int order, double size);
-  [[nodiscard]] expr::Series slip_coefficient(int relation, int tangent) const;
   [[nodiscard]] const expr::Series* row(const Active& a) const;
   [[nodiscard]] const expr::Series* column(const Active& a) const;
   [[nodiscard]] const expr::Series& zeta(const Active& a) const;

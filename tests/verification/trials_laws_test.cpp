@@ -393,5 +393,38 @@ until = 1
   }
 }
 
+// A stop and a brake hold a mass; anything from 0 to 1 may press the stop, and its friction, smooth and zero at first, moves the other coordinate. That motion is
+// not unique, whether the slip is under way or only begins; without a force there is no slip, and nothing to be not unique.
+TEST(Laws, SmoothFrictionOfAShareIsIndeterminateFromTheBeginning) {
+  const auto end = [](const std::string& start, const std::string& force) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+w = 0
+u = { velocity = )toml" + start + R"toml( }
+[energy]
+kinetic = "w'^2 + u'^2"
+[[force]]
+along = "u'"
+value = )toml" + force + R"toml(
+[[friction]]
+name = "brake"
+slip = "w'"
+normal = 1
+law = 1
+[[contact]]
+name = "stop"
+gap = "w"
+slip = "u'"
+friction = { type = "arctan", mu = 1, beta = 1 }
+[run]
+until = 1
+)toml");
+    return run(model).end.status.reason;
+  };
+  EXPECT_EQ(end("1", "0"), Reason::indeterminate);
+  EXPECT_EQ(end("0", "1"), Reason::indeterminate);
+  EXPECT_EQ(end("0", "0"), Reason::done);
+}
+
 }  // namespace
 }  // namespace judder
