@@ -44,17 +44,28 @@ void leave_out_implied(std::vector<Condition>& conditions) {
 
 }  // namespace
 
-// Masses have no part in what reactions may share where each of them pushes along its own row: then M⁻¹ only measures what they push together.
+// What reactions may share depends on the directions in which they push and on the laws of rows at rest, not on what drives the rows, on loads that are known, or on
+// laws of slip; friction that slips under a reaction pushes with it. Masses have no part in it where each reaction pushes along its own row.
 bool ReactionConditions::constant(const model::System& system, const Mode& mode) {
+  const model::Symbols& symbols = system.symbols();
+  const auto fixed = [&](const std::vector<expr::Node>& nodes) {
+    return std::all_of(nodes.begin(), nodes.end(),
+                       [&](expr::Node node) { return system.graph().is_constant(node); });
+  };
   for (int r = 0; r < system.layout().relations; ++r) {
     const model::Relation& relation = system.relations()[r];
     if (mode.normal[r] == NormalStatus::open) continue;
-    if (!relation.rows_constant || (!relation.feeds.empty() && !relation.law_constant)) return false;
-    if (system.mass_constant()) continue;
-    if (relation.own_push) return false;
-    for (int j = 0; j < relation.tangents && !relation.feeds.empty(); ++j) {
+    if (relation.own_push && !system.mass_constant()) return false;
+    if (!fixed(symbols.normal[r].w) || !fixed(symbols.normal[r].push)) return false;
+    for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus status = mode.tangent[relation.first_tangent + j];
-      if (status != TangentStatus::stick && status != TangentStatus::free) return false;
+      const bool rests = status == TangentStatus::stick;
+      if (status == TangentStatus::free || (!rests && relation.feeds.empty())) continue;
+      const model::Symbols::TangentRow& row = symbols.tangent[relation.first_tangent + j];
+      if (!fixed(row.w) || !fixed(row.drag)) return false;
+      if (relation.feeds.empty()) continue;
+      if (!rests && !system.mass_constant()) return false;
+      if (!fixed(symbols.factors[r]) || !fixed({rests ? row.mu_static : row.mu})) return false;
     }
   }
   return true;

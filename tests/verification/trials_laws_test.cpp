@@ -426,5 +426,40 @@ until = 1
   EXPECT_EQ(end("0", "0"), Reason::done);
 }
 
+// Two joints share what a spring pulls with, 20 y: they let go together at 0.4 + 1.2, the second with its limit forwards. That the end of the spring is driven, or that the
+// laws change with the slip, changes nothing in what they share at rest.
+TEST(Laws, SharesAreJudgedWhateverDrivesTheOthers) {
+  for (const char* law : {"if(1 < x', 0.2, 0.4)", "0.4/(1 + speed)"}) {
+    TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "0.25*x'^2 + 0.5*y'^2"
+potential = "10*(y - x)^2"
+[[friction]]
+name = "first"
+slip = "x'"
+normal = 1
+law = ")toml" + std::string(law) +
+                                 R"toml("
+[[friction]]
+name = "second"
+slip = "x'"
+normal = 2.4
+law = "if(0 < x', 0.5, 0.25)"
+[[constraint]]
+name = "pulled"
+velocity = "y' - 0.5*sin(0.2*t)"
+[run]
+until = 1.3
+)toml");
+    const Outcome out = outcome_of(model, "event");
+    const auto slip = std::find(out.words.begin(), out.words.end(), "slip second");
+    ASSERT_NE(slip, out.words.end()) << law;
+    EXPECT_NEAR(out.times[slip - out.words.begin()], 5 * std::acos(1 - 0.08 / 2.5), 1e-9) << law;
+  }
+}
+
 }  // namespace
 }  // namespace judder
