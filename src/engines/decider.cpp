@@ -692,7 +692,10 @@ bool Decider::released(const Tie& tie) {
       continue;
     std::uint16_t& excluded = excluding_.tangent[assembly_[rows[k]].number];
     if ((excluded & contact::bit(RowStatus::stick)) != 0) continue;
-    excluded |= contact::bit(RowStatus::stick);
+    // It slips in the direction that the tie has found.
+    const bool forwards = statuses[k] == RowStatus::slip_plus;
+    excluded |= contact::bit(RowStatus::stick) |
+                contact::bit(forwards ? RowStatus::slip_minus : RowStatus::slip_plus);
     excluded_[rows[k]] = excluded;
     any = true;
   }

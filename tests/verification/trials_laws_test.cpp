@@ -461,5 +461,30 @@ until = 1.3
   }
 }
 
+// Load and pull grow from zero together, 0.3 t and 2 t, and slip friction is half of the static one. What lets go backwards slips backwards: x'' = -2 (x + t) + 0.15 t.
+TEST(Laws, ARowThatAnUndecidedLoadReleasesKeepsItsDirection) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "x'^2/2 + 2.5*y'^2"
+potential = "(x + t)^2"
+[[force]]
+along = "y'"
+value = "-0.3*t"
+[[contact]]
+name = "floor"
+gap = "y"
+slip = "x'"
+friction = { static = 1, dynamic = 0.5 }
+[run]
+until = 1
+)toml");
+  const Outcome out = outcome_of(model, "event");
+  EXPECT_TRUE(out.words.empty());
+  EXPECT_NEAR(out.y[0], -0.925 * (1 - std::sin(std::sqrt(2.0)) / std::sqrt(2.0)), 1e-9);
+}
+
 }  // namespace
 }  // namespace judder
