@@ -694,8 +694,8 @@ bool Decider::released(const Tie& tie) {
     if ((excluded & contact::bit(RowStatus::stick)) != 0) continue;
     // It slips in the direction that the tie has found.
     const bool forwards = statuses[k] == RowStatus::slip_plus;
-    excluded |= contact::bit(RowStatus::stick) |
-                contact::bit(forwards ? RowStatus::slip_minus : RowStatus::slip_plus);
+    excluded |= contact::bit(RowStatus::stick);
+    excluded |= contact::bit(forwards ? RowStatus::slip_minus : RowStatus::slip_plus);
     excluded_[rows[k]] = excluded;
     any = true;
   }
