@@ -608,7 +608,23 @@ Series MotionSeries::condition(std::span<const ReactionConditions::Part> parts) 
 
 bool MotionSeries::list_conditions(std::span<const std::uint8_t> chosen, ReactionConditions& out) {
   out.clear();
-  if (!ReactionConditions::constant(system_, mode_)) return false;
+  // The weights must be those of the whole series. Masses have no part in them where each reaction pushes along its own row.
+  const auto fixed = [this](const Series& s) {
+    return std::all_of(s.c + 1, s.c + order_, [](double c) { return c == 0; });
+  };
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const Series* g = row(active_[a]);
+    for (int i = 0; i < n_; ++i) {
+      const Series& c = columns_[a * n_ + i];
+      if (!fixed(g[i]) || !fixed(c) || (!system_.mass_constant() && c.c[0] != g[i].c[0])) return false;
+    }
+    const auto feeds = static_cast<int>(system_.relations()[active_[a].relation].feeds.size());
+    if (active_[a].tangent < 0 || feeds == 0) continue;
+    const std::vector<Series>& law = laws_[active_[a].relation];
+    if (!std::all_of(law.begin() + 1, law.begin() + 1 + feeds, fixed) ||
+        !fixed(law[1 + feeds + 2 * active_[a].tangent + 1]))
+      return false;
+  }
   const int count = static_cast<int>(active_.size());
   const int free = count - solver_.rank();
   ways_.resize(static_cast<std::size_t>(free) * count);

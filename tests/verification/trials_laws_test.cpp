@@ -486,5 +486,39 @@ until = 1
   EXPECT_NEAR(out.y[0], -0.925 * (1 - std::sin(std::sqrt(2.0)) / std::sqrt(2.0)), 1e-9);
 }
 
+// A lever, x = 2 y, lifts a foot whose friction has a law for each direction from the floor, against a joint that holds 0.2: 2 t reaches 0.4 at t = 0.2, and
+// 8.5 y'' = 2 t from there on. The law of the foot is the same on either side of its switch for as long as it stands there.
+TEST(Laws, SharesWithALawForEachDirectionAreJudgedAtOnce) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "x'^2 + 0.25*y'^2"
+[[force]]
+along = "y'"
+value = "2*t"
+[[friction]]
+name = "joint"
+slip = "x'"
+normal = 1
+law = { static = 0.2, dynamic = 0 }
+[[contact]]
+name = "foot"
+gap = "y"
+slip = "x'"
+friction = "if(0 < x', 0, 1)"
+[[constraint]]
+name = "lever"
+zero = "x - 2*y"
+[run]
+until = 0.5
+)toml");
+  const Outcome out = outcome_of(model, "event");
+  for (const double time : out.times) EXPECT_NEAR(time, 0.2, 1e-10);
+  EXPECT_EQ(std::count(out.words.begin(), out.words.end(), "lift-off foot"), 1);
+  EXPECT_NEAR(out.y[1], ((0.125 - 0.008) / 3 - 0.04 * 0.3) / 8.5, 1e-9);
+}
+
 }  // namespace
 }  // namespace judder
