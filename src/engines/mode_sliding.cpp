@@ -210,7 +210,8 @@ bool ModeMotion::find_coefficients(int block) {
   int free = 0;  // coefficients that the surfaces determine
   for (const int k : members) {
     const int id = set_->sliding[k];
-    bool still = set_->mode.surface[id] == AtSurface::slides;
+    // What is rested on, beside a row at rest that holds it by itself, is still where no side moves it.
+    bool still = set_->mode.surface[id] == AtSurface::slides || block_rate(0, k) == 0;
     for (int c = 0; c < corners; ++c) still = still && block_rate(c, k) == block_rate(0, k);
     parallel_[id] = still ? 1 : 0;
     if (still) {

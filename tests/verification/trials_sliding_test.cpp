@@ -628,5 +628,23 @@ TEST(ZeroByIdentity, IsHeldHoweverItRounds) {
   }
 }
 
+// A relay of 2 and friction of 0.5: out with 2.5 and back with 1.5, so each swing is 0.6 of the last, and their times are a geometric series. Friction takes all of
+// the energy 2.
+TEST(SwitchingsThatAccumulate, ARelayWithFrictionComesToRest) {
+  const double first = std::sqrt(2 / 1.5) * (1 + 1.5 / 2.5);
+  for (const char* name : {"relay-friction-accumulation", "abs-potential-friction-accumulation"}) {
+    for (const char* engine : {"event", "exact"}) {
+      const TestModel model = trial(name);
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << name << ' ' << result.end.status.message;
+      EXPECT_NEAR(last(result, "x"), 0, 1e-14) << name;
+      EXPECT_EQ(last(result, "x'"), 0) << name;
+      EXPECT_NEAR(last(result, "D"), 2, 1e-9) << name;
+      // The last swings are less than rounding of the first.
+      EXPECT_NEAR(result.data.events.back().time, first / (1 - std::sqrt(0.6)), 1e-6) << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder
