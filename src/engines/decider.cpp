@@ -230,10 +230,12 @@ bool Decider::shared_loads_hold(int order) {
 // Rows at rest that nothing presses hold nothing: they slip to where the motion goes without them, from the first derivative on that tells. Only if
 // neither direction is confirmed, because the load grows with the motion, they stay at rest. Where load and limits grow from zero together, the
 // rows depend on each other, and all statuses are tried.
-void Decider::direct_unloaded(Mode& mode) {
+void Decider::direct_unloaded(Mode& mode, const Exclusions& exclusions) {
   constexpr std::size_t kMostTried = 6;
-  std::erase_if(unloaded_, [&mode](const RowAssembly::Row& row) {
-    return mode.tangent[row.number] != TangentStatus::stick;  // its contact has opened
+  constexpr int kSlips = contact::bit(RowStatus::slip_plus) | contact::bit(RowStatus::slip_minus);
+  std::erase_if(unloaded_, [&](const RowAssembly::Row& row) {
+    const bool stays = (exclusions.tangent[row.number] & kSlips) == kSlips;  // its load only touches zero
+    return stays || mode.tangent[row.number] != TangentStatus::stick;        // or its contact has opened
   });
   if (unloaded_.empty()) return;
   directed_ = mode;
@@ -808,7 +810,7 @@ Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tol
   if (decide_known(mode, exclusions,
                    tolerance == options.tolerance && system_.mass_constant() && parting.empty())) {
     mode = next_;
-    direct_unloaded(mode);
+    direct_unloaded(mode, exclusions);
     return status;
   }
   options.tolerance = tolerance;
@@ -839,7 +841,7 @@ Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tol
     }
     if (!again) {
       mode = next_;
-      direct_unloaded(mode);
+      direct_unloaded(mode, exclusions);
       return status;
     }
   }

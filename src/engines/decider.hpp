@@ -111,7 +111,7 @@ class Decider {
   [[nodiscard]] bool released(const Tie& tie);
   void apply(std::span<const contact::RowStatus> statuses, Mode& mode);
   [[nodiscard]] bool holds_nothing(int relation, const Mode& mode) const;
-  void direct_unloaded(Mode& mode);  ///< of unloaded_
+  void direct_unloaded(Mode& mode, const Exclusions& exclusions);  ///< of unloaded_
   [[nodiscard]] TangentStatus direction_unloaded(const Mode& mode, const RowAssembly::Row& row);
   [[nodiscard]] bool unloaded_agree(const Mode& mode);
   [[nodiscard]] bool shared_loads_hold(int order);

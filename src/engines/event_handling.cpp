@@ -146,6 +146,7 @@ bool EventEngine::Run::handle_guards() {
         break;
       case GuardKind::joint_normal:
         fresh_relation_[place] = 1;  // what it does behind its zero is seen when the next mode is set
+        keep_touched_rest(place);
         break;
       case GuardKind::pressed:
         if (!switches)

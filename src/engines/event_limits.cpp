@@ -40,19 +40,33 @@ bool EventEngine::Run::only_touches(const Guard& guard) {
   return margin.c[2] * time * time > kFlat * guard.scale || stays_at_limit(guard, time);
 }
 
-// Whether no derivative takes a load away from the limit of its friction.
+// Whether no derivative takes a load away from the limit of its friction, or those that do take it back inside: what touches with a high order
+// is zero to rounding long before, and its low derivatives there say little.
 bool EventEngine::Run::stays_at_limit(const Guard& guard, double time) {
   constexpr double kFlat = 1e-9;  ///< share of its scale that it would change by in the time of a phase
+  constexpr int kHalvings = 40;
   if (guard.kind != GuardKind::cone_plus && guard.kind != GuardKind::cone_minus) return false;
   if (!series_.compute(motion_.mode(), expr::kTaylorOrder)) return false;
   const expr::Series margin =
       series_.cone(guard.place, guard.tangent, guard.kind == GuardKind::cone_plus ? 1 : -1);
+  const int last = series_.order() - 1;
   double power = 1;
-  for (int k = 1; k < series_.order(); ++k) {
+  bool stays = true;
+  for (int k = 1; k <= last; ++k) {
     power *= time;
-    if (!(std::abs(margin.c[k]) * power <= kFlat * guard.scale)) return false;
+    stays = stays && std::abs(margin.c[k]) * power <= kFlat * guard.scale;
   }
-  return true;
+  if (stays) return true;
+  // The first value that is more than a dip without consequence tells, as long as the series does.
+  double later = std::ldexp(time, -kHalvings);
+  for (int j = 0; j < kHalvings; ++j, later *= 2) {
+    double value = margin.c[last];
+    for (int k = last - 1; k >= 1; --k) value = margin.c[k] + later * value;
+    value *= later;
+    if (!(std::abs(value) > options_.tolerance * guard.scale)) continue;
+    return value > 2 * std::abs(margin.c[last]) * std::pow(later, last);
+  }
+  return false;
 }
 
 // The margin of reactions that are not unique has no series: it is asked for a little earlier and later.
@@ -141,6 +155,20 @@ void EventEngine::Run::exclude_touched(const Guard& guard) {
         other.place != guard.place || guards_.value(other) > kNear * other.scale)
       continue;
     if (only_touches(other)) exclude_condition(other, true, false);
+  }
+}
+
+// Where the normal force of a joint only touches zero, so do the limits of its rows at rest, though no zero of theirs was seen.
+void EventEngine::Run::keep_touched_rest(int relation) {
+  std::array<int, 3> touched{};  // limits, by row
+  for (const Guard& guard : guards_.list()) {
+    if (guard.place != relation ||
+        (guard.kind != GuardKind::cone_plus && guard.kind != GuardKind::cone_minus))
+      continue;
+    if (!only_touches(guard) || ++touched[guard.tangent] < 2) continue;
+    const int number = system_.relations()[relation].first_tangent + guard.tangent;
+    exclusions_.tangent[number] |= kSlips;
+    fresh_tangent_[number] = 1;
   }
 }
 

@@ -188,6 +188,7 @@ struct EventEngine::Run {
   void exclude_exhausted_rows(const Guard& margin, bool touched, bool switches);
   void exclude_condition(const Guard& guard, bool touched, bool switches);
   void exclude_touched(const Guard& guard);
+  void keep_touched_rest(int relation);
   void rest_unmoved_slips();
   void stop_slips();
   [[nodiscard]] bool rows_part();

@@ -257,5 +257,31 @@ TEST(Touches, ASliderLeavesTheEdgeOfAToothAsOftenAsItIsPushed) {
   }
 }
 
+// Nothing loads the joint: whatever its normal force does, it rests, and goes with its belt.
+TEST(Touches, ANormalForceThatTouchesZeroLetsNothingGo) {
+  for (const char* normal : {"1 + cos(W*t)", "sin(W*t)^2", "cos(W*t)^6"}) {
+    for (const char* rate : {"1", "1.3", "2", "2.7", "3.8", "11"}) {
+      std::string load = normal;
+      load.replace(load.find('W'), 1, rate);
+      for (const bool belt : {false, true}) {
+        const TestModel model = text_model(
+            std::string("[coordinates]\nx = { velocity = ") + (belt ? "0.5" : "0") +
+            " }\n[energy]\nkinetic = \"x'^2/2\"\n[[friction]]\nname = "
+            "\"f\"\nslip = \"x'" +
+            (belt ? " - 0.5" : "") + "\"\nnormal = \"" + load + "\"\nlaw = 0.5\n[run]\nuntil = 8\n");
+        const Outcome out = outcome_of(model, "event");
+        EXPECT_TRUE(out.words.empty()) << load;
+        EXPECT_NEAR(out.y[0], belt ? 4 : 0, belt ? 1e-14 : 0) << load;
+        EXPECT_EQ(out.y[1], belt ? 0.5 : 0) << load;
+      }
+    }
+  }
+  for (const char* name : {"rest-normal-touches-zero", "rest-normal-touches-zero-2"}) {
+    const Outcome out = outcome_of(trial(name), "event");
+    for (const double y : out.y) EXPECT_EQ(y, 0) << name;
+  }
+  EXPECT_NEAR(outcome_of(trial("belt-normal-touches-zero"), "event").y[0], 2, 1e-14);
+}
+
 }  // namespace
 }  // namespace judder
