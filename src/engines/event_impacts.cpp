@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kNearlyClosed = 1e-9;  ///< share of a gap's scale below which its rounding is looked at
-constexpr double kNearJam = 0.1;        // of its scale: k is looked at more closely from here on
+constexpr double kMoves = 1e-6;   ///< share of the mobility of a gap below which the rows beside it hold it
+constexpr double kNearJam = 0.1;  // of its scale: k is looked at more closely from here on
 
 /// Whether the hop that follows rises or, at the end of its first step, falls by more than the noise of its gap; otherwise its zero is not found. A step
 /// after an impact is a little longer than the last flight.
@@ -45,7 +46,8 @@ bool EventEngine::Run::meets_at_end() {
   return !together_.empty();
 }
 
-// Moves the state onto gap = 0: by rounding only, since the step ended there. What rests on another contact stays there.
+// Moves the state onto gap = 0: by rounding only, since the step ended there. What rests on another contact or is held by a constraint stays where it is: a
+// wall may come to what rests, and what the last bit of the time leaves of the gap then is nobody's.
 void EventEngine::Run::close_gap(int relation) {
   const int n = layout_.coordinates;
   for (int iteration = 0; iteration < 3; ++iteration) {
@@ -60,10 +62,18 @@ void EventEngine::Run::close_gap(int relation) {
     std::copy_n(rows.w, n, node_y_.begin());
     if (!system_.motion(work_)) return;
     system_.solve_mass(work_, node_y_.data());
-    motion_.keep_on_gaps(node_y_.data());
-    double slope = 0;
-    for (const int i : system_.relations()[relation].touches) slope += rows.w[i] * node_y_[i];
-    if (slope == 0) return;
+    const auto slope_along = [&](const std::vector<double>& direction) {
+      double sum = 0;
+      for (const int i : system_.relations()[relation].touches) sum += rows.w[i] * direction[i];
+      return sum;
+    };
+    const double free = slope_along(node_y_);
+    if (motion_.holds())
+      motion_.keep_rows(node_y_.data());
+    else
+      motion_.keep_on_gaps(node_y_.data());
+    const double slope = slope_along(node_y_);
+    if (!(slope > kMoves * free)) return;
     for (int i = 0; i < n; ++i) work_.in[layout_.q() + i] -= node_y_[i] * gap / slope;
   }
 }
@@ -79,6 +89,10 @@ bool EventEngine::Run::touch() {
   mark_touching();
   for (int r = 0; r < layout_.relations; ++r) {
     if (touching_[r] != strikes) continue;
+    if (mode_.normal[r] == NormalStatus::held) {  // what it prescribes has jumped
+      approaching = true;
+      continue;
+    }
     close_gap(r);
     const model::RelationRows& rows = system_.rows(work_, r);
     const model::Relation& relation = system_.relations()[r];

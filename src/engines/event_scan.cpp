@@ -14,6 +14,7 @@ constexpr double kSteep =
 constexpr double kLandingError =
     1.1;  ///< share of what is allowed that a step may have when it is made to end on a zero
 constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers a kink has no sides
+constexpr int kMostProjected = 3;           ///< landings once more, behind the projection onto constraints
 constexpr double kSampleRounding = 8;       ///< last bits of the time that samples may disagree by
 
 /// The parabola g with g(0), g(1) in sample[0], sample[3] and g'(0) = slope: its values in between, and the Bernstein coefficients of g, or of
@@ -823,6 +824,18 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   note_landing_reactions(h);
   if (best_length != length) {
     length = best_length;
+    if (!try_to_land(length))
+      return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
+  }
+  // The state is put onto its constraints, which moves the zero of a gap beside them.
+  const bool beside = guard.kind == GuardKind::gap && motion_.holds();
+  for (int i = 0; i < kMostProjected && beside; ++i) {
+    std::copy_n(stiff_ ? radau_.y1() : explicit_.y1(), motion_.components(), landing_y_.begin());
+    if (!motion_.project(t_ + length, landing_y_.data(), true)) break;
+    motion_.load(t_ + length, landing_y_.data());
+    const double change = -guards_.value(guard) / slope;
+    if (!(std::abs(change) > resolution) || !(length + change > 0 && length + change <= h)) break;
+    length += change;
     if (!try_to_land(length))
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }

@@ -570,6 +570,34 @@ void ModeMotion::publish() {
   std::copy_n(outcome_.begin(), at_.rate, work_.in.begin() + layout_.acceleration());
 }
 
+bool ModeMotion::holds() const {
+  for (int k = 0; k < active(); ++k) {
+    if (set_->rows[k].tangent < 0 && set_->mode.normal[set_->rows[k].relation] == NormalStatus::held)
+      return true;
+  }
+  return false;
+}
+
+void ModeMotion::keep_rows(double* direction) {
+  const int count = active();
+  if (count == 0) return;
+  if (!set_->constant) {
+    for (const int r : set_->touched) static_cast<void>(system_.rows(work_, r));
+    set_->rows.build_columns(set_->mode, {});
+    if (!set_->rows.factorise(false, ranking_)) return;
+  }
+  for (int k = 0; k < count; ++k) {
+    const double* g = set_->rows.row(k);
+    residual_[k] = 0;
+    for (int i = 0; i < n_; ++i) residual_[k] -= g[i] * direction[i];
+  }
+  set_->rows.solve(residual_.data());
+  for (int k = 0; k < count; ++k) {
+    const double* response = set_->rows.response(k);
+    for (int i = 0; i < n_; ++i) direction[i] += residual_[k] * response[i];
+  }
+}
+
 bool ModeMotion::project(double t, double* y, bool positions) {
   pin(t, y);
   const int count = active();

@@ -133,6 +133,7 @@ class ModeMotion {
   /// Constant accelerations, and no element that does work: the state moves on a parabola.
   [[nodiscard]] bool uniform() const { return set_->uniform && !set_->works; }
   [[nodiscard]] bool slides() const { return !set_->sliding.empty(); }  ///< on the surface of a switch
+  [[nodiscard]] bool holds() const;                                     ///< a constraint is active
   [[nodiscard]] bool pinned() const { return !pins_.empty(); }
   [[nodiscard]] bool everything_pinned() const { return set_->everything_pinned; }
   /// For the reactions of redundant rows, found elsewhere (reaction_sharing.hpp).
@@ -143,6 +144,8 @@ class ModeMotion {
 
   /// Removes drift: positions of closed and held rows, then velocities of all active rows. Returns false if the positions do not converge.
   bool project(double t, double* y, bool positions);
+  /// Takes from a direction M⁻¹ w what the active rows do not let move, at the state in the workspace.
+  void keep_rows(double* direction);
 
   /// The linear part of evaluate() where the structure is constant: accelerations and, by active row, the reactions that a force (n entries)
   /// and terms ζ (by active row) give, to the last bits. Sums that
