@@ -199,8 +199,8 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
     const int r = collision_.row(i).relation;
     if (impulse_[i] == 0 && touching[r] != strikes) continue;
     const model::Relation& relation = system_.relations()[r];
-    if (relation.kind == model::RelationKind::constraint)
-      continue;  // constraints pass the impulse on; no event of theirs
+    // Constraints pass the impulse on, without an event of theirs, unless what they prescribe has jumped.
+    if (relation.kind == model::RelationKind::constraint && touching[r] != strikes) continue;
     Event event;
     event.time = work_.in[0];
     event.kind = EventKind::impact;

@@ -93,6 +93,7 @@ struct Collision::Rows : contact::VaryingFriction {
   std::vector<contact::ImpactLaw> laws;
   std::vector<double> slip_before;
   bool inelastic = false;
+  bool driven = false;  // a constraint of the block prescribes another velocity than before
 
   // what couples as it is written: coordinates of each relation, and which coordinates the masses connect
   bool provided = false;
@@ -312,6 +313,12 @@ void Collision::take(int block) {
                                                                                                        : 0;
   }
   assembly.assemble(rows_->taken, true);
+  rows_->driven = false;
+  for (int i = 0; i < assembly.normals(); ++i) {
+    const int r = assembly[i].relation;
+    rows_->driven = rows_->driven || (rows_->touching[r] == strikes &&
+                                      rows_->system.relations()[r].kind == model::RelationKind::constraint);
+  }
   for (int i = 0; i < assembly.size(); ++i) {
     if (assembly[i].tangent >= 0)
       assembly.velocity[i] = rows_->slip_before[assembly[i].number];
@@ -329,7 +336,8 @@ void Collision::Rows::read_laws(int i) {
   const model::Relation& relation = system.relations()[r];
   contact::ImpactLaw& law = laws[i];
   law = {};
-  law.type = relation.impact;
+  // Impulses that a constraint drives follow no path of a contact's own.
+  law.type = driven ? ImpactType::moreau : relation.impact;
   law.friction = relation.impact_friction;
   law.stiffness = relation.impact_stiffness;
   law.exponent = relation.impact_exponent;

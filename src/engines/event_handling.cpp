@@ -37,6 +37,16 @@ Event EventEngine::Run::event_here(EventKind kind, int place) {
   return event;
 }
 
+// Whether a switch stands in the rows of a constraint or a closed contact: velocities may jump where its side changes.
+bool EventEngine::Run::turns_a_row(int k) const {
+  const model::SwitchInfo& info = system_.switches()[k];
+  return info.kind != expr::SwitchKind::smooth &&
+         std::any_of(info.relations.begin(), info.relations.end(), [this](int r) {
+           return system_.relations()[r].has_normal && !system_.relations()[r].rows_constant &&
+                  mode_.normal[r] != NormalStatus::open;
+         });
+}
+
 // The end of a step on a guard: find out what happened, do what it asks for, decide the next mode.
 bool EventEngine::Run::handle_guards() {
   begin_instant();
@@ -47,7 +57,7 @@ bool EventEngine::Run::handle_guards() {
     const bool silent =
         held || ((guard.kind == GuardKind::side || guard.kind == GuardKind::level_above ||
                   guard.kind == GuardKind::level_below) &&
-                 !system_.switches()[guard.place].watched &&
+                 !system_.switches()[guard.place].watched && !turns_a_row(guard.place) &&
                  (system_.switches()[guard.place].kind != expr::SwitchKind::jump || !options_.list_switches));
     if (!silent) quiet_rows_ = false;
   }
@@ -287,7 +297,8 @@ bool EventEngine::Run::handle_timetable(double t) {
   }
   std::swap(mode_.side, reference_.side);  // until the rows before the instant are out
   for (const int k : changed_) {
-    if (system_.switches()[k].kind == expr::SwitchKind::jump && options_.list_switches) quiet_rows_ = false;
+    if ((system_.switches()[k].kind == expr::SwitchKind::jump && options_.list_switches) || turns_a_row(k))
+      quiet_rows_ = false;
   }
   // Another surface may jump with these, and so may a watch: that is known only behind the instant.
   if (nested_ || !system_.watches().empty() || !quiet_rows_) {

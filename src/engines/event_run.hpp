@@ -174,6 +174,7 @@ struct EventEngine::Run {
   [[nodiscard]] Event event_here(EventKind kind, int place);
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
+  [[nodiscard]] bool turns_a_row(int k) const;
   [[nodiscard]] bool handle_parting();
   void take_timetable();
   void reset_bristles();

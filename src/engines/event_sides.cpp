@@ -235,7 +235,10 @@ bool EventEngine::Run::rates_by_value() {
     if (relation.has_normal) {
       const double bound = 1e3 * kEpsilon * size_of(rows.w, rows.gap_time);
       if (mode_.normal[r] == NormalStatus::held) {
-        if (std::abs(rows.gap_rate) > bound) struck = true;
+        if (std::abs(rows.gap_rate) > bound) {
+          touching_[r] = strikes;
+          struck = true;
+        }
       } else if (rows.gap_rate < -bound) {
         touching_[r] = 1;
         struck = true;

@@ -231,8 +231,8 @@ void Builder::derive_audit() {
       const Node excess = r.own_push ? graph.subtract(along(row.drag), row.slip) : graph.negate(row.drive);
       supplied.push_back(graph.multiply(row.added, excess));
     }
-    const bool moving =
-        r.has_normal && (r.kind == RelationKind::contact || !is_zero(r.gap_time) || r.own_push);
+    const bool moving = r.has_normal && (r.kind == RelationKind::contact || !is_zero(r.gap_time) ||
+                                         r.own_push || !graph.switches(r.gap_rate).empty());
     const bool rubs = r.friction && !(r.smooth && r.known_load);
     const Node losses = graph.sum(lost), supply = graph.sum(supplied);
     if (moving || rubs || !is_zero(losses)) add(r.name, static_cast<int>(k), losses, true, false);
