@@ -235,7 +235,12 @@ bool EventEngine::Run::rates_by_value() {
     if (relation.has_normal) {
       const double bound = 1e3 * kEpsilon * size_of(rows.w, rows.gap_time);
       if (mode_.normal[r] == NormalStatus::held) {
-        if (std::abs(rows.gap_rate) > bound) {
+        // The formulas on both sides of a knot have their rounding.
+        const auto rounding = [&] {
+          enclose(relation.gap);
+          return kRoundingUnits * 0.5 * enclosure_.width(1);
+        };
+        if (std::abs(rows.gap_rate) > bound && std::abs(rows.gap_rate) > rounding()) {
           touching_[r] = strikes;
           struck = true;
         }
