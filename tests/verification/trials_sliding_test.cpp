@@ -646,5 +646,17 @@ TEST(SwitchingsThatAccumulate, ARelayWithFrictionComesToRest) {
   }
 }
 
+// The same with a spring, a floor and more friction at rest than in motion: it rests at zero from t = 1.2064 on, whatever the tolerance.
+TEST(SwitchingsThatAccumulate, ARelayWithStaticFrictionComesToRest) {
+  TestModel model = trial("D14-relay-and-static");
+  for (const double tolerance : {1e-7, 1e-9, 1e-11}) {
+    model.options.tolerance = tolerance;
+    const Outcome out = outcome_of(model, "event");
+    EXPECT_NEAR(out.times.back(), 1.206419, 1e-6) << tolerance;
+    EXPECT_NEAR(out.y[0], 0, 1e-15) << tolerance;
+    EXPECT_EQ(out.y[1], 0) << tolerance;
+  }
+}
+
 }  // namespace
 }  // namespace judder
