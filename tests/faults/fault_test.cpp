@@ -763,7 +763,12 @@ TEST_F(Faults, InterruptedAtAnyTimeTheRunGoesOn) {
       heard += code == 0 ? 0 : 1;
       if (fs::exists(folder_ / "k")) expect_whole("k", what);
       if (code == 130) {
-        EXPECT_EQ(json::parse(contents(folder_ / "k/run.json"))["end"]["message"], "interrupted") << what;
+        // With time as fast as here a step may be given up inside: then the folder ends with what was saved before it.
+        const json end = json::parse(contents(folder_ / "k/run.json"))["end"];
+        EXPECT_EQ(end["reason"], "interrupted") << what;
+        EXPECT_TRUE(end["message"] == "interrupted" ||
+                    end["message"] == "not finished: as far as it was saved")
+            << what << ": " << end["message"];
         EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "k"), fs::directory_iterator()), 4) << what;
       }
       expect_goes_on("k", what);
