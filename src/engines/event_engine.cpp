@@ -105,9 +105,8 @@ EventEngine::Run::Run(const model::System& system)
   tails_.resize(layout_.relations);
   explicit_.resize(components);
   radau_.resize(layout_.integrated(), components - layout_.integrated());
-  reads_audits_ = !system.columns().empty() ||
-                  std::any_of(system.watches().begin(), system.watches().end(),
-                              [](const model::WatchInfo& watch) { return watch.needs_reactions; });
+  reads_audits_ = !system.columns().empty() || system.watches_read_works();
+  motion_.carry_works(system.watches_read_works());
   needs_reactions_ = std::any_of(system.columns().begin(), system.columns().end(),
                                  [](const model::ColumnInfo& column) { return column.needs_reactions; });
   pending_.reserve(16);

@@ -216,7 +216,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     const int points = closed_form ? 3 : grid.points();
     samples_.resize(std::max<std::size_t>(samples_.size(), (points + 1) * count));
     bernstein_.resize(std::max<std::size_t>(bernstein_.size(), points * count));
-    const int width = layout_.integrated();
+    const int width = motion_.sampled();
     bool finite = true;
     if (closed_form) start_parabolas(h);
     for (int j = 0; j < points && finite && !closed_form; ++j) {
@@ -495,7 +495,7 @@ bool EventEngine::Run::watch_hides(const Guard& guard, double h, double from, do
   constexpr int kManyPoints = 8;
   const expr::Program& value = guard.kind == GuardKind::watch ? system_.watches()[guard.place].value
                                                               : system_.observed()[guard.place].value;
-  if (options_.step > 0 || !value.has_peaks() ||
+  if (options_.step > 0 || !value.has_peaks() || system_.watches_read_works() ||
       (guard.kind == GuardKind::watch && system_.watches()[guard.place].needs_reactions))
     return false;
   motion_.load(t_, y_.data());

@@ -352,6 +352,7 @@ bool EventEngine::Run::restart() {
   phase_.y.assign(y_.begin(), y_.begin() + layout_.integrated());
   phase_.mode = mode_;
   motion_.load(t_, y_.data());
+  load_audits(y_.data());
   if (!motion_.set_mode(mode_)) {
     return fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite,
                  t_,

@@ -30,6 +30,10 @@ double EventEngine::Run::watch_error(const Guard& guard, double band, double noi
   for (int i = 0; i < layout_.integrated(); ++i) {
     if (weight_[i] > 0) enclosure_.widen(1 + i, kWatchBand / weight_[i]);
   }
+  for (int i = layout_.integrated(); i < motion_.sampled(); ++i) {
+    if (weight_[i] > 0)
+      enclosure_.widen(layout_.dissipated() + i - layout_.integrated(), kWatchBand / weight_[i]);
+  }
   enclosure_.evaluate(system_.watches()[guard.place].value);
   const double blur = 0.5 * enclosure_.width(0);
   return std::isfinite(blur) ? std::max(own, blur) : own;
@@ -53,12 +57,25 @@ int EventEngine::Run::direction_ahead(const Mode& mode, const expr::Program& val
   constexpr double kLanding = 0x1p10 * std::numeric_limits<double>::epsilon();  // share of the time
   const int n = layout_.coordinates;
   ahead_ = work_.in;
+  // Works grow by the power in the middle of the time: its sign and its order are those of the change.
+  const bool works = motion_.sampled() > layout_.integrated();
+  const auto add_works = [&](double time, const auto& state_at) {
+    state_at(0.5 * time);
+    std::copy_n(ahead_.begin() + layout_.q(), layout_.integrated(), node_y_.begin());
+    const bool known = motion_(t_ + 0.5 * time, node_y_.data(), landing_y_.data());
+    for (int i = 0; i < 2 * layout_.audits && known; ++i)
+      ahead_[layout_.dissipated() + i] =
+          y_[layout_.integrated() + i] + time * landing_y_[layout_.integrated() + i];
+    motion_.load(t_, y_.data());
+    static_cast<void>(motion_.evaluate());
+  };
   const auto look = [&](double longest, const auto& state_at) {
     const double least = std::min(kLanding * std::abs(t_), longest);
     double time = std::ldexp(longest, -kDoublings);
     for (int i = 0; i <= kDoublings; ++i, time *= 2) {
       if (time < least) continue;
       ahead_[0] = t_ + time;
+      if (works) add_works(time, state_at);
       state_at(time);
       double s = 0;
       value.evaluate(ahead_.data(), &s, work_.registers.data());

@@ -480,7 +480,7 @@ void ModeMotion::pin(double t, double* y) const {
 
 bool ModeMotion::operator()(double t, const double* y, double* rate) {
   if (patience_ != nullptr) patience_->look();
-  load(t, y);
+  load_state(t, y);
   powers_asked_ = components() > layout_.integrated();
   powers_known_ = false;
   const bool evaluated = evaluate();

@@ -66,8 +66,18 @@ class ModeMotion {
     for (int i = at_.rate; i < at_.size; ++i) work_.rate[i - at_.rate] = outcome_[i];
     return true;
   }
+  /// load() also takes the works out of y, all components of which must be there then: for watches that read them.
+  void carry_works(bool carry) { carries_works_ = carry; }
+  /// Components that a sample of a step needs.
+  [[nodiscard]] int sampled() const { return carries_works_ ? components() : integrated_; }
   /// Puts t and y into work.in (pinned coordinates exactly).
   void load(double t, const double* y) {
+    load_state(t, y);
+    // In a mode without work they stay as they are.
+    if (!carries_works_ || components() != components_) return;
+    std::copy_n(y + integrated_, 2 * layout_.audits, work_.in.begin() + layout_.dissipated());
+  }
+  void load_state(double t, const double* y) {
     double* in = work_.in.data();
     in[0] = t;
     for (int i = 0; i < n_; ++i) {
@@ -260,6 +270,7 @@ class ModeMotion {
   int integrated_ = 0;  ///< length of y
   int components_ = 0;
   bool always_audit_ = false;
+  bool carries_works_ = false;
 
   KeptModes kept_;
   ModeSetting* set_ = nullptr;            ///< of the present mode

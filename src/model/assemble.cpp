@@ -114,6 +114,12 @@ void Builder::collect_observed() {
   }
 }
 
+bool Builder::reads_works(Node node) const {
+  return std::any_of(audits.begin(), audits.end(), [&](const AuditDraft& audit) {
+    return graph.depends_on(node, audit.dissipated) || graph.depends_on(node, audit.supplied);
+  });
+}
+
 /// The watches, and the surfaces of their own switches.
 void Builder::build_watches(const std::vector<Variable>& directions) {
   System::Data& d = *system.data_;
@@ -146,9 +152,11 @@ void Builder::build_watches(const std::vector<Variable>& directions) {
     for (std::size_t i = 0; i < width; ++i) nodes.push_back(graph.derivative(s, directions[i]));
     info.surface = program(nodes);
     info.value = program(std::span<const Node>(&s, 1));
+    d.watches_read_works = d.watches_read_works || reads_works(s);
     d.observed.push_back(std::move(info));
   }
   for (const WatchDraft& w : watches) {
+    d.watches_read_works = d.watches_read_works || reads_works(w.value);
     d.watches.push_back(w.info);
     d.watches.back().one_sided = graph.only_sign(w.value);
     d.watches.back().value = program(std::span<const Node>(&w.value, 1));

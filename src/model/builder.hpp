@@ -444,6 +444,7 @@ struct Builder {
   void collect_switches();
   void collect_observed();
   void build_watches(const std::vector<Variable>& directions);
+  [[nodiscard]] bool reads_works(Node node) const;
   void find_time_and_cyclic(const std::vector<Node>& moving);
   void link_switches();
   void find_live_switches();

@@ -250,6 +250,7 @@ void LinearRecognition::switches() {
     for (const expr::SwitchId id : graph().switches(watch.value)) {
       refuse(what + ": it switches at " + graph().text(graph().switches()[id].surface) + " = 0", what, span);
     }
+    if (b.reads_works(watch.value)) refuse(what + ": it reads a work, the integral of a product", what, span);
     out.watch.push_back(affine(watch.value, extended, what, what, span));
   }
 }

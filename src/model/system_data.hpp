@@ -48,6 +48,7 @@ struct System::Data {
   std::vector<int> massive;  ///< coordinates with inertia, ascending
   std::vector<double> scale_floor;
   bool mass_constant = false;
+  bool watches_read_works = false;
   bool autonomous = false, time_free = false, steady = false;
   std::vector<double> periods;
   std::vector<bool> cyclic;

@@ -267,6 +267,7 @@ class System {
   [[nodiscard]] const std::vector<bool>& massless() const;       ///< by coordinate
   [[nodiscard]] const std::vector<double>& scale_floor() const;  ///< by coordinate; 0: none
   [[nodiscard]] bool mass_constant() const;
+  [[nodiscard]] bool watches_read_works() const;  ///< dissipated(), supplied() or balance()
   [[nodiscard]] bool autonomous_forces() const;  ///< h and rates do not depend on t
   /// Nothing that moves the system depends on t: h, M, rates, gaps, slips, laws, surfaces of switches.
   [[nodiscard]] bool autonomous() const;
