@@ -78,6 +78,7 @@ EventEngine::Run::Run(const model::System& system)
   typical_.resize(layout_.integrated());
   has_massless_ =
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
+  may_jump_ = !system.massless_balance().velocity.empty();
   rate_noise_.resize(components);
   damping_.resize(components);
   rounding_.resize(layout_.integrated());

@@ -211,6 +211,13 @@ struct EventEngine::Run {
   [[nodiscard]] bool take_open_surfaces();
   [[nodiscard]] bool restart();
 
+  // --- event_jumps.cpp: massless coordinates that jump
+  void note_before_jump();
+  [[nodiscard]] bool add_jump_work();
+  void sides_along_jump();
+  double add_jump_powers(const double* way, double weight, double* dissipated, double* supplied);
+  double add_jump_friction(const double* way, double weight, double* dissipated, double* supplied);
+
   // --- event_watches.cpp: watches, and the switches that they alone read ---
   void publish_reactions();
   [[nodiscard]] double watch_error(const Guard& guard, double band, double noise);
@@ -469,6 +476,10 @@ struct EventEngine::Run {
   double next_sample_ = 0;
   bool needs_reactions_ = false;
   bool has_massless_ = false;
+  bool may_jump_ = false;          ///< some massless coordinate has no damper
+  std::vector<double> jump_from_;  ///< positions before the present instant
+  std::vector<double> jump_powers_;
+  double energy_before_jump_ = 0;
   bool reads_audits_ = false;
   std::vector<long> watch_counts_;
   bool stop_by_watch_ = false;

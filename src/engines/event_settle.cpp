@@ -77,6 +77,7 @@ bool EventEngine::Run::settle() {
   bool settled = false;
   bool crossed = false;  // a decision has changed a side
   bool struck = false;
+  if (may_jump_) note_before_jump();
   for (int round = 0; round < kMostRounds && !settled; ++round) {
     patience_.look();
     motion_.load(t_, y_.data());
@@ -149,11 +150,19 @@ bool EventEngine::Run::settle() {
     if (mode_.tangent[j] != reference_.tangent[j]) fresh_tangent_[j] = 1;
   }
   if (!restart()) return false;
+  const bool jumped = may_jump_ && add_jump_work();
   const bool goes_on = accumulation_end_ != t_ || end_tail();
   if (!quiet_) {
     list_changes();
     list_watch_jumps();
-    for (Event& event : pending_) report(event);
+    // Impacts have energies of their own.
+    for (Event& event : pending_) {
+      if (jumped && !struck) {
+        event.energy_before = energy_before_jump_;
+        event.energy_after = total_energy();
+      }
+      report(event);
+    }
     if (!pending_.empty() && quiet_rows_) quiet_rows_ = false;
     if (!quiet_rows_) rows_after_event();
   }

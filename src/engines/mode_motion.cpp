@@ -568,6 +568,14 @@ void ModeMotion::take_massless(double* y) const {
 void ModeMotion::publish() {
   // The places of the inputs are in the same order.
   std::copy_n(outcome_.begin(), at_.rate, work_.in.begin() + layout_.acceleration());
+  if (!system_.reads_massless_acceleration()) return;
+  // Without inertia there is no equation for it: it is how the speed that the balance gives changes.
+  const bool known = series_->compute(set_->mode, 1);
+  for (int i = 0; i < n_; ++i) {
+    if (system_.massless()[i])
+      work_.in[layout_.acceleration() + i] =
+          known ? series_->velocity(i).c[1] : std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 bool ModeMotion::holds() const {

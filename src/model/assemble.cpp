@@ -324,7 +324,7 @@ void Builder::assemble() {
   for (std::size_t k = 0; k < audits.size(); ++k) {
     set(audits[k].dissipated, layout.dissipated() + static_cast<int>(k));
     set(audits[k].supplied, layout.supplied() + static_cast<int>(k));
-    AuditInfo info{audits[k].name, audits[k].relation, -1, audits[k].dissipative};
+    AuditInfo info{audits[k].name, audits[k].relation, -1, audits[k].dissipative, audits[k].of_jumps};
     if (audits[k].has_power) {
       info.power = static_cast<int>(powers.size());
       powers.push_back(audits[k].power);
@@ -517,6 +517,13 @@ void Builder::assemble() {
   d.columns = column_infos;
   d.column_program = program(column_nodes, expr::Sides::where_given);
   build_watches(directions);
+  for (const Node node : column_nodes) {
+    const std::vector<Variable> used = all_variables(node);
+    for (const CoordinateDraft& c : coordinates) {
+      if (c.spec->massless && std::binary_search(used.begin(), used.end(), c.a))
+        d.reads_massless_acceleration = true;
+    }
+  }
   find_instants();
   build_massless();
   recognise_linear();  // these last: they make formulas that nothing else needs
@@ -615,6 +622,16 @@ bool Builder::on_massless(const RelationDraft& r) const {
   return false;
 }
 
+/// Whether the forces on massless coordinate i, or its own on others of the kind, see velocities of such.
+bool Builder::damped_massless(const std::vector<Node>& balance, std::size_t i) const {
+  for (std::size_t j = 0; j < coordinates.size(); ++j) {
+    if (!coordinates[j].spec->massless) continue;
+    if (graph.depends_on(balance[i], coordinates[j].v) || graph.depends_on(balance[j], coordinates[i].v))
+      return true;
+  }
+  return false;
+}
+
 void Builder::build_massless() {
   if (quasi_static()) return;
   System::Data& d = *system.data_;
@@ -639,14 +656,7 @@ void Builder::build_massless() {
   }
   std::vector<std::size_t> damped, undamped;
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
-    if (!d.massless[i]) continue;
-    bool own = false;
-    for (std::size_t j = 0; j < coordinates.size(); ++j) {
-      if (!d.massless[j]) continue;
-      own = own || graph.depends_on(balance[i], coordinates[j].v) ||
-            graph.depends_on(balance[j], coordinates[i].v);
-    }
-    (own ? damped : undamped).push_back(i);
+    if (d.massless[i]) (damped_massless(balance, i) ? damped : undamped).push_back(i);
   }
   if (damped.empty() && undamped.empty()) return;
   std::vector<std::size_t> order(damped);

@@ -223,6 +223,7 @@ struct AuditDraft {
   int relation = -1;
   bool builtin = false;  ///< "dissipation", "drive", …: an element of the same name goes first
   bool has_power = false, dissipative = false;
+  bool of_jumps = false;
   Node power;
   Variable dissipated = 0, supplied = 0;
 };
@@ -445,6 +446,7 @@ struct Builder {
   void collect_observed();
   void build_watches(const std::vector<Variable>& directions);
   [[nodiscard]] bool reads_works(Node node) const;
+  [[nodiscard]] bool damped_massless(const std::vector<Node>& balance, std::size_t i) const;
   void find_time_and_cyclic(const std::vector<Node>& moving);
   void link_switches();
   void find_live_switches();

@@ -166,8 +166,9 @@ void Builder::derive_audit() {
     }
     return graph.sum(terms);
   };
-  const auto add = [this](std::string name, int relation, Node power, bool dissipative, bool builtin) {
-    if (is_zero(power) && relation < 0) return;
+  const auto add = [this](std::string name, int relation, Node power, bool dissipative, bool builtin,
+                          bool of_jumps = false) {
+    if (is_zero(power) && relation < 0 && !of_jumps) return;
     AuditDraft audit;
     audit.name = std::move(name);
     audit.relation = relation;
@@ -175,6 +176,7 @@ void Builder::derive_audit() {
     audit.power = power;
     audit.has_power = !is_zero(power);
     audit.dissipative = dissipative;
+    audit.of_jumps = of_jumps;
     const std::string label = std::to_string(audits.size());
     audit.dissipated = graph.declare("dissipated#" + label);
     audit.supplied = graph.declare("supplied#" + label);
@@ -237,6 +239,14 @@ void Builder::derive_audit() {
     const Node losses = graph.sum(lost), supply = graph.sum(supplied);
     if (moving || rubs || !is_zero(losses)) add(r.name, static_cast<int>(k), losses, true, false);
     add(r.name, -1, supply, false, false);
+  }
+
+  // What has neither inertia nor damper jumps with its forces, and the jump loses energy.
+  bool jumps = false;
+  for (std::size_t i = 0; i < coordinates.size(); ++i)
+    jumps = jumps || (coordinates[i].spec->massless && !damped_massless(force, i));
+  if (jumps && !quasi_static()) {
+    add("jump", -1, graph.constant(0), true, true, true);
   }
 }
 

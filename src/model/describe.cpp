@@ -239,7 +239,9 @@ std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel) 
     out.heading("Energy audit");
     rows.clear();
     for (const AuditInfo& a : system.audits()) {
-      std::string words = a.relation >= 0 ? "reactions" : "";
+      std::string words = a.relation >= 0 ? "reactions"
+                          : a.of_jumps    ? "lost where massless coordinates jump"
+                                          : "";
       if (a.power >= 0)
         words += std::string(words.empty() ? "" : " and ") +
                  (a.dissipative ? "dissipated power" : "supplied power");

@@ -274,7 +274,8 @@ Scope::Answer Scope::audited(std::string_view name, const Tree& tree) {
     if (!at.empty()) wanted += "]";
     builtin = false;
   }
-  static constexpr std::string_view kBuiltin[] = {"dissipation", "drive", "damping", "stiffness", "load"};
+  static constexpr std::string_view kBuiltin[] = {"dissipation", "drive", "damping",
+                                                  "stiffness",   "load",  "jump"};
   if (builtin && std::find(std::begin(kBuiltin), std::end(kBuiltin), wanted) == std::end(kBuiltin)) {
     auto named = element(tree);
     if (auto* no = std::get_if<expr::Forbidden>(&named)) return *no;

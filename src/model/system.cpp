@@ -320,6 +320,7 @@ const std::vector<bool>& System::massless() const { return data_->massless; }
 const std::vector<double>& System::scale_floor() const { return data_->scale_floor; }
 bool System::mass_constant() const { return data_->mass_constant; }
 bool System::watches_read_works() const { return data_->watches_read_works; }
+bool System::reads_massless_acceleration() const { return data_->reads_massless_acceleration; }
 bool System::autonomous_forces() const { return data_->autonomous; }
 bool System::autonomous() const { return data_->time_free; }
 bool System::steady() const { return data_->steady; }

@@ -49,6 +49,7 @@ struct System::Data {
   std::vector<double> scale_floor;
   bool mass_constant = false;
   bool watches_read_works = false;
+  bool reads_massless_acceleration = false;
   bool autonomous = false, time_free = false, steady = false;
   std::vector<double> periods;
   std::vector<bool> cyclic;

@@ -1,8 +1,10 @@
 // Works: watches that read them, rows between steps, and what a massless node does while it jumps. What is right are closed forms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "run_model.hpp"
 
@@ -127,6 +129,111 @@ TEST(RowsOfWorks, AreAsExactAsPositions) {
           << t;
     }
   }
+}
+
+/// The largest entry of a column.
+double largest(const simulate::Result& result, const char* column) {
+  const int at = result.data.column(column);
+  double most = 0;
+  for (std::size_t row = 0; row < result.data.rows(); ++row)
+    most = std::max(most, std::abs(result.data.cell(row, static_cast<std::size_t>(at))));
+  return most;
+}
+
+/// A run whose every jump the referee finds in balance.
+simulate::Result judged(const TestModel& model) {
+  simulate::Result result = simulate::simulate(model.system, model.options, "event");
+  EXPECT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+  EXPECT_TRUE(result.end.verdict.judged);
+  for (const Finding& finding : result.end.verdict.findings) ADD_FAILURE() << simulate::finding_text(finding);
+  return result;
+}
+
+// A spring of stiffness 4 pulls the node: 0.4 long at t = 2, where the limit falls from 2.5 to 0.5. The node jumps to 0.4 − 0.5/4 = 0.275, and follows by 0.4 more.
+TEST(JumpsOfMasslessNodes, WorkAgainstTheLimitOfTheirFriction) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = { velocity = 0.2 }\np = { massless = true, start = 0 }\n"
+      "[energy]\nkinetic = \"x'^2/2\"\npotential = \"4*(p - x)^2/2\"\n"
+      "[[constraint]]\nname = \"drive\"\nzero = \"x - 0.2*t\"\n"
+      "[[friction]]\nname = \"f\"\nslip = \"p'\"\nnormal = \"if(t < 2, 5, 1)\"\nlaw = 0.5\n[run]\nuntil = 4\n"
+      "[output]\ncolumns = { b = \"balance()\", D = \"dissipated(f)\", J = \"dissipated(jump)\" }\n");
+  const simulate::Result result = judged(model);
+  EXPECT_NEAR(last(result, "D"), 0.5 * (0.275 + 0.4), 1e-9);
+  EXPECT_NEAR(last(result, "J"), (0.32 - 0.03125) - 0.5 * 0.275, 1e-9);
+  EXPECT_LT(largest(result, "b"), 1e-9);
+}
+
+// A force of 1 comes at once on a node between springs of stiffness 2 and 1: it moves by 1/3, with friction 0.3 by 0.7/3.
+TEST(JumpsOfMasslessNodes, TakeTheWorkOfTheForceThatJumps) {
+  const std::string text =
+      "[coordinates]\nx = 0\np = { massless = true, start = 0 }\n"
+      "[energy]\nkinetic = \"x'^2/2\"\npotential = \"2*(p - x)^2/2 + p^2/2\"\n"
+      "[[force]]\nname = \"F\"\nalong = \"p'\"\nvalue = \"if(t < 1, 0, 1)\"\n";
+  const std::string end =
+      "[run]\nuntil = 1.0001\n[output]\ncolumns = { b = \"balance()\", S = \"supplied(F)\", J = "
+      "\"dissipated(jump)\"";
+  {
+    const TestModel model = text_model(text + end + " }\n");
+    const simulate::Result result = judged(model);
+    EXPECT_NEAR(last(result, "S"), 1.0 / 3, 1e-7);  // and what x moves in the rest of the time
+    EXPECT_NEAR(last(result, "J"), 1.0 / 6, 1e-9);
+    EXPECT_LT(largest(result, "b"), 1e-9);
+    ASSERT_EQ(result.data.events.size(), 1U);
+    EXPECT_EQ(result.data.events[0].energy_before, 0);
+    EXPECT_NEAR(result.data.events[0].energy_after, 1.0 / 6, 1e-12);
+  }
+  const TestModel model =
+      text_model(text + "[[friction]]\nname = \"f\"\nslip = \"p'\"\nnormal = 1\nlaw = 0.3\n" + end +
+                 ", D = \"dissipated(f)\" }\n");
+  const simulate::Result result = judged(model);
+  const double way = 0.7 / 3;
+  EXPECT_NEAR(last(result, "S"), way, 1e-7);
+  EXPECT_NEAR(last(result, "D"), 0.3 * way, 1e-7);
+  EXPECT_NEAR(last(result, "J"), way - 0.3 * way - 1.5 * way * way, 1e-9);
+  EXPECT_LT(largest(result, "b"), 1e-9);
+}
+
+// A force that depends on the place, over a kink: ∫ (1 − p − max(0, p − 0.1)) dp up to p + p + (p − 0.1) = 1.
+TEST(JumpsOfMasslessNodes, AddUpForcesAlongTheWay) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = 0\np = { massless = true, start = 0 }\n"
+      "[energy]\nkinetic = \"x'^2/2\"\npotential = \"p^2/2\"\n"
+      "[[force]]\nname = \"F\"\nalong = \"p'\"\nvalue = \"if(t < 1, 0, 1) - p - max(0, p - 0.1)\"\n"
+      "[run]\nuntil = 2\n[output]\ncolumns = { b = \"balance()\", S = \"supplied(F)\", J = "
+      "\"dissipated(jump)\" }\n");
+  const simulate::Result result = judged(model);
+  const double p = 1.1 / 3;
+  const double work = p - p * p / 2 - (p - 0.1) * (p - 0.1) / 2;
+  EXPECT_NEAR(last(result, "p"), p, 1e-12);
+  EXPECT_NEAR(last(result, "S"), work, 1e-4);  // the kink lies within a panel of the quadrature
+  EXPECT_NEAR(last(result, "J"), work - p * p / 2, 1e-4);
+  EXPECT_LT(largest(result, "b"), 1e-12);
+}
+
+// q = (2/3) sin t between two springs.
+TEST(AccelerationsOfMasslessCoordinates, FollowFromTheBalance) {
+  const TestModel model = text_model(
+      "[coordinates]\nq = { massless = true }\n[energy]\npotential = \"2*(q - sin(t))^2/2 + q^2/2\"\n"
+      "[run]\nuntil = 3\n[output]\ncolumns = { a = \"q''\" }\n");
+  const simulate::Result result = run(model);
+  const int column = result.data.column("a");
+  for (std::size_t row = 0; row < result.data.rows(); ++row)
+    EXPECT_NEAR(result.data.cell(row, static_cast<std::size_t>(column)),
+                -2.0 / 3 * std::sin(result.data.cell(row, 0)), 1e-9);
+}
+
+// p' = 3 (x − p) − 2 p by its damper, so that p'' = 3 x' − 5 p'.
+TEST(AccelerationsOfMasslessCoordinates, FollowFromTheDamper) {
+  const TestModel model = text_model(
+      "[coordinates]\np = { massless = true, start = 1 }\nx = { velocity = 1 }\n"
+      "[energy]\nkinetic = \"x'^2/2\"\npotential = \"2*p^2/2 + 3*(x - p)^2/2\"\ndissipation = \"p'^2/2\"\n"
+      "[run]\nuntil = 3\n[output]\ncolumns = { a = \"p''\", v = \"p'\", u = \"x'\" }\n");
+  const simulate::Result result = run(model);
+  const auto cell = [&](std::size_t row, const char* name) {
+    return result.data.cell(row, static_cast<std::size_t>(result.data.column(name)));
+  };
+  for (std::size_t row = 0; row < result.data.rows(); ++row)
+    EXPECT_NEAR(cell(row, "a"), 3 * cell(row, "u") - 5 * cell(row, "v"), 1e-9);
 }
 
 }  // namespace

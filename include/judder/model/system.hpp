@@ -206,6 +206,7 @@ struct AuditInfo {
   int relation = -1;         ///< its relation, or −1
   int power = -1;            ///< output of System::power that gives dE/dt of this element, or −1
   bool dissipative = false;  ///< that power counts as −dissipated, otherwise as supplied
+  bool of_jumps = false;  ///< what massless coordinates lose where they jump, beside the work of the others
 };
 
 struct ColumnInfo {
@@ -268,6 +269,8 @@ class System {
   [[nodiscard]] const std::vector<double>& scale_floor() const;  ///< by coordinate; 0: none
   [[nodiscard]] bool mass_constant() const;
   [[nodiscard]] bool watches_read_works() const;  ///< dissipated(), supplied() or balance()
+  /// Some column reads the acceleration of a massless coordinate, which no equation of motion gives.
+  [[nodiscard]] bool reads_massless_acceleration() const;
   [[nodiscard]] bool autonomous_forces() const;  ///< h and rates do not depend on t
   /// Nothing that moves the system depends on t: h, M, rates, gaps, slips, laws, surfaces of switches.
   [[nodiscard]] bool autonomous() const;
