@@ -25,11 +25,17 @@ void EventEngine::Run::note_before_jump() {
   energy_before_jump_ = total_energy();
 }
 
-// Switches of the state have the sides of their values along the way; those of time have those behind the instant.
+// Switches that the jump moves have the sides of their values along the way; others have those behind the instant.
 void EventEngine::Run::sides_along_jump() {
   for (int k = 0; k < layout_.switches; ++k) {
-    if (!system_.switches()[k].time_only && !mode_.slides(k))
-      work_.in[layout_.side() + k] = system_.side_of_value(work_, k);
+    if (system_.switches()[k].time_only || mode_.slides(k)) continue;
+    double now = 0;
+    double behind = 0;
+    const expr::Program& value = system_.switches()[k].value;
+    value.evaluate(work_.in.data(), &now, work_.registers.data());
+    value.evaluate(ahead_.data(), &behind, work_.registers.data());
+    work_.in[layout_.side() + k] =
+        now == behind ? ahead_[layout_.side() + k] : system_.side_of_value(work_, k);
   }
 }
 

@@ -570,7 +570,13 @@ void ModeMotion::publish() {
   std::copy_n(outcome_.begin(), at_.rate, work_.in.begin() + layout_.acceleration());
   if (!system_.reads_massless_acceleration()) return;
   // Without inertia there is no equation for it: it is how the speed that the balance gives changes.
-  const bool known = series_->compute(set_->mode, 1);
+  // Before the first decision there is no mode to follow.
+  const Mode& mode = set_->mode;
+  const bool decided = mode.normal.size() == static_cast<std::size_t>(layout_.relations) &&
+                       mode.tangent.size() == static_cast<std::size_t>(layout_.tangents) &&
+                       mode.side.size() == static_cast<std::size_t>(layout_.switches) &&
+                       mode.surface.size() == static_cast<std::size_t>(layout_.switches);
+  const bool known = decided && series_->compute(mode, 1);
   for (int i = 0; i < n_; ++i) {
     if (system_.massless()[i])
       work_.in[layout_.acceleration() + i] =

@@ -153,7 +153,7 @@ struct Referee::Bench {
   // --- instants.cpp ---
   void judge_instant(const Reading& before, Reading& after);
   void judge_release(const Reading& before, const Reading& after);
-  void load_before_jump(const Reading& before);
+  void load_before_jump(const Reading& before, const Reading& after);
   void judge_jumps(const Reading& before, const Reading& after);
   void judge_momentum(const double* v0, const Reading& after);
   [[nodiscard]] double largest_coefficient(int relation, double speed, const double* v0, const double* v1);

@@ -223,16 +223,19 @@ void Referee::Bench::judge_jumps(const Reading& before, const Reading& after) {
   }
 }
 
-// Puts what jumps where it was, with the sides of the state that it had there.
-void Referee::Bench::load_before_jump(const Reading& before) {
-  bool jumps = false;
+// Puts what jumps where it was, and the switches that this moves on the sides that they had there.
+void Referee::Bench::load_before_jump(const Reading& before, const Reading& after) {
   for (int i = 0; i < n; ++i) {
-    if (follows[i] == 0) continue;
-    work.in[layout.q() + i] = before.in[layout.q() + i];
-    jumps = true;
+    if (follows[i] != 0) work.in[layout.q() + i] = before.in[layout.q() + i];
   }
-  for (int k = 0; k < layout.switches && jumps; ++k) {
-    if (!system.switches()[k].time_only) work.in[layout.side() + k] = before.in[layout.side() + k];
+  for (int k = 0; k < layout.switches; ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (info.time_only) continue;
+    double now = 0;
+    double behind = 0;
+    info.value.evaluate(work.in.data(), &now, work.registers.data());
+    info.value.evaluate(after.in.data(), &behind, work.registers.data());
+    if (now != behind) work.in[layout.side() + k] = before.in[layout.side() + k];
   }
 }
 
@@ -282,7 +285,7 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     double with_old = 0;
     system.energies(work, moving, stored, with_new);
     std::copy_n(v0, n, work.in.begin() + layout.v());
-    if (any_massless) load_before_jump(before);
+    if (any_massless) load_before_jump(before, after);
     system.energies(work, moving, stored, with_old);
     load(after);
     const double net = (after.supplied - after.dissipated) - (before.supplied - before.dissipated);

@@ -210,6 +210,21 @@ TEST(JumpsOfMasslessNodes, AddUpForcesAlongTheWay) {
   EXPECT_LT(largest(result, "b"), 1e-12);
 }
 
+// The limit of f falls from 2 to 0.5 where x passes 0.4: what is decided by x keeps its new side along the whole jump. The spring is 0.4 long, and 0.125 behind it.
+TEST(JumpsOfMasslessNodes, HaveTheLimitBehindASwitchOfTheState) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = { velocity = 1 }\np = { massless = true, start = 0 }\n"
+      "[energy]\nkinetic = \"x'^2/2\"\npotential = \"4*(p - x)^2/2\"\n"
+      "[[friction]]\nname = \"f\"\nslip = \"p'\"\nnormal = \"if(x > 0.4, 1, 4)\"\nlaw = 0.5\n[run]\nuntil = "
+      "0.6\n"
+      "[output]\ncolumns = { b = \"balance()\", D = \"dissipated(f)\", J = \"dissipated(jump)\" }\n");
+  const simulate::Result result = judged(model);
+  const double way = 0.4 - 0.125;
+  EXPECT_NEAR(last(result, "J"), 2 * 0.4 * 0.4 - 2 * 0.125 * 0.125 - 0.5 * way, 1e-8);
+  EXPECT_NEAR(last(result, "D"), 0.5 * last(result, "p"), 1e-8);
+  EXPECT_LT(largest(result, "b"), 1e-8);
+}
+
 // q = (2/3) sin t between two springs.
 TEST(AccelerationsOfMasslessCoordinates, FollowFromTheBalance) {
   const TestModel model = text_model(
@@ -234,6 +249,20 @@ TEST(AccelerationsOfMasslessCoordinates, FollowFromTheDamper) {
   };
   for (std::size_t row = 0; row < result.data.rows(); ++row)
     EXPECT_NEAR(cell(row, "a"), 3 * cell(row, "u") - 5 * cell(row, "v"), 1e-9);
+}
+
+// A run that finds no reaction at its start has a row all the same.
+TEST(AccelerationsOfMasslessCoordinates, AreAskedForBeforeAModeIsKnown) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = 0\ny = -0.7\nw = { massless = true }\nu = { velocity = -1 }\n"
+      "[energy]\nkinetic = \"x'^2/2 + y'^2/2 + 2.5*u'^2\"\npotential = \"x^2/2 + y + 7.5*(w - u)^2 + "
+      "50*u^2\"\n"
+      "[[friction]]\nname = \"node\"\nslip = \"w'\"\nnormal = 0.5\nlaw = 1\n"
+      "[[contact]]\nname = \"c1\"\ngap = \"-x\"\nslip = \"y'\"\nfriction = 0.1\n"
+      "[[contact]]\nname = \"c2\"\ngap = \"y + 0.7\"\n"
+      "[[constraint]]\nname = \"k1\"\nzero = \"y + 1.5*(1 - cos(0.7*t)) + 0.7\"\n[run]\nuntil = 2\n"
+      "[output]\ncolumns = { a = \"w''\" }\n");
+  EXPECT_EQ(run(model).end.status.reason, Reason::inconsistent);
 }
 
 }  // namespace
