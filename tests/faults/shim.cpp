@@ -8,7 +8,7 @@
 //     JUDDER_FAULT_READ=n    the n-th of the calls that open, look at or read a file fails in the same way
 //     JUDDER_FAULT_NAME=1    no folder gets another name: there is no room for it
 //     JUDDER_FAULT_MEMORY=n  the n-th allocation fails, the others do not
-//     JUDDER_FAULT_CLOCK=k   the monotonic clock runs k times as fast
+//     JUDDER_FAULT_TICK=n    the monotonic clock is n microseconds later whenever it is read, so that a run does the same whatever else the machine does
 //     JUDDER_FAULT_FLAT=1    folders cannot be locked, as on some network file systems
 //     JUDDER_FAULT_COUNT=f   at the end the numbers of calls, of writes, of allocations and of calls that read are written to the file f
 //
@@ -37,6 +37,7 @@ long setting(const char* name) {
 std::atomic<long> calls{0};
 std::atomic<long> writes{0};
 std::atomic<long> reads{0};
+std::atomic<long> readings{0};  // of the clock
 std::atomic<long> allocations{0};  // since the shim was made ready, which is before the program begins
 
 struct Settings {
@@ -47,7 +48,7 @@ struct Settings {
   long once = setting("JUDDER_FAULT_ONCE");
   long read = setting("JUDDER_FAULT_READ");
   long name = setting("JUDDER_FAULT_NAME");
-  long clock = setting("JUDDER_FAULT_CLOCK");
+  long tick = setting("JUDDER_FAULT_TICK");
   long memory = setting("JUDDER_FAULT_MEMORY");
   long flat = setting("JUDDER_FAULT_FLAT");
   int ready = 1;  // last, and zero until then: memory is asked for before
@@ -232,13 +233,12 @@ int fstatat(int folder, const char* name, struct stat* out, int flags) noexcept 
 }
 
 int clock_gettime(clockid_t which, struct timespec* out) noexcept {
-  const int result = static_cast<int>(::syscall(SYS_clock_gettime, which, out));
-  if (result == 0 && which == CLOCK_MONOTONIC && settings.clock > 1) {
-    const long long nanoseconds = (out->tv_sec * 1000000000LL + out->tv_nsec) % (1LL << 46) * settings.clock;
-    out->tv_sec = nanoseconds / 1000000000LL;
-    out->tv_nsec = nanoseconds % 1000000000LL;
-  }
-  return result;
+  if (which != CLOCK_MONOTONIC || settings.tick <= 0)
+    return static_cast<int>(::syscall(SYS_clock_gettime, which, out));
+  const long microseconds = ++readings * settings.tick;
+  out->tv_sec = microseconds / 1000000;
+  out->tv_nsec = microseconds % 1000000 * 1000;
+  return 0;
 }
 
 }  // extern "C"
