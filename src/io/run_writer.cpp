@@ -60,6 +60,7 @@ struct RunWriter::Files {
   bool staged_tables = false;  // the tables still have their temporary names beside those of an earlier run
   bool earlier = false;        // the folder holds an earlier run, which this one has not replaced
   bool committed = false;
+  bool renaming = false;   // state.json counts, and files that it lists may still have their temporary names
   bool lost_sync = false;  // the disk could not say that it has what was written: that is not built upon
   /// A moment up to which all records are in the files.
   struct Mark {
@@ -135,10 +136,10 @@ struct RunWriter::Files {
     return keep(error, file);
   }
   bool note_commit() {
-    trajectory.note_commit();
-    events.note_commit();
     committed = true;
     earlier = false;
+    trajectory.note_commit();
+    events.note_commit();
     ++commits;
     marks.clear();
     marked = trajectory.bytes() + events.bytes();
@@ -391,7 +392,13 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
   if (!write_small(staged(kRun), run_json, run) || !write_small(staged(kState), state_json, state))
     return false;
   if (!sync({&trajectory.file(), &events.file(), &run, &state, &lock.file(), &folder}, kState)) return false;
-  if (!keep(disk::rename(folder, staged(kState), kState), kState)) return false;
+  // Memory may end at any allocation from here on: what leaves then must know how far this has come.
+  const std::string draft = staged(kState);
+  renaming = true;
+  if (const int error = disk::rename(folder, draft, kState); error != 0) {
+    renaming = false;
+    return keep(error, kState);
+  }
   if (!note_commit() || !sync({&folder}, kState)) return false;
   if (staged_tables) {
     if (!keep(disk::rename(folder, staged(kTrajectory), kTrajectory), kTrajectory) ||
@@ -399,8 +406,9 @@ bool RunWriter::Files::replace(std::string_view run_json, std::string_view state
       return false;
     staged_tables = false;
   }
-  if (!keep(disk::rename(folder, staged(kRun), kRun), kRun) || !look_again()) return false;
-  return sync({&folder}, kRun);
+  if (!keep(disk::rename(folder, staged(kRun), kRun), kRun)) return false;
+  renaming = false;
+  return look_again() && sync({&folder}, kRun);
 }
 
 /// Nothing of ours stays but what was committed.
@@ -421,7 +429,7 @@ void RunWriter::Files::leave() {
     in_order = events.back_to_commit() && first;
   }
   // With state.json in place the others may still have their temporary names, which recovery needs.
-  const bool between = committed && !status.ok();
+  const bool between = renaming || (committed && !status.ok());
   for (const std::string& own : kOwn) {
     if (!committed && !hidden.empty() && !keep_hidden) in_order = disk::remove(folder, own) == 0 && in_order;
     if (hidden.empty() && !between) in_order = disk::remove(folder, staged(own)) == 0 && in_order;

@@ -8,6 +8,7 @@
 //     JUDDER_FAULT_READ=n    the n-th of the calls that open, look at or read a file fails in the same way
 //     JUDDER_FAULT_NAME=1    no folder gets another name: there is no room for it
 //     JUDDER_FAULT_MEMORY=n  the n-th allocation fails, the others do not
+//     JUDDER_FAULT_STARVE=n  the first allocation behind the n-th of the calls that write fails, the others do not
 //     JUDDER_FAULT_TICK=n    the monotonic clock is n microseconds later whenever it is read, so that a run does the same whatever else the machine does
 //     JUDDER_FAULT_FLAT=1    folders cannot be locked, as on some network file systems
 //     JUDDER_FAULT_COUNT=f   at the end the numbers of calls, of writes, of allocations and of calls that read are written to the file f
@@ -37,7 +38,7 @@ long setting(const char* name) {
 std::atomic<long> calls{0};
 std::atomic<long> writes{0};
 std::atomic<long> reads{0};
-std::atomic<long> readings{0};  // of the clock
+std::atomic<long> readings{0};     // of the clock
 std::atomic<long> allocations{0};  // since the shim was made ready, which is before the program begins
 
 struct Settings {
@@ -50,6 +51,7 @@ struct Settings {
   long name = setting("JUDDER_FAULT_NAME");
   long tick = setting("JUDDER_FAULT_TICK");
   long memory = setting("JUDDER_FAULT_MEMORY");
+  long starve = setting("JUDDER_FAULT_STARVE");
   long flat = setting("JUDDER_FAULT_FLAT");
   int ready = 1;  // last, and zero until then: memory is asked for before
   ~Settings() {
@@ -118,7 +120,9 @@ extern "C" {
 
 void* __libc_malloc(size_t size);
 void* malloc(size_t size) {
-  if (settings.ready == 1 && ++allocations == settings.memory) {
+  const bool starves = settings.ready == 1 && settings.starve > 0 && calls >= settings.starve;
+  if (starves) settings.starve = 0;
+  if (starves || (settings.ready == 1 && ++allocations == settings.memory)) {
     errno = ENOMEM;
     return nullptr;
   }
