@@ -178,6 +178,11 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
   Mode& known = search_.known;
   known = trial;
   status = {};
+  // A slide that goes on changes no force: what has stopped sticking does not stick again.
+  const bool other = std::any_of(open_.begin(), open_.end(), [&](int k) {
+    return known.slides(k) != reference_.slides(k) ||
+           (!known.slides(k) && known.side[k] != reference_.side[k]);
+  });
   for (int code = 0; code < guesses; ++code) {
     Mode& guess = search_.guess;
     guess = known;
@@ -200,7 +205,16 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
       }
       if (!within && options_.on_indeterminate != OnIndeterminate::stay) break;
       motion_.load(t_, y_.data());
-      keep_node_exclusions(trial.side, kept_exclusions_);
+      if (other)
+        keep_node_exclusions(trial.side, kept_exclusions_);
+      else
+        kept_exclusions_ = exclusions_;
+      // The force of the slide is given in the decision, and would leave a row at rest that the same force, free to follow, has overcome: with that row at
+      // rest and the others as here, the guess before this one has failed.
+      for (const int j : rows) {
+        if (direction(guess.tangent[j]) != 0)
+          kept_exclusions_.tangent[j] |= contact::bit(contact::RowStatus::stick);
+      }
       std::swap(exclusions_, kept_exclusions_);
       Status decided;
       const bool found = decide_with(trial, decided);

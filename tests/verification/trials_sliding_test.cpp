@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -625,6 +626,95 @@ TEST(ZeroByIdentity, IsHeldHoweverItRounds) {
       }
       EXPECT_NEAR(last(result, "z"), right, 3e-5) << rate.text << ' ' << start.y;
     }
+  }
+}
+
+// --- slides beside joints that hold more at rest than in motion ---
+
+constexpr const char* kTwoMasses = R"toml(
+[coordinates]
+x = { velocity = START }
+y = { velocity = START }
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+[[force]]
+along = "x' - y'"
+value = "-sign(x' - y')"
+[[friction]]
+name = "f"
+slip = "y'"
+normal = 1
+law = { static = 0.8, dynamic = 0.6 }
+[[force]]
+along = "x'"
+value = "LOAD"
+)toml";
+
+TestModel two_masses(const std::string& start, const std::string& load, const std::string& until) {
+  std::string text = kTwoMasses;
+  for (std::size_t at; (at = text.find("START")) != std::string::npos;) text.replace(at, 5, start);
+  text.replace(text.find("LOAD"), 4, load);
+  return text_model(text + "[run]\nuntil = " + until + "\n");
+}
+
+// Two masses that a dry force of 1 holds together come to rest on a table: 0.9 pulls, more than the 0.8 that hold the lower one, and both go back with
+// (0.9 - 0.6)/2. The force between them is 0.75 then, less than what would hold the lower one, had it been left at rest.
+TEST(SlidesBesideJoints, WhatTheyPullAlongIsOvercomeByTheLoadBehindThem) {
+  for (const char* engine : {"event", "exact"}) {
+    const Outcome out = outcome_of(two_masses("1", "-0.9", "4"), engine);
+    EXPECT_NEAR(out.y[2], -0.15 * (4 - 4. / 3), 1e-9) << engine;
+    EXPECT_NEAR(out.y[3], out.y[2], 1e-9) << engine;
+    ASSERT_EQ(out.times.size(), 1U) << engine;
+    EXPECT_NEAR(out.times[0], 4. / 3, 1e-9) << engine;
+  }
+}
+
+// From rest, with a load of 0.3 t: the joint gives way at 0.8, both move with (0.3 t - 0.6)/2, and the force between them, (0.3 t + 0.6)/2, is used up at t = 14/3.
+TEST(SlidesBesideJoints, AJointGivesWayBehindASlideThatGoesOn) {
+  const Outcome out = outcome_of(two_masses("0", "0.3*t", "6"), "event");
+  ASSERT_EQ(out.times.size(), 2U);
+  EXPECT_NEAR(out.times[0], 8. / 3, 1e-9);
+  EXPECT_NEAR(out.times[1], 14. / 3, 1e-9);
+  EXPECT_NEAR(out.y[2], 0.5 + 0.15 * (36 - 196. / 9) - 4. / 3, 1e-8);
+  EXPECT_NEAR(out.y[3], 0.5 + 0.4 * 4 / 3, 1e-8);
+}
+
+// A dry force is friction, however it is written: three masses, two joints and a dry force between them, drawn at random, move as with three joints.
+TEST(SlidesBesideJoints, ADryForceIsFriction) {
+  std::mt19937 random(5);
+  const auto draw = [&](double from, double to) {
+    return std::round(100 * std::uniform_real_distribution(from, to)(random)) / 100;
+  };
+  const auto text = [](double x) { return std::to_string(x); };
+  for (int i = 0; i < 60; ++i) {
+    // Of which none is a combination of the others.
+    std::array<std::string, 3> slips = {"a'", i % 2 == 0 ? "b'" : "a' - b'", i % 3 == 0 ? "c'" : "b' - c'"};
+    std::rotate(slips.begin(), slips.begin() + i % 3, slips.end());
+    const double dry = draw(0.1, 0.8);
+    std::string common = "[coordinates]\n";
+    for (const char* name : {"a", "b", "c"})
+      common += std::string(name) + " = { velocity = " + text(draw(-1, 1)) + " }\n";
+    common += "[energy]\nkinetic = \"" + text(draw(0.5, 2)) + "*a'^2/2 + " + text(draw(0.5, 2)) +
+              "*b'^2/2 + " + text(draw(0.5, 2)) + "*c'^2/2\"\npotential = \"" + text(draw(1, 9)) +
+              "*(a-b)^2/2 + " + text(draw(1, 9)) + "*(b-c)^2/2 + " + text(draw(1, 5)) + "*c^2/2\"\n";
+    common += "[[force]]\nalong = \"a'\"\nvalue = \"" + text(draw(0.2, 2)) + "*sin(" + text(draw(0.5, 3)) +
+              "*t)\"\n";
+    for (const std::size_t j : {1, 2}) {
+      const double dynamic = draw(0.1, 0.8);
+      common += "[[friction]]\nname = \"j" + std::to_string(j) + "\"\nslip = \"" + slips[j] +
+                "\"\nnormal = 1\nlaw = { dynamic = " + text(dynamic) + ", static = " + text(1.4 * dynamic) +
+                " }\n";
+    }
+    const std::string force =
+        "[[force]]\nalong = \"" + slips[0] + "\"\nvalue = \"-" + text(dry) + "*sign(" + slips[0] + ")\"\n";
+    const std::string friction =
+        "[[friction]]\nname = \"dry\"\nslip = \"" + slips[0] + "\"\nnormal = 1\nlaw = " + text(dry) + "\n";
+    const std::string end = "[run]\nuntil = 5\n";
+    const Outcome forced = outcome_of(text_model(common + force + end), "event");
+    const Outcome rubbed = outcome_of(text_model(common + friction + end), "event");
+    for (std::size_t k = 0; k < 6; ++k)
+      EXPECT_NEAR(forced.y[k], rubbed.y[k], 1e-7) << i << '\n' << common << force;
+    if (HasFailure()) return;
   }
 }
 
