@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <random>
 
 #include "count.hpp"
@@ -212,14 +212,14 @@ TEST(Reader, RefusesHostileTextsQuickly) {
       {"backslashes", "a = \"" + std::string(1'000'001, '\\'), ""},
   };
   for (const Hostile& one : hostile) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of the process: a busy machine is no fault of the reader
     const ModelFile file = read_model_text(one.text);
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     EXPECT_TRUE(file.diagnostics.has_errors()) << one.name;
     EXPECT_FALSE(file.parsed) << one.name;
     EXPECT_NE(file.diagnostics.all().front().message.find(one.message), std::string::npos)
         << one.name << ": " << file.diagnostics.all().front().message;
-    EXPECT_LT(time.count(), 5) << one.name;
+    EXPECT_LT(seconds, 5) << one.name;
   }
 }
 
