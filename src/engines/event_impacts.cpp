@@ -68,10 +68,8 @@ void EventEngine::Run::close_gap(int relation) {
       return sum;
     };
     const double free = slope_along(node_y_);
-    if (motion_.holds())
-      motion_.keep_rows(node_y_.data());
-    else
-      motion_.keep_on_gaps(node_y_.data());
+    if (motion_.holds()) motion_.keep_rows(node_y_.data());
+    motion_.keep_on_gaps(node_y_.data());
     const double slope = slope_along(node_y_);
     if (!(slope > kMoves * free)) return;
     for (int i = 0; i < n; ++i) work_.in[layout_.q() + i] -= node_y_[i] * gap / slope;

@@ -204,6 +204,7 @@ struct EventEngine::Run {
   // --- event_settle.cpp: the next mode ---
   [[nodiscard]] bool settle();
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
+  [[nodiscard]] bool opened_by_rounding(const Mode& before, const Mode& mode);
   [[nodiscard]] bool let_one_go(Mode& mode);
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
@@ -428,8 +429,9 @@ struct EventEngine::Run {
   std::vector<std::uint8_t>
       slip_returned_;  ///< by tangential row: it touches zero at this instant, and goes on
   std::vector<std::uint8_t>
-      reached_;    ///< by watch: its own zero brought us here, where a switch changes its side
-  Mode entering_;  ///< statuses as the present instant knows them before anything is decided
+      reached_;              ///< by watch: its own zero brought us here, where a switch changes its side
+  Mode entering_;            ///< statuses as the present instant knows them before anything is decided
+  Mode deciding_, decided_;  ///< the mode as it was given to the decision, and as that gives it back
   Decider::Exclusions exclusions_;
   Decider::Exclusions no_exclusions_;
   Decider::Exclusions kept_exclusions_;  ///< with other sides: those of massless nodes

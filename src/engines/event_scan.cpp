@@ -151,6 +151,12 @@ bool EventEngine::Run::gives_way_at_once(double h) {
              !(value < -std::max(unmoved(guard.place, h), kRoundingUnits * surface_rounding(guard.place)));
     });
   }
+  // The forces that balance may have faded at the start alone. The last place is the end of the step.
+  std::erase_if(together_, [&](int i) {
+    Guard& guard = guards_.list()[i];
+    return guard.kind == GuardKind::reaction && guards_.renew_noise(guard, scale_) &&
+           std::abs(guards_.value(guard)) <= guard.noise;
+  });
   if (!together_.empty()) have_f0_ = false;
   return !together_.empty();
 }
@@ -297,6 +303,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           (guard.kind != GuardKind::gap || (std::abs(guards_.gap_rate(guard)) * h <= noise &&
                                             !(sample[points] < 0 && approaches(guard.place)))))
         continue;
+      // It may begin where the forces that balance have faded, and be as large as the rounding of what they are by the end of the step.
+      if (lowest < 0 && guard.kind == GuardKind::reaction) {
+        motion_.load(t_ + h, y1);
+        if (motion_.evaluate() && guards_.renew_noise(guard, scale_) && largest <= guard.noise) continue;
+      }
       // What is held stays within its rounding wherever it was asked for, and has no other form than that.
       if (held && lowest >= 0 && largest <= 2 * guard.band) continue;
       const double scale = std::max(guard.scale, largest);

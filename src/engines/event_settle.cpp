@@ -214,11 +214,49 @@ bool EventEngine::Run::let_one_go(Mode& mode) {
   return decider_.decide(mode, one, kDecisionTolerance).ok();
 }
 
+// Contacts that were closed and are to open by no more than the rounding of the state leaves of forces that balance: their floors are raised to that, so that it
+// counts as nothing. True: there are some, and the decision is to be made again.
+bool EventEngine::Run::opened_by_rounding(const Mode& before, const Mode& mode) {
+  bool any = false;
+  bool known = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (before.normal[r] != NormalStatus::closed || mode.normal[r] != NormalStatus::open) continue;
+    if ((exclusions_.normal[r] & contact::bit(contact::RowStatus::closed)) != 0) continue;
+    const model::RelationRows& rows = system_.rows(work_, r);
+    if (!known) {
+      if (!system_.motion(work_)) return false;
+      enclose(system_.motion_program());
+      known = true;
+    }
+    std::copy_n(rows.w, layout_.coordinates, node_y_.begin());
+    system_.solve_mass(work_, node_y_.data());
+    double response = 0;
+    double rounding = 0;
+    for (int i = 0; i < layout_.coordinates; ++i) {
+      response += rows.w[i] * node_y_[i];
+      rounding += std::abs(node_y_[i]) * enclosure_.width(i);
+    }
+    if (!(response > 0) || !(rounding > 0)) continue;
+    const double floor = rounding / (response * kDecisionTolerance);
+    if (!(floor > decider_.force_floor[r])) continue;
+    decider_.force_floor[r] = floor;
+    any = true;
+  }
+  return any;
+}
+
 bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   for (int r = 0; r < layout_.relations; ++r) decider_.force_floor[r] = guards_.normal_scale(r);
   for (int j = 0; j < layout_.tangents; ++j)
     decider_.force_floor[layout_.relations + j] = guards_.tangent_scale(j);
+  deciding_ = mode;
   status = decider_.decide(mode, exclusions_, kDecisionTolerance);
+  // Without one of them another may open: each is asked once.
+  while (status.ok() && opened_by_rounding(deciding_, mode)) {
+    decided_ = deciding_;
+    if (!decider_.decide(decided_, exclusions_, kDecisionTolerance).ok()) break;
+    mode = decided_;
+  }
   if (status.reason == Reason::inconsistent) {
     // The state is known to the error of the steps only: a slip that ends on the edge of the cone may miss it by that much. So is what moves with
     // the time, to its last bit.

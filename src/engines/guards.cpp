@@ -506,7 +506,7 @@ double Guards::gap_rate(const Guard& guard) {
   return rate;
 }
 
-bool Guards::renew_noise(Guard& guard) {
+bool Guards::renew_noise(Guard& guard, std::span<const double> size) {
   if (guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below) {
     guard.noise = std::max(guard.noise, surface_noise(guard.place));
     return true;
@@ -522,7 +522,7 @@ bool Guards::renew_noise(Guard& guard) {
     return true;
   }
   if (!is_reaction(guard)) return false;
-  motion_.note_all_terms();
+  motion_.note_all_terms(size);
   guard.noise = std::max(guard.noise, force_noise(guard));
   return true;
 }

@@ -102,9 +102,9 @@ class Guards {
   [[nodiscard]] double value(const Guard& guard);
   /// γ_N of an open contact at the state loaded last.
   [[nodiscard]] double gap_rate(const Guard& guard);
-  /// Takes the rounding of a reaction, a slip or a surface at the state evaluated last, which may have grown since the mode began. False: the
-  /// guard is none of these.
-  bool renew_noise(Guard& guard);
+  /// Takes the rounding of a reaction, a slip or a surface at the state evaluated last, which may have grown since the mode began. `size` is what the
+  /// parts of the state have been, whose rounding they keep. False: the guard is none of these.
+  bool renew_noise(Guard& guard, std::span<const double> size = {});
   /// Running scales by kind of quantity: a guard takes over the scale of its relation's quantity.
   void note_scales();
   /// The same for a value that was met between the states seen.

@@ -251,10 +251,12 @@ double ModeMotion::zeta_rounding(int k) {
   return enclosure_.width(relation.row_begin(tangent, n_) + (tangent < 0 ? 1 : 2));
 }
 
-void ModeMotion::note_all_terms() {
+void ModeMotion::note_all_terms(std::span<const double> size) {
   note_terms();
   enclosure_.take(work_.in);
   enclosure_.blur(0, 1 + layout_.integrated());
+  for (std::size_t i = 0; i < size.size(); ++i)
+    enclosure_.widen(static_cast<int>(1 + i), std::numeric_limits<double>::epsilon() * size[i]);
   enclosure_.evaluate(system_.motion_program());
   for (int i = 0; i < n_; ++i) rest_[i] = enclosure_.width(i);
   for (int i = 0; i < layout_.states; ++i) rate_rounding_[i] = enclosure_.width(n_ + i);
@@ -586,8 +588,9 @@ void ModeMotion::publish() {
 
 bool ModeMotion::holds() const {
   for (int k = 0; k < active(); ++k) {
-    if (set_->rows[k].tangent < 0 && set_->mode.normal[set_->rows[k].relation] == NormalStatus::held)
-      return true;
+    const bool pins = set_->mode.normal[set_->rows[k].relation] != NormalStatus::held &&
+                      single_entry(set_->rows.row(k), n_) >= 0;
+    if (set_->rows[k].tangent < 0 && !pins) return true;
   }
   return false;
 }

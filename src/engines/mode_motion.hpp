@@ -116,8 +116,9 @@ class ModeMotion {
   /// Sum of the absolute terms of each acceleration at the present evaluated state, kept until the next call: what rounding is
   /// relative to.
   void note_terms();
-  /// The same, with what cancels inside the expressions of the forces: interval arithmetic on the state known to its last bit. Dearer.
-  void note_all_terms();
+  /// The same, with what cancels inside the expressions of the forces: interval arithmetic on the state known to its last bit, and to
+  /// that of the `size` its parts have had, if given. Dearer.
+  void note_all_terms(std::span<const double> size = {});
   /// Accelerations of the active rows at the evaluated state, 0 where they are rounding, and how much larger the largest is than its rounding. Rows that
   /// depend on each other and are driven apart cannot all have none.
   [[nodiscard]] double parting(std::vector<double>& accelerations);
@@ -143,7 +144,7 @@ class ModeMotion {
   /// Constant accelerations, and no element that does work: the state moves on a parabola.
   [[nodiscard]] bool uniform() const { return set_->uniform && !set_->works; }
   [[nodiscard]] bool slides() const { return !set_->sliding.empty(); }  ///< on the surface of a switch
-  [[nodiscard]] bool holds() const;                                     ///< a constraint is active
+  [[nodiscard]] bool holds() const;  ///< a constraint, or a contact between several coordinates
   [[nodiscard]] bool pinned() const { return !pins_.empty(); }
   [[nodiscard]] bool everything_pinned() const { return set_->everything_pinned; }
   /// For the reactions of redundant rows, found elsewhere (reaction_sharing.hpp).
