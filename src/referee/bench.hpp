@@ -157,7 +157,7 @@ struct Referee::Bench {
   void judge_jumps(const Reading& before, const Reading& after);
   void judge_momentum(const double* v0, const Reading& after);
   [[nodiscard]] double largest_coefficient(int relation, double speed, const double* v0, const double* v1);
-  [[nodiscard]] bool impulses_at_once(const model::Relation& relation, const Impulse& given) const;
+  [[nodiscard]] bool impulses_at_once(const model::Relation& relation, const Impulse& given);
 
   /// Tolerances. Dense output is up to 35 times less exact than the step (engines/numeric/explicit_rk.hpp), and errors of several components meet.
   static constexpr double kMargin = 100;

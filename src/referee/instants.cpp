@@ -36,13 +36,25 @@ double Referee::Bench::largest_coefficient(int r, double speed, const double* v0
 // Whether the impact law of a relation gives its impulse by the velocities afterwards alone. Joints and constraints have none of their own: joints take
 // part in those of the contacts that load them, constraints in those of all that are struck, and in the compression and expansion of `poisson` their
 // friction may have turned on the way.
-bool Referee::Bench::impulses_at_once(const model::Relation& relation, const Impulse& given) const {
+bool Referee::Bench::impulses_at_once(const model::Relation& relation, const Impulse& given) {
+  // One contact that touches, struck or not, makes a problem of compression and expansion of the impact of all.
+  bool phases = false;
+  for (int r = 0; r < layout.relations && !phases; ++r) {
+    const model::Relation& other_one = system.relations()[r];
+    if (other_one.kind != model::RelationKind::contact || !other_one.has_normal ||
+        (other_one.impact != ImpactType::poisson && other_one.impact != ImpactType::stronge))
+      continue;
+    double value = 0;
+    double speed = 0;
+    system.gap(work, r, value, speed);
+    phases = given.normal[r] != 0 || value <= allowed * gap[r] + rounding(other_one.gap, 0);
+  }
   const auto at_once = [&](int r) {
     const model::Relation& struck = system.relations()[r];
-    return struck.kind != model::RelationKind::contact || struck.impact == ImpactType::moreau;
+    return struck.kind != model::RelationKind::contact || (struck.impact == ImpactType::moreau && !phases);
   };
   if (relation.kind == model::RelationKind::contact && relation.has_normal)
-    return relation.impact == ImpactType::moreau;
+    return relation.impact == ImpactType::moreau && !phases;
   bool held_too = relation.kind == model::RelationKind::constraint;
   bool all = true;
   for (const int fed : relation.feeds) {
@@ -252,8 +264,19 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     for (int r = 0; r < layout.relations && std::abs(b - a) > slack; ++r) {
       const model::Relation& relation = system.relations()[r];
       if (!relation.has_normal || (after.normal[r] == before.normal[r] && impulse_normal[r] == 0)) continue;
-      const double w = std::abs(system.rows(work, r).w[i]);
-      if (w > 0) slack += rounding(relation.gap, 0) / w;
+      const double* w = system.rows(work, r).w;
+      if (w[i] != 0) {
+        slack += rounding(relation.gap, 0) / std::abs(w[i]);
+        continue;
+      }
+      // What shares inertia with it is moved along, by M⁻¹w.
+      if (relation.touches.empty() || block[i] != block[relation.touches[0]] || !system.motion(work))
+        continue;
+      std::copy_n(w, n, mass_row.begin());
+      system.solve_mass(work, mass_row.data());
+      double along = 0;
+      for (const int k : relation.touches) along += w[k] * mass_row[k];
+      if (along > 0) slack += rounding(relation.gap, 0) * std::abs(mass_row[i]) / along;
     }
     check(Law::continuity, i, t, std::abs(b - a), slack);
   }

@@ -296,6 +296,49 @@ impact = 0.5
 [run]
 until = 1
 )toml"},
+    // Its momentum is zero, and so is its kinetic energy.
+    {"moved_frame_that_is_stood_still_in", R"toml(
+[coordinates]
+x = { start = 0, velocity = -1 }
+[energy]
+kinetic = "(x' + cos(0.7*t))^2/2"
+[run]
+until = 1.5e-5
+)toml"},
+    // The wall strikes w, and y shares inertia with it.
+    {"moved_with_what_is_struck", R"toml(
+[coordinates]
+y = 0
+w = 0
+[energy]
+kinetic = "0.5*y'^2 + 0.1*(w' + y')^2"
+[[contact]]
+name = "wall"
+gap = "w - sin(15*t) + 0.5"
+[run]
+until = 0.046
+)toml"},
+    // One of two contacts at the same place has a compression and an expansion, and so has the impact of both: the friction of the other turns in it.
+    {"two_impact_laws_at_one_place", R"toml(
+[coordinates]
+y = 0
+w = 0
+[energy]
+kinetic = "0.25*y'^2 + 2.5*w'^2"
+potential = "y"
+[[contact]]
+name = "one"
+gap = "y + 1"
+impact = { type = "poisson" }
+[[contact]]
+name = "two"
+gap = "y + 1"
+slip = "w' + y'"
+friction = 0.2
+impact = 0.5
+[run]
+until = 2
+)toml"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Referee, Silence, testing::ValuesIn(kMotions),
