@@ -622,6 +622,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   bool ambiguous = false;
   Status last;
   bool by_crossing = true;
+  bool ends = true;  // sliding may have come to its end
   for (const int k : members)
     by_crossing = by_crossing && landed_[k] != 0 && before.surface[k] == AtSurface::away;
   const auto attempt = [&](long code, int base) {
@@ -658,9 +659,10 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       const int k = members[i];
       if (trial.slides(k)) {
         if (motion_.parallel(k)) continue;
-        if (!(motion_.sliding_rate(k, 0) >= 0 && motion_.sliding_rate(k, 1) <= 0 &&
-              motion_.sliding_rate(k, 0) > motion_.sliding_rate(k, 1)))
-          return;
+        const double below = motion_.sliding_rate(k, 0);
+        const double above = motion_.sliding_rate(k, 1);
+        const double least = ends ? 0 : kSmallRate * (below - above);
+        if (!(below >= least && above <= -least && below > above)) return;
         continue;
       }
       leaves[i] = leaving_direction(k, trial).sign;
@@ -686,8 +688,10 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   if (best < 0) {
     combinations = 1;
     for (int i = 0; i < count; ++i) combinations *= 3;
-    for (long code = 0; code < combinations && best < 0; ++code) {
-      attempt(code, 3);
+    // A surface that one side no longer brings the motion to is slid on only where nothing leaves it.
+    for (const bool last_of_it : {false, true}) {
+      ends = last_of_it;
+      for (long code = 0; code < combinations && best < 0; ++code) attempt(code, 3);
     }
   }
   if (best < 0) {

@@ -748,5 +748,25 @@ TEST(SwitchingsThatAccumulate, ARelayWithStaticFrictionComesToRest) {
   }
 }
 
+// u slides on zero until sin(0.2 t) = 0.5 and leaves downwards, while w slides on its own surface and min(-u, 0) stands at its kink.
+TEST(SlidingEnds, BesideASurfaceThatIsSlidOnAndAKinkThatIsHeld) {
+  const TestModel model = text_model(R"toml(
+[state]
+u = { start = -0.5, rate = "-sin(0.2*t) - 0.5*floor(1.4*u)" }
+w = { start = -0.7, rate = "-w - sign(w) + min(-u, 0)" }
+[run]
+until = 3.8
+)toml");
+  const double leaves = 5 * std::asin(0.5);
+  const double right = 0.5 * (3.8 - leaves) + 5 * (std::cos(0.2 * 3.8) - std::cos(0.2 * leaves));
+  for (const char* engine : {"event", "exact"}) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << engine << result.end.status.message;
+    EXPECT_NEAR(result.data.events.back().time, leaves, 1e-7) << engine;
+    EXPECT_NEAR(last(result, "u"), right, 1e-8) << engine;
+    EXPECT_NEAR(last(result, "w"), 0, 1e-12) << engine;
+  }
+}
+
 }  // namespace
 }  // namespace judder
