@@ -269,7 +269,9 @@ void Decider::direct_unloaded(Mode& mode, const Exclusions& exclusions) {
 }
 
 // The guards of these rows, in the series last computed.
-Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
+Decider::Judgement Decider::judge(const Mode& mode, const Tie& tie) {
+  const std::span<const int> rows = blocks_.rows(tie.block);
+  const std::span<const RowStatus> statuses = choice(tie);
   negative_.clear();
   const double tau = series_.time_scale();
   Judgement worst;
@@ -291,9 +293,12 @@ Decider::Judgement Decider::judge(const Mode& mode, std::span<const int> rows) {
     if (worst.sign != Sign::negative) worst = {Sign::undecided, kNoOrder};
   };
   const int order = series_.order();
-  for (const int i : rows) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const int i = rows[k];
     judged_.assign(1, i);
     const RowAssembly::Row& row = assembly_[i];
+    // What nothing presses neither rests nor slips yet: it is directed when all others are decided.
+    if (statuses[k] == RowStatus::free) continue;
     const double force = force_scale_[i];
     const double acceleration = acceleration_scale_[i];
     if (row.tangent < 0) {
@@ -546,6 +551,18 @@ Status Decider::failure(const contact::Decision& decision, std::span<const int> 
   return status;
 }
 
+// The accelerations leave several modes, and each has a derivative that refutes it.
+Status Decider::refuted(const Tie& tie) {
+  Status status;
+  status.time = work_.in[0];
+  failed_ = assembly_[blocks_.rows(tie.block)[0]].relation;
+  status.reason = Reason::inconsistent;
+  status.where = system_.relations()[failed_].place;
+  status.message = "no finite reaction satisfies contact and friction here (" + std::to_string(tie.count) +
+                   " modes have the accelerations, and none the derivatives)";
+  return status;
+}
+
 // A block whose accelerations leave several modes is added to the ties; otherwise next_ gets its statuses.
 Status Decider::decide_block(int block, Mode& mode, const contact::DecisionOptions& options) {
   const std::span<const int> rows = blocks_.rows(block);
@@ -596,6 +613,7 @@ void Decider::turn(Tie& tie) {
   if (tie.count > 0) {
     if (tie.judgement.sign == Sign::undecided && tie.fallback < 0) tie.fallback = tie.at;
     if (++tie.at < tie.count) return;
+    tie.refuted = tie.fallback < 0;
     tie.at = std::max(tie.fallback, 0);
     tie.final = true;
     return;
@@ -651,7 +669,7 @@ void Decider::break_ties() {
     const bool known = follow_series(size, from_rest_);
     int lowest = kNoOrder + 1;
     for (Tie& tie : ties_) {
-      tie.judgement = known ? judge(trial_, blocks_.rows(tie.block)) : Judgement{Sign::undecided, kNoOrder};
+      tie.judgement = known ? judge(trial_, tie) : Judgement{Sign::undecided, kNoOrder};
       if (tie.judgement.sign == Sign::positive || tie.final) continue;
       lowest = std::min(lowest, tie.judgement.order);
     }
@@ -663,7 +681,7 @@ void Decider::break_ties() {
         tie.final = true;
         continue;
       }
-      if (tie.count == 0) static_cast<void>(judge(trial_, blocks_.rows(tie.block)));  // its rows
+      if (tie.count == 0) static_cast<void>(judge(trial_, tie));  // its rows
       turn(tie);
     }
   }
@@ -728,6 +746,7 @@ bool Decider::driven_apart(const Mode& mode) {
 Status Decider::decide(Mode& mode, const Exclusions& exclusions, double tolerance) {
   known_mode_ = mode;
   Status status = decide_once(mode, exclusions, tolerance);
+  if (status.ok()) status = decide_without_opened(mode, exclusions, tolerance);
   if (!status.ok() || !parting.empty()) return status;
   if (friction_begins(mode)) {
     const Status later = decide_once(known_mode_, exclusions, tolerance);
@@ -739,6 +758,65 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
   mode = known_mode_;
   if (!decide_once(mode, exclusions, tolerance).ok()) mode = held_mode_;
   parting.clear();
+  return status;
+}
+
+// Forces that end with a contact (its viscous friction) have been acting so far: where it opens, the others are decided again without them, and it must
+// stay open without them. Where it does not, it can neither be open nor closed.
+Status Decider::decide_without_opened(Mode& mode, const Exclusions& exclusions, double tolerance) {
+  const model::Layout& layout = system_.layout();
+  const auto opened = [&](int r, const Mode& to) {
+    return system_.relations()[r].reads_closed && known_mode_.normal[r] != NormalStatus::open &&
+           to.normal[r] == NormalStatus::open;
+  };
+  int count = 0;
+  Status status;
+  for (int more = 1; more > 0;) {
+    more = -count;
+    for (int r = 0; r < layout.relations; ++r) more += opened(r, mode) ? 1 : 0;
+    if (more <= 0) break;
+    count += more;
+    opened_mode_ = known_mode_;
+    for (int r = 0; r < layout.relations; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      if (!opened(r, mode)) continue;
+      opened_mode_.normal[r] = NormalStatus::open;
+      for (int j = 0; j < relation.tangents; ++j)
+        opened_mode_.tangent[relation.first_tangent + j] = TangentStatus::free;
+    }
+    status = decide_once(opened_mode_, exclusions, tolerance);
+    if (!status.ok()) {
+      mode = known_mode_;
+      return status;
+    }
+    mode = opened_mode_;
+  }
+  if (count == 0) return status;
+  trial_ = mode;
+  if (!follow_series() || !system_.motion(work_)) return status;
+  for (int r = 0; r < layout.relations; ++r) open_[r] = part_[r] != 0 || opened(r, mode) ? 1 : 0;
+  excluding_.normal.assign(exclusions.normal.begin(), exclusions.normal.end());
+  excluding_.tangent.assign(exclusions.tangent.begin(), exclusions.tangent.end());
+  set_problem(mode);
+  for (int i = 0; i < assembly_.normals(); ++i) {
+    const int r = assembly_[i].relation;
+    if (!opened(r, mode)) continue;
+    const expr::Series gap = series_.gap(r);
+    const double tau = series_.time_scale();
+    const double size =
+        std::max(assembly_.acceleration_scale[i] * tau * tau, series_size(gap, 2, series_.order()));
+    if (first_sign(gap, 2, series_.order(), size) >= 0) continue;
+    failed_ = r;
+    status.reason = Reason::inconsistent;
+    status.time = work_.in[0];
+    status.where = system_.relations()[r].place;
+    status.message =
+        "with its viscous friction the contact opens, without it it closes: there is no motion that goes on";
+    mode = known_mode_;
+    return status;
+  }
+  open_ = part_;
+  set_problem(mode);
   return status;
 }
 
@@ -829,6 +907,12 @@ Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tol
       if (!failed.ok()) return failed;
     }
     if (!ties_.empty()) break_ties();
+    // Where all statuses were tried, a derivative that refutes the last is one of forces that are hardly there; where some were excluded, one of these goes on.
+    for (const Tie& tie : ties_) {
+      const std::span<const int> of = blocks_.rows(tie.block);
+      if (tie.refuted && std::any_of(of.begin(), of.end(), [this](int i) { return excluded_[i] != 0; }))
+        return refuted(tie);
+    }
     bool again = false;
     for (const Tie& tie : ties_) {
       if (released(tie)) {

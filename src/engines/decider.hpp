@@ -63,8 +63,6 @@ class Decider {
   [[nodiscard]] bool reactions_unique() const { return reactions_unique_; }
   [[nodiscard]] bool unchecked() const { return unchecked_; }
   [[nodiscard]] int undecided_ties() const { return undecided_; }
-  /// The relation that the last failure is about, or −1.
-  [[nodiscard]] int failed_relation() const { return failed_; }
   /// A friction joint that moves massless coordinates.
   [[nodiscard]] bool on_massless(int relation) const { return massless_[relation] != 0; }
   [[nodiscard]] bool any_on_massless() const {
@@ -87,12 +85,14 @@ class Decider {
     int first = 0;  ///< place of its candidates in candidates_
     int count = 0;  ///< of candidates; 0: `first` is a mode and the next place an alternative for each row
     int at = 0;     ///< the candidate being judged, or the number of turns
-    int fallback = -1;   ///< the first candidate that was undecided
-    bool final = false;  ///< nothing left to try
+    int fallback = -1;     ///< the first candidate that was undecided
+    bool final = false;    ///< nothing left to try
+    bool refuted = false;  ///< each candidate has a guard that fails
     Judgement judgement;
   };
 
   [[nodiscard]] Status decide_once(Mode& mode, const Exclusions& exclusions, double tolerance);
+  [[nodiscard]] Status decide_without_opened(Mode& mode, const Exclusions& exclusions, double tolerance);
   [[nodiscard]] bool driven_apart(const Mode& mode);
   [[nodiscard]] bool friction_begins(const Mode& mode);
   void list_rows();
@@ -103,6 +103,7 @@ class Decider {
   [[nodiscard]] Status decide_block(int block, Mode& mode, const contact::DecisionOptions& options);
   [[nodiscard]] Status failure(const contact::Decision& decision, std::span<const int> rows,
                                const Mode& mode);
+  [[nodiscard]] Status refuted(const Tie& tie);
   void break_ties();
   [[nodiscard]] bool follow_series(double size = 0, std::span<const std::uint8_t> from_rest = {});
   void turn(Tie& tie);
@@ -118,7 +119,7 @@ class Decider {
   [[nodiscard]] int first_sign(const expr::Series& s, int from, int to, double size) const;
   [[nodiscard]] double series_size(const expr::Series& s, int from, int to) const;
   void take_block_rows(std::span<const int> rows);
-  [[nodiscard]] Judgement judge(const Mode& mode, std::span<const int> rows);
+  [[nodiscard]] Judgement judge(const Mode& mode, const Tie& tie);
   [[nodiscard]] std::string paradox_words(const Mode& mode);
 
   const model::System& system_;
@@ -155,7 +156,7 @@ class Decider {
   ReactionConditions conditions_;
   std::vector<std::uint8_t> from_rest_;  ///< by tangential row: has not left rest in this decision
   std::vector<std::uint8_t> again_;      ///< by block: to be decided once more
-  Mode next_, trial_, directed_, attempt_, known_mode_, held_mode_;
+  Mode next_, trial_, directed_, attempt_, known_mode_, held_mode_, opened_mode_;
   bool reactions_unique_ = true;
   bool unchecked_ = false;
   int undecided_ = 0;

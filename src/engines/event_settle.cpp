@@ -291,7 +291,9 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
 
 // No reaction, or several. True: the run goes on, with mode_ decided.
 bool EventEngine::Run::paradox(Status status) {
-  const int relation = decider_.failed_relation();
+  // Attempts with other exclusions have come after the one that the status tells about.
+  int relation = layout_.relations - 1;
+  while (relation >= 0 && system_.relations()[relation].place != status.where) --relation;
   if ((status.reason != Reason::inconsistent && status.reason != Reason::indeterminate) || relation < 0)
     return fail(std::move(status));
   const bool inconsistent = status.reason == Reason::inconsistent;

@@ -354,5 +354,156 @@ TEST(Ties, BallsThatSwingTogetherNeverPart) {
   }
 }
 
+// y strikes x, and both go on as one mass on y's spring: 5.5 s'' = -100 s - 0.45 s'. Viscous friction of the contact brakes one of them. On y it ends with the
+// contact and lets y press on x again: closed the contact would pull, open it would be passed. On x it keeps x behind, and the contact opens.
+TEST(Openings, EndTheViscousFrictionOfTheContact) {
+  const auto text = [](const char* slip) {
+    return std::string(R"toml(
+[coordinates]
+x = { velocity = -0.5 }
+y = -1
+[energy]
+kinetic = "2.5*x'^2 + 0.25*y'^2"
+potential = "50*y^2"
+[[contact]]
+name = "c"
+gap = "x - y"
+slip = ")toml") +
+           slip + R"toml("
+friction = { static = 1, dynamic = 0, viscous = 0.45 }
+[run]
+until = 0.2
+)toml";
+  };
+  // The touch, and from there the reaction: 5 s'' where y is braked, 5 s'' + 0.45 s' where x is.
+  double touch = 0.1;
+  for (int i = 0; i < 50; ++i) {
+    const double w = std::sqrt(200.0);
+    touch -= (-0.5 * touch + std::cos(w * touch)) / (-0.5 - w * std::sin(w * touch));
+  }
+  const auto opens = [&](double brake_on_x) {
+    double s = -0.5 * touch;
+    double v = (-2.5 + 0.5 * std::sqrt(200.0) * std::sin(std::sqrt(200.0) * touch)) / 5.5;
+    const auto a = [](double at, double speed) { return (-100 * at - 0.45 * speed) / 5.5; };
+    const double h = 1e-6;
+    double t = touch;
+    for (; 5 * a(s, v) + brake_on_x * v > 0; t += h) {
+      const double half = v + h / 2 * a(s, v);
+      const double middle = s + h / 2 * v;
+      s += h * half;
+      v += h * a(middle, half);
+    }
+    return t;
+  };
+  for (const char* engine : {"event", "exact"}) {
+    for (const double tolerance : {1e-8, 1e-10}) {
+      TestModel model = text_model(text("y'"));
+      model.options.tolerance = tolerance;
+      simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      EXPECT_EQ(result.end.status.reason, Reason::inconsistent) << engine;
+      EXPECT_NEAR(result.end.status.time, opens(0), 3e-6) << engine;
+      EXPECT_TRUE(result.end.verdict.silent()) << engine;
+      ASSERT_FALSE(result.data.events.empty());
+      EXPECT_EQ(result.data.events.back().kind, engines::EventKind::painleve) << engine;
+
+      model = text_model(text("x'"));
+      model.options.tolerance = tolerance;
+      result = simulate::simulate(model.system, model.options, engine);
+      EXPECT_EQ(result.end.status.reason, Reason::done) << engine << result.end.status.message;
+      ASSERT_FALSE(result.data.events.empty());
+      EXPECT_EQ(result.data.events.back().kind, engines::EventKind::lift_off) << engine;
+      EXPECT_NEAR(result.data.events.back().time, opens(0.45), 3e-6) << engine;
+    }
+  }
+}
+
+// The reaction of a constraint goes through zero while what it presses rests, without load: it goes on resting, pressed from the other side.
+TEST(Rest, GoesOnWhereTheReactionOfAConstraintTurns) {
+  const char* const models[] = {R"toml(
+[coordinates]
+x = 0
+y = 1
+w = 0
+[energy]
+kinetic = "x'^2 + 2.5*y'^2 + w'^2"
+potential = "10*(w + 1)^2"
+[[constraint]]
+name = "k"
+zero = "y + w - 1"
+slip = "x'"
+friction = 1
+[run]
+until = 2.1
+)toml",
+                                R"toml(
+[coordinates]
+x = 0
+y = 0.5
+w = 0
+[energy]
+kinetic = "(1 + y^2)*x'^2 + 1.5*y'^2 + 0.5*w'^2"
+potential = "50*(y + 0.5)^2"
+[[constraint]]
+name = "k"
+zero = "y + 0.5*w - 0.5"
+slip = "x'"
+friction = 0.3
+[run]
+until = 0.56
+)toml"};
+  for (const char* text : models) {
+    TestModel model = text_model(text);
+    for (const char* engine : {"event", "exact"}) {
+      if (!simulate::engine_problem(model.system, engine).empty()) continue;
+      for (const double tolerance : {1e-6, 1e-8, 1e-10, 1e-12}) {
+        model.options.tolerance = tolerance;
+        const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+        EXPECT_EQ(result.end.status.reason, Reason::done) << engine << result.end.status.message;
+        EXPECT_TRUE(result.data.events.empty()) << engine << ' ' << tolerance;
+        const simulate::MemorySink& data = result.data;
+        for (std::size_t row = 0; row < data.rows(); ++row)
+          ASSERT_EQ(data.cell(row, static_cast<std::size_t>(data.column("x"))), 0) << engine;
+      }
+    }
+  }
+}
+
+// Two contacts and a joint that nothing presses yet, at rest: x'' = t - 38 x lifts x off both.
+TEST(Rest, EndsBesideAJointThatNothingPresses) {
+  const TestModel model = text_model(R"toml(
+[tables]
+load = { x = [-1, -0.5, 1.5, 2, 2.5], y = [0, -1, 2, 0, 0], between = "linear", outside = "zero" }
+[coordinates]
+x = 0
+[energy]
+kinetic = "0.25*x'^2"
+potential = "10*x^2"
+[[force]]
+name = "force"
+along = "x'"
+value = "if(x + 1 < 5, x + 0.5*t, -x)"
+[[friction]]
+name = "j"
+slip = "x'"
+normal = "max(0, load(t))"
+law = { mu = "0.1*(1 + 0.5*sin(1.5*t))" }
+[[contact]]
+name = "one"
+gap = "x"
+[[contact]]
+name = "two"
+gap = "x + 0.3*sin(0.5*x)"
+impact = { type = "newton", restitution = 0 }
+[run]
+until = 0.15
+)toml");
+  const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+  ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+  const double w = std::sqrt(38.0);
+  const simulate::MemorySink& data = result.data;
+  EXPECT_NEAR(data.cell(data.rows() - 1, static_cast<std::size_t>(data.column("x"))),
+              (0.15 - std::sin(0.15 * w) / w) / 38, 1e-11);
+}
+
 }  // namespace
 }  // namespace judder
