@@ -269,6 +269,9 @@ struct EventEngine::Run {
   [[nodiscard]] double faded_rate_scale(int k);
   [[nodiscard]] int slide_along(int k, const Mode& mode, double& ratio);
   [[nodiscard]] double surface_rate_rounding(int k);
+  template <class Rounding>
+  [[nodiscard]] double largest_on_sides(const Rounding& rounding);
+  [[nodiscard]] double force_rounding(int k);
 
   // --- event_switches.cpp: surfaces that the motion decides ---
   struct Leaving {

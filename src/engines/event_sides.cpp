@@ -302,29 +302,33 @@ void EventEngine::Run::list_switch_changes() {
   }
 }
 
+// The largest that a rounding has with the sides that are blended now. A combination of two sides is no interval between them: each has its own.
+template <class Rounding>
+double EventEngine::Run::largest_on_sides(const Rounding& rounding) {
+  double* const side = work_.in.data() + layout_.side();
+  blended_.assign(side, side + layout_.switches);
+  double most = 0;
+  bool blends = true;
+  for (int upper = 0; upper < 2 && blends; ++upper) {
+    blends = false;
+    for (int j = 0; j < layout_.switches; ++j) {
+      const double lower = std::floor(blended_[j]);
+      if (blended_[j] == lower) continue;
+      blends = true;
+      side[j] = lower + upper;
+    }
+    most = std::max(most, rounding());
+  }
+  std::copy(blended_.begin(), blended_.end(), side);
+  return most;
+}
+
 // What rounding of the state may do to ds/dt. A rate made of velocities and states alone is as exact as they are, whatever is left of them;
 // otherwise the slopes are: those of y*abs(y) where y has just reached zero are nothing but rounding.
 double EventEngine::Run::surface_rate_rounding(int k) {
   const model::SwitchInfo& info = system_.switches()[k];
-  if (info.rate.outputs() > 0) {
-    // A combination of two sides is no interval between them: each has its rounding.
-    double* const side = work_.in.data() + layout_.side();
-    blended_.assign(side, side + layout_.switches);
-    double most = 0;
-    bool blends = true;
-    for (int upper = 0; upper < 2 && blends; ++upper) {
-      blends = false;
-      for (int j = 0; j < layout_.switches; ++j) {
-        const double lower = std::floor(blended_[j]);
-        if (blended_[j] == lower) continue;
-        blends = true;
-        side[j] = lower + upper;
-      }
-      most = std::max(most, rounding_of(info.rate));
-    }
-    std::copy(blended_.begin(), blended_.end(), side);
-    return kRoundingUnits * most;
-  }
+  if (info.rate.outputs() > 0)
+    return kRoundingUnits * largest_on_sides([&] { return rounding_of(info.rate); });
   enclose(info.surface);
   const auto uncertain = [this](int output, double factor) {
     return 0.5 * enclosure_.width(output) * std::abs(factor);
@@ -337,6 +341,23 @@ double EventEngine::Run::surface_rate_rounding(int k) {
   }
   for (int i = 0; i < layout_.states; ++i) sum += uncertain(2 + 2 * n + i, work_.rate[i]);
   return kRoundingUnits * sum;
+}
+
+// What rounding inside the forces and the rates of states may do to ds/dt: where they cancel, nothing else is left of it.
+double EventEngine::Run::force_rounding(int k) {
+  const model::SwitchInfo& info = system_.switches()[k];
+  const int n = layout_.coordinates;
+  surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
+  info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+  return 0.5 * kRoundingUnits * largest_on_sides([&] {
+           motion_.find_rounding();
+           double sum = 0;
+           for (int i = 0; i < n; ++i)
+             sum += std::abs(surface_memory_[2 + n + i]) * motion_.acceleration_rounding()[i];
+           for (int i = 0; i < layout_.states; ++i)
+             sum += std::abs(surface_memory_[2 + 2 * n + i]) * motion_.rate_rounding()[i];
+           return sum;
+         });
 }
 
 // What reactions that end at this instant have been, as accelerations along a row of slopes by velocities. One that has come down to zero leaves the

@@ -288,7 +288,8 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   if (std::isnan(rate)) return leaving_ahead(k, trial);
   const double scale = faded_rate_scale(k);
   const double rounding = surface_rate_rounding(k);
-  if (std::abs(rate) > std::max(kSmallRate * scale, rounding)) return {rate > 0 ? 1 : -1, 1};
+  if (std::abs(rate) > std::max(kSmallRate * scale, rounding) && std::abs(rate) > force_rounding(k))
+    return {rate > 0 ? 1 : -1, 1};
   // To the highest order that it has: at the touch the force of a contact with the exponent 1.5 has two.
   if (!series_.compute(trial, expr::kTaylorOrder) && series_.order() < 2) return leaving_by_acceleration(k);
   expr::Series s = series_.surface(k);

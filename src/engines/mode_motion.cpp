@@ -253,6 +253,12 @@ double ModeMotion::zeta_rounding(int k) {
 
 void ModeMotion::note_all_terms(std::span<const double> size) {
   note_terms();
+  find_rounding(size);
+  // Each term adds its own rounding and that of the state, on both sides.
+  for (int i = 0; i < n_; ++i) terms_[i] += rest_[i] / (4 * std::numeric_limits<double>::epsilon());
+}
+
+void ModeMotion::find_rounding(std::span<const double> size) {
   enclosure_.take(work_.in);
   enclosure_.blur(0, 1 + layout_.integrated());
   for (std::size_t i = 0; i < size.size(); ++i)
@@ -261,8 +267,7 @@ void ModeMotion::note_all_terms(std::span<const double> size) {
   for (int i = 0; i < n_; ++i) rest_[i] = enclosure_.width(i);
   for (int i = 0; i < layout_.states; ++i) rate_rounding_[i] = enclosure_.width(n_ + i);
   system_.solve_mass(work_, rest_.data());
-  // Each term adds its own rounding and that of the state, on both sides.
-  for (int i = 0; i < n_; ++i) terms_[i] += std::abs(rest_[i]) / (4 * std::numeric_limits<double>::epsilon());
+  for (int i = 0; i < n_; ++i) rest_[i] = std::abs(rest_[i]);
 }
 
 // What drives a row is rounded too: a belt whose speed is a small difference moves in steps of its last bit.

@@ -125,7 +125,10 @@ class ModeMotion {
   /// Adds, by coordinate, what rounding of the drives of active rows does to its acceleration.
   void add_drive_rounding(double* accelerations);
   [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
-  /// By state: what rounding inside its expression does to its rate; from the last note_all_terms().
+  /// What rounding inside the expressions of forces and rates does to accelerations and to the rates of states, at the loaded state: by coordinate and by
+  /// state, until the next call of this or of note_all_terms(); `size` as there.
+  void find_rounding(std::span<const double> size = {});
+  [[nodiscard]] std::span<const double> acceleration_rounding() const { return rest_; }
   [[nodiscard]] std::span<const double> rate_rounding() const { return rate_rounding_; }
   /// Takes up terms and the coefficients of sliding switches where an earlier run left them.
   void recall(std::span<const double> terms, std::span<const double> side);

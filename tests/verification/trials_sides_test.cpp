@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "judder/core/number.hpp"
 #include "run_model.hpp"
 
 namespace judder {
@@ -179,6 +180,26 @@ TEST(Sides, OfWhichOneOnlyBeginsToPush) {
   const simulate::Result result = run(beginning, 1e-8);
   ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
   EXPECT_EQ(result.end.end.y[1], 0);
+}
+
+// The spring cancels the push of the lower side at the start, in some units to the last bit and in others not: the acceleration there is 40 t, that on the upper
+// side −2 + 40 t (for M = L = T = 1), and x' = −1 is stayed on.
+TEST(Sides, WhosePushCancelsToRounding) {
+  constexpr double kUnits[][3] = {{1, 1, 1}, {1e-3, 1e3, 1e3}, {1e-3, 1, 60}, {0.1, 1, 10}, {1, 1, 1e3}};
+  for (const auto& [length, mass, time] : kUnits) {
+    const TestModel model = text_model(
+        "[coordinates]\nx = { velocity = " + to_text(-length / time) + " }\n[energy]\nkinetic = \"" +
+        to_text(0.25 * mass) + "*x'^2\"\npotential = \"" + to_text(10 * mass / (time * time)) + "*(x + " +
+        to_text(0.2 * length) + ")^2\"\n[[force]]\nalong = \"-x'\"\nvalue = \"" +
+        to_text(mass * length / (time * time)) + "*floor(" + to_text(4 * time / length) +
+        "*x' + 1)\"\n[run]\nuntil = " + to_text(0.0049 * time) + "\n");
+    for (const double tolerance : kTolerances) {
+      const simulate::Result result = run(model, tolerance);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ' ' << result.end.status.message;
+      EXPECT_NEAR(result.end.end.y[0] / length, -0.0049, 1e-14) << time;
+      EXPECT_NEAR(result.end.end.y[1] * time / length, -1, 1e-14) << time;
+    }
+  }
 }
 
 // A surface that nothing moves has its value at equality, and what stands beside it is decided with that: v stays zero.
