@@ -121,6 +121,9 @@ bool EventEngine::Run::take_up(const Moment& from) {
   }
   if (whole) recall(phase);
   motion_.load(t_, y_.data());
+  load_statuses();
+  for (int k = 0; k < layout_.switches; ++k)
+    dead_[k] = !system_.switches()[k].time_only && !contains_sliding(k) && !system_.live(work_, k) ? 1 : 0;
   while (next_sample_ <= t_) advance_sample();
   return true;
 }

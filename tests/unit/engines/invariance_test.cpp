@@ -233,6 +233,24 @@ TEST(EngineInvariance, RandomRunsCutAtTheEndOfAStepGoOnWithTheSameBits) {
   }
 }
 
+// A switch in a branch that is not taken has no side: where the branch is taken later it gets one, and that is no event, cut or not.
+TEST(EngineInvariance, ARunThatIsCutWhileABranchIsNotTakenListsTheSameEvents) {
+  expect_resumes(text_model(R"toml(
+[coordinates]
+x = 0
+w = 0
+[energy]
+kinetic = "0.5*x'^2 + 0.25*w'^2"
+potential = "w"
+[[force]]
+along = "x'"
+value = "if(w + 0.1 < 0, floor(x'), -1)"
+[run]
+until = 1.1
+)toml"),
+                 "a branch", 40);
+}
+
 // Cut at an arbitrary time the steps are others, the motion is the same to the tolerance.
 TEST(EngineInvariance, RunsCutAtArbitraryTimesAgreeToTheTolerance) {
   for (int i = 1; i <= count(2000); ++i) {
