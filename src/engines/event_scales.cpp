@@ -327,6 +327,21 @@ void EventEngine::Run::measure_noise(double h, bool lasting) {
     double& noise = rate_noise_[2 * layout_.coordinates + i];
     noise = std::max(noise, motion_.rate_rounding()[i]);
   }
+  // The same inside the speed of a belt: it is in the power of its friction, whatever rests beside it. A combination of two sides is no interval between them.
+  if (motion_.slides()) return;
+  for (int e = 0; e < layout_.audits; ++e) {
+    const int r = system_.audits()[e].relation;
+    if (r < 0 || mode_.normal[r] == NormalStatus::open || system_.relations()[r].rows_constant) continue;
+    const model::Relation& relation = system_.relations()[r];
+    enclose(relation.rows);
+    for (int j = 0; j < relation.tangents; ++j) {
+      const double noise = 0.5 * kRoundingUnits *
+                           enclosure_.width(relation.row_begin(j, layout_.coordinates)) *
+                           std::abs(motion_.tangent()[relation.first_tangent + j]);
+      rate_noise_[layout_.integrated() + e] += noise;
+      rate_noise_[layout_.integrated() + layout_.audits + e] += noise;
+    }
+  }
 }
 
 }  // namespace judder::engines

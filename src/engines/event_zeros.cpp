@@ -1,6 +1,7 @@
 // Guards that start at zero because of the event just handled, with the order of that zero.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "event_run.hpp"
 
@@ -92,6 +93,10 @@ void EventEngine::Run::set_guard_zeros() {
                           : order_of(
                                 guard, [&] { return series_.slip(place, guard.tangent); }, 1, terms);
         guard.noise_rate = 8 * kEpsilon * terms;
+        // A drive that begins with a small difference, as the speed 1 − cos t of a belt, has signs that are rounding: they count once it has grown.
+        if (!system_.relations()[place].rows_constant) guard.noise = slip_rounding(place, guard.tangent);
+        if (guard.noise > 0)
+          guard.noise_rate = std::max(guard.noise_rate, std::numeric_limits<double>::min());  // to be armed
         break;
       }
       case GuardKind::reaction:

@@ -519,6 +519,14 @@ bool Guards::renew_noise(Guard& guard, std::span<const double> size) {
   }
   if (guard.kind == GuardKind::slip) {
     guard.noise = std::max(guard.noise, kVelocityNoise * slip_terms(guard));
+    const model::Relation& relation = system_.relations()[guard.place];
+    if (relation.rows_constant) return true;
+    // What cancels inside the drive, as in the speed 1 − cos t of a belt.
+    enclosure_.take(work_.in);
+    enclosure_.blur(0, 1 + system_.layout().integrated());
+    enclosure_.evaluate(relation.rows);
+    guard.noise = std::max(
+        guard.noise, 2 * enclosure_.width(relation.row_begin(guard.tangent, system_.layout().coordinates)));
     return true;
   }
   if (!is_reaction(guard)) return false;

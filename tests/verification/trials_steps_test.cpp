@@ -1022,6 +1022,52 @@ until = 10
   }
 }
 
+// --- belts that begin with a small difference ---
+
+// The body rests on one joint while a belt begins to slip under it with b(t) ~ t², a difference of numbers near one: first its sign is rounding, then the power of its friction
+// has few digits. The friction 0.2 of the belt dissipates 0.2 ∫ |b| dt, and nothing happens.
+TEST(StepsFromRest, BeltsThatBeginWithASmallDifference) {
+  struct Belt {
+    const char* speed;
+    double way;  ///< ∫ |b| dt over 1.1
+  };
+  const Belt belts[] = {{"0.3*(1 - cos(0.6*t))", 0.3 * (1.1 - std::sin(0.66) / 0.6)},
+                        {"0.3*(exp(t) - 1 - t)", 0.3 * (std::exp(1.1) - 1 - 1.1 - 0.605)},
+                        {"0.3*(sin(t) - t)", 0.3 * (0.605 - (1 - std::cos(1.1)))}};
+  for (const Belt& belt : belts) {
+    for (const double tolerance : {1e-6, 1e-8, 1e-11}) {
+      TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name = "ground"
+slip = "x'"
+normal = 2
+law = 0.6
+[[friction]]
+name = "belt"
+slip = "x' - )toml" + std::string(belt.speed) +
+                                   R"toml("
+normal = 0.25
+law = 0.8
+[run]
+until = 1.1
+[output]
+columns = { lost = "dissipated(belt)" }
+)toml");
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      ASSERT_EQ(result.end.status.reason, Reason::done) << belt.speed << ' ' << result.end.status.message;
+      EXPECT_LT(result.end.steps, 200) << belt.speed << ' ' << tolerance;
+      EXPECT_EQ(result.data.events.size(), 0U) << belt.speed << ' ' << tolerance;
+      EXPECT_EQ(last(result, "x"), 0) << belt.speed;
+      EXPECT_NEAR(last(result, "lost"), 0.2 * belt.way, 10 * tolerance * belt.way) << belt.speed;
+    }
+  }
+}
+
 // --- where a motion ends ---
 
 // x' = 1/(1 − t): no step is short enough at t = 1, and the report says whose.
