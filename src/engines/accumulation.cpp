@@ -33,9 +33,11 @@ bool contains(const Members& members, int member) {
 
 void Accumulation::Pattern::clear() {
   length = 0;
-  ratio = remaining = jerk = height = size = 0;
+  ratio = duration = remaining = doubt = jerk = height = size = time = since = pushed = 0;
   equal_time = false;
   members.clear();
+  around.clear();
+  change.clear();
   count = 0;
 }
 
@@ -51,8 +53,22 @@ void Accumulation::Recent::push(const Entry& entry) {
 
 void Accumulation::push(const Entry& entry) {
   entries_.push(entry);
+  forget_old();
   recent_.push(entry);
+  recent_.at(recent_.size() - 1).smooth.clear();
   ++count_;
+}
+
+// What moved farther back than a pattern reaches.
+void Accumulation::forget_old() {
+  if (entries_.size() < kLongest + 2) return;
+  Entry& old = entries_.at(entries_.size() - kLongest - 2);
+  old.smooth.clear();
+  old.jump.clear();
+}
+
+void Accumulation::jumped(std::span<const double> jump) {
+  if (entries_.size() > 0) entries_.at(entries_.size() - 1).jump.assign(jump.begin(), jump.end());
 }
 
 void Accumulation::clear() {
@@ -63,6 +79,69 @@ void Accumulation::clear() {
 void Accumulation::finish_pattern() {
   entries_.clear();
   count_ = 0;
+}
+
+void Accumulation::look_around(Pattern& out) const {
+  const std::size_t size = recent_.size();
+  out.time = recent_[size - 1].time;
+  for (std::size_t i = 0; i < size; ++i) unite(out.around, recent_[i].members);
+}
+
+// What happened from before the impact `first` to before the impact `last`. False: that is not remembered.
+bool Accumulation::look_back(std::size_t first, std::size_t last, Change& out) const {
+  const std::vector<double>& from = entries_[first].smooth;
+  const std::vector<double>& to = entries_[last].smooth;
+  out.clear();
+  if (from.empty() || from.size() != to.size() || entries_[first].jump.empty()) return false;
+  out.all.resize(to.size());
+  out.terms.resize(to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    out.all[i] = to[i] - from[i];
+    out.terms[i] = std::abs(to[i]) + std::abs(from[i]);
+  }
+  for (std::size_t k = first; k < last; ++k) {
+    const std::vector<double>& jump = entries_[k].jump;
+    out.jump.resize(jump.size(), 0.0);
+    for (std::size_t i = 0; i < jump.size(); ++i) {
+      out.all[i] += jump[i];
+      out.terms[i] += std::abs(jump[i]);
+      out.jump[i] += jump[i];
+    }
+  }
+  return true;
+}
+
+// What the last occurrence has changed, at the mean rates that it has at its end: those of the last two are in their middles.
+void Accumulation::look_back(Pattern& out) const {
+  const std::size_t last = entries_.size() - 1;
+  const auto p = static_cast<std::size_t>(out.length);
+  out.since = entries_[last - 1].time;
+  if (!look_back(last - p, last, out.change) || last < 2 * p) return;
+  for (std::size_t i = last - p; i < last; ++i) {
+    if (entries_[i].members != entries_[i - p].members) return;
+  }
+  if (!look_back(last - 2 * p, last - p, out.earlier)) return;
+  const double now = entries_[last].time - entries_[last - p].time;
+  const double before = entries_[last - p].time - entries_[last - 2 * p].time;
+  const double share = now / (now + before);
+  for (std::size_t i = 0; i < out.change.all.size(); ++i) {
+    out.change.all[i] += share * (out.change.all[i] - now / before * out.earlier.all[i]);
+    out.change.terms[i] += share * (out.change.terms[i] + now / before * out.earlier.terms[i]);
+  }
+}
+
+double Accumulation::largest_acceleration(const Recent& list, std::size_t count) {
+  double most = 0;
+  for (std::size_t i = list.size() - count; i < list.size(); ++i)
+    most = std::max(most, std::abs(list[i].acceleration));
+  return most;
+}
+
+bool Accumulation::together(int a, int b) const {
+  for (std::size_t i = recent_.size(); i-- > 0;) {
+    if (contains(recent_[i].members, a)) return contains(recent_[i].members, b);
+  }
+  return false;
 }
 
 bool Accumulation::pattern(Pattern& out) const {
@@ -90,7 +169,7 @@ bool Accumulation::pattern(Pattern& out) const {
       return true;
     };
     double ratio = 0;
-    if (!steady(duration, 0.01, ratio)) continue;
+    if (!steady(duration, kSteady, ratio)) continue;
     out.length = static_cast<int>(p);
     out.ratio = ratio;
     out.count = count_;
@@ -98,9 +177,17 @@ bool Accumulation::pattern(Pattern& out) const {
     out.jerk = std::abs(entries_[size - 1].acceleration - entries_[size - 1 - p].acceleration) /
                duration[kTimes - 1];
     out.size = entries_[size - 1].size;
+    look_around(out);
     out.height = out.size * duration[kTimes - 1] / 4;
+    out.duration = duration[kTimes - 1];
+    look_back(out);
     if (ratio < 1 - 1e-3) {
       out.remaining = duration[kTimes - 1] * ratio / (1 - ratio);
+      // How far the end comes that the occurrence before foretold, if it goes on moving as in the last one.
+      const double before = duration[kTimes - 2] / duration[kTimes - 3];
+      const double foretold = duration[kTimes - 2] * before / (1 - before);
+      out.doubt = std::abs(duration[kTimes - 1] + out.remaining - foretold) / (1 - ratio);
+      out.pushed = (duration[kTimes - 1] + out.remaining) * largest_acceleration(entries_, p);
       return true;
     }
     double shrink = 0;
@@ -112,6 +199,39 @@ bool Accumulation::pattern(Pattern& out) const {
     out.clear();
   }
   return false;
+}
+
+// Hops that shrink ever more slowly, 1 − r = c Δᵅ: a restitution that grows to 1 with decreasing speed. By Euler's sum formula
+// R = Δ/((1 − α)(1 − r)) − Δ (1 + α/2), where r is the next ratio. What α is to be is told by all ratios that are remembered and by the older half of them.
+void Accumulation::slow_end(Pattern& out, double instant) const {
+  const std::size_t size = entries_.size();
+  const auto length = static_cast<std::size_t>(out.length);
+  std::size_t first = size - 1 - length;
+  while (first >= length && entries_[first].members == entries_[first - length].members) first -= length;
+  const std::size_t count = (size - 1 - first) / length;
+  if (count < kLongest) return;
+  const auto duration = [&](std::size_t k) {
+    return entries_[first + (k + 1) * length].time - entries_[first + k * length].time;
+  };
+  const auto lack = [&](std::size_t k) { return 1 - duration(k + 1) / duration(k); };
+  const auto exponent = [&](std::size_t to) {
+    return std::log(lack(to) / lack(0)) / std::log(duration(to) / duration(0));
+  };
+  const double last = duration(count - 1);
+  const auto rest = [&](double alpha) {
+    const double next = lack(count - 2) * std::pow(last / duration(count - 2), alpha);
+    return last / ((1 - alpha) * next) - last * (1 + alpha / 2);
+  };
+  const double alpha = exponent(count - 2);
+  const double other = exponent(count / 2);
+  if (!(alpha > 0 && alpha < 1 && other > 0 && other < 1)) return;
+  // A duration is known to two instants, so is 1 − r in relation to it at both ends, and α by what that is of the logarithm of the durations.
+  const double blur = 4 * instant / (last * lack(count - 2)) / -std::log(duration(count / 2) / duration(0));
+  const double remaining = rest(alpha);
+  const double doubt = std::max(0.0, std::abs(remaining - rest(other)) - blur * remaining / (1 - alpha));
+  if (!(doubt < out.doubt)) return;
+  out.remaining = remaining;
+  out.doubt = doubt;
 }
 
 bool Accumulation::early_pattern(Pattern& out) const {
@@ -130,10 +250,14 @@ bool Accumulation::early_pattern(Pattern& out) const {
     out.ratio = ratio;
     out.count = count_;
     out.remaining = (now.time - before.time) * ratio / (1 - ratio);
+    out.duration = now.time - before.time;
     for (std::size_t i = size - p; i < size; ++i) unite(out.members, entries_[i].members);
     out.jerk = std::abs(now.acceleration - before.acceleration) / (now.time - before.time);
     out.height = now.size * (now.time - before.time) / 4;
     out.size = now.size;
+    look_around(out);
+    out.pushed = (now.time - before.time + out.remaining) * largest_acceleration(entries_, p);
+    look_back(out);
     return true;
   }
   return false;
@@ -157,11 +281,14 @@ bool Accumulation::cluster(Pattern& out) const {
   out.ratio = later / earlier;
   out.count = count_;
   out.size = recent_[2 * kHalf - 1].size;
+  look_around(out);
   out.height = earlier * (recent_[2 * kHalf - 1].time - recent_[0].time) / 4;
+  out.duration = recent_[2 * kHalf - 1].time - recent_[kHalf - 1].time;
+  out.pushed = (recent_[2 * kHalf - 1].time - recent_[0].time) * largest_acceleration(recent_, 2 * kHalf);
   return true;
 }
 
-// Count, number of entries of the pattern; then each entry: time, size, acceleration, members.
+// Count, number of entries of the pattern; then each entry: time, size, acceleration, members, what moved and jumped.
 std::vector<double> Accumulation::save() const {
   std::vector<double> out{static_cast<double>(count_), static_cast<double>(entries_.size())};
   for (const Recent* list : {&entries_, &recent_}) {
@@ -169,6 +296,10 @@ std::vector<double> Accumulation::save() const {
       const Entry& entry = (*list)[i];
       out.insert(out.end(), {entry.time, entry.size, entry.acceleration});
       append(out, entry.members);
+      for (const std::vector<double>* numbers : {&entry.smooth, &entry.jump}) {
+        out.push_back(static_cast<double>(numbers->size()));
+        out.insert(out.end(), numbers->begin(), numbers->end());
+      }
     }
   }
   return out;
@@ -195,6 +326,14 @@ void Accumulation::load(std::span<const double> memory, int places) {
       if (!member) return;
       entry.members.push_back(static_cast<int>(*member));
     }
+    for (std::vector<double>* numbers : {&entry.smooth, &entry.jump}) {
+      if (i >= memory.size()) return;
+      const auto many = whole_number(memory[i], 0, static_cast<long>(memory.size() - i) - 1);
+      if (!many) return;
+      const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      numbers->assign(begin, begin + *many);
+      i += static_cast<std::size_t>(*many) + 1;
+    }
     (entries_.size() < static_cast<std::size_t>(*first) ? entries_ : recent_).push(entry);
   }
 }
@@ -209,6 +348,7 @@ Accumulations::Accumulations(int blocks, std::span<const int> block_of)
 void Accumulations::clear() {
   for (Accumulation& block : block_) block.clear();
   present_.clear();
+  jumps_.clear();
 }
 
 void Accumulations::begin(double time) {
@@ -226,12 +366,28 @@ void Accumulations::add(int relation, double speed, double acceleration) {
     entry.members.clear();
   }
   entry.members.push_back(relation);
-  entry.size = std::max(entry.size, speed);
+  if (speed < entry.size) return;
+  entry.size = speed;
   entry.acceleration = acceleration;
 }
 
-void Accumulations::end() {
-  for (const int block : present_) block_[block].push(entry_[block]);
+void Accumulations::end(std::span<const double> moving) {
+  jumps_.resize(moving.size(), 0.0);
+  for (const int block : present_) {
+    std::vector<double>& smooth = entry_[block].smooth;
+    smooth.assign(moving.begin(), moving.end());
+    for (std::size_t i = 0; i < smooth.size(); ++i) smooth[i] -= jumps_[i];
+    block_[block].push(entry_[block]);
+  }
+}
+
+void Accumulations::jumped(std::span<const double> before, std::span<const double> after) {
+  jump_.resize(after.size());
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    jump_[i] = after[i] - before[i];
+    jumps_[i] += jump_[i];
+  }
+  for (const int block : present_) block_[block].jumped(jump_);
 }
 
 bool Accumulations::pattern(Accumulation::Pattern& out) {
@@ -249,21 +405,33 @@ bool Accumulations::pattern(Accumulation::Pattern& out) {
     out.length = std::max(out.length, one_.length);
     out.ratio = std::max(out.ratio, one_.ratio);
     out.remaining = std::max(out.remaining, one_.remaining);
+    out.doubt = std::max(out.doubt, one_.doubt);
     out.equal_time = one_.equal_time;
     unite(out.members, one_.members);
     out.jerk = std::max(out.jerk, one_.jerk);
     out.count = std::max(out.count, one_.count);
     out.height = std::max(out.height, one_.height);
     out.size = std::max(out.size, one_.size);
+    out.pushed = std::max(out.pushed, one_.pushed);
+    out.time = one_.time;
+    unite(out.around, one_.around);
+    out.since = std::max(out.since, one_.since);
+    out.duration = std::max(out.duration, one_.duration);
+    // Where several blocks strike together each has the jumps of all; their rhythms need not be the same.
+    if (out.change.all.empty()) out.change = one_.change;
   }
   return out.length > 0;
+}
+
+void Accumulations::slow_end(Accumulation::Pattern& out, double instant) const {
+  if (present_.size() == 1) block_[present_[0]].slow_end(out, instant);
 }
 
 void Accumulations::finish_pattern() {
   for (const int block : present_) block_[block].finish_pattern();
 }
 
-// For each block with a memory: its number, how many numbers follow, and these.
+// For each block with a memory: its number, how many numbers follow, and these. The jumps so far stand behind the last block.
 std::vector<double> Accumulations::save() const {
   std::vector<double> out;
   for (std::size_t block = 0; block < block_.size(); ++block) {
@@ -273,17 +441,25 @@ std::vector<double> Accumulations::save() const {
     out.push_back(static_cast<double>(memory.size()));
     out.insert(out.end(), memory.begin(), memory.end());
   }
+  if (out.empty()) return out;
+  out.push_back(static_cast<double>(block_.size()));
+  out.push_back(static_cast<double>(jumps_.size()));
+  out.insert(out.end(), jumps_.begin(), jumps_.end());
   return out;
 }
 
 void Accumulations::load(std::span<const double> memory) {
   clear();
   while (memory.size() >= 2) {
-    const auto block = whole_number(memory[0], 0, static_cast<long>(block_.size()) - 1);
+    const auto block = whole_number(memory[0], 0, static_cast<long>(block_.size()));
     const auto length = whole_number(memory[1], 0, static_cast<long>(memory.size()) - 2);
     if (!block || !length) return;
     memory = memory.subspan(2);
-    block_[*block].load(memory.first(*length), static_cast<int>(block_of_.size()));
+    const std::span<const double> numbers = memory.first(*length);
+    if (*block < static_cast<long>(block_.size()))
+      block_[*block].load(numbers, static_cast<int>(block_of_.size()));
+    else
+      jumps_.assign(numbers.begin(), numbers.end());
     memory = memory.subspan(*length);
   }
 }

@@ -12,6 +12,7 @@ constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kNearlyClosed = 1e-9;  ///< share of a gap's scale below which its rounding is looked at
 constexpr double kMoves = 1e-6;   ///< share of the mobility of a gap below which the rows beside it hold it
 constexpr double kNearJam = 0.1;  // of its scale: k is looked at more closely from here on
+constexpr double kInstant = 64 * kEpsilon;  ///< share of the time within which all happens at one instant
 
 /// Whether the hop that follows rises or, at the end of its first step, falls by more than the noise of its gap; otherwise its zero is not found. A step
 /// after an impact is a little longer than the last flight.
@@ -19,6 +20,21 @@ bool hop_is_seen(const Accumulation::Pattern& pattern, double noise) {
   constexpr double kStepPerFlight = 1.05;
   const double end = kStepPerFlight / pattern.ratio;  // of the step, in flights to come
   return 4 * pattern.height * pattern.ratio * pattern.ratio * std::max(1.0, end * (end - 1)) > noise;
+}
+
+/// To what the times of impacts with this speed are known: where gaps are told to their last bits only, that is a time as well.
+double instant_of(const Accumulation::Pattern& pattern, double speed, const model::System& system,
+                  model::Workspace& work) {
+  const double time = work.in[0];
+  double rounding = 0;
+  for (const int r : pattern.members) {
+    const model::RelationRows& rows = system.rows(work, r);
+    double terms = std::abs(time * rows.gap_time);
+    for (const int i : system.relations()[r].touches)
+      terms += std::abs(rows.w[i] * work.in[system.layout().q() + i]);
+    rounding = std::max(rounding, kEpsilon * terms);
+  }
+  return kInstant * std::abs(time) + rounding / speed;
 }
 
 }  // namespace
@@ -83,8 +99,9 @@ bool EventEngine::Run::touch() {
   if (!motion_.evaluate())
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
   bool approaching = false;
-  accumulation_.begin(t_);
   mark_touching();
+  strike_in_turn();
+  accumulation_.begin(t_);
   for (int r = 0; r < layout_.relations; ++r) {
     if (touching_[r] != strikes) continue;
     if (mode_.normal[r] == NormalStatus::held) {  // what it prescribes has jumped
@@ -131,11 +148,56 @@ bool EventEngine::Run::touch() {
     settle_reference();
     return true;
   }
-  accumulation_.end();
+  accumulation_.end(std::span(y_).subspan(n, layout_.integrated() + 2 * layout_.audits - n));
   const bool tail = begin_tail();
   if (!impact(tail)) return false;
+  accumulation_.jumped(collider_.before(), std::span(y_).subspan(n, n));
   settle_reference();
   return true;
+}
+
+// Bodies that hand each other their speeds in ever shorter times strike one after another, also where rounding leaves no time between: the contacts beside the next one
+// have a gap yet, unless they strike with it every time or have moved together since the last impact.
+void EventEngine::Run::strike_in_turn() {
+  Accumulation::Pattern& pattern = pattern_;
+  if (std::count_if(touching_.begin(), touching_.end(), [](std::uint8_t t) { return t != 0; }) == 0) return;
+  if (!accumulation_.pattern(pattern) || pattern.equal_time || pattern.around.size() < 2) return;
+  if (!handed(pattern)) return;
+  int next = -1;
+  double fastest = 0;
+  for (const int r : pattern.around) {
+    if (touching_[r] != strikes) continue;
+    const double rate = system_.rows(work_, r).gap_rate;
+    if (!(rate < fastest)) continue;
+    fastest = rate;
+    next = r;
+  }
+  if (next < 0) return;
+  const bool at_once = t_ == pattern.time;
+  for (const int r : pattern.around) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.kind != model::RelationKind::contact || accumulation_.together(next, r)) continue;
+    const model::RelationRows& rows = system_.rows(work_, r);
+    double speed = std::abs(rows.gap_time);
+    for (const int i : relation.touches)
+      speed += std::abs(rows.w[i]) *
+               std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
+    if (!at_once && std::abs(rows.gap_rate) <= 64 * kEpsilon * speed) continue;
+    touching_[r] = 0;
+    // An impact of this instant has left it at rest, and nothing has pressed it since.
+    if (!at_once || mode_.normal[r] != NormalStatus::closed) continue;
+    mode_.normal[r] = reference_.normal[r] = NormalStatus::open;
+    for (int j = 0; j < relation.tangents; ++j)
+      mode_.tangent[relation.first_tangent + j] = TangentStatus::free;
+    fresh_relation_[r] = 1;
+  }
+}
+
+// Whether the speeds of a pattern are more than its acceleration can give in the last occurrence and all that follow, and are seen: what falls back has half of that at most.
+bool EventEngine::Run::handed(const Accumulation::Pattern& pattern) const {
+  double scale = 0;
+  for (int i = 0; i < layout_.coordinates; ++i) scale = std::max(scale, scale_[layout_.coordinates + i]);
+  return pattern.size > std::max(pattern.pushed, options_.tolerance * scale);
 }
 
 // Open contacts whose gap is nothing but rounding take part in whatever happens at this instant.
@@ -163,7 +225,7 @@ bool EventEngine::Run::mark_touching() {
       // Walls that move have rounding of their own; it is asked for where the gap is next to nothing. What closes within the last bits of the
       // time closes now.
       if (gap > kNearlyClosed * guards_.gap_scale(r)) continue;
-      const double soon = 64 * kEpsilon * std::abs(t_) * std::max(0.0, -rate);
+      const double soon = kInstant * std::abs(t_) * std::max(0.0, -rate);
       if (gap > 8 * rounding_of(relation.gap) + soon) continue;
     }
     if (rested || rate > 64 * kEpsilon * speed) {
@@ -337,48 +399,125 @@ bool EventEngine::Run::jam(int relation) {
        "to zero)"});
 }
 
-// Whether friction that the impacts of this contact do not have (bristles move at rest, and slip with μ in impacts) would be felt if it were closed for `time`.
-bool EventEngine::Run::friction_of_rest(int relation, double time) {
-  const model::Relation& own = system_.relations()[relation];
-  if (own.tangents == 0) return false;
+// The sides that switches have by value at the state in work_.in; on a surface the one that it is left to, or the one of zero.
+void EventEngine::Run::take_sides_of_rest(Mode& mode) {
+  for (int k = 0; k < layout_.switches; ++k) {
+    const model::SwitchInfo& info = system_.switches()[k];
+    if (info.time_only || mode.slides(k) || contains_sliding(k) || !system_.live(work_, k)) continue;
+    double value = 0;
+    double lower = 0;
+    info.value.evaluate(work_.in.data(), &value, work_.registers.data());
+    const double distance = distance_from_level(info, value, lower);
+    const bool away = std::abs(distance) > kRoundingUnits * surface_rounding(k);
+    const double leaves = away ? distance : direction_by_speed(k);
+    mode.surface[k] = leaves == 0 ? AtSurface::held : AtSurface::away;
+    mode.side[k] = lower + (leaves == 0 ? info.at_zero : leaves > 0 ? 1 : 0);
+    work_.in[layout_.side() + k] = mode.side[k];
+  }
+}
+
+// Whether the hops that remain move everything as the closed contacts would in the same time. Velocities, states and works change as they have in the last occurrence,
+// R/Δ times; at rest by the impact that closes the contacts, and by their rates then. What both do alike (the reaction in the mean, Coulomb's friction
+// with the same coefficient) cancels; whatever else acts in flight, in impacts or at rest alone does not.
+bool EventEngine::Run::hops_move_as_rest(const Accumulation::Pattern& pattern) {
+  TailTrial& trial = tail_trial_;
+  trial.inputs = work_.in;
+  trial.touching = touching_;
+  const std::size_t listed = pending_.size();
+  const bool alike = closes_for_trial(pattern) && same_change(pattern);
+  pending_.resize(listed);
+  work_.in = trial.inputs;
+  touching_ = trial.touching;
+  static_cast<void>(motion_.set_mode(mode_) && motion_.evaluate());
+  motion_.release_pins();
+  return alike;
+}
+
+bool EventEngine::Run::closes_for_trial(const Accumulation::Pattern& pattern) {
   const int n = layout_.coordinates;
-  const model::RelationRows& rows = system_.rows(work_, relation);
-  // Impacts with a tangential restitution hold a slip again and again; a contact that has closed does not. The slip that they leave goes some way yet.
-  for (int j = 0; j < own.tangents && own.has_tangential_restitution; ++j) {
-    double rate = rows.tangent[j].zeta;
-    double size = 0;
-    double reach = 0;
-    for (const int i : own.touches) {
-      rate += rows.tangent[j].w[i] * motion_.acceleration()[i];
-      size += std::abs(rows.tangent[j].w[i]) * scale_[n + i];
-      reach += std::abs(rows.tangent[j].w[i]) * scale_[i];
+  TailTrial& trial = tail_trial_;
+  trial.mode = mode_;
+  for (const int r : pattern.members) {
+    if (mode_.normal[r] != NormalStatus::open) continue;
+    touching_[r] = strikes;
+    close_gap(r);
+  }
+  if (!collider_.collide(trial.mode, touching_, true, pending_).ok()) return false;
+  take_sides_of_rest(trial.mode);
+  if (!decider_.decide(trial.mode, no_exclusions_).ok()) return false;
+  for (const int r : pattern.members) {
+    if (trial.mode.normal[r] == NormalStatus::open) return false;
+  }
+  trial.jump.assign(n, 0.0);
+  for (int i = 0; i < n; ++i) trial.jump[i] = work_.in[layout_.v() + i] - trial.inputs[layout_.v() + i];
+  if (!motion_.set_mode(trial.mode)) return false;
+  trial.y = y_;
+  std::copy_n(work_.in.begin() + 1, layout_.integrated(), trial.y.begin());
+  trial.rest.assign(y_.size(), 0.0);
+  return motion_(work_.in[0], trial.y.data(), trial.rest.data());
+}
+
+bool EventEngine::Run::same_change(const Accumulation::Pattern& pattern) {
+  const int n = layout_.coordinates;
+  const double time = pattern.remaining;
+  const double share = time / pattern.duration;
+  TailTrial& trial = tail_trial_;
+  const std::size_t size = pattern.change.all.size();
+  trial.missing.assign(size, 0.0);
+  for (std::size_t i = 0; i < size; ++i)
+    trial.missing[i] = share * pattern.change.all[i] - time * trial.rest[n + i];
+  for (int i = 0; i < n; ++i) trial.missing[i] -= trial.jump[i];
+  // In the end nothing is left of the approach: so many more impulses there are, where the ratio changes.
+  double more = 0;
+  double weight = 0;
+  for (const int r : pattern.members) {
+    const model::RelationRows& rows = system_.rows(work_, r);
+    double rate = 0;
+    double given = 0;
+    for (const int i : system_.relations()[r].touches) {
+      rate += rows.w[i] * trial.missing[i];
+      given += rows.w[i] * pattern.change.jump[i];
     }
-    if (std::abs(rate) * time > options_.tolerance * size) return true;
-    if (std::abs(rows.tangent[j].slip) * time > options_.tolerance * reach) return true;
+    more -= rate * given;
+    weight += given * given;
   }
-  if (own.impact_friction && own.bristles.empty()) return false;
-  std::copy_n(rows.w, n, node_y_.begin());
-  system_.solve_mass(work_, node_y_.data());
-  double mobility = 0;
-  double fall = rows.zeta_n;
-  for (const int i : own.touches) {
-    mobility += rows.w[i] * node_y_[i];
-    fall += rows.w[i] * motion_.acceleration()[i];
+  if (weight > 0) more /= weight;
+  for (int i = 0; i < n; ++i) trial.missing[i] += more * pattern.change.jump[i];
+  for (std::size_t i = 0; i < size; ++i) {
+    const int work = static_cast<int>(i) + n - layout_.integrated();
+    // What contacts do follows from the velocities.
+    if (work >= 0 && system_.audits()[work % layout_.audits].relation >= 0) continue;
+    const double scale = work >= 0 ? result_.largest_energy : scale_[n + static_cast<int>(i)];
+    const double rounding =
+        4 * kEpsilon * (share * pattern.change.terms[i] + time * std::abs(trial.rest[n + i]));
+    if (!(std::abs(trial.missing[i]) <= options_.tolerance * scale + rounding)) return false;
   }
-  if (!(mobility > 0)) return false;
-  const double normal = std::max(0.0, -fall) / mobility;
-  for (int j = 0; j < own.tangents; ++j) {
-    std::copy_n(rows.tangent[j].drag, n, node_y_.begin());
-    system_.solve_mass(work_, node_y_.data());
-    const double mu = own.bristles.empty()
-                          ? std::abs(rows.tangent[j].mu)
-                          : system_.impulse_coefficient(work_, relation, std::abs(rows.tangent[j].slip));
-    const double force = mu * normal;
-    for (int i = 0; i < n; ++i) {
-      if (std::abs(node_y_[i]) * force * time > options_.tolerance * scale_[n + i]) return true;
-    }
-  }
-  return false;
+  return true;
+}
+
+// Whether a hop that follows can be met: it rises above the noise of a gap, and its length can be told from that of the one before. Where something else happens
+// during a hop, all contacts must be open beyond rounding then (mark_touching).
+bool EventEngine::Run::next_hop_is_seen(const Accumulation::Pattern& pattern) {
+  const double flight = pattern.duration * pattern.ratio / pattern.length;
+  const double instant = instant_of(pattern, pattern.size * pattern.ratio, system_, work_);
+  if (!(flight * Accumulation::kSteady > instant)) return false;
+  const double top = pattern.height * pattern.ratio * pattern.ratio;
+  const bool busy = phase_start_ > pattern.since;
+  return std::any_of(pattern.members.begin(), pattern.members.end(), [&](int r) {
+    return hop_is_seen(pattern, guards_.gap_noise(r)) &&
+           !(busy && top <= 8 * rounding_of(system_.relations()[r].gap));
+  });
+}
+
+// Whether R is known: to the tolerance of the time, or as well as the times tell. A duration is known to two instants, r to twice that share of it, R to 1/(1 − r)² times what r
+// is, and the end that the occurrence before foretold a little worse; both are in the doubt, which is 1/(1 − r) times their difference.
+bool EventEngine::Run::end_is_known(Accumulation::Pattern& pattern) {
+  const double instant = instant_of(pattern, pattern.size, system_, work_);
+  const double tolerance = options_.tolerance * (t_ - options_.from);
+  const double lack = 1 - pattern.ratio;
+  const double known = std::max(tolerance, 8 * instant / (pattern.ratio * lack * lack * lack));
+  if (pattern.doubt > known) accumulation_.slow_end(pattern, instant);
+  return pattern.doubt <= known;
 }
 
 // Whether the impacts have become the tail of an accumulation. If so all contacts of the pattern touch now, and the tail's end is on the timetable.
@@ -402,9 +541,6 @@ bool EventEngine::Run::begin_tail() {
     double rate = 0;
     system_.gap(work_, r, gap, rate);
     if (gap > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) return false;
-    if (!pattern.equal_time && hop_is_seen(pattern, guards_.gap_noise(r)) &&
-        friction_of_rest(r, pattern.remaining))
-      return false;
     if (pattern.equal_time) {
       if (pattern.size > 10 * options_.tolerance * speed_scale)
         return false;  // smaller hops drown in the error of the steps
@@ -415,6 +551,12 @@ bool EventEngine::Run::begin_tail() {
   if (!pattern.equal_time) {
     // The acceleration must not change noticeably within the remaining time.
     if (pattern.jerk * pattern.remaining * pattern.remaining > options_.tolerance * speed_scale) return false;
+    // Bodies that hand each other their speeds in ever shorter times, whatever the forces, have speeds where there are no gaps any more.
+    if (handed(pattern)) return false;
+    // Hops are followed for as long as they are seen where it is not known when they end, or the closed contacts would move anything differently.
+    const bool known = end_is_known(pattern);
+    const bool alike = known && (pattern.change.all.empty() || hops_move_as_rest(pattern));
+    if (!alike && next_hop_is_seen(pattern)) return false;
   }
   double end = pattern.equal_time ? t_ : t_ + pattern.remaining;
   if (end > options_.until) end = std::nextafter(options_.until, t_);

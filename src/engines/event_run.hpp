@@ -240,8 +240,15 @@ struct EventEngine::Run {
   void rest_by_rounding();
   void add_impact_work();
   void settle_reference();
+  void strike_in_turn();
+  [[nodiscard]] bool handed(const Accumulation::Pattern& pattern) const;
   [[nodiscard]] bool begin_tail();
-  [[nodiscard]] bool friction_of_rest(int relation, double time);
+  [[nodiscard]] bool hops_move_as_rest(const Accumulation::Pattern& pattern);
+  [[nodiscard]] bool closes_for_trial(const Accumulation::Pattern& pattern);
+  [[nodiscard]] bool same_change(const Accumulation::Pattern& pattern);
+  [[nodiscard]] bool next_hop_is_seen(const Accumulation::Pattern& pattern);
+  [[nodiscard]] bool end_is_known(Accumulation::Pattern& pattern);
+  void take_sides_of_rest(Mode& mode);
   [[nodiscard]] bool finish_accumulation();
   [[nodiscard]] bool end_tail();
   [[nodiscard]] bool strike_tails();
@@ -505,6 +512,14 @@ struct EventEngine::Run {
   };
   std::vector<Tail> tails_;        ///< by relation
   Accumulation::Pattern pattern_;  ///< that the last impacts form
+  struct TailTrial {               ///< contacts that are closed instead of the hops that remain
+    Mode mode;
+    std::vector<std::uint8_t> touching;
+    std::vector<double> inputs;   ///< before the present impact
+    std::vector<double> jump;     ///< of the velocities where all contacts come to rest
+    std::vector<double> y, rest;  ///< behind it, and its rates
+    std::vector<double> missing;  ///< what the hops change beyond that
+  } tail_trial_;
 };
 
 }  // namespace judder::engines

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this times the scale of their row
 constexpr int kMostTangentialImpacts = 100;   ///< at one instant
-constexpr int kMostRounds = 50;               ///< of sides, impacts and decisions at one instant
+constexpr int kMostRounds = 50;               ///< of sides and decisions at one instant
+constexpr int kMostImpacts = 1000;            ///< one after another at one instant
 
 }  // namespace
 
@@ -78,7 +79,8 @@ bool EventEngine::Run::settle() {
   bool crossed = false;  // a decision has changed a side
   bool struck = false;
   if (may_jump_) note_before_jump();
-  for (int round = 0; round < kMostRounds && !settled; ++round) {
+  int impacts = 0;
+  for (int round = 0; round < kMostRounds + std::min(impacts, kMostImpacts) && !settled; ++round) {
     patience_.look();
     motion_.load(t_, y_.data());
     if (has_massless_ && !follow_massless()) return false;
@@ -118,6 +120,7 @@ bool EventEngine::Run::settle() {
       decided = false;
       struck = true;
       if (!touch()) return false;
+      ++impacts;
       if (round > 0) exclusions_.clear();
       // A slip that an impact leaves has its direction by value, whatever it was to end with.
       for (int j = 0; j < layout_.tangents; ++j) {

@@ -247,5 +247,67 @@ TEST(Accumulations, BlocksThatStrikeTogetherEndTogether) {
   EXPECT_FALSE(both.pattern(pattern));
 }
 
+// A body that is pushed by 3 beside a ball of restitution 0.5: what an occurrence changes is its own, whatever another block does to the same velocity in between.
+TEST(Accumulations, WhatAnOccurrenceChangesLeavesOutImpactsOfOthers) {
+  const std::vector<int> block_of{0, 1};
+  Accumulations both(2, block_of);
+  Accumulation::Pattern pattern;
+  double time = 0;
+  double flight = 1;
+  std::vector<double> velocity{0, 0};  // of the body, of the ball
+  const auto strike = [&](int relation, double jump, int place) {
+    both.begin(time);
+    both.add(relation, std::abs(jump), -10);
+    both.end(velocity);
+    const std::vector<double> before = velocity;
+    velocity[place] += jump;
+    both.jumped(before, velocity);
+  };
+  for (int i = 0; i < 12; ++i) {
+    velocity[1] = -5 * flight;
+    strike(0, 7.5 * flight, 1);
+    flight /= 2;
+    time += flight / 3;
+    velocity[0] += flight;
+    strike(1, 0.25, 0);
+    time += 2 * flight / 3;
+    velocity[0] += 2 * flight;
+  }
+  velocity[1] = -5 * flight;
+  both.begin(time);
+  both.add(0, 5 * flight, -10);
+  both.end(velocity);
+  ASSERT_TRUE(both.pattern(pattern));
+  ASSERT_EQ(pattern.change.all.size(), 2U);
+  EXPECT_NEAR(pattern.change.all[0], 3 * flight, 1e-13);
+  EXPECT_NEAR(pattern.change.all[1], 5 * flight, 1e-13);
+
+  Accumulations copy(2, block_of);
+  copy.load(both.save());
+  EXPECT_EQ(copy.save(), both.save());
+}
+
+// Δ → Δ (1 − √Δ/4): the sum of all that follow is that of the hops above 1e-10 and 8 √Δ for the others; a rhythm would have half of it.
+TEST(Accumulation, HopsThatShrinkEverMoreSlowlyAreSummedByTheirPower) {
+  Accumulation accumulation;
+  double time = 0;
+  double flight = 1e-2;
+  for (int i = 0; i < 40; ++i) {
+    accumulation.push({time, {0}, flight, -2});
+    time += flight;
+    flight *= 1 - std::sqrt(flight) / 4;
+  }
+  // The last impact is at the start of `flight`'s predecessor: that one and all that follow remain.
+  double right = time;
+  for (; flight > 1e-10; flight *= 1 - std::sqrt(flight) / 4) right += flight;
+  right += 8 * std::sqrt(flight);
+  Accumulation::Pattern pattern;
+  ASSERT_TRUE(accumulation.pattern(pattern));
+  right -= pattern.time;
+  EXPECT_LT(pattern.remaining, 0.6 * right);
+  accumulation.slow_end(pattern, 1e-16);
+  EXPECT_NEAR(pattern.remaining, right, 1e-4 * right);
+}
+
 }  // namespace
 }  // namespace judder::engines
