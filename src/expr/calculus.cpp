@@ -348,13 +348,12 @@ bool degree_at_most(Graph& g, Node a, std::span<const Variable> variables, std::
   return true;
 }
 
-/// By how much a node grows with t in the mean: floor(u) like u, so that mod(t, 2) does not grow at all; a sine and a side do not either. Nothing:
-/// it is not known.
-std::optional<double> mean_rate(const Graph::Data& d, Node root, Variable t) {
-  d.spend(d.entries.size() / 64);
+/// By how much each of these parts grows with t in the mean: floor(u) like u, so that mod(t, 2) does not grow at all; a sine and a side do not either.
+/// Nothing: it is not known.
+std::vector<std::optional<double>> mean_rates(const Graph::Data& d, std::span<const std::uint32_t> parts,
+                                              Variable t) {
   std::vector<std::optional<double>> rate(d.entries.size());
-  const std::array roots{root};
-  for (const std::uint32_t i : d.parts(roots, true)) {
+  for (const std::uint32_t i : parts) {
     const Entry& e = d.entries[i];
     const auto terms = d.terms(Node{i});
     switch (e.kind) {
@@ -397,7 +396,7 @@ std::optional<double> mean_rate(const Graph::Data& d, Node root, Variable t) {
       }
     }
   }
-  return rate[root.index];
+  return rate;
 }
 
 }  // namespace
@@ -405,15 +404,17 @@ std::optional<double> mean_rate(const Graph::Data& d, Node root, Variable t) {
 std::vector<double> Graph::periods(std::span<const Node> nodes, Variable t) {
   constexpr double kPi = 3.141592653589793;
   std::vector<double> found;
+  const auto parts = data_->parts(nodes, true);
+  const std::vector<std::optional<double>> rates = mean_rates(*data_, parts, t);
   const auto note = [&](Node argument, double turn) {
-    std::optional<double> rate = mean_rate(*data_, argument, t);
+    std::optional<double> rate = rates[argument.index];
     if (!rate) {
       const Node slope = derivative(argument, t);
       if (is_constant(slope)) rate = value(slope);
     }
     if (rate && *rate != 0) found.push_back(turn / std::abs(*rate));
   };
-  for (const std::uint32_t i : data_->parts(nodes, true)) {
+  for (const std::uint32_t i : parts) {
     const Entry entry = data_->entries[i];
     if (entry.kind == NodeKind::call) {
       const Node argument = data_->operand(Node{i}, 0);
