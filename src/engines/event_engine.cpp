@@ -94,6 +94,8 @@ EventEngine::Run::Run(const model::System& system)
   kept_exclusions_ = decider_.no_exclusions();
   open_intervals_.resize(layout_.relations);
   last_reaction_.resize(layout_.relations);
+  follows_.resize(layout_.relations);
+  force_samples_.resize(static_cast<std::size_t>(layout_.relations) * kForcePoints);
   watch_counts_.resize(system.watches().size());
   watch_rising_.resize(system.watches().size());
   watch_side_.resize(system.watches().size());
@@ -429,6 +431,7 @@ void EventEngine::Run::emit_row(RowKind kind) {
     if (motion_.evaluate()) {
       if (motion_.redundant()) guards_.sharing.share(motion_);
       motion_.publish();
+      note_peaks();
     }
   }
   sink_->row(kind, mode_, work_);
@@ -544,65 +547,6 @@ void EventEngine::Run::report_graze(double time, int place, double depth, double
   if (!options_.event_rows) return;
   emit_row(RowKind::after);
   while (next_sample_ <= time) advance_sample();
-}
-
-// --- contact intervals ---
-
-// Peak and impulse of the reactions over a step, from the polynomials of the guards where they are at hand.
-void EventEngine::Run::note_reactions(double h, bool along_step) {
-  for (int r = 0; r < layout_.relations; ++r) {
-    if (mode_.normal[r] != NormalStatus::closed) continue;
-    Interval& interval = open_intervals_[r];
-    const double force = motion_.normal()[r];
-    if (std::isnan(interval.from)) interval = {r, t_, t_, force, 0};
-    interval.peak = std::max(interval.peak, force);
-    if (!along_step || !add_polynomial(r, h, 1)) interval.impulse += 0.5 * h * (force + last_reaction_[r]);
-    last_reaction_[r] = force;
-  }
-}
-
-void EventEngine::Run::note_landing_reactions(double h) {
-  for (int r = 0; r < layout_.relations; ++r) {
-    if (mode_.normal[r] == NormalStatus::closed) static_cast<void>(add_polynomial(r, h, first_theta_));
-  }
-}
-
-// Integral and peak of λ_N over [0, θ] of the trial step of length h. False: its guard has no polynomial of its own (redundant rows).
-bool EventEngine::Run::add_polynomial(int relation, double h, double theta) {
-  const std::vector<Guard>& list = guards_.list();
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i].kind != GuardKind::reaction || list[i].place != relation) continue;
-    if (list[i].zeros > 0) return false;
-    const double* coefficients = bernstein_.data() + i * (degree_ + 1);
-    // Gauss-Legendre with 8 points is exact for degree 15.
-    static constexpr double kNode[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
-                                        0.9602898564975363};
-    static constexpr double kWeight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
-                                          0.1012285362903763};
-    double sum = 0;
-    Interval& interval = open_intervals_[relation];
-    for (int g = 0; g < 4; ++g) {
-      for (const double sign : {-1.0, 1.0}) {
-        const double at = 0.5 * theta * (1 + sign * kNode[g]);
-        double value = numeric::bernstein_value(coefficients, degree_, at);
-        // The guard after a reduced one is its determinant.
-        if (list[i].reduced) value /= numeric::bernstein_value(coefficients + degree_ + 1, degree_, at);
-        sum += kWeight[g] * value;
-        interval.peak = std::max(interval.peak, value);
-      }
-    }
-    interval.impulse += 0.5 * theta * h * sum;
-    return true;
-  }
-  return false;
-}
-
-void EventEngine::Run::close_interval(int relation) {
-  Interval& interval = open_intervals_[relation];
-  if (std::isnan(interval.from)) return;
-  interval.to = t_;
-  sink_->interval(interval);
-  interval.from = kNone;
 }
 
 }  // namespace judder::engines

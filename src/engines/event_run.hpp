@@ -34,6 +34,7 @@ struct EventEngine::Run {
   // Thresholds that more than one part of the run must agree on.
   static constexpr double kLateRoot =
       1.0 / 64;  ///< a zero nearer than this to the start of a step is looked for on a shorter one
+  static constexpr int kForcePoints = 9;      ///< at which a force is sampled for its peak
   static constexpr double kWatchBand = 10;    ///< tolerances of its scale that a watch must pass its zero by
   static constexpr double kAheadAtRest = 33;  ///< steps that are looked ahead at rest
   static constexpr double kSmallRate =
@@ -82,15 +83,25 @@ struct EventEngine::Run {
   void report_graze(double time, int place, double depth, double bound);
   void rows_before_event();
   void rows_after_event();
-  void close_interval(int relation);
-  void note_reactions(double h, bool along_step);
-  void note_landing_reactions(double h);
-  bool add_polynomial(int relation, double h, double theta);
   [[nodiscard]] bool fail(Status status);
   void follow(const Moment* resume);
   EngineResult give_up(const Moment* resume);
   [[nodiscard]] double total_energy();
   [[nodiscard]] double imbalance();
+
+  // --- event_loads.cpp: peaks and impulses of the normal forces while contacts are closed ---
+  void close_interval(int relation);
+  void note_reactions(double h);
+  [[nodiscard]] bool follow_closed();
+  void note_step(double trial, double length);
+  void note_peaks();
+  /// The state at this place of the step that begins at t_, into work_.in.
+  virtual void load_inside(double theta, double length);
+  [[nodiscard]] bool normal_forces(double theta, double length);
+  [[nodiscard]] bool add_polynomial(int guard, double trial, double length);
+  void add_pieces(double from, double to, double length, int halvings);
+  void take_polynomial(const double* coefficients, const double* divisor, int degree, double end,
+                       double allowance, double from, double width, double length, Interval& interval);
 
   // --- event_memory.cpp: what another run needs to go on ---
   void save(Moment& out) const;
@@ -501,6 +512,9 @@ struct EventEngine::Run {
   PhaseMemory phase_;                     ///< state and mode where the present mode was set
   std::vector<Interval> open_intervals_;  ///< by relation; from = NaN: none
   std::vector<double> last_reaction_;
+  std::vector<double> fit_errors_;     ///< by guard: of its polynomial in the last trial step
+  std::vector<std::uint8_t> follows_;  ///< by relation: its force is sampled anew along the step
+  std::vector<double> force_samples_;  ///< kForcePoints by relation
 
   double accumulation_end_ = 0;  ///< first end of a tail that is being replaced; NaN: none
   struct Tail {

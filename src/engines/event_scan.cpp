@@ -255,6 +255,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     graze_guard_ = -1;
     root_theta_.assign(count, std::numeric_limits<double>::infinity());
     root_slope_.resize(count);
+    fit_errors_.assign(count, std::numeric_limits<double>::infinity());
     bool good = true;
     for (int i = 0; i < count; ++i) {
       Guard& guard = list[i];
@@ -279,6 +280,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       const numeric::Interpolation fit =
           closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients)
                       : grid.interpolate(clean, 1, std::min(guard.zeros, 3), coefficients);
+      fit_errors_[i] = fit.error;
       double largest = 0;
       double lowest = sample[points];
       double highest = sample[points];
@@ -832,7 +834,6 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   missed_ = may_miss && of_the_state(guard) && length > kLateRoot * h &&
             nearest > std::max({guard.noise, 0x1p-40 * guard.scale, std::abs(slope) * resolution});
   if (missed_) return true;
-  note_landing_reactions(h);
   if (best_length != length) {
     length = best_length;
     if (!try_to_land(length))
@@ -869,6 +870,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   std::copy_n(y1, width, landing_y_.begin());
   const double t1 = t_ + length;
   tell_inside(t1);
+  note_step(h, length);
   emit_samples(t1);
   if (stiff_) radau_.restart();
   t_ = t1;

@@ -443,7 +443,7 @@ bool EventEngine::Run::restart() {
       last_reaction_[r] = 0;
     }
   }
-  note_reactions(0, false);
+  note_reactions(0);
   have_f0_ = false;
   end_phase();
   return true;

@@ -116,7 +116,7 @@ bool EventEngine::Run::hold(double limit) {
   tell_rest(limit);
   const double h = limit - t_;
   t_ = limit;
-  note_reactions(h, false);
+  note_reactions(h);
   have_f0_ = false;
   return true;
 }
@@ -332,7 +332,6 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     update_scales(h);
     ++noise_age_;
-    note_reactions(h, true);
     if (!to_limit || factor < 1) h_ = h * factor;
     watch_stability();
     commit_step(to_limit ? limit : t_ + h);
@@ -500,6 +499,7 @@ void EventEngine::Run::commit_step(double t1) {
   if (graze_guard_ >= 0) list_graze(t1 - t_);
   note_open_gaps();
   tell_inside(t1);
+  note_step(t1 - t_, t1 - t_);
   emit_samples(t1);
   const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
   const int width = motion_.components();

@@ -265,14 +265,8 @@ void ExactEngine::Run::end_phase_at(double time, double tau) {
   emit_grazes(time);
   emit_rows(time);
   integrate_to(time);
-  if (motion_.redundant()) {
-    std::copy_n(end_.begin(), layout_.integrated(), node_y_.begin());
-    motion_.load(time, node_y_.data());
-    if (motion_.evaluate()) {
-      guards_.sharing.share(motion_);
-      note_reactions(time - t_, false);
-    }
-  }
+  // What is shared is no linear function of the state.
+  if (motion_.redundant() && follow_closed()) add_pieces(0, 1, time - t_, 0);
   note_scales_along(tau);
   const bool resolved = tell_phase(time);
   t_ = time;
@@ -317,6 +311,8 @@ void ExactEngine::Run::load_at(double time) {
   motion_.load(time, node_y_.data());
   load_audits(y_.data());
 }
+
+void ExactEngine::Run::load_inside(double theta, double length) { load_at(t_ + theta * length); }
 
 /// Touches without consequence, each with its bound and, in place of a sample row, two equal rows.
 void ExactEngine::Run::emit_grazes(double until) {

@@ -47,6 +47,7 @@ struct ExactEngine::Run final : EventEngine::Run {
   void emit_grazes(double until);
   void emit_rows(double until);
   void load_at(double time);
+  void load_inside(double theta, double length) override;
   void integrate_to(double time);
   void integrate_power(double from, double to);
   void note_scales_along(double tau);
