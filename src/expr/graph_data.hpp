@@ -67,6 +67,8 @@ struct Table {
   std::vector<double> y;             ///< at the knots, for constants
   std::vector<std::uint32_t> lists;  ///< knot, then coefficients of 1, u, u², u³ (as many as needed)
   SwitchKind kind = SwitchKind::jump;
+  double from = 0, to = 0;  ///< its first and last knot
+  bool ends = false;        ///< there is nothing outside of them
 };
 
 /// What a formula lies between, as long as all switches stand on the sides of their values.
@@ -138,6 +140,7 @@ struct Graph::Data {
   std::vector<std::vector<double>> lists;
   std::map<std::vector<std::uint64_t>, std::uint32_t> list_index;
   std::vector<Table> tables;
+  std::vector<std::pair<TableId, Node>> table_uses;  ///< of tables that end, with their argument
   std::unordered_map<std::uint32_t, Alias> aliases;
   std::vector<std::uint32_t> sizes;  ///< nodes that their maker knows to be never negative
   std::unordered_map<std::uint64_t, Node> derivatives;

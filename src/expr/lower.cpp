@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "expr/graph_data.hpp"
+#include "expr/units.hpp"
 #include "judder/core/diagnostics.hpp"
 #include "judder/core/number.hpp"
 #include "judder/expr/syntax.hpp"
@@ -397,6 +398,7 @@ class Lowering {
       std::string help = suggestion(tree.text, false);
       if (help.empty() && find_builtin(tree.text) != nullptr)
         help = "a function needs its argument: " + tree.text + "(…)";
+      if (help.empty() && is_unit(tree.text)) help = std::string(kNoUnits);
       return report(tree, scope, "unknown name " + quoted(tree.text), std::move(help));
     }
     if (const Forbidden* no = std::get_if<Forbidden>(&meaning))
@@ -406,7 +408,8 @@ class Lowering {
       return report(tree, scope, quoted(tree.text) + " is a table",
                     "call it with its argument: " + tree.text + "(x)");
     }
-    if (!tree.children.empty()) {
+    const Scalar* scalar = std::get_if<Scalar>(&meaning);
+    if (!tree.children.empty() && !(scalar != nullptr && scalar->stands_in)) {
       return report(tree, scope, quoted(tree.text) + " is not a list and has no index", "");
     }
     if (const Macro* macro = std::get_if<Macro>(&meaning)) {

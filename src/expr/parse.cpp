@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "expr/units.hpp"
 #include "judder/core/number.hpp"
 #include "judder/expr/syntax.hpp"
 
@@ -235,7 +236,7 @@ class Parser {
     }
     if (starts_operand) {
       fail_here("an operator is missing before '" + shown + "'",
-                "multiplication is written with *: 2*x, not 2 x");
+                is_unit(shown) ? std::string(kNoUnits) : "multiplication is written with *: 2*x, not 2 x");
     }
     wrong_symbol(shown);
     fail_here("'" + shown + "' does not fit here", at(")") ? "there is no opening bracket for it" : "");

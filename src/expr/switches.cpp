@@ -470,6 +470,9 @@ TableId Graph::add_table(std::string name, std::vector<double> x, std::vector<do
   }
   c0[n] = right;
   table.levels = x;
+  table.from = x[0];
+  table.to = x[n - 1];
+  table.ends = outside == TableOutside::error;
   // The last knot itself is inside, with the rounding of an argument that reaches it: a run to the end of its data is a run inside.
   constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
   if (outside == TableOutside::error)
@@ -490,6 +493,15 @@ TableId Graph::add_table(std::string name, std::vector<double> x, std::vector<do
   return static_cast<TableId>(data_->tables.size() - 1);
 }
 
+std::vector<TableUse> Graph::table_uses() const {
+  std::vector<TableUse> out;
+  for (const auto& [id, argument] : data_->table_uses) {
+    const Table& table = data_->tables[id];
+    out.push_back({table.name, table.from, table.to, argument});
+  }
+  return out;
+}
+
 Node Graph::table(TableId id, Node x, std::string_view place) {
   const Table& t = data_->tables[id];
   const std::vector<std::uint32_t> lists = t.lists;
@@ -507,6 +519,7 @@ Node Graph::table(TableId id, Node x, std::string_view place) {
       made = add(data_->lookup(piece, lists[i]), multiply(u, made));
     }
   }
+  if (data_->tables[id].ends && !data_->is_constant(x)) data_->table_uses.push_back({id, x});
   data_->write_as(made, data_->tables[id].name, {x});
   return made;
 }

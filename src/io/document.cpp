@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -285,6 +286,56 @@ std::string_view line_of(std::string_view text, std::size_t offset) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// What beginners write in place of TOML, seen from where the library stopped reading: an expression or a unit behind a number, a key with an index or a
+/// prime. Empty: something else.
+std::string slip_of_the_pen(std::string_view text, std::string_view line, std::size_t place) {
+  const auto begin = static_cast<std::size_t>(line.data() - text.data());
+  const std::size_t at = std::min(place - std::min(begin, place), line.size());
+  const auto trimmed = [](std::string_view part) {
+    part.remove_prefix(std::min(part.find_first_not_of(" \t"), part.size()));
+    part.remove_suffix(part.size() - std::min(part.find_last_not_of(" \t") + 1, part.size()));
+    return part;
+  };
+  // The key before the last `=`, and what stands behind that: a value, up to the next comma, bracket or comment.
+  const std::size_t equals = line.substr(0, at).rfind('=');
+  if (equals == std::string_view::npos) {
+    const std::size_t sign = line.find('=', at);
+    if (sign == std::string_view::npos) return {};
+    const std::size_t start = line.find_last_of("{,", at);
+    const std::size_t from = start == std::string_view::npos ? 0 : start + 1;
+    const std::string key(trimmed(line.substr(from, sign - from)));
+    if (key.empty() || !is_letter(key[0]) || key.find_first_of("['") == std::string::npos) return {};
+    return "a name with an index or a prime stands in quotes: \"" + key + "\" = …";
+  }
+  // Inside a table in braces the `=` of the table stands before the key.
+  const std::string_view behind = line.substr(equals + 1);
+  const std::size_t start = behind.find_last_of("{,", at - equals - 1);
+  if (start != std::string_view::npos && at - equals - 1 > start) {
+    const std::size_t sign = behind.find('=', start);
+    const std::string key(trimmed(behind.substr(start + 1, sign - std::min(sign, start + 1))));
+    if (sign != std::string_view::npos && !key.empty() && is_letter(key[0]) &&
+        key.find_first_of("['") != std::string::npos)
+      return "a name with an index or a prime stands in quotes: \"" + key + "\" = …";
+  }
+  const std::string value(trimmed(behind.substr(0, behind.find_first_of(",]}#"))));
+  std::size_t number = value.find_first_not_of("+-.0123456789_");
+  if (number == 0 || number == std::string::npos || value.find_first_of("0123456789") > number) return {};
+  // An exponent belongs to the number.
+  if ((value[number] == 'e' || value[number] == 'E') && number + 1 < value.size() &&
+      std::string_view("+-0123456789").find(value[number + 1]) != std::string_view::npos)
+    number = std::min(value.find_first_not_of("+-0123456789", number + 1), value.size());
+  const std::string_view rest = trimmed(std::string_view(value).substr(number));
+  if (rest.empty()) return {};
+  if (is_letter(rest[0]) || rest[0] == '%')
+    return "numbers stand without units: write " + value.substr(0, number) +
+           " and the unit in a comment, # " + std::string(rest) + "; expressions stand in double quotes";
+  if (std::string_view("+-*/^(").find(rest[0]) != std::string_view::npos)
+    return "expressions stand in double quotes: \"" + value + "\"";
+  return {};
+}
+
 /// A message of the TOML library in our words; `span` may move to the key that is meant.
 Diagnostic syntax_error(std::string_view text, Span span, std::string_view description) {
   Diagnostic out;
@@ -370,6 +421,8 @@ Diagnostic syntax_error(std::string_view text, Span span, std::string_view descr
     out.help = "a table in braces is one line; a longer one stands under its own header: [output.columns]";
   } else if (contains(line, "//")) {
     out.help = "comments begin with #";
+  } else {
+    out.help = slip_of_the_pen(text, line, span.begin);
   }
   return out;
 }

@@ -15,7 +15,7 @@ namespace {
 bool overlaps(Span a, Span b) { return !a.empty() && !b.empty() && a.begin < b.end && b.begin < a.end; }
 
 /// True for a complaint of the compiler about something that the reader has complained about already: the same place, a
-/// table that lost a key, or the use of a name that was refused.
+/// table that lost a key, the use of a name that was refused, or what stands in a table that nobody knows.
 bool echoes(const Diagnostic& message, const ModelFile& file) {
   for (const Diagnostic& known : file.diagnostics.all()) {
     if (overlaps(known.span, message.span)) return true;
@@ -23,13 +23,20 @@ bool echoes(const Diagnostic& message, const ModelFile& file) {
   for (const Span damaged : file.damaged) {
     if (damaged.begin == message.span.begin && damaged.end == message.span.end) return true;
   }
+  // Without a place: the model as a whole lacks something, which may stand in a table that nobody knows.
+  if (message.span.empty()) return file.lost_table;
   if (message.span.end > file.text.size()) return false;
-  const std::string_view place =
+  std::string_view place =
       std::string_view(file.text).substr(message.span.begin, message.span.end - message.span.begin);
   const auto in_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  const auto end = std::find_if_not(place.begin(), place.end(), in_name);
-  const std::string_view name = place.substr(0, static_cast<std::size_t>(end - place.begin()));
-  return !name.empty() && std::find(file.refused.begin(), file.refused.end(), name) != file.refused.end();
+  while (!place.empty()) {
+    const auto end = std::find_if_not(place.begin(), place.end(), in_name);
+    const std::string_view name = place.substr(0, static_cast<std::size_t>(end - place.begin()));
+    if (!name.empty() && std::find(file.refused.begin(), file.refused.end(), name) != file.refused.end())
+      return true;
+    place.remove_prefix(std::max<std::size_t>(name.size(), 1));
+  }
+  return false;
 }
 
 /// Names of columns are free, and go to tables, figures and terminals. What is no text in them is written out here, once for all of these.
@@ -84,7 +91,9 @@ LoadedModel load_model(const ModelRequest& request) {
 
   write_out_names(loaded.file.spec.output);
   if (!request.engine.empty()) loaded.file.spec.run.engine = request.engine;
-  loaded.compiled = model::compile(loaded.file.spec, compile_options(request));
+  model::CompileOptions options = compile_options(request);
+  options.damaged = loaded.file.diagnostics.has_errors();
+  loaded.compiled = model::compile(loaded.file.spec, options);
   for (const Diagnostic& message : loaded.compiled.diagnostics.all()) {
     if (!echoes(message, loaded.file)) loaded.diagnostics.add(message);
   }

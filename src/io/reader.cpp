@@ -30,6 +30,19 @@ bool holds(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// The word that begins as `key` does and only ends otherwise: energies, energy. Empty: none.
+std::string same_stem(std::string_view key, const Words& words) {
+  constexpr std::size_t kShortest = 4;
+  for (const std::string& word : words) {
+    const auto [end, other] = std::mismatch(key.begin(), key.end(), word.begin(), word.end());
+    const auto common = static_cast<std::size_t>(end - key.begin());
+    if (common >= kShortest && 3 * common >= 2 * std::min(key.size(), word.size()) &&
+        std::max(key.size(), word.size()) <= common + 3)
+      return word;
+  }
+  return {};
+}
+
 /// A name of the expression language: a letter, then letters, digits, underscores.
 bool is_name(std::string_view text) {
   const auto plain = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
@@ -133,6 +146,7 @@ class TableReader {
         if (holds(field.also, key)) suggestion = field.name;
       }
       if (suggestion.empty()) suggestion = names.size() == 1 ? names.front() : nearest(key, names);
+      if (suggestion.empty()) suggestion = same_stem(key, names);
       error(item.key.span, key, "there is no key " + cite(key) + " in " + where_,
             suggestion.empty() ? "keys here: " + joined(names) : "did you mean " + cite(suggestion) + "?");
       suggested.push_back(suggestion);
@@ -460,6 +474,7 @@ class FileReader {
     check_format();
     sections(*this, spec);
     top_.finish();
+    note_lost();
   }
 
   void operator()(const Field& field, model::Text& member) { top_(field, member); }
@@ -470,10 +485,12 @@ class FileReader {
     if (table == nullptr) return;
     for (const Item& item : table->items) {
       Member member;
-      if (entry(field, item, member))
-        out.push_back(std::move(member));
-      else
-        context_.file.refused.push_back(item.key.text);
+      const int before = context_.messages;
+      const bool good = entry(field, item, member);
+      if (good) out.push_back(std::move(member));
+      // It may be something else than what could be read of it: with a misspelt `each` no list.
+      if (!good || context_.messages > before)
+        context_.file.refused.push_back(item.key.text.substr(0, item.key.text.find('(')));
     }
   }
 
@@ -520,6 +537,21 @@ class FileReader {
                      "write format = 1 in the first line");
     } else if (format->kind != ItemKind::number || format->number != 1) {
       context_.error(format->span, "format", "this program reads format 1");
+    }
+  }
+
+  /// What a table that nobody knows has declared is missing, and its use is no second error.
+  void note_lost() {
+    for (const Item& item : root_.items) {
+      const auto known = [&item](const Field& field) { return field.name == item.key.text; };
+      if (std::any_of(top_.known_.begin(), top_.known_.end(), known)) continue;
+      context_.file.lost_table = true;
+      for (const Item& entry : item.items) {
+        if (item.kind == ItemKind::table)
+          context_.file.refused.push_back(entry.key.text.substr(0, entry.key.text.find('(')));
+        if (const Item* name = entry.find("name"); name != nullptr && name->kind == ItemKind::text)
+          context_.file.refused.push_back(name->text.text);
+      }
     }
   }
 

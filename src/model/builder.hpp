@@ -156,6 +156,7 @@ struct StateDraft {
 struct FamilyDraft {
   int arity = 0;
   std::map<std::vector<int>, int> members;
+  bool broken = false;  ///< its `each` could not be read: with and without indices it is something
 };
 
 enum class EntityKind : std::uint8_t { parameter, definition, table, coordinate, state };
@@ -440,6 +441,8 @@ struct Builder {
   void check_structure();
   void assemble();
   void check_start();
+  void refuse_inertia(const std::vector<double>& l, std::size_t i, std::size_t first, double diagonal,
+                      double left);
   void check_dissipation();
   void warn_unused();
   void collect_switches();
@@ -472,6 +475,8 @@ struct Builder {
 
 /// " (did you mean 'x'?)" or nothing.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
+/// The same, or all of them where none is near.
+std::string suggestion_or_list(std::string_view word, const std::vector<std::string>& candidates);
 std::string quoted(std::string_view word);
 
 }  // namespace judder::model

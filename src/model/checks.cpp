@@ -99,6 +99,46 @@ void Builder::check_dissipation() {
   }
 }
 
+/// Row i of the mass matrix adds the pivot `left`, which is no inertia. `l`: the Cholesky factor of the rows before it and, from `first` on, its row.
+void Builder::refuse_inertia(const std::vector<double>& l, std::size_t i, std::size_t first, double diagonal,
+                             double left) {
+  const std::vector<int>& massive = system.data_->massive;
+  const std::size_t k = massive.size();
+  const CoordinateDraft& c = coordinates[static_cast<std::size_t>(massive[i])];
+  const std::string where = "coordinate '" + c.name + "'";
+  const double rounding = 4 * static_cast<double>(k) * 2.220446049250313e-16 * std::abs(diagonal);
+  const std::string indefinite = "the mass matrix is not positive definite at the start: ";
+  if (diagonal == 0 && left == 0) {
+    error(c.spec->name, where, "the coordinate " + quoted(c.name) + " has no inertia",
+          "give it kinetic energy, or write massless = true");
+    return;
+  }
+  if (std::abs(left) <= rounding) {
+    error(c.spec->name, where, indefinite + quoted(c.name) + " has no inertia of its own",
+          "give it kinetic energy, or write massless = true");
+    return;
+  }
+  // The motion with the velocity 1 here that has the least energy: half of the pivot. Back through the transposed factor.
+  std::vector<double> v(i, 0.0);
+  for (std::size_t j = i; j-- > 0;) {
+    double sum = j >= first ? l[i * k + j] : 0;
+    for (std::size_t b = j + 1; b < i; ++b) sum += l[b * k + j] * v[b];
+    v[j] = -sum / l[j * k + j];
+    if (v[j] == 0) v[j] = 0;
+  }
+  constexpr std::size_t kMost = 6;
+  std::string motion;
+  std::size_t named = 0;
+  for (std::size_t j = 0; j < i; ++j) {
+    if (v[j] == 0 || ++named > kMost) continue;
+    motion += coordinates[static_cast<std::size_t>(massive[j])].name + "' = " + to_text(v[j], 4) + ", ";
+  }
+  if (named > kMost) motion += "…, ";
+  error(c.spec->name, where,
+        indefinite + motion + c.name + "' = 1 has the kinetic energy " + to_text(0.5 * left, 4),
+        "every motion has positive kinetic energy: look for a sign, or for a coupling that is too large");
+}
+
 void Builder::check_start() {
   System::Data& d = *system.data_;
   const Layout& layout = d.layout;
@@ -121,6 +161,18 @@ void Builder::check_start() {
   const bool moving = system.motion(work);
   if (!moving) {
     bool named = false;
+    for (const expr::TableUse& use : graph.table_uses()) {
+      const double at = safe_value(use.argument);
+      if (!(at < use.from || at > use.to)) continue;
+      const auto table = std::find_if(spec.tables.begin(), spec.tables.end(),
+                                      [&](const Table& t) { return t.name.text == use.table; });
+      if (table == spec.tables.end()) continue;
+      error(table->name, "table " + quoted(use.table),
+            "the table " + quoted(use.table) + " reaches from " + to_text(use.from, 9) + " to " +
+                to_text(use.to, 9) + " and is asked at " + to_text(at, 9) + " at the start",
+            "start inside of it, or say what it gives outside: outside = \"hold\" or \"zero\"");
+      return;
+    }
     for (std::size_t i = 0; i < n; ++i) {
       if (std::isfinite(safe_value(force[i]))) continue;
       error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
@@ -199,12 +251,7 @@ void Builder::check_start() {
           continue;
         }
         if (!(sum > 4 * static_cast<double>(k) * 2.220446049250313e-16 * std::abs(diagonal))) {
-          const CoordinateDraft& c = coordinates[row];
-          error(c.spec->name, "coordinate '" + c.name + "'",
-                diagonal == 0 ? "the coordinate " + quoted(c.name) + " has no inertia"
-                              : "the mass matrix is not positive definite at the start: " + quoted(c.name) +
-                                    " has no inertia of its own",
-                "give it kinetic energy, or write massless = true");
+          refuse_inertia(l, i, first, diagonal, sum);
           return;
         }
         l[i * k + i] = std::sqrt(sum);

@@ -47,14 +47,15 @@ Compiled Builder::build() {
   read_columns();
   read_watches();
   read_drawings();
-  warn_unused();
-  if (!result.diagnostics.has_errors()) check_structure();
-  if (!result.diagnostics.has_errors()) assemble();
-  if (!result.diagnostics.has_errors()) check_start();
-  if (!result.diagnostics.has_errors()) check_dissipation();
+  const auto sound = [this] { return !options.damaged && !result.diagnostics.has_errors(); };
+  if (sound()) warn_unused();  // a text that could not be read may use it
+  if (sound()) check_structure();
+  if (sound()) assemble();
+  if (sound()) check_start();
+  if (sound()) check_dissipation();
   graph.limit(nullptr);
   result.work = budget.spent();
-  if (!result.diagnostics.has_errors()) {
+  if (sound()) {
     system.data_->graph = std::move(graph);
     result.system.emplace(std::move(system));
   }

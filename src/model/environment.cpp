@@ -54,6 +54,7 @@ expr::Meaning Scope::meaning(std::string_view name) {
         const auto at = static_cast<std::size_t>(member);
         return builder->graph.variable(coordinate ? builder->coordinates[at].q : builder->states[at].z);
       };
+      if (draft.broken) return expr::Scalar{b_.graph.constant(1), true};
       if (draft.arity == 0) {
         if (draft.members.empty()) return expr::Scalar{b_.graph.constant(1)};
         return expr::Scalar{node(draft.members.begin()->second)};

@@ -213,7 +213,7 @@ void Builder::apply_overrides() {
       std::vector<std::string> candidates;
       for (const Variant& v : spec.variants) candidates.push_back(v.name.text);
       report_error({}, "variant " + quoted(wanted), "there is no variant " + quoted(wanted),
-                   candidates.empty() ? "the model has no variants" : suggestion(wanted, candidates));
+                   candidates.empty() ? "the model has no variants" : suggestion_or_list(wanted, candidates));
       continue;
     }
     if (!found->title.empty()) result.title = found->title.text;
@@ -345,7 +345,10 @@ void Builder::expand_coordinates() {
     if (found == names.end() || found->second.kind != EntityKind::coordinate || done[c.name.text]) continue;
     done[c.name.text] = true;
     FamilyDraft& family = families[static_cast<std::size_t>(found->second.index)];
-    for (Instance& instance : instances(c.name.text, c.each, nullptr, "coordinate '" + c.name.text + "'")) {
+    const int errors = result.diagnostics.errors();
+    std::vector<Instance> all = instances(c.name.text, c.each, nullptr, "coordinate '" + c.name.text + "'");
+    family.broken = result.diagnostics.errors() > errors;
+    for (Instance& instance : all) {
       family.arity = static_cast<int>(instance.values.size());
       family.members[instance.values] = static_cast<int>(coordinates.size());
       CoordinateDraft draft;
@@ -365,7 +368,10 @@ void Builder::expand_coordinates() {
     if (found == names.end() || found->second.kind != EntityKind::state || done[s.name.text]) continue;
     done[s.name.text] = true;
     FamilyDraft& family = families[static_cast<std::size_t>(found->second.index)];
-    for (Instance& instance : instances(s.name.text, s.each, nullptr, "state '" + s.name.text + "'")) {
+    const int errors = result.diagnostics.errors();
+    std::vector<Instance> all = instances(s.name.text, s.each, nullptr, "state '" + s.name.text + "'");
+    family.broken = result.diagnostics.errors() > errors;
+    for (Instance& instance : all) {
       family.arity = static_cast<int>(instance.values.size());
       family.members[instance.values] = static_cast<int>(states.size());
       StateDraft draft;

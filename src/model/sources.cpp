@@ -14,6 +14,15 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
   return best.empty() ? std::string() : "did you mean " + quoted(best) + "?";
 }
 
+std::string suggestion_or_list(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kMost = 20;
+  std::string out = suggestion(word, candidates);
+  if (!out.empty()) return out;
+  for (std::size_t i = 0; i < std::min(kMost, candidates.size()); ++i)
+    out += (i == 0 ? "there are: " : ", ") + candidates[i];
+  return candidates.size() > kMost ? out + ", …" : out;
+}
+
 void Builder::report(const Text& text, const std::string& where, const std::vector<expr::Problem>& problems) {
   for (const expr::Problem& p : problems) report_error(text.locate(p.begin, p.end), where, p.message, p.help);
 }

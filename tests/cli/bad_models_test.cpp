@@ -1,6 +1,7 @@
 // A corpus of wrong model files, each with its answer in its first lines:
 //
 //     # expect: 12:15: error: the message
+//     # help: words that stand in the help of one of them
 //
 // Every message must be there with its place, and no other.
 #include <gtest/gtest.h>
@@ -52,6 +53,17 @@ std::vector<std::string> given(const LoadedModel& loaded) {
   return out;
 }
 
+/// Of the lines behind those.
+std::vector<std::string> expected_help(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  const std::string mark = "# help: ";
+  for (std::string line; std::getline(in, line) && line.rfind("# ", 0) == 0;) {
+    if (line.compare(0, mark.size(), mark) == 0) out.push_back(line.substr(mark.size()));
+  }
+  return out;
+}
+
 class BadModels : public ::testing::TestWithParam<fs::path> {};
 
 TEST_P(BadModels, AreAnsweredAtTheirPlace) {
@@ -60,6 +72,14 @@ TEST_P(BadModels, AreAnsweredAtTheirPlace) {
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_EQ(given(loaded), expected(loaded.file.text))
       << render(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  for (const std::string& words : expected_help(loaded.file.text)) {
+    const std::vector<Diagnostic>& all = loaded.diagnostics.all();
+    EXPECT_TRUE(std::any_of(
+        all.begin(), all.end(),
+        [&words](const Diagnostic& message) { return message.help.find(words) != std::string::npos; }))
+        << words << "\n"
+        << render(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  }
   EXPECT_FALSE(expected(loaded.file.text).empty()) << "a wrong model needs its answer";
   EXPECT_LT(seconds, 10) << "a check must not take long";
 }

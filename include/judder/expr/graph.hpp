@@ -112,6 +112,13 @@ struct Factored {
 enum class TableShape : std::uint8_t { step, linear, cubic };
 enum class TableOutside : std::uint8_t { error, hold, zero };
 
+/// A call of a table that has nothing outside of its knots.
+struct TableUse {
+  std::string table;
+  double from = 0, to = 0;
+  Node argument{};
+};
+
 class Graph {
  public:
   Graph();
@@ -160,6 +167,7 @@ class Graph {
   TableId add_table(std::string name, std::vector<double> x, std::vector<double> y, TableShape shape,
                     TableOutside outside);
   Node table(TableId table, Node x, std::string_view place);
+  [[nodiscard]] std::vector<TableUse> table_uses() const;  ///< in the order of the calls
   Node side(SwitchId id);
 
   // --- asking ---

@@ -90,6 +90,7 @@ struct Signature {
 
 struct Scalar {
   Node node;
+  bool stands_in = false;  ///< for what could not be read, and may have been a list
 };
 /// A list or matrix of numbers or of coordinates made by `each`: a[i], B[i, j], x[3]. `find` returns nothing if out of range.
 struct Family {

@@ -29,6 +29,7 @@ struct ModelFile {
   // What is missing from `spec` because of an error, so that nobody complains about it again.
   std::vector<std::string> refused;  ///< names of parameters, coordinates, … that could not be read
   std::vector<Span> damaged;         ///< elements that lack something which could not be read
+  bool lost_table = false;           ///< a table at the top that nobody knows: what it says is missing
 };
 
 [[nodiscard]] ModelFile read_model(const std::filesystem::path& file);

@@ -32,6 +32,9 @@ struct CompileOptions {
   double limit = 200000;             ///< largest number of nodes that the model may expand to
   WorkLimits work;                   ///< what compiling may cost
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop within a moment
+  /// The Spec lacks something that could not be read: only its expressions are looked at. What is not used, has no inertia or does not fit
+  /// at the start may follow from that. There is no system then.
+  bool damaged = false;
 };
 
 /// [run] and [output] with their expressions evaluated and their words checked.
