@@ -205,10 +205,12 @@ int run_impact(const Arguments& arguments) {
     return no_collision(loaded, impacts.reason);
   }
   if (!arguments.has("--json")) print(io::impacts_text(impacts, loaded.compiled.title));
+  bool drawn = true;
   if (arguments.has("--output")) {
     const auto figure = report::impact_figure(impacts, loaded.compiled.title);
     if (!figure) {
       print_message("no contact of this collision has friction; there is no path to draw");
+      drawn = false;
     } else if (const int code =
                    write(output_file(arguments.text("--output"), ".svg", "impact"), report::to_svg(*figure));
                code != kDone) {
@@ -218,7 +220,8 @@ int run_impact(const Arguments& arguments) {
   for (const analysis::LawImpact& law : impacts.laws) {
     if (!law.ok()) return kEndedEarly;
   }
-  return kDone;
+  // What was asked for is not there: no success.
+  return drawn ? kDone : kInputOutput;
 }
 
 }  // namespace judder::app

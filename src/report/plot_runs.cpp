@@ -10,16 +10,44 @@
 
 namespace judder::report {
 namespace fs = std::filesystem;
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 12;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMost, names.size()); ++i) out += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kMost ? out + ", …" : out;
+}
+
+/// What the figures do not show of a run that is not the first. Empty: nothing is missing.
+std::string left_out(const RunShare& share, const io::RunData& run) {
+  if (share.curves > 0 && share.absent.empty()) return {};
+  if (share.curves > 0)
+    return "it has no column " + listed(share.absent) + "; only what is called alike is drawn";
+  std::vector<std::string> names;
+  for (const io::Column& column : run.columns) names.push_back(column.name);
+  const bool empty =
+      run.columns.empty() || (run.columns.front().numbers.empty() && run.columns.front().words.empty());
+  if (empty) return {};  // said before
+  return "no column is called as one that is drawn, so nothing of it is drawn; it has: " + listed(names);
+}
+
+}  // namespace
 
 PlottedFiles plot_runs(const PlotRequest& request) {
   PlottedFiles out;
   std::vector<io::RunData> runs;
+  bool any = false;
   for (const fs::path& folder : request.folders) {
     runs.emplace_back();
     std::size_t rows = 0;
     out.status = read_thinned_run(folder, runs.back(), rows, request.cancel);
     if (!out.status.ok()) return out;
+    any = any || rows > 0;
+    if (rows == 0)
+      out.problems.push_back(folder.string() + ": the run has no rows, there is nothing to draw");
   }
+  if (!any) return out;
   io::RunHead head;
   if (!runs.empty()) head = io::read_run_head(runs.front().run_json);
   // Variants beside each other: none of their titles fits the picture.
@@ -52,6 +80,10 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     for (const std::string& part : parts) options.subtitle += (options.subtitle.empty() ? "" : ", ") + part;
   }
   const RunPlots plots = plots_of_run(runs, head.plots, options);
+  for (std::size_t r = 1; r < request.folders.size(); ++r) {
+    const std::string problem = left_out(plots.shares[r], runs[r]);
+    if (!problem.empty()) out.problems.push_back(request.folders[r].string() + ": " + problem);
+  }
   out.problems.insert(out.problems.end(), plots.problems.begin(), plots.problems.end());
 
   const fs::path folder = request.output.empty() ? request.folders.front() : request.output;

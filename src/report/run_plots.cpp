@@ -132,6 +132,7 @@ class Builder {
  public:
   Builder(std::span<const RunData> runs, const RunPlotOptions& options) : runs_(runs), options_(options) {
     for (const RunData& run : runs) jumps_.push_back(rows_after_events(run));
+    shares_.resize(runs.size());
   }
 
   // One panel with the columns of `plot` over its first, and one more for each column of words.
@@ -202,7 +203,7 @@ class Builder {
     add(std::move(name), std::move(figure));
   }
 
-  RunPlots take() { return {std::move(figures_), std::move(problems_)}; }
+  RunPlots take() { return {std::move(figures_), std::move(problems_), std::move(shares_)}; }
 
  private:
   [[nodiscard]] Figure blank() const {
@@ -219,9 +220,24 @@ class Builder {
     return nullptr;
   }
 
+  void note(std::size_t run, const Column* column, const std::string& name) {
+    std::vector<std::string>& absent = shares_[run].absent;
+    if (column == nullptr && std::find(absent.begin(), absent.end(), name) == absent.end())
+      absent.push_back(name);
+  }
+
+  // Events of a run belong to its curves: without one in the panel they would be those of nothing.
+  [[nodiscard]] bool marked(const RunData& run, const std::string& abscissa,
+                            const std::vector<std::string>& ordinates) const {
+    if (run.events.empty() || run.find(abscissa) == nullptr) return false;
+    return ordinates.empty() ||
+           std::any_of(ordinates.begin(), ordinates.end(),
+                       [&run](const std::string& name) { return run.find(name) != nullptr; });
+  }
+
   // Colours tell runs apart if there is one column, else columns; then dashes tell runs apart, and where these are used up the next colours.
   [[nodiscard]] Panel panel(const std::string& abscissa, const std::vector<std::string>& ordinates,
-                            double height) const {
+                            double height) {
     Panel out;
     out.height = height;
     out.x.label = printable_name(abscissa);
@@ -232,7 +248,10 @@ class Builder {
       for (std::size_t c = 0; c < ordinates.size(); ++c) {
         const Column* x = runs_[r].find(abscissa);
         const Column* y = runs_[r].find(ordinates[c]);
+        note(r, x, abscissa);
+        note(r, y, ordinates[c]);
         if (x == nullptr || y == nullptr || !is_numbers(*x) || !is_numbers(*y)) continue;
+        if (!x->numbers.empty()) ++shares_[r].curves;
         Series series;
         series.x = x->numbers;
         series.y = y->numbers;
@@ -250,7 +269,7 @@ class Builder {
   }
 
   // Words as levels, in the order in which they appear; constant until the next row says otherwise.
-  [[nodiscard]] Panel words(const std::string& abscissa, const std::string& name) const {
+  [[nodiscard]] Panel words(const std::string& abscissa, const std::string& name) {
     Panel out;
     out.x.label = printable_name(abscissa);
     out.x.tight = abscissa == "t";
@@ -259,7 +278,10 @@ class Builder {
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       const Column* x = runs_[r].find(abscissa);
       const Column* y = runs_[r].find(name);
+      note(r, x, abscissa);
+      note(r, y, name);
       if (x == nullptr || y == nullptr || !is_numbers(*x) || is_numbers(*y)) continue;
+      if (!x->numbers.empty()) ++shares_[r].curves;
       Series series;
       series.colour = static_cast<int>(r);
       series.width = 2.5;
@@ -289,12 +311,12 @@ class Builder {
   // colours tell runs apart; on curves in that of the curve.
   std::size_t mark(Panel& panel, const std::string& abscissa, const std::vector<std::string>& ordinates,
                    bool on_curve) const {
-    const auto with_events = static_cast<std::size_t>(
-        std::count_if(runs_.begin(), runs_.end(), [](const RunData& run) { return !run.events.empty(); }));
+    const auto with_events = static_cast<std::size_t>(std::count_if(
+        runs_.begin(), runs_.end(), [&](const RunData& run) { return marked(run, abscissa, ordinates); }));
     panel.mark_rows = std::max<std::size_t>(with_events, 1);
     std::size_t left_out = 0, row = 0;
     for (std::size_t r = 0; r < runs_.size(); ++r) {
-      if (runs_[r].events.empty()) continue;
+      if (!marked(runs_[r], abscissa, ordinates)) continue;
       const Column* x = runs_[r].find(abscissa);
       const Column* y = on_curve && !ordinates.empty() ? runs_[r].find(ordinates.front()) : nullptr;
       Mark like;
@@ -331,6 +353,7 @@ class Builder {
   std::vector<std::vector<std::size_t>> jumps_;
   std::vector<NamedFigure> figures_;
   std::vector<std::string> problems_;
+  std::vector<RunShare> shares_;
 };
 
 }  // namespace

@@ -30,7 +30,9 @@ constexpr std::array<std::string_view, 7> kPalette = {"#0072B2", "#D55E00", "#00
 constexpr std::string_view kTint = "0.12";  // of filled regions, in the panel and in the legend
 constexpr std::size_t kMostHairlines = 60;  // beyond this they would be a grey wash
 constexpr std::size_t kLongestTitle = 200;
+constexpr double kBold = 1.2;           // bold letters are wider
 constexpr double kLargestSample = 5;    // radius of a symbol in a legend
+constexpr double kStill = 3;            // radius of a curve that is a point
 constexpr std::size_t kMostTips = 400;  // beyond this nobody points at a single mark
 
 std::string colour_of(int number) {
@@ -391,7 +393,20 @@ class PanelDrawing {
       for (const std::vector<Point>& piece : pieces) polyline(series, colour, piece);
     }
     if (series.symbol != Symbol::none) points(series, ink, pieces);
+    if (series.symbol == Symbol::none && series.stroke != Stroke::none && !series.filled) still(ink, pieces);
     svg_.close("g");
+  }
+
+  // All values at one place: a line of no length would not be seen, the place is drawn instead.
+  void still(const std::string& ink, const std::vector<std::vector<Point>>& pieces) {
+    const Point* first = nullptr;
+    for (const std::vector<Point>& piece : pieces) {
+      for (const Point& at : piece) {
+        if (first == nullptr) first = &at;
+        if (std::hypot(at.x - first->x, at.y - first->y) > 0.5) return;
+      }
+    }
+    if (first != nullptr) symbol(Symbol::disc, *first, kStill, ink, {});
   }
 
   void polyline(const Series& series, int colour, const std::vector<Point>& piece) {
@@ -461,9 +476,8 @@ std::string to_svg(const Figure& figure) {
   svg.leaf("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
   double base = kEdge + kTitleSize - 3;
   if (!figure.title.empty()) {
-    svg.text(kEdge, base, fitted(figure.title, 1.07 * kTitleSize, layout.width - 2 * kEdge), kTitleSize,
-             "start", kInk,
-             true);  // bold letters are wider
+    svg.text(kEdge, base, fitted(figure.title, kBold * kTitleSize, layout.width - 2 * kEdge), kTitleSize,
+             "start", kInk, true);
     base += kTextSize + 6;
   }
   if (!figure.subtitle.empty())

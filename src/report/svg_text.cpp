@@ -36,12 +36,17 @@ std::size_t character_length(std::string_view text) {
   return overlong || forbidden ? 0 : length;
 }
 
-// Advance of a character in units of the font size, after the common metrics of Helvetica and its substitutes.
+// Advance of a character in units of the font size. Of the fonts that a reader may have (Helvetica, Arial, Liberation Sans, DejaVu Sans) DejaVu Sans is
+// the widest: no letter is wider than its class here.
 double advance(char c) {
-  if (std::string_view("ijl.,:;'|!()[] ft").find(c) != std::string_view::npos) return 0.32;
-  if (std::string_view("mwMW%@").find(c) != std::string_view::npos) return 0.9;
-  if (c >= 'A' && c <= 'Z') return 0.7;
-  return 0.57;
+  if (std::string_view("ijl'IJ").find(c) != std::string_view::npos) return 0.3;
+  if (std::string_view(" .,:;|/\\-f").find(c) != std::string_view::npos) return 0.36;
+  if (std::string_view("rt()[]!").find(c) != std::string_view::npos) return 0.42;
+  if (std::string_view("mMwW%@").find(c) != std::string_view::npos) return 1;
+  if (std::string_view("+=<>#&^~").find(c) != std::string_view::npos) return 0.84;
+  if (c >= 'A' && c <= 'Z')
+    return std::string_view("BEFLPSTY").find(c) != std::string_view::npos ? 0.69 : 0.79;
+  return 0.64;
 }
 
 }  // namespace
@@ -94,7 +99,9 @@ double text_width(std::string_view text, double font_size) {
   double width = 0;
   while (!text.empty()) {
     const std::size_t length = std::max<std::size_t>(1, character_length(text));
-    width += length == 1 ? advance(text.front()) : 0.65;
+    width += length == 1   ? advance(text.front())
+             : length == 2 ? 0.92
+                           : 1;  // accents, Greek, Cyrillic; signs and all others
     text.remove_prefix(length);
   }
   return width * font_size;
@@ -107,7 +114,7 @@ std::string fitted(std::string_view text, double font_size, double width) {
   constexpr std::string_view kEllipsis = "…";
   std::string_view rest = shown;
   std::string out;
-  double room = width - text_width(kEllipsis, font_size);
+  double room = width - font_size;  // an ellipsis is as wide as high
   while (!rest.empty()) {
     const std::size_t length = std::max<std::size_t>(1, character_length(rest));
     room -= text_width(rest.substr(0, length), font_size);

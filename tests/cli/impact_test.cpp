@@ -47,6 +47,26 @@ TEST_F(ImpactVerb, WritesThePathAsSvg) {
   EXPECT_EQ(run(rod_ + " -o /proc/none/rod.svg").code, 5);
 }
 
+// Without friction there is no path: no file, and no success.
+TEST_F(ImpactVerb, NothingToDrawIsNoSuccess) {
+  write("ball.toml", R"toml(
+format = 1
+[coordinates]
+y = { start = 0, velocity = -1 }
+[energy]
+kinetic = "y'^2/2"
+[[contact]]
+name = "floor"
+gap = "y"
+impact = 0.5
+)toml");
+  const Outcome outcome = run("ball.toml -o path.svg");
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_TRUE(has(outcome.err, "there is no path to draw")) << outcome.err;
+  EXPECT_FALSE(fs::exists(folder_ / "path.svg"));
+  EXPECT_EQ(run("ball.toml").code, 0);
+}
+
 TEST_F(ImpactVerb, PrintsJson) {
   const Outcome outcome = run(rod_ + " --json");
   const json document = json::parse(outcome.out);

@@ -411,6 +411,31 @@ TEST_F(Program, PlotSaysWhatItCannotDraw) {
   EXPECT_EQ(run("plot p --overlay same.csv").err, "");
 }
 
+TEST_F(Program, PlotTellsWhatItCannotDraw) {
+  fs::create_directories(folder_ / "none");
+  write("none/trajectory.csv", "t,x,x'\n");
+  const Outcome nothing = run("plot none");
+  EXPECT_EQ(nothing.code, 5);
+  EXPECT_NE(nothing.err.find("has no rows"), std::string::npos) << nothing.err;
+  EXPECT_FALSE(fs::exists(folder_ / "none/motion.svg"));
+  for (const char* name : {"a", "b", "c"}) fs::create_directories(folder_ / name);
+  write("a/trajectory.csv", "t,x,x'\n0,1,2\n1,2,3\n");
+  write("b/trajectory.csv", "t,y,y'\n0,1,2\n1,2,3\n");
+  write("c/trajectory.csv", "t,x,v\n0,1,2\n1,2,3\n");
+  EXPECT_EQ(run("plot a a").err, "");
+  const Outcome strangers = run("plot a b");
+  EXPECT_EQ(strangers.code, 0);
+  EXPECT_NE(strangers.err.find("b: no column is called as one that is drawn"), std::string::npos)
+      << strangers.err;
+  EXPECT_NE(run("plot a c").err.find("c: it has no column x'"), std::string::npos);
+}
+
+TEST_F(Program, AnUnknownVariantListsThoseThatThereAre) {
+  const Outcome outcome = run("check '" + gallery_ + "dither-square/model.toml' --variant zz");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_NE(outcome.err.find("there are: held, sharp, round"), std::string::npos) << outcome.err;
+}
+
 // A peak of one row among three hundred thousand is seen, and the picture does not grow with the rows.
 TEST_F(Program, LongRunsAreDrawnThinned) {
   fs::create_directories(folder_ / "long");

@@ -29,9 +29,16 @@ struct NamedFigure {
   Figure figure;
 };
 
+/// What of a run stands in the figures.
+struct RunShare {
+  std::size_t curves = 0;
+  std::vector<std::string> absent;  ///< columns that are drawn of other runs and that it does not have
+};
+
 struct RunPlots {
   std::vector<NamedFigure> figures;
   std::vector<std::string> problems;  ///< one sentence for every plot or column that could not be drawn
+  std::vector<RunShare> shares;       ///< by run
 };
 
 /// The figures that `plots` asks for, `plot-1`, `plot-2`, …; a column needs to be in one of the runs only. Without plots:

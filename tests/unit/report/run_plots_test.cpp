@@ -229,6 +229,26 @@ TEST(RunPlots, ATableWithoutEventsOverlaysWhatItHas) {
   EXPECT_TRUE(plots.problems.empty());
 }
 
+// Runs of two models: what they have in common is drawn, and what the second does not have is told.
+TEST(RunPlots, TellWhatARunDoesNotHave) {
+  RunData other = ball("other");
+  other.columns[4].name = "M";
+  RunData stranger = ball("stranger");
+  stranger.columns[1].name = "z";
+  stranger.columns[2].name = "z'";
+  stranger.columns[4].name = "M";
+  const std::vector<RunData> runs = {ball("first"), other, stranger};
+  const RunPlots plots = plots_of_run(runs, {{"t", "y"}, {"t", "N"}});
+  ASSERT_EQ(plots.shares.size(), 3U);
+  EXPECT_EQ(plots.shares[0].curves, 2U);
+  EXPECT_TRUE(plots.shares[0].absent.empty());
+  EXPECT_EQ(plots.shares[1].curves, 1U);
+  EXPECT_EQ(plots.shares[1].absent, std::vector<std::string>{"N"});
+  EXPECT_EQ(plots.shares[2].curves, 0U);
+  EXPECT_EQ(plots.figures[0].figure.panels[0].marks.size(), 4U) << "events of what is not drawn are none";
+  EXPECT_EQ(plots.figures[1].figure.panels[0].marks.size(), 2U);
+}
+
 TEST(RunPlots, SayWhatCannotBeDrawn) {
   const RunData run = ball();
   const RunPlots plots =

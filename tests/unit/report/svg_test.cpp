@@ -177,7 +177,7 @@ TEST(Svg, LongTextEndsInAnEllipsisInsideThePicture) {
   const std::string cut = fitted("Many words, more than there is room for", 12, 100);
   EXPECT_TRUE(cut.starts_with("Many words") && cut.ends_with("…")) << cut;
   EXPECT_LE(text_width(cut, 12), 100);
-  EXPECT_EQ(fitted("ééééé", 10, 20), "éé…") << "characters are not cut";
+  EXPECT_EQ(fitted("ééééé", 10, 30), "éé…") << "characters are not cut";
   Figure figure = one_panel(sine(20));
   figure.title =
       "A slab that runs onto a driven roller on springs, from a guide that lies too low for it, with all its "
@@ -193,6 +193,40 @@ TEST(Svg, LongTextEndsInAnEllipsisInsideThePicture) {
     cut_lines += text->text.ends_with("…") ? 1 : 0;
   }
   EXPECT_EQ(cut_lines, 4) << "title, subtitle, legend, abscissa";
+}
+
+// The title in the widest of the fonts that the figure names, DejaVu Sans Bold: its advances in thousandths.
+TEST(Svg, ALongTitleEndsInsideThePictureInEveryFont) {
+  constexpr std::array<int, 26> kBold = {675, 716, 593, 716, 679, 436, 716, 712, 343, 343, 666, 343, 1042,
+                                         712, 688, 716, 716, 494, 596, 479, 712, 652, 924, 646, 652, 583};
+  for (const char* words :
+       {"a very long title that goes on and on ", "free stiff surfer of free surf ", "mmmm wwww "}) {
+    Figure figure = one_panel(sine(20));
+    for (int i = 0; i < 12; ++i) figure.title += words;
+    const Element root = parse(to_svg(figure));
+    const std::string title = root.all("text").front()->text;
+    const double size = std::stod(root.all("text").front()->attribute("font-size"));
+    ASSERT_TRUE(title.ends_with("…")) << title;
+    double width = 1;  // the ellipsis
+    for (const char c : title) width += c == ' ' ? 0.348 : c >= 'a' && c <= 'z' ? 0.001 * kBold[c - 'a'] : 0;
+    const double left = std::stod(root.all("text").front()->attribute("x"));
+    EXPECT_LE(left + size * width, 720) << title;
+    EXPECT_GE(left + size * width, 500) << "no more is cut than must be: " << title;
+  }
+}
+
+// A curve whose columns are both constant has one place, and that is seen.
+TEST(Svg, ACurveThatStandsStillIsAPoint) {
+  Series still;
+  still.x = {5, 5, 5};
+  still.y = {3, 3, 3};
+  const Element root = parse(to_svg(one_panel(still)));
+  const auto series = root.all("g", "series");
+  ASSERT_EQ(series.size(), 1U);
+  ASSERT_EQ(series[0]->all("path").size(), 1U);
+  const std::string fill = series[0]->all("path").front()->attribute("fill");
+  EXPECT_TRUE(fill.starts_with("#") && fill != "#ffffff") << fill;
+  EXPECT_TRUE(parse(to_svg(one_panel(sine(20)))).all("g", "series")[0]->all("path").empty());
 }
 
 TEST(Svg, ARegionHasASwatchInTheLegendAndSymbolsTheirSize) {
