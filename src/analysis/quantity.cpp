@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "judder/core/diagnostics.hpp"
 #include "judder/core/number.hpp"
 #include "judder/expr/syntax.hpp"
 
@@ -54,6 +55,20 @@ std::vector<const engines::Event*> events_of(const std::string& subject, const m
       found.push_back(&event);
   }
   return found;
+}
+
+// Empty: the place is one of the model, or none is named. A place that is misspelt is counted as zero otherwise.
+std::string unknown_place(const std::string& subject, const model::System& system) {
+  const std::string place = kind_and_place(subject).second;
+  if (place.empty()) return {};
+  std::vector<std::string> known;
+  for (const model::Relation& relation : system.relations()) known.push_back(relation.name);
+  for (const model::SwitchInfo& info : system.switches()) known.push_back(info.place);
+  for (const model::WatchInfo& watch : system.watches()) known.push_back(watch.name);
+  if (std::find(known.begin(), known.end(), place) != known.end()) return {};
+  const std::string near = nearest(place, known);
+  return "the model has no contact, joint, constraint, switch or watch '" + place + "'" +
+         (near.empty() ? "" : "; did you mean '" + near + "'?");
 }
 
 // The row at `time` within rounding: the first of them before, the last of them after. −1: there is none.
@@ -174,6 +189,10 @@ std::optional<double> evaluate(const model::Value& value,
 Reading read_quantity(const ReferenceValue& value, const Instants& instants, const model::System& system,
                       const simulate::Result& result) {
   const MemorySink& data = result.data;
+  if (value.quantity == Quantity::event || value.quantity == Quantity::count) {
+    if (std::string problem = unknown_place(value.subject, system); !problem.empty())
+      return {{}, {}, std::move(problem)};
+  }
   if (value.quantity == Quantity::reason) return {{}, judder::name(result.end.status.reason), {}};
   if (value.quantity == Quantity::sequence) return {{}, sequence(value, data), {}};
   if (data.rows() == 0) return {{}, {}, "the run has no rows"};

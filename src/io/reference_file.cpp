@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <sstream>
 
 #include "io/disk.hpp"
 #include "io/document.hpp"
+#include "judder/engines/event.hpp"
 
 namespace judder::io {
 namespace {
@@ -20,6 +22,14 @@ const std::vector<std::pair<std::string, Quantity>>& quantities() {
       {"minimum", Quantity::minimum}, {"maximum", Quantity::maximum},  {"mean", Quantity::mean},
       {"reason", Quantity::reason},   {"sequence", Quantity::sequence}};
   return all;
+}
+
+/// Words of events.csv.
+std::vector<std::string> kinds_of_events() {
+  std::vector<std::string> out;
+  for (int kind = 0; kind <= static_cast<int>(engines::EventKind::watch); ++kind)
+    out.emplace_back(engines::name(static_cast<engines::EventKind>(kind)));
+  return out;
 }
 
 /// One table of the file, read key by key; what nobody asked for is an error at the end.
@@ -110,6 +120,18 @@ class TableReader {
 
   void error(const std::string& message) { out_.error(table_.span, where_, message); }
 
+  /// A kind that no event has is counted as zero, and never found.
+  void kind(const std::string& key, const std::string& word) {
+    const std::vector<std::string> known = kinds_of_events();
+    if (std::find(known.begin(), known.end(), word) != known.end()) return;
+    const Item* item = table_.find(key);
+    const std::string near = nearest(word, known);
+    std::string help;
+    for (const std::string& each : known) help += (help.empty() ? "there are: " : ", ") + each;
+    out_.error(item == nullptr ? table_.span : item->span, where_, "there is no kind of event '" + word + "'",
+               near.empty() ? help : "did you mean '" + near + "'?");
+  }
+
  private:
   static std::optional<model::Value> value_of(const Item& item) {
     if (item.kind == ItemKind::number) return model::Value(item.number);
@@ -151,6 +173,14 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
     table.error(
         "a value needs exactly one of: event, column, count, minimum, maximum, mean, reason, sequence");
   if (value.quantity == Quantity::reason || value.quantity == Quantity::sequence) value.text = value.subject;
+  if (given == 1 && value.quantity == Quantity::event)
+    table.kind("event", value.subject.substr(0, value.subject.find(' ')));
+  if (given == 1 && value.quantity == Quantity::count)
+    table.kind("count", value.subject.substr(0, value.subject.find(' ')));
+  if (given == 1 && value.quantity == Quantity::sequence) {
+    std::istringstream words(value.subject);
+    for (std::string word; words >> word;) table.kind("sequence", word);
+  }
 
   double occurrence = value.number;
   table.number("number", occurrence);
@@ -168,6 +198,7 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
   table.value("from", value.from);
   table.value("to", value.to);
   table.texts("kinds", value.kinds);
+  for (const std::string& kind : value.kinds) table.kind("kinds", kind);
 
   table.value("exact", value.exact);
   if (const Item* text = table.take("text", ItemKind::text)) value.text = text->text.text;

@@ -66,6 +66,16 @@ TEST(Verify, TimesOfEventsFromTheStartAndFromTheEnd) {
   expect_exactly(value);
 }
 
+// A place that the model does not have is no count of zero.
+TEST(Verify, PlacesOfEventsAreThoseOfTheModel) {
+  for (const Quantity quantity : {Quantity::count, Quantity::event}) {
+    const Outcome outcome = judge(number(quantity, "impact grond", 0));
+    EXPECT_EQ(outcome.verdict, Verdict::off);
+    EXPECT_NE(outcome.why.find("'grond'; did you mean 'ground'?"), std::string::npos) << outcome.why;
+  }
+  EXPECT_EQ(judge(number(Quantity::count, "slip ground", 0)).verdict, Verdict::ok);
+}
+
 TEST(Verify, FieldsOfEventsAndColumnsOnBothSides) {
   ReferenceValue value = number(Quantity::event, "impact ground", "(1 + e)*sqrt(2*g*H)");
   value.field = "normal_impulse";

@@ -83,6 +83,20 @@ TEST(ReferenceFile, ComplainsWithAPlace) {
   EXPECT_NE(problems("= 3").find("error"), std::string::npos);
 }
 
+// A kind that no event has would be counted as zero for ever.
+TEST(ReferenceFile, KindsOfEventsAreThoseThatThereAre) {
+  const std::string value = "[[value]]\nlabel = \"a\"\nexact = 0\n";
+  for (const char* good : {"event = \"stick plane\"", "count = \"lift-off\"", "sequence = \"impact stick\"",
+                           "sequence = \"\"", "sequence = \"stick\"\nkinds = [\"stick\", \"slip\"]"})
+    EXPECT_EQ(problems(value + good + "\n"), "") << good;
+  for (const char* bad : {"event = \"stik plane\"", "count = \"stik\"", "sequence = \"impact stik\"",
+                          "sequence = \"stick\"\nkinds = [\"stik\", \"slip\"]"}) {
+    const std::string said = problems(value + bad + "\n");
+    EXPECT_NE(said.find("there is no kind of event 'stik'"), std::string::npos) << bad << said;
+    EXPECT_NE(said.find("did you mean 'stick'?"), std::string::npos) << bad << said;
+  }
+}
+
 TEST(ReferenceFile, StructuresNameModes) {
   const ReferenceFile file = read_reference_text(R"TOML(
 [structures]
