@@ -328,7 +328,9 @@ void fields(Visit& visit, model::Table& table) {
          .doc = "CSV file of two columns, beside the model file; a first row of names is passed over."},
         table.file);
   visit({.name = "between",
-         .doc = "How values between two places are found.",
+         .doc = "How values between two places are found. `cubic` is the spline with continuous second "
+                "derivative (not-a-knot at the ends; a straight line through two points, a parabola through "
+                "three); it may overshoot the points.",
          .fallback = "linear",
          .words = {"linear", "step", "cubic"}},
         table.between);

@@ -3,7 +3,7 @@
 
 Commands are indented lines that begin with "judder", and words in backquotes that begin with it. On a page of the gallery, words in
 backquotes that begin with an option of `run` ("Try `--variant edge`") are run with the model of the page. Each must end with 0, unless
-the line says "# exit N", or the page says <!-- exit N: words -->. What holds a "…" or a word in capitals is a pattern and not run.
+the line says "# exit N", or the page says <!-- exit N: words -->; what it prints must hold TEXT where the page says <!-- prints TEXT: words -->. What holds a "…" or a word in capitals is a pattern and not run.
 """
 import concurrent.futures
 import os
@@ -41,20 +41,26 @@ def commands_of(page, text):
 
 def run_page(page, source, program):
     problems, count = [], 0
+    text = page.read_text(encoding="utf-8")
+    prints = {" ".join(words.split()): shown for shown, words in re.findall(r"<!-- prints (.*?): (.*?) -->", text, re.S)}
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(source / "gallery", pathlib.Path(folder) / "gallery")
         os.symlink(program, pathlib.Path(folder) / "judder")
         environment = {**os.environ, "PATH": folder + ":" + os.environ["PATH"]}
-        for number, (command, expected) in enumerate(commands_of(page, page.read_text(encoding="utf-8"))):
+        for number, (command, expected) in enumerate(commands_of(page, text)):
             count += 1
+            shown = prints.pop(command, "")
             if command.startswith("judder run") and " -o " not in command:
                 command += f" -o run{number}"
             try:
                 done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
                 if done.returncode != expected:
                     problems.append(f"{page.relative_to(source)}: $ {command}\n  exit {done.returncode}, not {expected}: {done.stderr.strip() or done.stdout.strip()[-300:]}")
+                elif shown not in done.stdout:
+                    problems.append(f"{page.relative_to(source)}: $ {command}\n  does not print {shown!r}: {done.stdout.strip()[-300:]}")
             except subprocess.TimeoutExpired:
                 problems.append(f"{page.relative_to(source)}: $ {command}\n  not done after {SECONDS} s")
+    problems += [f"{page.relative_to(source)}: <!-- prints … --> of what is no command: {words}" for words in prints]
     return count, problems
 
 
