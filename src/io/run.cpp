@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "io/disk.hpp"
@@ -13,6 +14,7 @@
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "judder/io/reference_file.hpp"
+#include "judder/io/run_head.hpp"
 #include "judder/io/state_file.hpp"
 #include "judder/io/writer.hpp"
 #include "judder/simulate/simulate.hpp"
@@ -326,7 +328,7 @@ std::string gains_text(const RunPast::Gains& gains) {
 }
 
 void summarise(const model::System& system, const engines::EngineResult& result, const RunPast& past,
-               const EarlierPart& earlier, RunSummary& out) {
+               const EarlierPart& earlier, std::uint64_t events, RunSummary& out) {
   out.status = result.status;
   out.verdict = past.verdict;
   simulate::condemn(out.verdict, out.status);
@@ -348,7 +350,8 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   count("rejected", result.rejected);
   count("evaluations", result.evaluations);
   count("windows", result.windows);
-  out.counts.emplace_back("events", static_cast<double>(result.events));  // counted through
+  // Of the table that stands in the folder, as rows are: a run that goes on elsewhere begins it anew.
+  out.counts.emplace_back("events", static_cast<double>(events));
   count("impacts", result.impacts);
   count("undecided_ties", result.undecided_ties);
   const double initial = result.end.initial_energy;
@@ -485,7 +488,23 @@ FileStatus read_moment(const RunRequest& request, const model::System& system, c
   status.message = state_format_problem(text);
   if (status.ok()) status.message = damage_of(text);
   if (status.ok()) status.message = read_state(text, system, moment, owner, request.accept_changes, &past);
+  if (!status.ok()) return status;
+  // Events are counted through all parts of a run; those of the folder are among them.
+  const std::optional<Manifest> files = read_manifest(text);
+  if (files && files->events.records > static_cast<std::uint64_t>(moment.events))
+    status.message = "this is no state of a run: it counts fewer events than it lists records of them";
   return status;
+}
+
+/// What an engine finds wrong with a moment when it takes it up, before a folder is touched; empty: nothing.
+std::string take_up_problem(const model::System& system, const engines::EngineOptions& options,
+                            const std::string& engine, const engines::Moment& moment) {
+  engines::EngineOptions here = options;
+  here.until = moment.time;
+  here.referee = false;
+  simulate::NullSink nobody;
+  const Status status = simulate::run(system, engine, here, nobody, &moment).status;
+  return status.reason == Reason::unsupported ? status.message : std::string();
 }
 
 /// Whether a run goes on in the folder that it is taken from. A guess would cost what is there.
@@ -512,8 +531,15 @@ bool plain(char c) {
          std::string_view("_-.+=,' ").find(c) != std::string_view::npos;
 }
 
-/// One name, of a length that every file system takes. What was changed is told apart by a check of the original.
-std::string folder_name(const std::string& wanted) {
+std::string with_check(const std::string& name, const std::string& of) {
+  disk::Check check;
+  check.add(of);
+  return name + "-" + check.text().substr(0, 8);
+}
+
+/// One name, of a length that every file system takes. What was changed is told apart by a check of the original, and so is what could be read in
+/// two ways: `parts` tells them apart then.
+std::string folder_name(const std::string& wanted, const std::string& parts) {
   constexpr std::size_t kLongest = 120;
   std::string out = printable_name(wanted, wanted.size() + 1);
   std::replace_if(
@@ -524,10 +550,55 @@ std::string folder_name(const std::string& wanted) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0U) == 0x80U) out.pop_back();
     if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xC0U) out.pop_back();
   }
-  if (out == wanted) return out;
-  disk::Check check;
-  check.add(wanted);
-  return out + "-" + check.text().substr(0, 8);
+  if (!parts.empty()) return with_check(out, parts);
+  return out == wanted ? out : with_check(out, wanted);
+}
+
+/// What tells the run of a model file with its variants and settings from every other, for a check.
+std::string parts_of(const RunRequest& request, const std::string& model) {
+  std::string out = model;
+  for (const std::string& variant : request.model.variants) out += "\n--variant\n" + variant;
+  for (const model::Named& named : request.model.set)
+    out += "\n--set\n" + named.name.text + "=" +
+           (named.value.number ? to_text(*named.value.number) : named.value.text.text);
+  return out;
+}
+
+fs::path whole_path(const fs::path& file) {
+  std::error_code error;
+  return fs::absolute(file, error).lexically_normal();
+}
+
+/// In words, the run in a folder if it is of another model file, or of other variants or settings; empty: it is not, or nobody can tell.
+std::string other_run(const fs::path& folder, const ModelRequest& request, const StateOwner& owner) {
+  std::string text;
+  if (!read_run_json(folder, text).ok()) return {};
+  const RunHead head = read_run_head(text);
+  if (head.file.empty()) return {};
+  std::error_code error;
+  const bool same_file =
+      whole_path(head.file) == whole_path(request.file) || fs::equivalent(head.file, request.file, error);
+  // Of two settings of one name the last counts.
+  std::map<std::string, std::string> last;
+  for (const auto& [name, value] : owner.set) last[name] = value;
+  std::set<std::string> now;
+  for (const auto& [name, value] : last) now.insert(name + "=" + value);
+  if (same_file && head.variants == request.variants &&
+      std::set<std::string>(head.settings.begin(), head.settings.end()) == now)
+    return {};
+  std::string out = "a run of " + head.file;
+  for (const std::string& variant : head.variants) out += " --variant " + variant;
+  for (const std::string& setting : head.settings) out += " --set " + setting;
+  return out;
+}
+
+/// Where a run without -o goes. The name of one model can be that of another with a variant (press-wet.toml; press.toml --variant wet), or of
+/// one of the same name elsewhere: whoever finds the folder taken by the other goes beside it, always to the same place.
+fs::path folder_of(const RunRequest& request, const StateOwner& owner) {
+  fs::path folder = default_run_folder(request);
+  if (!request.resume.empty() || other_run(folder, request.model, owner).empty()) return folder;
+  return folder.parent_path() /
+         with_check(folder.filename().string(), parts_of(request, whole_path(request.model.file).string()));
 }
 
 /// A variant is named by the author of the model, not by the user: where its name is no name of a folder, the user says where the run goes.
@@ -568,6 +639,7 @@ std::string failure_text(const fs::path& folder, const RunWriter& writer, double
 void take_watches(engines::Moment& moment, std::size_t count) {
   moment.watch_counts.resize(count);
   moment.phase = {};
+  moment.scales.resize(moment.y.size());
 }
 
 }  // namespace
@@ -586,11 +658,17 @@ fs::path default_run_folder(const RunRequest& request) {
         fs::absolute(request.model.file, error).lexically_normal().parent_path().filename().string();
     if (!parent.empty()) name = parent;
   }
+  // A variant with a sign in its name that stands between the parts, or in a setting, could be two of them.
+  const auto unclear = [](const std::string& variant) {
+    return variant.find_first_of("-=") != std::string::npos;
+  };
+  const bool ambiguous = std::any_of(request.model.variants.begin(), request.model.variants.end(), unclear);
+  const std::string parts = ambiguous ? parts_of(request, name) : std::string();
   for (const std::string& variant : request.model.variants) name += "-" + variant;
   for (const model::Named& named : request.model.set)
     name += "-" + named.name.text + "=" +
             (named.value.number ? to_text(*named.value.number) : named.value.text.text);
-  return fs::path("runs") / folder_name(name);
+  return fs::path("runs") / folder_name(name, parts);
 }
 
 RunReport run_model(const RunRequest& request) {
@@ -651,7 +729,7 @@ RunReport run_model(const RunRequest& request) {
       report.files = {"runs", problem, 0};
       return report;
     }
-    report.folder = default_run_folder(request);
+    report.folder = folder_of(request, owner);
     // A link that came with somebody's files would choose where the run goes; one's own is meant when it is named.
     std::error_code error;
     const fs::path above = report.folder.parent_path();
@@ -689,8 +767,22 @@ RunReport run_model(const RunRequest& request) {
   options.cancel = &stop;
   options.abandon = request.cancel;
   options.referee = request.referee;
+  if (!request.resume.empty() && start.started && !finished) {
+    if (std::string problem = take_up_problem(system, options, used.engine, start); !problem.empty()) {
+      report.stage = RunStage::cannot_resume;
+      report.files = {(request.resume / kState).string(), "this is no state of a run: " + problem, 0};
+      return report;
+    }
+  }
   FolderSink sink(system, request, options, report, in_place ? resumed_state : std::string(), stop);
   if (!report.files.ok()) return report;
+  // Under a name that nobody has chosen nothing of somebody else is replaced; it is still there.
+  if (request.output.empty() && sink.writer().over_earlier()) {
+    if (const std::string other = other_run(report.folder, request.model, owner); !other.empty()) {
+      report.files = {report.folder.string(), "holds " + other + "; choose another folder with -o", 0};
+      return report;
+    }
+  }
   EarlierPart earlier;
   if (in_place) {
     RunData before;
@@ -728,7 +820,7 @@ RunReport run_model(const RunRequest& request) {
   const auto summary_of = [&](const engines::EngineResult& result) {
     RunSummary out = summary;
     out.wall_seconds = earlier.wall_seconds + std::chrono::duration<double>(Clock::now() - begin).count();
-    summarise(system, result, sink.past(result), earlier, out);
+    summarise(system, result, sink.past(result), earlier, sink.writer().events(), out);
     out.counts.emplace_back("rows", static_cast<double>(sink.writer().rows()));
     return out;
   };

@@ -256,6 +256,14 @@ FileStatus read_state_text(const fs::path& directory, std::string& out) {
   if (error == ENOENT && !fs::exists(directory, ignored) && fs::exists(hidden / kState, ignored))
     return {directory.string(), "is not there, but " + hidden.string() +
                                     " is, a run that could not get its name: rename it, and then take it up"};
+  if (error == ENOENT && !fs::exists(directory, ignored))
+    return {directory.string(), "is not there; --resume names the folder of a run"};
+  for (const std::string& own : kOwn) {
+    if (error == ENOENT && fs::exists(fs::symlink_status(directory / own, ignored)))
+      return {file.string(), "is missing, although " + own +
+                                 " is there: take it from a copy of the folder, or run the model anew into "
+                                 "another folder with -o"};
+  }
   if (error == ENOENT)
     return {file.string(), "is not there: nothing of a run was saved; run the model without --resume"};
   return error == 0 ? FileStatus{} : failure(file, error);

@@ -13,8 +13,9 @@ RunHead read_run_head(std::string_view run_json) {
   if (!in.is_object()) return head;
   try {
     const Json model = in.value("model", Json::object());
+    head.file = model.value("file", std::string());
     head.title = model.value("title", std::string());
-    if (head.title.empty()) head.title = model.value("file", std::string());
+    if (head.title.empty()) head.title = head.file;
     if (const std::string text = model.value("text", std::string()); !text.empty())
       head.model_title = read_model_text(text).spec.title.text;
     head.variants = model.value("variants", std::vector<std::string>());

@@ -31,6 +31,13 @@ fs::path without_end(fs::path path) {
 
 FileStatus failure(const fs::path& file, int code) { return {file.string(), disk::not_written(code), 0}; }
 
+/// ".NAME.tmp"
+bool is_hidden_name(const std::string& name) {
+  constexpr std::string_view kEnd = ".tmp";
+  return name.size() > 1 + kEnd.size() && name.front() == '.' &&
+         name.compare(name.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
+}
+
 // Sixteen hexadecimal digits.
 std::string_view mode_text(std::uint64_t mode, std::array<char, 16>& digits) {
   for (std::size_t i = digits.size(); i-- > 0; mode >>= 4U) digits[i] = "0123456789abcdef"[mode & 0xFU];
@@ -156,6 +163,11 @@ FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
   fs::path path = without_end(wanted);
   if (path.empty()) path = ".";
   name = path.filename().string();
+  if (is_hidden_name(name))
+    return {directory.string(),
+            "is the name in which the folder " + name.substr(1, name.size() - 5) +
+                " begins, until its first save; choose another name with -o",
+            0};
   const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -232,7 +244,8 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
   std::string foreign;
   if (const int failed = find_stranger(folder, {}, foreign); failed != 0)
     return give_up({shown.string(), disk::not_read(failed), 0});
-  if (foreign.empty()) {
+  // A whole set, too, is only taken over with the lock of the run that wrote it.
+  if (foreign.empty() && lock.taken_over()) {
     bool named = false;
     if (FileStatus result = name_hidden(named); !result.ok()) return give_up(std::move(result));
     if (named) {
@@ -439,7 +452,8 @@ void RunWriter::Files::leave() {
     in_order = survey.look().ok() && survey.carry_out().ok() && in_order;
   }
   // A run that was refused leaves the lock of a killed one for the next: what that wrote after its last save is still there.
-  if (in_order && (open || committed || !lock.taken_over() || !hidden.empty()))
+  // So does one whose folder could not get its name: the lock tells the next that it may give it.
+  if (in_order && !keep_hidden && (open || committed || !lock.taken_over() || !hidden.empty()))
     lock.release(folder);
   else
     lock.abandon();

@@ -8,6 +8,7 @@
 namespace judder::io {
 
 struct RunHead {
+  std::string file;         ///< of the model, as it was given
   std::string title;        ///< of the run: the variant's, else the model's, else its file
   std::string model_title;  ///< of the model, whatever the variant; may be empty
   std::vector<std::string> variants;
