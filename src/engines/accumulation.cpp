@@ -338,6 +338,31 @@ void Accumulation::load(std::span<const double> memory, int places) {
   }
 }
 
+bool Accumulation::readable(std::span<const double> memory, int places) {
+  const auto whole = [](double value, long least, long most) {
+    return value == std::floor(value) ? whole_number(value, least, most) : std::nullopt;
+  };
+  constexpr long kMostEntries = kLongest * kTimes + 1 + 2 * kHalf;
+  if (memory.size() < 2 || !whole(memory[0], 0, kMostCount)) return false;
+  const auto first = whole(memory[1], 0, kLongest * kTimes + 1);
+  if (!first) return false;
+  memory = memory.subspan(2);
+  long entries = 0;
+  while (!memory.empty()) {
+    if (memory.size() < 4 || !std::isfinite(memory[0]) || !(memory[1] >= 0) || !std::isfinite(memory[1]) ||
+        !std::isfinite(memory[2]))
+      return false;
+    const auto members = whole(memory[3], 0, static_cast<long>(memory.size()) - 4);
+    if (!members) return false;
+    for (const double member : memory.subspan(4, *members)) {
+      if (!whole(member, 0, places - 1L)) return false;
+    }
+    memory = memory.subspan(4 + *members);
+    ++entries;
+  }
+  return entries >= *first && entries <= kMostEntries;
+}
+
 Accumulations::Accumulations(int blocks, std::span<const int> block_of)
     : block_of_(block_of.begin(), block_of.end()),
       block_(static_cast<std::size_t>(blocks)),
@@ -462,6 +487,20 @@ void Accumulations::load(std::span<const double> memory) {
       jumps_.assign(numbers.begin(), numbers.end());
     memory = memory.subspan(*length);
   }
+}
+
+bool Accumulations::readable(std::span<const double> memory, int relations) {
+  double last = -1;
+  while (!memory.empty()) {
+    if (memory.size() < 2 || !(memory[0] > last) || !(memory[0] < relations) ||
+        memory[0] != std::floor(memory[0]))
+      return false;
+    last = memory[0];
+    const auto length = whole_number(memory[1], 0, static_cast<long>(memory.size()) - 2);
+    if (!length || !Accumulation::readable(memory.subspan(2, *length), relations)) return false;
+    memory = memory.subspan(2 + *length);
+  }
+  return true;
 }
 
 }  // namespace judder::engines

@@ -90,6 +90,8 @@ class Accumulation {
   [[nodiscard]] std::vector<double> save() const;
   /// What is no memory of members below `places` is left out from there on.
   void load(std::span<const double> memory, int places = std::numeric_limits<int>::max());
+  /// Whether `memory` is one that save() can have given, of members below `places`.
+  [[nodiscard]] static bool readable(std::span<const double> memory, int places);
 
  private:
   static constexpr std::size_t kLongest = 8;  ///< pattern length
@@ -148,6 +150,8 @@ class Accumulations {
 
   [[nodiscard]] std::vector<double> save() const;
   void load(std::span<const double> memory);
+  /// Whether `memory` is one that save() can have given, of a system of so many relations.
+  [[nodiscard]] static bool readable(std::span<const double> memory, int relations);
 
  private:
   std::vector<int> block_of_;

@@ -5,16 +5,16 @@
 
 #include "event_run.hpp"
 #include "judder/core/number.hpp"
+#include "phase_lists.hpp"
 
 namespace judder::engines {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kGuardNumbers = 3;     ///< saved of each guard
-constexpr std::size_t kIntervalNumbers = 4;  ///< saved of each relation
-constexpr std::size_t kTailNumbers = 7;      ///< saved of each relation in a tail
-constexpr std::size_t kMethodNumbers =
-    9;  ///< saved of the choice between the methods, of the step out of rest, of the states' means, of rounding
+constexpr std::size_t kGuardNumbers = phase_lists::kGuard;
+constexpr std::size_t kIntervalNumbers = phase_lists::kInterval;
+constexpr std::size_t kTailNumbers = phase_lists::kTail;
+constexpr std::size_t kMethodNumbers = phase_lists::kMethod;
 
 }  // namespace
 
@@ -36,13 +36,19 @@ void EventEngine::Run::save(Moment& out) const {
 
   PhaseMemory& phase = out.phase;
   phase = phase_;
+  // Before a mode has been set there is no phase.
+  if (phase.y.size() != static_cast<std::size_t>(layout_.integrated())) {
+    phase = {};
+    out.scales.resize(scale_.size());
+    return;
+  }
   phase.start = phase_start_;
   phase.last_flight = last_flight_;
   phase.side = motion_.mode().side;
   phase.listed_sides = listed_side_;
   for (const Guard& guard : guards_.list())
-    phase.guards.insert(phase.guards.end(),
-                        {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate});
+    phase.guards.insert(phase.guards.end(), {static_cast<double>(guard.zeros), guard.noise, guard.noise_rate,
+                                             guard.band, guard.flat, guard.stays ? 1.0 : 0.0});
   phase.watch_sides.assign(watch_side_.begin(), watch_side_.end());
   phase.watch_sides.insert(phase.watch_sides.end(), work_.in.begin() + layout_.observed_side(),
                            work_.in.begin() + layout_.observed_side() + layout_.observed);
@@ -119,7 +125,7 @@ bool EventEngine::Run::take_up(const Moment& from) {
   for (int k = 0; k < layout_.switches; ++k) {
     if (mode_.slides(k)) listed_side_[k] = kNone;
   }
-  if (whole) recall(phase);
+  if (whole && !recall(phase)) return false;
   motion_.load(t_, y_.data());
   load_statuses();
   for (int k = 0; k < layout_.switches; ++k)
@@ -128,7 +134,7 @@ bool EventEngine::Run::take_up(const Moment& from) {
   return true;
 }
 
-void EventEngine::Run::recall(const PhaseMemory& phase) {
+bool EventEngine::Run::recall(const PhaseMemory& phase) {
   phase_start_ = phase.start;
   last_flight_ = phase.last_flight;
   if (phase.watch_sides.size() == watch_side_.size() + static_cast<std::size_t>(layout_.observed)) {
@@ -137,12 +143,17 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
     guards_.build_observed();
   }
   std::vector<Guard>& guards = guards_.list();
-  if (phase.guards.size() == kGuardNumbers * guards.size()) {
-    for (std::size_t i = 0; i < guards.size(); ++i) {
-      guards[i].zeros = static_cast<int>(whole_number(phase.guards[kGuardNumbers * i], -1, 64).value_or(-1));
-      guards[i].noise = phase.guards[kGuardNumbers * i + 1];
-      guards[i].noise_rate = phase.guards[kGuardNumbers * i + 2];
-    }
+  // How many there are is known only here.
+  if (phase.guards.size() != kGuardNumbers * guards.size())
+    return fail({Reason::unsupported, t_, {}, "the state does not have the sizes of this model: 'guards'"});
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    const double* const saved = phase.guards.data() + kGuardNumbers * i;
+    guards[i].zeros = static_cast<int>(whole_number(saved[0], -1, 64).value_or(-1));
+    guards[i].noise = saved[1];
+    guards[i].noise_rate = saved[2];
+    guards[i].band = saved[3];
+    guards[i].flat = saved[4];
+    guards[i].stays = saved[5] != 0;
   }
   for (std::size_t w = 0; w < std::min(watch_side_.size(), phase.watch_sides.size()); ++w) {
     watch_side_[w] = static_cast<std::int8_t>(whole_number(phase.watch_sides[w], -1, 1).value_or(0));
@@ -197,6 +208,7 @@ void EventEngine::Run::recall(const PhaseMemory& phase) {
     }
   }
   timetable_.load(phase.timetable);
+  return true;
 }
 
 }  // namespace judder::engines

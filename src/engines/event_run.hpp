@@ -106,7 +106,7 @@ struct EventEngine::Run {
   // --- event_memory.cpp: what another run needs to go on ---
   void save(Moment& out) const;
   [[nodiscard]] bool take_up(const Moment& from);
-  void recall(const PhaseMemory& phase);
+  [[nodiscard]] bool recall(const PhaseMemory& phase);
 
   // --- event_step.cpp: one accepted step ---
   bool try_step(double h);
@@ -161,6 +161,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool approaches(int relation);
   [[nodiscard]] bool gives_way_at_once(double h);
   [[nodiscard]] bool meets_at_once();
+  void find_at_once();
   [[nodiscard]] bool reaches_surface(double rounding);
   [[nodiscard]] double unmoved(int k, double h);
   void start_parabolas(double h);

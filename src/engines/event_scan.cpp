@@ -436,11 +436,20 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
 
 // Slips and surfaces that are zero here, to rounding of the state and of the time, and on their way to the other side.
 bool EventEngine::Run::meets_at_once() {
+  // A run that is not cut does not look: what it remembers stays what it was.
+  const std::vector<double> terms(motion_.acceleration_terms().begin(), motion_.acceleration_terms().end());
+  const std::vector<double> side = motion_.mode().side;
+  find_at_once();
+  motion_.recall(terms, side);
+  return !together_.empty();
+}
+
+void EventEngine::Run::find_at_once() {
   constexpr double kBits = 64 * kEpsilon;
   together_.clear();
-  if (!(t_ > phase_start_)) return false;  // the mode has just been decided
+  if (!(t_ > phase_start_)) return;  // the mode has just been decided
   motion_.load(t_, y_.data());
-  if (!motion_.evaluate()) return false;
+  if (!motion_.evaluate()) return;
   const std::vector<Guard>& list = guards_.list();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Guard& guard = list[i];
@@ -470,7 +479,6 @@ bool EventEngine::Run::meets_at_once() {
     const double value = guards_.value(guard);
     if (value <= rounding - rate * kBits * std::abs(t_)) together_.push_back(static_cast<int>(i));
   }
-  return !together_.empty();
 }
 
 // A slip, a load or a gap that begins the phase with next to nothing, and is used up before the first sample: no polynomial of the step sees where.

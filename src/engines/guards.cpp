@@ -23,13 +23,18 @@ bool is_reaction(const Guard& guard) {
          (guard.kind == GuardKind::margin && guard.tangent >= 0);
 }
 
+std::size_t Guards::scale_count(const model::System& system) {
+  const model::Layout& layout = system.layout();
+  return 3 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size() +
+         layout.observed;
+}
+
 Guards::Guards(const model::System& system, model::Workspace& work, ModeMotion& motion)
     : sharing(system, work), rest(system, work), system_(system), work_(work), motion_(motion) {
   const model::Layout& layout = system.layout();
   has_massless_ =
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
-  memory_.resize(3 * layout.relations + 2 * layout.tangents + 2 * layout.switches + system.watches().size() +
-                 layout.observed);
+  memory_.resize(scale_count(system));
   const int slips = 2 * layout.relations;
   const int limits = slips + layout.tangents;
   const int surfaces = limits + layout.tangents;

@@ -83,6 +83,8 @@ struct Guard {
 class Guards {
  public:
   Guards(const model::System& system, model::Workspace& work, ModeMotion& motion);
+  /// How many running scales there are.
+  [[nodiscard]] static std::size_t scale_count(const model::System& system);
 
   /// Lists the guards of the motion's mode; `zeros` are all 0.
   void build();

@@ -23,6 +23,14 @@ Timetable::Timetable(const model::System& system, model::Workspace& work) : syst
   in_.resize(system.layout().size() + 1);
 }
 
+std::size_t Timetable::count(const model::System& system) {
+  std::size_t out = 0;
+  for (const auto* const list : {&system.switches(), &system.observed()}) {
+    for (const model::SwitchInfo& info : *list) out += info.time_only ? 1 : 0;
+  }
+  return out;
+}
+
 const model::SwitchInfo& Timetable::switch_info(int k) const {
   const int moving = system_.layout().switches;
   return k < moving ? system_.switches()[k] : system_.observed()[k - moving];

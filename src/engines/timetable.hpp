@@ -16,6 +16,9 @@ class Timetable {
  public:
   Timetable(const model::System& system, model::Workspace& work);
 
+  /// How many switches of time there are, with those that watches alone read.
+  [[nodiscard]] static std::size_t count(const model::System& system);
+
   /// Forgets the instants found ahead: a run begins.
   void restart();
   /// The instants found ahead, and the same taken up again: a search from another time may end on another last bit.

@@ -255,7 +255,7 @@ std::string Check::text() const {
   return out;
 }
 
-int check_of(const Handle& file, std::uint64_t bytes, Check& out) {
+int check_of(const Handle& file, std::uint64_t bytes, Check& out, std::uint64_t* lines) {
   std::vector<char> block(std::size_t{1} << 18);
   std::uint64_t at = 0;
   while (at < bytes) {
@@ -265,6 +265,8 @@ int check_of(const Handle& file, std::uint64_t bytes, Check& out) {
     if (got < 0) return errno;
     if (got == 0) return ENODATA;
     out.add({block.data(), static_cast<std::size_t>(got)});
+    if (lines != nullptr)
+      *lines += static_cast<std::uint64_t>(std::count(block.data(), block.data() + got, '\n'));
     at += static_cast<std::uint64_t>(got);
   }
   return 0;

@@ -150,7 +150,7 @@ class Check {
   std::size_t held_ = 0;
 };
 
-/// Of the first `bytes` bytes of a file, which must be there. Zero on success.
-int check_of(const Handle& file, std::uint64_t bytes, Check& out);
+/// Of the first `bytes` bytes of a file, which must be there, and how many lines end in them. Zero on success.
+int check_of(const Handle& file, std::uint64_t bytes, Check& out, std::uint64_t* lines = nullptr);
 
 }  // namespace judder::io::disk

@@ -29,7 +29,8 @@ std::string GrowingTable::take_up(const disk::Handle& folder, const std::string&
     return "has a second name (a hard link), under which it would grow as well; put a copy in its place, "
            "or go on "
            "in another folder with -o";
-  if (const int error = disk::check_of(file_, committed.bytes, check_); error != 0)
+  std::uint64_t lines = 0;
+  if (const int error = disk::check_of(file_, committed.bytes, check_, &lines); error != 0)
     return disk::not_read(error);
   std::string first(std::min<std::uint64_t>(header_.size(), committed.bytes), '\0');
   const ssize_t got = ::pread(file_.number(), first.data(), first.size(), 0);
@@ -37,6 +38,10 @@ std::string GrowingTable::take_up(const disk::Handle& folder, const std::string&
   if (got != static_cast<ssize_t>(first.size()) || first != header_)
     return "has other columns than this run, which cannot go on in it; ask for the same columns, or go on "
            "in another folder with -o";
+  // A record is a line; the first names the columns.
+  if (lines != committed.records + 1)
+    return "holds " + std::to_string(lines - 1) + " records, and state.json lists " +
+           std::to_string(committed.records) + ": take both from a copy, or go on in another folder with -o";
   length_ = committed_ = committed.bytes;
   buffer_.clear();
   return {};

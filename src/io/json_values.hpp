@@ -12,12 +12,33 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace judder::io {
 
 /// For reading what others wrote: finding a member takes as long in a large object as in a small one, and so does adding it while it is parsed.
 using ReadJson = nlohmann::json;
+
+/// A text in which no table has two members of one name: of such a pair one reader would believe the first and another the last. `twice` is the name of
+/// such a member; the tree is discarded then, and where the text is no JSON.
+inline ReadJson parse_unique(std::string_view text, std::string& twice) {
+  std::vector<std::unordered_set<std::string>> names;
+  const auto look = [&](int, ReadJson::parse_event_t event, ReadJson& parsed) {
+    if (event == ReadJson::parse_event_t::object_start) names.emplace_back();
+    if (event == ReadJson::parse_event_t::object_end && !names.empty()) names.pop_back();
+    if (event == ReadJson::parse_event_t::key && !names.empty() && twice.empty()) {
+      const auto& name = parsed.get_ref<const std::string&>();
+      if (!names.back().insert(name).second) twice = name;
+    }
+    return true;
+  };
+  twice.clear();
+  ReadJson out = ReadJson::parse(text, look, false);
+  if (!twice.empty()) return ReadJson(ReadJson::value_t::discarded);
+  return out;
+}
 
 /// Leaves an empty tree, without asking for memory.
 inline void take_apart(nlohmann::ordered_json& json) noexcept {

@@ -60,8 +60,12 @@ std::string damage_of(std::string_view state_json) {
   };
   const std::size_t behind = kBegin.size() + kDigits + kEnd.size();
   if (starts(0, kBegin) && starts(kBegin.size() + kDigits, kEnd) &&
-      state_json.substr(kBegin.size(), kDigits) == check_text(state_json.substr(behind)))
-    return {};
+      state_json.substr(kBegin.size(), kDigits) == check_text(state_json.substr(behind))) {
+    // Whoever can write a check can leave out the list, or name a member of it twice.
+    if (read_manifest(state_json)) return {};
+    return "is no state that a run writes: the list of its files is missing or wrong, or a name stands in it "
+           "twice; take it from a copy of the folder, or run the model anew";
+  }
   if (!starts(0, kBegin)) {
     const ReadJson in = ReadJson::parse(state_json, nullptr, false);
     if (!in.is_object())
@@ -75,7 +79,8 @@ std::string damage_of(std::string_view state_json) {
 }
 
 std::optional<Manifest> read_manifest(std::string_view state_json) {
-  const ReadJson in = ReadJson::parse(state_json, nullptr, false);
+  std::string twice;
+  const ReadJson in = parse_unique(state_json, twice);
   if (!in.is_object()) return std::nullopt;
   const auto files = in.find("files");
   if (files == in.end() || !files->is_object()) return std::nullopt;

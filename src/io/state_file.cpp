@@ -129,25 +129,24 @@ engines::Mode to_mode(const ReadJson& in) {
   return mode;
 }
 
-/// The lists of numbers of a phase, with their names in the file.
+/// The lists of numbers of a phase, with their names in the file. How long they are and what they may hold is asked of engines::moment_problem.
 struct PhaseList {
   const char* name;
   std::vector<double> engines::PhaseMemory::*member;
-  Allowed allowed = Allowed::finite;
 };
 using engines::PhaseMemory;
 constexpr PhaseList kPhaseLists[] = {{"y", &PhaseMemory::y},
                                      {"side", &PhaseMemory::side},
-                                     {"listed_sides", &PhaseMemory::listed_sides, Allowed::any},
-                                     {"guards", &PhaseMemory::guards, Allowed::any},
+                                     {"listed_sides", &PhaseMemory::listed_sides},
+                                     {"guards", &PhaseMemory::guards},
                                      {"watch_sides", &PhaseMemory::watch_sides},
-                                     {"rate", &PhaseMemory::rate, Allowed::any},
-                                     {"noise", &PhaseMemory::noise, Allowed::any},
-                                     {"stepper", &PhaseMemory::stepper, Allowed::any},
-                                     {"switchings", &PhaseMemory::switchings, Allowed::any},
-                                     {"tail", &PhaseMemory::tail, Allowed::any},
-                                     {"intervals", &PhaseMemory::intervals, Allowed::any},
-                                     {"timetable", &PhaseMemory::timetable, Allowed::any}};
+                                     {"rate", &PhaseMemory::rate},
+                                     {"noise", &PhaseMemory::noise},
+                                     {"stepper", &PhaseMemory::stepper},
+                                     {"switchings", &PhaseMemory::switchings},
+                                     {"tail", &PhaseMemory::tail},
+                                     {"intervals", &PhaseMemory::intervals},
+                                     {"timetable", &PhaseMemory::timetable}};
 
 Json phase_json(const PhaseMemory& phase) {
   Json out = object("time", number(phase.time), "mode", mode_json(phase.mode), "start", number(phase.start),
@@ -167,7 +166,7 @@ PhaseMemory to_phase(const ReadJson& in) {
   phase.largest_energy = number_in(in, "largest_energy");
   phase.stiff = truth_in(in, "stiff");
   phase.tail_end = any_number(member(in, "tail_end"), "tail_end");
-  for (const PhaseList& each : kPhaseLists) phase.*each.member = numbers_in(in, each.name, each.allowed);
+  for (const PhaseList& each : kPhaseLists) phase.*each.member = numbers_in(in, each.name, Allowed::any);
   return phase;
 }
 
@@ -235,6 +234,52 @@ double ratio_in(const ReadJson& in, const char* name) {
   return out;
 }
 
+/// The same, and finite.
+double size_in(const ReadJson& in, const char* name) {
+  const double out = number_in(in, name);
+  if (!(out >= 0)) refuse(std::string("'") + name + "' is out of range");
+  return out;
+}
+
+/// A time that a run which has come to `now` can have seen.
+double time_in(const ReadJson& in, const char* name, double now) {
+  const double out = number_in(in, name);
+  if (out > now) refuse(std::string("'") + name + "' is later than the state");
+  return out;
+}
+
+/// Of the values of a column: there may be none, and infinite ones among them.
+Extremes extremes_in(const ReadJson& in, double now) {
+  const auto value = [&in](const char* name) {
+    const double out = any_number(member(in, name), name);
+    if (std::isnan(out)) refuse(std::string("'") + name + "' is no number");
+    return out;
+  };
+  Extremes out{text_in(in, "column"), value("least"), 0, value("most"), 0};
+  const bool none = out.least == std::numeric_limits<double>::infinity() && out.most == -out.least;
+  if (!none && out.least > out.most) refuse("'least' is more than 'most'");
+  // Where no value has come yet the times are those of none.
+  out.least_time = none ? number_in(in, "least_time") : time_in(in, "least_time", now);
+  out.most_time = none ? number_in(in, "most_time") : time_in(in, "most_time", now);
+  return out;
+}
+
+Finding finding_in(const ReadJson& in) {
+  Finding out{text_in(in, "law"),
+              text_in(in, "place"),
+              number_in(in, "time"),
+              ratio_in(in, "ratio"),
+              number_in(in, "worst_time"),
+              ratio_in(in, "worst_ratio"),
+              any_number(member(in, "worst_amount"), "worst_amount"),
+              count_in(in, "count")};
+  if (!(out.ratio > 1) || out.worst_ratio < out.ratio) refuse("'worst_ratio' of a finding is out of range");
+  // What is no number, or more than any, is beyond every allowance.
+  if (!std::isfinite(out.worst_amount) && !std::isinf(out.worst_ratio))
+    refuse("'worst_amount' is not finite");
+  return out;
+}
+
 std::optional<RunEnd> ended_in(const ReadJson& past) {
   const auto found = past.find("ended");
   if (found == past.end()) return std::nullopt;
@@ -243,38 +288,38 @@ std::optional<RunEnd> ended_in(const ReadJson& past) {
   if (!reason) refuse("'reason' is none of the ends of a run");
   return RunEnd{
       {*reason, number_in(in, "time"), text_in(in, "where"), text_in(in, "message")},
-      {number_in(in, "until"), number_in(in, "tolerance"), ratio_in(in, "step"), ratio_in(in, "max_step"),
+      {number_in(in, "until"), size_in(in, "tolerance"), ratio_in(in, "step"), ratio_in(in, "max_step"),
        whole(member(in, "max_events"), "max_events", 0, std::numeric_limits<long>::max())}};
 }
 
-RunPast to_past(const ReadJson& in) {
+/// `now` is the time of the state.
+RunPast to_past(const ReadJson& in, double now) {
   constexpr std::size_t kMostFindings = 256, kMostLaws = 256, kMostColumns = 1'000'000;
   RunPast past;
   Verdict& verdict = past.verdict;
   verdict.judged = truth_in(in, "judged");
-  for (const ReadJson& each : short_list(in, "laws", kMostLaws))
-    verdict.laws.push_back({text_in(each, "law"), count_in(each, "checks"), ratio_in(each, "worst")});
-  for (const ReadJson& each : short_list(in, "findings", kMostFindings)) {
-    verdict.findings.push_back(
-        {text_in(each, "law"), text_in(each, "place"), number_in(each, "time"), ratio_in(each, "ratio"),
-         number_in(each, "worst_time"), ratio_in(each, "worst_ratio"),
-         any_number(member(each, "worst_amount"), "worst_amount"), count_in(each, "count")});
-  }
+  for (const ReadJson& each : short_list(in, "findings", kMostFindings))
+    verdict.findings.push_back(finding_in(each));
   verdict.not_kept = count_in(in, "not_listed");
+  for (const ReadJson& each : short_list(in, "laws", kMostLaws)) {
+    const LawRecord& record = verdict.laws.emplace_back(
+        LawRecord{text_in(each, "law"), count_in(each, "checks"), ratio_in(each, "worst")});
+    // What is more than allowed has been found.
+    const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(),
+                                    [&](const Finding& finding) { return finding.law == record.law; });
+    if (record.worst > 1 && found == verdict.findings.end() && verdict.not_kept == 0)
+      refuse("'worst' of the law '" + record.law + "' is more than allowed, and nothing was found");
+  }
   past.reactions_not_unique = truth_in(in, "reactions_not_unique");
   past.uniqueness_unchecked = truth_in(in, "uniqueness_unchecked");
-  past.worst_gap = any_number(member(in, "worst_gap"), "worst_gap");
+  past.worst_gap = size_in(in, "worst_gap");
   const ReadJson& gains = member(in, "gains");
-  past.gains = {count_in(gains, "count"), any_number(member(gains, "sum"), "sum"), text_in(gains, "first")};
+  past.gains = {count_in(gains, "count"), size_in(gains, "sum"), text_in(gains, "first")};
   past.intervals = count_in(in, "intervals");
-  const auto any = [](const ReadJson& each, const char* name) {
-    return any_number(member(each, name), name);
-  };
   for (const ReadJson& each : short_list(in, "extremes", kMostColumns))
-    past.extremes.push_back({text_in(each, "column"), any(each, "least"), any(each, "least_time"),
-                             any(each, "most"), any(each, "most_time")});
+    past.extremes.push_back(extremes_in(each, now));
   for (const ReadJson& each : short_list(in, "hardest", kMostColumns))
-    past.hardest.emplace_back(text_in(each, "contact"), any(each, "impulse"));
+    past.hardest.emplace_back(text_in(each, "contact"), size_in(each, "impulse"));
   past.ended = ended_in(in);
   return past;
 }
@@ -488,7 +533,9 @@ std::string state_json(const model::System& system, const Moment& moment, const 
 std::string read_state(std::string_view text, const model::System& system, Moment& moment,
                        const StateOwner& owner, bool accept_changes, RunPast* past) {
   try {
-    const ReadJson in = ReadJson::parse(text, nullptr, false);
+    std::string twice;
+    const ReadJson in = parse_unique(text, twice);
+    if (!twice.empty()) return "this is no state of a run: it has '" + twice + "' twice";
     if (in.is_discarded()) return "this is no state of a run: it is not JSON";
     if (std::string problem = format_problem(in); !problem.empty()) return problem;
     const ReadJson expected = identity(system);
@@ -497,7 +544,7 @@ std::string read_state(std::string_view text, const model::System& system, Momen
       if (member(known, key.c_str()) != names)
         return "the state is of another model: its " + key + " are not those of this one";
     }
-    RunPast said = to_past(member(in, "past"));
+    RunPast said = to_past(member(in, "past"), number_in(in, "time"));
     if (!owner.equations.empty()) {
       bool fatal = false;
       // A period that was looked for then and is not any more is another wish.

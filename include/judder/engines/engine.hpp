@@ -64,7 +64,7 @@ struct PhaseMemory {
   double last_flight = 0;            ///< length of the phase before
   std::vector<double> side;          ///< by switch, with the present coefficients of sliding ones
   std::vector<double> listed_sides;  ///< by switch: the side that was listed last, NaN while it slides
-  std::vector<double> guards;        ///< order of the zero at the start, noise and its rate of each
+  std::vector<double> guards;        ///< of each: order of its zero, noise, its rate, band, flatness, stay
   std::vector<double>
       watch_sides;            ///< sign of each watch, 0: not known; then the sides of their own switches
   std::vector<double> rate;   ///< ẏ at the present state; empty: not known
@@ -88,7 +88,7 @@ struct Moment {
   double initial_energy = 0;
   Mode mode;
   double step = 0;             ///< length of the next step to try
-  std::vector<double> scales;  ///< running scales of y, then of guards
+  std::vector<double> scales;  ///< running scales of y, then, with a phase, of guards
   long events = 0;
   std::vector<long> watch_counts;
   bool started = false;         ///< false: the modes at the start are still to be decided

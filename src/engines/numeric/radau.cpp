@@ -86,10 +86,15 @@ void RadauStepper::save(std::vector<double>& out) const {
   out.insert(out.end(), history_.begin(), history_.end());
 }
 
+std::size_t RadauStepper::saved_size(int components, int quadratures) {
+  const auto n = static_cast<std::size_t>(components);
+  return kSavedHead + n * n + n + 3 * (n + static_cast<std::size_t>(quadratures));
+}
+
 std::size_t RadauStepper::load(std::span<const double> in) {
-  const std::size_t size = 8 + jacobian_.size() + factor_weights_.size() + history_.size();
+  const std::size_t size = saved_size(n_, quadratures_);
   if (in.size() < size) return 0;
-  std::size_t next = 8;
+  std::size_t next = kSavedHead;
   for (std::vector<double>* part : {&jacobian_, &factor_weights_, &history_}) {
     for (double& value : *part) value = in[next++];
   }

@@ -83,6 +83,9 @@ class RadauStepper {
   /// values read, 0 if `in` is too short. The steps that follow are the same to the last bit.
   void save(std::vector<double>& out) const;
   [[nodiscard]] std::size_t load(std::span<const double> in);
+  /// How many values that are: flags, steps and rates, then numbers.
+  static constexpr std::size_t kSavedHead = 8;
+  [[nodiscard]] static std::size_t saved_size(int components, int quadratures);
 
   [[nodiscard]] const double* y1() const { return y1_.data(); }
   /// Shares of the step at which rates are taken, with its start, which the error estimate sees.

@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "count.hpp"
+#include "io/manifest.hpp"
 
 namespace judder::io {
 namespace {
@@ -494,6 +495,40 @@ TEST_F(RunFolder, DraftsOfOthersStay) {
     for (const char* name : {"trajectory.csv.0123456789abcdef.tmp", "state.json.0123456789abcdef.tmp"})
       EXPECT_EQ(fs::exists(root_ / name), !killed) << name;
   }
+}
+
+// Whoever writes a state can write its check: how many records there are is counted, and a name stands once.
+TEST_F(RunFolder, AListThatIsNotTrueIsNotTakenUp) {
+  const std::string_view open = "open";
+  {
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(root_, kBall).ok());
+    writer.row(std::array{1.0, 0.0, 0.0, 0.0}, {&open, 1});
+    writer.event({.time = 1, .kind = "impact", .where = "plane"});
+    ASSERT_TRUE(writer.finish("1", "{}").ok());
+  }
+  const std::string good = text(root_ / "state.json");
+  const std::optional<Manifest> list = read_manifest(good);
+  ASSERT_TRUE(list);
+  const auto refused = [&](const std::string& state) {
+    std::ofstream(root_ / "state.json", std::ios::binary) << state;
+    RunWriter writer;
+    return !writer.open(root_, kBall, 1, state).ok();
+  };
+  EXPECT_FALSE(refused(with_manifest("{}", *list))) << "the list as it was";
+  for (const std::uint64_t records : {0, 2, 1000000000}) {
+    Manifest other = *list;
+    other.trajectory.records = records;
+    EXPECT_TRUE(refused(with_manifest("{}", other))) << records << " rows";
+    other = *list;
+    other.events.records = records;
+    EXPECT_TRUE(refused(with_manifest("{}", other))) << records << " events";
+  }
+  const std::string twice = with_manifest("{ \"files\": {} }", *list);
+  EXPECT_TRUE(refused(twice));
+  EXPECT_NE(damage_of(twice), "");
+  RunWriter over;
+  EXPECT_FALSE(over.open(root_, kBall).ok()) << "nor is the run that it belongs to replaced";
 }
 
 TEST_F(RunFolder, AHiddenFolderOfOthersStays) {

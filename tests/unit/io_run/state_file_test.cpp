@@ -64,12 +64,13 @@ TEST(StateFile, GivesEveryBitBack) {
     options.until = std::uniform_real_distribution<double>(0, 2)(random);
     simulate::NullSink sink;
     engines::Moment moment = simulate::run(system, "event", options, sink).end;
-    // Numbers of every size, subnormal ones and what is not a number.
+    // Numbers of every size, subnormal ones, minus zero.
     for (double& x : moment.scales)
-      x = std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random),
+      x = std::ldexp(std::uniform_real_distribution<double>(0, 1)(random),
                      static_cast<int>(random() % 2100) - 1080);
-    moment.history = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -0.0,
-                      std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max()};
+    moment.dissipated.front() = -0.0;
+    moment.supplied.front() = std::numeric_limits<double>::denorm_min();
+    moment.supplied.back() = -std::numeric_limits<double>::max();
     engines::Moment read;
     ASSERT_EQ(read_state(state_json(system, moment), system, read), "") << "until " << options.until;
     expect_same(moment, read);
@@ -110,7 +111,7 @@ TEST(StateFile, KeepsWhatTheRunHasSaid) {
   past.intervals = 100'001;
   past.extremes = {{"x", -1, 0.5, std::numeric_limits<double>::infinity(), 2}};
   past.hardest = {{"plane", 3.5}};
-  const engines::Moment start = start_moment(*model.compiled.system, 0);
+  const engines::Moment start = start_moment(*model.compiled.system, 2);
   const std::string text = state_json(*model.compiled.system, start, {}, past);
   engines::Moment moment;
   RunPast read;
@@ -196,6 +197,134 @@ TEST(StateFile, BelievesNoNumber) {
   }
   EXPECT_GT(refused, 500);
   EXPECT_GT(taken, 100);
+}
+
+/// A state of a run whose check fits what a stranger has made of it.
+class ForgedState : public testing::Test {
+ protected:
+  void SetUp() override {
+    model_ = press();
+    ASSERT_TRUE(model_.ok());
+    simulate::NullSink sink;
+    engines::EngineOptions options = engines::options_of(model_.compiled.run);
+    options.until = 0.5;
+    const engines::EngineResult result = simulate::run(*model_.compiled.system, "event", options, sink);
+    RunPast past;
+    past.verdict = result.verdict;
+    past.extremes = {{"x", -1, 0.25, 1, 0.5}};
+    past.hardest = {{"plane", 3.5}};
+    good_ = nlohmann::json::parse(state_json(*model_.compiled.system, result.end, {}, past));
+    ASSERT_EQ(problem(good_.dump()), "");
+  }
+  [[nodiscard]] std::string problem(const std::string& text) const {
+    engines::Moment moment;
+    RunPast past;
+    return read_state(text, *model_.compiled.system, moment, {}, false, &past);
+  }
+  [[nodiscard]] std::string with(const std::string& place, const char* value) const {
+    nlohmann::json bad = good_;
+    bad[nlohmann::json::json_pointer(place)] = nlohmann::json::parse(value);
+    return problem(bad.dump());
+  }
+  LoadedModel model_;
+  nlohmann::json good_;
+};
+
+TEST_F(ForgedState, EveryListHasItsLength) {
+  int lists = 0;
+  for (const char* name : {"/y", "/scales", "/dissipated", "/supplied", "/watch_counts", "/mode/normal",
+                           "/mode/side", "/phase/y", "/phase/side", "/phase/listed_sides", "/phase/guards",
+                           "/phase/watch_sides", "/phase/rate", "/phase/noise", "/phase/stepper",
+                           "/phase/switchings", "/phase/intervals", "/phase/timetable"}) {
+    const nlohmann::json::json_pointer place(name);
+    if (good_[place].empty()) continue;
+    ++lists;
+    nlohmann::json bad = good_;
+    bad[place].erase(0);
+    EXPECT_NE(problem(bad.dump()), "") << name << " one short";
+    bad = good_;
+    bad[place].push_back(good_[place][0]);
+    EXPECT_NE(problem(bad.dump()), "") << name << " one long";
+    if (std::string(name) == "/phase/rate" || std::string(name) == "/phase/noise") continue;  // not known
+    if (std::string(name) == "/phase/guards") continue;  // how many there are the engine knows
+    bad = good_;
+    bad[place] = nlohmann::json::array();
+    EXPECT_NE(problem(bad.dump()), "") << name << " empty";
+  }
+  EXPECT_GE(lists, 10);
+}
+
+TEST_F(ForgedState, EveryNumberIsFiniteAndInItsRange) {
+  for (const char* name : {"/y", "/scales", "/dissipated", "/supplied", "/phase/y", "/phase/rate",
+                           "/phase/guards", "/phase/stepper", "/phase/switchings"}) {
+    for (std::size_t i = 0; i < good_[nlohmann::json::json_pointer(name)].size(); ++i) {
+      const std::string place = std::string(name) + "/" + std::to_string(i);
+      for (const char* value : {"\"inf\"", "\"-inf\"", "\"nan\""})
+        EXPECT_NE(with(place, value), "") << place << value;
+    }
+  }
+  for (const auto& [place, value] :
+       std::vector<std::pair<std::string, const char*>>{{"/scales/3", "-1"},
+                                                        {"/step", "-1"},
+                                                        {"/phase/last_flight", "-1"},
+                                                        {"/phase/largest_energy", "\"inf\""},
+                                                        {"/phase/largest_energy", "-1"},
+                                                        {"/phase/guards/0", "0.5"},
+                                                        {"/phase/guards/1", "-1"},
+                                                        {"/phase/stepper/0", "0.5"},
+                                                        {"/phase/stepper/4", "2"},
+                                                        {"/phase/switchings/0", "1e300"},
+                                                        {"/past/worst_gap", "\"nan\""},
+                                                        {"/past/worst_gap", "\"-inf\""},
+                                                        {"/past/worst_gap", "-1"},
+                                                        {"/past/laws/0/worst", "\"inf\""},
+                                                        {"/past/laws/0/worst", "1e22"},
+                                                        {"/past/gains/sum", "\"-inf\""},
+                                                        {"/past/extremes/0/most_time", "\"-inf\""},
+                                                        {"/past/extremes/0/least_time", "1e308"},
+                                                        {"/past/extremes/0/least", "\"nan\""},
+                                                        {"/past/extremes/0/least", "2"},
+                                                        {"/past/hardest/0/impulse", "-1"}})
+    EXPECT_NE(with(place, value), "") << place << " " << value;
+}
+
+TEST_F(ForgedState, ANameStandsOnce) {
+  const std::string text = good_.dump();
+  EXPECT_NE(problem("{\"step\":1e-3," + text.substr(1)).find("'step' twice"), std::string::npos);
+  const std::size_t inside = text.find("\"phase\":{") + 9;
+  EXPECT_NE(problem(text.substr(0, inside) + "\"stiff\":true," + text.substr(inside)), "");
+}
+
+// A run that is cut and taken up remembers what one that was never cut remembers, to the last bit.
+TEST(StateFile, ARunThatGoesOnEndsInTheSameState) {
+  class Keep : public simulate::NullSink {
+   public:
+    explicit Keep(double time) : time_(time) {}
+    void progress(double time) override { now_ = time; }
+    bool wants_state() override { return now_ >= time_ && !kept; }
+    void state(const engines::EngineResult& so_far) override { kept = so_far.end; }
+    std::optional<engines::Moment> kept;
+
+   private:
+    double time_, now_ = -INFINITY;
+  };
+  for (const char* name : {"roller-table", "elastoplastic", "press", "belt"}) {
+    const LoadedModel model =
+        load_model({.file = std::string(JUDDER_SOURCE_DIR "/gallery/") + name + "/model.toml"});
+    ASSERT_TRUE(model.ok());
+    const model::System& system = *model.compiled.system;
+    const engines::EngineOptions options = engines::options_of(model.compiled.run);
+    simulate::NullSink sink;
+    const engines::Moment whole = simulate::run(system, "event", options, sink).end;
+    for (const double share : {0.1, 0.25, 0.36, 0.6, 0.8}) {
+      Keep keep(options.from + share * (whole.time - options.from));
+      static_cast<void>(simulate::run(system, "event", options, keep));
+      ASSERT_TRUE(keep.kept) << name << share;
+      const engines::EngineResult rest = simulate::run(system, "event", options, sink, &*keep.kept);
+      SCOPED_TRACE(std::string(name) + " cut at " + std::to_string(keep.kept->time));
+      expect_same(whole, rest.end);
+    }
+  }
 }
 
 }  // namespace
