@@ -36,7 +36,13 @@ std::string foreign(const disk::Handle& folder, const std::string& name, std::st
   return std::string("exists and is none of the files that this command writes") + kHelp;
 }
 
-/// Drafts that killed processes have left beside a file of the same name; what does not begin like one is none. Who still writes holds the lock of his.
+bool is_empty(const disk::Handle& file) {
+  std::uint64_t size = 0;
+  return disk::size_of(file, size) != 0 || size == 0;
+}
+
+/// Drafts that killed processes have left beside a file of the same name; what does not begin like one, or is empty, may be anybody's. Who still
+/// writes holds the lock of his.
 void remove_stale_drafts(const fs::path& place, const disk::Handle& folder, const std::string& name,
                          std::string_view mark) {
   std::error_code code;
@@ -47,7 +53,8 @@ void remove_stale_drafts(const fs::path& place, const disk::Handle& folder, cons
     disk::Handle file;
     if (writer != 0 && (writer == ::getpid() || (::kill(writer, 0) != 0 && errno == ESRCH)) &&
         disk::open_regular(folder, draft, false, file) == 0 &&
-        ::flock(file.number(), LOCK_EX | LOCK_NB) == 0 && foreign(folder, draft, mark).empty())
+        ::flock(file.number(), LOCK_EX | LOCK_NB) == 0 && !is_empty(file) &&
+        foreign(folder, draft, mark).empty())
       stale.push_back(draft);
   }
   for (const std::string& draft : stale) static_cast<void>(disk::remove(folder, draft));
@@ -111,9 +118,15 @@ FileStatus TextFile::open(const fs::path& file, std::string_view mark) {
   d.keep(disk::open_folder(above(file), d.folder));
   if (d.status.ok()) d.status.message = foreign(d.folder, d.name, mark);
   if (d.status.ok()) {
-    d.draft = "." + d.name + "." + std::to_string(::getpid()) + ".tmp";
     remove_stale_drafts(above(file), d.folder, d.name, d.mark);
-    const int error = disk::create_new(d.folder, d.draft, d.out);
+    // Somebody's file may have the name that is ours by our number.
+    constexpr int kTries = 100;
+    int error = EEXIST;
+    for (int i = 0; i < kTries && error == EEXIST; ++i) {
+      d.draft = "." + d.name + "." + std::string(static_cast<std::size_t>(i), '0') +
+                std::to_string(::getpid()) + ".tmp";
+      error = disk::create_new(d.folder, d.draft, d.out);
+    }
     d.begun = error == 0;
     if (d.begun) static_cast<void>(::flock(d.out.number(), LOCK_EX | LOCK_NB));
     d.keep(error);
