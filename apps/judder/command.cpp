@@ -159,11 +159,14 @@ void interrupt(int number) {
 
 std::atomic<bool>& interrupted() { return signalled; }
 
-// From the keyboard, from who ends a session, from a terminal that goes away; the last one may have been told to pass the program by (nohup).
+// From the keyboard, from who ends a session, from a terminal that goes away. Each of them may have been told to pass the program by: by nohup, or by
+// a script that has put it in the background.
 void catch_signals() {
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
-  if (std::signal(SIGHUP, interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      std::signal(number, interrupt);
+  }
 }
 
 int was_interrupted() {
@@ -175,7 +178,9 @@ namespace {
 
 /// What the two streams of this process have got so far.
 struct Said {
-  bool printed = false;    ///< something went to standard output
+  bool printed = false;  ///< something went to standard output
+  bool holds = false;    ///< what goes there is held back until it is known how the command ends
+  std::string held{};
   int error = 0;           ///< the first with which it could not be written
   std::string messages{};  ///< without colours; no longer than kMost
   std::string problems{};  ///< of a model, as JSON
@@ -226,6 +231,10 @@ int report(const io::LoadedModel& loaded, bool notes) {
 
 void print(const std::string& text) {
   const std::string shown = printable(text);
+  if (said().holds) {
+    said().held += shown;
+    return;
+  }
   said().printed = said().printed || !shown.empty();
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() && said().error == 0)
     said().error = errno;
@@ -245,8 +254,20 @@ void print_message(const std::string& message, const std::string& help) {
   print_own_message(shown);
 }
 bool printed() { return said().printed; }
-void print_json_error(int code) {
-  if (!said().printed) print(io::error_json(code, said().messages, said().problems));
+void note_error(const std::string& message) { said().add(message + "\n"); }
+void hold_json() { said().holds = true; }
+void print_json(int code) {
+  Said& so_far = said();
+  const std::string document = std::move(so_far.held);
+  so_far.held.clear();
+  so_far.holds = false;
+  if (code == kDone) return print(document);
+  if (so_far.messages.empty())
+    so_far.add(code == kCheckFailed ? "a requested check failed" : "the command has not come to its end");
+  if (document.empty())
+    print(io::error_json(code, so_far.messages, so_far.problems));
+  else
+    print(io::with_error(document, code, so_far.messages));
 }
 void print_own_message(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 

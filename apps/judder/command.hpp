@@ -125,9 +125,14 @@ void print_message(const std::string& message, const std::string& help = {});
 /// For texts that are safe already: colours and lines of our own.
 void print_own_message(const std::string& text);
 
-/// For a verb that was asked for JSON and has failed without a document: prints one that says why, with what print_message and report have said.
-/// Nothing if there is one on standard output already.
-void print_json_error(int code);
+/// For a verb that is asked for JSON: what is printed waits for print_json.
+void hold_json();
+/// Prints the document of the verb. If it has failed, with a member `error` that says why, in the words of print_message, report and note_error; without a
+/// document, one that holds nothing else.
+void print_json(int code);
+/// Why a verb fails, for print_json alone: where the words stand in its document or its text.
+void note_error(const std::string& message);
+/// Whether something has gone to standard output.
 [[nodiscard]] bool printed();
 /// Hands everything to the system. Nothing, or the error (errno) with which standard output could not be written, now or before.
 std::optional<int> output_error();

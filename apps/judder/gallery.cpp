@@ -29,7 +29,12 @@ int no_such_model(const std::string& name, const std::vector<std::string>& names
 int run_gallery(const Arguments& arguments) {
   const std::filesystem::path folder = gallery_folder();
   if (folder.empty()) return no_gallery();
-  const std::vector<io::GalleryModel> models = io::list_gallery(folder);
+  io::FileStatus readable;
+  const std::vector<io::GalleryModel> models = io::list_gallery(folder, &readable);
+  if (!readable.ok()) {
+    print_message(readable.text());
+    return kInputOutput;
+  }
   if (arguments.positionals.empty()) {
     if (arguments.has("--output")) return usage_error("--output says nothing without NAME");
     if (arguments.has("--json")) {

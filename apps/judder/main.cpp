@@ -197,8 +197,9 @@ int main(int count, char** words) {
   try {
     const std::vector<std::string> given(words + 1, words + count);
     json = judder::app::wants_json(given);
+    if (json) judder::app::hold_json();
     const int code = judder::app::run(given);
-    if (json && code != judder::app::kDone) judder::app::print_json_error(code);
+    if (json) judder::app::print_json(code);
     // Output that could not be written (a full disk, a closed pipe) must not look like success.
     if (const std::optional<int> error = judder::app::output_error()) {
       judder::app::print_own_message("judder: standard output cannot be written: " +
@@ -214,7 +215,7 @@ int main(int count, char** words) {
     return judder::app::kInternal;
   } catch (const std::exception& error) {
     judder::app::print_message(std::string("internal error: ") + error.what());
-    if (json) judder::app::print_json_error(judder::app::kInternal);
+    if (json) judder::app::print_json(judder::app::kInternal);
     return judder::app::kInternal;
   }
 }

@@ -28,8 +28,12 @@ void print_findings(const Verdict& verdict) {
     print_message("referee: " + std::to_string(verdict.findings.size() - kMost) + " more in run.json");
 }
 
+/// Tells in words why it is not 0, where there is a document for them.
 int exit_code(const Status& status) {
   if (status.ok()) return kDone;
+  note_error(std::string(name(status.reason)) + " at t = " + to_text(status.time) +
+             (status.where.empty() ? "" : ", " + status.where) +
+             (status.message.empty() ? "" : ": " + status.message));
   return status.reason == Reason::interrupted ? kInterrupted : kEndedEarly;
 }
 

@@ -22,7 +22,12 @@ int run_verify(const Arguments& arguments) {
     return kInputOutput;
   }
   std::vector<std::string> known;
-  for (const io::GalleryModel& model : io::list_gallery(gallery)) known.push_back(model.name);
+  io::FileStatus readable;
+  for (const io::GalleryModel& model : io::list_gallery(gallery, &readable)) known.push_back(model.name);
+  if (!readable.ok()) {
+    print_message(readable.text());
+    return kInputOutput;
+  }
   // A model is named as in the list, or is a folder with its own reference.toml.
   struct Place {
     std::filesystem::path gallery;
@@ -34,12 +39,16 @@ int run_verify(const Arguments& arguments) {
     const std::filesystem::path place = folder.has_filename() ? folder : folder.parent_path();
     if (std::find(known.begin(), known.end(), name) != known.end())
       places.push_back({gallery, name});
-    else if (std::filesystem::is_regular_file(place / "reference.toml", ignored))
+    else if (std::filesystem::is_directory(place, ignored)) {
+      // What stands there and is no file is told by whoever reads it.
+      if (std::filesystem::symlink_status(place / "reference.toml", ignored).type() ==
+          std::filesystem::file_type::not_found) {
+        print_message(place.string() + ": there is no reference.toml in this folder",
+                      "it lists the values that the model must give (docs/reference-file.md)");
+        return kInputOutput;
+      }
       places.push_back({place.parent_path(), place.filename().string()});
-    else if (std::filesystem::is_directory(place, ignored))
-      return usage_error(place.string() + ": there is no reference.toml in this folder",
-                         "it lists the values that the model must give (docs/reference-file.md)");
-    else if (arguments.has("--gallery"))
+    } else if (arguments.has("--gallery"))
       return usage_error(
           "there is no model '" + name + "' with a reference.toml in " + gallery.string(),
           nearest(name, known).empty() ? std::string() : "did you mean '" + nearest(name, known) + "'?");
@@ -64,14 +73,18 @@ int run_verify(const Arguments& arguments) {
     if (!json) print(io::verification_text(models.back(), arguments.has("--quiet")));
   }
   print(json ? io::verification_json(models) : io::verification_summary(models));
-  const bool ok = std::all_of(models.begin(), models.end(),
-                              [](const io::ModelVerification& model) { return model.ok(); });
-  if (ok) return kDone;
-  const bool failed = std::any_of(models.begin(), models.end(), [](const io::ModelVerification& model) {
-    return !model.ok() && !model.reference.diagnostics.has_errors();
-  });
-  return failed ? kCheckFailed
-                : kInputOutput;  // with a reference that cannot be read nothing has been checked
+  int off = 0;
+  bool unusable = false;
+  for (const io::ModelVerification& model : models) {
+    off += model.verification.failed();
+    unusable = unusable || !model.problem.empty();
+    if (!model.problem.empty()) note_error(model.problem);
+  }
+  if (off > 0) {
+    note_error(std::to_string(off) + (off == 1 ? " value is off" : " values are off"));
+    return kCheckFailed;
+  }
+  return unusable ? kInputOutput : kDone;  // with a file that is of no use nothing has been checked
 }
 
 }  // namespace judder::app

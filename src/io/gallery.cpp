@@ -27,24 +27,36 @@ fs::path find_gallery(const fs::path& chosen, const fs::path& program) {
                      "share/judder/gallery");
   places.emplace_back(JUDDER_SOURCE_GALLERY);
   for (const fs::path& place : places) {
-    if (fs::is_directory(place, error)) return place;
+    const fs::file_type type = fs::status(place, error).type();
+    if (type == fs::file_type::directory || type == fs::file_type::none) return place;
   }
   return {};
 }
 
-std::vector<GalleryModel> list_gallery(const fs::path& gallery) {
+std::vector<GalleryModel> list_gallery(const fs::path& gallery, FileStatus* status) {
   std::vector<GalleryModel> models;
+  const auto failed = [status](const fs::path& place, const std::error_code& why) {
+    if (status != nullptr && status->ok() && why) *status = {place.string(), disk::not_read(why.value()), 0};
+  };
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(gallery, error)) {
-    if (!fs::is_regular_file(entry.path() / "model.toml", error)) continue;
+  fs::directory_iterator entries(gallery, error);
+  failed(gallery, error);
+  for (; entries != fs::directory_iterator(); entries.increment(error), failed(gallery, error)) {
+    const fs::directory_entry& entry = *entries;
+    const fs::file_type kind = fs::status(entry.path() / "model.toml", error).type();
+    if (kind == fs::file_type::none) failed(entry.path() / "model.toml", error);
+    if (kind != fs::file_type::regular) continue;
     GalleryModel model;
     model.name = entry.path().filename().string();
     const ModelFile file = read_model(entry.path() / "model.toml");
     model.title = file.spec.title.text;
     model.source = file.spec.source.text;
-    for (const fs::directory_entry& inner : fs::directory_iterator(entry.path(), error)) {
-      const std::string name = inner.path().filename().string();
-      if (name.rfind("model-", 0) == 0 && inner.path().extension() == ".toml") model.models.push_back(name);
+    fs::directory_iterator files(entry.path(), error);
+    failed(entry.path(), error);
+    for (; files != fs::directory_iterator(); files.increment(error), failed(entry.path(), error)) {
+      const fs::path inner = files->path();
+      const std::string name = inner.filename().string();
+      if (name.rfind("model-", 0) == 0 && inner.extension() == ".toml") model.models.push_back(name);
     }
     std::sort(model.models.begin(), model.models.end());
     model.models.insert(model.models.begin(), "model.toml");

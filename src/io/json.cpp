@@ -282,9 +282,25 @@ std::string gallery_copy_json(const std::string& name, const std::string& folder
   return json_text(object("name", name, "folder", folder, "model", model));
 }
 
-std::string error_json(int exit_code, std::string_view message, std::string_view problems) {
+namespace {
+
+Json error_member(int exit_code, std::string_view message) {
   while (!message.empty() && message.back() == '\n') message.remove_suffix(1);
-  Json out = object("error", object("exit_code", exit_code, "message", std::string(message)));
+  return object("exit_code", exit_code, "message", std::string(message));
+}
+
+}  // namespace
+
+std::string with_error(const std::string& document, int exit_code, std::string_view message) {
+  const Json in = Json::parse(document, nullptr, false);
+  if (!in.is_object() || in.contains("error")) return document;
+  Json out = object("error", error_member(exit_code, message));
+  out.update(in);
+  return json_text(std::move(out));
+}
+
+std::string error_json(int exit_code, std::string_view message, std::string_view problems) {
+  Json out = object("error", error_member(exit_code, message));
   const Json more = Json::parse(problems, nullptr, false);
   if (more.is_object()) out.update(more);
   return json_text(std::move(out));

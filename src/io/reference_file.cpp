@@ -274,10 +274,10 @@ ReferenceFile read_reference_text(std::string text, std::string name) {
 ReferenceFile read_reference(const std::filesystem::path& path) {
   constexpr std::size_t kMost = std::size_t{1} << 24U;
   std::string text;
-  if (disk::read_bounded(path, kMost, text) != 0) {
+  if (const int error = disk::read_bounded(path, kMost, text); error != 0) {
     ReferenceFile file;
     file.name = path.string();
-    file.diagnostics.error({}, file.name, "cannot be read");
+    file.diagnostics.error({}, file.name, disk::not_read(error));
     return file;
   }
   return read_reference_text(text, path.string());

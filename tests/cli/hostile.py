@@ -260,7 +260,8 @@ with tempfile.TemporaryDirectory() as folder:
     def interrupted(*arguments):
         # Into a file: a pipe that nobody reads would stop who writes.
         output = open(pathlib.Path(folder) / "output", "w+", encoding="utf-8")
-        process = subprocess.Popen([program, *arguments], cwd=folder, stdout=output, stderr=subprocess.PIPE)
+        process = subprocess.Popen([program, *arguments], cwd=folder, stdout=output, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         time.sleep(2 if slow else 0.7)
         still = process.poll() is None
         process.send_signal(signal.SIGINT)

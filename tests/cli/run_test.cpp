@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -344,6 +345,7 @@ TEST_F(RunVerbs, AnInterruptLeavesCompleteFilesAndIs130) {
     const int null = open("/dev/null", O_WRONLY);
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
+    signal(SIGINT, SIG_DFL);  // who tests in the background may have passed it by
     execl(JUDDER_PROGRAM, "judder", "run", model.c_str(), "--until", "1e9", "-o", out.c_str(),
           static_cast<char*>(nullptr));
     _exit(127);
@@ -360,6 +362,166 @@ TEST_F(RunVerbs, AnInterruptLeavesCompleteFilesAndIs130) {
   EXPECT_EQ(WEXITSTATUS(status), 130);
   expect_complete("long");
   EXPECT_EQ(json::parse(contents(folder_ / "long/run.json"))["end"]["reason"], "interrupted");
+}
+
+// What was told to pass the program by before it began does so: a script that puts runs in the background, nohup.
+TEST_F(RunVerbs, SignalsThatWereIgnoredAtTheStartStayIgnored) {
+  const std::string model = gallery_ + "impact-oscillator/model.toml";
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string name = "i" + std::to_string(number), out = (folder_ / name).string();
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const int null = open("/dev/null", O_WRONLY);
+      dup2(null, STDOUT_FILENO);
+      dup2(null, STDERR_FILENO);
+      signal(number, SIG_IGN);
+      execl(JUDDER_PROGRAM, "judder", "run", model.c_str(), "--until", "1e9", "-o", out.c_str(),
+            static_cast<char*>(nullptr));
+      _exit(127);
+    }
+    for (int i = 0; i < 600 && !fs::exists(folder_ / ("." + name + ".tmp/trajectory.csv")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    kill(child, number);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, WNOHANG), 0) << "signal " << number;
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+}
+
+// Names that users know stay; what could be read in two ways is told apart, and no run of another model is replaced under a name that nobody chose.
+TEST_F(RunVerbs, DefaultNamesTellRunsApart) {
+  const std::string text =
+      "format = 1\n[parameters]\nk = 4\n[coordinates]\nx = { start = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n"
+      "potential = \"k*x^2/2\"\n[variants]\nwet = { k = 8 }\nsoft = { x = 2 }\n\"soft-wet\" = { k = 7 }\n"
+      "\"wet-k=5\" = { k = 9 }\n[run]\nuntil = 1\n";
+  write("v.toml", text);
+  write("v-wet.toml", text);
+  fs::create_directories(folder_ / "deep");
+  write("deep/v.toml", text);
+  const auto folder = [&](const std::string& words) {
+    const Outcome outcome = run("run " + words);
+    EXPECT_EQ(outcome.code, 0) << words << outcome.err;
+    const std::size_t end = outcome.out.find_last_not_of('\n'), begin = outcome.out.rfind('\n', end) + 1;
+    return outcome.out.substr(begin, end + 1 - begin);
+  };
+  EXPECT_EQ(folder("v.toml"), "runs/v");
+  EXPECT_EQ(folder("v.toml --set k=5"), "runs/v-k=5");
+  EXPECT_EQ(folder("v.toml --variant wet"), "runs/v-wet");
+  const std::vector<std::string> commands{"v.toml",
+                                          "v.toml --variant wet",
+                                          "v-wet.toml",
+                                          "deep/v.toml",
+                                          "v.toml --variant soft --variant wet",
+                                          "v.toml --variant soft-wet",
+                                          "v-wet.toml --variant soft",
+                                          "v.toml --variant wet --set k=5",
+                                          "v.toml --variant wet-k=5",
+                                          "v-wet.toml --set k=5"};
+  std::vector<std::string> folders;
+  for (const std::string& command : commands) {
+    folders.push_back(folder(command));
+    EXPECT_EQ(std::count(folders.begin(), folders.end(), folders.back()), 1) << command;
+  }
+  // The same command goes to the same place, in whatever way its file is named.
+  for (std::size_t i = 0; i < commands.size(); ++i) EXPECT_EQ(folder(commands[i]), folders[i]) << commands[i];
+  EXPECT_EQ(folder("./v-wet.toml"), folders[2]);
+  EXPECT_EQ(folder("deep/../v.toml"), "runs/v");
+  // Where nobody can go beside it: a run that goes on.
+  ASSERT_EQ(run("run v.toml --until 0.5 -o a").code, 0);
+  ASSERT_EQ(run("run v-wet.toml -o a-resumed").code, 0);
+  const std::string before = contents(folder_ / "a-resumed/state.json");
+  const Outcome refused = run("run v.toml --resume a");
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("holds a run of v-wet.toml; choose another folder with -o"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(contents(folder_ / "a-resumed/state.json"), before);
+}
+
+TEST_F(RunVerbs, TheNameInWhichAFolderBeginsIsNoName) {
+  const Outcome refused = run("run '" + ball_ + "' --until 1 -o .x.tmp");
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("is the name in which the folder x begins"), std::string::npos) << refused.err;
+  EXPECT_FALSE(fs::exists(folder_ / ".x.tmp"));
+  // A finished run that somebody has put there is his: no run has left it without its name.
+  ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o y").code, 0);
+  fs::rename(folder_ / "y", folder_ / ".x.tmp");
+  const std::string before = contents(folder_ / ".x.tmp/state.json");
+  EXPECT_EQ(run("run '" + ball_ + "' --until 0.5 -o x").code, 5);
+  EXPECT_EQ(contents(folder_ / ".x.tmp/state.json"), before);
+  EXPECT_FALSE(fs::exists(folder_ / "x"));
+}
+
+TEST_F(RunVerbs, CountsAreOfWhatStandsInTheFolder) {
+  ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o a").code, 0);
+  ASSERT_EQ(run("run '" + ball_ + "' --until 2 --resume a -o b").code, 0);
+  const std::string events = contents(folder_ / "b/events.csv");
+  const json counts = json::parse(contents(folder_ / "b/run.json"))["counts"];
+  EXPECT_EQ(counts["events"], std::count(events.begin(), events.end(), '\n') - 1);
+  EXPECT_GT(json::parse(contents(folder_ / "b/state.json"))["events"], counts["events"]) << "counted through";
+}
+
+TEST_F(RunVerbs, WhatIsMissingOfARunIsSaidAsItIs) {
+  ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o a").code, 0);
+  fs::remove(folder_ / "a/state.json");
+  Outcome outcome = run("run '" + ball_ + "' --until 2 --resume a -o a");
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_NE(outcome.err.find("is missing, although trajectory.csv is there"), std::string::npos)
+      << outcome.err;
+  outcome = run("run '" + ball_ + "' --until 2 --resume nowhere");
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_NE(outcome.err.find("nowhere: is not there"), std::string::npos) << outcome.err;
+  fs::create_directories(folder_ / "empty");
+  outcome = run("run '" + ball_ + "' --until 2 --resume empty");
+  EXPECT_NE(outcome.err.find("nothing of a run was saved"), std::string::npos) << outcome.err;
+}
+
+TEST_F(RunVerbs, AnEmptyFileOfSomebodyStays) {
+  ASSERT_EQ(run("run '" + ball_ + "' --until 1 -o a").code, 0);
+  write("a/.coordinates.svg.999999.tmp", "");
+  EXPECT_EQ(run("plot a").code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "a/.coordinates.svg.999999.tmp"));
+}
+
+// 5: what cannot be read, or is of no use; 2: the command line; 1: a value that is off.
+TEST_F(RunVerbs, VerifyTellsAFileThatIsOfNoUseFromAValueThatIsOff) {
+  const std::string good =
+      "[[value]]\nlabel = \"t2\"\nevent = \"impact ground\"\nnumber = 2\nexact = 1\ntolerance = 1e-3\n";
+  fs::create_directories(folder_ / "m");
+  const auto code = [&](int expected, const char* what) {
+    EXPECT_EQ(run("verify m").code, expected) << what;
+    const Outcome outcome = run("verify m --json");
+    EXPECT_EQ(outcome.code, expected) << what;
+    const json document = json::parse(outcome.out, nullptr, false);
+    ASSERT_TRUE(document.is_object()) << what << outcome.out;
+    EXPECT_EQ(document["error"]["exit_code"], expected) << what << outcome.out;
+    EXPECT_GT(document["error"]["message"].get<std::string>().size(), 10U) << what;
+  };
+  code(5, "no reference.toml");
+  write("m/reference.toml", good);
+  code(5, "no model.toml");
+  fs::copy_file(ball_, folder_ / "m/model.toml");
+  code(1, "a value that is off");
+  write("m/reference.toml", "[[value]\n");
+  code(5, "a broken one");
+  write("m/reference.toml", "source = \"nobody\"\n");
+  code(5, "one without values");
+  fs::remove(folder_ / "m/reference.toml");
+  ASSERT_EQ(mkfifo((folder_ / "m/reference.toml").c_str(), 0666), 0);
+  code(5, "a pipe");
+  EXPECT_EQ(run("verify nosuch").code, 2);
+}
+
+TEST_F(RunVerbs, AGalleryThatCannotBeReadIsAnError) {
+  fs::create_directories(folder_ / "gallery/ball");
+  fs::create_symlink("model.toml", folder_ / "gallery/ball/model.toml");  // leads to itself
+  for (const char* words : {"gallery", "gallery ball -o copy", "verify ball", "verify"}) {
+    const Outcome outcome = run(words, "JUDDER_GALLERY=gallery");
+    EXPECT_EQ(outcome.code, 5) << words << outcome.out << outcome.err;
+    EXPECT_NE(outcome.err.find("gallery/ball/model.toml: "), std::string::npos) << words << outcome.err;
+  }
 }
 
 TEST_F(RunVerbs, VerifyPrintsEveryValueAndItsExitCodeIsTheVerdict) {

@@ -76,6 +76,8 @@ class Faults : public ProgramTest {
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+      signal(number, SIG_DFL);  // whoever tests in the background
     if (!faults.empty()) {
       setenv("LD_PRELOAD", JUDDER_FAULT_SHIM, 1);
       for (const auto& [key, value] : faults)

@@ -11,7 +11,7 @@
 
 namespace judder::io {
 
-/// The first that exists of: `chosen` (the environment variable JUDDER_GALLERY), share/judder/gallery beside the folder of
+/// The first that exists, or of which nobody may know whether it does, of: `chosen` (the environment variable JUDDER_GALLERY), share/judder/gallery beside the folder of
 /// the program, the source tree from which it was built. Empty: none.
 [[nodiscard]] std::filesystem::path find_gallery(const std::filesystem::path& chosen,
                                                  const std::filesystem::path& program);
@@ -23,8 +23,9 @@ struct GalleryModel {
   std::vector<std::string> models;  ///< files: model.toml first
 };
 
-/// Models by name. Folders without a model.toml do not count.
-[[nodiscard]] std::vector<GalleryModel> list_gallery(const std::filesystem::path& gallery);
+/// Models by name. Folders without a model.toml do not count. `status` tells what could not be read, be it one folder of many.
+[[nodiscard]] std::vector<GalleryModel> list_gallery(const std::filesystem::path& gallery,
+                                                     FileStatus* status = nullptr);
 
 /// Copies the folder of one model to `target`, which must not exist yet.
 [[nodiscard]] FileStatus copy_gallery_model(const std::filesystem::path& gallery, const std::string& name,

@@ -70,6 +70,8 @@ struct RunSummary {
 /// For a command that failed: { "error": { "exit_code": 5, "message": "…" } }; of a model that is invalid also the members of diagnostics_json, which
 /// `problems` holds.
 [[nodiscard]] std::string error_json(int exit_code, std::string_view message, std::string_view problems = {});
+/// A document, an object, with the same member `error` in front of its own; one that has it stays as it is.
+[[nodiscard]] std::string with_error(const std::string& document, int exit_code, std::string_view message);
 
 /// What the run.json of an earlier part says that a run which goes on in the same folder says again.
 struct EarlierPart {
