@@ -157,22 +157,28 @@ void Builder::check_start() {
     return value(node);
   };
 
-  // --- the equations of motion ---
-  const bool moving = system.motion(work);
-  if (!moving) {
-    bool named = false;
+  // What is not finite may come from a table that is asked outside of its points.
+  const auto table_left = [&] {
     for (const expr::TableUse& use : graph.table_uses()) {
       const double at = safe_value(use.argument);
       if (!(at < use.from || at > use.to)) continue;
       const auto table = std::find_if(spec.tables.begin(), spec.tables.end(),
-                                      [&](const Table& t) { return t.name.text == use.table; });
+                                      [&](const Table& each) { return each.name.text == use.table; });
       if (table == spec.tables.end()) continue;
       error(table->name, "table " + quoted(use.table),
             "the table " + quoted(use.table) + " reaches from " + to_text(use.from, 9) + " to " +
                 to_text(use.to, 9) + " and is asked at " + to_text(at, 9) + " at the start",
             "start inside of it, or say what it gives outside: outside = \"hold\" or \"zero\"");
-      return;
+      return true;
     }
+    return false;
+  };
+
+  // --- the equations of motion ---
+  const bool moving = system.motion(work);
+  if (!moving) {
+    bool named = false;
+    if (table_left()) return;
     for (std::size_t i = 0; i < n; ++i) {
       if (std::isfinite(safe_value(force[i]))) continue;
       error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
@@ -281,6 +287,7 @@ void Builder::check_start() {
     bool finite = std::isfinite(rows.gap) && std::isfinite(rows.gap_rate) && std::isfinite(rows.base) &&
                   std::isfinite(rows.zeta_n);
     for (const double x : work.row_memory[k]) finite = finite && std::isfinite(x);
+    if (!finite && table_left()) return;
     if (!finite) {
       report_error(r.span, r.where, "a value of the " + r.where + " is not a finite number at the start");
       continue;
