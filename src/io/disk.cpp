@@ -95,6 +95,26 @@ int create_new(const Handle& folder, const std::string& name, Handle& out) {
   return open_again(folder.number(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kFile, out);
 }
 
+namespace {
+
+std::string place_of(const Handle& file) { return "/proc/self/fd/" + std::to_string(file.number()); }
+
+}  // namespace
+
+int create_nameless(const Handle& folder, Handle& out) {
+  // Without /proc it could not get its name later.
+  if (::access(place_of(folder).c_str(), F_OK) != 0) return ENOTSUP;
+  const int error = open_again(folder.number(), ".", O_RDWR | O_TMPFILE, kFile, out);
+  // File systems and kernels that have none say so in different words.
+  return error == EISDIR || error == EINVAL || error == ENOENT || error == EOPNOTSUPP ? ENOTSUP : error;
+}
+
+int give_name(const Handle& file, const Handle& folder, const std::string& name) {
+  return ::linkat(AT_FDCWD, place_of(file).c_str(), folder.number(), name.c_str(), AT_SYMLINK_FOLLOW) == 0
+             ? 0
+             : errno;
+}
+
 int open_regular(const Handle& folder, const std::string& name, bool write, Handle& out) {
   // Without O_NONBLOCK the opening of a pipe waits for its other end.
   Handle file;

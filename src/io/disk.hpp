@@ -51,6 +51,10 @@ int open_folder_in(const Handle& folder, const std::string& name, Handle& out);
 int create(const Handle& folder, const std::string& name, Handle& out);
 /// The same where nothing has that name; EEXIST otherwise.
 int create_new(const Handle& folder, const std::string& name, Handle& out);
+/// A new file without a name, of which a kill leaves nothing; ENOTSUP where the system has none.
+int create_nameless(const Handle& folder, Handle& out);
+/// Gives it a name that nothing has; EEXIST otherwise.
+int give_name(const Handle& file, const Handle& folder, const std::string& name);
 /// An existing regular file for reading, or for reading and writing; links, devices, pipes and folders are refused.
 int open_regular(const Handle& folder, const std::string& name, bool write, Handle& out);
 /// What a link in the place of a file is: a way to it that the user has named, or something planted.

@@ -87,8 +87,21 @@ struct TextFile::Draft {
   std::string name, draft;
   std::string mark;
   FileStatus status;
-  bool begun = false;
+  bool begun = false;  // the draft has a name
 
+  /// With the number of this process in it. Somebody's file may have it already: then another one.
+  template <class Make>
+  int name_draft(const Make& make) {
+    constexpr int kTries = 100;
+    int error = EEXIST;
+    for (int i = 0; i < kTries && error == EEXIST; ++i) {
+      draft = "." + name + "." + std::string(static_cast<std::size_t>(i), '0') + std::to_string(::getpid()) +
+              ".tmp";
+      error = make();
+    }
+    begun = error == 0;
+    return error;
+  }
   void keep(int error) {
     if (error != 0 && status.ok()) status.message = disk::not_written(error);
   }
@@ -119,16 +132,10 @@ FileStatus TextFile::open(const fs::path& file, std::string_view mark) {
   if (d.status.ok()) d.status.message = foreign(d.folder, d.name, mark);
   if (d.status.ok()) {
     remove_stale_drafts(above(file), d.folder, d.name, d.mark);
-    // Somebody's file may have the name that is ours by our number.
-    constexpr int kTries = 100;
-    int error = EEXIST;
-    for (int i = 0; i < kTries && error == EEXIST; ++i) {
-      d.draft = "." + d.name + "." + std::string(static_cast<std::size_t>(i), '0') +
-                std::to_string(::getpid()) + ".tmp";
-      error = disk::create_new(d.folder, d.draft, d.out);
-    }
-    d.begun = error == 0;
-    if (d.begun) static_cast<void>(::flock(d.out.number(), LOCK_EX | LOCK_NB));
+    // Without a name until it is whole: what is empty is never ours.
+    int error = disk::create_nameless(d.folder, d.out);
+    if (error == ENOTSUP) error = d.name_draft([&d] { return disk::create_new(d.folder, d.draft, d.out); });
+    if (error == 0) static_cast<void>(::flock(d.out.number(), LOCK_EX | LOCK_NB));
     d.keep(error);
   }
   return d.status;
@@ -143,6 +150,8 @@ const FileStatus& TextFile::status() const { return draft_->status; }
 FileStatus TextFile::finish() {
   Draft& d = *draft_;
   if (d.status.ok()) d.keep(disk::sync({&d.out}));
+  if (d.status.ok() && !d.begun)
+    d.keep(d.name_draft([&d] { return disk::give_name(d.out, d.folder, d.draft); }));
   // Somebody may have put a file there meanwhile.
   if (d.status.ok()) d.status.message = foreign(d.folder, d.name, d.mark);
   if (d.status.ok()) d.keep(disk::rename(d.folder, d.draft, d.name));

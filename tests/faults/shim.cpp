@@ -205,7 +205,7 @@ int renameat(int from, const char* old, int to, const char* name) noexcept {
 
 int openat(int folder, const char* name, int flags, ...) {
   mode_t mode = 0;
-  if ((flags & O_CREAT) != 0) {
+  if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) {
     va_list more;
     va_start(more, flags);
     mode = va_arg(more, mode_t);
