@@ -667,13 +667,14 @@ void Builder::build_massless() {
   std::vector<Node> nodes;
   for (const std::size_t i : order) nodes.push_back(balance[i]);
   d.follow.affine = true;
+  std::vector<bool> is_unknown(graph.variable_count(), false);
+  for (const Variable x : unknown) is_unknown[x] = true;
   for (const std::size_t i : order) {
     for (const Variable x : unknown) {
       const Node slope = graph.derivative(balance[i], x);
       nodes.push_back(slope);
-      const std::vector<Variable> used = all_variables(slope);
-      for (const Variable y : unknown)
-        d.follow.affine = d.follow.affine && !std::binary_search(used.begin(), used.end(), y);
+      if (graph.is_constant(slope)) continue;
+      for (const Variable y : all_variables(slope)) d.follow.affine = d.follow.affine && !is_unknown[y];
     }
   }
   for (const Variable x : unknown) d.follow.unknown.push_back(map.variable[x]);

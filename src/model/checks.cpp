@@ -17,6 +17,89 @@ double dot(const double* a, const double* b, std::size_t n) {
   return sum;
 }
 
+/// A constraint at the start: w·a + zeta = 0 for the accelerations a.
+struct HeldRow {
+  std::size_t relation;
+  std::vector<double> w;
+  double zeta;
+};
+
+struct Contradiction {
+  std::size_t relation;
+  double difference;
+};
+
+/// Constraints that are combinations of those before them, but ask for other accelerations than these. Elimination row by row, in which only entries that are
+/// not zero cost anything: constraints of large models mostly have few. An entry that is nothing but the rounding of the terms that cancel in it is zero.
+std::vector<Contradiction> contradictions(const std::vector<HeldRow>& held, std::size_t n, Work& budget) {
+  constexpr double kCancelled = 1e-10, kAgree = 1e-9;
+  constexpr std::size_t kPerOperation = 8;
+  std::vector<Contradiction> out;
+  double largest = 0;
+  for (const HeldRow& row : held) largest = std::max(largest, std::abs(row.zeta));
+  if (largest == 0) return out;  // nothing is asked for that could differ
+  struct Entry {
+    std::size_t column;
+    double value;
+  };
+  struct Pivot {
+    std::size_t column;
+    double value, zeta;
+    std::vector<Entry> entries;  ///< the others
+  };
+  std::vector<Pivot> pivots;
+  std::vector<std::size_t> uses(n, 0);
+  std::vector<double> reach(n, 0.0), value(n), terms(n);
+  for (const HeldRow& row : held) {
+    budget.spend(1 + n / kPerOperation);
+    for (std::size_t i = 0; i < n; ++i) {
+      uses[i] += row.w[i] != 0 ? 1 : 0;
+      reach[i] = std::max(reach[i], std::abs(row.w[i]));
+    }
+  }
+  for (const HeldRow& row : held) {
+    budget.spend(1 + (n + pivots.size()) / kPerOperation);
+    value = row.w;
+    for (std::size_t i = 0; i < n; ++i) terms[i] = std::abs(value[i]);
+    double zeta = row.zeta, zeta_terms = std::abs(zeta);
+    for (const Pivot& pivot : pivots) {
+      const double entry = value[pivot.column];
+      value[pivot.column] = 0;
+      if (!(std::abs(entry) > kCancelled * terms[pivot.column])) continue;
+      const double factor = entry / pivot.value;
+      budget.spend(1 + pivot.entries.size() / kPerOperation);
+      for (const Entry& other : pivot.entries) {
+        value[other.column] -= factor * other.value;
+        terms[other.column] += std::abs(factor * other.value);
+      }
+      zeta -= factor * pivot.zeta;
+      zeta_terms += std::abs(factor * pivot.zeta);
+    }
+    // Of the entries that are large as their columns go, the one whose column is needed least often: the rows that follow stay sparse.
+    double most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!(std::abs(value[i]) > kCancelled * terms[i])) value[i] = 0;
+      if (value[i] != 0) most = std::max(most, std::abs(value[i]) / reach[i]);
+    }
+    if (most == 0) {
+      if (std::abs(zeta) > kAgree * std::max(largest, zeta_terms)) out.push_back({row.relation, zeta});
+      continue;
+    }
+    Pivot pivot{n, 0, zeta, {}};
+    for (std::size_t i = 0; i < n; ++i) {
+      constexpr double kLarge = 0.1;
+      if (value[i] == 0 || std::abs(value[i]) < kLarge * most * reach[i]) continue;
+      if (pivot.column == n || uses[i] < uses[pivot.column]) pivot.column = i;
+    }
+    pivot.value = value[pivot.column];
+    for (std::size_t i = 0; i < n; ++i) {
+      if (value[i] != 0 && i != pivot.column) pivot.entries.push_back({i, value[i]});
+    }
+    pivots.push_back(std::move(pivot));
+  }
+  return out;
+}
+
 }  // namespace
 
 void Builder::warn_unused() {
@@ -244,6 +327,7 @@ void Builder::check_start() {
     // The Cholesky factor row by row: the first row that adds nothing names the coordinate.
     const std::size_t k = d.massive.size();
     std::vector<double> l(k * k, 0.0);
+    constexpr std::size_t kPerOperation = 16;
     for (std::size_t i = 0; i < k; ++i) {
       const auto row = static_cast<std::size_t>(d.massive[i]);
       std::size_t first = 0;  // what is zero before the first entry of a row stays zero
@@ -252,6 +336,7 @@ void Builder::check_start() {
         double sum = safe_value(mass[row * n + static_cast<std::size_t>(d.massive[j])]);
         const double diagonal = sum;
         for (std::size_t c = first; c < j; ++c) sum -= l[i * k + c] * l[j * k + c];
+        budget.spend(1 + (j - first) / kPerOperation);
         if (j < i) {
           l[i * k + j] = sum / l[j * k + j];
           continue;
@@ -274,11 +359,6 @@ void Builder::check_start() {
   const double* v = work.in.data() + layout.v();
   const double time = work.in[0];
   std::vector<double> solved(n);
-  struct HeldRow {
-    std::size_t relation;
-    std::vector<double> w;
-    double zeta;
-  };
   std::vector<HeldRow> held;
   for (std::size_t k = 0; k < relations.size(); ++k) {
     const RelationDraft& r = relations[k];
@@ -358,6 +438,8 @@ void Builder::check_start() {
     }
     if (r.kind == RelationKind::contact && r.has_normal && compiled.tangents > 0 && !quasi_static()) {
       const auto compliance = [&](const double* w) {
+        constexpr std::size_t kPerOperation = 16;
+        budget.spend(1 + n / kPerOperation * (work.mass_diagonal ? 1 : n));
         solved.assign(w, w + n);
         system.solve_mass(work, solved.data());
         return dot(w, solved.data(), n);
@@ -376,38 +458,12 @@ void Builder::check_start() {
     }
   }
 
-  // --- redundant constraints: what they demand of the accelerations must agree (Gram-Schmidt with the
-  // largest row next) ---
-  std::vector<HeldRow> rest = held;
-  while (!rest.empty()) {
-    const auto size = [&](const HeldRow& row) { return dot(row.w.data(), row.w.data(), n); };
-    const auto original = [&](const HeldRow& row) {
-      const auto at = std::find_if(held.begin(), held.end(),
-                                   [&](const HeldRow& h) { return h.relation == row.relation; });
-      return dot(at->w.data(), at->w.data(), n);
-    };
-    const auto relative = [&](const HeldRow& row) { return size(row) / std::max(original(row), 1e-300); };
-    auto best = rest.begin();
-    for (auto at = rest.begin(); at != rest.end(); ++at) {
-      if (relative(*at) > relative(*best)) best = at;
-    }
-    if (relative(*best) < 1e-20) break;
-    const HeldRow pivot = *best;
-    rest.erase(best);
-    for (HeldRow& row : rest) {
-      const double factor = dot(row.w.data(), pivot.w.data(), n) / size(pivot);
-      for (std::size_t i = 0; i < n; ++i) row.w[i] -= factor * pivot.w[i];
-      row.zeta -= factor * pivot.zeta;
-    }
-  }
-  double largest = 0;
-  for (const HeldRow& row : held) largest = std::max(largest, std::abs(row.zeta));
-  for (const HeldRow& row : rest) {
-    if (std::abs(row.zeta) <= 1e-9 * largest) continue;
-    const RelationDraft& r = relations[row.relation];
+  // --- redundant constraints: what they demand of the accelerations must agree ---
+  for (const Contradiction& found : contradictions(held, n, budget)) {
+    const RelationDraft& r = relations[found.relation];
     report_error(r.span, r.where,
                  "the " + r.where + " contradicts the other constraints: their accelerations differ by " +
-                     to_text(row.zeta, 6),
+                     to_text(found.difference, 6),
                  "remove it, or make it agree with the others");
   }
 

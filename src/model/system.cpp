@@ -76,6 +76,7 @@ bool eliminate(double* a, double* b, double* size, std::size_t k) {
       std::swap(size[c], size[best]);
     }
     for (std::size_t r = c + 1; r < k; ++r) {
+      if (a[r * k + c] == 0) continue;  // of many springs few meet at one node
       const double factor = a[r * k + c] / a[c * k + c];
       for (std::size_t j = c; j < k; ++j) a[r * k + j] -= factor * a[c * k + j];
       b[r] -= factor * b[c];

@@ -524,6 +524,36 @@ TEST(Work, ACompilationIsCancelledFromOutside) {
   EXPECT_TRUE(compile(spec, options).system.has_value());
 }
 
+// A ring of constraints x_i − x_(i+1) = p_i(t) is consistent if the p_i sum to zero; the last is a combination of the others. With few entries in each row a
+// thousand of them cost little, and the one that does not agree is found.
+TEST(Work, ManyConstraintsWithFewEntriesAreCompared) {
+  const auto ring = [](int count, const char* last) {
+    Spec spec;
+    const std::string n = std::to_string(count);
+    Coordinate coordinate{.name = "x"};
+    coordinate.each = "i = 1 to " + n;
+    spec.coordinates.push_back(coordinate);
+    spec.energy.kinetic = "sum(i = 1 to " + n + ", x[i]'^2)";
+    Constraint link;
+    link.name = "link";
+    link.each = "i = 1 to " + n;
+    link.zero = "x[i] - x[mod(i, " + n + ") + 1] - if(i < " + n + ", t^2*i, " + last + "*t^2)";
+    spec.constraints.push_back(link);
+    spec.run.until = 1;
+    return compile(spec);
+  };
+  const Compiled good = ring(1000, "-499500");
+  EXPECT_TRUE(good.system.has_value()) << everything(good).substr(0, 300);
+  const Compiled bad = ring(1000, "-499499");
+  EXPECT_FALSE(bad.system.has_value());
+  EXPECT_EQ(bad.diagnostics.errors(), 1);
+  const std::string message = everything(bad);
+  EXPECT_NE(message.find("'link[1000]' contradicts the other constraints"), std::string::npos) << message;
+  EXPECT_NE(message.find("differ by -2"), std::string::npos) << message;
+  // By about the square of their number, which is what the formulas of their rows are, and not by the cube.
+  EXPECT_LT(ring(1000, "-499500").work, 5 * ring(500, "-124750").work);
+}
+
 // The same text costs the same on every machine, and the message names the expression that costs most.
 TEST(Work, TheTextThatCostsMostIsNamed) {
   Spec spec = one_mass();
