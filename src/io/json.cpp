@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <span>
 
 #include "io/json_values.hpp"
 #include "judder/core/number.hpp"
@@ -29,11 +30,36 @@ Json table(const std::vector<std::pair<std::string, Value>>& pairs) {
   });
 }
 
-Json texts(expr::Texts& text, const std::vector<expr::Node>& nodes) {
-  Json out = Json::array();
-  for (const expr::Node node : nodes) out.push_back(text(node));
-  return out;
-}
+/// Rows of a model as texts. Up to kAll coordinates they are lists. Beyond that most entries are zero, and all of them together would grow with the square of the
+/// model: then a row is an object of what is not zero by coordinate. After kMost entries further rows are null, and the document says so.
+class RowTexts {
+ public:
+  RowTexts(const model::System& system, expr::Texts& text) : system_(system), text_(text) {}
+  Json operator()(std::span<const expr::Node> nodes) {
+    if (nodes.size() <= kAll) {
+      Json out = Json::array();
+      for (const expr::Node node : nodes) out.push_back(text_(node));
+      return out;
+    }
+    const expr::Graph& graph = system_.graph();
+    Json out = Json::object();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (graph.is_constant(nodes[i]) && graph.value(nodes[i]) == 0) continue;
+      if (++entries_ > kMost) return nullptr;
+      // Names of coordinates are different: no need to look for each among those before.
+      out.get_ref<Json::object_t&>().push_back({system_.coordinate_names()[i], text_(nodes[i])});
+    }
+    return out;
+  }
+  [[nodiscard]] bool cut() const { return entries_ > kMost; }
+
+ private:
+  static constexpr std::size_t kAll = 100;
+  static constexpr std::size_t kMost = 200000;
+  const model::System& system_;
+  expr::Texts& text_;
+  std::size_t entries_ = 0;
+};
 
 const char* word(model::RelationKind kind) {
   return kind == model::RelationKind::contact      ? "contact"
@@ -41,7 +67,7 @@ const char* word(model::RelationKind kind) {
                                                    : "friction";
 }
 
-Json relation_json(const model::System& system, expr::Texts& text, std::size_t index) {
+Json relation_json(const model::System& system, expr::Texts& text, RowTexts& row_texts, std::size_t index) {
   const model::Relation& relation = system.relations()[index];
   const model::Symbols& symbols = system.symbols();
   Json out{{"kind", word(relation.kind)}, {"name", relation.name}};
@@ -51,8 +77,8 @@ Json relation_json(const model::System& system, expr::Texts& text, std::size_t i
         : relation.holonomic                          ? "zero"
                                                       : "velocity"] = text(row.gap);
     out["rate"] = text(row.gap_rate);
-    out["normal_row"] = texts(text, row.w);
-    if (relation.own_push) out["push"] = texts(text, row.push);
+    out["normal_row"] = row_texts(row.w);
+    if (relation.own_push) out["push"] = row_texts(row.push);
     out["second_order_terms"] = text(row.zeta);
   } else {
     out["normal_force"] = text(symbols.base[index]);
@@ -62,8 +88,8 @@ Json relation_json(const model::System& system, expr::Texts& text, std::size_t i
   for (int k = 0; k < relation.tangents; ++k) {
     const model::Symbols::TangentRow& row =
         symbols.tangent[static_cast<std::size_t>(relation.first_tangent + k)];
-    Json tangent{{"slip", text(row.slip)}, {"row", texts(text, row.w)}};
-    if (relation.own_push) tangent["drag"] = texts(text, row.drag);
+    Json tangent{{"slip", text(row.slip)}, {"row", row_texts(row.w)}};
+    if (relation.own_push) tangent["drag"] = row_texts(row.drag);
     tangent["coefficient"] = text(row.mu);
     tangent["coefficient_at_rest"] = text(row.mu_static);
     tangents.push_back(std::move(tangent));
@@ -112,6 +138,8 @@ std::string explain_json(const model::Compiled& compiled, const std::atomic<bool
   expr::Texts text(system.graph());
   const model::Layout& layout = system.layout();
   const auto n = static_cast<std::size_t>(layout.coordinates);
+  RowTexts row_texts(system, text);
+  const auto left = [&] { return cancel != nullptr && cancel->load(std::memory_order_relaxed); };
 
   Json coordinates = Json::array();
   for (std::size_t i = 0; i < n; ++i) {
@@ -130,14 +158,13 @@ std::string explain_json(const model::Compiled& compiled, const std::atomic<bool
   }
   Json mass = Json::array();
   for (std::size_t i = 0; i < n; ++i) {
-    Json row = Json::array();
-    for (std::size_t j = 0; j < n; ++j) row.push_back(text(symbols.mass[i * n + j]));
-    mass.push_back(std::move(row));
+    if (left()) return {};
+    mass.push_back(row_texts(std::span(symbols.mass).subspan(i * n, n)));
   }
   Json relations = Json::array();
   for (std::size_t r = 0; r < system.relations().size(); ++r) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return {};
-    relations.push_back(relation_json(system, text, r));
+    if (left()) return {};
+    relations.push_back(relation_json(system, text, row_texts, r));
   }
   Json switches = Json::array();
   for (std::size_t k = 0; k < system.switches().size(); ++k) {
@@ -148,15 +175,11 @@ std::string explain_json(const model::Compiled& compiled, const std::atomic<bool
                         {"below", info.below},
                         {"timetable", info.time_only}});
   }
-  return json_text({{"title", compiled.title},
-                    {"parameters", table(compiled.parameters)},
-                    {"coordinates", std::move(coordinates)},
-                    {"states", std::move(states)},
-                    {"mass_matrix", std::move(mass)},
-                    {"kinetic", text(symbols.kinetic)},
-                    {"potential", text(symbols.potential)},
-                    {"relations", std::move(relations)},
-                    {"switches", std::move(switches)}});
+  return json_text(object("title", compiled.title, "parameters", table(compiled.parameters), "coordinates",
+                          std::move(coordinates), "states", std::move(states), "mass_matrix", std::move(mass),
+                          "kinetic", text(symbols.kinetic), "potential", text(symbols.potential), "relations",
+                          std::move(relations), "switches", std::move(switches), "rows_left_out",
+                          row_texts.cut()));
 }
 
 std::string gallery_json(const std::vector<GalleryModel>& models) {

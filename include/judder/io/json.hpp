@@ -24,7 +24,8 @@ namespace judder::io {
                                            std::string_view text);
 
 /// The derived equations as texts in the language of the model file: mass matrix, forces, rates, gaps, rows, laws, switches.
-/// `compiled` must hold a system.
+/// Rows of more than 100 coordinates are objects of the entries that are not zero, by coordinate; after 200 000 such entries rows are null, and
+/// `rows_left_out` is true. `compiled` must hold a system.
 [[nodiscard]] std::string explain_json(const model::Compiled& compiled,
                                        const std::atomic<bool>* cancel = nullptr);
 

@@ -57,6 +57,37 @@ TEST(Json, ExplainsThePress) {
     EXPECT_EQ(relation["tangential"][0]["slip"], "xi'");
   }
   EXPECT_TRUE(plane);
+  EXPECT_EQ(out["rows_left_out"], false);
+}
+
+// Rows of many coordinates hold what is not zero, and there is an end to them.
+TEST(Json, ExplainsManyCoordinatesInTheLengthOfWhatIsNotZero) {
+  const auto explained = [](int n, const std::string& gap) {
+    model::Spec spec;
+    const std::string count = std::to_string(n);
+    model::Coordinate coordinate{.name = "x"};
+    coordinate.each = "i = 1 to " + count;
+    spec.coordinates.push_back(coordinate);
+    spec.energy.kinetic = "sum(i = 1 to " + count + ", x[i]'^2/2)";
+    model::Contact contact;
+    contact.name = "c";
+    contact.each = "i = 1 to " + count;
+    contact.gap = gap;
+    spec.contacts.push_back(contact);
+    const model::Compiled compiled = compile(spec);
+    EXPECT_TRUE(compiled.system.has_value());
+    return compiled.system ? explain_json(compiled) : std::string();
+  };
+  const json rows = json::parse(explained(101, "1 + x[i] - x[mod(i, 101) + 1]"));
+  EXPECT_EQ(rows["mass_matrix"][7], (json{{"x[8]", "1"}}));
+  EXPECT_EQ(rows["relations"][1]["normal_row"], (json{{"x[2]", "1"}, {"x[3]", "-1"}}));
+  EXPECT_EQ(rows["rows_left_out"], false);
+  const std::string few = explained(200, "1 + x[i]"), many = explained(400, "1 + x[i]");
+  EXPECT_LT(many.size(), 2.2 * static_cast<double>(few.size()));
+  const json cut = json::parse(explained(500, "1 + sum(j = 1 to 500, x[j])"));
+  EXPECT_EQ(cut["rows_left_out"], true);
+  EXPECT_EQ(cut["relations"][0]["normal_row"].size(), 500U);
+  EXPECT_TRUE(cut["relations"][499]["normal_row"].is_null());
 }
 
 TEST(Json, ARunIsSummarisedWithoutNumbersThatJsonLacks) {
