@@ -40,20 +40,69 @@ int ClosedForm::load_index(int power, double rate, double frequency) {
       return static_cast<int>(i);
   }
   kinds_.push_back({power, rate, frequency});
+  load_states_ += frequency == 0 ? 1 : 2;
   return static_cast<int>(kinds_.size()) - 1;
 }
 
 /// Every load that occurs with a coefficient, and the lower powers that its derivative brings.
-void ClosedForm::collect_loads(const LinearStructure& structure) {
+bool ClosedForm::collect_loads(const LinearStructure& structure) {
+  const auto fits = [this] { return bytes(states_so_far(), 0, 0) <= kMostBytes; };
   static_cast<void>(load_index(0, 0, 0));  // the constant 1
-  for_each_function(structure, [this](const AffineFunction& f) {
+  for_each_function(structure, [&](const AffineFunction& f) {
     for (const AffineFunction::Load& load : f.loads) {
+      if (!fits()) return;
       const double frequency = values_[load.frequency];
       if (values_[load.cosine] == 0 && (values_[load.sine] == 0 || frequency == 0)) continue;
-      for (int power = 0; power <= load.power; ++power)
+      for (int power = 0; power <= load.power && fits(); ++power)
         static_cast<void>(load_index(power, values_[load.rate], std::abs(frequency)));
     }
   });
+  return fits();
+}
+
+namespace {
+
+/// The most states that a form may have.
+constexpr std::size_t most_states() {
+  std::size_t states = 0;
+  while (ClosedForm::bytes(states + 1, 0, 0) <= ClosedForm::kMostBytes) ++states;
+  return states;
+}
+
+std::string too_many_states() {
+  constexpr std::size_t kMost = most_states();
+  return "positions, velocities, states and loads are more than " + std::to_string(kMost) +
+         ", the most that closed forms are kept of";
+}
+
+std::string too_much_memory(std::size_t bytes) {
+  constexpr std::size_t kMega = std::size_t{1} << 20U;
+  return "a closed form of what can happen would take " + std::to_string(bytes / kMega) +
+         " MiB, and the most is " + std::to_string(ClosedForm::kMostBytes / kMega) + " MiB";
+}
+
+}  // namespace
+
+std::string ClosedForm::size_problem(const model::System& system) {
+  const LinearStructure& structure = system.linear();
+  ClosedForm form;
+  form.y_ = system.layout().integrated();
+  if (bytes(form.states_so_far(), 0, 0) > kMostBytes) return too_many_states();
+  std::vector<double> registers(static_cast<std::size_t>(structure.coefficients.registers()));
+  form.values_.resize(static_cast<std::size_t>(structure.coefficients.outputs()));
+  structure.coefficients.evaluate(system.start().data(), form.values_.data(), registers.data());
+  if (!form.collect_loads(structure)) return too_many_states();
+  // A gap or a reaction of each relation, a side of each switch, and the watches; contacts with friction have more while they are closed.
+  const std::size_t states = form.states_so_far(), switches = system.switches().size();
+  const std::size_t functions = system.relations().size() + switches + system.watches().size();
+  if (const std::size_t all = bytes(states, functions, 0); all > kMostBytes) return too_much_memory(all);
+  // Of every switch both sides are looked at before the run (sliding_problem): by all coefficients, and by all entries of the equations of motion.
+  constexpr std::size_t kMostEntries = 100'000'000;  // about half a second
+  const std::size_t entries = form.values_.size() + states * states;
+  if (switches > kMostEntries / entries)
+    return std::to_string(switches) + " switches and " + std::to_string(states) +
+           " states are too many to look for places where the motion slides";
+  return {};
 }
 
 ClosedForm::Row ClosedForm::row(const AffineFunction& function) const {
@@ -93,6 +142,7 @@ void ClosedForm::field(Context& c, Stack& out) {
   for (const AffineFunction& f : s.rate) out.rate.push_back(row(f));
   for (int r = 0; r < c.layout.relations; ++r) {
     if (!c.touched(r)) continue;
+    look();
     const model::Relation& relation = c.system.relations()[r];
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
@@ -104,6 +154,7 @@ void ClosedForm::field(Context& c, Stack& out) {
         add(force[i], known, -direction_of_slip * values_[s.tangent[number].drag[i]]);
     }
   }
+  look();
   const int active = c.motion.active();
   std::vector<Row> zeta;
   for (int k = 0; k < active; ++k) {
@@ -128,6 +179,7 @@ void ClosedForm::field(Context& c, Stack& out) {
       any = any || term[k] != 0;
     }
     if (!any) continue;
+    look();
     c.motion.respond(push.data(), term.data(), acceleration.data(), lambda.data(), low.data());
     for (int i = 0; i < n_; ++i) {
       out.acceleration[i][b] = acceleration[i];
@@ -187,6 +239,7 @@ void ClosedForm::add_lost_stiffness(Context& c, const std::vector<Row>& force, S
       terms += std::abs(force[i][j]);
     }
     if (rest.high == 0 || !(std::abs(rest.high) <= kRounding * terms)) continue;  // more is no rounding
+    look();
     std::fill(push.begin(), push.end(), 0.0);
     push[i] = rest.high;
     c.motion.respond(push.data(), nothing.data(), acceleration.data(), lambda.data(), low.data());
@@ -304,7 +357,11 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     }
     return out;
   };
+  const auto guards = static_cast<std::size_t>(c.guards.size());
+  if (const std::size_t all = bytes(static_cast<std::size_t>(size()), guards, 0); all > kMostBytes)
+    return too_much_memory(all);
   for (int g = 0; g < c.guards.size(); ++g) {
+    look();
     const Guard& guard = c.guards.list()[g];
     const int index = g;
     const int place = guard.place;
@@ -405,7 +462,7 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       return "a coefficient is not a finite number";
     all.insert(all.end(), wide.begin(), wide.end());
   }
-  if (!search.build(exponentials, static_cast<int>(rows.size()), all.data()))
+  if (!search.build(exponentials, static_cast<int>(rows.size()), all.data(), patience_))
     return "a load is a polynomial of too high a degree";
   return {};
 }
@@ -419,6 +476,7 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
   states_ = layout.states;
   y_ = layout.integrated();
   kinds_.clear();
+  load_states_ = 0;
   Stack stack;
   bool sliding = false;
   for (int k = 0; k < layout.switches; ++k) sliding = sliding || mode.slides(k);
@@ -429,7 +487,7 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
     if (!problem.empty()) return problem;
   } else {
     context.evaluate(values_);
-    collect_loads(context.structure);
+    if (!collect_loads(context.structure)) return too_many_states();
     field(context, stack);
   }
   for (const Row* row : std::as_const(stack).all()) {
@@ -437,9 +495,9 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
       return "a coefficient is not a finite number";
   }
   assemble(stack);
-  const std::string problem = list_functions(context, stack);
+  std::string problem = list_functions(context, stack);
+  if (problem.empty()) problem = list_work(context, stack);
   if (!problem.empty()) return problem;
-  list_work(context, stack);
   list_forms();
   return {};
 }

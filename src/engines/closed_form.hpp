@@ -38,6 +38,27 @@ class ClosedForm {
   [[nodiscard]] std::string build(const model::System& system, model::Workspace& work, ModeMotion& motion,
                                   const Guards& guards);
 
+  /// Looked at while a form is built and used, which for hundreds of states takes seconds; null: never. To be set before build().
+  void use(Patience* patience) {
+    patience_ = patience;
+    exponentials.use(patience);
+  }
+
+  /// Memory that a form of so many states takes with so many functions and integrated rows: 64 powers of e^{Âh} in 32 bytes an entry, their
+  /// envelopes, and Taylor coefficients of every function and row by state.
+  [[nodiscard]] static constexpr std::size_t bytes(std::size_t states, std::size_t functions,
+                                                   std::size_t rows) {
+    return 2200 * states * states + (500 * (1 + functions) + 300 * rows) * states;
+  }
+  /// The most that one form may take: 349 states without functions.
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
+  [[nodiscard]] std::size_t bytes() const {
+    return bytes(static_cast<std::size_t>(size()), functions_.size(), rows_.size());
+  }
+
+  /// Why the forms of this model would be too large, or too dear to look at before the run, as they are at the start; empty: they are not.
+  [[nodiscard]] static std::string size_problem(const model::System& system);
+
   /// Why the motion could slide on a switch where it would not be linear, found before the run; empty: nowhere.
   [[nodiscard]] static std::string sliding_problem(const model::System& system);
 
@@ -89,7 +110,13 @@ class ClosedForm {
   struct Context;  ///< of build()
   struct Stack;    ///< accelerations, rates and reactions as rows
 
-  void collect_loads(const model::LinearStructure& structure);
+  /// False: there are too many.
+  [[nodiscard]] bool collect_loads(const model::LinearStructure& structure);
+  /// Size of x̂ with the loads collected so far.
+  [[nodiscard]] std::size_t states_so_far() const { return static_cast<std::size_t>(y_) + load_states_; }
+  void look() const {
+    if (patience_ != nullptr) patience_->look();
+  }
   int load_index(int power, double rate, double frequency);
   [[nodiscard]] Row row(const model::AffineFunction& function) const;
   void add(Row& to, const Row& from, double factor) const;
@@ -98,7 +125,7 @@ class ClosedForm {
   [[nodiscard]] std::string slide(Context& context, Stack& out);
   void assemble(const Stack& stack);
   [[nodiscard]] std::string list_functions(Context& context, const Stack& stack);
-  void list_work(Context& context, const Stack& stack);
+  [[nodiscard]] std::string list_work(Context& context, const Stack& stack);
   void list_forms();
   void list_impulses();
   void expand(int row, const double* x, double width, int most);
@@ -107,10 +134,12 @@ class ClosedForm {
   int integral_row(const Row& row);
   [[nodiscard]] Row augmented(const Row& row) const;
 
+  Patience* patience_ = nullptr;
   int n_ = 0, states_ = 0, y_ = 0;
   std::vector<double> values_;  ///< of the coefficient program
   std::vector<LoadKind> kinds_;
-  std::vector<int> place_;  ///< by load kind and part: index in x̂; −1: none
+  std::size_t load_states_ = 0;  ///< that they make
+  std::vector<int> place_;       ///< by load kind and part: index in x̂; −1: none
   numeric::LinearMotion linear_;
   std::vector<Function> functions_;
 

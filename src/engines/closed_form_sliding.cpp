@@ -54,8 +54,9 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
   };
   for (int k = -1; k < count; ++k) {
     for (int l = -1; l < count; ++l) {
+      look();
       set_corner(k, l);
-      collect_loads(c.structure);
+      if (!collect_loads(c.structure)) return "the loads of the motion on its surface are too many";
     }
   }
   set_corner(-1, -1);
@@ -215,7 +216,7 @@ std::string ClosedForm::sliding_problem(const model::System& system) {
   const auto evaluate = [&] {
     form.values_.resize(structure.coefficients.outputs());
     structure.coefficients.evaluate(work.in.data(), form.values_.data(), work.registers.data());
-    form.collect_loads(structure);
+    return form.collect_loads(structure);
   };
   const auto rows = [&] {
     std::vector<Row> out;
@@ -231,11 +232,11 @@ std::string ClosedForm::sliding_problem(const model::System& system) {
     const double kept = side;
     for (const double value : {0.0, 1.0}) {
       side = value;
-      evaluate();
+      if (!evaluate()) return "switch in " + info.place + ": there are too many loads on its sides";
     }
     const std::vector<Row> upper = rows();
     side = 0;
-    evaluate();
+    static_cast<void>(evaluate());  // known by now
     const std::vector<Row> lower = rows();
     side = kept;
     const auto jump = [&](std::size_t i, std::size_t b) { return upper[i][b] - lower[i][b]; };

@@ -30,14 +30,18 @@ int ClosedForm::integral_row(const Row& row) {
   return static_cast<int>(rows_.size()) - 1;
 }
 
-void ClosedForm::list_work(Context& c, const Stack& stack) {
+std::string ClosedForm::list_work(Context& c, const Stack& stack) {
   rows_.clear();
   products_.clear();
   reaction_rows_.clear();
   work_by_products_ = true;
   for (int k = 0; k < c.layout.switches; ++k) work_by_products_ = work_by_products_ && !c.mode.slides(k);
   const int basis = y_ + 2 * static_cast<int>(kinds_.size());
+  // Found late: how many rows there are depends on which of them are alike.
+  const auto fits = [&] { return bytes() <= kMostBytes; };
   const auto product = [&](int component, const Row& first, const Row& second, double factor) {
+    look();
+    if (!fits()) return;
     if (all_zero(first) || all_zero(second) || factor == 0) return;
     products_.push_back({component, integral_row(first), integral_row(second), factor});
   };
@@ -91,6 +95,7 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
     if (c.mode.normal[r] == NormalStatus::closed)
       reaction_rows_.push_back({r, integral_row(stack.normal[r])});
   }
+  if (!fits()) return "the works of its elements are integrals of too many functions to be kept";
   // cᵀÂᵏ/k!, in 106 bits as for the search.
   const int size = linear_.size();
   first_entry_.assign(1, 0);
@@ -100,6 +105,7 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
   std::vector<double> terms(size * kTerms);
   std::vector<DoubleDouble> present(size), next(size);
   for (const Row& wide : rows_) {
+    look();
     for (int j = 0; j < size; ++j) present[j] = {wide[j], 0};
     int used = 1;
     for (int k = 0; k < kTerms; ++k) {
@@ -130,6 +136,7 @@ void ClosedForm::list_work(Context& c, const Stack& stack) {
   nodes_.assign(rows_.size() * 8, 0.0);
   chosen_.assign(size, 0.0);
   expanded_.assign(rows_.size(), 0);
+  return {};
 }
 
 namespace {
@@ -174,6 +181,7 @@ void ClosedForm::list_forms() {
       form = forms_.insert(forms_.end(), {product.component, {}, {}});
       whole.emplace_back(square);
     }
+    look();
     std::vector<double>& matrix = whole[form - forms_.begin()];
     for (std::size_t g = 0; g < 8; ++g) {
       at_node(product.first, kNode[g], first);
@@ -202,6 +210,7 @@ void ClosedForm::list_forms() {
     const auto width = static_cast<int>(form.states.size());
     form.matrix.resize(numeric::packed_size(width) * levels_);
     for (int level = 0; level < levels_; ++level) {
+      look();
       for (int i = 0; i < width; ++i) {
         for (int j = 0; j < width; ++j) part[i * width + j] = now[form.states[i] * size + form.states[j]];
       }
@@ -233,6 +242,7 @@ void ClosedForm::list_impulses() {
   const double shortest = std::ldexp(1.0, first_piece());
   const double* growth = exponentials.natural_envelope();
   for (const ReactionRow& reaction : reaction_rows_) {
+    look();
     Impulse impulse;
     impulse.rows.resize(size * levels_);
     impulse.slope.resize(size);

@@ -30,8 +30,21 @@ bool ClosedForms::same(const Mode& a, const Mode& b) {
   return true;
 }
 
+/// Lets forms go until another one of this size may be kept.
+void ClosedForms::make_room(std::size_t bytes) {
+  const auto all = [this] {
+    std::size_t sum = 0;
+    for (const Kept& kept : kept_) sum += kept.form->bytes();
+    return sum;
+  };
+  while (!kept_.empty() && (kept_.size() >= kMost || all() + bytes > kMostBytes)) {
+    kept_.erase(std::min_element(kept_.begin(), kept_.end(),
+                                 [](const Kept& a, const Kept& b) { return a.used < b.used; }));
+  }
+}
+
 ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work, ModeMotion& motion,
-                            const Guards& guards, std::string& problem) {
+                            const Guards& guards, Patience* patience, std::string& problem) {
   const Mode& mode = motion.mode();
   const std::uint64_t key = mode.key();
   const std::vector<double> corners = motion.corner_sides();
@@ -41,16 +54,15 @@ ClosedForm* ClosedForms::of(const model::System& system, model::Workspace& work,
     kept.used = clock_;
     return kept.form.get();
   }
+  // Before it is built, so that there are never more: it will be about as large as the largest so far.
+  std::size_t largest = 0;
+  for (const Kept& kept : kept_) largest = std::max(largest, kept.form->bytes());
+  make_room(largest);
   auto form = std::make_unique<ClosedForm>();
+  form->use(patience);
   problem = form->build(system, work, motion, guards);
   if (!problem.empty()) return nullptr;
-  const auto width = static_cast<std::size_t>(form->size());
-  const std::size_t bytes = 2200 * width * width + 1000 * (1 + form->functions().size()) * width;
-  const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMost);
-  while (kept_.size() >= most) {
-    kept_.erase(std::min_element(kept_.begin(), kept_.end(),
-                                 [](const Kept& a, const Kept& b) { return a.used < b.used; }));
-  }
+  make_room(form->bytes());
   kept_.push_back({mode, key, corners, clock_, std::move(form)});
   return kept_.back().form.get();
 }
@@ -62,7 +74,7 @@ double ExactEngine::Run::state_tolerance() const { return 64 * kEpsilon; }
 bool ExactEngine::Run::take_form() {
   motion_.load(t_, y_.data());
   std::string problem;
-  form_ = forms_.of(system_, work_, motion_, guards_, problem);
+  form_ = forms_.of(system_, work_, motion_, guards_, &patience_, problem);
   if (form_ == nullptr)
     return fail({Reason::unsupported, t_, {}, "the exact engine cannot go on: " + problem});
   const auto size = static_cast<std::size_t>(form_->size());
@@ -331,6 +343,7 @@ void ExactEngine::Run::emit_grazes(double until) {
 /// Rows at the sample times before `until`.
 void ExactEngine::Run::emit_rows(double until) {
   while (next_sample_ < until) {
+    patience_.look();
     if (reads_audits_) integrate_to(next_sample_);
     load_at(next_sample_);
     emit_row(RowKind::sample);
@@ -356,6 +369,7 @@ void ExactEngine::Run::integrate_to(double time) {
     }
   };
   const auto go_on = [&](int p) {
+    patience_.look();
     // Thousands of pieces follow each other: what a rounded matrix leaves of a motion together would add up.
     form_->exponentials.advance_exactly(window_start_.data(), numeric::power_of_two(p), window_next_.data());
     rest -= numeric::power_of_two(p);
@@ -410,6 +424,7 @@ void ExactEngine::Run::integrate_power(double from, double to) {
       std::isinf(form_->window()) ? 1 : std::max(1.0, std::ceil((to - from) / form_->window()));
   const double half = 0.5 * (to - from) / pieces;
   for (double piece = 0; piece < pieces; ++piece) {
+    patience_.look();
     const double middle = from + (2 * piece + 1) * half;
     for (int g = 0; g < 4; ++g) {
       for (const double sign : {-1.0, 1.0}) {
@@ -444,6 +459,7 @@ bool ExactEngine::Run::tell_phase(double time) {
     std::copy_n(sample_.begin(), layout_.integrated(), node_y_.begin());
   };
   for (int k = 0; k < all; ++k) {
+    patience_.look();
     const double from = boundary(k);
     const double to = boundary(k + 1);
     for (const double theta : Testimony::kSmooth) {
@@ -498,6 +514,10 @@ ExactEngine::ExactEngine(ExactEngine&&) noexcept = default;
 std::string ExactEngine::unsupported(const model::System& system) {
   const std::string problem = EventEngine::unsupported(system);
   if (!problem.empty()) return problem;
+  if (system.linear().linear()) {
+    if (std::string reason = ClosedForm::size_problem(system); !reason.empty())
+      return "the model is too large for closed forms: " + reason;
+  }
   std::string reason =
       system.linear().linear() ? ClosedForm::sliding_problem(system) : system.linear().reason;
   return reason.empty() ? reason : "the model is not linear between events: " + reason;

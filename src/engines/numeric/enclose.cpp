@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 8 * kEpsilon;
-constexpr long long kWindowsPerLook = 4096;  ///< at the flag that cancels
 constexpr double kShortWindow =
     2;  ///< times the rounding of its start that a window may have which rounding rules
 
@@ -49,7 +48,8 @@ int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
 }  // namespace
 
-bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions, const double* rows) {
+bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions, const double* rows,
+                           Patience* patience) {
   n_ = exponentials.size();
   functions_ = functions;
   const double* a = exponentials.matrix();
@@ -69,6 +69,7 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   const auto terms_needed = [&] {
     int needed = 5;
     for (int f = 0; f < functions; ++f) {
+      if (patience != nullptr) patience->look();
       for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
       for (int k = 0; k <= kMaxTerms; ++k) {
         for (int j = 0; j < n_; ++j) {
@@ -100,6 +101,7 @@ bool CrossingSearch::build(const DyadicExponentials& exponentials, int functions
   column_.clear();
   std::vector<double> terms(offset(n_ * most)), rest(offset(2 * n_));
   for (int f = 0; f < functions; ++f) {
+    if (patience != nullptr) patience->look();
     for (int j = 0; j < n_; ++j) row[offset(j)] = {rows[f * n_ + j], 0};
     for (int k = 0; k < most; ++k) {
       if (k == terms_) {
@@ -617,8 +619,7 @@ bool CrossingSearch::search_window(DyadicExponentials& exponentials, double begi
     int* active = active_.data() + top_ * stride;
     const int count = active[functions_];
     if (frame.begin >= horizon_) return true;
-    if (options_.cancel != nullptr && windows_ % kWindowsPerLook == 0 &&
-        options_.cancel->load(std::memory_order_relaxed)) {
+    if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
       best_ = {SearchOutcome::cancelled, -1, frame.begin, 0, 0, 0};
       return true;
     }

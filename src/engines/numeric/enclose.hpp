@@ -94,7 +94,8 @@ class CrossingSearch {
  public:
   /// rows: functions × N, row-major; the exponentials must be built for the same motion. False: A is
   /// nilpotent with more than 16 steps (loads of degree beyond 12), which is not treated.
-  bool build(const DyadicExponentials& exponentials, int functions, const double* rows);
+  bool build(const DyadicExponentials& exponentials, int functions, const double* rows,
+             Patience* patience = nullptr);
 
   /// The first zero of any function on (0, horizon], horizon finite. zeros[i]: order of the zero of f_i at
   /// the start, 0 to 3, or an empty span.

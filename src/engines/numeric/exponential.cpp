@@ -18,10 +18,15 @@ std::size_t offset(int i) { return static_cast<std::size_t>(i); }
 
 using Matrix = std::vector<double>;
 
-Matrix product(int n, const Matrix& left, const Matrix& right) {
+void look(Patience* patience) {
+  if (patience != nullptr) patience->look();
+}
+
+Matrix product(int n, const Matrix& left, const Matrix& right, Patience* patience) {
   Matrix out(left.size(), 0.0);
   const Pattern entries(n, right.data());
   for (int i = 0; i < n; ++i) {
+    look(patience);
     double* const row = out.data() + offset(i * n);
     for (int k = 0; k < n; ++k) {
       const double factor = left[offset(i * n + k)];
@@ -41,7 +46,7 @@ double trace(int n, const Matrix& a) {
 /// log₂ of the spectral radius of B = |A|, nearly: (tr Bᵐ)^(1/m) weighs the closed walks of length m, is the
 /// same in all units, and for large m is the radius from above, for every m that is a multiple of the period
 /// of B. −∞: no closed walk, nilpotent.
-double log2_radius(int n, const Matrix& a) {
+double log2_radius(int n, const Matrix& a, Patience* patience) {
   double largest = 0;
   for (double entry : a) largest = std::max(largest, std::abs(entry));
   const double none = -std::numeric_limits<double>::infinity();
@@ -51,14 +56,14 @@ double log2_radius(int n, const Matrix& a) {
     for (std::size_t i = 0; i < a.size(); ++i) b[i] = std::ldexp(std::abs(a[i]), -exponent);
     return b;
   };
-  const auto largest_root = [n, none](Matrix power, int first, int last, const Matrix& b) {
+  const auto largest_root = [n, none, patience](Matrix power, int first, int last, const Matrix& b) {
     double best = none;
     for (int m = first;; ++m) {
       const double walks = trace(n, power);
       if (walks > 0) best = std::max(best, std::log2(walks) / m);
       const bool ends = std::all_of(power.begin(), power.end(), [](double entry) { return entry == 0; });
       if (m == last || ends) return best;
-      power = product(n, power, b);
+      power = product(n, power, b, patience);
     }
   };
   // Walks up to length n decide whether there is any, and give the scale at which high powers stay within the
@@ -70,19 +75,20 @@ double log2_radius(int n, const Matrix& a) {
   const int shift = static_cast<int>(std::lround(rough));
   exponent += shift;
   b = scaled(exponent);
-  Matrix power = product(n, product(n, b, b), b);
-  for (int i = 0; i < 4; ++i) power = product(n, power, power);
-  const double fine = largest_root(product(n, power, b), 49, 64, b);
+  Matrix power = product(n, product(n, b, b, patience), b, patience);
+  for (int i = 0; i < 4; ++i) power = product(n, power, power, patience);
+  const double fine = largest_root(product(n, power, b, patience), 49, 64, b);
   return exponent + (std::isfinite(fine) ? fine : rough - shift);
 }
 
 /// Steps of the longest of the shortest ways from one state to another through the entries of A.
-int longest_shortest_way(int n, const Matrix& a) {
+int longest_shortest_way(int n, const Matrix& a, Patience* patience) {
   int longest = 0;
   const Pattern entries(n, a.data());
   std::vector<int> distance(offset(n)), queue;
   // Ways are followed against their direction, which leaves their lengths as they are.
   for (int from = 0; from < n; ++from) {
+    look(patience);
     std::fill(distance.begin(), distance.end(), -1);
     distance[offset(from)] = 0;
     queue.assign(1, from);
@@ -135,14 +141,14 @@ int exponential_terms(double share, int most) {
 }
 
 // No cancellation: a plain series.
-std::vector<double> absolute_exponential(int n, const double* a, double h) {
+std::vector<double> absolute_exponential(int n, const double* a, double h, Patience* patience) {
   const auto size = offset(n * n);
   std::vector<double> b(size), sum(size, 0.0), term(size, 0.0), next(size);
   for (std::size_t i = 0; i < size; ++i) b[i] = std::abs(a[i]) * h;
   for (int i = 0; i < n; ++i) sum[offset(i * n + i)] = term[offset(i * n + i)] = 1;
   for (int k = 1; k < 200; ++k) {
     bool matters = false;
-    next = product(n, term, b);
+    next = product(n, term, b, patience);
     for (std::size_t i = 0; i < size; ++i) {
       next[i] /= k;
       sum[i] += next[i];
@@ -161,10 +167,10 @@ void DyadicExponentials::build(int n, const double* a, const double* low) {
   if (low != nullptr) std::copy_n(low, n * n, low_.begin());
   fine_state_.assign(offset(n), {});
   fine_next_.assign(offset(n), {});
-  const double radius = log2_radius(n, a_);
+  const double radius = log2_radius(n, a_, patience_);
   nilpotent_ = std::isinf(radius);
   natural_exponent_ = nilpotent_ ? 0 : static_cast<int>(std::floor(-radius));
-  longest_ = n == 0 ? 0 : nilpotent_ ? longest_way(n, a_) : longest_shortest_way(n, a_);
+  longest_ = n == 0 ? 0 : nilpotent_ ? longest_way(n, a_) : longest_shortest_way(n, a_, patience_);
   slot_of_.fill(-1);
   used_ = 0;
   exact_.assign(offset(kSlots * n * n), {});
@@ -183,19 +189,15 @@ void DyadicExponentials::build(int n, const double* a, const double* low) {
   envelopes_known_ = 0;
   envelopes_end_ = nilpotent_;
   envelopes_.clear();
-  if (!nilpotent_) envelopes_ = absolute_exponential(n, a, power_of_two(natural_exponent_));
+  if (!nilpotent_) envelopes_ = absolute_exponential(n, a, power_of_two(natural_exponent_), patience_);
   envelopes_.resize(nilpotent_ ? 0 : offset(kEnvelopes * n * n), 0.0);
   scattered_.assign(nilpotent_ ? 0 : (kScattered + 1) * offset(n * n), 0.0);
-}
-
-int DyadicExponentials::new_slot(int p) {
-  slot_of_[offset(p + kOffset)] = static_cast<short>(used_);
-  return used_++;
 }
 
 void DyadicExponentials::square(const DoubleDouble* in, DoubleDouble* out) const {
   std::fill_n(out, n_ * n_, DoubleDouble{});
   for (int i = 0; i < n_; ++i) {
+    look();
     for (int k = 0; k < n_; ++k) {
       const DoubleDouble& left = in[i * n_ + k];
       if (left.high == 0) continue;
@@ -218,6 +220,7 @@ void DyadicExponentials::taylor(int p, DoubleDouble* out) {
     bool matters = false;
     std::fill(next_.begin(), next_.end(), DoubleDouble{});
     for (int i = 0; i < n_; ++i) {
+      look();
       DoubleDouble* const row = next_.data() + offset(i * n_);
       for (int m = 0; m < n_; ++m) {
         const DoubleDouble& left = term_[offset(i * n_ + m)];
@@ -237,7 +240,8 @@ void DyadicExponentials::taylor(int p, DoubleDouble* out) {
   }
 }
 
-void DyadicExponentials::round_slot(int slot) {
+/// The matrix of 2^p is complete in this slot, the next free one.
+void DyadicExponentials::keep(int p, int slot) {
   bool finite = true;
   for (int i = slot * n_ * n_; i < (slot + 1) * n_ * n_; ++i) {
     rounded_[offset(i)] = exact_[offset(i)].high;
@@ -245,6 +249,8 @@ void DyadicExponentials::round_slot(int slot) {
   }
   finite_[offset(slot)] = finite;
   pack(n_, rounded_.data() + slot * n_ * n_, packed_.data() + offset(slot) * packed_size(n_));
+  slot_of_[offset(p + kOffset)] = static_cast<short>(slot);
+  used_ = slot + 1;
 }
 
 const double* DyadicExponentials::at(int p) {
@@ -262,15 +268,13 @@ const double* DyadicExponentials::at(int p) {
   while (from > smallest && slot_of_[offset(from + kOffset)] < 0) --from;
   if (p == smallest || slot_of_[offset(from + kOffset)] < 0) {
     from = smallest;
-    const int slot = new_slot(from);
-    taylor(from, exact_.data() + slot * size);
-    round_slot(slot);
+    taylor(from, exact_.data() + used_ * size);
+    keep(from, used_);
   }
   for (int q = from + 1; q <= p; ++q) {
     const DoubleDouble* below = exact_.data() + slot_of_[offset(q - 1 + kOffset)] * size;
-    const int slot = new_slot(q);
-    square(below, exact_.data() + slot * size);
-    round_slot(slot);
+    square(below, exact_.data() + used_ * size);
+    keep(q, used_);
   }
   return rounded_.data() + slot_of_[offset(p + kOffset)] * size;
 }
@@ -294,6 +298,7 @@ bool DyadicExponentials::next_envelope() {
   double* product_of = scattered_.data() + kScattered * offset(size);
   const auto times = [&](const double* left, const double* right) {
     for (int i = 0; i < n_; ++i) {
+      look();
       for (int j = 0; j < n_; ++j) {
         double sum = 0;
         for (int k = 0; k < n_; ++k) sum += left[i * n_ + k] * right[k * n_ + j];

@@ -21,6 +21,7 @@
 
 #include "engines/numeric/double_double.hpp"
 #include "engines/numeric/pattern.hpp"
+#include "judder/core/patience.hpp"
 
 namespace judder::engines::numeric {
 
@@ -28,13 +29,16 @@ namespace judder::engines::numeric {
 [[nodiscard]] int exponential_terms(double share, int most);
 
 /// e^{|A|h}, n × n, which bounds |e^{As}| for 0 ≤ s ≤ h; for |A|h of moderate radius. Allocates.
-std::vector<double> absolute_exponential(int n, const double* a, double h);
+std::vector<double> absolute_exponential(int n, const double* a, double h, Patience* patience = nullptr);
 
 class DyadicExponentials {
  public:
   /// a: n × n, row-major. Allocates 64 matrices, 2 kB · n². `low`, the same size: what the last bits of A leave out. Bodies on a stiff spring
   /// that move together have accelerations that are the difference of large terms: without it they would push each other along. May be null.
   void build(int n, const double* a, const double* low = nullptr);
+
+  /// Looked at while matrices are computed, which for hundreds of states takes seconds; null: never. To be set before build().
+  void use(Patience* patience) { patience_ = patience; }
 
   [[nodiscard]] int size() const { return n_; }
   [[nodiscard]] const double* matrix() const { return a_.data(); }
@@ -80,10 +84,12 @@ class DyadicExponentials {
  private:
   const double* packed_at(int p);
   [[nodiscard]] int terms_for(double tau) const;
-  int new_slot(int p);
+  void look() const {
+    if (patience_ != nullptr) patience_->look();
+  }
   void square(const DoubleDouble* in, DoubleDouble* out) const;
   void taylor(int p, DoubleDouble* out);
-  void round_slot(int slot);
+  void keep(int p, int slot);
   [[nodiscard]] bool next_envelope();
 
   static constexpr int kSlots = 64;  ///< exponents kept; a run meets about twenty
@@ -95,6 +101,7 @@ class DyadicExponentials {
   static constexpr int kEnvelopes = 20;         ///< exponents from the natural one up
   static constexpr std::size_t kScattered = 8;  ///< times at which an envelope is looked at, by exponent
 
+  Patience* patience_ = nullptr;
   int n_ = 0;
   bool nilpotent_ = false;
   int natural_exponent_ = 0;
