@@ -41,6 +41,7 @@ CompareRow run_row(const model::System& system, const engines::EngineOptions& op
     sink.clear();
     const auto begin = std::chrono::steady_clock::now();
     result = simulate::run(system, row.engine, options, sink);
+    if (result.status.reason == Reason::interrupted) break;
     row.seconds = std::min(row.seconds,
                            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
@@ -71,6 +72,10 @@ constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();  // no
 Comparison compare(const model::System& system, const engines::EngineOptions& run,
                    const CompareOptions& options) {
   Comparison out;
+  // Whoever has cancelled does not wait for the next engine to be set up.
+  const auto cancelled = [&run] {
+    return run.cancel != nullptr && run.cancel->load(std::memory_order_relaxed);
+  };
   engines::EngineOptions best = run;
   const std::string engine = simulate::engine_used(system, "auto");
   const bool exact = engine == "exact";
@@ -99,6 +104,7 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
   out.reference = exact ? engine : engine + ", tolerance " + to_text(tightness);
   out.reference_events = reference.events.size();
   out.reference_error = kRounding;
+  if (cancelled()) return out;
   if (!exact) {
     MemorySink coarser(system);
     static_cast<void>(follow(10 * tightness, coarser));
@@ -108,6 +114,7 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
   }
 
   for (const std::string& asked : options.engines) {
+    if (cancelled()) return out;
     const auto add = [&](const engines::EngineOptions& own, CompareRow row) -> const CompareRow& {
       out.rows.push_back(run_row(system, own, options.repeats, reference, std::move(row)));
       return out.rows.back();
@@ -121,12 +128,14 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
     std::vector<double> tolerances = options.tolerances;
     if (tolerances.empty() && options.steps.empty()) tolerances.push_back(run.tolerance);
     for (const double tolerance : tolerances) {
+      if (cancelled()) return out;
       own.tolerance = tolerance;
       add(own, {.engine = asked, .tolerance = tolerance});
     }
     own.tolerance = run.tolerance;
     double step_before = 0, error_before = 0;  // of the last run that came to its end; 0: none
     for (const double step : options.steps) {
+      if (cancelled()) return out;
       own.step = step;
       const CompareRow& row = add(own, {.engine = asked, .step = step});
       if (!row.problem.empty()) {  // not run, or not to the end

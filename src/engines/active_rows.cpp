@@ -58,6 +58,7 @@ void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
   response_first_.resize(many);
   response_end_.resize(many);
   for (int k = 0; k < many; ++k) {
+    look();
     const double* response = response_.data() + k * n_;
     system_.solve_mass(work_, response_.data() + k * n_);
     int first = 0;
@@ -79,6 +80,7 @@ void ActiveRows::find_order(numeric::RankedLu& ranking) {
   double* size = sizes_.data();
   determinant_scale_ = 1;
   for (int a = 0; a < many; ++a) {
+    look();
     const double* g = row(a);
     std::copy_n(g, n_, forward_.begin());
     system_.solve_mass(work_, forward_.data());
@@ -130,6 +132,7 @@ void ActiveRows::find_held() {
     return entries[i] != 0 ? entries[i] / work_.mass[i * n_ + i] * entries[i] : 0;
   };
   for (int p = 0; p < rank_; ++p) {
+    look();
     const int k = first_rows_[p];
     if (!direction_constant(k)) continue;
     const double* g = row(k);
@@ -206,6 +209,7 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   column_order_.resize(many);
   first_rows_.resize(many);
   for (int a = 0; a < many; ++a) {
+    look();
     const double* g = row(a);
     int first = 0;  // most rows stand on few coordinates
     int end = n_;
@@ -231,6 +235,7 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
     pivot_sizes_[a] = sum > 0 ? sum : 1;
   }
   for (int p = 0; p < rank_; ++p) {
+    look();
     int best = p;
     double largest = -1;
     const int pc = column_order_[p];

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engines/numeric/ranked_lu.hpp"
+#include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
 
@@ -31,6 +32,8 @@ class ActiveRows {
 
   ActiveRows(const model::System& system, model::Workspace& work);
 
+  /// Looked at between rows, of which there may be a thousand; null: never.
+  void use(Patience* patience) { patience_ = patience; }
   void clear() { rows_.clear(); }
   void add(Row row) { rows_.push_back(row); }
   [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
@@ -79,6 +82,11 @@ class ActiveRows {
   void find_held();
   [[nodiscard]] bool direction_constant(int k) const;
 
+  void look() const {
+    if (patience_ != nullptr) patience_->look();
+  }
+
+  Patience* patience_ = nullptr;
   const model::System& system_;
   model::Workspace& work_;
   int n_ = 0;

@@ -70,6 +70,7 @@ void Decider::use(Patience* patience) {
   workspace_.use(patience);
   assembly_.use(patience);
   series_.use(patience);
+  conditions_.use(patience);
 }
 
 Decider::Exclusions Decider::no_exclusions() const {

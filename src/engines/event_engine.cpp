@@ -121,7 +121,8 @@ EventEngine::Run::Run(const model::System& system)
   at_surface_.reserve(layout_.switches);
   decider_.use(&patience_);
   collider_.use(&patience_);
-  guards_.sharing.use(&patience_);
+  guards_.use(&patience_);
+  radau_.use(&patience_);
   motion_.use(&patience_);
   series_.use(&patience_);
 }
@@ -488,6 +489,7 @@ void EventEngine::Run::emit_samples(double to) {
     return;
   }
   while (next_sample_ < to) {
+    patience_.look();
     dense((next_sample_ - t_) / h, node_y_.data());
     if (motion_.active() > 0) static_cast<void>(motion_.project(next_sample_, node_y_.data(), true));
     motion_.load(next_sample_, node_y_.data());

@@ -143,6 +143,12 @@ class Guards {
     return conditions_[guard.tangent];
   }
 
+  /// Asked inside long searches.
+  void use(Patience* patience) {
+    sharing.use(patience);
+    conditions_.use(patience);
+  }
+
   ReactionSharing sharing;
   RestLaws rest;
 

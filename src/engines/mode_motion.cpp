@@ -53,12 +53,19 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   surface_.resize(2 + 2 * n + layout_.states);
 }
 
+void ModeMotion::use(Patience* patience) {
+  patience_ = patience;
+  ranking_.use(patience);
+  if (series_ != nullptr) series_->use(patience);
+}
+
 bool ModeMotion::set_mode(const Mode& mode) {
   const std::uint64_t key = mode.key();
   set_ = kept_.find(key, mode, work_.in.data() + layout_.free_parameter());
   if (set_ == nullptr) {
     set_ = &kept_.fresh();
     set_->key = key;
+    set_->rows.use(patience_);
     if (!prepare(mode)) return false;
     if (set_->constant) kept_.keep();
   }

@@ -52,7 +52,7 @@ class ModeMotion {
   /// Work is integrated in every mode: for the implicit method, whose number of components is fixed.
   void always_audit(bool always) { always_audit_ = always; }
   /// Asked at each evaluation by a stepper.
-  void use(Patience* patience) { patience_ = patience; }
+  void use(Patience* patience);
   /// Right-hand side for the steppers. False: not finite.
   [[nodiscard]] bool operator()(double t, const double* y, double* rate);
   /// Accelerations, reactions and rates at the state in work.in.

@@ -32,7 +32,10 @@ class MotionSeries {
  public:
   MotionSeries(const model::System& system, model::Workspace& work);
   /// Asked between the orders of a series.
-  void use(Patience* patience) { patience_ = patience; }
+  void use(Patience* patience) {
+    patience_ = patience;
+    solver_.use(patience);
+  }
 
   /// Coefficients up to `order` (≤ kTaylorOrder) of the motion in `mode` from the state in work.in. False: not finite; then order() is the
   /// last order that something has, infinite for some, 0 if there is none, and of what follows only surface() and state scales are to be asked.

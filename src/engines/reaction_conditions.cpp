@@ -7,6 +7,8 @@ namespace judder::engines {
 namespace {
 
 constexpr std::size_t kMost = 512;  ///< conditions that elimination may give before it is given up
+/// Numbers in the conditions before those that others imply are left out: pairs of a thousand laws would take gigabytes.
+constexpr std::size_t kMostNumbers = std::size_t{1} << 23U;
 constexpr double kNothing = 1e-12;  ///< of the largest coefficient: zero
 
 struct Condition {
@@ -25,9 +27,10 @@ struct Condition {
 };
 
 // What a condition says that consists of the laws of another, and more, that other one says already.
-void leave_out_implied(std::vector<Condition>& conditions) {
+void leave_out_implied(std::vector<Condition>& conditions, Patience* patience) {
   std::vector<std::uint8_t> implied(conditions.size());
   for (std::size_t a = 0; a < conditions.size(); ++a) {
+    if (patience != nullptr) patience->look();
     for (std::size_t b = 0; b < conditions.size() && implied[a] == 0; ++b) {
       if (a == b || implied[b] != 0 || !conditions[b].within(conditions[a])) continue;
       implied[a] = conditions[a].within(conditions[b]) && a < b ? 0 : 1;
@@ -113,6 +116,8 @@ bool ReactionConditions::list(const model::System& system, const model::Workspac
       add_law({r, j, side, 1}, std::move(free));
     }
   }
+  const std::size_t most = kMostNumbers / (laws.size() + static_cast<std::size_t>(nullity) + 1);
+  if (nullity > 0 && conditions.size() > most) return false;
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     conditions[i].weight.assign(laws.size(), 0.0);
     conditions[i].weight[i] = 1;
@@ -133,6 +138,7 @@ bool ReactionConditions::list(const model::System& system, const model::Workspac
     }
     for (const Condition& up : conditions) {
       if (sign(up) <= 0) continue;
+      if (patience_ != nullptr) patience_->look();
       for (const Condition& down : conditions) {
         if (sign(down) >= 0) continue;
         const double total = up.free[w] - down.free[w];
@@ -145,10 +151,11 @@ bool ReactionConditions::list(const model::System& system, const model::Workspac
           both.free[v] = (up.free[w] * down.free[v] - down.free[w] * up.free[v]) / total;
         both.free[w] = 0;
         next.push_back(std::move(both));
+        if (next.size() > most) return false;
       }
     }
     conditions = std::move(next);
-    leave_out_implied(conditions);
+    leave_out_implied(conditions, patience_);
     if (conditions.size() > kMost) return false;
   }
   for (const Condition& condition : conditions) {

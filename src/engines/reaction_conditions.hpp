@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
 
@@ -31,6 +32,9 @@ class ReactionConditions {
     int side = 0;
     double weight = 0;
   };
+
+  /// Looked at inside long eliminations; null: never.
+  void use(Patience* patience) { patience_ = patience; }
 
   /// Whether the weights of a mode are the same in every state.
   [[nodiscard]] static bool constant(const model::System& system, const Mode& mode);
@@ -51,6 +55,7 @@ class ReactionConditions {
   }
 
  private:
+  Patience* patience_ = nullptr;
   std::vector<Part> parts_;
   std::vector<int> first_ = {0};
 };

@@ -6,10 +6,12 @@
 
 namespace judder::engines {
 
-Testimony::Testimony(const model::System& system)
+Testimony::Testimony(const model::System& system, Patience* patience)
     : system_(system), work_(system), motion_(system, work_), sharing_(system, work_) {
   y_.resize(motion_.all_components());
   motion_.always_audit(false);
+  motion_.use(patience);
+  sharing_.use(patience);
 }
 
 void Testimony::after(const Mode& mode, double t, const double* y, Observer& observer) {
@@ -68,7 +70,7 @@ void Testimony::hand_over(Telling kind, const ModeMotion& motion, const model::W
 
 void EventEngine::Run::tell_start() {
   if (options_.observer == nullptr) return;
-  if (!testimony_) testimony_ = std::make_unique<Testimony>(system_);
+  if (!testimony_) testimony_ = std::make_unique<Testimony>(system_, &patience_);
   tell_after();
 }
 

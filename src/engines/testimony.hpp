@@ -16,7 +16,7 @@ namespace judder::engines {
 
 class Testimony {
  public:
-  explicit Testimony(const model::System& system);
+  explicit Testimony(const model::System& system, Patience* patience = nullptr);
 
   /// Where the three points of a step lie: the inner nodes of Lobatto's rule; for a collocation method its own nodes and one more.
   static constexpr std::array<double, 3> kSmooth{0.17267316464601143, 0.5, 0.8273268353539886};

@@ -58,6 +58,12 @@ class RadauStepper {
   /// Memory for n components solved implicitly and `quadratures` behind them. Contents are lost.
   void resize(int components, int quadratures);
 
+  /// Looked at while matrices are factored; null: never.
+  void use(Patience* patience) {
+    real_.use(patience);
+    complex_.use(patience);
+  }
+
   /// The trial step from (t, y) with f0 = f(t, y). Afterwards y1(), error() and dense() are valid.
   template <class Rhs>
   StepOutcome step(Rhs& rhs, double t, const double* y, const double* f0, double h,

@@ -43,6 +43,7 @@ bool RankedLu::factor(const double* size) {
   rank_ = 0;
   double first = 0;
   for (int p = 0; p < n_; ++p) {
+    look();
     int best_row = p;
     double best = -1;
     for (int i = p; i < n_; ++i) {
@@ -77,6 +78,7 @@ bool RankedLu::factor(const double* size) {
   // Null vectors, one for each free unknown; sizes compared as squares again.
   for (int i = 0; i < n_; ++i) unique_[column_[i]] = i < rank_ ? 1 : 0;
   for (int f = rank_; f < n_; ++f) {
+    look();
     for (int p = rank_ - 1; p >= 0; --p) {
       const double* row = a_.data() + row_[p] * n_;
       double sum = -row[column_[f]];

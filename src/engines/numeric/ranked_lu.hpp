@@ -10,11 +10,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "judder/core/patience.hpp"
+
 namespace judder::engines::numeric {
 
 class RankedLu {
  public:
   void resize(int n);
+  /// Looked at while a matrix is factored; null: never.
+  void use(Patience* patience) { patience_ = patience; }
   [[nodiscard]] double* matrix() { return a_.data(); }  ///< write A here, then factor()
   /// False: not finite.
   bool factor(const double* size);
@@ -34,6 +38,11 @@ class RankedLu {
   static constexpr double kRankTolerance = 1e-10;
   static constexpr double kUniqueTolerance = 1e-8;  ///< of a free unknown of the same size
 
+  void look() const {
+    if (patience_ != nullptr) patience_->look();
+  }
+
+  Patience* patience_ = nullptr;
   int n_ = 0;
   int rank_ = 0;
   std::vector<double> a_, work_;

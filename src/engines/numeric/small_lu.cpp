@@ -19,6 +19,7 @@ bool RealLu::factor(const double* row_weight) {
   double* a = a_.data();
   for (int k = 0; k < n_; ++k) row_[static_cast<std::size_t>(k)] = k;
   for (int k = 0; k < n_; ++k) {
+    if (patience_ != nullptr) patience_->look();
     int pivot = k;
     double best = -1;
     for (int i = k; i < n_; ++i) {
@@ -77,6 +78,7 @@ bool ComplexLu::factor(const double* row_weight) {
   double* im = im_.data();
   for (int k = 0; k < n_; ++k) row_[static_cast<std::size_t>(k)] = k;
   for (int k = 0; k < n_; ++k) {
+    if (patience_ != nullptr) patience_->look();
     int pivot = k;
     double best = -1;
     for (int i = k; i < n_; ++i) {

@@ -11,11 +11,15 @@
 
 #include <vector>
 
+#include "judder/core/patience.hpp"
+
 namespace judder::engines::numeric {
 
 class RealLu {
  public:
   void resize(int n);
+  /// Looked at while a matrix is factored; null: never.
+  void use(Patience* patience) { patience_ = patience; }
   [[nodiscard]] double* matrix() { return a_.data(); }  ///< write A here, then factor()
 
   /// False: singular to the last bit or not finite.
@@ -25,6 +29,7 @@ class RealLu {
   void solve(double* x);
 
  private:
+  Patience* patience_ = nullptr;
   int n_ = 0;
   std::vector<double> a_;
   std::vector<double> inverse_pivot_;
@@ -35,6 +40,8 @@ class RealLu {
 class ComplexLu {
  public:
   void resize(int n);
+  /// Looked at while a matrix is factored; null: never.
+  void use(Patience* patience) { patience_ = patience; }
   [[nodiscard]] double* real() { return re_.data(); }
   [[nodiscard]] double* imaginary() { return im_.data(); }
   bool factor(const double* row_weight);
@@ -43,6 +50,7 @@ class ComplexLu {
   void solve(double* x, double* y);
 
  private:
+  Patience* patience_ = nullptr;
   int n_ = 0;
   std::vector<double> re_;
   std::vector<double> im_;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <string>
 
@@ -79,6 +80,64 @@ TEST(EngineFailures, ADecisionIsLeftWhenNobodyWaitsForIt) {
   EXPECT_EQ(result.status.reason, Reason::interrupted) << result.status.message;
   EXPECT_FALSE(result.whole);
   EXPECT_FALSE(result.end.started);
+}
+
+std::string chain(int bodies) {
+  const std::string n = std::to_string(bodies);
+  return "[coordinates]\nx = { each = \"i = 1 to " + n +
+         "\", start = \"sin(i)\" }\n[energy]\nkinetic = \"sum(i = 1 to " + n +
+         ", x[i]'^2/2)\"\npotential = \"sum(i = 1 to " + n + " - 1, (x[i+1] - x[i])^2*(1 + i/" + n +
+         "))\"\n[run]\nuntil = 10\n";
+}
+
+// The exponentials of two hundred states take seconds.
+TEST(EngineFailures, AClosedFormIsLeftWhenNobodyWaitsForIt) {
+  const TestModel model = text_model(chain(100));
+  engines::EngineOptions options = model.options;
+  std::atomic<bool> stop{true};
+  options.abandon = &stop;
+  simulate::MemorySink sink(model.system);
+  const auto begin = std::chrono::steady_clock::now();
+  const engines::EngineResult result = simulate::run(model.system, "exact", options, sink);
+  EXPECT_EQ(result.status.reason, Reason::interrupted) << result.status.message;
+  EXPECT_FALSE(result.whole);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+// A form of N states takes 2.2 kB N²: positions, velocities, and the constant load make 349 of them with 174 bodies, and 351 with 175.
+TEST(EngineFailures, ModelsTooLargeForClosedFormsAreLeftToTheOtherEngine) {
+  EXPECT_EQ(simulate::engine_problem(text_model(chain(174)).system, "exact"), "");
+  const TestModel large = text_model(chain(175));
+  const std::string problem = simulate::engine_problem(large.system, "exact");
+  EXPECT_NE(problem.find("more than 349"), std::string::npos) << problem;
+  EXPECT_EQ(simulate::engine_used(large.system, "auto"), "event");
+  // Loads are states, too: each frequency has a sine and a cosine.
+  const auto loaded = [](int frequencies) {
+    return text_model(
+        "[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2\"\n[[force]]\nalong = \"x'\"\nvalue = \"sum(i = 1 "
+        "to " +
+        std::to_string(frequencies) + ", sin(i*t))\"\n[run]\nuntil = 1\n");
+  };
+  EXPECT_EQ(simulate::engine_problem(loaded(150).system, "exact"), "");
+  EXPECT_NE(simulate::engine_problem(loaded(300).system, "exact").find("more than 349"), std::string::npos);
+  EXPECT_EQ(simulate::engine_used(loaded(300).system, "auto"), "event");
+}
+
+// A thousand joints in a ring at rest share their forces in more ways than can be listed; what cannot be listed is not begun.
+TEST(EngineFailures, ReactionsOfManyJointsAreSharedWithinBounds) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = { each = \"i = 1 to 600\" }\n[energy]\nkinetic = \"sum(i = 1 to 600, "
+      "x[i]'^2)\"\n[[friction]]\nname = \"j\"\n"
+      "each = \"i = 1 to 600\"\nslip = \"x[i]' - x[mod(i, 600) + 1]'\"\nnormal = 1\nlaw = { mu = 0.3 "
+      "}\n[run]\nuntil = 0.01\n");
+  engines::EngineOptions options = model.options;
+  std::atomic<bool> stop{true};
+  options.abandon = &stop;
+  simulate::MemorySink sink(model.system);
+  const auto begin = std::chrono::steady_clock::now();
+  const engines::EngineResult result = simulate::run(model.system, "event", options, sink);
+  EXPECT_EQ(result.status.reason, Reason::interrupted) << result.status.message;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 // Who does not wait has what he asked for if it comes within a moment: an ordinary run is not left inside an instant, and is the same run.
