@@ -8,11 +8,15 @@
 namespace judder::analysis {
 namespace {
 
-/// A similar matrix with zeros below the first subdiagonal.
-void to_hessenberg(ComplexMatrix& a) {
+bool set(const std::atomic<bool>* cancel) {
+  return cancel != nullptr && cancel->load(std::memory_order_relaxed);
+}
+
+/// A similar matrix with zeros below the first subdiagonal, unless it is cancelled.
+void to_hessenberg(ComplexMatrix& a, const std::atomic<bool>* cancel) {
   const std::size_t n = a.n;
   std::vector<Complex> v(n);
-  for (std::size_t k = 0; k + 2 < n; ++k) {
+  for (std::size_t k = 0; k + 2 < n && !set(cancel); ++k) {
     double norm = 0;
     for (std::size_t i = k + 1; i < n; ++i) norm += std::norm(a(i, k));
     norm = std::sqrt(norm);
@@ -108,17 +112,18 @@ bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns) {
 }
 bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns) { return eliminate(a, b, columns); }
 
-std::vector<Complex> eigenvalues(ComplexMatrix a) {
+std::vector<Complex> eigenvalues(ComplexMatrix a, const std::atomic<bool>* cancel) {
   for (const Complex& x : a.a) {
     if (!std::isfinite(x.real()) || !std::isfinite(x.imag())) return {};
   }
   if (a.n == 0) return {};
-  to_hessenberg(a);
+  to_hessenberg(a, cancel);
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   std::vector<Complex> out;
   std::size_t high = a.n - 1;
   int steps = 0;
   for (;;) {
+    if (set(cancel)) return {};
     std::size_t low = high;
     while (low > 0) {
       const double size = std::abs(a(low, low)) + std::abs(a(low - 1, low - 1));

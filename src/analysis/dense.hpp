@@ -4,6 +4,7 @@
 // (G. H. Golub and C. F. Van Loan, Matrix Computations, 7.4 and 7.5). Matrices here have a few to a few dozen rows; cost n³.
 #pragma once
 
+#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <vector>
@@ -27,7 +28,7 @@ using RealMatrix = SquareMatrix<double>;
 [[nodiscard]] bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns = 1);
 [[nodiscard]] bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns = 1);
 
-/// By falling real part, then by falling imaginary part. Empty: not finite, or no convergence.
-[[nodiscard]] std::vector<Complex> eigenvalues(ComplexMatrix a);
+/// By falling real part, then by falling imaginary part. Empty: not finite, no convergence, or `cancel` was set, which is looked at on the way.
+[[nodiscard]] std::vector<Complex> eigenvalues(ComplexMatrix a, const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace judder::analysis

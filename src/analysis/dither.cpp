@@ -241,8 +241,9 @@ template <class Wrong>
 std::vector<std::pair<double, double>> ranges(double from, double to, int count, const Wrong& wrong,
                                               const std::atomic<bool>* cancel = nullptr) {
   std::vector<std::pair<double, double>> out;
+  const auto cancelled = [cancel] { return cancel != nullptr && cancel->load(std::memory_order_relaxed); };
   const auto border = [&](double a, double b, bool at_a) {
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 60 && !cancelled(); ++i) {
       const double middle = 0.5 * (a + b);
       (wrong(middle) == at_a ? a : b) = middle;
     }
@@ -251,7 +252,7 @@ std::vector<std::pair<double, double>> ranges(double from, double to, int count,
   bool before = false;
   double last = from;
   for (int i = 0; i <= count; ++i) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) break;
+    if (cancelled()) break;
     const double x = from + (to - from) * i / count;
     const bool now = wrong(x);
     if (i == 0 && now) out.push_back({x, x});
@@ -405,7 +406,8 @@ std::vector<std::pair<double, double>> falling_zones(FrictionCurve& curve, const
 }
 
 std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, FrictionCurve& curve,
-                                                      const Dither& dither, double v) {
+                                                      const Dither& dither, double v,
+                                                      const std::atomic<bool>* cancel) {
   const std::size_t n = structure.slip.size();
   const std::size_t size = 2 * n + (curve.has_bristle() ? 1 : 0);
   const Averaged law = averaged(curve, dither, v);
@@ -429,7 +431,7 @@ std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& st
     if (curve.has_bristle()) a(2 * n, n + i) = law.rate_v * structure.slip[i];
   }
   if (curve.has_bristle()) a(2 * n, 2 * n) = law.rate_z;
-  return eigenvalues(std::move(a));
+  return eigenvalues(std::move(a), cancel);
 }
 
 std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure,
@@ -450,7 +452,7 @@ std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& s
   return ranges(
       from, to, points,
       [&](double v) {
-        const auto values = sliding_eigenvalues(structure, curve, dither, v);
+        const auto values = sliding_eigenvalues(structure, curve, dither, v, cancel);
         return !values.empty() && values.front().real() > 0;
       },
       cancel);

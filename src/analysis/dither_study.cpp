@@ -93,7 +93,7 @@ double common_period(const std::vector<double>& periods) {
 }
 
 /// The highest natural frequency of the structure.
-double highest_frequency(const SlidingStructure& structure, std::size_t n) {
+double highest_frequency(const SlidingStructure& structure, std::size_t n, const std::atomic<bool>* cancel) {
   ComplexMatrix mass(n);
   std::vector<Complex> rows(n * n);
   for (std::size_t i = 0; i < n * n; ++i) {
@@ -104,7 +104,7 @@ double highest_frequency(const SlidingStructure& structure, std::size_t n) {
   ComplexMatrix a(n);
   for (std::size_t i = 0; i < n * n; ++i) a(i / n, i % n) = rows[i];
   double most = 0;
-  for (const Complex& value : eigenvalues(std::move(a))) most = std::max(most, std::abs(value));
+  for (const Complex& value : eigenvalues(std::move(a), cancel)) most = std::max(most, std::abs(value));
   return std::sqrt(most);
 }
 
@@ -210,7 +210,7 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   if (belt_size < 1e-9 * push_size) std::fill(belt.begin(), belt.end(), 0.0);
   if (push_size < 1e-6 * belt_size) std::fill(push.begin(), push.end(), 0.0);
   // Where nothing shakes faster than the structure swings, the forces are part of the slow motion.
-  if (belt_size == 0 && dither.frequency <= 2 * highest_frequency(study.structure, n))
+  if (belt_size == 0 && dither.frequency <= 2 * highest_frequency(study.structure, n, options.cancel))
     std::fill(push.begin(), push.end(), 0.0);
   if (largest(belt) == 0 && largest(push) == 0) {
     dither.frequency = 0;

@@ -26,8 +26,9 @@ void set_parameter(model::CompileOptions& options, const std::string& name, doub
   options.set.push_back({name, number});
 }
 
-double growth(const DitherStudy& study, model::FrictionCurve& curve, double speed) {
-  const auto values = analysis::sliding_eigenvalues(study.structure, curve, study.dither, speed);
+double growth(const DitherStudy& study, model::FrictionCurve& curve, double speed,
+              const std::atomic<bool>* cancel) {
+  const auto values = analysis::sliding_eigenvalues(study.structure, curve, study.dither, speed, cancel);
   return values.empty() ? std::nan("") : values.front().real();
 }
 
@@ -124,7 +125,7 @@ DitherReport::Map make_map(const DitherRequest& request, const DitherReport& rep
                                                       study->dither.frequency != report.dither.frequency);
       const double speed = by_speed ? value(inner, b) : *report.speed;
       const auto place = static_cast<std::size_t>(speed_is_x ? b * y.count + a : a * y.count + b);
-      map.growth[place] = growth(*study, *curve, speed);
+      map.growth[place] = growth(*study, *curve, speed, request.model.cancel);
     }
   }
   return map;
@@ -247,7 +248,9 @@ DitherReport dither_model(const DitherRequest& request) {
 
   report.speed = request.speed;
   if (report.speed) {
-    report.eigenvalues = analysis::sliding_eigenvalues(study->structure, curve, study->dither, *report.speed);
+    report.eigenvalues =
+        analysis::sliding_eigenvalues(study->structure, curve, study->dither, *report.speed, cancel);
+    if (cancelled()) return report;
     report.held_at_speed = analysis::held_mean(curve, study->dither, *report.speed);
   }
   if (request.harmonics > 0) {

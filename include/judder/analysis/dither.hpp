@@ -86,10 +86,10 @@ struct SlidingStructure {
   std::vector<double> slip, drag;                ///< n
 };
 
-/// Eigenvalues of steady sliding at v, by falling real part. Empty if they could not be computed.
-[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure,
-                                                                    model::FrictionCurve& curve,
-                                                                    const Dither& dither, double v);
+/// Eigenvalues of steady sliding at v, by falling real part. Empty if they could not be computed, or `cancel` was set.
+[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(
+    const SlidingStructure& structure, model::FrictionCurve& curve, const Dither& dither, double v,
+    const std::atomic<bool>* cancel = nullptr);
 
 /// Amplitudes W in [0, most] for which steady sliding at v is unstable: scanned with `step`, borders refined by bisection.
 [[nodiscard]] std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure,
