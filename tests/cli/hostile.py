@@ -6,6 +6,7 @@ no stack that grows with a chain.
 """
 import json
 import math
+import os
 import pathlib
 import re
 import resource
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 source, program = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
@@ -22,6 +24,18 @@ failures = []
 BODY = 'format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = "x\'^2/2"\n'
 ROUGH = ('format = 1\n[coordinates]\nx = { each = "i = 1 to %d" }\n[energy]\nkinetic = "sum(i = 1 to %d, x[i]\'^2)"\n'
          '[[contact]]\nname = "c"\neach = "i = 1 to %d, j = 1 to %d"\ngap = "x[i]"\nslip = "x[j]\'"\nfriction = %s\n[run]\nuntil = 1\n')
+MANY = 'format = 1\n[parameters]\nn = %s\n[coordinates]\nx = { each = "i = 1 to n"%s }\n[energy]\n%s\n%s[run]\nuntil = 1\n'
+FREE = 'kinetic = "sum(i = 1 to n, x[i]\'^2)"'
+CHAIN = MANY % ("%d", ', start = "sin(i)"', FREE + '\npotential = "sum(i = 1 to n - 1, (x[i+1] - x[i])^2*(1 + i/n))"', "")
+SPARSE = "x[i] + x[mod(i*i, n) + 1] + x[mod(7*i*i + i*13, n) + 1]"
+HELD = '[[constraint]]\nname = "c"\neach = "i = 1 to n"\nzero = "%s"\n'
+RING = '[[friction]]\nname = "j"\neach = "i = 1 to n"\nslip = "x[i]\' - x[mod(i, n) + 1]\'"\nnormal = 1\nlaw = { mu = 0.3 }\n'
+# Chains of balls that fall on each other, with friction between them: each engine has its own way to be large.
+BALLS = ('format = 1\n[parameters]\nn = %d\n[coordinates]\ny = { each = "i = 1 to n", start = "i", velocity = "-i" }\nx = { each = "i = 1 to n" }\n'
+         '[energy]\nkinetic = "sum(i = 1 to n, x[i]\'^2/2 + y[i]\'^2/2)"\npotential = "sum(i = 1 to n, y[i]*9.81)"\n'
+         '[[contact]]\nname = "a"\ngap = "y[1] - 1"\nslip = "x[1]\'"\nfriction = 0.3\nimpact = 0.5\n'
+         '[[contact]]\nname = "c"\neach = "i = 2 to n"\ngap = "y[i] - y[i-1] - 1"\nslip = "x[i]\' - x[i-1]\'"\nfriction = 0.3\nimpact = 0.5\n'
+         '[run]\nuntil = 10\n')
 FORCE = '[[force]]\nalong = "x\'"\nvalue = "%s"\n'
 
 
@@ -167,6 +181,20 @@ files = {
        for n, m, law in ((200, 20, ""), (100, 100, ""), (100, 60, '{ mu = "0.3 + exp(-speed)" }'))},
     "lugre-9000": (BODY + '[[friction]]\nname = "f"\neach = "i = 1 to 9000"\nslip = "x\'"\nnormal = 1\n'
                    'law = { type = "lugre", mu = "0.3 + 0.1*exp(-speed*i)", stiffness = 10, damping = 1 }\n', None, None, None),
+    # Dense algebra hides in these: the rank of many constraints, the balance of many massless coordinates, masses and compliances.
+    "many-constraints": (MANY % (1200, "", FREE, HELD % SPARSE), 0, None, None),
+    "many-constraints-driven": (MANY % (1200, "", FREE, HELD % (SPARSE + " - t^2*sin(i)")), 3, "contradicts the other constraints", None),
+    "many-constraints-chain": (MANY % (1200, "", FREE, HELD.replace("to n", "to n - 1") % "x[i] - x[i+1] - t^2*sin(i)"), 0, None, None),
+    "many-constraints-full": (MANY % (900, "", FREE, HELD % "sum(j = 1 to n, x[j]*sin(i*j)) - t^2"), None, None, None),
+    "many-contacts-shared": (MANY % (1100, "", FREE, '[[contact]]\nname = "c"\neach = "i = 2 to n"\ngap = "x[i] + x[1]"\nslip = "x[i]\' - x[1]\'"\n'
+                                     "friction = 0.3\n"), 0, None, None),
+    **{f"many-massless-{n}": (MANY % (n, ", massless = true", 'potential = "sum(i = 1 to n, x[i]^2)"\ndissipation = "sum(i = 1 to n, x[i]\'^2)"', ""), None, None, None)
+       for n in (1200, 1500)},
+    "many-massless-bent": (MANY % (900, ", massless = true", 'potential = "sum(i = 1 to n - 1, (x[i] - x[i+1])^2 + (x[i] - x[i+1])^4) + x[n]^2"', ""), None, None, None),
+    "many-masses-coupled": (MANY % (600, "", FREE[:-1] + " + (sum(i = 1 to n, x[i]'))^2\"", ""), None, None, None),
+    "many-masses-and-contacts": (MANY % (300, "", FREE[:-1] + " + (sum(i = 1 to n, x[i]'))^2\"",
+                                         '[[contact]]\nname = "c"\neach = "i = 1 to 3000"\ngap = "x[mod(i, n) + 1] + i"\nslip = "x[mod(7*i, n) + 1]\'"\nfriction = 0.3\n'), None, None, None),
+    "many-joints": (MANY % (1000, "", FREE, RING), None, None, None),
     "every": ((source / "tests/trials/G09-every.toml").read_text(), 3, "1e+19 rows", None),
     "samples": (BODY + "[run]\nuntil = 1\n[output]\nsamples = 1e12\n", 3, "from 2 to 1e+09", None),
 }
@@ -182,9 +210,10 @@ with tempfile.TemporaryDirectory() as folder:
         check(slow or used < 2, what)
         if got == 3:
             check(re.search(re.escape(name) + r"\.toml:\d+:\d+: error: ", err), what)
-        for arguments in (["explain"], ["explain", "--json"]) if name.startswith(("doubled", "laws", "rough", "lugre")) else ():
+        for arguments in (["explain"], ["explain", "--json"]) if name.startswith(("doubled", "laws", "rough", "lugre", "many")) else ():
             got, out, err, used = run(*arguments, str(path), stack=stack)
             check(got in (0, 3) and (slow or used < 2), f"{arguments} {name}: exit {got}, {used:.2f} s: {err[:300]}")
+            check(not name.startswith("many") or len(out) < 1 << 24, f"{arguments} {name}: {len(out)} letters")
 
     # Switches inside one another are decided in the time of their number.
     got, out, err, used = run("run", str(source / "tests/trials/G03-minmax-14.toml"), "--until", "0.1", "-o", folder + "/minmax")
@@ -276,6 +305,61 @@ with tempfile.TemporaryDirectory() as folder:
         if "--json" in arguments:
             check(json.load(output)["error"]["exit_code"] == 130, f"{arguments}: no JSON")
         output.close()
+
+    def spent(process):
+        """Seconds of processor time so far; None where the system does not tell, or the process is over."""
+        try:
+            fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            return None
+        return None if fields[0] == "Z" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def heard(after, *arguments, most=512):
+        """Interrupted after so much processor time: ends with 130 within a second of it, and within so many MiB."""
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            process = subprocess.Popen([program, *arguments], cwd=folder, stdout=nowhere, stderr=nowhere)
+        begin, used = time.monotonic(), 0
+        while used is not None and used < after and time.monotonic() - begin < 60:
+            time.sleep(0.01)
+            used = spent(process) if sys.platform == "linux" else time.monotonic() - begin
+        process.send_signal(signal.SIGINT)
+        killer = threading.Timer(60, process.kill)
+        killer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        killer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        later = usage.ru_utime + usage.ru_stime - (used or after)
+        memory = usage.ru_maxrss / (1 << 10 if sys.platform == "linux" else 1 << 20)
+        # The run folder is written and the figures of what there is are left out: a quarter of a second more for a busy machine.
+        check(process.returncode == 130 and (slow or (later < 1.25 and memory < most)),
+              f"{arguments} interrupted after {after} s: {process.returncode} after {later:.2f} s, {memory:.0f} MiB")
+
+    def written(name, text):
+        path = pathlib.Path(folder) / (name + ".toml")
+        path.write_text(text)
+        return str(path)
+
+    # Closed forms of many states, factorisations of many rows: each of them takes seconds at once.
+    if not slow:
+        for after in (0.5, 2):
+            heard(after, "run", "--engine", "exact", written("chain", CHAIN % 100), "-o", str(runs / f"exact-100-{after}"))
+            heard(after, "run", "--engine", "exact", written("chain", CHAIN % 170), "-o", str(runs / f"exact-170-{after}"))
+            heard(after, "compare", written("chain", CHAIN % 170))
+            heard(after, "compare", written("balls", BALLS % 300))
+            heard(after, "run", written("ring", MANY % (1000, "", FREE, RING)), "--until", "1000", "-o", str(runs / f"ring-{after}"), most=1024)
+        heard(1.5, "run", written("bent", MANY % (400, "", 'kinetic = "sum(i = 1 to n, x[i]\'^2*(2 + sin(x[i])))"\npotential = "sum(i = 1 to n, x[i])"',
+                                                 HELD.replace("to n", "to n - 1") % "sin(x[i]) - x[i+1]")), "--until", "1000", "-o", str(runs / "bent"))
+        heard(0.9, "compare", written("held", MANY % (1200, "", FREE, HELD % SPARSE)))
+        heard(0.7, "dither", written("shaken", CHAIN.replace("[run]", '[[friction]]\nname = "f"\nslip = "x[1]\' - 1 - sin(50*t)"\nnormal = 1\n'
+                                                                     'law = { mu = "0.3 + 0.1*exp(-speed)" }\n[run]') % 300))
+    # What is too large for closed forms is refused before it begins, and left to the other engine.
+    for name, text in (("chain", CHAIN % 500), ("balls", BALLS % 300),
+                       ("loads", BODY + FORCE % "sum(i = 1 to 3000, sin(i*t))" + "[run]\nuntil = 1\n"),
+                       ("steps", BODY + FORCE % "sum(i = 1 to 12000, step(x - i))" + "[run]\nuntil = 1\n")):
+        got, out, err, used = run("run", "--engine", "exact", written(name, text), "-o", str(runs / ("refused-" + name)))
+        check(got == 3 and "too large for closed forms" in err and (slow or used < 2), f"exact {name}: exit {got}, {used:.2f} s: {err[-300:]}")
+    got, out, err, used = run("run", "--engine", "auto", written("chain", CHAIN % 200), "--until", "0.1", "--json", "-o", str(runs / "auto"))
+    check(got == 0 and json.loads(out)["engine"] in ("event", "auto: event"), f"auto: exit {got}: {err[-300:]}{out[:300]}")
 
     interrupted("run", "--work", "1e6", str(source / "tests/trials/G05-prime-12.toml"), "--until", "1", "-o", str(runs / "compiled"))
     interrupted("run", str(source / "gallery/impact-oscillator/model.toml"), "--until", "1e9", "-o", str(runs / "endless"))
