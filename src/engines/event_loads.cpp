@@ -54,7 +54,10 @@ bool EventEngine::Run::follow_closed() {
 
 // The step of this length was made, the polynomials of the guards are those of the trial, which may have been longer.
 void EventEngine::Run::note_step(double trial, double length) {
-  if (!follow_closed() || !prepare_dense()) return;
+  if (!follow_closed()) return;
+  const long counted =
+      motion_.evaluations;  // what is looked at is no part of the motion, whoever else looks at it
+  if (!prepare_dense()) return;
   const std::vector<Guard>& list = guards_.list();
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i].kind != GuardKind::reaction || follows_[list[i].place] == 0) continue;
@@ -62,6 +65,7 @@ void EventEngine::Run::note_step(double trial, double length) {
   }
   if (std::any_of(follows_.begin(), follows_.end(), [](std::uint8_t follows) { return follows != 0; }))
     add_pieces(0, 1, length, 0);
+  motion_.evaluations = counted;
 }
 
 // From the polynomial of the guard. False: it has none that is the force, or it is too coarse.
@@ -72,6 +76,13 @@ bool EventEngine::Run::add_polynomial(int guard, double trial, double length) {
   const double* sample = samples_.data() + guard * (degree_ + 2);
   double largest = 0;
   for (int j = 0; j <= degree_ + 1; ++j) largest = std::max(largest, std::abs(sample[j]));
+  // Bodies that move together press each other with rounding: there is nothing to follow.
+  if (largest <= own.noise) {
+    Interval& interval = open_intervals_[own.place];
+    interval.peak = std::max(interval.peak, largest);
+    last_reaction_[own.place] = sample[degree_ + 1];
+    return true;
+  }
   const double share = std::sqrt(options_.tolerance);
   if (!(fit_errors_[guard] <= share * largest)) return false;
   // The guard after a reduced one is its determinant.
