@@ -25,6 +25,10 @@ void append(std::vector<double>& out, const Members& members) {
   for (const int member : members) out.push_back(member);
 }
 
+bool all_finite(std::span<const double> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); });
+}
+
 }  // namespace
 
 bool contains(const Members& members, int member) {
@@ -338,7 +342,8 @@ void Accumulation::load(std::span<const double> memory, int places) {
   }
 }
 
-bool Accumulation::readable(std::span<const double> memory, int places) {
+bool Accumulation::readable(std::span<const double> memory, int places, std::size_t moving,
+                            std::size_t velocities) {
   const auto whole = [](double value, long least, long most) {
     return value == std::floor(value) ? whole_number(value, least, most) : std::nullopt;
   };
@@ -358,6 +363,12 @@ bool Accumulation::readable(std::span<const double> memory, int places) {
       if (!whole(member, 0, places - 1L)) return false;
     }
     memory = memory.subspan(4 + *members);
+    for (const std::size_t size : {moving, velocities}) {
+      if (memory.empty() || (memory[0] != 0 && memory[0] != static_cast<double>(size))) return false;
+      const std::size_t count = memory[0] == 0 ? 0 : size;
+      if (memory.size() <= count || !all_finite(memory.subspan(1, count))) return false;
+      memory = memory.subspan(1 + count);
+    }
     ++entries;
   }
   return entries >= *first && entries <= kMostEntries;
@@ -458,7 +469,10 @@ void Accumulations::finish_pattern() {
 
 // For each block with a memory: its number, how many numbers follow, and these. The jumps so far stand behind the last block.
 std::vector<double> Accumulations::save() const {
-  std::vector<double> out;
+  if (std::all_of(block_.begin(), block_.end(), [](const Accumulation& block) { return block.empty(); }))
+    return {};
+  std::vector<double> out{static_cast<double>(jumps_.size())};
+  out.insert(out.end(), jumps_.begin(), jumps_.end());
   for (std::size_t block = 0; block < block_.size(); ++block) {
     if (block_[block].empty()) continue;
     const std::vector<double> memory = block_[block].save();
@@ -466,30 +480,34 @@ std::vector<double> Accumulations::save() const {
     out.push_back(static_cast<double>(memory.size()));
     out.insert(out.end(), memory.begin(), memory.end());
   }
-  if (out.empty()) return out;
-  out.push_back(static_cast<double>(block_.size()));
-  out.push_back(static_cast<double>(jumps_.size()));
-  out.insert(out.end(), jumps_.begin(), jumps_.end());
   return out;
 }
 
 void Accumulations::load(std::span<const double> memory) {
   clear();
+  if (memory.empty()) return;
+  const auto jumps = whole_number(memory[0], 0, static_cast<long>(memory.size()) - 1);
+  if (!jumps) return;
+  const std::span<const double> sums = memory.subspan(1, *jumps);
+  jumps_.assign(sums.begin(), sums.end());
+  memory = memory.subspan(1 + *jumps);
   while (memory.size() >= 2) {
-    const auto block = whole_number(memory[0], 0, static_cast<long>(block_.size()));
+    const auto block = whole_number(memory[0], 0, static_cast<long>(block_.size()) - 1);
     const auto length = whole_number(memory[1], 0, static_cast<long>(memory.size()) - 2);
     if (!block || !length) return;
-    memory = memory.subspan(2);
-    const std::span<const double> numbers = memory.first(*length);
-    if (*block < static_cast<long>(block_.size()))
-      block_[*block].load(numbers, static_cast<int>(block_of_.size()));
-    else
-      jumps_.assign(numbers.begin(), numbers.end());
-    memory = memory.subspan(*length);
+    block_[*block].load(memory.subspan(2, *length), static_cast<int>(block_of_.size()));
+    memory = memory.subspan(2 + *length);
   }
 }
 
-bool Accumulations::readable(std::span<const double> memory, int relations) {
+bool Accumulations::readable(std::span<const double> memory, int relations, std::size_t moving,
+                             std::size_t velocities) {
+  if (memory.empty()) return true;
+  // The sums of jumps have been made with the first entry.
+  if (memory[0] != static_cast<double>(moving) || memory.size() <= moving ||
+      !all_finite(memory.subspan(1, moving)))
+    return false;
+  memory = memory.subspan(1 + moving);
   double last = -1;
   while (!memory.empty()) {
     if (memory.size() < 2 || !(memory[0] > last) || !(memory[0] < relations) ||
@@ -497,7 +515,8 @@ bool Accumulations::readable(std::span<const double> memory, int relations) {
       return false;
     last = memory[0];
     const auto length = whole_number(memory[1], 0, static_cast<long>(memory.size()) - 2);
-    if (!length || !Accumulation::readable(memory.subspan(2, *length), relations)) return false;
+    if (!length || !Accumulation::readable(memory.subspan(2, *length), relations, moving, velocities))
+      return false;
     memory = memory.subspan(2 + *length);
   }
   return true;

@@ -90,8 +90,9 @@ class Accumulation {
   [[nodiscard]] std::vector<double> save() const;
   /// What is no memory of members below `places` is left out from there on.
   void load(std::span<const double> memory, int places = std::numeric_limits<int>::max());
-  /// Whether `memory` is one that save() can have given, of members below `places`.
-  [[nodiscard]] static bool readable(std::span<const double> memory, int places);
+  /// Whether `memory` is one that save() can have given, of members below `places`, and of so many numbers that move and velocities.
+  [[nodiscard]] static bool readable(std::span<const double> memory, int places, std::size_t moving = 0,
+                                     std::size_t velocities = 0);
 
  private:
   static constexpr std::size_t kLongest = 8;  ///< pattern length
@@ -150,8 +151,9 @@ class Accumulations {
 
   [[nodiscard]] std::vector<double> save() const;
   void load(std::span<const double> memory);
-  /// Whether `memory` is one that save() can have given, of a system of so many relations.
-  [[nodiscard]] static bool readable(std::span<const double> memory, int relations);
+  /// Whether `memory` is one that save() can have given, of a system of so many relations, of so many numbers that move and velocities.
+  [[nodiscard]] static bool readable(std::span<const double> memory, int relations, std::size_t moving,
+                                     std::size_t velocities);
 
  private:
   std::vector<int> block_of_;

@@ -233,7 +233,8 @@ std::string moment_problem(const model::System& system, const Moment& moment) {
   if (moment.events < 0 || std::any_of(moment.watch_counts.begin(), moment.watch_counts.end(), negative))
     return "the state has a negative count";
   if (std::string problem = mode_problem(system, moment.mode); !problem.empty()) return problem;
-  if (!Accumulations::readable(moment.history, layout.relations))
+  const std::size_t moving = size(layout.integrated() + 2 * layout.audits - layout.coordinates);
+  if (!Accumulations::readable(moment.history, layout.relations, moving, size(layout.coordinates)))
     return "the state holds numbers that are out of their range: 'history'";
   const std::vector<double>& start = system.start();
   if (!moment.started && !std::equal(moment.y.begin(), moment.y.end(), start.begin() + 1))
