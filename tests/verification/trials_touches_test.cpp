@@ -283,5 +283,18 @@ TEST(Touches, ANormalForceThatTouchesZeroLetsNothingGo) {
   EXPECT_NEAR(outcome_of(trial("belt-normal-touches-zero"), "event").y[0], 2, 1e-14);
 }
 
+// Two belts of one speed, 3 and 5 strong, that a pulse parts so softly that no derivative tells: the stronger one takes the body along as far as it can. The value is
+// that of implicit steps of 1e-5, which know no events.
+TEST(BeltsThatPart, SoftlyAreParted) {
+  EXPECT_NEAR(outcome_of(trial("contact-twobelts"), "event").y[0], 2.80643482, 1e-8);
+}
+
+// A damper min(sqrt|x'|, 1/4) whose root dips through zero within a step; Runge-Kutta steps of 1e-5.
+TEST(Dips, AreMetWithinAStep) {
+  const Outcome out = outcome_of(trial("switch-missed-dip"), "event");
+  EXPECT_NEAR(out.y[0], -0.37279391248, 1e-9);
+  EXPECT_NEAR(out.y[1], 0.16632276848, 1e-9);
+}
+
 }  // namespace
 }  // namespace judder
