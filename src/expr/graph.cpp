@@ -250,6 +250,9 @@ bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
         if (j == i || sum_terms[j].coefficient != sum_terms[i].coefficient) continue;
         if (at(sum_terms[j].node).kind != NodeKind::product) continue;
         const auto other = terms(sum_terms[j].node);
+        // With its square taken out it is as long as the rest.
+        if (other.size() != rest.size() && other.size() != rest.size() + 1) continue;
+        spend(other.size() / 4);
         for (std::size_t g = 0; g < other.size(); ++g) {
           if (!square_of(other[g], Function::cos) || operand(other[g].node, 0) != operand(mine[f].node, 0))
             continue;

@@ -1,5 +1,7 @@
 // Recognition of models that are linear in each mode.
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "judder/expr/affine.hpp"
 #include "model/builder.hpp"
@@ -240,12 +242,12 @@ void LinearRecognition::switches() {
     out.surface.back() =
         affine(d.symbols.surface[k], state, "switch in " + d.switches[k].place, d.switches[k].place);
   }
+  std::unordered_map<std::string_view, Span> places;
+  for (const Watch& written : b.spec.watches) places[written.name.text] = written.zero.text.span;
   for (const auto& watch : b.watches) {
-    Span span;
-    for (const Watch& written : b.spec.watches) {
-      if (watch.info.name == written.name.text || watch.info.name.starts_with(written.name.text + "["))
-        span = written.zero.text.span;
-    }
+    const std::string_view name = watch.info.name;
+    const auto place = places.find(name.substr(0, name.find('[')));
+    const Span span = place == places.end() ? Span{} : place->second;
     const std::string what = "watch " + quoted(watch.info.name);
     for (const expr::SwitchId id : graph().switches(watch.value)) {
       refuse(what + ": it switches at " + graph().text(graph().switches()[id].surface) + " = 0", what, span);

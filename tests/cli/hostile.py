@@ -130,6 +130,9 @@ files = {
                + FORCE % "f(f(f(f(x))))", None, None, None),
     "table-sum": (BODY + TABLE % 3000 + FORCE % "sum(i = 1 to 5000, f(x - i))", 3, LIMIT, None),
     "table-sum-short": (BODY + TABLE % 100 + FORCE % "sum(i = 1 to 15000, f(x - i))", None, None, None),
+    "definitions-multiplied": (BODY + "[definitions]\n" + "".join(f'"f{i}(a, b)" = "f{i+1}(a + b, b)*f{i+1}(b, a)"\n' for i in range(12))
+                               + '"f12(a, b)" = "sin(a*b)"\n' + FORCE % "f0(x, t)", 3, LIMIT, None),
+    "watches-of-many": (BODY + "".join(f'[[watch]]\nname = "w{i}"\nzero = "x + i"\neach = "i = 1 to 200"\n' for i in range(900)), 0, None, None),
     "table-nested": (BODY + TABLE % 1000 + FORCE % ("f(" * 30 + "x" + ")" * 30), 0, None, None),
     **{f"sum-{word}": (BODY + FORCE % f"sum(i = 1 to 15000, {formula})", None, None, None) for word, formula in
        {"abs": "abs(x - i)", "abs-velocity": "abs(x' - i)", "step": "step(x - i)", "bump": "bump(x - i)", "mod": "mod(x, i)", "max": "max(x, i)",
