@@ -103,7 +103,10 @@ void ImpactWorkspace::resize(int normals, int tangents) {
 }
 
 void ImpactWorkspace::expect(int normals, int tangents) { memory_->resize(normals, tangents); }
-void ImpactWorkspace::use(Patience* patience) { memory_->decision.use(patience); }
+void ImpactWorkspace::use(Patience* patience) {
+  memory_->patience = patience;
+  memory_->decision.use(patience);
+}
 
 void ImpactWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
   if (normal_rows <= normals && tangent_rows <= tangents) return;

@@ -537,6 +537,7 @@ class EnergeticImpact {
     guards(m_.y.data(), m_.guard.data());
     for (int g = 0; g < count; ++g) m_.armed[g] = m_.guard[g] > kZero ? 1 : 0;
     for (int step = 0; step < 100000; ++step) {
+      if (m_.patience != nullptr) m_.patience->look();
       double h = step_;
       const double error = extrapolated_step(h, true) / kStepTolerance;
       if (!(error <= 1)) {

@@ -7,6 +7,7 @@
 
 #include "judder/contact/impact.hpp"
 #include "judder/contact/impact_path.hpp"
+#include "judder/core/patience.hpp"
 
 namespace judder::contact {
 
@@ -16,6 +17,7 @@ constexpr int kColumns = 4;
 struct ImpactWorkspace::Memory {
   DecisionWorkspace decision;
   ModeFactor factor;
+  Patience* patience = nullptr;
   int normals = 0;
   int tangents = 0;
 

@@ -352,6 +352,14 @@ with tempfile.TemporaryDirectory() as folder:
             heard(after, "run", written("ring", MANY % (1000, "", FREE, RING)), "--until", "1000", "-o", str(runs / f"ring-{after}"), most=1024)
         heard(1.5, "run", written("bent", MANY % (400, "", 'kinetic = "sum(i = 1 to n, x[i]\'^2*(2 + sin(x[i])))"\npotential = "sum(i = 1 to n, x[i])"',
                                                  HELD.replace("to n", "to n - 1") % "sin(x[i]) - x[i+1]")), "--until", "1000", "-o", str(runs / "bent"))
+        heard(0.6, "impact", written("unequal", MANY % (150, "", 'kinetic = "sum(i = 1 to n, x[i]\'^2/2*(1 + 1e6*mod(i, 2)))"', """[[contact]]
+name = "c"
+each = "i = 1 to n - 1"
+gap = "x[i+1] - x[i]"
+impact = { type = "poisson", restitution = 0.5, stiffness = "10^mod(7*i, 13)", exponent = 3 }
+[variants.struck]
+"x[1]'" = 1
+""")), "--variant", "struck")
         heard(0.9, "compare", written("held", MANY % (1200, "", FREE, HELD % SPARSE)))
         heard(0.7, "dither", written("shaken", CHAIN.replace("[run]", '[[friction]]\nname = "f"\nslip = "x[1]\' - 1 - sin(50*t)"\nnormal = 1\n'
                                                                      'law = { mu = "0.3 + 0.1*exp(-speed)" }\n[run]') % 300))
