@@ -1,7 +1,7 @@
 // One parameter over a range, the runs spread over threads: how long a ball bounces, by its restitution.
 //
-// A Model never changes, so threads share it; each value is a model of its own, made by with(). Every run is the same whatever
-// thread it is on, so the table does not depend on their number.
+// A Model never changes, so threads share it. The restitution is left open: it belongs to each run, and the model is compiled once. Every run is the
+// same whatever thread it is on, so the table does not depend on their number.
 //
 // The ball falls from 1 m, hits after T = √(2/g), and bounces for 2 T e/(1 − e) more: the last column is what is left of that.
 #include <atomic>
@@ -31,7 +31,7 @@ until = 20
 )toml";
 
 int main() {
-  const judder::Model ball = judder::Model::from_text(kBall);
+  const judder::Model ball = judder::Model::from_text(kBall, {.open = {"e"}});
   if (!ball.ok()) {
     std::fputs(ball.problems().c_str(), stderr);
     return 3;
@@ -41,7 +41,7 @@ int main() {
   std::atomic<int> next{0};
   const auto work = [&] {
     for (int i = next++; i < kValues; i = next++) {
-      const judder::Run run = ball.with({{"e", 0.1 * (i + 1)}}).run({.keep_rows = false});
+      const judder::Run run = ball.run({.parameters = {{"e", 0.1 * (i + 1)}}, .keep_rows = false});
       const std::vector<double> ends = run.times("accumulation", "floor");
       if (run.ok() && !ends.empty()) rests[static_cast<std::size_t>(i)] = ends.front();
     }

@@ -33,7 +33,7 @@ class CutSink : public judder::engines::Sink {
     for (const double number : work.in) finite_ = finite_ && !std::isinf(number);
     count();
   }
-  void event(const judder::engines::Event&) override { count(); }
+  void event(const judder::engines::Event&, std::span<const double> /*state*/) override { count(); }
   [[nodiscard]] bool finite() const { return finite_; }
 
  private:

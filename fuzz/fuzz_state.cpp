@@ -58,7 +58,7 @@ class Short : public judder::simulate::NullSink {
   void progress(double) override {
     if (++steps_ > 40) cancel = true;
   }
-  void event(const judder::engines::Event&) override {
+  void event(const judder::engines::Event&, std::span<const double> /*state*/) override {
     if (++steps_ > 40) cancel = true;
   }
   std::atomic<bool> cancel{false};

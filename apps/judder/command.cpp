@@ -111,8 +111,8 @@ std::optional<double> read_value(const std::string& text, std::string* why) {
   NoNames none;
   try {
     const auto node = expr::lower(*tree, graph, none, {}, problems);
-    if (!node || !graph.is_constant(*node) || !std::isfinite(graph.value(*node))) return refused();
-    return graph.value(*node);
+    if (!node || !graph.is_constant(*node) || !isfinite(graph.value(*node))) return refused();
+    return graph.value(*node).raw();
   } catch (const WorkStopped&) {
     return std::nullopt;
   }

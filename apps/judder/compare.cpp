@@ -3,6 +3,7 @@
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
 #include "judder/io/ranges.hpp"
+#include "judder/tasks/compare.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
@@ -35,7 +36,7 @@ bool read_numbers(const Arguments& arguments, const std::string& option, double 
 int run_compare(const Arguments& arguments) {
   const auto model = model_request(arguments);
   if (!model) return kUsage;
-  io::CompareRequest request;
+  tasks::CompareRequest request;
   request.model = *model;
   if (arguments.has("--engines")) request.options.engines = list(arguments.text("--engines"));
   for (const std::string& engine : request.options.engines) {
@@ -55,22 +56,27 @@ int run_compare(const Arguments& arguments) {
       return kInputOutput;
     }
   }
-  const io::CompareReport comparison = io::compare_engines(request);
-  const int model_code = report(comparison.model);
+  const tasks::CompareReport compared = tasks::compare_engines(request);
+  const int model_code = report(compared.model);
   if (interrupted()) return was_interrupted();
-  if (!comparison.done) return model_code == kDone ? kModelInvalid : model_code;
+  if (!compared.done) return model_code == kDone ? kModelInvalid : model_code;
   if (const std::string file = arguments.text("--output"); !file.empty()) {
-    const io::FileStatus status = io::write_text_file(file, io::compare_csv(comparison), kMark);
+    const io::FileStatus status = io::write_text_file(file, io::compare_csv(compared.comparison), kMark);
     if (!status.ok()) {
       print_message(status.text());
       return kInputOutput;
     }
   }
-  print(arguments.has("--json") ? io::compare_json(comparison) : io::compare_text(comparison));
+  print(arguments.has("--json") ? io::compare_json(compared.comparison, compared.model.file.name)
+                                : io::compare_text(compared.comparison));
   // An engine that was asked for by name and cannot run the model, or a run that ended early, is no comparison.
-  bool failed = !comparison.comparison.reference_status.ok();
-  for (const analysis::CompareRow& row : comparison.comparison.rows)
-    failed = failed || (!row.problem.empty() && (row.ran || arguments.has("--engines")));
+  bool failed = !compared.comparison.reference_status.ok();
+  if (failed) note_error(compared.comparison.reference_status.message);
+  for (const analysis::CompareRow& row : compared.comparison.rows) {
+    if (row.problem.empty() || !(row.ran || arguments.has("--engines"))) continue;
+    failed = true;
+    note_error(row.engine + ": " + row.problem);
+  }
   return failed ? kEndedEarly : kDone;
 }
 

@@ -3,6 +3,7 @@
 #include "judder/core/number.hpp"
 #include "judder/io/ranges.hpp"
 #include "judder/report/dither_plot.hpp"
+#include "judder/tasks/dither.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
@@ -10,7 +11,7 @@ namespace judder::app {
 int run_dither(const Arguments& arguments) {
   const auto model = model_request(arguments);
   if (!model) return kUsage;
-  io::DitherRequest request;
+  tasks::DitherRequest request;
   request.model = *model;
   request.law = arguments.text("--law");
   if (arguments.has("--speeds")) {
@@ -44,7 +45,7 @@ int run_dither(const Arguments& arguments) {
     return usage_error("there is no filter '" + filter + "'", "there are: mean, butterworth");
   request.filter = filter == "mean" ? analysis::LowPass::mean : analysis::LowPass::butterworth;
 
-  const io::DitherReport found = io::dither_model(request);
+  const tasks::DitherReport found = tasks::dither_model(request);
   if (const int code = report(found.model); code != kDone) return code;
   if (interrupted()) return was_interrupted();
   if (!found.problem.message.empty()) {
@@ -52,11 +53,15 @@ int run_dither(const Arguments& arguments) {
                   found.problem.help);
     return found.problem.in_model ? kModelInvalid : kUsage;
   }
-  print(arguments.has("--json") ? io::dither_json(found) : io::dither_text(found));
-  if (!arguments.has("--output")) return found.run && !found.run->status.ok() ? kEndedEarly : kDone;
+  print(arguments.has("--json") ? io::dither_json(found.survey, found.model.file.name)
+                                : io::dither_text(found.survey));
+  const bool ended_early = found.survey.run && !found.survey.run->status.ok();
+  if (ended_early) note_error(found.survey.run->status.message);
+  if (!arguments.has("--output")) return ended_early ? kEndedEarly : kDone;
   std::vector<std::filesystem::path> files;
-  io::FileStatus status = io::write_dither(found, arguments.text("--output"), files);
-  if (status.ok()) status = report::plot_dither(found, arguments.text("--output"), files);
+  io::FileStatus status = io::write_dither(found.survey, arguments.text("--output"), files);
+  if (status.ok())
+    status = report::plot_dither(found.survey, found.model.compiled.title, arguments.text("--output"), files);
   if (!arguments.has("--json")) {
     for (const std::filesystem::path& file : files) print_line(file.string());
   }
@@ -64,7 +69,7 @@ int run_dither(const Arguments& arguments) {
     print_message(status.text());
     return kInputOutput;
   }
-  return found.run && !found.run->status.ok() ? kEndedEarly : kDone;
+  return ended_early ? kEndedEarly : kDone;
 }
 
 }  // namespace judder::app

@@ -12,6 +12,7 @@
 #include "judder/io/ranges.hpp"
 #include "judder/report/impact_figure.hpp"
 #include "judder/report/svg.hpp"
+#include "judder/tasks/impacts.hpp"
 #include "verbs.hpp"
 
 namespace judder::app {
@@ -22,6 +23,11 @@ std::filesystem::path output_file(const std::string& output, const std::string& 
                                   const std::string& name) {
   const std::filesystem::path path = output;
   return path.extension() == extension ? path : path / (name + extension);
+}
+
+void show_progress(double done, double total) {
+  print_own_message("\r" + to_text(std::floor(100 * done / total)) + " %, " + to_text(done, 9) + " of " +
+                    to_text(total, 9) + " states");
 }
 
 std::string sweep_problem(const std::string& text) {
@@ -72,84 +78,40 @@ int no_collision(const io::LoadedModel& loaded, const std::string& reason) {
   return kModelInvalid;
 }
 
-/// In the names of the columns of every sweep.
-constexpr std::string_view kSweepMark = "outcome,contact,law,form,status,normal_before,";
-
-int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const io::LoadedModel& loaded,
-              const std::vector<analysis::Sweep>& parameters) {
+int run_sweep(const Arguments& arguments, tasks::ImpactRequest request, const io::LoadedModel& loaded) {
   double total = 1;
-  for (const analysis::Sweep& sweep : parameters) total *= sweep.count;
+  for (const analysis::Sweep& sweep : request.parameters) total *= sweep.count;
   const bool json = arguments.has("--json");
   constexpr double kMostInJson = 100000;
   if (json && total > kMostInJson)
     return usage_error("a sweep of " + to_text(total) + " states is too long for one JSON document",
                        "write it as CSV: -o sweep.csv");
-  std::size_t components = 1;
-  for (const model::Relation& relation : loaded.compiled.system->relations())
-    components = std::max(components, static_cast<std::size_t>(relation.tangents));
-
   const bool to_file = arguments.has("--output");
-  const std::filesystem::path file =
-      to_file ? output_file(arguments.text("--output"), ".csv", "impact") : std::filesystem::path();
-  io::TextFile table;
-  if (to_file) {
-    if (const io::FileStatus status = table.open(file, kSweepMark); !status.ok()) return write_failed(status);
-  }
-  const auto add = [&](const std::string& rows) {
-    if (to_file)
-      table.add(rows);
-    else if (!json)
-      print(rows);
-  };
+  if (to_file) request.table = output_file(arguments.text("--output"), ".csv", "impact");
+  request.keep_points = json;
+  if (!json) request.rows = print;
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  std::vector<analysis::SweepPoint> kept;  // for JSON
-  std::string waiting = io::impact_sweep_header(parameters, components);
-  std::string problem, first_reason;
-  bool any = false;
-  double done = 0;
-  analysis::ImpactSweep sweep = analysis::sweep_impacts(
-      loaded.file.spec, io::compile_options(request), parameters, [&](const analysis::SweepPoint& point) {
-        if (interrupted()) return false;
-        if (done == 0) first_reason = point.impacts.reason;
-        if (!point.problem.empty()) {
-          problem =
-              "at " + parameters.back().name + " = " + to_text(point.values.back(), 9) + ": " + point.problem;
-          return false;
-        }
-        done += 1;
-        any = any || !point.impacts.laws.empty() || !point.impacts.sliding.empty();
-        if (json) kept.push_back(point);
-        // Nothing is printed before it is known that something collides or slides at all.
-        waiting += io::impact_sweep_rows(point, components);
-        constexpr std::size_t kBlock = 1 << 16;
-        if (any && waiting.size() > kBlock) {
-          add(waiting);
-          waiting.clear();
-        }
-        constexpr long kPointsPerLook = 256;
-        if (terminal && static_cast<long>(done) % kPointsPerLook == 0)
-          print_own_message("\r" + to_text(std::floor(100 * done / total)) + " %, " + to_text(done, 9) +
-                            " of " + to_text(total, 9) + " states");
-        return !to_file || table.status().ok();
-      });
+  if (terminal) request.progress = show_progress;
+
+  const tasks::SweepReport swept = tasks::sweep_model(request, loaded);
   if (terminal) print_own_message("\r\x1b[K");
-  if (interrupted()) return was_interrupted();
-  if (!problem.empty()) {
-    print_message(problem);
-    return kModelInvalid;
+  switch (swept.stage) {
+    case tasks::SweepStage::files_failed:
+      return write_failed(swept.files);
+    case tasks::SweepStage::interrupted:
+      return was_interrupted();
+    case tasks::SweepStage::point_invalid:
+      print_message(swept.problem);
+      return kModelInvalid;
+    case tasks::SweepStage::nothing_collides:
+      return no_collision(loaded, "at no value of the sweep; at the first, " + swept.problem);
+    case tasks::SweepStage::ended:
+      break;
   }
-  if (!any) return no_collision(loaded, "at no value of the sweep; at the first, " + first_reason);
-  add(waiting);
-  if (to_file) {
-    if (const io::FileStatus status = table.finish(); !status.ok()) return write_failed(status);
-  }
-  if (to_file) print_beside(file.string());
-  if (json) {
-    sweep.points = std::move(kept);
-    print(io::impact_sweep_json(sweep, loaded.compiled.title));
-  }
+  if (to_file) print_beside(request.table.string());
+  if (json) print(io::impact_sweep_json(swept.sweep, loaded.compiled.title));
   // Beside the table, not in it.
-  const std::string summary = io::impact_sweep_text(sweep);
+  const std::string summary = io::impact_sweep_text(swept.sweep);
   if (to_file && !json)
     print(summary);
   else
@@ -160,9 +122,11 @@ int run_sweep(const Arguments& arguments, const io::ModelRequest& request, const
 }  // namespace
 
 int run_impact(const Arguments& arguments) {
-  const auto request = model_request(arguments);
-  if (!request) return kUsage;
-  std::vector<analysis::Sweep> parameters;
+  const auto model = model_request(arguments);
+  if (!model) return kUsage;
+  tasks::ImpactRequest request;
+  request.model = *model;
+  std::vector<analysis::Sweep>& parameters = request.parameters;
   for (const std::string& text : arguments.all("--sweep")) {
     const auto sweep = io::parse_sweep(text);
     if (!sweep) return usage_error(sweep_problem(text), "for example --sweep mu=0:1:11");
@@ -182,16 +146,9 @@ int run_impact(const Arguments& arguments) {
                                             : "-o names the table of the sweep, a .csv file, or a folder",
                          parameters.empty() ? "a table is written with --sweep" : "");
   }
-  io::ModelRequest first = *request;
-  for (const analysis::Sweep& sweep : parameters) {
-    model::Named named;
-    named.name = sweep.name;
-    named.value = model::Value(sweep.from);
-    first.set.push_back(std::move(named));
-  }
-  const io::LoadedModel loaded = io::load_model(first);
+  const io::LoadedModel loaded = tasks::load_impact_model(request);
   if (const int code = report(loaded); code != kDone) return code;
-  if (!parameters.empty()) return run_sweep(arguments, *request, loaded, parameters);
+  if (!parameters.empty()) return run_sweep(arguments, request, loaded);
 
   const analysis::Impacts impacts = analysis::impacts(*loaded.compiled.system, &interrupted());
   if (interrupted()) return was_interrupted();

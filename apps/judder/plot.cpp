@@ -24,6 +24,7 @@ int plot_law(const Arguments& arguments) {
   request.output = arguments.text("--output");
   const report::PlottedLaw plotted = report::plot_law(request);
   if (const int code = report(plotted.model); code != kDone) return code;
+  if (plotted.cancelled) return was_interrupted();
   if (!plotted.problem.empty()) {
     print_message((plotted.no_law ? plotted.model.file.name + ": " : "") + plotted.problem, plotted.help);
     return plotted.no_law ? kModelInvalid : kUsage;

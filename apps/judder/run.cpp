@@ -1,4 +1,4 @@
-#include "judder/io/run.hpp"
+#include "judder/tasks/run.hpp"
 
 #include <unistd.h>
 
@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "judder/core/number.hpp"
+#include "judder/io/reference_file.hpp"
 #include "judder/simulate/simulate.hpp"
 #include "verbs.hpp"
 
@@ -45,8 +46,9 @@ int run_run(const Arguments& arguments) {
   if (!means_something(arguments, {"--accept-changes"}, "--resume") ||
       !not_both(arguments, "--summary", "--json"))
     return kUsage;
-  io::RunRequest request;
+  tasks::RunRequest request;
   request.model = *model;
+  request.reference = io::reference_beside(request.model.file);
   if (!read_number(arguments, "--tolerance", request.tolerance) ||
       !read_number(arguments, "--step", request.step) || !read_number(arguments, "--until", request.until))
     return kUsage;
@@ -61,27 +63,29 @@ int run_run(const Arguments& arguments) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) request.progress = show_progress;
 
-  const io::RunReport run = io::run_model(request);
+  const tasks::RunReport run = tasks::run_model(request);
   if (terminal) print_own_message("\r\x1b[K");
   const int model_code = report(run.model);
   switch (run.stage) {
-    case io::RunStage::model_invalid:
+    case tasks::RunStage::model_invalid:
       return model_code == kDone ? kModelInvalid : model_code;
-    case io::RunStage::cannot_resume:
-    case io::RunStage::files_failed:
+    case tasks::RunStage::cannot_resume:
+    case tasks::RunStage::files_failed:
       print_message(run.files.text());
       return kInputOutput;
-    case io::RunStage::finished:
-      print(arguments.has("--json") ? run.run_json : io::finished_text(run));
+    case tasks::RunStage::finished:
+      print(arguments.has("--json") ? run.run_json : tasks::finished_text(run));
       print_findings(run.summary.verdict);
       return exit_code(run.summary.status);
-    case io::RunStage::ended:
+    case tasks::RunStage::ended:
       break;
   }
   if (arguments.has("--json"))
     print(io::run_json(run.summary, run.events));
   else
-    print((arguments.has("--summary") ? io::run_markdown(run) : io::run_text(run)) + io::estimate_text(run));
+    print((arguments.has("--summary") ? tasks::run_markdown(run) : tasks::run_text(run)) +
+          tasks::estimate_text(run));
+  for (const std::string& note : run.undefined) print_message(note);
   print_findings(run.summary.verdict);
   return exit_code(run.summary.status);
 }

@@ -1,4 +1,4 @@
-#include "judder/io/verify.hpp"
+#include "judder/tasks/verify.hpp"
 
 #include <algorithm>
 
@@ -29,25 +29,21 @@ int run_verify(const Arguments& arguments) {
     return kInputOutput;
   }
   // A model is named as in the list, or is a folder with its own reference.toml.
-  struct Place {
-    std::filesystem::path gallery;
-    std::string name;
-  };
-  std::vector<Place> places;
+  std::vector<std::filesystem::path> folders;
   for (const std::string& name : arguments.positionals) {
     const std::filesystem::path folder = std::filesystem::path(name).lexically_normal();
     const std::filesystem::path place = folder.has_filename() ? folder : folder.parent_path();
     if (std::find(known.begin(), known.end(), name) != known.end())
-      places.push_back({gallery, name});
+      folders.push_back(gallery / name);
     else if (std::filesystem::is_directory(place, ignored)) {
       // What stands there and is no file is told by whoever reads it.
-      if (std::filesystem::symlink_status(place / "reference.toml", ignored).type() ==
+      if (std::filesystem::symlink_status(io::reference_beside(place / "model.toml"), ignored).type() ==
           std::filesystem::file_type::not_found) {
         print_message(place.string() + ": there is no reference.toml in this folder",
                       "it lists the values that the model must give (docs/reference-file.md)");
         return kInputOutput;
       }
-      places.push_back({place.parent_path(), place.filename().string()});
+      folders.push_back(place);
     } else if (arguments.has("--gallery"))
       return usage_error(
           "there is no model '" + name + "' with a reference.toml in " + gallery.string(),
@@ -56,26 +52,28 @@ int run_verify(const Arguments& arguments) {
       return no_such_model(name, known);
   }
   if (arguments.positionals.empty()) {
-    for (const std::string& name : known) places.push_back({gallery, name});
-    if (places.empty()) {
+    for (const std::string& name : known) folders.push_back(gallery / name);
+    if (folders.empty()) {
       print_message(gallery.string() + ": there is no model with a reference.toml here");
       return kInputOutput;
     }
   }
-  analysis::VerifyOptions options;
-  options.engine = arguments.text("--engine");
-  options.cancel = &interrupted();
+  tasks::VerifyRequest request;
+  request.options.engine = arguments.text("--engine");
+  request.options.cancel = &interrupted();
   const bool json = arguments.has("--json");
-  std::vector<io::ModelVerification> models;
-  for (const Place& place : places) {
-    models.push_back(io::verify_model(place.gallery, place.name, options));
+  std::vector<tasks::ModelVerification> models;
+  for (const std::filesystem::path& folder : folders) {
+    request.folder = folder;
+    request.reference = io::reference_beside(folder / "model.toml");
+    models.push_back(tasks::verify_model(request));
     if (interrupted()) return was_interrupted();
-    if (!json) print(io::verification_text(models.back(), arguments.has("--quiet")));
+    if (!json) print(tasks::verification_text(models.back(), arguments.has("--quiet")));
   }
-  print(json ? io::verification_json(models) : io::verification_summary(models));
+  print(json ? tasks::verification_json(models) : tasks::verification_summary(models));
   int off = 0;
   bool unusable = false;
-  for (const io::ModelVerification& model : models) {
+  for (const tasks::ModelVerification& model : models) {
     off += model.verification.failed();
     unusable = unusable || !model.problem.empty();
     if (!model.problem.empty()) note_error(model.problem);

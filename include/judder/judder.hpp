@@ -6,8 +6,8 @@
 //     for (const judder::RunEvent& event : run.events()) …      // kind, where, time, impulses
 //     const double height = run.last("eta");
 //
-// A Model is compiled once and never changes: any number of threads may run it at the same time. with() gives the same model with
-// other values of parameters or start values. A Run is what came of it, in memory; a Stepper is a run that the caller moves on.
+// A Model is compiled once and never changes: any number of threads may run it at the same time, each with values of its own for open
+// parameters and for the start. with() gives the same model with other values folded in. A Run is what came of it, in memory; a Stepper is a run that the caller moves on.
 //
 // Failure is a value. A model that cannot be compiled is not ok() and its problems() are the messages of `judder check`; a run that did
 // not reach its end says so in status(). Exceptions are thrown for misuse only: std::logic_error where a model that is not ok() is run,
@@ -43,9 +43,11 @@ using Setting = std::pair<std::string, double>;
 struct ModelOptions {
   std::vector<std::string> variants{};  ///< by name; later ones win
   std::vector<Setting> set{};           ///< wins over variants
+  /// Parameters that runs will set (RunOptions::parameters) without compiling the model each time.
+  std::vector<std::string> open{};
 };
 
-/// What an observer answers: go on, or end the run here.
+/// What an observer answers: go on, or end the run here. Nothing later than that instant is kept or told.
 enum class Going { on, stop };
 
 /// A row while it is made: t, coordinates, velocities, states, output columns (Model::columns()).
@@ -58,7 +60,10 @@ struct RunEvent {
   std::string detail;  ///< "rest slip+"
   double normal_impulse = 0;
   std::vector<double> tangential_impulse;  ///< by slip component
-  double energy_lost = 0;                  ///< negative: an impact law created energy
+  /// Of the whole collision, told at each of its contacts: what is lost in one instant is to be counted once. Negative: an impact law created energy.
+  double energy_lost = 0;
+  /// Coordinates, velocities and states behind the last event of this instant: columns 1 and on of a row (Model::columns()).
+  std::vector<double> state{};
 };
 
 /// What is not given is as in the model file.
@@ -69,6 +74,10 @@ struct RunOptions {
   std::optional<double> every{};      ///< time between rows, in place of `samples`
   std::optional<bool> event_rows{};  ///< two rows at each instant with events: the limits before and after it
   std::string engine{};              ///< "event", "exact" or "auto"
+  /// Values for this run alone: parameters, and start values ("x", "x'", "z"). What is not given follows from the file, start expressions of
+  /// other values included. The run is to the bit that of Model::with(). Parameters that are open, and start values, take a
+  /// fraction of a compilation; other parameters, and values that give the equations another form (a factor of 0 or 1), take a whole one.
+  std::vector<Setting> parameters{}, start{};
   bool referee = true;    ///< every law is checked independently (docs/referee.md); costs up to a tenth
   bool keep_rows = true;  ///< false: only events and the last row are kept
 
@@ -89,6 +98,8 @@ class Run {
   /// The engine that was used: "event" or "exact".
   [[nodiscard]] const std::string& engine() const { return engine_; }
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
+  /// Its parameters or start values needed a compilation of their own.
+  [[nodiscard]] bool compiled() const { return compiled_; }
 
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] std::size_t rows() const { return columns_.empty() ? 0 : cells_.size() / columns_.size(); }
@@ -108,6 +119,7 @@ class Run {
 
   Status status_;
   bool stopped_ = false;
+  bool compiled_ = false;
   std::string engine_;
   Verdict verdict_;
   std::vector<std::string> columns_;
@@ -128,7 +140,7 @@ class Model {
   Model& operator=(Model&&) noexcept;
 
   [[nodiscard]] bool ok() const;
-  /// Errors and warnings as `judder check` prints them; empty: there are none.
+  /// Errors and warnings as `judder check` prints them, of the model with the variants that were chosen; empty: there are none.
   [[nodiscard]] const std::string& problems() const;
   [[nodiscard]] const std::string& title() const;
   /// Names of the cells of a row, "t" first.
@@ -137,7 +149,7 @@ class Model {
   [[nodiscard]] const std::vector<Setting>& parameters() const;
   [[nodiscard]] double parameter(std::string_view name) const;
 
-  /// The same model with other values, which win over the settings that it has already.
+  /// The same model with other values, which win over the settings that it has already. A parameter that gets a value here is no longer open.
   [[nodiscard]] Model with(const std::vector<Setting>& settings) const;
 
   [[nodiscard]] Run run(const RunOptions& options = {}) const;
@@ -147,8 +159,11 @@ class Model {
 
  private:
   friend class Stepper;
+  friend struct Chosen;  ///< what a run chooses: the equations for its values
   struct Parts;
   Model();
+  [[nodiscard]] const Parts& parts() const;
+  [[nodiscard]] Model folded(const std::vector<Setting>& settings) const;
   std::unique_ptr<Parts> parts_;
 };
 
@@ -184,6 +199,7 @@ class Stepper {
 
  private:
   struct Parts;
+  [[nodiscard]] const Parts& parts() const;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,10 +1,12 @@
 #include "judder/analysis/compare.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "core/elementary.hpp"
 #include "judder/analysis/estimate.hpp"
 #include "judder/core/number.hpp"
 
@@ -19,11 +21,26 @@ void drop_grazes(MemorySink& sink) {
 }
 
 /// Largest difference of a coordinate, velocity or state, divided by the range of its column.
-double error_of(const model::System& system, const RunDifference& apart) {
-  double error = 0;
+///
+/// A column that only rests, or stays zero by symmetry, has no range but rounding, which no run has in common with another. Each step rounds by the last bit of
+/// the largest number of its kind (positions, velocities, states), and what velocities have gained by it moves positions for the rest of the run: a column whose
+/// range and difference are both within that many roundings is left out.
+double error_of(const model::System& system, const RunDifference& apart, double duration, long steps) {
+  const auto n = static_cast<std::size_t>(system.layout().coordinates);
   const auto own = static_cast<std::size_t>(system.layout().integrated());
-  for (std::size_t c = 0; c < std::min(own, apart.columns.size()); ++c) {
+  const std::size_t count = std::min(own, apart.columns.size());
+  enum Kind : std::size_t { kPositions, kVelocities, kStates, kKinds };
+  const auto kind = [n](std::size_t c) { return c < n ? kPositions : c < 2 * n ? kVelocities : kStates; };
+  std::array<double, kKinds> rounding{};
+  for (std::size_t c = 0; c < count; ++c)
+    rounding[kind(c)] = std::max(rounding[kind(c)], apart.columns[c].size);
+  rounding[kPositions] += rounding[kVelocities] * duration;
+  for (double& size : rounding)
+    size *= std::numeric_limits<double>::epsilon() * static_cast<double>(std::max(steps, 1L));
+  double error = 0;
+  for (std::size_t c = 0; c < count; ++c) {
     const ColumnDifference& column = apart.columns[c];
+    if (std::max(column.largest, column.range) <= rounding[kind(c)]) continue;
     if (column.largest > 0)
       error = std::max(error, column.range > 0 ? column.largest / column.range : INFINITY);
   }
@@ -31,7 +48,7 @@ double error_of(const model::System& system, const RunDifference& apart) {
 }
 
 CompareRow run_row(const model::System& system, const engines::EngineOptions& options, int repeats,
-                   const MemorySink& reference, CompareRow row) {
+                   const MemorySink& reference, long reference_steps, CompareRow row) {
   row.problem = simulate::engine_problem(system, row.engine);
   if (!row.problem.empty()) return row;
   MemorySink sink(system);
@@ -56,7 +73,8 @@ CompareRow run_row(const model::System& system, const engines::EngineOptions& op
   row.agreeing = apart.events;
   row.events_agree = apart.events_agree;
   row.time_error = apart.largest_time;
-  row.error = error_of(system, apart);
+  row.error = error_of(system, apart, options.until - options.from,
+                       std::max(reference_steps, result.steps + result.windows));
   row.steps = result.steps;
   row.evaluations = result.evaluations;
   row.windows = result.windows;
@@ -85,13 +103,15 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
   }
   best.step = 0;
   MemorySink reference(system);
+  long most_steps = 0;  // of a reference
   const auto follow = [&](double allowed, MemorySink& sink) {
     engines::EngineOptions own = best;
     own.tolerance = allowed;
     sink.clear();
-    const Status status = simulate::run(system, engine, own, sink).status;
+    const engines::EngineResult result = simulate::run(system, engine, own, sink);
     drop_grazes(sink);
-    return status;
+    most_steps = std::max(most_steps, result.steps + result.windows);
+    return result.status;
   };
   // Rounding may keep a run from its end at the tightest tolerances; the next one is tried then.
   double tightness = exact || options.steps.empty() ? best.tolerance : kTightest;
@@ -109,14 +129,15 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
     MemorySink coarser(system);
     static_cast<void>(follow(10 * tightness, coarser));
     // The error goes with the tolerance, so that of the reference is a tenth of the difference; the whole of it is on the safe side.
-    out.reference_error =
-        std::max(out.reference_error, error_of(system, difference(system, reference, coarser)));
+    out.reference_error = std::max(
+        out.reference_error,
+        error_of(system, difference(system, reference, coarser), best.until - best.from, most_steps));
   }
 
   for (const std::string& asked : options.engines) {
     if (cancelled()) return out;
     const auto add = [&](const engines::EngineOptions& own, CompareRow row) -> const CompareRow& {
-      out.rows.push_back(run_row(system, own, options.repeats, reference, std::move(row)));
+      out.rows.push_back(run_row(system, own, options.repeats, reference, most_steps, std::move(row)));
       return out.rows.back();
     };
     if (simulate::engine_used(system, asked) == "exact") {  // without tolerance and step
@@ -145,7 +166,8 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
       if (step_before > 0 && step_before != step) {
         const double least = kMargin * out.reference_error;
         if (error_before > least && row.error > least)
-          out.rows.back().order = std::log(error_before / row.error) / std::log(step_before / step);
+          out.rows.back().order =
+              elementary::log(error_before / row.error) / elementary::log(step_before / step);
         else
           out.rows.back().order_unknown = true;
       }

@@ -1,5 +1,7 @@
 #include "analysis/dense.hpp"
 
+#include "core/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,15 +10,16 @@
 namespace judder::analysis {
 namespace {
 
-bool set(const std::atomic<bool>* cancel) {
-  return cancel != nullptr && cancel->load(std::memory_order_relaxed);
+void look(Patience* patience) {
+  if (patience != nullptr) patience->look();
 }
 
-/// A similar matrix with zeros below the first subdiagonal, unless it is cancelled.
-void to_hessenberg(ComplexMatrix& a, const std::atomic<bool>* cancel) {
+/// A similar matrix with zeros below the first subdiagonal.
+void to_hessenberg(ComplexMatrix& a, Patience* patience) {
   const std::size_t n = a.n;
   std::vector<Complex> v(n);
-  for (std::size_t k = 0; k + 2 < n && !set(cancel); ++k) {
+  for (std::size_t k = 0; k + 2 < n; ++k) {
+    look(patience);
     double norm = 0;
     for (std::size_t i = k + 1; i < n; ++i) norm += std::norm(a(i, k));
     norm = std::sqrt(norm);
@@ -54,7 +57,7 @@ void qr_step(ComplexMatrix& a, std::size_t low, std::size_t high, Complex shift)
   std::vector<std::pair<Complex, Complex>> turns;
   for (std::size_t i = low; i <= high; ++i) a(i, i) -= shift;
   for (std::size_t k = low; k < high; ++k) {
-    const double size = std::hypot(std::abs(a(k, k)), std::abs(a(k + 1, k)));
+    const double size = elementary::hypot(std::abs(a(k, k)), std::abs(a(k + 1, k)));
     const Complex c = size == 0 ? Complex(1) : a(k, k) / size,
                   s = size == 0 ? Complex(0) : a(k + 1, k) / size;
     turns.emplace_back(c, s);
@@ -76,9 +79,10 @@ void qr_step(ComplexMatrix& a, std::size_t low, std::size_t high, Complex shift)
 }
 
 template <class Scalar>
-bool eliminate(SquareMatrix<Scalar>& a, std::vector<Scalar>& b, std::size_t columns) {
+bool eliminate(SquareMatrix<Scalar>& a, std::vector<Scalar>& b, std::size_t columns, Patience* patience) {
   const std::size_t n = a.n;
   for (std::size_t k = 0; k < n; ++k) {
+    look(patience);
     std::size_t pivot = k;
     for (std::size_t i = k + 1; i < n; ++i) {
       if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
@@ -96,6 +100,7 @@ bool eliminate(SquareMatrix<Scalar>& a, std::vector<Scalar>& b, std::size_t colu
     }
   }
   for (std::size_t k = n; k-- > 0;) {
+    look(patience);
     for (std::size_t j = 0; j < columns; ++j) {
       Scalar sum = b[k * columns + j];
       for (std::size_t i = k + 1; i < n; ++i) sum -= a(k, i) * b[i * columns + j];
@@ -107,23 +112,25 @@ bool eliminate(SquareMatrix<Scalar>& a, std::vector<Scalar>& b, std::size_t colu
 
 }  // namespace
 
-bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns) {
-  return eliminate(a, b, columns);
+bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns, Patience* patience) {
+  return eliminate(a, b, columns, patience);
 }
-bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns) { return eliminate(a, b, columns); }
+bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns, Patience* patience) {
+  return eliminate(a, b, columns, patience);
+}
 
-std::vector<Complex> eigenvalues(ComplexMatrix a, const std::atomic<bool>* cancel) {
+std::vector<Complex> eigenvalues(ComplexMatrix a, Patience* patience) {
   for (const Complex& x : a.a) {
     if (!std::isfinite(x.real()) || !std::isfinite(x.imag())) return {};
   }
   if (a.n == 0) return {};
-  to_hessenberg(a, cancel);
+  to_hessenberg(a, patience);
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   std::vector<Complex> out;
   std::size_t high = a.n - 1;
   int steps = 0;
   for (;;) {
-    if (set(cancel)) return {};
+    look(patience);
     std::size_t low = high;
     while (low > 0) {
       const double size = std::abs(a(low, low)) + std::abs(a(low - 1, low - 1));

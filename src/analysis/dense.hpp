@@ -4,10 +4,11 @@
 // (G. H. Golub and C. F. Van Loan, Matrix Computations, 7.4 and 7.5). Matrices here have a few to a few dozen rows; cost n³.
 #pragma once
 
-#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <vector>
+
+#include "judder/core/patience.hpp"
 
 namespace judder::analysis {
 
@@ -25,10 +26,13 @@ using ComplexMatrix = SquareMatrix<Complex>;
 using RealMatrix = SquareMatrix<double>;
 
 /// b becomes A⁻¹ b for `columns` right-hand sides (n×columns, row-major), by Gaussian elimination with row pivoting; A is used up. False: singular.
-[[nodiscard]] bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns = 1);
-[[nodiscard]] bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns = 1);
+/// `patience` is looked at for each row, here and below.
+[[nodiscard]] bool solve(ComplexMatrix& a, std::vector<Complex>& b, std::size_t columns = 1,
+                         Patience* patience = nullptr);
+[[nodiscard]] bool solve(RealMatrix& a, std::vector<double>& b, std::size_t columns = 1,
+                         Patience* patience = nullptr);
 
-/// By falling real part, then by falling imaginary part. Empty: not finite, no convergence, or `cancel` was set, which is looked at on the way.
-[[nodiscard]] std::vector<Complex> eigenvalues(ComplexMatrix a, const std::atomic<bool>* cancel = nullptr);
+/// By falling real part, then by falling imaginary part. Empty: not finite, or no convergence.
+[[nodiscard]] std::vector<Complex> eigenvalues(ComplexMatrix a, Patience* patience = nullptr);
 
 }  // namespace judder::analysis

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/dense.hpp"
+#include "core/elementary.hpp"
 
 namespace judder::analysis {
 namespace {
@@ -62,9 +63,9 @@ std::array<double, N> mean(const Dither& dither, double v, const F& f) {
     }
     case Wave::sine: {
       if (dither.amplitude == 0) return f(v);
-      const auto along = [&](double theta) { return f(v + dither.amplitude * std::cos(theta)); };
+      const auto along = [&](double theta) { return f(v + dither.amplitude * elementary::cos(theta)); };
       // The integrand has its features where the slip is least: at its zero, or at the end nearest to it.
-      const double least = std::acos(std::clamp(-v / dither.amplitude, -1.0, 1.0));
+      const double least = elementary::acos(std::clamp(-v / dither.amplitude, -1.0, 1.0));
       if (least > 0) graded(least, 0.0, along, out);
       if (least < kPi) graded(least, kPi, along, out);
       for (double& x : out) x /= kPi;
@@ -233,17 +234,15 @@ double relaxation(FrictionType type, const LawNumbers& law, double u) {
 /// The bristle after the time h at constant slip, by its linear relaxation at z: exact for one that relaxes linearly, at rest in the equilibrium for all.
 double relaxed(FrictionType type, const LawNumbers& law, double u, double z, double h) {
   const double per_time = relaxation(type, law, u);
-  return z - bristle_rate(type, law, u, z) * std::expm1(-per_time * h) / per_time;
+  return z - bristle_rate(type, law, u, z) * elementary::expm1(-per_time * h) / per_time;
 }
 
-/// Ranges of [from, to] where `wrong` holds, scanned at count + 1 places; what was found so far when `cancel` is set.
+/// Ranges of [from, to] where `wrong` holds, scanned at count + 1 places.
 template <class Wrong>
-std::vector<std::pair<double, double>> ranges(double from, double to, int count, const Wrong& wrong,
-                                              const std::atomic<bool>* cancel = nullptr) {
+std::vector<std::pair<double, double>> ranges(double from, double to, int count, const Wrong& wrong) {
   std::vector<std::pair<double, double>> out;
-  const auto cancelled = [cancel] { return cancel != nullptr && cancel->load(std::memory_order_relaxed); };
   const auto border = [&](double a, double b, bool at_a) {
-    for (int i = 0; i < 60 && !cancelled(); ++i) {
+    for (int i = 0; i < 60; ++i) {
       const double middle = 0.5 * (a + b);
       (wrong(middle) == at_a ? a : b) = middle;
     }
@@ -252,7 +251,6 @@ std::vector<std::pair<double, double>> ranges(double from, double to, int count,
   bool before = false;
   double last = from;
   for (int i = 0; i <= count; ++i) {
-    if (cancelled()) break;
     const double x = from + (to - from) * i / count;
     const bool now = wrong(x);
     if (i == 0 && now) out.push_back({x, x});
@@ -288,7 +286,7 @@ double Dither::at(double phase) const {
     case Wave::square:
       return phase < 0.5 ? amplitude : -amplitude;
     case Wave::sine:
-      return amplitude * std::cos(2 * kPi * phase);
+      return amplitude * elementary::cos(2 * kPi * phase);
     case Wave::other: {
       const double place =
           phase * static_cast<double>(samples.size()) + static_cast<double>(samples.size()) - 0.5;
@@ -311,8 +309,8 @@ bool Dither::jumps(std::size_t i) const {
 double mean_speed_of_sine(double v, double amplitude) {
   const double speed = std::abs(v);
   if (speed >= amplitude) return speed;
-  const double theta = std::acos(speed / amplitude);
-  return (2 * amplitude * std::sin(theta) + speed * (kPi - 2 * theta)) / kPi;
+  const double theta = elementary::acos(speed / amplitude);
+  return (2 * amplitude * elementary::sin(theta) + speed * (kPi - 2 * theta)) / kPi;
 }
 
 Averaged averaged(FrictionCurve& curve, const Dither& dither, double v) {
@@ -400,14 +398,12 @@ double held_mean(FrictionCurve& curve, const Dither& dither, double v, int steps
 }
 
 std::vector<std::pair<double, double>> falling_zones(FrictionCurve& curve, const Dither& dither, double from,
-                                                     double to, int points, const std::atomic<bool>* cancel) {
-  return ranges(
-      from, to, points, [&](double v) { return averaged(curve, dither, v).slope < 0; }, cancel);
+                                                     double to, int points) {
+  return ranges(from, to, points, [&](double v) { return averaged(curve, dither, v).slope < 0; });
 }
 
 std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure, FrictionCurve& curve,
-                                                      const Dither& dither, double v,
-                                                      const std::atomic<bool>* cancel) {
+                                                      const Dither& dither, double v) {
   const std::size_t n = structure.slip.size();
   const std::size_t size = 2 * n + (curve.has_bristle() ? 1 : 0);
   const Averaged law = averaged(curve, dither, v);
@@ -423,7 +419,7 @@ std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& st
     }
     if (curve.has_bristle()) rows[i * size + 2 * n] = -structure.drag[i] * law.force_z;
   }
-  if (!solve(mass, rows, size)) return {};
+  if (!solve(mass, rows, size, curve.patience())) return {};
   ComplexMatrix a(size);
   for (std::size_t i = 0; i < n; ++i) {
     a(i, n + i) = 1;
@@ -431,7 +427,7 @@ std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& st
     if (curve.has_bristle()) a(2 * n, n + i) = law.rate_v * structure.slip[i];
   }
   if (curve.has_bristle()) a(2 * n, 2 * n) = law.rate_z;
-  return eigenvalues(std::move(a), cancel);
+  return eigenvalues(std::move(a), curve.patience());
 }
 
 std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure,
@@ -447,15 +443,11 @@ std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructur
 
 std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure,
                                                        FrictionCurve& curve, const Dither& dither,
-                                                       double from, double to, int points,
-                                                       const std::atomic<bool>* cancel) {
-  return ranges(
-      from, to, points,
-      [&](double v) {
-        const auto values = sliding_eigenvalues(structure, curve, dither, v, cancel);
-        return !values.empty() && values.front().real() > 0;
-      },
-      cancel);
+                                                       double from, double to, int points) {
+  return ranges(from, to, points, [&](double v) {
+    const auto values = sliding_eigenvalues(structure, curve, dither, v);
+    return !values.empty() && values.front().real() > 0;
+  });
 }
 
 std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& dither, double v,
@@ -508,13 +500,13 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
     a(real, imaginary) -= n * dither.frequency;
     a(imaginary, real) += n * dither.frequency;
   }
-  if (!solve(a, z)) return std::nullopt;
+  if (!solve(a, z, 1, curve.patience())) return std::nullopt;
   Harmonics out;
   for (std::size_t n = 0; n < count; ++n) {
     out.cosine.push_back(n == 0 ? z[n] : 2 * z[n]);
     out.sine.push_back(n == 0 ? 0 : 2 * z[count - 1 + n]);
   }
-  out.last = std::hypot(z[count - 1], z.back()) / std::max(std::abs(z[0]), 1e-300);
+  out.last = elementary::hypot(z[count - 1], z.back()) / std::max(std::abs(z[0]), 1e-300);
   // The mean resistance, from z and ż = u − p z along the period.
   for (std::size_t i = 0; i < slip.size(); ++i) {
     double bristle = out.cosine[0];

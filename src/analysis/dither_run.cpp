@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/elementary.hpp"
 #include "judder/core/number.hpp"
 #include "judder/simulate/simulate.hpp"
 
@@ -76,7 +77,7 @@ class FilterSink : public engines::Sink {
     const double felt = mean ? mean_force_.step(force) : low_force_.step(force);
     if (next_ % static_cast<std::size_t>(options_.rows_per_period) == 0) keep(time, slow, felt);
   }
-  void event(const engines::Event&) override {}
+  void event(const engines::Event&, std::span<const double>) override {}
 
   void finish() {
     const double total = total_ > 0 ? total_ : 1;
@@ -155,10 +156,10 @@ class FilterSink : public engines::Sink {
 
 Butterworth::Butterworth(double cutoff, double sampling) {
   // Prewarped bilinear transform of 1/(s² + s/Q + 1), Q = 1/(2 cos φ) for the four pole pairs.
-  const double k = std::tan(std::min(kPi * cutoff / std::max(sampling, 1e-300), 1.5));
+  const double k = elementary::tan(std::min(kPi * cutoff / std::max(sampling, 1e-300), 1.5));
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     const double angle = kPi * (2 * static_cast<double>(i) + 1) / 16;
-    const double q = 1 / (2 * std::cos(angle));
+    const double q = 1 / (2 * elementary::cos(angle));
     const double norm = 1 / (1 + k / q + k * k);
     sections_[i].b0 = k * k * norm;
     sections_[i].a1 = 2 * (k * k - 1) * norm;

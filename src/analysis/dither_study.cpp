@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/dense.hpp"
+#include "core/elementary.hpp"
 #include "judder/analysis/dither.hpp"
 #include "judder/core/number.hpp"
 
@@ -37,15 +38,15 @@ bool pure_sine(const std::vector<double>& f, double& a, double& b) {
   const double n = static_cast<double>(f.size());
   for (std::size_t i = 0; i < f.size(); ++i) {
     const double phase = 2 * kPi * (static_cast<double>(i) + 0.5) / n;
-    a += 2 * f[i] * std::cos(phase) / n;
-    b += 2 * f[i] * std::sin(phase) / n;
+    a += 2 * f[i] * elementary::cos(phase) / n;
+    b += 2 * f[i] * elementary::sin(phase) / n;
   }
   double rest = 0;
   for (std::size_t i = 0; i < f.size(); ++i) {
     const double phase = 2 * kPi * (static_cast<double>(i) + 0.5) / n;
-    rest = std::max(rest, std::abs(f[i] - a * std::cos(phase) - b * std::sin(phase)));
+    rest = std::max(rest, std::abs(f[i] - a * elementary::cos(phase) - b * elementary::sin(phase)));
   }
-  return rest <= 1e-6 * std::hypot(a, b);
+  return rest <= 1e-6 * elementary::hypot(a, b);
 }
 
 /// Two values, each for half of the period without interruption.
@@ -93,28 +94,28 @@ double common_period(const std::vector<double>& periods) {
 }
 
 /// The highest natural frequency of the structure.
-double highest_frequency(const SlidingStructure& structure, std::size_t n, const std::atomic<bool>* cancel) {
+double highest_frequency(const SlidingStructure& structure, std::size_t n, Patience& patience) {
   ComplexMatrix mass(n);
   std::vector<Complex> rows(n * n);
   for (std::size_t i = 0; i < n * n; ++i) {
     mass(i / n, i % n) = structure.mass[i];
     rows[i] = structure.stiffness[i];
   }
-  if (n == 0 || !solve(mass, rows, n)) return 0;
+  if (n == 0 || !solve(mass, rows, n, &patience)) return 0;
   ComplexMatrix a(n);
   for (std::size_t i = 0; i < n * n; ++i) a(i / n, i % n) = rows[i];
   double most = 0;
-  for (const Complex& value : eigenvalues(std::move(a), cancel)) most = std::max(most, std::abs(value));
+  for (const Complex& value : eigenvalues(std::move(a), &patience)) most = std::max(most, std::abs(value));
   return std::sqrt(most);
 }
 
 /// Instants at the middles of equal parts of one period.
 double instant(double from, double period, int i) { return from + period * (i + 0.5) / kPoints; }
 
-}  // namespace
-
-std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::CompileOptions& options,
-                                        std::string law, DitherProblem& problem) {
+std::optional<DitherStudy> study_of(const model::Spec& spec, const model::CompileOptions& options,
+                                    const std::string& law, DitherProblem& problem) {
+  Patience patience;
+  patience.start(options.cancel);
   model::Compiled compiled = model::compile(spec, options);
   if (!compiled.system) {
     problem = {"the model has errors", "judder check lists them"};
@@ -191,6 +192,7 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
     return sum;
   };
   for (int i = 0; i < kPoints; ++i) {
+    patience.look();
     belt[static_cast<std::size_t>(i)] = belt_at(instant(from, period, i));
     push[static_cast<std::size_t>(i)] = push_at(instant(from, period, i));
   }
@@ -210,7 +212,7 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   if (belt_size < 1e-9 * push_size) std::fill(belt.begin(), belt.end(), 0.0);
   if (push_size < 1e-6 * belt_size) std::fill(push.begin(), push.end(), 0.0);
   // Where nothing shakes faster than the structure swings, the forces are part of the slow motion.
-  if (belt_size == 0 && dither.frequency <= 2 * highest_frequency(study.structure, n, options.cancel))
+  if (belt_size == 0 && dither.frequency <= 2 * highest_frequency(study.structure, n, patience))
     std::fill(push.begin(), push.end(), 0.0);
   if (largest(belt) == 0 && largest(push) == 0) {
     dither.frequency = 0;
@@ -222,7 +224,7 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
   if (belt_pure && push_pure) {
     // ∫ (c cos + d sin) dt = (c sin − d cos)/Ω
     dither.wave = Wave::sine;
-    dither.amplitude = std::hypot(a - d / dither.frequency, b + c / dither.frequency);
+    dither.amplitude = elementary::hypot(a - d / dither.frequency, b + c / dither.frequency);
     return study;
   }
   if (largest(push) > 0) {
@@ -242,6 +244,18 @@ std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::Co
     dither.samples = std::move(belt);
   }
   return study;
+}
+
+}  // namespace
+
+std::optional<DitherStudy> dither_study(const model::Spec& spec, const model::CompileOptions& options,
+                                        const std::string& law, DitherProblem& problem) {
+  try {
+    return study_of(spec, options, law, problem);
+  } catch (const Abandoned&) {
+    problem = {"cancelled", ""};
+    return std::nullopt;
+  }
 }
 
 }  // namespace judder::analysis

@@ -76,8 +76,10 @@ RunDifference difference(const model::System& system, const MemorySink& a, const
       }
     }
   }
-  for (std::size_t k = 0; k < columns.size(); ++k)
+  for (std::size_t k = 0; k < columns.size(); ++k) {
     out.columns[k].range = out.samples > 0 ? most[k] - least[k] : 0;
+    out.columns[k].size = out.samples > 0 ? std::max(std::abs(most[k]), std::abs(least[k])) : 0;
+  }
   return out;
 }
 

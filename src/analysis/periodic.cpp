@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/elementary.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::analysis {
@@ -184,7 +185,7 @@ bool PeriodMonitor::Stride::shrank() const {
 
 double PeriodMonitor::Stride::bound() const {
   const double returns = per_decade();
-  return largest() / (returns > 0 ? -std::expm1(-std::log(10.0) / returns) : 1);
+  return largest() / (returns > 0 ? -elementary::expm1(-elementary::log(10.0) / returns) : 1);
 }
 
 PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineOptions& options,
@@ -360,7 +361,7 @@ void PeriodMonitor::row(RowKind kind, const engines::Mode& mode, model::Workspac
     section(kStrobeKey, mode, work);
 }
 
-void PeriodMonitor::event(const engines::Event& event) {
+void PeriodMonitor::event(const engines::Event& event, std::span<const double> state) {
   const bool hidden = event.kind == EventKind::watch && hidden_[static_cast<std::size_t>(event.place)];
   instant_ = mixed(instant_, hash_of(event));
   if (hidden) return;
@@ -372,7 +373,7 @@ void PeriodMonitor::event(const engines::Event& event) {
   visible_ = true;
   hash_ = hash_ * kBase + hash_of(event);
   ++count_;
-  inner_.event(event);
+  inner_.event(event, state);
   if (!measuring_) return;
   if (motion_.events.size() >= PeriodicMotion::kMostEvents) {
     motion_.events_cut = true;
@@ -511,8 +512,9 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
     motion_ = {};
     motion_.distance = bound;
     const double decade = stride.per_decade();
-    motion_.contraction = decade > 0 && stride.shrank() ? std::pow(10.0, -static_cast<double>(p) / decade)
-                                                        : std::numeric_limits<double>::quiet_NaN();
+    motion_.contraction = decade > 0 && stride.shrank()
+                              ? elementary::pow(10.0, -static_cast<double>(p) / decade)
+                              : std::numeric_limits<double>::quiet_NaN();
     if (settled) {
       const Return& before = returns.back(p);
       for (std::size_t i = 0; i < own_.size(); ++i) {
@@ -531,7 +533,8 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
   for (std::size_t q = 1; q < found; ++q) {
     if (found % q != 0 || !same_modes(returns, q)) continue;
     if (returns.stride[q - 1].largest() > same_) continue;
-    motion_.contraction = std::pow(motion_.contraction, static_cast<double>(q) / static_cast<double>(found));
+    motion_.contraction =
+        elementary::pow(motion_.contraction, static_cast<double>(q) / static_cast<double>(found));
     found = q;
   }
   first_ = now;

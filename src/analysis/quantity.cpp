@@ -57,18 +57,31 @@ std::vector<const engines::Event*> events_of(const std::string& subject, const m
   return found;
 }
 
-// Empty: the place is one of the model, or none is named. A place that is misspelt is counted as zero otherwise.
-std::string unknown_place(const std::string& subject, const model::System& system) {
-  const std::string place = kind_and_place(subject).second;
-  if (place.empty()) return {};
+// A place that is misspelt is counted as zero otherwise.
+std::optional<Misnamed> unknown_place(const ReferenceValue& value, const model::System& system) {
+  const std::string place = kind_and_place(value.subject).second;
+  if (place.empty()) return std::nullopt;
   std::vector<std::string> known;
   for (const model::Relation& relation : system.relations()) known.push_back(relation.name);
   for (const model::SwitchInfo& info : system.switches()) known.push_back(info.place);
   for (const model::WatchInfo& watch : system.watches()) known.push_back(watch.name);
-  if (std::find(known.begin(), known.end(), place) != known.end()) return {};
-  const std::string near = nearest(place, known);
-  return "the model has no contact, joint, constraint, switch or watch '" + place + "'" +
-         (near.empty() ? "" : "; did you mean '" + near + "'?");
+  if (std::find(known.begin(), known.end(), place) != known.end()) return std::nullopt;
+  return Misnamed{value.subject_span,
+                  "the model has no contact, joint, constraint, switch or watch '" + place + "'",
+                  suggestion(place, known)};
+}
+
+/// What an event has besides columns: the words that event_quantity reads.
+const std::vector<std::string>& fields_of_events() {
+  static const std::vector<std::string> all{"time",
+                                            "normal_impulse",
+                                            "tangential_impulse",
+                                            "tangential_impulse_2",
+                                            "tangential_impulse_3",
+                                            "energy_before",
+                                            "energy_after",
+                                            "detail"};
+  return all;
 }
 
 // The row at `time` within rounding: the first of them before, the last of them after. −1: there is none.
@@ -164,13 +177,52 @@ std::string sequence(const ReferenceValue& value, const MemorySink& data) {
 
 }  // namespace
 
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const std::string near = nearest(word, known);
+  return near.empty() ? std::string() : "did you mean '" + near + "'?";
+}
+
+std::optional<Misnamed> find_misnamed(const ReferenceValue& value, const model::System& system,
+                                      const std::vector<std::string>& columns) {
+  const auto has = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  switch (value.quantity) {
+    case Quantity::event: {
+      if (auto place = unknown_place(value, system)) return place;
+      if (has(fields_of_events(), value.field) || has(columns, value.field)) return std::nullopt;
+      std::vector<std::string> known = fields_of_events();
+      known.insert(known.end(), columns.begin(), columns.end());
+      return Misnamed{value.field_span,
+                      "an event has no field '" + value.field + "', and there is no column of that name",
+                      suggestion(value.field, known)};
+    }
+    case Quantity::count:
+      return unknown_place(value, system);
+    case Quantity::column:
+    case Quantity::minimum:
+    case Quantity::maximum:
+    case Quantity::mean:
+      if (has(columns, value.subject)) return std::nullopt;
+      return Misnamed{value.subject_span, "there is no column '" + value.subject + "'",
+                      suggestion(value.subject, columns)};
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<double> evaluate(const model::Value& value,
-                               const std::vector<std::pair<std::string, double>>& parameters,
+                               const std::vector<std::pair<std::string, double>>& parameters, Work& work,
                                std::string& problem) {
   if (!value.given) return std::nullopt;
-  if (value.number) return value.number;
+  if (value.number) {
+    if (std::isfinite(*value.number)) return value.number;
+    problem = "'" + to_text(*value.number) + "' is not a finite number";
+    return std::nullopt;
+  }
   std::vector<expr::Problem> problems;
   expr::Graph graph;
+  graph.limit(&work);
   Parameters environment(graph, parameters);
   const auto tree = expr::parse(value.text.text, problems);
   const auto node = tree ? expr::lower(*tree, graph, environment, {}, problems) : std::nullopt;
@@ -189,10 +241,6 @@ std::optional<double> evaluate(const model::Value& value,
 Reading read_quantity(const ReferenceValue& value, const Instants& instants, const model::System& system,
                       const simulate::Result& result) {
   const MemorySink& data = result.data;
-  if (value.quantity == Quantity::event || value.quantity == Quantity::count) {
-    if (std::string problem = unknown_place(value.subject, system); !problem.empty())
-      return {{}, {}, std::move(problem)};
-  }
   if (value.quantity == Quantity::reason) return {{}, judder::name(result.end.status.reason), {}};
   if (value.quantity == Quantity::sequence) return {{}, sequence(value, data), {}};
   if (data.rows() == 0) return {{}, {}, "the run has no rows"};

@@ -18,14 +18,26 @@ struct Reading {
   std::string problem;
 };
 
-/// The value of an expression of parameters; `problem` says why there is none.
+/// The value of an expression of parameters; `problem` says why there is none. A plain number must be finite, too. Throws WorkStopped.
 [[nodiscard]] std::optional<double> evaluate(const model::Value& value,
                                              const std::vector<std::pair<std::string, double>>& parameters,
-                                             std::string& problem);
+                                             Work& work, std::string& problem);
 
-/// Instants of the value that the run must have rows at.
+/// A name in a value that the model does not have.
+struct Misnamed {
+  Span span;
+  std::string message, help;
+};
+/// The first of them: the place of an event, a column, a field. `columns` are those of the trajectory.
+[[nodiscard]] std::optional<Misnamed> find_misnamed(const ReferenceValue& value, const model::System& system,
+                                                    const std::vector<std::string>& columns);
+/// "did you mean 'x'?", or an empty text.
+[[nodiscard]] std::string suggestion(const std::string& word, const std::vector<std::string>& known);
+
+/// What the expressions of a value come to in a run, which must have rows at these instants.
 struct Instants {
-  std::optional<double> at, from, to;
+  std::optional<double> at, from, to, exact;
+  bool usable = false;  ///< every name is known, and every expression has a finite value
 };
 
 [[nodiscard]] Reading read_quantity(const ReferenceValue& value, const Instants& instants,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analysis/quantity.hpp"
 #include "judder/core/number.hpp"
@@ -29,6 +30,9 @@ std::string text_of(const model::Value& value) {
   return value.number ? to_text(*value.number) : value.text.text;
 }
 
+/// What one further row of a run costs of the budget: about a microsecond, as much as this many steps of compiling.
+constexpr std::size_t kWorkOfARow = 20;
+
 /// A run that one or several values are read from.
 struct Run {
   const Writing* writing = nullptr;
@@ -50,7 +54,7 @@ struct Run {
 };
 
 /// Replaces keys of [run]; returns what is wrong with them.
-std::string replace(model::Run& run, const std::vector<model::Named>& keys) {
+std::optional<Misnamed> replace(model::Run& run, const std::vector<model::Named>& keys) {
   const std::map<std::string, model::Value*> values{
       {"from", &run.from}, {"until", &run.until},       {"tolerance", &run.tolerance},
       {"step", &run.step}, {"max_step", &run.max_step}, {"max_events", &run.max_events}};
@@ -64,8 +68,21 @@ std::string replace(model::Run& run, const std::vector<model::Named>& keys) {
       *value->second = key.value;
     else if (const auto word = words.find(key.name.text); word != words.end())
       *word->second = key.value.text;
-    else
-      return "[run] has no key '" + key.name.text + "' that a reference may replace";
+    else {
+      std::vector<std::string> known;
+      for (const auto& [name, value_of] : values) known.push_back(name);
+      for (const auto& [name, word_of] : words) known.push_back(name);
+      return Misnamed{key.name.span, "[run] has no key '" + key.name.text + "' that a reference may replace",
+                      suggestion(key.name.text, known)};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Where the engine of a run is named, if it is.
+Span place_of_engine(const std::vector<model::Named>& keys) {
+  for (const model::Named& key : keys) {
+    if (key.name.text == "engine") return key.name.span;
   }
   return {};
 }
@@ -115,16 +132,71 @@ std::vector<model::Named> differing(const ReferenceValue& value, const model::Sp
   return out;
 }
 
+/// Expressions by the parameters of one run: equal texts are evaluated once.
+class Numbers {
+ public:
+  Numbers(const std::vector<std::pair<std::string, double>>& parameters, Work& budget,
+          const std::atomic<bool>* cancel)
+      : parameters_(parameters), budget_(budget), cancel_(cancel) {}
+
+  /// Nothing if it is not given, or has no finite value: then `fault` says so, unless there is one already.
+  std::optional<double> of(const model::Value& value, std::optional<Misnamed>& fault) {
+    if (!value.given) return std::nullopt;
+    const auto [at, fresh] = known_.try_emplace(value.text.text);
+    if (fresh) {
+      // Its formulas are given back with it; the operations are those of the reference.
+      WorkLimits left = budget_.limits();
+      left.operations -= budget_.spent();
+      Work own(left, cancel_);
+      try {
+        at->second.number = evaluate(value, parameters_, own, at->second.problem);
+      } catch (const WorkStopped&) {
+        budget_.spend(static_cast<std::size_t>(own.spent()));
+        throw;
+      }
+      budget_.spend(static_cast<std::size_t>(own.spent()));
+    }
+    if (!at->second.problem.empty() && !fault) fault = Misnamed{value.text.span, at->second.problem, {}};
+    return at->second.number;
+  }
+
+ private:
+  struct Known {
+    std::optional<double> number;
+    std::string problem;
+  };
+  const std::vector<std::pair<std::string, double>>& parameters_;
+  Work& budget_;
+  const std::atomic<bool>* cancel_;
+  std::map<std::string, Known> known_;
+};
+
 class Verifier {
  public:
   Verifier(const Reference& reference, const std::vector<Writing>& writings, const VerifyOptions& options)
-      : reference_(reference), writings_(writings), options_(options) {}
+      : reference_(reference),
+        writings_(writings),
+        options_(options),
+        budget_(options.work, options.cancel) {}
 
   Verification verify() {
+    try {
+      make_runs();
+    } catch (const WorkStopped& stop) {
+      stopped(stop);
+    }
+    interleave();
+    return std::move(out_);
+  }
+
+ private:
+  void make_runs() {
     for (const ReferenceValue& value : reference_.values) assign(value);
     for (const std::string& key : order_) {
       const Run& run = runs_.at(key);
       simulate(run);
+      budget_.spend(0);  // throws if nobody waits for more
+      if (out_.faults.errors() >= options_.work.errors) break;
       const auto off = [this](std::size_t k) {
         const auto twin = exact_.find(k);
         return out_.outcomes[k].verdict == Verdict::off ||
@@ -132,11 +204,40 @@ class Verifier {
       };
       if (options_.first_failure && std::any_of(run.outcomes.begin(), run.outcomes.end(), off)) break;
     }
-    interleave();
-    return std::move(out_);
   }
 
- private:
+  void stopped(const WorkStopped& stop) {
+    if (stop.reason == WorkStopped::Reason::cancelled) {
+      out_.cancelled = true;
+      return;
+    }
+    const bool memory = stop.reason == WorkStopped::Reason::nodes;
+    const double limit = memory ? options_.work.nodes : options_.work.operations;
+    out_.faults.error(reading_ != nullptr ? reading_->span : Span{}, "reference",
+                      "the reference is too large: up to this value it needs more than " +
+                          std::to_string(static_cast<long>(limit)) +
+                          (memory ? " formulas" : " operations for expressions, rows and compiling"),
+                      "write numbers in place of long sums, and less in one file");
+  }
+
+  /// A value asks for what there is not. The same of another writing is not said again.
+  void blame(std::size_t k, Misnamed fault) {
+    const ReferenceValue& value = *out_.outcomes[k].value;
+    out_.outcomes[k].why = fault.message + (fault.help.empty() ? "" : "; " + fault.help);
+    const Span span = fault.span.empty() ? value.span : fault.span;
+    if (out_.faults.errors() >= options_.work.errors) return;
+    if (!blamed_.insert({&value, span.begin, fault.message}).second) return;
+    out_.faults.error(span, "value '" + value.label + "'", std::move(fault.message), std::move(fault.help));
+  }
+
+  /// All values of a run, for a key that it gets from several of them or from the reference: said once.
+  void blame_all(const Run& run, const Misnamed& fault) {
+    for (const std::size_t k : run.outcomes)
+      out_.outcomes[k].why = fault.message + (fault.help.empty() ? "" : "; " + fault.help);
+    if (!blamed_.insert({nullptr, fault.span.begin, fault.message}).second) return;
+    out_.faults.error(fault.span, "reference", fault.message, fault.help);
+  }
+
   /// Outcomes of the exact engine behind those of the event-driven one.
   void interleave() {
     std::vector<Outcome> all;
@@ -162,7 +263,12 @@ class Verifier {
       place->second.outcomes.push_back(out_.outcomes.size());
       add(value, writing.name, key, "the run was not made");
     }
-    if (!found) add(value, value.model, value.model, "there is no file '" + value.model + "'");
+    if (found) return;
+    add(value, value.model, value.model, "");
+    std::vector<std::string> known;
+    for (const Writing& writing : writings_) known.push_back(writing.name);
+    blame(out_.outcomes.size() - 1,
+          {value.model_span, "there is no file '" + value.model + "'", suggestion(value.model, known)});
   }
 
   void add(const ReferenceValue& value, const std::string& model, const std::string& run,
@@ -183,41 +289,75 @@ class Verifier {
   void simulate(const Run& run) {
     model::Spec spec = run.writing->spec;
     for (const std::vector<model::Named>* keys : {&reference_.run, &run.run}) {
-      if (const std::string problem = replace(spec.run, *keys); !problem.empty()) return fail(run, problem);
+      if (const auto fault = replace(spec.run, *keys)) return blame_all(run, *fault);
     }
     if (run.until.given) spec.run.until = run.until;
+    reading_ = out_.outcomes[run.outcomes.front()].value;
     model::CompileOptions how;
     how.variants = run.variants;
     how.set = run.set;
     how.engine = options_.engine;
     how.cancel = options_.cancel;
     model::Compiled compiled = model::compile(spec, how);
+    budget_.spend(static_cast<std::size_t>(compiled.work));
+    if (!compiled.system && !compiled.cancelled && out_.invalid_run.empty()) {
+      out_.invalid_run = run.title() + ": " + first_error(compiled.diagnostics);
+      if (run.variants.empty() && run.set.empty()) {
+        out_.invalid_model = run.writing->name;
+        out_.diagnostics = compiled.diagnostics;
+      }
+    }
     if (compiled.system && options_.perturb) {
       const Perturbation& change = *options_.perturb;
       if (const auto value = find_value(compiled, change.name)) {
         how.set.push_back({change.name, *value * change.factor});
         compiled = model::compile(spec, how);
+        budget_.spend(static_cast<std::size_t>(compiled.work));
       }
     }
     if (!compiled.system) return fail(run, first_error(compiled.diagnostics));
     const model::System& system = *compiled.system;
     if (!std::isfinite(compiled.run.until)) return fail(run, "there is no end time: [run] has no 'until'");
-    if (const std::string problem = simulate::engine_problem(system, compiled.run.engine); !problem.empty())
-      return fail(run, problem);
+    if (const std::string problem = simulate::engine_problem(system, compiled.run.engine); !problem.empty()) {
+      Span place = place_of_engine(run.run);
+      if (place.empty()) place = place_of_engine(reference_.run);
+      const std::vector<std::string>& known = simulate::engine_names();
+      const bool asked_for = options_.engine.empty() && !place.empty();
+      if (!asked_for || std::find(known.begin(), known.end(), compiled.run.engine) != known.end())
+        return fail(run, problem);
+      return blame_all(run, {place, problem, suggestion(compiled.run.engine, known)});
+    }
 
     engines::EngineOptions engine = engines::options_of(compiled.run);
     engine.event_rows = true;
     engine.cancel = engine.abandon = options_.cancel;
     std::set<double> instants;
     std::vector<Instants> needed;
-    std::vector<std::string> problems;
+    Numbers numbers(compiled.parameters, budget_, options_.cancel);
+    const std::vector<std::string> columns = simulate::MemorySink(system).names;
     for (const std::size_t k : run.outcomes) {
       const ReferenceValue& value = *out_.outcomes[k].value;
-      std::string problem;
+      reading_ = &value;
+      needed.emplace_back();
+      if (auto fault = find_misnamed(value, system, columns)) {
+        blame(k, std::move(*fault));
+        continue;
+      }
       Instants own;
-      own.at = evaluate(value.at, compiled.parameters, problem);
-      own.from = evaluate(value.from, compiled.parameters, problem);
-      own.to = evaluate(value.to, compiled.parameters, problem);
+      std::optional<Misnamed> fault;
+      own.at = numbers.of(value.at, fault);
+      own.from = numbers.of(value.from, fault);
+      own.to = numbers.of(value.to, fault);
+      own.exact = numbers.of(value.exact, fault);
+      if (!fault && own.exact && !std::isfinite(value.relative * std::abs(*own.exact)))
+        fault = Misnamed{value.relative_span,
+                         "'relative' allows " + to_text(value.relative, 4) + " times " +
+                             to_text(*own.exact, 4) + ", which is too large for a number",
+                         {}};
+      if (fault) {
+        blame(k, std::move(*fault));
+        continue;
+      }
       for (const std::optional<double>& time : {own.at, own.from, own.to}) {
         if (time && *time >= engine.from && *time <= engine.until) instants.insert(*time);
       }
@@ -226,38 +366,40 @@ class Verifier {
       if (over_time) {
         const double begin = own.from.value_or(engine.from);
         const double length = own.to.value_or(engine.until) - begin;
+        std::size_t fresh = 0;
         for (int i = 1; i < kRowsOverTime; ++i)
-          instants.insert(begin + length * (static_cast<double>(i) / kRowsOverTime));
+          fresh += instants.insert(begin + length * (static_cast<double>(i) / kRowsOverTime)).second ? 1 : 0;
+        budget_.spend(fresh * kWorkOfARow);
       }
-      needed.push_back(own);
-      problems.push_back(problem);
+      needed.back() = own;
+      needed.back().usable = true;
     }
+    // A run that nothing can be read from is not made.
+    if (std::none_of(needed.begin(), needed.end(), [](const Instants& own) { return own.usable; })) return;
     engine.instants.assign(instants.begin(), instants.end());
 
     const bool twice = options_.both_engines && options_.engine.empty() && compiled.run.engine == "event" &&
                        engines::ExactEngine::unsupported(system).empty();
     if (twice) {
       for (const std::size_t k : run.outcomes) exact_[k] = out_.outcomes[k];
-      read(run, simulate::simulate(system, engine, "exact"), compiled, needed, problems);
+      read(run, simulate::simulate(system, engine, "exact"), compiled, needed);
     }
-    read(run, simulate::simulate(system, engine, compiled.run.engine), compiled, needed, problems);
+    read(run, simulate::simulate(system, engine, compiled.run.engine), compiled, needed);
   }
 
   /// The values of one run; those of a repetition by the exact engine are kept apart.
   void read(const Run& run, const simulate::Result& result, const model::Compiled& compiled,
-            const std::vector<Instants>& needed, const std::vector<std::string>& problems) {
+            const std::vector<Instants>& needed) {
     const model::System& system = *compiled.system;
     const bool repetition = result.engine == "exact" && compiled.run.engine == "event";
     ++out_.runs;
     for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
       Outcome& outcome = repetition ? exact_[run.outcomes[i]] : out_.outcomes[run.outcomes[i]];
       outcome.engine = result.engine;
-      if (!problems[i].empty()) {
-        outcome.why = problems[i];
-        continue;
-      }
+      if (!needed[i].usable) continue;  // it has been said why
+      budget_.spend(0);                 // a look through many rows for each of many values
       const Reading reading = read_quantity(*outcome.value, needed[i], system, result);
-      judge(outcome, reading, compiled.parameters);
+      judge(outcome, reading, needed[i].exact);
       const Status& status = result.end.status;
       if (!result.end.verdict.silent() && outcome.verdict != Verdict::off) {
         // A value that comes out right by a motion that is wrong is no proof.
@@ -270,17 +412,13 @@ class Verifier {
     }
   }
 
-  static void judge(Outcome& outcome, const Reading& reading,
-                    const std::vector<std::pair<std::string, double>>& parameters) {
+  static void judge(Outcome& outcome, const Reading& reading, std::optional<double> exact) {
     const ReferenceValue& value = *outcome.value;
     outcome.why = reading.problem;
     if (!reading.problem.empty()) return;
     if (reading.words) outcome.computed_text = *reading.words;
     outcome.computed = reading.number;
-    std::string problem;
-    outcome.exact = evaluate(value.exact, parameters, problem);
-    outcome.why = problem;
-    if (!problem.empty()) return;
+    outcome.exact = exact;
     if (value.text.has_value() != reading.words.has_value()) {
       outcome.why = reading.words ? "'" + *reading.words + "' is no number"
                                   : "a number was found where words are expected";
@@ -316,6 +454,9 @@ class Verifier {
   const Reference& reference_;
   const std::vector<Writing>& writings_;
   const VerifyOptions& options_;
+  Work budget_;                              ///< of the whole reference
+  const ReferenceValue* reading_ = nullptr;  ///< that the budget is spent for
+  std::set<std::tuple<const ReferenceValue*, std::uint32_t, std::string>> blamed_;
   Verification out_;
   std::map<std::string, Run> runs_;
   std::vector<std::string> order_;

@@ -74,7 +74,7 @@ void BlockProblem::resize(int normals, int tangents) {
   const int n = normals + tangents;
   grow(A_, n * n);
   for (std::vector<double>* v : {&b_, &force_scale_, &acceleration_scale_}) grow(*v, n);
-  for (std::vector<double>* v : {&mu_static_, &mu_slip_, &base_, &mu_below_, &base_below_})
+  for (std::vector<double>* v : {&mu_static_, &mu_slip_, &base_, &mu_below_, &mu_slip_below_, &base_below_})
     grow(*v, tangents);
   grow(coupling_, normals * tangents);
   grow(kind_, normals);
@@ -108,6 +108,8 @@ DecisionProblem BlockProblem::take(const DecisionProblem& problem, std::span<con
   if (problem.base != nullptr) out.base = pick(problem.base, base_, m, nN, out.tangents);
   if (problem.mu_static_below != nullptr)
     out.mu_static_below = pick(problem.mu_static_below, mu_below_, m, nN, out.tangents);
+  if (problem.mu_slip_below != nullptr)
+    out.mu_slip_below = pick(problem.mu_slip_below, mu_slip_below_, m, nN, out.tangents);
   if (problem.base_below != nullptr)
     out.base_below = pick(problem.base_below, base_below_, m, nN, out.tangents);
   if (problem.coupling != nullptr) {

@@ -1,5 +1,7 @@
 #include "curved_path.hpp"
 
+#include "core/elementary.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -248,7 +250,8 @@ class CurvedPath {
       const double error = step(h, to);
       const bool shortest = h <= kShortest * std::max(at_.P, P_scale_);
       if (!(error <= 1) && !shortest) {
-        const double factor = std::isfinite(error) ? 0.8 * std::pow(error, -1.0 / kColumns) : 0.1;
+        const double factor =
+            std::isfinite(error) ? 0.8 * elementary::rough_pow(error, -1.0 / kColumns) : 0.1;
         step_ = std::max(h * std::clamp(factor, 0.05, 0.9), kShortest * std::max(at_.P, P_scale_));
         continue;
       }
@@ -293,7 +296,7 @@ class CurvedPath {
         return true;
       }
       if (at_.P > kMostImpulse * P_scale_) return false;
-      const double factor = 0.8 * std::pow(std::max(error, 1e-8), -1.0 / kColumns);
+      const double factor = 0.8 * elementary::rough_pow(std::max(error, 1e-8), -1.0 / kColumns);
       step_ = h * std::clamp(factor, 0.2, 5.0);
     }
     return false;

@@ -125,6 +125,8 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
                   &best_shift,
                   &stick_mu,
                   &slip_mu,
+                  &stick_mu_below,
+                  &slip_mu_below,
                   &first_acceleration,
                   &answer_force,
                   &answer_acceleration,
@@ -140,6 +142,9 @@ void DecisionWorkspace::Memory::resize(int normal_rows, int tangent_rows) {
     v->resize(n);
   for (auto* v : {&mode, &answer, &alternative}) v->resize(n);
   for (auto* v : {&matrix, &newton_matrix}) v->resize(n * n);
+  ease.assign(n, 1.0);
+  column_scale.assign(n, 1.0);
+  eased = false;
   inequality_right.resize(2 * n + 1);
   inequality_weight.resize(2 * n + 1);
   inequality_row.resize(2 * n + 1);
@@ -171,7 +176,8 @@ bool has_friction(const DecisionProblem& problem, const Rules& rules, int k) {
   if (problem.coupling == nullptr) return false;
   for (int j = 0; j < problem.tangents; ++j) {
     if (problem.coupling[j * problem.normals + k] > 0 && rules.state[j] != TangentState::tied &&
-        (rules.slip_mu[j] != 0 || rules.stick_mu[j] != 0)) {
+        (rules.slip_mu[j] != 0 || rules.stick_mu[j] != 0 || rules.slip_mu_below[j] != 0 ||
+         rules.stick_mu_below[j] != 0)) {
       return true;
     }
   }
@@ -179,8 +185,11 @@ bool has_friction(const DecisionProblem& problem, const Rules& rules, int k) {
 }
 
 bool can_carry(const DecisionProblem& problem, const Rules& rules, const RowStatus* mode, int j) {
-  if (rules.state[j] == TangentState::rest && rules.stick_mu[j] == 0 && rules.slip_mu[j] == 0) return false;
+  if (rules.state[j] == TangentState::rest && rules.stick_mu[j] == 0 && rules.slip_mu[j] == 0 &&
+      rules.stick_mu_below[j] == 0 && rules.slip_mu_below[j] == 0)
+    return false;
   if (problem.base != nullptr && problem.base[j] > 0) return true;
+  if (problem.base_below != nullptr && problem.base_below[j] > 0) return true;
   if (problem.coupling == nullptr) return rules.state[j] == TangentState::tied;
   for (int k = 0; k < problem.normals; ++k) {
     if (problem.coupling[j * problem.normals + k] > 0 && mode[k] != RowStatus::open) return true;
@@ -237,7 +246,10 @@ class Decider {
   Rules static_rules() {
     const Rules rules = plain_rules(p_, m_);
     for (int j = 0; j < p_.tangents; ++j) {
-      if (m_.state[j] == TangentState::rest) m_.slip_mu[j] = m_.stick_mu[j];
+      if (m_.state[j] == TangentState::rest) {
+        m_.slip_mu[j] = m_.stick_mu[j];
+        m_.slip_mu_below[j] = m_.stick_mu_below[j];
+      }
       m_.released[j] = 0;
     }
     return rules;
@@ -249,9 +261,22 @@ class Decider {
     if (p_.mu_static == nullptr) return false;
     for (int j = 0; j < p_.tangents; ++j) {
       const bool rest = p_.state == nullptr || p_.state[j] == TangentState::rest;
-      if (rest && p_.mu_static[j] != p_.mu_slip[j]) return true;
+      if (rest && (p_.mu_static[j] != p_.mu_slip[j] || stick_below(j) != slip_below(j))) return true;
     }
     return false;
+  }
+
+  // Coefficients of a row at rest, or that leaves it, forwards.
+  [[nodiscard]] double stick_below(int j) const {
+    return p_.mu_static_below != nullptr ? p_.mu_static_below[j] : p_.mu_static[j];
+  }
+  [[nodiscard]] double slip_below(int j) const {
+    return p_.mu_slip_below != nullptr ? p_.mu_slip_below[j] : p_.mu_slip[j];
+  }
+  // Whether a row that leaves rest this way has another coefficient than the one that it was judged with.
+  [[nodiscard]] bool other_in_slip(int j, RowStatus s) const {
+    return s == RowStatus::slip_plus ? slip_below(j) != m_.stick_mu_below[j]
+                                     : p_.mu_slip[j] != m_.stick_mu[j];
   }
 
   [[nodiscard]] int score(const RowStatus* mode) const {
@@ -333,6 +358,7 @@ class Decider {
           continue;
         m_.released[j] = 1;
         m_.slip_mu[j] = m_.stick_mu[j] = p_.mu_slip[j];
+        m_.slip_mu_below[j] = m_.stick_mu_below[j] = p_.mu_slip[j];
         again = true;
       }
       if (again) continue;
@@ -354,7 +380,7 @@ class Decider {
       const RowStatus s = mode[p_.normals + j];
       if (m_.state[j] != TangentState::rest || (s != RowStatus::slip_plus && s != RowStatus::slip_minus))
         continue;
-      if (p_.mu_slip[j] != m_.stick_mu[j]) jump = true;
+      if (other_in_slip(j, s)) jump = true;
     }
     if (!jump) return false;
     for (int j = 0; j < p_.tangents; ++j) {
@@ -363,9 +389,10 @@ class Decider {
         continue;
       m_.state[j] = s == RowStatus::slip_plus ? TangentState::slip_plus : TangentState::slip_minus;
       m_.slip_mu[j] = p_.mu_slip[j];
+      m_.slip_mu_below[j] = slip_below(j);
       m_.released[j] = 1;
     }
-    rules = {m_.state.data(), m_.stick_mu.data(), m_.slip_mu.data()};
+    rules = rules_of(m_);
     return true;
   }
 
@@ -374,7 +401,7 @@ class Decider {
     bool any = false;
     for (int j = 0; j < p_.tangents; ++j) any = any || m_.released[j] != 0;
     if (!any) return true;
-    const Rules rules{m_.state.data(), m_.stick_mu.data(), m_.slip_mu.data()};
+    const Rules rules = rules_of(m_);
     ModeSolver solver(p_, rules, m_);
     solver.factor(candidate(0), o_.rank_tolerance);
     solver.solve();
@@ -574,11 +601,25 @@ class Decider {
   double first_size_ = 1;
 };
 
+// Whether all modes of the first round can be tried.
+bool is_listable(const DecisionProblem& problem, const DecisionOptions& options,
+                 DecisionWorkspace::Memory& memory) {
+  const int most = std::min(options.max_modes, memory.max_candidates);
+  const Rules rules = plain_rules(problem, memory);
+  return Enumerator(problem, rules, memory).count(most) <= most;
+}
+
 }  // namespace
 
 Decision decide(const DecisionProblem& problem, const DecisionOptions& options,
                 DecisionWorkspace& workspace) {
-  return Decider(problem, options, workspace.memory()).run();
+  DecisionWorkspace::Memory& memory = workspace.memory();
+  if (problem.mu_static_below == nullptr || is_listable(problem, options, memory))
+    return Decider(problem, options, memory).run();
+  // The methods for many modes know one limit for both directions.
+  DecisionProblem alike = problem;
+  alike.mu_static_below = alike.mu_slip_below = alike.base_below = nullptr;
+  return Decider(alike, options, memory).run();
 }
 
 void factor_mode(const DecisionProblem& problem, std::span<const RowStatus> mode, double rank_tolerance,
@@ -608,7 +649,7 @@ ModeResult evaluate_mode(const DecisionProblem& problem, std::span<const RowStat
   for (int i = 0; i < n; ++i) {
     const double margin = solver.margin(i);
     values.margin[i] = margin;
-    const double scale = is_active(mode[i]) ? memory.force_scale[i] : memory.acceleration_scale[i];
+    const double scale = is_active(mode[i]) ? solver.force_size(i) : memory.acceleration_scale[i];
     const double relative = scale > 0 ? margin / scale : margin;
     if (margin < std::numeric_limits<double>::infinity() && relative < result.worst_margin) {
       result.worst_margin = relative;

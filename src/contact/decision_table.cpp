@@ -35,7 +35,8 @@ bool DecisionTable::build(const DecisionProblem& problem, const DecisionOptions&
   // Everything at rest with its static coefficient, as in the first round of `decide`.
   const Rules rules = plain_rules(problem, memory);
   for (int j = 0; j < problem.tangents; ++j) {
-    if (memory.state[j] == TangentState::rest) memory.slip_mu[j] = memory.stick_mu[j];
+    if (memory.state[j] == TangentState::rest)
+      memory.slip_mu[j] = memory.slip_mu_below[j] = memory.stick_mu[j];
   }
   const int nN = problem.normals;
   std::array<double, kMostRows> right{};

@@ -288,8 +288,56 @@ MoreauOutcome solve_moreau(const ImpactProblem& problem, const DecisionOptions& 
   return outcome;
 }
 
+namespace {
+
+/// Whether what was found is an answer to the data at all, computed from these alone: numbers, impulses that make the velocities, contacts that do not
+/// pull, and friction within its limit. Who has computed it looks closely at all that already; this is for data at which their arithmetic breaks.
+bool answers(const ImpactProblem& problem, const ImpactWorkspace::Memory& memory) {
+  constexpr double kGross = 1e-6;
+  const int n = problem.rows(), nN = problem.normals;
+  double size = 0;  // of an impulse times the root of its inertia
+  for (int i = 0; i < n; ++i) {
+    const double a = problem.A[i * n + i];
+    if (!std::isfinite(memory.impulse[i]) || !std::isfinite(memory.after[i])) return false;
+    if (a > 0) size = std::max(size, std::abs(problem.before[i]) / std::sqrt(a));
+  }
+  for (int i = 0; i < n; ++i) {
+    const double root = std::sqrt(std::max(problem.A[i * n + i], 0.0));
+    double after = problem.before[i], scale = std::abs(problem.before[i]) + root * size;
+    if (problem.velocity_scale != nullptr) scale += problem.velocity_scale[i];
+    for (int k = 0; k < n; ++k) {
+      const double part = problem.A[i * n + k] * memory.impulse[k];
+      after += part;
+      scale += std::abs(part);
+    }
+    if (!(std::abs(after - memory.after[i]) <= kGross * scale)) return false;
+    const double allowed = root > 0 ? kGross * scale / (root * root) : scale;
+    if (i < nN) {
+      if (is_unilateral(problem, i) && memory.impulse[i] < -allowed) return false;
+      continue;
+    }
+    const int j = i - nN;
+    if (problem.friction != nullptr || memory.state[j] == TangentState::tied) continue;
+    double load = 0;
+    bool presses =
+        true;  // a constraint may be pressed on both sides in turn: its impulse is no measure of that
+    for (int k = 0; k < nN; ++k) {
+      const double c = memory.coupling[j * nN + k];
+      presses = presses && (c == 0 || is_unilateral(problem, k));
+      load += c * std::abs(memory.impulse[k]);
+    }
+    if (!presses) continue;
+    const double limit = std::max(memory.mu_slip[j], memory.mu_static[j]) * load;
+    if (std::abs(memory.impulse[i]) > (1 + kGross) * limit + allowed) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void publish(const ImpactProblem& problem, const ImpactOptions& options, bool work_known,
              ImpactWorkspace::Memory& memory, ImpactResult& result) {
+  if (result.ok() && !answers(problem, memory)) result.status = ImpactStatus::not_found;
   const int n = problem.rows();
   const auto size = static_cast<std::size_t>(n);
   double total = 0;

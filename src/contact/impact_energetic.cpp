@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/elementary.hpp"
 #include "impact_memory.hpp"
 #include "judder/contact/impact_multi.hpp"
 
@@ -79,7 +80,7 @@ class EnergeticImpact {
   [[nodiscard]] double force(int u, double deformation) const {
     const double eta = exponent(u);
     if (eta == 1) return stiffness(u) * deformation;
-    return stiffness(u) * std::copysign(std::pow(std::abs(deformation), eta), deformation);
+    return stiffness(u) * std::copysign(elementary::pow(std::abs(deformation), eta), deformation);
   }
 
   void start() {
@@ -111,7 +112,7 @@ class EnergeticImpact {
       const double eta = exponent(u);
       // Deformation at which all of v would be stored: k δ^{η+1}/(η+1) = v²/(2a).
       const double deformation =
-          a > 0 && v > 0 ? std::pow((eta + 1) * v * v / (2 * a * stiffness(u)), 1 / (eta + 1)) : 0;
+          a > 0 && v > 0 ? elementary::pow((eta + 1) * v * v / (2 * a * stiffness(u)), 1 / (eta + 1)) : 0;
       m_.deformation_scale[u] = deformation;
       if (v > 0 && (time_scale_ == 0 || deformation / v < time_scale_)) time_scale_ = deformation / v;
       m_.deformation[u] = 0;
@@ -541,8 +542,9 @@ class EnergeticImpact {
       double h = step_;
       const double error = extrapolated_step(h, true) / kStepTolerance;
       if (!(error <= 1)) {
-        step_ = h * (std::isfinite(error) ? std::max(0.1, 0.8 * std::pow(error, -1.0 / (2 * kColumns - 1)))
-                                          : 0.1);
+        step_ = h * (std::isfinite(error)
+                         ? std::max(0.1, 0.8 * elementary::rough_pow(error, -1.0 / (2 * kColumns - 1)))
+                         : 0.1);
         if (step_ < 1e-14 * time_scale_) return false;
         continue;
       }
@@ -583,7 +585,8 @@ class EnergeticImpact {
         }
         return true;
       }
-      step_ = h * std::min(3.0, 0.8 * std::pow(std::max(error, 1e-12), -1.0 / (2 * kColumns - 1)));
+      step_ =
+          h * std::min(3.0, 0.8 * elementary::rough_pow(std::max(error, 1e-12), -1.0 / (2 * kColumns - 1)));
     }
     return false;
   }

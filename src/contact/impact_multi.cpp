@@ -83,6 +83,7 @@ bool isolate_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memo
   if (slip >= 0 && memory.owner[slip] != contact) return false;
 
   // Eliminate bilateral rows with complete pivoting on the symmetric part; dependent ones drop out.
+  constexpr double kDependent = 1e-10;  // share of a row that rounding may leave of it
   const int n = problem.rows();
   double* a = memory.sub_matrix.data();
   std::copy_n(problem.A, n * n, a);
@@ -90,7 +91,7 @@ bool isolate_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memo
   for (int round = 0; round < problem.normals; ++round) {
     int pivot = -1;
     for (int k = 0; k < problem.normals; ++k) {
-      if (is_unilateral(problem, k) || !(a[k * n + k] > 1e-10 * problem.A[k * n + k])) continue;
+      if (is_unilateral(problem, k) || !(a[k * n + k] > kDependent * problem.A[k * n + k])) continue;
       if (pivot < 0 ||
           a[k * n + k] / problem.A[k * n + k] > a[pivot * n + pivot] / problem.A[pivot * n + pivot])
         pivot = k;
@@ -124,7 +125,10 @@ bool isolate_contact(const ImpactProblem& problem, ImpactWorkspace::Memory& memo
     path.mu = memory.mu_slip[slip] * coupling;
     path.mu_static = memory.mu_static[slip] * coupling;
   }
-  return path.A_NN > 0 && path.A_TT > 0;
+  // What constraints hold altogether moves by no impulse.
+  const auto moves = [&](int i, double left) { return left > kDependent * problem.A[i * n + i]; };
+  single.held = !moves(contact, path.A_NN);
+  return !single.held && (slip < 0 || moves(problem.normals + slip, path.A_TT));
 }
 
 // Impulses of the bilateral rows that keep them at zero velocity, by Moreau's problem for these rows alone.
@@ -276,6 +280,7 @@ ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, 
     if (isolate_contact(problem, memory, single)) {
       return follow_path(problem, single.path, single.contact, single.slip, options, memory);
     }
+    if (single.held) return moreau_impact(problem, options, workspace);  // no law has a path for it
   }
   if (!tangential && stronge && has_cones(problem)) return no_form(problem, options, workspace);
   if (!tangential && stronge) return stronge_impact(problem, options, workspace);

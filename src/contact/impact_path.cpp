@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLocked = 1e-10;  // a slope of γ_N below this part of A_NN is none
+// Larger coefficients are taken for this one: slip stops, or carries the contact off, at once, and products with it are numbers.
+constexpr double kMostCoefficient = 0x1p960;
 
 // One direction of the path: dQ = τ dP over a length in P.
 struct Leg {
@@ -26,8 +28,9 @@ double static_coefficient(const PathProblem& problem, double mu) {
 
 class Path {
  public:
-  Path(const PathProblem& problem, double mu)
+  Path(const PathProblem& problem, double coefficient)
       : p_(problem), gamma_N_(problem.normal_before), gamma_T_(problem.tangent_before) {
+    const double mu = std::min(coefficient, kMostCoefficient);
     const double s = p_.tangent_before > 0 ? 1 : p_.tangent_before < 0 ? -1 : 0;
     if (mu == 0 && static_coefficient(p_, mu) == 0) {
       leg_[0] = {0, kInfinity, RowStatus::free};

@@ -9,6 +9,8 @@ namespace judder::contact {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Larger coefficients are taken for this one: the motion is the same to the last bit, and products with them are numbers.
+constexpr double kMostCoefficient = 0x1p960;
 
 }  // namespace
 
@@ -17,8 +19,11 @@ Rules plain_rules(const DecisionProblem& problem, DecisionWorkspace::Memory& mem
     memory.state[j] = problem.state != nullptr ? problem.state[j] : TangentState::rest;
     memory.slip_mu[j] = problem.mu_slip != nullptr ? problem.mu_slip[j] : 0;
     memory.stick_mu[j] = problem.mu_static != nullptr ? problem.mu_static[j] : memory.slip_mu[j];
+    memory.slip_mu_below[j] = problem.mu_slip_below != nullptr ? problem.mu_slip_below[j] : memory.slip_mu[j];
+    memory.stick_mu_below[j] =
+        problem.mu_static_below != nullptr ? problem.mu_static_below[j] : memory.stick_mu[j];
   }
-  return {memory.state.data(), memory.stick_mu.data(), memory.slip_mu.data()};
+  return rules_of(memory);
 }
 
 void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memory) {
@@ -45,7 +50,9 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
   if (problem.base != nullptr) {
     for (int j = 0; j < problem.tangents; ++j) {
       const int i = problem.normals + j;
-      const double force = memory.stick_mu[j] * problem.base[j];
+      double force = memory.stick_mu[j] * problem.base[j];
+      if (problem.base_below != nullptr)
+        force = std::max(force, memory.stick_mu_below[j] * problem.base_below[j]);
       if (g[i] > 0) beta = std::max(beta, force * force / g[i]);
     }
   }
@@ -58,7 +65,7 @@ void find_scales(const DecisionProblem& problem, DecisionWorkspace::Memory& memo
     double limit = problem.base != nullptr ? std::abs(problem.base[j]) : 0;
     for (int k = 0; k < problem.normals && problem.coupling != nullptr && problem.force_scale != nullptr; ++k)
       limit += std::abs(problem.coupling[j * problem.normals + k]) * problem.force_scale[k];
-    limit *= kBeyond * std::max(memory.stick_mu[j], memory.slip_mu[j]);
+    limit *= kBeyond * std::max({memory.stick_mu[j], memory.slip_mu[j], memory.stick_mu_below[j]});
     double part = problem.b[i] * problem.b[i] * g[i];
     if (limit > 0) part = std::min(part, limit * limit / g[i]);
     beta = std::max(beta, part);
@@ -98,11 +105,13 @@ void ModeSolver::assemble(const RowStatus* mode) {
         active[count_++] = nN_ + j;
         break;
       case RowStatus::slip_plus:
+        c = std::min(rules_.slip_mu_below[j], kMostCoefficient);
+        break;
       case RowStatus::follows:
-        c = rules_.slip_mu[j];
+        c = std::min(rules_.slip_mu[j], kMostCoefficient);
         break;
       case RowStatus::slip_minus:
-        c = -rules_.slip_mu[j];
+        c = -std::min(rules_.slip_mu[j], kMostCoefficient);
         break;
       default:
         break;
@@ -110,6 +119,7 @@ void ModeSolver::assemble(const RowStatus* mode) {
     slope[j] = c;
     if (c != 0) m_.sliding[sliding_++] = j;
   }
+  find_ease(pressing);
   int* const row = m_.row.data();
   int* const column = m_.column.data();
   for (int r = 0; r < count_; ++r) {
@@ -124,12 +134,32 @@ void ModeSolver::assemble(const RowStatus* mode) {
     for (int t = 0; t < sliding_; ++t) {
       const int j = m_.sliding[t];
       const double drag = a[nN_ + j] * slope[j];
-      if (p_.base != nullptr) right += drag * p_.base[j];
+      if (p_.base != nullptr) right += drag * base(j);
       if (p_.coupling == nullptr) continue;
       const double* coupling = p_.coupling + j * nN_;
       for (int q = 0; q < pressing; ++q) s[q] -= drag * (coupling[active[q]] * pressed[active[q]]);
     }
     m_.right[r] = right;
+  }
+}
+
+void ModeSolver::find_ease(int pressing) {
+  constexpr double kSteep = 1e3;
+  if (m_.eased) std::fill_n(m_.ease.begin(), n_, 1.0);
+  m_.eased = false;
+  if (p_.coupling == nullptr) return;
+  const double* g = m_.weight.data();
+  for (int t = 0; t < sliding_; ++t) {
+    const int j = m_.sliding[t];
+    const double* coupling = p_.coupling + j * nN_;
+    for (int q = 0; q < pressing; ++q) {
+      const int k = m_.active[q];
+      const double friction = m_.slope[j] * coupling[k];
+      if (!(friction * friction * g[k] > kSteep * kSteep * g[nN_ + j]) || !(g[nN_ + j] > 0)) continue;
+      const double steep = std::abs(friction) * std::sqrt(g[k] / g[nN_ + j]);
+      m_.ease[k] = std::min(m_.ease[k], 1 / std::min(steep, kMostCoefficient));
+      m_.eased = true;
+    }
   }
 }
 
@@ -142,6 +172,13 @@ void ModeSolver::eliminate(double rank_tolerance) {
   int* column = m_.column.data();
   double threshold = 0;
   rank_ = 0;
+  for (int q = 0; m_.eased && q < count; ++q) {
+    constexpr double kSteep = 1e3;
+    double most = 0;
+    for (int r = 0; r < count; ++r)
+      most = std::max(most, std::abs(s[r * count + q]) * std::sqrt(g[row[r]]) * std::sqrt(g[column[q]]));
+    m_.column_scale[column[q]] = most > kSteep ? 1 / most : 1;
+  }
   for (int k = 0; k < count; ++k) {
     m_.look();
     int pivot_row = k, pivot_column = k;
@@ -149,7 +186,7 @@ void ModeSolver::eliminate(double rank_tolerance) {
     for (int r = k; r < count; ++r) {
       const double weight = g[row[r]];
       for (int q = k; q < count; ++q) {
-        const double entry = s[r * count + q];
+        const double entry = m_.eased ? s[r * count + q] * m_.column_scale[column[q]] : s[r * count + q];
         const double measure = entry * entry * weight * g[column[q]];
         if (measure > largest) {
           largest = measure;
@@ -255,7 +292,7 @@ void ModeSolver::store(ModeFactor& order) const {
 void ModeSolver::slide() {
   double* const force = m_.force.data();
   for (int j = 0; j < nT_; ++j) {
-    double limit = p_.base != nullptr ? p_.base[j] : 0;
+    double limit = p_.base != nullptr ? base(j) : 0;
     if (p_.coupling != nullptr) {
       const double* coupling = p_.coupling + j * nN_;
       for (int k = 0; k < nN_; ++k) {
@@ -307,10 +344,15 @@ double ModeSolver::inconsistency() const {
   return worst;
 }
 
+// What is given of the load of tangential row j, in its mode.
+double ModeSolver::base(int j) const {
+  return mode_[nN_ + j] == RowStatus::slip_plus && p_.base_below != nullptr ? p_.base_below[j] : p_.base[j];
+}
+
 double ModeSolver::bound(int j, double sign, double load, bool with_base) const {
-  const bool below = sign < 0 && p_.mu_static_below != nullptr;
+  const bool below = sign < 0;
   if (below && with_base && p_.base_below != nullptr) load += p_.base_below[j] - p_.base[j];
-  return (below ? p_.mu_static_below[j] : rules_.stick_mu[j]) * load;
+  return (below ? rules_.stick_mu_below[j] : rules_.stick_mu[j]) * load;
 }
 
 double ModeSolver::margin(int i) const {
@@ -340,7 +382,7 @@ double ModeSolver::margin(int i) const {
 bool ModeSolver::reaction_inequalities_hold(double tolerance) const {
   for (int r = 0; r < count_; ++r) {
     const int i = m_.active[r];
-    if (!(margin(i) >= -tolerance * m_.force_scale[i])) return false;
+    if (!(margin(i) >= -tolerance * force_size(i))) return false;
   }
   return true;
 }
@@ -371,7 +413,7 @@ double ModeSolver::worst_acceleration(int& row) const {
 
 bool ModeSolver::admissible(const RowStatus* mode, const DecisionOptions& options) {
   assemble(mode);
-  if (!eliminate_diagonally()) factor(mode, options.rank_tolerance);
+  if (m_.eased || !eliminate_diagonally()) factor(mode, options.rank_tolerance);
   solve();
   const double tolerance = options.tolerance * size_;
   rigid_ = true;
@@ -414,7 +456,7 @@ double ModeSolver::relative_margin(const RowStatus* mode, const DecisionOptions&
     const int i = m_.active[r];
     const double value = margin(i);
     if (value == kInfinity) continue;
-    const double scale = m_.force_scale[i] * size_;
+    const double scale = force_size(i) * size_;
     const double relative = scale > 0 ? value / scale : (value == 0 ? 0 : std::copysign(kInfinity, value));
     if (relative < worst) {
       worst = relative;

@@ -7,7 +7,8 @@
 //     Σ_k (A_ik − Σ_j A_ij c_j p_jk) λ_k = −b_i + Σ_j A_ij c_j base_j          i, k ∈ E
 //
 // eliminated with complete pivoting. The pivot is the largest S_ik² g_i g_k, g_i = 1/|A_ii|: this choice,
-// and hence every bit of the result, does not change when a unit is changed by a power of two.
+// and hence every bit of the result, does not change when a unit is changed by a power of two. A column whose λ_k gives rise to friction more than a
+// thousand times as large is measured by that friction: beside it the entries of the other columns would seem to be nothing.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,10 @@ struct DecisionWorkspace::Memory {
   // the mode at hand
   std::vector<double> matrix, right, force, acceleration, limit, slope;
   std::vector<double> pressed;  // side of each normal row: 1, −1, or 0 where no friction depends on it
+  std::vector<double> ease;     // of each row: 1, or less where friction makes much of its reaction
+  bool eased = false;           // some row is
+  std::vector<double>
+      column_scale;  // of each unknown where some row is eased: what its column is measured by
   std::vector<int> active, row, column, sliding;
   std::vector<RowStatus> mode;
 
@@ -47,7 +52,7 @@ struct DecisionWorkspace::Memory {
 
   // rules of the round, choice of each row, answers
   std::vector<TangentState> state;
-  std::vector<double> stick_mu, slip_mu;
+  std::vector<double> stick_mu, slip_mu, stick_mu_below, slip_mu_below;
   std::vector<RowStatus> choice;  // rows × 3, choices of the enumeration
   std::vector<int> choices, digit;
   std::vector<RowStatus> candidates, answer;
@@ -79,8 +84,15 @@ struct Rules {
   const TangentState* state = nullptr;
   const double* stick_mu = nullptr;
   const double* slip_mu = nullptr;
+  const double* stick_mu_below = nullptr;  ///< of reactions below zero, which hold or drive a slip forwards
+  const double* slip_mu_below = nullptr;
 };
 
+/// The coefficients that are in memory.
+[[nodiscard]] inline Rules rules_of(const DecisionWorkspace::Memory& memory) {
+  return {memory.state.data(), memory.stick_mu.data(), memory.slip_mu.data(), memory.stick_mu_below.data(),
+          memory.slip_mu_below.data()};
+}
 /// The rules as the problem states them: static coefficients for stick, slip coefficients for slip.
 Rules plain_rules(const DecisionProblem& problem, DecisionWorkspace::Memory& memory);
 
@@ -148,6 +160,10 @@ class ModeSolver {
   /// Smallest margin of the mode relative to scale (over reactions where they are not unique), and its row.
   double relative_margin(const RowStatus* mode, const DecisionOptions& options, int& row);
 
+  /// What a reaction is measured by in the mode last assembled. Where friction is many times the normal reaction, a wrong sign of this is as bad as
+  /// friction in the wrong direction, however small it is.
+  [[nodiscard]] double force_size(int row) const { return m_.force_scale[row] * m_.ease[row]; }
+
   /// The margin of row i in the mode last solved: infinity where the row has no inequality.
   [[nodiscard]] double margin(int row) const;
   /// The limit of a tangential row at rest for reactions of this sign, from its load; `with_base`: the load has its base in it.
@@ -172,10 +188,12 @@ class ModeSolver {
 
  private:
   void assemble(const RowStatus* mode);
+  void find_ease(int pressing);
   void eliminate(double rank_tolerance);
   bool eliminate_diagonally();
   void slide();
   [[nodiscard]] double unit(int row) const;
+  [[nodiscard]] double base(int tangent) const;
   bool reaction_inequalities_hold(double tolerance) const;
   bool acceleration_inequalities_hold(double tolerance) const;
   double worst_acceleration(int& row) const;

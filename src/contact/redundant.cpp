@@ -83,7 +83,7 @@ void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relati
   };
   for (int f = 0; f < dimension; ++f) g[f] = scale * combination(m_.null_space.data() + f * n_, nullptr);
   m_.inequality_right[inequalities_] = scale * combination(m_.force.data(), m_.limit.data());
-  m_.inequality_weight[inequalities_] = reaction ? scale * (relative ? m_.force_scale[row] : 1.0) : 0;
+  m_.inequality_weight[inequalities_] = reaction ? scale * (relative ? force_size(row) : 1.0) : 0;
   m_.inequality_row[inequalities_] = row;
   ++inequalities_;
 }
@@ -133,8 +133,7 @@ double ModeSolver::spread(double tolerance) {
   const int conditions = inequalities_;
   for (int c = 0; c < conditions; ++c) {
     const int i = m_.inequality_row[c];
-    const double slack =
-        is_active(mode_[i]) ? m_.force_scale[i] * unit(i) : m_.acceleration_scale[i] / unit(i);
+    const double slack = is_active(mode_[i]) ? force_size(i) * unit(i) : m_.acceleration_scale[i] / unit(i);
     m_.inequality_right[c] += tolerance * slack;
     m_.inequality_weight[c] = 0;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/elementary.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::engines {
@@ -18,6 +19,8 @@ void unite(Members& into, const Members& others) {
 }
 
 constexpr long kMostCount = 1L << 53;  // that a double counts
+constexpr double kPresent =
+    -1;  // in a memory, where the number of a block stands: the blocks of the last instant
 
 // Saved members: how many, then each. Every number is exact as a decimal.
 void append(std::vector<double>& out, const Members& members) {
@@ -219,18 +222,19 @@ void Accumulation::slow_end(Pattern& out, double instant) const {
   };
   const auto lack = [&](std::size_t k) { return 1 - duration(k + 1) / duration(k); };
   const auto exponent = [&](std::size_t to) {
-    return std::log(lack(to) / lack(0)) / std::log(duration(to) / duration(0));
+    return elementary::log(lack(to) / lack(0)) / elementary::log(duration(to) / duration(0));
   };
   const double last = duration(count - 1);
   const auto rest = [&](double alpha) {
-    const double next = lack(count - 2) * std::pow(last / duration(count - 2), alpha);
+    const double next = lack(count - 2) * elementary::pow(last / duration(count - 2), alpha);
     return last / ((1 - alpha) * next) - last * (1 + alpha / 2);
   };
   const double alpha = exponent(count - 2);
   const double other = exponent(count / 2);
   if (!(alpha > 0 && alpha < 1 && other > 0 && other < 1)) return;
   // A duration is known to two instants, so is 1 − r in relation to it at both ends, and α by what that is of the logarithm of the durations.
-  const double blur = 4 * instant / (last * lack(count - 2)) / -std::log(duration(count / 2) / duration(0));
+  const double blur =
+      4 * instant / (last * lack(count - 2)) / -elementary::log(duration(count / 2) / duration(0));
   const double remaining = rest(alpha);
   const double doubt = std::max(0.0, std::abs(remaining - rest(other)) - blur * remaining / (1 - alpha));
   if (!(doubt < out.doubt)) return;
@@ -467,7 +471,8 @@ void Accumulations::finish_pattern() {
   for (const int block : present_) block_[block].finish_pattern();
 }
 
-// For each block with a memory: its number, how many numbers follow, and these. The jumps so far stand behind the last block.
+// The jumps so far; for each block with a memory its number, how many numbers follow, and these; and in the same form, as kPresent, the blocks that took
+// part in the last instant.
 std::vector<double> Accumulations::save() const {
   if (std::all_of(block_.begin(), block_.end(), [](const Accumulation& block) { return block.empty(); }))
     return {};
@@ -480,6 +485,9 @@ std::vector<double> Accumulations::save() const {
     out.push_back(static_cast<double>(memory.size()));
     out.insert(out.end(), memory.begin(), memory.end());
   }
+  if (present_.empty()) return out;
+  out.insert(out.end(), {kPresent, static_cast<double>(present_.size())});
+  out.insert(out.end(), present_.begin(), present_.end());
   return out;
 }
 
@@ -491,9 +499,17 @@ void Accumulations::load(std::span<const double> memory) {
   const std::span<const double> sums = memory.subspan(1, *jumps);
   jumps_.assign(sums.begin(), sums.end());
   memory = memory.subspan(1 + *jumps);
+  const long last = static_cast<long>(block_.size()) - 1;
   while (memory.size() >= 2) {
-    const auto block = whole_number(memory[0], 0, static_cast<long>(block_.size()) - 1);
     const auto length = whole_number(memory[1], 0, static_cast<long>(memory.size()) - 2);
+    if (memory[0] == kPresent && length) {
+      for (const double number : memory.subspan(2, *length)) {
+        const auto block = whole_number(number, 0, last);
+        if (block && !block_[*block].empty()) present_.push_back(static_cast<int>(*block));
+      }
+      return;
+    }
+    const auto block = whole_number(memory[0], 0, last);
     if (!block || !length) return;
     block_[*block].load(memory.subspan(2, *length), static_cast<int>(block_of_.size()));
     memory = memory.subspan(2 + *length);
@@ -510,11 +526,17 @@ bool Accumulations::readable(std::span<const double> memory, int relations, std:
   memory = memory.subspan(1 + moving);
   double last = -1;
   while (!memory.empty()) {
-    if (memory.size() < 2 || !(memory[0] > last) || !(memory[0] < relations) ||
-        memory[0] != std::floor(memory[0]))
-      return false;
-    last = memory[0];
+    if (memory.size() < 2) return false;
     const auto length = whole_number(memory[1], 0, static_cast<long>(memory.size()) - 2);
+    if (memory[0] == kPresent) {
+      const std::span<const double> present = memory.subspan(2);
+      return length == static_cast<long>(present.size()) &&
+             std::all_of(present.begin(), present.end(), [relations](double block) {
+               return block >= 0 && block < relations && block == std::floor(block);
+             });
+    }
+    if (!(memory[0] > last) || !(memory[0] < relations) || memory[0] != std::floor(memory[0])) return false;
+    last = memory[0];
     if (!length || !Accumulation::readable(memory.subspan(2, *length), relations, moving, velocities))
       return false;
     memory = memory.subspan(2 + *length);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engines/numeric/double_double.hpp"
+#include "core/double_double.hpp"
 
 namespace judder::engines {
 ActiveRows::ActiveRows(const model::System& system, model::Workspace& work)
@@ -315,7 +315,6 @@ void ActiveRows::solve(double* x) {
 // A solution in 53 bits, corrected twice with residuals in 106: forces that large internal forces are taken away from keep their last bits.
 void ActiveRows::respond(const double* force, const double* zeta, double* acceleration, double* lambda,
                          double* acceleration_low) {
-  using numeric::DoubleDouble;
   const int many = count();
   std::vector<DoubleDouble> a(n_), l(many);
   std::vector<double> terms(n_), row_terms(many), change(n_), residual(many);

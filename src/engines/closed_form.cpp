@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "closed_form_parts.hpp"
-#include "engines/numeric/double_double.hpp"
+#include "core/double_double.hpp"
 
 namespace judder::engines {
 namespace {
@@ -232,10 +232,10 @@ void ClosedForm::add_lost_stiffness(Context& c, const std::vector<Row>& force, S
   known = c.system.motion(c.work) && known;
   if (!known) return;
   for (int i = 0; i < n_; ++i) {
-    numeric::DoubleDouble rest{displaced[i], 0};
+    DoubleDouble rest{displaced[i], 0};
     double terms = std::abs(displaced[i]);
     for (int j = 0; j < n_; ++j) {
-      rest = rest + numeric::DoubleDouble{-force[i][j], 0};
+      rest = rest + DoubleDouble{-force[i][j], 0};
       terms += std::abs(force[i][j]);
     }
     if (rest.high == 0 || !(std::abs(rest.high) <= kRounding * terms)) continue;  // more is no rounding

@@ -12,6 +12,8 @@ using model::LinearStructure;
 
 constexpr double kConstantDirection = 1e-10;  ///< of a jump of the field: relative slack for rounding
 
+double size_of(double entry) { return std::abs(entry); }
+
 }  // namespace
 
 /// Filippov's motion on the surfaces of the sliding switches.
@@ -187,9 +189,20 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
   for (int k = 0; k < count; ++k) {
     for (double& entry : psi[k]) entry /= -lu[k * count + k];
   }
+  Stack sizes = out;
+  for (Row* row : sizes.all()) std::transform(row->begin(), row->end(), row->begin(), size_of);
   for (int l = 0; l < count; ++l) {
+    Row size = psi[l];
+    std::transform(size.begin(), size.end(), size.begin(), size_of);
     Stack::pairs(out, direction_of[l], [&](Row& to, const Row& d) { add(to, psi[l], d[0]); });
+    Stack::pairs(sizes, direction_of[l], [&](Row& to, const Row& d) { add(to, size, std::abs(d[0])); });
   }
+  // What the surfaces hold at zero has no motion of rounding either.
+  Stack::pairs(out, sizes, [](Row& to, const Row& terms) {
+    for (std::size_t b = 0; b < to.size(); ++b) {
+      if (std::abs(to[b]) <= kCancelled * terms[b]) to[b] = 0;
+    }
+  });
   c.above.resize(c.layout.switches);
   c.below.resize(c.layout.switches);
   for (int k = 0; k < count; ++k) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "closed_form_parts.hpp"
-#include "engines/numeric/double_double.hpp"
+#include "core/double_double.hpp"
 #include "engines/numeric/packed_matrix.hpp"
 #include "engines/numeric/pair.hpp"
 #include "engines/numeric/power_of_two.hpp"
@@ -13,7 +13,6 @@ namespace judder::engines {
 namespace {
 
 using model::LinearStructure;
-using numeric::DoubleDouble;
 
 bool all_zero(const std::vector<double>& row) {
   return std::all_of(row.begin(), row.end(), [](double x) { return x == 0; });

@@ -79,7 +79,7 @@ Status Collider::collide(Mode& mode, std::span<const std::uint8_t> touching, boo
   before_.assign(v, v + n);
   const std::size_t first = events.size();
   for (int block = 0; block < collision_.blocks(); ++block) {
-    status = collide_block(block, mode, touching, events);
+    status = collide_block(block, mode, touching, tail, events);
     if (!status.ok()) return status;
   }
   // What the impulses stop stands still, to the last bit.
@@ -135,8 +135,40 @@ void Collider::account_for_pushes(const contact::ImpactProblem& problem, std::sp
   }
 }
 
+// Whether an impulse holds a contact back.
+bool Collider::pulls(std::span<const double> impulses) const {
+  for (int i = 0; i < collision_.normals(); ++i) {
+    if (impulses[i] < 0 &&
+        system_.relations()[collision_.row(i).relation].kind == model::RelationKind::contact)
+      return true;
+  }
+  return false;
+}
+
+// Whether a contact separates behind the impact. What pushes of the others leave of a contact at rest where they cancel (a constraint between them) is rounding, and no
+// rebound: forces decide.
+bool Collider::leaves(const contact::ImpactProblem& problem, std::span<const double> impulses,
+                      std::span<const double> after, int row) const {
+  const int size = problem.rows();
+  double terms = std::abs(problem.before[row]);
+  for (int j = 0; j < size; ++j) terms += std::abs(problem.A[row * size + j] * impulses[j]);
+  return after[row] > kCancelled * terms;
+}
+
+// Whether all contacts that strike or are closed are at rest behind the impact.
+bool Collider::stops(const contact::ImpactProblem& problem, const contact::ImpactResult& result,
+                     std::span<const std::uint8_t> touching) const {
+  for (int i = 0; i < collision_.normals(); ++i) {
+    const int r = collision_.row(i).relation;
+    if (touching[r] != separates && system_.relations()[r].kind == model::RelationKind::contact &&
+        leaves(problem, result.impulse, result.after, i))
+      return false;
+  }
+  return true;
+}
+
 // Velocities jump once all blocks are done: none sees what another has done at the same instant.
-Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching,
+Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching, bool tail,
                                std::vector<Event>& events) {
   const int n = system_.layout().coordinates;
   Status status;
@@ -146,7 +178,16 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
   const int normals = collision_.normals();
   const contact::ImpactProblem problem = collision_.problem();
   workspace_.expect(normals, size - normals);
-  const contact::ImpactResult result = contact::impact(problem, {}, workspace_);
+  contact::ImpactResult result = contact::impact(problem, {}, workspace_);
+  if (tail && pulls(result.impulse)) {
+    // Contacts that depend on each other share their impulse in many ways, and where friction is strong there may be other velocities without slip.
+    collision_.take(block, true);
+    result = contact::impact(problem, {}, workspace_);
+    if (!result.ok() || !stops(problem, result, touching)) {
+      collision_.take(block);
+      result = contact::impact(problem, {}, workspace_);
+    }
+  }
   if (!result.ok()) {
     const int relation = collision_.row(std::max(result.row, 0)).relation;
     status.reason = Reason::impact_failed;
@@ -180,7 +221,7 @@ Status Collider::collide_block(int block, Mode& mode, std::span<const std::uint8
     dissipated_[r] -= result.work[i];
     if (row.tangent < 0) {
       if (system_.relations()[r].kind == model::RelationKind::constraint) continue;
-      mode.normal[r] = result.after[i] > 0 ? NormalStatus::open : NormalStatus::closed;
+      mode.normal[r] = leaves(problem, impulse_, result.after, i) ? NormalStatus::open : NormalStatus::closed;
     } else {
       settled_[r] = 1;
       const bool open = system_.relations()[r].has_normal && mode.normal[r] == NormalStatus::open;

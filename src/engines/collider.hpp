@@ -42,8 +42,13 @@ class Collider {
   [[nodiscard]] std::span<const double> tangential_impulse() const { return tangential_impulse_; }
 
  private:
-  [[nodiscard]] Status collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching,
+  [[nodiscard]] Status collide_block(int block, Mode& mode, std::span<const std::uint8_t> touching, bool tail,
                                      std::vector<Event>& events);
+  [[nodiscard]] bool pulls(std::span<const double> impulses) const;
+  [[nodiscard]] bool leaves(const contact::ImpactProblem& problem, std::span<const double> impulses,
+                            std::span<const double> after, int row) const;
+  [[nodiscard]] bool stops(const contact::ImpactProblem& problem, const contact::ImpactResult& result,
+                           std::span<const std::uint8_t> touching) const;
   void take_impulses(const contact::ImpactProblem& problem, std::span<const double> impulses);
   void release_joints(Mode& mode);
 

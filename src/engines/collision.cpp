@@ -93,7 +93,8 @@ struct Collision::Rows : contact::VaryingFriction {
   std::vector<contact::ImpactLaw> laws;
   std::vector<double> slip_before;
   bool inelastic = false;
-  bool driven = false;  // a constraint of the block prescribes another velocity than before
+  bool push_only = false;  // contacts of a tail are not brought to rest by pulling
+  bool driven = false;     // a constraint of the block prescribes another velocity than before
 
   // what couples as it is written: coordinates of each relation, and which coordinates the masses connect
   bool provided = false;
@@ -302,8 +303,9 @@ Status Collision::begin(const Mode& mode, std::span<const std::uint8_t> touching
   return status;
 }
 
-void Collision::take(int block) {
+void Collision::take(int block, bool push_only) {
   RowAssembly& assembly = rows_->assembly;
+  rows_->push_only = push_only;
   const int relations = rows_->system.layout().relations;
   const int root = rows_->block_root[block];
   for (int r = 0; r < relations; ++r) {
@@ -348,8 +350,9 @@ void Collision::Rows::read_laws(int i) {
   if (inelastic) {
     // Infinitely many impacts, each of which leaves λ of the slip: nothing of it, or all.
     law = {};
+    law.friction = relation.impact_friction;
     if (relation.has_tangential_restitution) law.tangential = std::abs(tangential) < 1 ? 0 : tangential;
-    if (touching[r] != separates) assembly.kind[i] = contact::NormalKind::bilateral;
+    if (touching[r] != separates && !push_only) assembly.kind[i] = contact::NormalKind::bilateral;
   }
 }
 

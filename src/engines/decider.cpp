@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/elementary.hpp"
 #include "judder/contact/painleve.hpp"
 #include "judder/core/number.hpp"
 
@@ -16,6 +17,8 @@ constexpr double kTieTolerance =
     1e-9;  ///< a Taylor coefficient below this share of its row's scale counts as zero
 constexpr int kTieOrder = expr::kTaylorOrder;
 constexpr int kNoOrder = 1000;  ///< later than any order
+constexpr double kAhead =
+    1e-3;  ///< share that what begins with zero has reached: small, and far above what counts as the same acceleration
 
 TangentStatus tangent_status(RowStatus status) {
   switch (status) {
@@ -45,7 +48,8 @@ Decider::Decider(const model::System& system, model::Workspace& work)
       coupling_(system),
       assembly_(system, work),
       known_(system, work, coupling_),
-      series_(system, work) {
+      series_(system, work),
+      rest_(system, work) {
   const model::Layout& layout = system.layout();
   const int rows = layout.relations + layout.tangents;
   assembly_.leave_out_zeros(coupling_);
@@ -56,6 +60,8 @@ Decider::Decider(const model::System& system, model::Workspace& work)
   known_of_.resize(layout.relations);
   free_.resize(layout.coordinates);
   state_.resize(layout.tangents);
+  for (auto* v : {&mu_static_below_, &mu_slip_below_, &base_below_, &mu_told_, &base_told_})
+    v->resize(layout.tangents);
   chosen_.resize(layout.relations);
   from_rest_.resize(layout.tangents);
   excluded_.resize(rows);
@@ -139,7 +145,7 @@ bool Decider::follow_series(double size, std::span<const std::uint8_t> from_rest
 
 // The sign of the first coefficient from `from` to `to` that is more than rounding of `size`; 0: none.
 int Decider::first_sign(const expr::Series& s, int from, int to, double size) const {
-  double power = std::pow(series_.time_scale(), from);
+  double power = elementary::whole_pow(series_.time_scale(), from);
   for (int k = from; k <= to; ++k, power *= series_.time_scale()) {
     if (std::abs(s.c[k]) * power > kTieTolerance * size) return s.c[k] > 0 ? 1 : -1;
   }
@@ -149,7 +155,7 @@ int Decider::first_sign(const expr::Series& s, int from, int to, double size) co
 // Largest term of the series.
 double Decider::series_size(const expr::Series& s, int from, int to) const {
   double size = 0;
-  double power = std::pow(series_.time_scale(), from);
+  double power = elementary::whole_pow(series_.time_scale(), from);
   for (int k = from; k <= to; ++k, power *= series_.time_scale())
     size = std::max(size, std::abs(s.c[k]) * power);
   return size;
@@ -278,7 +284,7 @@ Decider::Judgement Decider::judge(const Mode& mode, const Tie& tie) {
   Judgement worst;
   // First coefficient from `from` on that is not zero relative to `scale`.
   const auto take = [&](const expr::Series& s, int from, int to, double scale, double sign) {
-    double power = std::pow(tau, from);
+    double power = elementary::whole_pow(tau, from);
     for (int k = from; k <= to; ++k, power *= tau) {
       const double value = sign * s.c[k] * power;
       if (!(std::abs(value) > kTieTolerance * scale)) continue;
@@ -317,8 +323,8 @@ Decider::Judgement Decider::judge(const Mode& mode, const Tie& tie) {
     switch (mode.tangent[row.number]) {
       case TangentStatus::stick:
         if (!series_.unique(row.relation, row.tangent)) break;
-        take(series_.cone(row.relation, row.tangent, 1), 0, order - 1, force, 1);
-        take(series_.cone(row.relation, row.tangent, -1), 0, order - 1, force, 1);
+        take(cone(row, i, 1), 0, order - 1, force, 1);
+        take(cone(row, i, -1), 0, order - 1, force, 1);
         break;
       case TangentStatus::slip_plus:
       case TangentStatus::slip_minus:
@@ -478,9 +484,61 @@ void Decider::pull_apart() {
   }
 }
 
+// A row at rest holds what lies between the forces of slipping to either side, whatever the sides say that its switches have while it rests: each of its
+// limits is that of the slip that would begin.
+void Decider::find_directed_limits(const Mode& mode) {
+  directed_any_ = false;
+  rest_.set_mode(mode);
+  const int normals = assembly_.normals();
+  for (int t = 0; t < assembly_.tangents(); ++t) {
+    const RowAssembly::Row& row = assembly_[normals + t];
+    mu_told_[t] = mu_static_below_[t] = assembly_.mu_static[t];
+    base_told_[t] = base_below_[t] = assembly_.base[t];
+    mu_slip_below_[t] = assembly_.mu_slip[t];
+    if (!rest_.directed(row.number) || rest_.slides(row.number, mode)) continue;
+    directed_any_ = true;
+    const auto take = [&](int direction, double& at_rest, double& in_slip, double& base) {
+      rest_.take_direction(row.number, direction);
+      const model::RelationRows& there = system_.rows(work_, row.relation);
+      at_rest = there.tangent[row.tangent].mu_static;
+      in_slip = there.tangent[row.tangent].mu;
+      base = there.base;
+      rest_.take_back();
+    };
+    take(-1, assembly_.mu_static[t], assembly_.mu_slip[t], assembly_.base[t]);
+    take(1, mu_static_below_[t], mu_slip_below_[t], base_below_[t]);
+    static_cast<void>(system_.rows(work_, row.relation));
+  }
+}
+
+// What friction at rest leaves of its limit, on one side, along the series of the motion.
+expr::Series Decider::cone(const RowAssembly::Row& row, int assembled, int side) const {
+  expr::Series margin = series_.cone(row.relation, row.tangent, side);
+  if (!directed_any_) return margin;
+  const int t = assembled - assembly_.normals();
+  const double mu = side < 0 ? mu_static_below_[t] : assembly_.mu_static[t];
+  const double base = side < 0 ? base_below_[t] : assembly_.base[t];
+  if (mu == mu_told_[t] && base == base_told_[t]) return margin;
+  margin.c[0] += mu * base - mu_told_[t] * base_told_[t];
+  for (int k = 0; k < assembly_.normals(); ++k) {
+    const double factor = (mu - mu_told_[t]) * assembly_.coupling[t * assembly_.normals() + k];
+    if (factor == 0) continue;
+    const expr::Series load = series_.normal(assembly_[k].relation);
+    for (int o = 0; o < series_.order(); ++o) margin.c[o] += (load.c[0] < 0 ? -factor : factor) * load.c[o];
+  }
+  return margin;
+}
+
+// By how much the coefficient falls where an assembled row leaves rest to one side.
+double Decider::jump_of_coefficient(int t, RowStatus status) const {
+  if (directed_any_ && status == RowStatus::slip_plus) return mu_static_below_[t] - mu_slip_below_[t];
+  return assembly_.mu_static[t] - assembly_.mu_slip[t];
+}
+
 // The numbers of all open rows at once.
 void Decider::set_problem(const Mode& mode) {
   assembly_.assemble(open_, false);
+  find_directed_limits(mode);
   const int size = assembly_.size();
   const int normals = assembly_.normals();
   blocks_.resize(static_cast<int>(part_.size() + state_.size()));
@@ -503,6 +561,12 @@ void Decider::set_problem(const Mode& mode) {
   for (int i = normals; i < size && !ahead_.empty(); ++i) {
     const double later = ahead_[assembly_[i].number];
     if (later != 0) assembly_.mu_slip[i - normals] = later;
+  }
+  for (int i = 0; i < size && !ahead_acceleration_.empty(); ++i) {
+    const RowAssembly::Row& row = assembly_[i];
+    assembly_.b[i] +=
+        ahead_acceleration_[row.tangent < 0 ? row.relation : system_.layout().relations + row.number];
+    if (i >= normals) assembly_.mu_static[i - normals] += ahead_static_[row.number];
   }
   for (int i = 0; i < size; ++i) {
     const RowAssembly::Row& row = assembly_[i];
@@ -530,6 +594,11 @@ void Decider::set_problem(const Mode& mode) {
   problem_.base = assembly_.base.data();
   problem_.coupling = assembly_.coupling.data();
   problem_.excluded = excluded_.data();
+  if (directed_any_) {
+    problem_.mu_static_below = mu_static_below_.data();
+    problem_.mu_slip_below = mu_slip_below_.data();
+    problem_.base_below = base_below_.data();
+  }
   problem_.force_scale = assembly_.force_scale.data();
   problem_.acceleration_scale = assembly_.acceleration_scale.data();
 }
@@ -574,18 +643,33 @@ Status Decider::decide_block(int block, Mode& mode, const contact::DecisionOptio
   if (number >= 0) known_.learn(number, block_rows_, problem, options, workspace_);
   const contact::Decision decision = contact::decide(problem, options, workspace_);
   reactions_unique_ = reactions_unique_ && decision.reactions_unique;
+  // Where nothing acts any reactions do, and which of them are there is not known.
+  constexpr double kNothing = 0x1p-960;
+  const bool acts = std::any_of(decision.force_scale.begin(), decision.force_scale.end(),
+                                [](double scale) { return scale > kNothing; });
+  for (int j = 0; j < problem.tangents && (!acts || !decision.reactions_unique) && !unloaded_friction_; ++j) {
+    double load = problem.base[j];
+    bool fed = false;
+    for (int k = 0; k < problem.normals; ++k) {
+      const double factor = problem.coupling[j * problem.normals + k];
+      fed = fed || factor > 0;
+      if (std::abs(decision.force[k]) > kTieTolerance * decision.force_scale[k])
+        load += factor * std::abs(decision.force[k]);
+    }
+    unloaded_friction_ = fed && load == 0;
+  }
   unchecked_ = unchecked_ || decision.verdict == contact::Verdict::found_unchecked;
   if (!decision.found()) return failure(decision, rows, mode);
+  // A row that no load acts on is as exact as what its neighbours carry.
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    force_scale_[rows[k]] = decision.force_scale[k];
+    acceleration_scale_[rows[k]] = decision.acceleration_scale[k];
+  }
   const bool turns = !decision.alternative.empty() &&
                      !std::equal(decision.mode.begin(), decision.mode.end(), decision.alternative.begin());
   if (decision.candidates <= 1 && !turns) {
     apply(decision.mode, next_);
     return {};
-  }
-  // A row that no load acts on is as exact as what its neighbours carry.
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    force_scale_[rows[k]] = decision.force_scale[k];
-    acceleration_scale_[rows[k]] = decision.acceleration_scale[k];
   }
   Tie tie;
   tie.block = block;
@@ -694,7 +778,9 @@ bool Decider::rests_by_static_friction(const Tie& tie) const {
   const std::span<const RowStatus> statuses = choice(tie);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const int j = rows[k] - assembly_.normals();
-    if (j >= 0 && statuses[k] == RowStatus::stick && assembly_.mu_static[j] > assembly_.mu_slip[j])
+    if (j >= 0 && statuses[k] == RowStatus::stick &&
+        (jump_of_coefficient(j, RowStatus::slip_minus) > 0 ||
+         jump_of_coefficient(j, RowStatus::slip_plus) > 0))
       return true;
   }
   return false;
@@ -709,7 +795,7 @@ bool Decider::released(const Tie& tie) {
     const int j = rows[k] - assembly_.normals();
     if (j < 0 || state_[j] != contact::TangentState::rest ||
         (statuses[k] != RowStatus::slip_plus && statuses[k] != RowStatus::slip_minus) ||
-        assembly_.mu_static[j] == assembly_.mu_slip[j])
+        jump_of_coefficient(j, statuses[k]) == 0)
       continue;
     std::uint16_t& excluded = excluding_.tangent[assembly_[rows[k]].number];
     if ((excluded & contact::bit(RowStatus::stick)) != 0) continue;
@@ -731,7 +817,7 @@ bool Decider::driven_apart(const Mode& mode) {
     driven = !system_.relations()[assembly_[i].relation].rows_constant;
   if (!driven) return false;
   trial_ = mode;
-  if (!follow_series() || series_.parted() < 1) return false;
+  if (!follow_series() || series_.parted() < 0) return false;
   parting.assign(system_.layout().relations + system_.layout().tangents, 0);
   double most = 0;
   for (int i = 0; i < assembly_.size(); ++i) {
@@ -748,18 +834,73 @@ Status Decider::decide(Mode& mode, const Exclusions& exclusions, double toleranc
   known_mode_ = mode;
   Status status = decide_once(mode, exclusions, tolerance);
   if (status.ok()) status = decide_without_opened(mode, exclusions, tolerance);
+  if (status.ok() && any_on_massless()) release_nodes(mode, exclusions, tolerance);
   if (!status.ok() || !parting.empty()) return status;
-  if (friction_begins(mode)) {
+  if (driven_apart(mode)) {
+    held_mode_ = mode;
+    mode = known_mode_;
+    if (!decide_once(mode, exclusions, tolerance).ok()) mode = held_mode_;
+    parting.clear();
+  }
+  if (friction_begins(mode) || loads_begin(mode)) {
+    const bool unique = reactions_unique_;
     const Status later = decide_once(known_mode_, exclusions, tolerance);
     ahead_.clear();
-    return later.reason == Reason::indeterminate ? later : status;
+    ahead_acceleration_.clear();
+    ahead_static_.clear();
+    reactions_unique_ = reactions_unique_ && unique;
+    if (later.reason == Reason::indeterminate) return later;
   }
-  if (!driven_apart(mode)) return status;
-  held_mode_ = mode;
-  mode = known_mode_;
-  if (!decide_once(mode, exclusions, tolerance).ok()) mode = held_mode_;
-  parting.clear();
   return status;
+}
+
+// A node without mass that rests at the limit of its friction slips at once where the first derivative of its load that tells takes it beyond: the speeds of the
+// others, which its balance sees, may be zero at this instant.
+void Decider::release_nodes(Mode& mode, const Exclusions& exclusions, double tolerance) {
+  for (int round = 0; round < system_.layout().tangents; ++round) {
+    const int number = node_beyond_limit(mode, exclusions);
+    if (number < 0) return;
+    const TangentStatus status = work_.in[system_.layout().tangent() + number] > 0 ? TangentStatus::slip_minus
+                                                                                   : TangentStatus::slip_plus;
+    held_mode_ = mode;
+    released_ = exclusions;
+    released_.tangent[number] |= contact::bit(RowStatus::stick);
+    mode.tangent[number] = status;
+    if (decide_once(mode, released_, tolerance).ok() && mode.tangent[number] == status) continue;
+    mode = held_mode_;
+    return;
+  }
+}
+
+/// The tangential row of such a node in `mode`, whose balance is in work_.in; −1: there is none.
+int Decider::node_beyond_limit(const Mode& mode, const Exclusions& exclusions) {
+  constexpr double kAtLimit = 1e-10;  ///< share of the limit within which a load is at it
+  const model::Layout& layout = system_.layout();
+  bool known = false;
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents && massless_[r] != 0; ++j) {
+      const int number = relation.first_tangent + j;
+      if (mode.tangent[number] != TangentStatus::stick) continue;
+      const double force = work_.in[layout.tangent() + number];
+      const model::RelationRows& rows = system_.rows(work_, r);
+      const double limit = rows.tangent[j].mu_static * rows.base;
+      const RowStatus slip = force > 0 ? RowStatus::slip_minus : RowStatus::slip_plus;
+      if (!(limit > 0) || !(std::abs(force) >= (1 - kAtLimit) * limit) ||
+          (exclusions.tangent[number] & contact::bit(slip)) != 0)
+        continue;
+      if (!known) {
+        trial_ = mode;
+        if (!follow_series() || !series_.follows_nodes()) return -1;
+        known = true;
+      }
+      const expr::Series margin = series_.cone(r, j, force > 0 ? 1 : -1);
+      const int order = series_.order();
+      if (first_sign(margin, 1, order - 1, std::max(limit, series_size(margin, 1, order - 1))) < 0)
+        return number;
+    }
+  }
+  return -1;
 }
 
 // Forces that end with a contact (its viscous friction) have been acting so far: where it opens, the others are decided again without them, and it must
@@ -794,7 +935,7 @@ Status Decider::decide_without_opened(Mode& mode, const Exclusions& exclusions, 
   }
   if (count == 0) return status;
   trial_ = mode;
-  if (!follow_series() || !system_.motion(work_)) return status;
+  if (!follow_series() || !evaluate_forces()) return status;
   for (int r = 0; r < layout.relations; ++r) open_[r] = part_[r] != 0 || opened(r, mode) ? 1 : 0;
   excluding_.normal.assign(exclusions.normal.begin(), exclusions.normal.end());
   excluding_.tangent.assign(exclusions.tangent.begin(), exclusions.tangent.end());
@@ -821,10 +962,62 @@ Status Decider::decide_without_opened(Mode& mode, const Exclusions& exclusions, 
   return status;
 }
 
+// Friction whose load begins with zero moves nothing yet. Where the reactions of that load are not unique the motion is not, as soon as there is a load:
+// true, with the problem of that time in ahead_acceleration_ and ahead_static_.
+bool Decider::loads_begin(const Mode& mode) {
+  if (!unloaded_friction_) return false;
+  trial_ = mode;
+  if (!follow_series()) return false;
+  const int size = assembly_.size();
+  const int normals = assembly_.normals();
+  // What a row carries, or may carry at rest, in this order of the time.
+  const auto reaction = [&](int i, int order) {
+    const RowAssembly::Row& row = assembly_[i];
+    if (row.tangent < 0) return series_.normal(row.relation).c[order];
+    if (mode.tangent[row.number] != TangentStatus::stick) return 0.0;
+    return 0.5 * (series_.cone(row.relation, row.tangent, -1).c[order] -
+                  series_.cone(row.relation, row.tangent, 1).c[order]);
+  };
+  const auto limit = [&](int i, int order) {
+    const RowAssembly::Row& row = assembly_[i];
+    if (row.tangent < 0 || mode.tangent[row.number] != TangentStatus::stick ||
+        !(assembly_.base[i - normals] > 0) || !system_.relations()[row.relation].feeds.empty())
+      return 0.0;
+    return 0.5 * (series_.cone(row.relation, row.tangent, -1).c[order] +
+                  series_.cone(row.relation, row.tangent, 1).c[order]);
+  };
+  const double tau = series_.time_scale();
+  double power = tau;
+  for (int order = 1; order < series_.order(); ++order, power *= tau) {
+    // The time after which the largest change is a small share of what its row carries.
+    double most = 0;
+    for (int i = 0; i < size; ++i) {
+      for (const double change : {reaction(i, order), limit(i, order)}) {
+        // Where nothing presses or pulls yet, what begins is its own measure.
+        const double scale = std::max(force_scale_[i], std::abs(change) * power);
+        if (std::abs(change) * power > kTieTolerance * scale) most = std::max(most, std::abs(change) / scale);
+      }
+    }
+    if (!(most > 0)) continue;
+    const model::Layout& layout = system_.layout();
+    ahead_acceleration_.assign(layout.relations + layout.tangents, 0);
+    ahead_static_.assign(layout.tangents, 0);
+    const double later = kAhead / most;
+    for (int i = 0; i < size; ++i) {
+      const RowAssembly::Row& row = assembly_[i];
+      double& change = ahead_acceleration_[row.tangent < 0 ? row.relation : layout.relations + row.number];
+      for (int k = 0; k < size; ++k) change -= assembly_.A[i * size + k] * later * reaction(k, order);
+      if (const double grown = limit(i, order); grown != 0)
+        ahead_static_[row.number] = later * grown / assembly_.base[i - normals];
+    }
+    return true;
+  }
+  return false;
+}
+
 // Smooth friction that begins with zero moves nothing yet, whatever presses it. Where that is not unique the motion is not, as soon as it slips: true, with
 // coefficients of that time in ahead_.
 bool Decider::friction_begins(const Mode& mode) {
-  constexpr double kShare = 1e-3;  ///< small, and far above what counts as the same acceleration
   if (reactions_unique_) return false;
   const auto smooth = [&](const RowAssembly::Row& row) {
     return row.tangent >= 0 && mode.tangent[row.number] == TangentStatus::smooth &&
@@ -841,11 +1034,17 @@ bool Decider::friction_begins(const Mode& mode) {
     const expr::Series coefficient = series_.slip_coefficient(row.relation, row.tangent);
     const double later = series_size(coefficient, 1, series_.order() - 1);
     if (std::abs(coefficient.c[0]) > kTieTolerance * later) continue;
-    ahead_[row.number] = kShare * later;
+    ahead_[row.number] = kAhead * later;
     begins = begins || later > 0;
   }
   if (!begins) ahead_.clear();
   return begins;
+}
+
+bool Decider::evaluate_forces() {
+  if (!system_.motion(work_)) return false;
+  if (!given_force.empty()) std::copy(given_force.begin(), given_force.end(), work_.force.begin());
+  return true;
 }
 
 Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tolerance) {
@@ -855,6 +1054,7 @@ Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tol
   failed_ = -1;
   undecided_ = 0;
   reactions_unique_ = true;
+  unloaded_friction_ = false;
   unchecked_ = false;
   for (int k = 0; k < layout.switches; ++k) work_.in[layout.side() + k] = mode.side[k];
   for (int j = 0; j < layout.tangents; ++j) work_.in[layout.direction() + j] = direction(mode.tangent[j]);
@@ -874,7 +1074,7 @@ Status Decider::decide_once(Mode& mode, const Exclusions& exclusions, double tol
     return status;
   }
   if (rows == 0) return status;
-  if (!system_.motion(work_)) {
+  if (!evaluate_forces()) {
     status.reason = work_.mass_failed ? Reason::singular_mass : Reason::not_finite;
     status.message =
         work_.mass_failed ? "the mass matrix is not positive definite" : "the forces are not finite numbers";

@@ -21,6 +21,7 @@
 #include "massless_joints.hpp"
 #include "motion_series.hpp"
 #include "reaction_conditions.hpp"
+#include "rest_laws.hpp"
 #include "row_assembly.hpp"
 #include "row_coupling.hpp"
 
@@ -56,9 +57,14 @@ class Decider {
   /// By how much rows that depend on each other have parted, in the same order, relative to the largest; empty: none has. Where drives part so
   /// softly that their accelerations are nothing beside the forces, this tells which of the rows cannot go on together.
   std::vector<double> parting;
+  /// Forces to decide with, by coordinate, instead of those that the sides in `mode` give; empty: these. The combination of fields that slides is not the
+  /// field of any sides where switches stand around those that are slid on.
+  std::vector<double> given_force;
 
   [[nodiscard]] const RowCoupling& coupling() const { return coupling_; }
 
+  /// The laws of rows that were at rest when the last decision was asked for.
+  [[nodiscard]] const RestLaws& rest_laws() const { return rest_; }
   /// Of the last decision.
   [[nodiscard]] bool reactions_unique() const { return reactions_unique_; }
   [[nodiscard]] bool unchecked() const { return unchecked_; }
@@ -93,12 +99,19 @@ class Decider {
 
   [[nodiscard]] Status decide_once(Mode& mode, const Exclusions& exclusions, double tolerance);
   [[nodiscard]] Status decide_without_opened(Mode& mode, const Exclusions& exclusions, double tolerance);
+  void release_nodes(Mode& mode, const Exclusions& exclusions, double tolerance);
+  [[nodiscard]] int node_beyond_limit(const Mode& mode, const Exclusions& exclusions);
   [[nodiscard]] bool driven_apart(const Mode& mode);
   [[nodiscard]] bool friction_begins(const Mode& mode);
+  [[nodiscard]] bool loads_begin(const Mode& mode);
+  [[nodiscard]] bool evaluate_forces();
   void list_rows();
   [[nodiscard]] Status too_many_rows();
   [[nodiscard]] bool decide_known(const Mode& mode, const Exclusions& exclusions, bool constant);
   void set_problem(const Mode& mode);
+  void find_directed_limits(const Mode& mode);
+  [[nodiscard]] expr::Series cone(const RowAssembly::Row& row, int assembled, int side) const;
+  [[nodiscard]] double jump_of_coefficient(int tangent, contact::RowStatus status) const;
   void pull_apart();
   [[nodiscard]] Status decide_block(int block, Mode& mode, const contact::DecisionOptions& options);
   [[nodiscard]] Status failure(const contact::Decision& decision, std::span<const int> rows,
@@ -128,6 +141,7 @@ class Decider {
   RowAssembly assembly_;
   KnownDecisions known_;
   MotionSeries series_;
+  RestLaws rest_;
   contact::DecisionWorkspace workspace_;
   Patience* patience_ = nullptr;
   contact::BlockProblem block_problem_;
@@ -143,12 +157,19 @@ class Decider {
   std::vector<std::uint8_t> massless_;      ///< joints that are decided by themselves
   std::vector<double> positions_;           ///< memory of follow_massless
   std::vector<contact::TangentState> state_;
+  /// By assembled tangential row: forwards; of those whose law depends on the direction, the numbers with the sides of the mode.
+  std::vector<double> mu_static_below_, mu_slip_below_, base_below_, mu_told_, base_told_;
+  bool directed_any_ = false;
   std::vector<std::uint16_t> excluded_;
-  Exclusions excluding_;
+  Exclusions excluding_, released_;
   std::vector<double>
       ahead_;  ///< by tangential row: coefficients that begin with zero, a little later; empty: as they are
+  /// The same where loads begin with zero: what rows without reactions accelerate by then, by relation and then by tangential row, and by how much the
+  /// static coefficients have grown, by tangential row.
+  std::vector<double> ahead_acceleration_, ahead_static_;
   std::vector<contact::RowStatus> candidates_;
-  std::vector<double> force_scale_, acceleration_scale_;  ///< by assembled row of a block with a tie
+  std::vector<double> force_scale_,
+      acceleration_scale_;  ///< by assembled row of the blocks that were decided
   std::vector<Tie> ties_;
   std::vector<int> negative_;         ///< rows with the negative sign of lowest order, of the last judgement
   std::vector<int> judged_;           ///< rows of the function being judged
@@ -158,6 +179,7 @@ class Decider {
   std::vector<std::uint8_t> again_;      ///< by block: to be decided once more
   Mode next_, trial_, directed_, attempt_, known_mode_, held_mode_, opened_mode_;
   bool reactions_unique_ = true;
+  bool unloaded_friction_ = false;  ///< a row has friction of reactions that are not unique, and zero now
   bool unchecked_ = false;
   int undecided_ = 0;
   int failed_ = -1;

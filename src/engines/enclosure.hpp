@@ -16,6 +16,9 @@ namespace judder::engines {
 
 class Enclosure {
  public:
+  /// Near the end of the range of numbers nothing has digits: bounds of an exact zero are that far apart.
+  static constexpr double kLeastNumber = 0x1p-1000;
+
   /// Every input is exactly its value.
   void take(std::span<const double> in);
   /// Inputs from `first` to before `end` are known to their last bit only.
@@ -30,10 +33,10 @@ class Enclosure {
   // Of the program evaluated last, by output.
   [[nodiscard]] double low(int output) const { return out_[output].low; }
   [[nodiscard]] double high(int output) const { return out_[output].high; }
-  /// 0 where it is not known.
+  /// 0 where it is not known, and where nothing but the bounds of exact zeros makes it.
   [[nodiscard]] double width(int output) const {
     const double width = out_[output].high - out_[output].low;
-    return std::isfinite(width) ? width : 0;
+    return std::isfinite(width) && width > kLeastNumber ? width : 0;
   }
 
  private:

@@ -35,6 +35,8 @@ EventEngine::Run::Run(const model::System& system)
       layout_(system.layout()),
       work_(system),
       motion_(system, work_),
+      scales_(system, motion_.all_components()),
+      noise_(layout_, motion_.all_components()),
       guards_(system, work_, motion_),
       decider_(system, work_),
       collider_(system, work_),
@@ -43,21 +45,16 @@ EventEngine::Run::Run(const model::System& system)
       series_(system, work_),
       coupling_(system),
       nested_sides_(system, work_),
-      accumulation_(decider_.coupling().blocks(), decider_.coupling().block_of()) {
+      accumulation_(decider_.coupling().blocks(), decider_.coupling().block_of()),
+      tails_(layout_.relations),
+      watches_(system),
+      observed_(system),
+      recorder_(system, &patience_) {
   const int components = motion_.all_components();
   y_.resize(components);
   f0_.resize(components);
   node_y_.resize(components);
   landing_y_.resize(components);
-  energy_state_.assign(layout_.direction(), kNone);
-  scale_.resize(layout_.integrated());
-  trial_scale_.resize(layout_.integrated());
-  speed_floor_.resize(layout_.coordinates);
-  mean_.resize(layout_.states);
-  recent_.resize(layout_.states);
-  movement_ahead_.resize(layout_.states);
-  ahead_y_.resize(y_.size());
-  last_look_.resize(layout_.integrated());
   landed_.resize(layout_.switches);
   inside_.resize(layout_.switches);
   carried_.resize(layout_.switches);
@@ -69,68 +66,41 @@ EventEngine::Run::Run(const model::System& system)
   lower_.resize(layout_.switches);
   listed_side_.resize(layout_.switches);
   speed_before_.resize(layout_.coordinates);
-  watch_before_.resize(system.watches().size());
   nested_ = std::any_of(
       system.switches().begin(), system.switches().end(),
       [](const model::SwitchInfo& info) { return !info.inner.empty() || info.live.outputs() > 0; });
-  weight_.resize(components);
-  start_y_.resize(layout_.integrated());
-  typical_.resize(layout_.integrated());
   has_massless_ =
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   may_jump_ = !system.massless_balance().velocity.empty();
-  rate_noise_.resize(components);
-  damping_.resize(components);
-  rounding_.resize(layout_.integrated());
   touching_.resize(layout_.relations);
   fresh_relation_.resize(layout_.relations);
   fresh_tangent_.resize(layout_.tangents);
   slip_returned_.resize(layout_.tangents);
   fresh_switch_.resize(layout_.switches);
-  fresh_watch_.resize(system.watches().size());
-  reached_.resize(system.watches().size());
   exclusions_ = decider_.no_exclusions();
   no_exclusions_ = decider_.no_exclusions();
   kept_exclusions_ = decider_.no_exclusions();
-  open_intervals_.resize(layout_.relations);
-  last_reaction_.resize(layout_.relations);
-  follows_.resize(layout_.relations);
-  force_samples_.resize(static_cast<std::size_t>(layout_.relations) * kForcePoints);
-  watch_counts_.resize(system.watches().size());
-  watch_rising_.resize(system.watches().size());
-  watch_side_.resize(system.watches().size());
-  crossed_.resize(layout_.observed);
-  turned_.resize(layout_.observed);
-  observed_before_.resize(layout_.observed);
-  crossed_side_.resize(layout_.observed);
-  crossed_value_.resize(layout_.observed);
   ahead_.resize(work_.in.size());
-  tails_.resize(layout_.relations);
-  explicit_.resize(components);
-  radau_.resize(layout_.integrated(), components - layout_.integrated());
-  reads_audits_ = !system.columns().empty() || system.watches_read_works();
+  methods_.resize(layout_.integrated(), components - layout_.integrated(), &patience_);
   motion_.carry_works(system.watches_read_works());
-  needs_reactions_ = std::any_of(system.columns().begin(), system.columns().end(),
-                                 [](const model::ColumnInfo& column) { return column.needs_reactions; });
-  pending_.reserve(16);
   together_.reserve(16);
   changed_.reserve(2 * layout_.switches);
   open_.reserve(layout_.switches);
   seen_open_.reserve(layout_.switches);
   later_.reserve(layout_.switches);
   at_surface_.reserve(layout_.switches);
+  timetable_.use(&patience_);
   decider_.use(&patience_);
   collider_.use(&patience_);
   guards_.use(&patience_);
-  radau_.use(&patience_);
   motion_.use(&patience_);
   series_.use(&patience_);
 }
 
 EngineResult EventEngine::Run::go(const EngineOptions& options, Sink& sink, const Moment* resume) {
   options_ = options;
-  sink_ = &sink;
   result_ = {};
+  recorder_.begin(options, sink);
   motion_.evaluations = 0;
   patience_.start(options.abandon);
   try {
@@ -148,6 +118,9 @@ EngineResult EventEngine::Run::give_up(const Moment* resume) {
   result_.whole = false;
   if (!handed_) result_.end = resume != nullptr ? *resume : Moment{};
   result_.evaluations = motion_.evaluations;
+  motion_.load(t_, y_.data());
+  recorder_.tell(work_);
+  recorder_.fill(result_);
   return std::move(result_);
 }
 
@@ -155,39 +128,39 @@ void EventEngine::Run::follow(const Moment* resume) {
   handed_ = false;
   begin(resume);
   if (result_.status.reason == Reason::done) {
-    tell_start();
+    recorder_.testimony.after(mode_, t_, y_.data());
     // The run before may have ended just where something happens, without having seen what it does behind its end.
     if (resume != nullptr && t_ < options_.until && meets_at_once()) {
       limit_ = timetable_.next(t_, options_.until);
-      if (handle_guards()) tell_after();
+      if (handle_guards()) recorder_.testimony.after(mode_, t_, y_.data());
     }
     constexpr long kMostInstants = 1000;  ///< at one time, and more where much can happen together
     long instants_here = 0;
     double handled_at = t_;
-    while (t_ < options_.until && !stop_by_watch_ && result_.status.reason == Reason::done) {
+    while (t_ < options_.until && !watches_.stopped() && result_.status.reason == Reason::done) {
       if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
         static_cast<void>(fail({Reason::interrupted, t_, {}, "interrupted"}));
         break;
       }
       double limit = timetable_.next(t_, options_.until);
-      if (accumulation_end_ > t_) limit = std::min(limit, accumulation_end_);
+      if (tails_.first_end() > t_) limit = std::min(limit, tails_.first_end());
       // A step may hold millions of rows: after so many of them saving, progress and cancelling have their turn. The same in every run, cut or not.
       constexpr long kRowsPerTurn = 1L << 16;
-      const double turn = regular_sample((sample_index_ / kRowsPerTurn + 1) * kRowsPerTurn);
+      const double turn = recorder_.samples.turn(kRowsPerTurn);
       if (turn > t_) limit = std::min(limit, turn);
       limit_ = limit;
       const StepEnd end = advance(limit);
       if (end == StepEnd::failed) break;
       if (end == StepEnd::guard && !handle_guards()) break;
       if (end == StepEnd::limit) {
-        if (t_ == accumulation_end_ && !finish_accumulation()) break;
+        if (t_ == tails_.first_end() && !finish_accumulation()) break;
         if (!handle_timetable(t_)) break;
         if (t_ >= options_.until && meets_at_end() && !handle_guards()) break;
       }
       const bool parted = (end == StepEnd::plain || end == StepEnd::limit) && rows_part();
       if (parted && !handle_parting()) break;
       const bool handled = end != StepEnd::plain || parted;
-      if (handled) tell_after();
+      if (handled) recorder_.testimony.after(mode_, t_, y_.data());
       // What is handled again and again at one time need not be listed: then nothing else would end it.
       instants_here = !handled || t_ > handled_at ? 0 : instants_here + 1;
       handled_at = t_;
@@ -196,21 +169,18 @@ void EventEngine::Run::follow(const Moment* resume) {
             fail({Reason::too_many_events, t_, {}, "one event follows the other at this time"}));
         break;
       }
-      if (result_.events > options_.max_events) {
+      if (recorder_.events() > options_.max_events) {
         static_cast<void>(fail({Reason::too_many_events,
                                 t_,
                                 {},
                                 "more than " + std::to_string(options_.max_events) + " events"}));
         break;
       }
-      if (next_sample_ <= t_) {
-        motion_.load(t_, y_.data());
-        load_audits(y_.data());
-        emit_row(RowKind::sample);
-        advance_sample();
+      if (recorder_.samples.next() <= t_) {
+        row_here(RowKind::sample);
+        recorder_.samples.advance();
       }
-      sink_->progress(t_);
-      if (sink_->wants_state()) hand_state();
+      if (recorder_.wants_state(t_)) hand_state();
     }
   }
 }
@@ -222,35 +192,19 @@ void EventEngine::Run::begin(const Moment* resume) {
   motion_.release_pins();  // where the last run ended is not where this one starts
   phase_ = {};
   resumed_at_ = kNone;
-  accumulation_end_ = kNone;
-  for (Tail& tail : tails_) tail.end = kNone;
-  stop_by_watch_ = false;
+  tails_.clear();
   time_bound_ = 0;
   have_f0_ = false;
-  stiff_ = options_.integrator == Integrator::stiff;
-  motion_.always_audit(stiff_);
-  method_ = options_.tolerance < 1e-8 ? numeric::Method::order8 : numeric::Method::order5;
-  power_ = method_ == numeric::Method::order8 ? 8 : 5;
+  methods_.start(options_.integrator == Integrator::stiff,
+                 options_.tolerance < 1e-8 ? numeric::Method::order8 : numeric::Method::order5);
+  motion_.always_audit(methods_.stiff());
   grow_allowed_ = true;
-  stiffness_.restart();
-  std::fill(trial_scale_.begin(), trial_scale_.end(), 0.0);
-  std::fill(speed_floor_.begin(), speed_floor_.end(), 0.0);
-  since_trial_ = trial_every_ = 0;
-  unstable_ = false;
+  method_choice_.start();
   leaving_rest_ = false;
-  radau_.restart();
-  for (Interval& interval : open_intervals_) interval.from = kNone;
-  std::fill(last_reaction_.begin(), last_reaction_.end(), 0.0);
-  std::fill(watch_counts_.begin(), watch_counts_.end(), 0L);
-  std::fill(watch_side_.begin(), watch_side_.end(), std::int8_t{0});
+  watches_.start();
+  observed_.start();
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
-  std::copy_n(work_.in.begin() + 1, layout_.integrated(), start_y_.begin());
-  std::copy_n(start_y_.begin() + 2 * layout_.coordinates, layout_.states, mean_.begin());
-  std::fill(recent_.begin(), recent_.end(), 0.0);
-  origin_ = options_.from;
-  std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{1});
-
-  first_sample();
+  scales_.start(options_.from, work_.in.data() + 1);
   last_flight_ = 0;
   if (resume != nullptr && resume->started) {
     static_cast<void>(take_up(*resume));
@@ -264,8 +218,6 @@ void EventEngine::Run::start_from_model() {
   work_.in[0] = t_;
   std::fill(y_.begin(), y_.end(), 0.0);
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
-  std::fill(scale_.begin(), scale_.end(), 0.0);
-  for (int i = 0; i < layout_.coordinates; ++i) scale_[i] = system_.scale_floor()[i];
   guards_.load_scales({});
   h_ = 0;
   phase_start_ = t_;
@@ -326,10 +278,10 @@ void EventEngine::Run::start_from_model() {
   quiet_ = false;
   result_.start_mode = mode_;
   if (!settled) return;
-  note_energy();
-  if (next_sample_ <= t_) {
+  recorder_.residuals.note_energy(work_);
+  if (recorder_.samples.next() <= t_) {
     emit_row(RowKind::sample);
-    advance_sample();
+    recorder_.samples.advance();
   }
 }
 
@@ -351,189 +303,116 @@ bool EventEngine::Run::fail(Status status) {
   return false;
 }
 
-// Of the present state; at an event it is asked for more than once. Energies read nothing behind the sides of the switches.
-double EventEngine::Run::total_energy() {
-  const auto begin = work_.in.begin();
-  if (std::equal(energy_state_.begin(), energy_state_.end(), begin)) return energy_;
-  std::copy_n(begin, energy_state_.size(), energy_state_.begin());
-  double potential = 0;
-  system_.energies(work_, kinetic_energy_, potential, energy_);
-  return energy_;
-}
-
-double EventEngine::Run::imbalance() {
-  double balance = total_energy() - work_.in[layout_.initial_energy()];
-  for (int e = 0; e < layout_.audits; ++e) {
-    balance += y_[layout_.integrated() + e] - y_[layout_.integrated() + layout_.audits + e];
-  }
-  return balance;
-}
-
 /// What finish() would give if the run were interrupted here. The motion does not notice.
 void EventEngine::Run::hand_state() {
   save(result_.end);
   handed_ = true;
   result_.evaluations = motion_.evaluations;
-  sink_->state(result_);
+  recorder_.fill(result_);
+  recorder_.state(result_);
 }
 
 void EventEngine::Run::finish() {
   save(result_.end);
   motion_.load(t_, y_.data());
-  result_.energy_imbalance = imbalance();
+  recorder_.tell(work_);  // of an instant that the motion did not get over
+  result_.energy_imbalance = recorder_.residuals.imbalance(work_, y_.data());
   result_.evaluations = motion_.evaluations;
+  recorder_.fill(result_);
   // A closed phase that an interrupt cuts goes on when the run is taken up.
   const bool goes_on = result_.status.reason == Reason::interrupted ||
                        (options_.another_goes_on && engine_ends(result_.status.reason));
-  for (int r = 0; r < layout_.relations && !goes_on; ++r) close_interval(r);
+  for (int r = 0; r < layout_.relations && !goes_on; ++r) recorder_.close(r, t_);
   if (result_.status.reason == Reason::done) {
     result_.status.time = t_;
-    if (stop_by_watch_) result_.status.reason = Reason::watch;
+    if (watches_.stopped()) result_.status.reason = Reason::watch;
   }
 }
 
 // --- rows ---
 
-// Time of the k-th regular sample; infinity behind the last.
-double EventEngine::Run::regular_sample(long k) const {
-  if (k > last_sample_) return std::numeric_limits<double>::infinity();
-  if (k == last_sample_) return options_.until;
-  const auto index = static_cast<double>(k);
-  return options_.from + (options_.every > 0 ? index * options_.every
-                                             : (options_.until - options_.from) *
-                                                   (index / static_cast<double>(last_sample_)));
-}
-
-void EventEngine::Run::first_sample() {
-  sample_index_ = 0;
-  instant_index_ = 0;
-  const double span = options_.until - options_.from;
-  last_sample_ =
-      options_.every > 0 ? static_cast<long>(std::ceil(span / options_.every - 1e-9)) : options_.samples - 1;
-  set_next_sample();
-}
-
-void EventEngine::Run::set_next_sample() {
-  next_sample_ = regular_sample(sample_index_);
-  if (instant_index_ < options_.instants.size())
-    next_sample_ = std::min(next_sample_, options_.instants[instant_index_]);
-}
-
-void EventEngine::Run::advance_sample() {
-  const double now = next_sample_;
-  if (regular_sample(sample_index_) <= now) ++sample_index_;
-  while (instant_index_ < options_.instants.size() && options_.instants[instant_index_] <= now)
-    ++instant_index_;
-  set_next_sample();
-}
-
 void EventEngine::Run::emit_row(RowKind kind) {
-  if (needs_reactions_ || has_massless_ || motion_.slides()) {
+  complete_row();
+  recorder_.row(kind, mode_, work_);
+}
+
+// What follows from the state in work_ and belongs to a row: reactions, and speeds that the forces alone decide.
+void EventEngine::Run::complete_row() {
+  if (recorder_.reads_reactions() || has_massless_ || motion_.slides()) {
     if (motion_.evaluate()) {
       if (motion_.redundant()) guards_.sharing.share(motion_);
       motion_.publish();
-      note_peaks();
+      recorder_.loads.note_peaks(mode_, motion_.normal());
     }
   }
-  sink_->row(kind, mode_, work_);
 }
 
 // Regular samples before `to`, straight from the polynomial of the step into the rows.
 void EventEngine::Run::emit_states(double to) {
-  if (!(next_sample_ < to)) return;
-  const double spacing = options_.every > 0
-                             ? options_.every
-                             : (options_.until - options_.from) / static_cast<double>(last_sample_);
-  long end =
-      sample_index_ + static_cast<long>((to - next_sample_) / spacing);  // right but for one, by rounding
-  while (end > sample_index_ && !(regular_sample(end - 1) < to)) --end;
-  while (regular_sample(end) < to) ++end;
-  const auto count = static_cast<std::size_t>(end - sample_index_);
+  const std::size_t count = recorder_.samples.count_before(to);
+  if (count == 0) return;
   const int width = layout_.integrated();
   const auto stride = static_cast<std::size_t>(width) + 1;
-  double* const block = sink_->state_rows(count);
+  double* const block = recorder_.state_rows(count);
   if (block != nullptr) {
-    // As in regular_sample, without its questions.
-    const double from = options_.from;
-    const double span = options_.until - options_.from;
-    const auto last = static_cast<double>(last_sample_);
-    auto index = static_cast<double>(sample_index_);
-    for (std::size_t i = 0; i < count; ++i, ++index) {
-      block[i * stride] = from + (options_.every > 0 ? index * options_.every : span * (index / last));
-    }
-    if (end > last_sample_) block[(count - 1) * stride] = options_.until;
-    explicit_.dense_rows(block, count, stride, width);
+    recorder_.samples.take(count, block, stride);
+    methods_.dense_rows(block, count, stride, width);
     if (motion_.pinned()) {
       for (std::size_t i = 0; i < count; ++i) motion_.pin(block[i * stride], block + i * stride + 1);
     }
-  } else {
-    double* const in = work_.in.data();
-    for (; sample_index_ < end; ++sample_index_) {
-      in[0] = regular_sample(sample_index_);
-      explicit_.dense_rows(in, 1, stride, width);
-      motion_.pin(in[0], in + 1);
-      sink_->row(RowKind::sample, mode_, work_);
-    }
+    return;
   }
-  sample_index_ = end;
-  next_sample_ = regular_sample(end);
+  double* const in = work_.in.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    recorder_.samples.take(1, in, stride);
+    methods_.dense_rows(in, 1, stride, width);
+    motion_.pin(in[0], in + 1);
+    recorder_.row(RowKind::sample, mode_, work_);
+  }
 }
 
 // Rows at the sample times before `to`, along the step just made.
 void EventEngine::Run::emit_samples(double to) {
   const double h = to - t_;
-  if (!stiff_ && !needs_reactions_ && !has_massless_ && !reads_audits_ && motion_.all_pinned() &&
-      instant_index_ >= options_.instants.size()) {
+  if (!methods_.stiff() && !recorder_.reads_reactions() && !has_massless_ && !recorder_.reads_works() &&
+      motion_.all_pinned() && recorder_.samples.only_regular()) {
     // Only the state is asked for.
     emit_states(to);
     return;
   }
-  while (next_sample_ < to) {
+  for (double time = recorder_.samples.next(); time < to; time = recorder_.samples.next()) {
     patience_.look();
-    dense((next_sample_ - t_) / h, node_y_.data());
-    if (motion_.active() > 0) static_cast<void>(motion_.project(next_sample_, node_y_.data(), true));
-    motion_.load(next_sample_, node_y_.data());
-    load_audits(motion_.components() == motion_.all_components() ? node_y_.data() : y_.data());
+    dense((time - t_) / h, node_y_.data());
+    if (motion_.active() > 0) static_cast<void>(motion_.project(time, node_y_.data(), true));
+    motion_.load(time, node_y_.data());
+    recorder_.load_works(motion_.components() == motion_.all_components() ? node_y_.data() : y_.data(),
+                         work_);
     emit_row(RowKind::sample);
-    advance_sample();
+    recorder_.samples.advance();
   }
 }
 
-void EventEngine::Run::load_audits(const double* y) {
-  if (!reads_audits_) return;
-  std::copy_n(y + layout_.integrated(), layout_.audits, work_.in.begin() + layout_.dissipated());
-  std::copy_n(y + layout_.integrated() + layout_.audits, layout_.audits,
-              work_.in.begin() + layout_.supplied());
+void EventEngine::Run::row_here(RowKind kind) {
+  motion_.load(t_, y_.data());
+  recorder_.load_works(y_.data(), work_);
+  emit_row(kind);
 }
 
 void EventEngine::Run::rows_before_event() {
-  if (!options_.event_rows) return;
-  motion_.load(t_, y_.data());
-  load_audits(y_.data());
-  emit_row(RowKind::before);
+  if (recorder_.event_rows()) row_here(RowKind::before);
 }
 
 void EventEngine::Run::rows_after_event() {
-  if (options_.event_rows) {
+  RowKind kind{};
+  const bool row = recorder_.row_after(t_, kind);
+  if (row || recorder_.untold()) {
     motion_.load(t_, y_.data());
-    load_audits(y_.data());
-    emit_row(RowKind::after);
-    while (next_sample_ <= t_) advance_sample();
-  } else if (next_sample_ <= t_) {
-    motion_.load(t_, y_.data());
-    load_audits(y_.data());
-    emit_row(RowKind::sample);
-    while (next_sample_ <= t_) advance_sample();
+    recorder_.load_works(y_.data(), work_);
+    complete_row();
+    recorder_.tell(work_);
+    if (row) recorder_.row(kind, mode_, work_);
   }
-}
-
-void EventEngine::Run::report(Event event) {
-  event.time = t_;
-  event.bound = time_bound_;
-  event.mode = mode_.key();
-  sink_->event(event);
-  if (options_.observer != nullptr) options_.observer->event(event);
-  ++result_.events;
+  recorder_.samples.pass(t_);
 }
 
 // A touch without consequence at the state in work_, before the end of the phase: its event, and two equal rows instead of a sample.
@@ -543,12 +422,11 @@ void EventEngine::Run::report_graze(double time, int place, double depth, double
   event.bound = bound;
   event.numbers[0] = depth;
   event.mode = mode_.key();
-  if (options_.event_rows) emit_row(RowKind::before);
-  sink_->event(event);
-  ++result_.events;
-  if (!options_.event_rows) return;
+  if (recorder_.event_rows()) emit_row(RowKind::before);
+  recorder_.report_inside(event, work_);
+  if (!recorder_.event_rows()) return;
   emit_row(RowKind::after);
-  while (next_sample_ <= time) advance_sample();
+  recorder_.samples.pass(time);
 }
 
 }  // namespace judder::engines

@@ -11,15 +11,14 @@ namespace judder::engines {
 void EventEngine::Run::begin_instant() {
   reference_ = mode_;
   exclusions_.clear();
-  pending_.clear();
+  recorder_.pending().clear();
   at_surface_.clear();
   std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
   std::fill(fresh_relation_.begin(), fresh_relation_.end(), std::uint8_t{0});
   std::fill(fresh_tangent_.begin(), fresh_tangent_.end(), std::uint8_t{0});
   std::fill(slip_returned_.begin(), slip_returned_.end(), std::uint8_t{0});
   std::fill(fresh_switch_.begin(), fresh_switch_.end(), std::uint8_t{0});
-  std::fill(fresh_watch_.begin(), fresh_watch_.end(), std::uint8_t{0});
-  std::fill(reached_.begin(), reached_.end(), std::uint8_t{0});
+  watches_.begin_instant();
   std::fill(landed_.begin(), landed_.end(), std::uint8_t{0});
   std::fill(carried_.begin(), carried_.end(), std::uint8_t{0});
   std::fill(exit_side_.begin(), exit_side_.end(), std::int8_t{0});
@@ -33,7 +32,7 @@ Event EventEngine::Run::event_here(EventKind kind, int place) {
   Event event;
   event.kind = kind;
   event.place = place;
-  event.energy_before = event.energy_after = total_energy();
+  event.energy_before = event.energy_after = recorder_.residuals.energy(work_);
   return event;
 }
 
@@ -113,6 +112,10 @@ bool EventEngine::Run::handle_guards() {
         if (!sticks && !touches && !switches)
           exclusions_.normal[place] |= contact::bit(contact::RowStatus::closed);
         fresh_relation_[place] = 1;
+        for (int r = 0; r < layout_.relations; ++r) {
+          const std::vector<int>& feeds = system_.relations()[r].feeds;
+          if (r != place && std::find(feeds.begin(), feeds.end(), place) != feeds.end()) keep_touched_rest(r);
+        }
         break;
       }
       case GuardKind::margin:
@@ -140,7 +143,7 @@ bool EventEngine::Run::handle_guards() {
           fresh_tangent_[number] = slip_returned_[number] = 1;
           Event event = event_here(EventKind::graze, place);
           event.numbers[0] = std::abs(guards_.value(guard));
-          pending_.push_back(event);
+          recorder_.pending().push_back(event);
           break;
         }
         if (!switches)
@@ -191,18 +194,16 @@ bool EventEngine::Run::handle_guards() {
         fresh_switch_[place] = 1;  // the field on one side of a surface that is slid on is another
         break;
       case GuardKind::observed:
-        cross_observed(guard);
+        observed_.cross(guard, work_);
         break;
       case GuardKind::watch: {
-        reached_[place] = turns ? 1 : 0;
-        if (turns) break;
-        fresh_watch_[place] = 1;
+        if (turns) {
+          watches_.reach(place);
+          break;
+        }
         Event event = event_here(EventKind::watch, place);
-        event.words[0] = watch_rising_[place] != 0 ? Word::up : Word::down;
-        pending_.push_back(event);
-        watch_side_[place] = watch_rising_[place] != 0 ? 1 : -1;
-        const model::WatchInfo& watch = system_.watches()[place];
-        if (watch.stop > 0 && ++watch_counts_[place] >= watch.stop) stop_by_watch_ = true;
+        event.words[0] = watches_.cross(place);
+        recorder_.pending().push_back(event);
         break;
       }
     }
@@ -212,10 +213,9 @@ bool EventEngine::Run::handle_guards() {
     if (turns) {
       turn_observed();
     } else {
-      for (Event& event : pending_) report(event);
-      pending_.clear();
+      recorder_.report_pending(t_, time_bound_, mode_);
       for (Guard& guard : guards_.list())
-        guard.zeros = guard.kind == GuardKind::watch && fresh_watch_[guard.place] != 0 ? 1 : 0;
+        guard.zeros = guard.kind == GuardKind::watch && watches_.fresh(guard.place) ? 1 : 0;
       rows_after_event();
     }
     end_phase();
@@ -229,7 +229,7 @@ bool EventEngine::Run::handle_guards() {
   motion_.release_pins();
   // An impact of the same block, before the time of a tail is over, may open its contacts again. If the run is to stop at the tail, the instant is
   // still handled to its end.
-  const bool goes_on = !touched || std::isnan(accumulation_end_) || strike_tails();
+  const bool goes_on = !touched || !tails_.any() || strike_tails();
   strikes_ = touched;
   if (!touched && !at_surface_.empty()) finish_switching();
   if (has_massless_ && t_ == phase_.time) keep_nodes_released();
@@ -291,7 +291,7 @@ bool EventEngine::Run::handle_timetable(double t) {
     }
     if (layout_.observed == 0) return true;
     motion_.load(t_, y_.data());
-    load_audits(y_.data());
+    recorder_.load_works(y_.data(), work_);
     if (note_watches()) turn_observed();
     return true;
   }
@@ -340,11 +340,7 @@ bool EventEngine::Run::handle_parting() {
 void EventEngine::Run::end_phase() {
   if (t_ > phase_start_) last_flight_ = t_ - phase_start_;
   phase_start_ = t_;
-  if (noise_measured_) {
-    std::fill(rate_noise_.begin(), rate_noise_.end(), 0.0);
-    std::fill(damping_.begin(), damping_.end(), 0.0);
-  }
-  noise_measured_ = false;
+  noise_.forget();
   if (last_flight_ > 0 && h_ > 1.05 * last_flight_) {
     // A phase that rounding made short says nothing about the next one.
     const double shortest =
@@ -366,14 +362,14 @@ void EventEngine::Run::reset_bristles() {
 // What changed in this instant, besides impacts and switches: one event per row.
 void EventEngine::Run::list_changes() {
   const Mode& before = reference_;
-  const double energy = total_energy();
+  const double energy = recorder_.residuals.energy(work_);
   const auto add = [&](EventKind kind, int relation, Word word) {
     Event event;
     event.kind = kind;
     event.place = relation;
     event.words[0] = word;
     event.energy_before = event.energy_after = energy;
-    pending_.push_back(event);
+    recorder_.pending().push_back(event);
   };
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];

@@ -114,7 +114,7 @@ bool EventEngine::Run::touch() {
     const double rate = rows.gap_rate;
     double terms = std::abs(rows.gap_time);
     for (const int i : relation.touches)
-      terms += std::abs(rows.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), scale_[n + i]);
+      terms += std::abs(rows.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), scales_.sizes()[n + i]);
     fresh_relation_[r] = 1;
     if (rate < -16 * kEpsilon * terms) {
       approaching = true;
@@ -140,8 +140,8 @@ bool EventEngine::Run::touch() {
       event.words[1] = slip > 0 ? Word::slip_plus : slip < 0 ? Word::slip_minus : Word::stick;
       fresh_tangent_[relation.first_tangent + j] = 1;
     }
-    event.energy_before = event.energy_after = total_energy();
-    pending_.push_back(event);
+    event.energy_before = event.energy_after = recorder_.residuals.energy(work_);
+    recorder_.pending().push_back(event);
   }
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
   if (!approaching) {
@@ -181,7 +181,7 @@ void EventEngine::Run::strike_in_turn() {
     double speed = std::abs(rows.gap_time);
     for (const int i : relation.touches)
       speed += std::abs(rows.w[i]) *
-               std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
+               std::max(std::abs(work_.in[layout_.v() + i]), scales_.sizes()[layout_.coordinates + i]);
     if (!at_once && std::abs(rows.gap_rate) <= 64 * kEpsilon * speed) continue;
     touching_[r] = 0;
     // An impact of this instant has left it at rest, and nothing has pressed it since.
@@ -196,8 +196,18 @@ void EventEngine::Run::strike_in_turn() {
 // Whether the speeds of a pattern are more than its acceleration can give in the last occurrence and all that follow, and are seen: what falls back has half of that at most.
 bool EventEngine::Run::handed(const Accumulation::Pattern& pattern) const {
   double scale = 0;
-  for (int i = 0; i < layout_.coordinates; ++i) scale = std::max(scale, scale_[layout_.coordinates + i]);
+  for (int i = 0; i < layout_.coordinates; ++i)
+    scale = std::max(scale, scales_.sizes()[layout_.coordinates + i]);
   return pattern.size > std::max(pattern.pushed, options_.tolerance * scale);
+}
+
+// What the last bits of the coordinates may leave of a gap, at the state in work_; rows are evaluated.
+double EventEngine::Run::rounding_of_places(int relation) const {
+  const model::RelationRows& rows = work_.relation[relation];
+  double terms = 0;
+  for (const int i : system_.relations()[relation].touches)
+    terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
+  return 256 * kEpsilon * terms;
 }
 
 // Open contacts whose gap is nothing but rounding take part in whatever happens at this instant.
@@ -213,15 +223,12 @@ bool EventEngine::Run::mark_touching() {
     const model::RelationRows& rows = system_.rows(work_, r);
     const double gap = rows.gap;
     const double rate = rows.gap_rate;
-    double terms = 0;
     // Velocities are known to the last bits of what they have been.
     double speed = std::abs(rows.gap_time);
-    for (const int i : relation.touches) {
-      terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
+    for (const int i : relation.touches)
       speed += std::abs(rows.w[i]) *
-               std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
-    }
-    if (gap > 256 * kEpsilon * terms) {
+               std::max(std::abs(work_.in[layout_.v() + i]), scales_.sizes()[layout_.coordinates + i]);
+    if (gap > rounding_of_places(r)) {
       // Walls that move have rounding of their own; it is asked for where the gap is next to nothing. What closes within the last bits of the
       // time closes now.
       if (gap > kNearlyClosed * guards_.gap_scale(r)) continue;
@@ -263,7 +270,8 @@ void EventEngine::Run::settle_reference() {
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (!relation.has_normal) continue;
-    const bool told = std::any_of(pending_.begin(), pending_.end(),
+    const std::vector<Event>& pending = recorder_.pending();
+    const bool told = std::any_of(pending.begin(), pending.end(),
                                   [r](const Event& event) { return event.place == r && !event.on_switch; });
     if (!told && reference_.normal[r] == NormalStatus::closed && mode_.normal[r] == NormalStatus::open)
       continue;  // it lifts off
@@ -275,26 +283,23 @@ void EventEngine::Run::settle_reference() {
 
 bool EventEngine::Run::impact(bool inelastic) {
   motion_.release_pins();
-  const std::size_t first = pending_.size();
+  std::vector<Event>& pending = recorder_.pending();
+  const std::size_t first = pending.size();
   before_impact_ = mode_;
-  const Status status = collider_.collide(mode_, touching_, inelastic, pending_);
+  const Status status = collider_.collide(mode_, touching_, inelastic, pending);
   if (!status.ok()) return fail(status);
   std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
   ++result_.impacts;
   add_impact_work();
   tell_impulses(inelastic);
-  for (std::size_t i = first; i < pending_.size(); ++i) {
-    const int r = pending_[i].place;
+  for (std::size_t i = first; i < pending.size(); ++i) {
+    const int r = pending[i].place;
     fresh_relation_[r] = 1;
     const model::Relation& relation = system_.relations()[r];
     for (int j = 0; j < relation.tangents; ++j) fresh_tangent_[relation.first_tangent + j] = 1;
-    if (mode_.normal[r] == NormalStatus::closed || before_impact_.normal[r] == NormalStatus::closed) {
-      Interval& interval = open_intervals_[r];
-      if (std::isnan(interval.from)) interval = {r, t_, t_, 0, 0};
-      interval.impulse += pending_[i].normal_impulse;
-    } else {
-      sink_->interval({r, t_, t_, 0, pending_[i].normal_impulse});
-    }
+    recorder_.strike(
+        r, t_, pending[i].normal_impulse,
+        mode_.normal[r] == NormalStatus::closed || before_impact_.normal[r] == NormalStatus::closed);
   }
   rest_by_rounding();
   for (int j = 0; j < layout_.tangents; ++j) {
@@ -302,14 +307,9 @@ bool EventEngine::Run::impact(bool inelastic) {
   }
   if (inelastic) {
     // The tail's impulse is listed with its accumulation, not as an impact.
-    // What stops a contact of the pattern on its way out is below the tolerance, and no impulse of a contact.
-    for (std::size_t i = first; i < pending_.size(); ++i) {
-      Tail& tail = tails_[pending_[i].place];
-      tail.impulse += std::max(0.0, pending_[i].normal_impulse);
-      for (std::size_t j = 0; j < tail.tangential.size(); ++j)
-        tail.tangential[j] += pending_[i].tangential_impulse[j];
-    }
-    pending_.resize(first);
+    for (std::size_t i = first; i < pending.size(); ++i)
+      tails_.add_impulse(pending[i].place, pending[i].normal_impulse, pending[i].tangential_impulse);
+    pending.resize(first);
   }
   return true;
 }
@@ -377,10 +377,10 @@ double EventEngine::Run::time_to_jam(int& jammed) {
 bool EventEngine::Run::jam(int relation) {
   Event event = event_here(EventKind::painleve, relation);
   event.words[0] = Word::jam;
-  pending_.push_back(event);
+  recorder_.pending().push_back(event);
   if (options_.on_painleve == OnPainleve::tangential_impact) {
     motion_.load(t_, y_.data());
-    if (collider_.tangential_impact(mode_, relation, true, pending_)) {
+    if (collider_.tangential_impact(mode_, relation, true, recorder_.pending())) {
       std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
       add_impact_work();
       tell_impulses(false);
@@ -391,8 +391,7 @@ bool EventEngine::Run::jam(int relation) {
       return true;
     }
   }
-  for (Event& listed : pending_) report(listed);
-  pending_.clear();
+  recorder_.report_pending(t_, time_bound_, mode_);
   return fail(
       {Reason::inconsistent, t_, system_.relations()[relation].place,
        "dynamic jam: the reaction of the slipping contact grows without bound (w_N M⁻¹ (w_N − μ s w_T) falls "
@@ -423,9 +422,9 @@ bool EventEngine::Run::hops_move_as_rest(const Accumulation::Pattern& pattern) {
   TailTrial& trial = tail_trial_;
   trial.inputs = work_.in;
   trial.touching = touching_;
-  const std::size_t listed = pending_.size();
+  const std::size_t listed = recorder_.pending().size();
   const bool alike = closes_for_trial(pattern) && same_change(pattern);
-  pending_.resize(listed);
+  recorder_.pending().resize(listed);
   work_.in = trial.inputs;
   touching_ = trial.touching;
   static_cast<void>(motion_.set_mode(mode_) && motion_.evaluate());
@@ -442,7 +441,7 @@ bool EventEngine::Run::closes_for_trial(const Accumulation::Pattern& pattern) {
     touching_[r] = strikes;
     close_gap(r);
   }
-  if (!collider_.collide(trial.mode, touching_, true, pending_).ok()) return false;
+  if (!collider_.collide(trial.mode, touching_, true, recorder_.pending()).ok()) return false;
   take_sides_of_rest(trial.mode);
   if (!decider_.decide(trial.mode, no_exclusions_).ok()) return false;
   for (const int r : pattern.members) {
@@ -487,7 +486,8 @@ bool EventEngine::Run::same_change(const Accumulation::Pattern& pattern) {
     const int work = static_cast<int>(i) + n - layout_.integrated();
     // What contacts do follows from the velocities.
     if (work >= 0 && system_.audits()[work % layout_.audits].relation >= 0) continue;
-    const double scale = work >= 0 ? result_.largest_energy : scale_[n + static_cast<int>(i)];
+    const double scale =
+        work >= 0 ? recorder_.residuals.largest_energy() : scales_.sizes()[n + static_cast<int>(i)];
     const double rounding =
         4 * kEpsilon * (share * pattern.change.terms[i] + time * std::abs(trial.rest[n + i]));
     if (!(std::abs(trial.missing[i]) <= options_.tolerance * scale + rounding)) return false;
@@ -495,17 +495,23 @@ bool EventEngine::Run::same_change(const Accumulation::Pattern& pattern) {
   return true;
 }
 
-// Whether a hop that follows can be met: it rises above the noise of a gap, and its length can be told from that of the one before. Where something else happens
-// during a hop, all contacts must be open beyond rounding then (mark_touching).
+// Where something else happens during a hop, contacts that are open by no more than rounding then count as closed (mark_touching): whether all of the next hop is
+// of that kind at contact r.
+bool EventEngine::Run::hop_counts_as_closed(const Accumulation::Pattern& pattern, int r) {
+  // What friction brakes on the way up and holds on the way down rises less than its time in the air says.
+  constexpr double kLower = 4;
+  if (!(phase_start_ > pattern.since)) return false;
+  const double top = pattern.height * pattern.ratio * pattern.ratio;
+  return top <= kLower * std::max(rounding_of_places(r), 8 * rounding_of(system_.relations()[r].gap));
+}
+
+// Whether a hop that follows can be met: it rises above the noise of a gap, and its length can be told from that of the one before.
 bool EventEngine::Run::next_hop_is_seen(const Accumulation::Pattern& pattern) {
   const double flight = pattern.duration * pattern.ratio / pattern.length;
   const double instant = instant_of(pattern, pattern.size * pattern.ratio, system_, work_);
   if (!(flight * Accumulation::kSteady > instant)) return false;
-  const double top = pattern.height * pattern.ratio * pattern.ratio;
-  const bool busy = phase_start_ > pattern.since;
   return std::any_of(pattern.members.begin(), pattern.members.end(), [&](int r) {
-    return hop_is_seen(pattern, guards_.gap_noise(r)) &&
-           !(busy && top <= 8 * rounding_of(system_.relations()[r].gap));
+    return hop_is_seen(pattern, guards_.gap_noise(r)) && !hop_counts_as_closed(pattern, r);
   });
 }
 
@@ -525,14 +531,14 @@ bool EventEngine::Run::begin_tail() {
   Accumulation::Pattern& pattern = pattern_;
   if (!accumulation_.pattern(pattern)) return false;
   for (int r = 0; r < layout_.relations; ++r) {
-    if (std::isnan(tails_[r].end)) continue;
+    if (!tails_.runs(r)) continue;
     for (const int member : pattern.members) {
       if (accumulation_.connected(r, member)) return false;
     }
   }
   double speed_scale = 0;
   for (int i = 0; i < layout_.coordinates; ++i)
-    speed_scale = std::max(speed_scale, scale_[layout_.coordinates + i]);
+    speed_scale = std::max(speed_scale, scales_.sizes()[layout_.coordinates + i]);
   for (int r = 0; r < layout_.relations; ++r) {
     if (!contains(pattern.members, r) || !system_.relations()[r].has_normal) continue;
     const double gap_scale = guards_.gap_scale(r);
@@ -544,7 +550,8 @@ bool EventEngine::Run::begin_tail() {
     if (pattern.equal_time) {
       if (pattern.size > 10 * options_.tolerance * speed_scale)
         return false;  // smaller hops drown in the error of the steps
-    } else if (pattern.height > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r))) {
+    } else if (pattern.height > std::max(options_.tolerance * gap_scale, 8 * guards_.gap_noise(r)) &&
+               !hop_counts_as_closed(pattern, r)) {
       return false;
     }
   }
@@ -562,32 +569,24 @@ bool EventEngine::Run::begin_tail() {
   if (end > options_.until) end = std::nextafter(options_.until, t_);
   for (const int r : pattern.members) {
     if (system_.relations()[r].has_normal)
-      tails_[r] = {end, static_cast<double>(pattern.count), pattern.remaining, 0, {}};
+      tails_.begin(r, end, static_cast<double>(pattern.count), pattern.remaining);
     if (mode_.normal[r] != NormalStatus::open) continue;
     touching_[r] = 1;
     fresh_relation_[r] = 1;
     close_gap(r);
   }
-  find_accumulation_end();
   accumulation_.finish_pattern();
   return true;
-}
-
-void EventEngine::Run::find_accumulation_end() {
-  accumulation_end_ = std::numeric_limits<double>::quiet_NaN();
-  for (const Tail& tail : tails_) {
-    if (!(accumulation_end_ <= tail.end) && !std::isnan(tail.end)) accumulation_end_ = tail.end;
-  }
 }
 
 // A contact that touches now may open the contacts of a tail of the same block again: that tail ends here. False: the run is to stop at it.
 bool EventEngine::Run::strike_tails() {
   bool struck = false;
   for (int r = 0; r < layout_.relations; ++r) {
-    if (std::isnan(tails_[r].end)) continue;
+    if (!tails_.runs(r)) continue;
     for (int k = 0; k < layout_.relations; ++k) {
       if (touching_[k] == 0 || !accumulation_.connected(r, k)) continue;
-      tails_[r].end = t_;
+      tails_.cut(r, t_);
       struck = true;
       break;
     }
@@ -610,25 +609,23 @@ bool EventEngine::Run::finish_accumulation() {
 
 // Lists the accumulations whose tails end here. False: the run is to stop at them.
 bool EventEngine::Run::end_tail() {
-  const double energy = total_energy();
+  const double energy = recorder_.residuals.energy(work_);
   for (int r = 0; r < layout_.relations; ++r) {
-    Tail& tail = tails_[r];
-    if (!(tail.end <= t_)) continue;
-    tail.end = std::numeric_limits<double>::quiet_NaN();
+    const std::optional<Tail> tail = tails_.take(r, t_);
+    if (!tail) continue;
     Event event;
     event.kind = EventKind::accumulation;
     event.place = r;
-    event.numbers = {tail.count, tail.remaining};
-    event.normal_impulse = tail.impulse + std::max(0.0, motion_.normal()[r]) * tail.remaining;
+    event.numbers = {tail->count, tail->remaining};
+    event.normal_impulse = tail->impulse + std::max(0.0, motion_.normal()[r]) * tail->remaining;
     const model::Relation& relation = system_.relations()[r];
     for (int j = 0; j < relation.tangents; ++j) {
       event.tangential_impulse[j] =
-          tail.tangential[j] + motion_.tangent()[relation.first_tangent + j] * tail.remaining;
+          tail->tangential[j] + motion_.tangent()[relation.first_tangent + j] * tail->remaining;
     }
     event.energy_before = event.energy_after = energy;
-    report(event);
+    recorder_.report(event, t_, time_bound_, mode_);
   }
-  find_accumulation_end();
   if (options_.on_accumulation == OnAccumulation::stop) {
     return fail({Reason::accumulation, t_, {}, "impacts accumulate here"});
   }

@@ -22,7 +22,7 @@ void EventEngine::Run::note_before_jump() {
   jump_from_.assign(y_.begin(), y_.begin() + layout_.coordinates);
   motion_.load(t_, y_.data());
   std::copy_n(reference_.side.begin(), layout_.switches, work_.in.begin() + layout_.side());
-  energy_before_jump_ = total_energy();
+  energy_before_jump_ = recorder_.residuals.energy(work_);
 }
 
 // Switches that the jump moves have the sides of their values along the way; others have those behind the instant.
@@ -50,7 +50,7 @@ bool EventEngine::Run::add_jump_work() {
       }))
     return false;
   ahead_ = work_.in;
-  const double energy_after = total_energy();
+  const double energy_after = recorder_.residuals.energy(work_);
   std::vector<double>& way = landing_y_;
   std::fill_n(way.begin(), n, 0.0);
   for (const int place : speeds)
@@ -74,12 +74,12 @@ bool EventEngine::Run::add_jump_work() {
     }
   }
   go_to(0);
-  const double lost = net - (energy_after - total_energy());
+  const double lost = net - (energy_after - recorder_.residuals.energy(work_));
   for (std::size_t e = 0; e < system_.audits().size(); ++e) {
     if (system_.audits()[e].of_jumps) dissipated[e] += lost;
   }
   std::copy(ahead_.begin(), ahead_.end(), work_.in.begin());
-  load_audits(y_.data());
+  recorder_.load_works(y_.data(), work_);
   // Laws and rows are those of the end again.
   static_cast<void>(motion_.evaluate());
   return true;

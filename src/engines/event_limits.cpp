@@ -6,6 +6,8 @@
 
 #include "event_run.hpp"
 
+#include "core/elementary.hpp"
+
 namespace judder::engines {
 
 // Whether a limit of friction, or the end of a reaction, is reached with a horizontal tangent and left again, as far as the series of the motion tells.
@@ -64,7 +66,7 @@ bool EventEngine::Run::stays_at_limit(const Guard& guard, double time) {
     for (int k = last - 1; k >= 1; --k) value = margin.c[k] + later * value;
     value *= later;
     if (!(std::abs(value) > options_.tolerance * guard.scale)) continue;
-    return value > 2 * std::abs(margin.c[last]) * std::pow(later, last);
+    return value > 2 * std::abs(margin.c[last]) * elementary::whole_pow(later, last);
   }
   return false;
 }
@@ -106,8 +108,16 @@ bool EventEngine::Run::slip_returns(const Guard& guard) {
   if (!(time > 0) || !changed_.empty() || guard.sign * rate * time < -kFlat * guard.scale) return false;
   if (!series_.compute(motion_.mode(), 3)) return false;
   const expr::Series slip = series_.slip(guard.place, guard.tangent);
-  return guard.sign * slip.c[1] * time >= -kFlat * guard.scale &&
-         guard.sign * slip.c[2] * time * time > kFlat * guard.scale;
+  if (guard.sign * slip.c[1] * time < -kFlat * guard.scale ||
+      !(guard.sign * slip.c[2] * time * time > kFlat * guard.scale))
+    return false;
+  // A rate that takes away what the phase began with is no horizontal tangent, however small both are beside what slips have been.
+  constexpr double kFalls = 0.5;
+  motion_.load_state(phase_.time, phase_.y.data());
+  const double first = system_.rows(work_, guard.place).tangent[guard.tangent].slip;
+  motion_.load(t_, y_.data());
+  static_cast<void>(system_.rows(work_, guard.place));
+  return guard.sign * rate * (t_ - phase_.time) > -kFalls * std::abs(first) || first == 0;
 }
 
 // The laws of a condition are at their limits together: their rows let go, or, where it is only touched, none of them does. Where a side
@@ -227,14 +237,14 @@ double EventEngine::Run::rates_parted() {
   constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers nothing has digits
   constexpr double kStopped = 1e-13;          ///< share of what a slip has been: at rest
   const int n = layout_.coordinates;
-  const auto speed = scale_.begin() + n;  // that each coordinate has had
+  const auto speed = scales_.sizes().begin() + n;  // that each coordinate has had
   const double fastest = *std::max_element(speed, speed + n);
   double ratio = 0;
   for (int k = 0; k < motion_.active(); ++k) {
     const int r = motion_.active_relation(k);
     const model::Relation& relation = system_.relations()[r];
     const int j = motion_.active_tangent(k);
-    if (relation.rows_constant || (j < 0 && !relation.holonomic)) continue;
+    if (j < 0 && !relation.holonomic) continue;
     const model::RelationRows& rows = system_.rows(work_, r);
     const double* w = j < 0 ? rows.w : rows.tangent[j].w;
     double size = std::abs(j < 0 ? rows.gap_time : rows.tangent[j].drive);
@@ -288,7 +298,7 @@ bool EventEngine::Run::parts_within(double h, double& shorter) {
   if (!may_part()) return false;
   const auto load = [&](int place) {
     if (place == kPlaces) {
-      motion_.load(t_ + h, stiff_ ? radau_.y1() : explicit_.y1());
+      motion_.load(t_ + h, methods_.y1());
       return;
     }
     dense(static_cast<double>(place) / kPlaces, node_y_.data());
@@ -396,7 +406,7 @@ void EventEngine::Run::wake_unloaded() {
       double size = std::abs(row.drive);
       for (const int i : relation.touches)
         size += std::abs(row.w[i]) *
-                std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
+                std::max(std::abs(work_.in[layout_.v() + i]), scales_.sizes()[layout_.coordinates + i]);
       const bool zero = std::abs(row.slip) <= 1e3 * std::numeric_limits<double>::epsilon() * size;
       status = zero           ? TangentStatus::stick
                : row.slip > 0 ? TangentStatus::slip_plus

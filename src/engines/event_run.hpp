@@ -16,17 +16,19 @@
 #include "coupling.hpp"
 #include "decider.hpp"
 #include "enclosure.hpp"
-#include "engines/numeric/explicit_rk.hpp"
-#include "engines/numeric/radau.hpp"
 #include "engines/numeric/roots.hpp"
-#include "engines/numeric/step_control.hpp"
+#include "engines/numeric/two_methods.hpp"
 #include "guards.hpp"
 #include "hidden_change.hpp"
 #include "judder/engines/engine.hpp"
 #include "mode_motion.hpp"
 #include "nested_sides.hpp"
-#include "testimony.hpp"
+#include "rate_noise.hpp"
+#include "recorder.hpp"
+#include "running_scales.hpp"
+#include "tails.hpp"
 #include "timetable.hpp"
+#include "watches.hpp"
 
 namespace judder::engines {
 
@@ -34,12 +36,12 @@ struct EventEngine::Run {
   // Thresholds that more than one part of the run must agree on.
   static constexpr double kLateRoot =
       1.0 / 64;  ///< a zero nearer than this to the start of a step is looked for on a shorter one
-  static constexpr int kForcePoints = 9;      ///< at which a force is sampled for its peak
   static constexpr double kWatchBand = 10;    ///< tolerances of its scale that a watch must pass its zero by
   static constexpr double kAheadAtRest = 33;  ///< steps that are looked ahead at rest
   static constexpr double kSmallRate =
       1e-9;  ///< a derivative of a surface below this share of its terms is a zero of some order
-  static constexpr double kRoundingUnits = 8;  ///< a surface within this many rounding bounds is at zero
+  static constexpr double kRoundingUnits =
+      Watches::kRoundingUnits;  ///< a surface within this many rounding bounds is at zero
   // Of what the points of a step have seen of a formula: by so much a smooth one may lie outside between them, with eight points and with four.
   static constexpr double kShareOfPoints = 0.1;
   static constexpr double kShareOfFewPoints = 0.25;
@@ -73,35 +75,34 @@ struct EventEngine::Run {
   void finish();
   void emit_samples(double to);
   void emit_states(double to);
-  [[nodiscard]] double regular_sample(long k) const;
-  void first_sample();
-  void set_next_sample();
-  void advance_sample();
-  void load_audits(const double* y);
   void emit_row(RowKind kind);
-  void report(Event event);
+  void complete_row();
+  void row_here(RowKind kind);
   void report_graze(double time, int place, double depth, double bound);
   void rows_before_event();
   void rows_after_event();
   [[nodiscard]] bool fail(Status status);
   void follow(const Moment* resume);
   EngineResult give_up(const Moment* resume);
-  [[nodiscard]] double total_energy();
-  [[nodiscard]] double imbalance();
 
-  // --- event_loads.cpp: peaks and impulses of the normal forces while contacts are closed ---
-  void close_interval(int relation);
+  // --- event_loads.cpp: what is recorded of a step ---
+  /// The normal forces along the step of this length that begins at t_.
+  class ForcesInside final : public ForcesAlongStep {
+   public:
+    ForcesInside(Run& run, double length) : run_(run), length_(length) {}
+    [[nodiscard]] std::span<const double> at(double theta) override;
+
+   private:
+    Run& run_;
+    double length_;
+  };
   void note_reactions(double h);
-  [[nodiscard]] bool follow_closed();
   void note_step(double trial, double length);
-  void note_peaks();
   /// The state at this place of the step that begins at t_, into work_.in.
   virtual void load_inside(double theta, double length);
-  [[nodiscard]] bool normal_forces(double theta, double length);
-  [[nodiscard]] bool add_polynomial(int guard, double trial, double length);
-  void add_pieces(double from, double to, double length, int halvings);
-  void take_polynomial(const double* coefficients, const double* divisor, int degree, double end,
-                       double allowance, double from, double width, double length, Interval& interval);
+  void tell_inside(double t1);
+  void tell_evaluated_end();  ///< behind finish_step
+  void tell_impulses(bool tail);
 
   // --- event_memory.cpp: what another run needs to go on ---
   void save(Moment& out) const;
@@ -127,7 +128,6 @@ struct EventEngine::Run {
   [[nodiscard]] bool contradicted();
   [[nodiscard]] static bool of_the_state(const Guard& guard);
   void finish_step();
-  void note_energy();
   void list_graze(double h);
   void carry_watches();
   void arm_slips(double h);
@@ -140,16 +140,9 @@ struct EventEngine::Run {
   void watch_stability();
 
   // --- event_scales.cpp: what a step is measured by ---
-  void note_movement_ahead(double h);
+  [[nodiscard]] TrialStep trial_step(double h) const;
   void set_weights(double h);
   void measure_noise(double h, bool lasting);
-  /// How long the rounding of a rate adds up within a step.
-  [[nodiscard]] double noise_lasts(int i, double h) const {
-    return damping_[i] * h > 1 ? 1 / damping_[i] : h;
-  }
-  void update_scales(double h);
-  void note_trial();
-  void size_as_fellows(double h);
   [[nodiscard]] double characteristic_time();
   [[nodiscard]] double first_step();
   [[nodiscard]] bool rests() const;
@@ -158,6 +151,7 @@ struct EventEngine::Run {
 
   // --- event_scan.cpp: zeros of event functions along a step, and landing on them ---
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
+  [[nodiscard]] bool load_passes_zero() const;
   [[nodiscard]] bool approaches(int relation);
   [[nodiscard]] bool gives_way_at_once(double h);
   [[nodiscard]] bool meets_at_once();
@@ -177,7 +171,6 @@ struct EventEngine::Run {
   bool land(double h, bool may_miss);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] static bool reports_graze(const Guard& guard);
-  [[nodiscard]] bool watch_direction_matches(int watch, bool rising);
   [[nodiscard]] bool crossing_counts(const Guard& guard, bool rising);
   [[nodiscard]] int side_before(const Guard& guard) const;
 
@@ -216,12 +209,13 @@ struct EventEngine::Run {
   // --- event_settle.cpp: the next mode ---
   [[nodiscard]] bool settle();
   [[nodiscard]] bool decide_with(Mode& mode, Status& status);
-  [[nodiscard]] bool opened_by_rounding(const Mode& before, const Mode& mode);
+  [[nodiscard]] bool decided_by_rounding(const Mode& before, const Mode& mode);
   [[nodiscard]] bool let_one_go(Mode& mode);
   [[nodiscard]] bool paradox(Status status);
   [[nodiscard]] bool gaps_continue();
   [[nodiscard]] bool follow_massless();
   [[nodiscard]] bool take_open_surfaces();
+  [[nodiscard]] int take_back_rests();
   [[nodiscard]] bool restart();
 
   // --- event_jumps.cpp: massless coordinates that jump
@@ -232,11 +226,22 @@ struct EventEngine::Run {
   double add_jump_friction(const double* way, double weight, double* dissipated, double* supplied);
 
   // --- event_watches.cpp: watches, and the switches that they alone read ---
+  /// Where functions go from the state at t_ in the mode that was set.
+  class AheadOfHere final : public MotionAhead {
+   public:
+    explicit AheadOfHere(Run& run) : run_(run) {}
+    [[nodiscard]] int direction(const expr::Program& value, double level, double bound) override {
+      return run_.direction_ahead(run_.mode_, value, level, bound);
+    }
+    [[nodiscard]] double rounding(const expr::Program& value) override { return run_.rounding_of(value); }
+
+   private:
+    Run& run_;
+  };
   void publish_reactions();
   [[nodiscard]] double watch_error(const Guard& guard, double band, double noise);
   [[nodiscard]] bool note_watches();
   void list_watch_jumps();
-  void cross_observed(const Guard& guard);
   [[nodiscard]] int direction_ahead(const Mode& mode, const expr::Program& value, double level, double bound);
   bool take_observed();
   void set_watch_zeros();
@@ -246,6 +251,7 @@ struct EventEngine::Run {
   void join_touching();
   [[nodiscard]] bool touch();
   bool mark_touching();
+  [[nodiscard]] double rounding_of_places(int relation) const;
   void close_gap(int relation);
   [[nodiscard]] bool meets_at_end();
   [[nodiscard]] bool impact(bool inelastic);
@@ -258,13 +264,13 @@ struct EventEngine::Run {
   [[nodiscard]] bool hops_move_as_rest(const Accumulation::Pattern& pattern);
   [[nodiscard]] bool closes_for_trial(const Accumulation::Pattern& pattern);
   [[nodiscard]] bool same_change(const Accumulation::Pattern& pattern);
+  [[nodiscard]] bool hop_counts_as_closed(const Accumulation::Pattern& pattern, int r);
   [[nodiscard]] bool next_hop_is_seen(const Accumulation::Pattern& pattern);
   [[nodiscard]] bool end_is_known(Accumulation::Pattern& pattern);
   void take_sides_of_rest(Mode& mode);
   [[nodiscard]] bool finish_accumulation();
   [[nodiscard]] bool end_tail();
   [[nodiscard]] bool strike_tails();
-  void find_accumulation_end();
   [[nodiscard]] double time_to_jam(int& jammed);
   [[nodiscard]] bool jam(int relation);
 
@@ -277,6 +283,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool side_by_value(int k);
   [[nodiscard]] bool rates_by_value();
   [[nodiscard]] double slip_rounding(int r, int j);
+  [[nodiscard]] double drive_rounding(int k, double distance);
   [[nodiscard]] bool contains_sliding(int k);
   [[nodiscard]] double surface_rounding(int k);
   void enclose(const expr::Program& program);
@@ -306,7 +313,10 @@ struct EventEngine::Run {
   [[nodiscard]] bool nothing_moves();
   [[nodiscard]] bool try_resting(Mode& trial, Status& status);
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
+  [[nodiscard]] int slips_across(int k, const Mode& trial) const;
   [[nodiscard]] bool others_changed(int k) const;
+  [[nodiscard]] bool go_on_held(const std::vector<int>& members, const Mode& before);
+  [[nodiscard]] Leaving small_push(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_ahead(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_by_acceleration(int k);
   [[nodiscard]] bool slides_apart();
@@ -316,9 +326,11 @@ struct EventEngine::Run {
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool kink_inside(int k) const;
   [[nodiscard]] bool decide_surfaces();
+  [[nodiscard]] bool moves_against_sides(const Mode& mode);
   [[nodiscard]] bool decide_open_surfaces();
   [[nodiscard]] bool decide_surface(int k);
   [[nodiscard]] bool decide_several(const std::vector<int>& members);
+  [[nodiscard]] bool hold_unmoved(const std::vector<int>& members, bool ambiguous);
   [[nodiscard]] bool decide_many(const std::vector<int>& members);
   [[nodiscard]] bool not_unique(const std::vector<int>& members);
 
@@ -329,15 +341,6 @@ struct EventEngine::Run {
   void meet_kinks(int k);
   void project_onto(std::vector<int>& sliding);
 
-  // --- testimony.cpp: what an observer is told ---
-  void tell_start();
-  void tell_after();
-  void tell_inside(double t1);
-  void tell_end(bool resolved = true);
-  void tell_evaluated_end();  ///< behind finish_step
-  void tell_rest(double limit);
-  void tell_impulses(bool tail);
-
   // --- event_zeros.cpp: guards that start at zero ---
   [[nodiscard]] bool negative_ahead(const Guard& guard, double time);
   void set_guard_zeros();
@@ -347,6 +350,8 @@ struct EventEngine::Run {
   const model::Layout& layout_;
   model::Workspace work_;
   ModeMotion motion_;
+  RunningScales scales_;
+  RateNoise noise_;
   Guards guards_;
   Decider decider_;
   Collider collider_;
@@ -357,27 +362,25 @@ struct EventEngine::Run {
   NestedSides nested_sides_;
   Accumulations accumulation_;  ///< of impacts
   Accumulation switching_;      ///< of switchings
+  Tails tails_;
+  Watches watches_;
+  ObservedSwitches observed_;
+  Recorder recorder_;
   Accumulation::Entry switched_now_;
   Accumulation::Pattern switching_pattern_;
-  std::unique_ptr<Testimony> testimony_;  ///< only where somebody listens
-  numeric::ExplicitStepper explicit_;
-  numeric::RadauStepper radau_;
-  numeric::StiffnessMonitor stiffness_;
+  numeric::TwoMethods methods_;
+  numeric::MethodChoice method_choice_;
   std::array<const numeric::SamplingGrid*, 3> grids_{&numeric::SamplingGrid::of_degree(4),
                                                      &numeric::SamplingGrid::of_degree(8),
                                                      &numeric::SamplingGrid::of_degree(16)};
 
   EngineOptions options_;
-  Sink* sink_ = nullptr;
   Patience patience_;
   bool handed_ = false;  ///< the sink has a state of this run
   EngineResult result_;
 
   double t_ = 0;
-  double limit_ = 0;                  ///< the known instant that the present phase leads to
-  std::vector<double> energy_state_;  ///< time, state and sides that energy_ belongs to
-  double energy_ = 0;
-  double kinetic_energy_ = 0;   ///< that belongs to energy_
+  double limit_ = 0;            ///< the known instant that the present phase leads to
   double time_bound_ = 0;       ///< of the error of the present event's time; 0: not known
   double h_ = 0;                ///< next step to try
   std::vector<double> y_, f0_;  ///< components of ModeMotion
@@ -386,32 +389,12 @@ struct EventEngine::Run {
   Mode reference_;  ///< what changes of the present instant are compared with
   Mode before_impact_;
   int tangential_impacts_ = 0;  ///< at the present instant
-  numeric::Method method_ = numeric::Method::order8;
-  bool stiff_ = false;
   bool grow_allowed_ = true;
-  double power_ = 8;
 
-  std::vector<double> scale_, weight_, start_y_, typical_;
-  std::vector<double> mean_;            ///< of the states so far
-  std::vector<double> recent_;          ///< size of the states about that mean, by which errors are weighed
-  std::vector<double> movement_ahead_;  ///< how far states come that have not moved yet
-  std::vector<double> ahead_y_;         ///< where straight motion would lead
-  double origin_ = 0;                   ///< time at which that mean begins
-  std::vector<double> speed_floor_;  ///< by coordinate: error of a velocity below which there is no control
-  std::vector<double> last_look_;    ///< sizes at the end of the last look ahead
-  std::vector<double> trial_scale_;  ///< of what has never moved, from rejected steps
-  std::vector<double> rate_noise_;   ///< rounding of the rates in this phase, by component
-  std::vector<double> damping_;      ///< of each component by itself, where that rounding was measured
-  std::vector<double> rounding_;     ///< what rounding does to a component over the step
-  bool noise_measured_ = false;
-  bool noise_rules_ = false;      ///< rounding, not the tolerance, is the weight of some component
-  double noise_h_ = 0;            ///< step for which it was measured last
-  int noise_age_ = 0;             ///< steps since then
-  bool leaving_rest_ = false;     ///< the last step began at rest
-  double rest_step_ = 0;          ///< first step of that rest
-  bool newton_failed_ = false;    ///< the last implicit trial was not solved, though every number was finite
-  int blamed_guard_ = -1;         ///< guard that shortened the last trial; −1: the error did
-  std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
+  bool leaving_rest_ = false;              ///< the last step began at rest
+  double rest_step_ = 0;                   ///< first step of that rest
+  int blamed_guard_ = -1;                  ///< guard that shortened the last trial; −1: the error did
+  std::vector<double> jacobian_;           ///< of forces and rates, for characteristic_time()
   std::vector<double> row_accelerations_;  ///< of dependent rows that part
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
   std::vector<double> start_values_;  ///< of the guards, where the step begins a phase
@@ -425,39 +408,28 @@ struct EventEngine::Run {
   std::vector<double> root_theta_;  ///< by guard: its first zero in the trial step
   std::vector<double> root_slope_;  ///< per unit of θ, there
   std::vector<double> landing_values_;  ///< of the guards at an event
-  std::vector<std::uint8_t> watch_rising_;
-  std::vector<std::int8_t> watch_side_;  ///< sign that a watch has, carried over its zeros; 0: not known
-  std::vector<std::uint8_t> crossed_;    ///< by observed switch: its own zero brought us here
-  std::vector<std::uint8_t> turned_;     ///< by observed switch: it has changed its side at this instant
-  std::vector<double> observed_before_;  ///< by observed switch: its side before
-  std::vector<double> crossed_side_;     ///< the side that it then goes to
-  std::vector<double> crossed_value_;    ///< its surface there
-  std::vector<double> ahead_;            ///< inputs a little later
-  int degree_ = 8;                       ///< of the polynomials of the last trial step
+  std::vector<double> ahead_;           ///< inputs a little later
+  int degree_ = 8;                      ///< of the polynomials of the last trial step
   int graze_guard_ = -1;
   double graze_theta_ = 0;
   double graze_depth_ = 0;
   double landing_h_ = 0;
-  bool missed_ = false;   ///< the zero that was to be landed on is none
-  long since_trial_ = 0;  ///< steps since the other method had its last trial
-  long trial_every_ = 0;
-  bool unstable_ = false;      ///< explicit steps are as long as stability allows
+  bool missed_ = false;        ///< the zero that was to be landed on is none
   std::vector<int> together_;  ///< guards with a zero at the same instant
   numeric::RootList roots_;
 
   std::vector<std::uint8_t> touching_;        ///< by relation, at the present event
   std::vector<std::uint8_t> fresh_relation_;  ///< status changed at the last event
-  std::vector<std::uint8_t> fresh_tangent_, fresh_switch_, fresh_watch_;
+  std::vector<std::uint8_t> fresh_tangent_, fresh_switch_;
   std::vector<std::uint8_t>
-      slip_returned_;  ///< by tangential row: it touches zero at this instant, and goes on
-  std::vector<std::uint8_t>
-      reached_;              ///< by watch: its own zero brought us here, where a switch changes its side
+      slip_returned_;        ///< by tangential row: it touches zero at this instant, and goes on
   Mode entering_;            ///< statuses as the present instant knows them before anything is decided
   Mode deciding_, decided_;  ///< the mode as it was given to the decision, and as that gives it back
   Decider::Exclusions exclusions_;
   Decider::Exclusions no_exclusions_;
   Decider::Exclusions kept_exclusions_;  ///< with other sides: those of massless nodes
-  std::vector<Event> pending_;           ///< events of the present instant
+  std::vector<double> drive_inputs_;
+  std::vector<double> combined_force_;  ///< of the fields that a slide is a combination of
   std::vector<int> changed_;
   std::vector<int> at_surface_;       ///< switches whose own zero brought us here
   std::vector<std::uint8_t> landed_;  ///< the same by switch
@@ -475,7 +447,6 @@ struct EventEngine::Run {
   std::vector<double> blended_;         ///< sides while both sides of some are looked at
   std::vector<double> slip_before_;     ///< by row: its slip then, where it may jump
   std::vector<double> speed_before_;    ///< |v| by coordinate, then
-  std::vector<double> watch_before_;    ///< values of the watches, then
   std::vector<double> lower_;           ///< by switch: the side below the level that it is nearest to
   std::vector<double> listed_side_;     ///< by switch: listed last; NaN while it slides
   std::vector<int> open_;               ///< E: surfaces that this instant decides
@@ -489,43 +460,24 @@ struct EventEngine::Run {
   std::vector<double> surface_memory_, projection_;
   Enclosure enclosure_;
   struct SideSearch {  ///< memory of the decisions about surfaces
-    std::vector<int> members, block, zero, rows, leaves, chosen_leaves, waiting, beside, blended, told;
-    Mode before, trial, chosen, guess, known, kept;
+    std::vector<int> members, block, zero, rows, leaves, chosen_leaves, moved, waiting, decided, beside,
+        blended, told;
+    std::vector<long> not_unique_at;
+    Mode before, followed, trial, chosen, guess, known, kept, at_first;
     std::array<Mode, 2> on_side;
   } search_;
 
-  long sample_index_ = 0;
-  long last_sample_ = 0;
-  std::size_t instant_index_ = 0;
-  double next_sample_ = 0;
-  bool needs_reactions_ = false;
   bool has_massless_ = false;
   bool may_jump_ = false;          ///< some massless coordinate has no damper
   std::vector<double> jump_from_;  ///< positions before the present instant
   std::vector<double> jump_powers_;
   double energy_before_jump_ = 0;
-  bool reads_audits_ = false;
-  std::vector<long> watch_counts_;
-  bool stop_by_watch_ = false;
   double last_flight_ = 0;  ///< length of the last phase, a good first step for the next
   double phase_start_ = 0;
-  double resumed_at_ = 0;                 ///< time at which the run was taken up; NaN: it was not
-  PhaseMemory phase_;                     ///< state and mode where the present mode was set
-  std::vector<Interval> open_intervals_;  ///< by relation; from = NaN: none
-  std::vector<double> last_reaction_;
-  std::vector<double> fit_errors_;     ///< by guard: of its polynomial in the last trial step
-  std::vector<std::uint8_t> follows_;  ///< by relation: its force is sampled anew along the step
-  std::vector<double> force_samples_;  ///< kForcePoints by relation
+  double resumed_at_ = 0;           ///< time at which the run was taken up; NaN: it was not
+  PhaseMemory phase_;               ///< state and mode where the present mode was set
+  std::vector<double> fit_errors_;  ///< by guard: of its polynomial in the last trial step
 
-  double accumulation_end_ = 0;  ///< first end of a tail that is being replaced; NaN: none
-  struct Tail {
-    double end = 0;  ///< NaN: none
-    double count = 0;
-    double remaining = 0;
-    double impulse = 0;                  ///< normal
-    std::array<double, 3> tangential{};  ///< by slip component
-  };
-  std::vector<Tail> tails_;        ///< by relation
   Accumulation::Pattern pattern_;  ///< that the last impacts form
   struct TailTrial {               ///< contacts that are closed instead of the hops that remain
     Mode mode;

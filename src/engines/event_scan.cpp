@@ -5,6 +5,8 @@
 
 #include "event_run.hpp"
 
+#include "core/elementary.hpp"
+
 namespace judder::engines {
 namespace {
 
@@ -54,11 +56,24 @@ bool follows_power(const numeric::SamplingGrid& grid, const double* sample) {
   double last = 0;
   for (int j = 0; j + 1 < grid.points(); ++j) {
     if (!(sample[j] > 0) || !(sample[j + 1] > sample[j])) return false;
-    const double power = std::log(sample[j + 1] / sample[j]) / std::log(grid.theta(j + 1) / grid.theta(j));
+    const double power =
+        elementary::log(sample[j + 1] / sample[j]) / elementary::log(grid.theta(j + 1) / grid.theta(j));
     if (!(power > 0) || (j > 0 && std::abs(power - last) > kSteady * last)) return false;
     last = power;
   }
   return true;
+}
+
+/// Whether a function that leaves its zero by a power that no dense output carries (t⁵) rises throughout: its own polynomial, without that zero
+/// divided out, does not dip by more than `band`.
+bool rises_softly(const numeric::SamplingGrid& grid, const double* sample, double band) {
+  for (int j = 0; j < grid.points(); ++j) {
+    if (!(sample[j] > 0) || (j > 0 && !(sample[j] > sample[j - 1]))) return false;
+  }
+  std::array<double, numeric::kMaxRootDegree + 1> coefficients{};
+  if (!(grid.interpolate(sample, 1, 0, coefficients.data()).error <= band)) return false;
+  return std::all_of(coefficients.begin(), coefficients.begin() + grid.points(),
+                     [band](double c) { return c >= -band; });
 }
 
 /// How far a function gets to the other side of zero than `side`, behind θ, by its samples and its value at the end of the step.
@@ -90,13 +105,13 @@ bool EventEngine::Run::approaches(int relation) {
   const model::RelationRows& rows = system_.rows(work_, relation);
   double terms = std::abs(rows.gap_time);
   for (const int i : system_.relations()[relation].touches)
-    terms +=
-        std::abs(rows.w[i]) * std::max(std::abs(work_.in[layout_.v() + i]), scale_[layout_.coordinates + i]);
+    terms += std::abs(rows.w[i]) *
+             std::max(std::abs(work_.in[layout_.v() + i]), scales_.sizes()[layout_.coordinates + i]);
   return rows.gap_rate < -1e3 * kEpsilon * terms;
 }
 
 // What a surface may be off by because its coordinates have hardly moved: their errors are controlled to the tolerance of what the energy seen
-// would move (set_weights), and below that a value has no digits and no sign. At the loaded state, for a step of length h.
+// would move (running_scales.hpp), and below that a value has no digits and no sign. At the loaded state, for a step of length h.
 double EventEngine::Run::unmoved(int k, double h) {
   const expr::Program& program = system_.switches()[k].surface;
   surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
@@ -104,7 +119,8 @@ double EventEngine::Run::unmoved(int k, double h) {
   const int n = layout_.coordinates;
   double sum = 0;
   for (int i = 0; i < n; ++i)
-    sum += speed_floor_[i] * (std::abs(surface_memory_[2 + i]) * h + std::abs(surface_memory_[2 + n + i]));
+    sum += scales_.speed_floor(i) *
+           (std::abs(surface_memory_[2 + i]) * h + std::abs(surface_memory_[2 + n + i]));
   return std::isfinite(sum) ? sum : 0;
 }
 
@@ -134,7 +150,7 @@ bool EventEngine::Run::gives_way_at_once(double h) {
     if (held(list[i]) || (of_a_force(list[i]) && std::abs(guards_.value(list[i])) <= rounding(list[i])))
       together_.push_back(static_cast<int>(i));
   }
-  double theta = std::pow(0.25, kPlaces - 1);
+  double theta = elementary::whole_pow(0.25, kPlaces - 1);
   for (int place = 0; place < kPlaces && !together_.empty(); ++place, theta *= 4) {
     dense(theta, node_y_.data());
     motion_.load(t_ + theta * h, node_y_.data());
@@ -154,7 +170,7 @@ bool EventEngine::Run::gives_way_at_once(double h) {
   // The forces that balance may have faded at the start alone. The last place is the end of the step.
   std::erase_if(together_, [&](int i) {
     Guard& guard = guards_.list()[i];
-    return guard.kind == GuardKind::reaction && guards_.renew_noise(guard, scale_) &&
+    return guard.kind == GuardKind::reaction && guards_.renew_noise(guard, scales_.sizes()) &&
            std::abs(guards_.value(guard)) <= guard.noise;
   });
   if (!together_.empty()) have_f0_ = false;
@@ -179,6 +195,20 @@ bool EventEngine::Run::reaches_surface(double rounding) {
   return !together_.empty();
 }
 
+// Whether a reaction, a limit or a load is positive where the trial step begins and negative at its end, by more than it may be off. Asked where no polynomial
+// follows the guards: limits that read |λ| have a kink where λ passes zero.
+bool EventEngine::Run::load_passes_zero() const {
+  const std::vector<Guard>& list = guards_.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Guard& guard = list[i];
+    if (!is_reaction(guard) && guard.kind != GuardKind::joint_normal) continue;
+    const double* sample = samples_.data() + i * (degree_ + 2);
+    const double slack = std::max({guard.noise, guard.flat, options_.tolerance * guard.scale});
+    if (sample[0] >= 0 && sample[degree_ + 1] < -slack) return true;
+  }
+  return false;
+}
+
 // Samples every guard along the trial step, replaces it by a polynomial and finds the first zero of all. `accurate` is false when a polynomial
 // does not represent its guard to the tolerance: the step is too long for events to be trusted.
 bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
@@ -188,7 +218,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
   together_.clear();
   accurate = true;
   if (count == 0) return false;
-  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  const double* y1 = methods_.y1();
   const double time_rounding = kSampleRounding * kEpsilon * std::max(std::abs(t_), std::abs(t_ + h)) / h;
 
   // What is held is held within the error of what has hardly moved, and within the rounding of its terms: they may cancel for good. Where it has left by
@@ -215,7 +245,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     guards_.values(start_values_.data());
   }
   // Parabolas are known by both ends and a slope if they are gaps, otherwise by the five points of the first grid.
-  const bool parabolas = !stiff_ && motion_.uniform() && guards_.quadratic();
+  const bool parabolas = !methods_.stiff() && motion_.uniform() && guards_.quadratic();
   bool closed_form = parabolas && guards_.only_gaps();
   for (std::size_t g = parabolas ? 0 : 1; g < grids_.size(); closed_form ? closed_form = false : ++g) {
     const numeric::SamplingGrid& grid = *grids_[g];
@@ -226,11 +256,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
     bool finite = true;
     if (closed_form) start_parabolas(h);
     for (int j = 0; j < points && finite && !closed_form; ++j) {
-      if (stiff_) {
-        radau_.dense(grid.theta(j), 0, width, node_y_.data());
-      } else {
-        explicit_.dense(grid.theta(j), 0, width, node_y_.data());
-      }
+      methods_.dense(grid.theta(j), width, node_y_.data());
       motion_.load(t_ + grid.theta(j) * h, node_y_.data());
       if (guards_.needs_motion()) finite = motion_.evaluate();
       guards_.values(samples_.data() + j, points + 1);
@@ -270,7 +296,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       if (guard.zeros < 0) {
         // A watch that starts at zero: the order of that zero from its first two samples.
         const double ratio = std::abs(clean[1] / clean[0]);
-        const double order = std::log(ratio) / std::log(grid.theta(1) / grid.theta(0));
+        const double order = elementary::log(ratio) / elementary::log(grid.theta(1) / grid.theta(0));
         guard.zeros = std::isfinite(order) ? std::clamp(static_cast<int>(std::lround(order)), 1, 3) : 1;
       }
       if (closed_form && guard.zeros > 2) {
@@ -308,7 +334,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // It may begin where the forces that balance have faded, and be as large as the rounding of what they are by the end of the step.
       if (lowest < 0 && guard.kind == GuardKind::reaction) {
         motion_.load(t_ + h, y1);
-        if (motion_.evaluate() && guards_.renew_noise(guard, scale_) && largest <= guard.noise) continue;
+        if (motion_.evaluate() && guards_.renew_noise(guard, scales_.sizes()) && largest <= guard.noise)
+          continue;
       }
       // What is held stays within its rounding wherever it was asked for, and has no other form than that.
       if (held && lowest >= 0 && largest <= 2 * guard.band) continue;
@@ -328,15 +355,19 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       }
       bool rounded = false;  // the polynomial is no better than the rounding of its samples
       if (!(fit.error <= std::max(band, 64 * kEpsilon * fit.magnitude))) {
-        if (guards_.renew_noise(guard) && largest <= (by_value ? 0 : guard.noise)) continue;
+        if (guards_.renew_noise(guard) && guard.kind != GuardKind::gap &&
+            largest <= (by_value ? 0 : guard.noise))
+          continue;
         // Rounding of the samples, magnified where a zero is divided out, is no fault of the polynomial.
         if (!std::isfinite(fit.error) ||
-            fit.error > (guard.noise + time_noise) / std::pow(grid.theta(0), std::min(guard.zeros, 3))) {
+            fit.error >
+                (guard.noise + time_noise) / elementary::whole_pow(grid.theta(0), std::min(guard.zeros, 3))) {
           if (watch && g + 1 == grids_.size()) {
             scan_watch(i, h, band, time_noise);
             continue;
           }
           if (guard.zeros > 0 && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
+          if (guard.zeros > 3 && sample[points] > 0 && rises_softly(grid, clean, band)) continue;
           blamed_guard_ = i;
           good = false;
           break;
@@ -351,6 +382,10 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         good = false;
         break;
       }
+      // Nor has a slip, or such a force, that fades to less than that at the end of the step.
+      if ((force || guard.kind == GuardKind::slip) && lowest >= 0 &&
+          coefficients[degree_] >= -(rounded ? fit.error : band))
+        roots_.drop_last_fall();
       if (watch) {
         take_watch_zero(i, sample, points, noise, band);
         continue;
@@ -361,11 +396,12 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
       const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
       const bool late = (kink && below && sample[0] < 0) || leaves;
-      const double touch_band = guard.zeros != 0 ? 0
-                                : guard.kind == GuardKind::gap
-                                    ? std::max({share_of_error_ * band, noise, fit.error})
-                                : guard.kind == GuardKind::slip || is_reaction(guard) ? band
-                                                                                      : 0;
+      const double touch_band =
+          guard.zeros != 0               ? 0
+          : guard.kind == GuardKind::gap ? std::max({share_of_error_ * band, noise, fit.error})
+          : guard.kind == GuardKind::slip || is_reaction(guard) || guard.kind == GuardKind::joint_normal
+              ? band
+              : 0;
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
         const bool returns = r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
@@ -406,7 +442,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
         }
         // Behind a zero that was divided out the first values are rounding, and so is their sign; unless what follows is more than that.
         const bool stays = (guard.zeros > 0 || guard.noise_rate > 0) && lowest >= -noise;
-        if (stays && std::pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise) continue;
+        if (stays && elementary::whole_pow(root.theta, guard.zeros + 1) * std::abs(root.slope) <= noise)
+          continue;
         const double theta = late ? std::min(root.theta, kLateRoot) : root.theta;
         if (theta < first_theta_) {
           first_guard_ = i;
@@ -415,7 +452,8 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           first_slope_ = late ? sample[points] - sample[0] : root.slope;
         }
         root_theta_[i] = theta;
-        root_slope_[i] = guard.zeros > 0 ? root.slope * std::pow(root.theta, guard.zeros) : root.slope;
+        root_slope_[i] =
+            guard.zeros > 0 ? root.slope * elementary::whole_pow(root.theta, guard.zeros) : root.slope;
         break;
       }
       if (first_of_phase && passes_at_once(i, grid.theta(0), sample[0])) continue;
@@ -594,8 +632,9 @@ void EventEngine::Run::scan_watch(int i, double h, double band, double time_nois
       for (int j = 0; j <= points; ++j) sample[j] -= residues_[i];
     }
     const numeric::Interpolation fit = grid.interpolate(sample.data(), 1, zeros, coefficients.data());
-    const double allowed = std::max(
-        {band, 64 * kEpsilon * fit.magnitude, (guard.noise + time_noise) / std::pow(grid.theta(0), zeros)});
+    const double allowed =
+        std::max({band, 64 * kEpsilon * fit.magnitude,
+                  (guard.noise + time_noise) / elementary::whole_pow(grid.theta(0), zeros)});
     const bool follows = fit.error <= allowed;
     const bool hides =
         follows && length > kNarrowestPart && parts < kMostParts && watch_hides(guard, h, from, length, grid);
@@ -616,11 +655,11 @@ void EventEngine::Run::scan_watch(int i, double h, double band, double time_nois
         open = true;
         candidate = root;
         candidate.theta = from + root.theta * length;
-        candidate.slope = root.slope * std::pow(root.theta, zeros) / length;
+        candidate.slope = root.slope * elementary::whole_pow(root.theta, zeros) / length;
         if (next + 1 < roots_.size()) {  // there and back between two samples
           const double middle = 0.5 * (root.theta + roots_[next + 1].theta);
           found = see(numeric::bernstein_value(coefficients.data(), grid.degree(), middle) *
-                      std::pow(middle, zeros));
+                      elementary::whole_pow(middle, zeros));
           if (found) break;
         }
       }
@@ -659,8 +698,7 @@ void EventEngine::Run::take_zero(int i, const numeric::Root& root) {
   }
   root_theta_[i] = root.theta;
   root_slope_[i] = root.slope;
-  if (guard.kind == GuardKind::watch)
-    watch_rising_[guard.place] = root.kind == numeric::RootKind::rising ? 1 : 0;
+  if (guard.kind == GuardKind::watch) watches_.meet(guard.place, root.kind == numeric::RootKind::rising);
 }
 
 // Whether a watch that passes the zero with number r in roots_ returns within the step, after no more than `error`.
@@ -671,7 +709,8 @@ bool EventEngine::Run::comes_back(int i, int r, int points, int side, double err
     const int to = roots_[next].kind == numeric::RootKind::rising ? 1 : -1;
     if (roots_[next].kind == numeric::RootKind::graze || to != side) continue;
     const double middle = 0.5 * (roots_[r].theta + roots_[next].theta);
-    const double value = numeric::bernstein_value(coefficients, points - 1, middle) * std::pow(middle, zeros);
+    const double value =
+        numeric::bernstein_value(coefficients, points - 1, middle) * elementary::whole_pow(middle, zeros);
     return -side * value <= error;
   }
   return false;
@@ -694,7 +733,7 @@ void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, 
     const numeric::Root& root = roots_[r];
     const int to = root.kind == numeric::RootKind::rising ? 1 : -1;
     if (root.kind == numeric::RootKind::graze || to == side) continue;
-    const double slope = std::abs(root.slope) * std::pow(root.theta, std::max(guard.zeros, 0));
+    const double slope = std::abs(root.slope) * elementary::whole_pow(root.theta, std::max(guard.zeros, 0));
     // Behind a zero that was divided out the first values are rounding, and so is their sign.
     if (guard.zeros > 0 && root.theta * slope <= noise) continue;
     if (depth_behind(grid, sample, root.theta, side) <= error &&
@@ -719,7 +758,7 @@ void EventEngine::Run::take_watch_zero(int i, const double* sample, int points, 
     }
   }
   if (found.theta > 1) return;
-  if (guard.zeros > 0) found.slope *= std::pow(found.theta, guard.zeros);
+  if (guard.zeros > 0) found.slope *= elementary::whole_pow(found.theta, guard.zeros);
   take_zero(i, found);
 }
 
@@ -727,18 +766,13 @@ bool EventEngine::Run::reports_graze(const Guard& guard) {
   return guard.kind == GuardKind::gap || guard.kind == GuardKind::slip;
 }
 
-bool EventEngine::Run::watch_direction_matches(int watch, bool rising) {
-  const int wanted = system_.watches()[watch].direction;
-  return wanted == 0 || (wanted > 0) == rising;
-}
-
 // A switch of a watch is on the positive side of its guard, and leaves it downwards.
 int EventEngine::Run::side_before(const Guard& guard) const {
-  return guard.kind == GuardKind::observed ? 1 : watch_side_[guard.place];
+  return guard.kind == GuardKind::observed ? 1 : watches_.side(guard.place);
 }
 
 bool EventEngine::Run::crossing_counts(const Guard& guard, bool rising) {
-  return guard.kind == GuardKind::observed ? !rising : watch_direction_matches(guard.place, rising);
+  return guard.kind == GuardKind::observed ? !rising : watches_.counts(guard.place, rising);
 }
 
 // What else happens at the instant of the landing: guards whose own zero lies within rounding of it, or that the landing has just passed.
@@ -747,7 +781,7 @@ bool EventEngine::Run::gather_events(double h, double length) {
   together_.clear();
   const int count = guards_.size();
   if (count > 1) {
-    const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+    const double* y1 = methods_.y1();
     motion_.load(t_ + length, y1);
     if (guards_.needs_motion() && !motion_.evaluate()) return false;
     landing_values_.resize(std::max<std::size_t>(landing_values_.size(), count));
@@ -770,7 +804,7 @@ bool EventEngine::Run::gather_events(double h, double length) {
 // Newton's iteration may look beyond the place where a step is to end, and there may be nothing: √h below h = 0. Explicit steps come from before.
 bool EventEngine::Run::try_to_land(double length) {
   if (try_step(length)) return true;
-  if (!stiff_ || options_.integrator != Integrator::automatic) return false;
+  if (!methods_.stiff() || options_.integrator != Integrator::automatic) return false;
   change_method();
   return motion_(t_, y_.data(), f0_.data()) && try_step(length);
 }
@@ -811,7 +845,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     if (!try_to_land(length)) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
     }
-    const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+    const double* y1 = methods_.y1();
     motion_.load(t_ + length, y1);
     if (guards_.needs_motion() && !motion_.evaluate()) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
@@ -850,7 +884,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   // The state is put onto its constraints, which moves the zero of a gap beside them.
   const bool beside = guard.kind == GuardKind::gap && motion_.holds();
   for (int i = 0; i < kMostProjected && beside; ++i) {
-    std::copy_n(stiff_ ? radau_.y1() : explicit_.y1(), motion_.components(), landing_y_.begin());
+    std::copy_n(methods_.y1(), motion_.components(), landing_y_.begin());
     if (!motion_.project(t_ + length, landing_y_.data(), true)) break;
     motion_.load(t_ + length, landing_y_.data());
     const double change = -guards_.value(guard) / slope;
@@ -860,7 +894,7 @@ bool EventEngine::Run::land(double h, bool may_miss) {
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
   // A step that ends where a force has no slope, as √q at q = 0, is less exact than the one that went before it was cut.
-  if (may_miss && options_.step == 0 && (stiff_ || !motion_.uniform()) && length > kLateRoot * h) {
+  if (may_miss && options_.step == 0 && (methods_.stiff() || !motion_.uniform()) && length > kLateRoot * h) {
     set_weights(length);
     missed_ = step_error() > kLandingError;
     if (missed_) return true;
@@ -868,25 +902,25 @@ bool EventEngine::Run::land(double h, bool may_miss) {
   landing_h_ = length;
   if (!gather_events(h, length))
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
-  if (stiff_ || !motion_.uniform()) set_weights(length);
-  update_scales(length);
-  if (next_sample_ < t_ + length && !prepare_dense()) {
+  if (methods_.stiff() || !motion_.uniform()) set_weights(length);
+  scales_.update(trial_step(length));
+  if (recorder_.samples.next() < t_ + length && !prepare_dense()) {
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
-  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  const double* y1 = methods_.y1();
   const int width = motion_.components();
   std::copy_n(y1, width, landing_y_.begin());
   const double t1 = t_ + length;
   tell_inside(t1);
   note_step(h, length);
   emit_samples(t1);
-  if (stiff_) radau_.restart();
+  methods_.begin(motion_.components());
   t_ = t1;
   std::copy_n(landing_y_.begin(), width, y_.begin());
   have_f0_ = false;
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
   project_sliding();
-  tell_end();
+  recorder_.testimony.end(t_, y_.data());
   motion_.load(t_, y_.data());
   return true;
 }

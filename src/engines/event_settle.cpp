@@ -154,22 +154,22 @@ bool EventEngine::Run::settle() {
   }
   if (!restart()) return false;
   const bool jumped = may_jump_ && add_jump_work();
-  const bool goes_on = accumulation_end_ != t_ || end_tail();
+  const bool goes_on = tails_.first_end() != t_ || end_tail();
   if (!quiet_) {
     list_changes();
     list_watch_jumps();
     // Impacts have energies of their own.
-    for (Event& event : pending_) {
-      if (jumped && !struck) {
+    if (jumped && !struck) {
+      for (Event& event : recorder_.pending()) {
         event.energy_before = energy_before_jump_;
-        event.energy_after = total_energy();
+        event.energy_after = recorder_.residuals.energy(work_);
       }
-      report(event);
     }
-    if (!pending_.empty() && quiet_rows_) quiet_rows_ = false;
+    recorder_.report_pending(t_, time_bound_, mode_);
+    if (recorder_.untold()) quiet_rows_ = false;
     if (!quiet_rows_) rows_after_event();
   }
-  pending_.clear();
+  recorder_.pending().clear();
   return goes_on;
 }
 
@@ -217,33 +217,47 @@ bool EventEngine::Run::let_one_go(Mode& mode) {
   return decider_.decide(mode, one, kDecisionTolerance).ok();
 }
 
-// Contacts that were closed and are to open by no more than the rounding of the state leaves of forces that balance: their floors are raised to that, so that it
-// counts as nothing. True: there are some, and the decision is to be made again.
-bool EventEngine::Run::opened_by_rounding(const Mode& before, const Mode& mode) {
+// Contacts that rounding may have decided: forces that balance, or a wall whose acceleration passes zero at this instant, leave a number whose sign means
+// nothing. Their floors are raised so that it counts as nothing. True: there are some, and the decision is to be made again.
+bool EventEngine::Run::decided_by_rounding(const Mode& before, const Mode& mode) {
+  constexpr double kNothing = 1e-6;  ///< share of the largest reaction so far that rounding does not reach
   bool any = false;
   bool known = false;
   for (int r = 0; r < layout_.relations; ++r) {
-    if (before.normal[r] != NormalStatus::closed || mode.normal[r] != NormalStatus::open) continue;
+    if (before.normal[r] != NormalStatus::closed) continue;
     if ((exclusions_.normal[r] & contact::bit(contact::RowStatus::closed)) != 0) continue;
-    const model::RelationRows& rows = system_.rows(work_, r);
     if (!known) {
       if (!system_.motion(work_)) return false;
-      enclose(system_.motion_program());
+      std::copy_n(work_.force.begin(), layout_.coordinates, landing_y_.begin());
+      system_.solve_mass(work_, landing_y_.data());
       known = true;
     }
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = system_.rows(work_, r);
     std::copy_n(rows.w, layout_.coordinates, node_y_.begin());
     system_.solve_mass(work_, node_y_.data());
     double response = 0;
-    double rounding = 0;
-    for (int i = 0; i < layout_.coordinates; ++i) {
+    double acceleration = rows.zeta_n;
+    for (const int i : relation.touches) {
       response += rows.w[i] * node_y_[i];
-      rounding += std::abs(node_y_[i]) * enclosure_.width(i);
+      acceleration += rows.w[i] * landing_y_[i];
     }
-    if (!(response > 0) || !(rounding > 0)) continue;
+    if (!(response > 0)) continue;
+    // What presses as it has pressed before is more than rounding.
+    const double force = -acceleration / response;
+    const double usual = decider_.force_floor[r];
+    if (mode.normal[r] == NormalStatus::closed && force > kNothing * usual && force < usual) continue;
+    enclose(system_.motion_program());
+    double rounding = 0;
+    for (int i = 0; i < layout_.coordinates; ++i) rounding += std::abs(node_y_[i]) * enclosure_.width(i);
+    if (!relation.rows_constant) {
+      enclose(relation.rows);
+      rounding += enclosure_.width(relation.row_begin(-1, layout_.coordinates) + 1);  // ζ_N
+    }
     const double floor = rounding / (response * kDecisionTolerance);
-    if (!(floor > decider_.force_floor[r])) continue;
+    if (!(floor > usual)) continue;
     decider_.force_floor[r] = floor;
-    any = true;
+    any = any || mode.normal[r] == NormalStatus::open || force < rounding / response;
   }
   return any;
 }
@@ -255,7 +269,7 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
   deciding_ = mode;
   status = decider_.decide(mode, exclusions_, kDecisionTolerance);
   // Without one of them another may open: each is asked once.
-  while (status.ok() && opened_by_rounding(deciding_, mode)) {
+  while (status.ok() && decided_by_rounding(deciding_, mode)) {
     decided_ = deciding_;
     if (!decider_.decide(decided_, exclusions_, kDecisionTolerance).ok()) break;
     mode = decided_;
@@ -307,7 +321,7 @@ bool EventEngine::Run::paradox(Status status) {
   }
   Event event = event_here(EventKind::painleve, relation);
   event.words[0] = inconsistent ? Word::inconsistent : Word::indeterminate;
-  pending_.push_back(event);
+  recorder_.pending().push_back(event);
 
   if (!inconsistent && options_.on_painleve != OnPainleve::stop &&
       mode_.normal[relation] == NormalStatus::closed) {
@@ -323,7 +337,7 @@ bool EventEngine::Run::paradox(Status status) {
     motion_.load(t_, y_.data());
     for (int j = 0; j < layout_.tangents; ++j)
       work_.in[layout_.direction() + j] = direction(mode_.tangent[j]);
-    if (collider_.tangential_impact(mode_, relation, false, pending_)) {
+    if (collider_.tangential_impact(mode_, relation, false, recorder_.pending())) {
       std::copy_n(work_.in.begin() + 1, layout_.integrated(), y_.begin());
       add_impact_work();
       tell_impulses(false);
@@ -336,8 +350,7 @@ bool EventEngine::Run::paradox(Status status) {
       return decide_with(mode_, next) || paradox(next);
     }
   }
-  for (Event& listed : pending_) report(listed);
-  pending_.clear();
+  recorder_.report_pending(t_, time_bound_, mode_);
   return fail(std::move(status));
 }
 
@@ -393,18 +406,27 @@ bool EventEngine::Run::slides_apart() {
   return true;
 }
 
+// Where the motion cannot be followed on a surface that it rests on: the surfaces are slid on again, for the engine that takes the run over. The first of
+// them, −1: there is none.
+int EventEngine::Run::take_back_rests() {
+  int first = -1;
+  for (int k = layout_.switches - 1; k >= 0 && !can_rest(); --k) {
+    if (mode_.surface[k] != AtSurface::rests) continue;
+    mode_.surface[k] = phase_.mode.surface[k] = AtSurface::slides;
+    first = k;
+  }
+  return first;
+}
+
 // Sets the decided mode in motion.
 bool EventEngine::Run::restart() {
-  // What drives a state may be another from here on: what it has been counts again.
-  for (int i = 0; i < layout_.states; ++i)
-    recent_[i] = std::max(recent_[i], scale_[2 * layout_.coordinates + i]);
+  scales_.recall_states();
   reset_bristles();
-  if (stiff_) radau_.restart();  // what it knows of the last mode would mislead Newton's iteration
   phase_.time = t_;
   phase_.y.assign(y_.begin(), y_.begin() + layout_.integrated());
   phase_.mode = mode_;
   motion_.load(t_, y_.data());
-  load_audits(y_.data());
+  recorder_.load_works(y_.data(), work_);
   if (!motion_.set_mode(mode_)) {
     return fail({work_.mass_failed ? Reason::singular_mass : Reason::not_finite,
                  t_,
@@ -419,12 +441,19 @@ bool EventEngine::Run::restart() {
     }
   }
   if (!slides_apart()) return false;
-  explicit_.use(motion_.components());
+  methods_.begin(motion_.components());  // what they know of the last mode would mislead Newton's iteration
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), false));
   motion_.load(t_, y_.data());
-  if (!motion_.evaluate())
+  if (!motion_.evaluate()) {
+    if (const int k = take_back_rests(); k >= 0)
+      return fail({Reason::unsupported,
+                   t_,
+                   {},
+                   "the exact engine cannot go on: the motion rests on the surface of " +
+                       system_.switches()[k].place});
     return fail(
         {Reason::not_finite, t_, {}, "the equations of motion give no finite number in the new mode"});
+  }
   if (motion_.slides()) mode_ = motion_.mode();  // with the coefficients of the sliding switches
   motion_.note_terms();
   project_sliding();
@@ -438,10 +467,7 @@ bool EventEngine::Run::restart() {
                  "may change"});
   }
   for (int r = 0; r < layout_.relations; ++r) {
-    if (mode_.normal[r] == NormalStatus::open) {
-      close_interval(r);
-      last_reaction_[r] = 0;
-    }
+    if (mode_.normal[r] == NormalStatus::open) recorder_.close(r, t_);
   }
   note_reactions(0);
   have_f0_ = false;

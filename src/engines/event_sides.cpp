@@ -60,7 +60,7 @@ void EventEngine::Run::enclose(const expr::Program& program) {
   enclosure_.take(work_.in);
   for (int i = 0; i <= layout_.integrated(); ++i) {
     double size = std::abs(work_.in[i]);
-    if (i > 0) size = std::max(size, scale_[i - 1]);
+    if (i > 0) size = std::max(size, scales_.sizes()[i - 1]);
     const int v = i - layout_.v();
     if (v >= 0 && v < layout_.coordinates) size = std::max(size, speed_before_[v]);
     enclosure_.widen(i, kEpsilon * size);
@@ -161,7 +161,8 @@ bool EventEngine::Run::side_by_value(int k) {
     return changed;
   }
   const bool carried = carried_[k] != 0 || mode_.surface[k] != AtSurface::away;
-  const double bound = kRoundingUnits * surface_rounding(k);
+  double bound = kRoundingUnits * surface_rounding(k);
+  if (std::abs(distance) > bound) bound += drive_rounding(k, std::abs(distance));
   // What has one sign by its form has it, whatever the landing of a switch inside has left of its zero.
   const int only = info.only_side(lower_[k]);
   double side = (only != 0 ? only > 0 : distance > 0) ? lower_[k] + 1 : lower_[k];
@@ -201,6 +202,38 @@ bool EventEngine::Run::side_by_value(int k) {
   return true;
 }
 
+// Rounding of the drives of rows at rest along the surface of switch k: a body on a belt is as fast as the belt to the last bit, and no faster than that of its speed
+// is known. Asked for where the surface is that near to its zero.
+double EventEngine::Run::drive_rounding(int k, double distance) {
+  const int n = layout_.coordinates;
+  double most = 0;
+  bool known = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.rows_constant || relation.smooth_friction || mode_.normal[r] == NormalStatus::open) continue;
+    for (int j = 0; j < relation.tangents; ++j) {
+      if (reference_.tangent[relation.first_tangent + j] != TangentStatus::stick) continue;
+      if (!known) {
+        const expr::Program& surface = system_.switches()[k].surface;
+        surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), surface.outputs()));
+        surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
+        double size = 0;
+        for (int i = 0; i < n; ++i)
+          size += std::abs(surface_memory_[2 + n + i]) * scales_.sizes()[layout_.coordinates + i];
+        if (!(distance <= kSmallRate * size)) return 0;
+        known = true;
+      }
+      const double ratio =
+          parallel_to(surface_memory_.data() + 2 + n, system_.rows(work_, r).tangent[j].w, n);
+      if (ratio == 0) continue;
+      drive_inputs_ = work_.in;
+      most = std::max(most, std::abs(ratio) * slip_rounding(r, j));
+      std::copy(drive_inputs_.begin(), drive_inputs_.end(), work_.in.begin());
+    }
+  }
+  return most;
+}
+
 // Rounding of a slip at this instant, with the sides before it and after it: where a belt comes to rest at a kink, what is left of its speed is the
 // last bit of the time.
 double EventEngine::Run::slip_rounding(int r, int j) {
@@ -229,7 +262,7 @@ bool EventEngine::Run::rates_by_value() {
       double terms = std::abs(own);
       for (const int i : relation.touches)
         terms += std::abs(w[i]) * std::max({speed_before_[i], std::abs(work_.in[layout_.v() + i]),
-                                            scale_[layout_.coordinates + i]});
+                                            scales_.sizes()[layout_.coordinates + i]});
       return terms;
     };
     if (relation.has_normal) {
@@ -298,7 +331,7 @@ void EventEngine::Run::list_switch_changes() {
     Event event = event_here(kind, k);
     event.words[0] = mode_.side[k] > 0.5 ? Word::above : Word::below;
     event.numbers[0] = mode_.side[k];
-    pending_.push_back(event);
+    recorder_.pending().push_back(event);
   }
 }
 
@@ -404,25 +437,28 @@ double EventEngine::Run::faded_rate_scale(int k) {
   return other < 0 ? size : std::max(size, std::abs(ratio) * guards_.sliding_rate_scale(other));
 }
 
-// Another surface that the mode slides on, of which that of k is a multiple as far as velocities and states go (x' with a factor); -1: there is none.
+// Another surface that the mode slides on, of which that of k is a multiple as far as velocities and states go (x' with a factor), or that it rests on, of which
+// it is one with the positions; -1: there is none.
 int EventEngine::Run::slide_along(int k, const Mode& mode, double& ratio) {
-  const int width = layout_.coordinates + layout_.states;
-  const int first = 2 + layout_.coordinates;
+  const int n = layout_.coordinates;
+  const int width = layout_.integrated();
   const auto slopes = [&](int of) {
     const expr::Program& program = system_.switches()[of].surface;
     surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
     program.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
-    return surface_memory_.data() + first;
+    return surface_memory_.data() + 2;
   };
   bool known = false;
   for (int j = 0; j < layout_.switches; ++j) {
-    if (j == k || mode.surface[j] != AtSurface::slides) continue;
+    const bool rests = mode.surface[j] == AtSurface::rests;
+    if (j == k || !mode.slides(j) || (rests && !can_rest())) continue;  // nothing holds it then
     if (!known) {
       const double* own = slopes(k);
       projection_.assign(own, own + width);
       known = true;
     }
-    ratio = parallel_to(projection_.data(), slopes(j), width);
+    const int first = rests ? 0 : n;
+    ratio = parallel_to(projection_.data() + first, slopes(j) + first, width - first);
     if (ratio != 0) return j;
   }
   ratio = 0;

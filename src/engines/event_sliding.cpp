@@ -8,6 +8,9 @@ namespace judder::engines {
 namespace {
 
 constexpr double kNothing = 1e-20;  ///< share of its running scale below which a component is zero
+/// Share of the square of its slopes below which a surface is one of the others: slopes that are parallel to 1e-6 tell their surfaces apart no better
+/// than the rounding of what was projected.
+constexpr double kDependent = 1e-12;
 
 }  // namespace
 
@@ -37,7 +40,7 @@ void EventEngine::Run::meet_surface(int k) {
   }
   if (only < 0) return;
   const double change = surface_memory_[0] / surface_memory_[2 + only];
-  if (!(std::abs(change) <= options_.tolerance * scale_[only])) return;
+  if (!(std::abs(change) <= options_.tolerance * scales_.sizes()[only])) return;
   const double before = y_[only];
   y_[only] -= change;
   have_f0_ = false;
@@ -59,9 +62,9 @@ void EventEngine::Run::meet_kinks(int k) {
 
 // Several surfaces at once: the smallest change relative to the running scales.
 void EventEngine::Run::project_onto(std::vector<int>& sliding) {
-  // A surface that is rested on has two conditions: s = 0 and ṡ = 0.
+  // A surface that is rested on has two conditions: s = 0 and ṡ = 0. Where the motion cannot be followed then, nothing is moved for it.
   const int surfaces = static_cast<int>(sliding.size());
-  for (int a = 0; a < surfaces; ++a) {
+  for (int a = 0; a < surfaces && can_rest(); ++a) {
     if (mode_.surface[sliding[a]] == AtSurface::rests) sliding.push_back(sliding[a]);
   }
   const int count = static_cast<int>(sliding.size());
@@ -70,6 +73,7 @@ void EventEngine::Run::project_onto(std::vector<int>& sliding) {
   double* gradient = projection_.data();
   double* gram = gradient + count * width;
   double* right = gram + count * count;
+  double* size = right + count;
   std::copy_n(y_.begin(), width, node_y_.begin());
   for (int iteration = 0; iteration < 3; ++iteration) {
     motion_.load(t_, y_.data());
@@ -84,7 +88,7 @@ void EventEngine::Run::project_onto(std::vector<int>& sliding) {
         right[a] = distance_from_level(info, surface_memory_[0], lower);
       }
       for (int i = 0; i < width; ++i)
-        gradient[a * width + i] = surface_memory_[2 + i] * (scale_[i] > 0 ? scale_[i] : 1);
+        gradient[a * width + i] = surface_memory_[2 + i] * (scales_.sizes()[i] > 0 ? scales_.sizes()[i] : 1);
     }
     for (int a = 0; a < count; ++a) {
       for (int b = 0; b < count; ++b) {
@@ -93,8 +97,12 @@ void EventEngine::Run::project_onto(std::vector<int>& sliding) {
         gram[a * count + b] = sum;
       }
     }
+    // A surface that the others hold (floor(3*w) beside sign(w)) asks for nothing more: what elimination leaves of its row is rounding.
+    const auto depends = [&](int p) { return !(gram[p * count + p] > kDependent * size[p]); };
+    for (int p = 0; p < count; ++p) size[p] = gram[p * count + p];
     for (int p = 0; p < count; ++p) {
-      if (!(gram[p * count + p] > 0)) return;
+      if (size[p] == 0) return;
+      if (depends(p)) continue;
       for (int r = p + 1; r < count; ++r) {
         const double ratio = gram[r * count + p] / gram[p * count + p];
         for (int c = p; c < count; ++c) gram[r * count + c] -= ratio * gram[p * count + c];
@@ -102,18 +110,22 @@ void EventEngine::Run::project_onto(std::vector<int>& sliding) {
       }
     }
     for (int p = count - 1; p >= 0; --p) {
+      if (depends(p)) {
+        right[p] = 0;
+        continue;
+      }
       for (int c = p + 1; c < count; ++c) right[p] -= gram[p * count + c] * right[c];
       right[p] /= gram[p * count + p];
     }
     for (int i = 0; i < width; ++i) {
       double change = 0;
       for (int a = 0; a < count; ++a) change += right[a] * gradient[a * width + i];
-      if (change != 0) y_[i] -= change * (scale_[i] > 0 ? scale_[i] : 1);
+      if (change != 0) y_[i] -= change * (scales_.sizes()[i] > 0 ? scales_.sizes()[i] : 1);
     }
   }
   // What is left of a component that the surfaces hold at zero is less than rounding of anything it has been.
   for (int i = 0; i < width; ++i) {
-    if (std::abs(y_[i]) < kNothing * std::max(scale_[i], std::abs(node_y_[i]))) y_[i] = 0;
+    if (std::abs(y_[i]) < kNothing * std::max(scales_.sizes()[i], std::abs(node_y_[i]))) y_[i] = 0;
   }
   motion_.pin(t_, y_.data());
   motion_.load(t_, y_.data());
@@ -137,7 +149,7 @@ void EventEngine::Run::finish_switching() {
   if (!switching_.pattern(pattern) || pattern.equal_time) return;
   if (!have_f0_ && !motion_(t_, y_.data(), f0_.data())) return;
   for (int i = 0; i < layout_.integrated(); ++i) {
-    if (std::abs(f0_[i]) * pattern.remaining > options_.tolerance * scale_[i]) return;
+    if (std::abs(f0_[i]) * pattern.remaining > options_.tolerance * scales_.sizes()[i]) return;
   }
   std::vector<int>& members = search_.members;
   members.clear();
@@ -157,7 +169,7 @@ void EventEngine::Run::finish_switching() {
     Event event = event_here(EventKind::accumulation, k);
     event.on_switch = true;
     event.numbers = {static_cast<double>(pattern.count), pattern.remaining};
-    pending_.push_back(event);
+    recorder_.pending().push_back(event);
   }
   note_instant();
 }

@@ -4,6 +4,8 @@
 
 #include "event_run.hpp"
 
+#include "core/elementary.hpp"
+
 namespace judder::engines {
 namespace {
 
@@ -12,19 +14,21 @@ constexpr double kEpsilon = 2.220446049250313e-16;
 constexpr double kDenseError =
     200;  ///< tolerances that the polynomial of a step may miss by its defect, which is six times its error
 constexpr int kTrialsUntilNoise = 6;        ///< trial steps in a row before rounding is suspected
-constexpr int kNoiseLasts = 8;              ///< steps that a measured rounding is good for
 constexpr int kMostMisses = 40;             ///< of a zero that the motion does not have
 constexpr double kFirstLength = 1024;       ///< smallest steps: the least that is tried first
 constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers nothing has digits
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
+constexpr double kLeastStep =
+    0x1p-960;  ///< shorter ones, and their shares, are no numbers any more; of the shortest run that is made a billionth of a billionth
 
 }  // namespace
 
 bool EventEngine::Run::hides_change(double h) {
   motion_.load(t_, y_.data());
-  const double share = stiff_ || method_ == numeric::Method::order5 ? kShareOfFewPoints : kShareOfPoints;
-  const HiddenChange::Step step{t_, t_ + h, stiff_ ? radau_.nodes() : explicit_.nodes(), share};
+  const double share =
+      methods_.stiff() || methods_.order() == numeric::Method::order5 ? kShareOfFewPoints : kShareOfPoints;
+  const HiddenChange::Step step{t_, t_ + h, methods_.nodes(), share};
   return hidden_change_.between(step, work_.in, [this](double theta, double* y) {
     dense(theta, node_y_.data());
     std::copy_n(node_y_.begin(), layout_.integrated(), y);
@@ -32,48 +36,23 @@ bool EventEngine::Run::hides_change(double h) {
 }
 
 bool EventEngine::Run::try_step(double h) {
-  if (!stiff_ && motion_.uniform()) {
-    explicit_.step_uniform(t_, y_.data(), f0_.data(), h);
+  if (!methods_.stiff() && motion_.uniform()) {
+    methods_.step_uniform(t_, y_.data(), f0_.data(), h);
     return true;
   }
-  if (!stiff_)
-    return explicit_.step(method_, motion_, t_, y_.data(), f0_.data(), h) == numeric::StepOutcome::done;
-  // Newton's iteration needs weights before there is a result: those of the last accepted step. What has never moved takes the size of its
-  // fellows (size_as_fellows), and so do the differences for the Jacobian.
-  const int n = layout_.coordinates;
-  bool unmoved = false;
-  for (int i = 0; i < layout_.integrated(); ++i) {
-    double scale = std::max(i < 2 * n ? scale_[i] : recent_[i - 2 * n], std::abs(f0_[i]) * h);
-    if (i < n) scale = std::max(scale, std::abs(f0_[n + i]) * h * h);
-    typical_[i] = scale;
-    unmoved = unmoved || scale == 0;
-  }
-  if (unmoved) size_as_fellows(h);
-  for (int i = 0; i < layout_.integrated(); ++i) {
-    rounding_[i] = std::max(4 * kEpsilon * std::abs(y_[i]), rate_noise_[i] * noise_lasts(i, h));
-    if (i < n) rounding_[i] = std::max(rounding_[i], rate_noise_[n + i] * noise_lasts(n + i, h) * h);
-    weight_[i] = 1 / std::max(options_.tolerance * typical_[i], rounding_[i]);
-  }
-  const numeric::RadauScales scales{weight_.data(), typical_.data(), rounding_.data()};
-  const numeric::StepOutcome outcome = radau_.step(motion_, t_, y_.data(), f0_.data(), h, scales);
-  newton_failed_ = outcome == numeric::StepOutcome::not_converged;
-  return outcome == numeric::StepOutcome::done;
+  numeric::RadauScales scales;
+  if (methods_.stiff())
+    scales = scales_.foresee(trial_step(h), motion_, work_.mass.data(), noise_, options_.tolerance);
+  return methods_.step(motion_, t_, y_.data(), f0_.data(), h, scales);
 }
 
 double EventEngine::Run::step_error() {
-  return stiff_ ? radau_.error(weight_.data(), motion_.components())
-                : explicit_.error(weight_.data(), motion_.components());
+  return methods_.error(scales_.weights().data(), motion_.components());
 }
 
-bool EventEngine::Run::prepare_dense() { return stiff_ || explicit_.prepare_dense(motion_); }
+bool EventEngine::Run::prepare_dense() { return methods_.prepare_dense(motion_); }
 
-void EventEngine::Run::dense(double theta, double* y) {
-  if (stiff_) {
-    radau_.dense(theta, 0, motion_.components(), y);
-  } else {
-    explicit_.dense(theta, 0, motion_.components(), y);
-  }
-}
+void EventEngine::Run::dense(double theta, double* y) { methods_.dense(theta, motion_.components(), y); }
 
 // Whether a pivot of the mass matrix is so small that rounding of the accelerations drowns them.
 bool EventEngine::Run::mass_nearly_singular() {
@@ -103,17 +82,17 @@ bool EventEngine::Run::hold(double limit) {
   const auto work_until = [&](double time) {
     for (int i = layout_.integrated(); i < all; ++i) y_[i] = node_y_[i] + landing_y_[i] * (time - since);
   };
-  while (next_sample_ < limit) {
-    if (reads_audits_) work_until(next_sample_);
-    motion_.load(next_sample_, y_.data());
-    load_audits(y_.data());
+  while (recorder_.samples.next() < limit) {
+    if (recorder_.reads_works()) work_until(recorder_.samples.next());
+    motion_.load(recorder_.samples.next(), y_.data());
+    recorder_.load_works(y_.data(), work_);
     emit_row(RowKind::sample);
-    advance_sample();
+    recorder_.samples.advance();
   }
   work_until(limit);
   motion_.load(limit, y_.data());
   if (!motion_.evaluate()) return false;
-  tell_rest(limit);
+  recorder_.testimony.rest(t_, limit, y_.data());
   const double h = limit - t_;
   t_ = limit;
   note_reactions(h);
@@ -124,13 +103,13 @@ bool EventEngine::Run::hold(double limit) {
 // The limit is within the last bits of the time, where a step cannot be made shorter, and something was seen in it that asks for that. Nothing moves
 // in such a time: what is due there is decided at the limit.
 void EventEngine::Run::pass_crumb(double limit) {
-  while (next_sample_ < limit) {
-    motion_.load(next_sample_, y_.data());
-    load_audits(y_.data());
+  while (recorder_.samples.next() < limit) {
+    motion_.load(recorder_.samples.next(), y_.data());
+    recorder_.load_works(y_.data(), work_);
     emit_row(RowKind::sample);
-    advance_sample();
+    recorder_.samples.advance();
   }
-  tell_rest(limit);
+  recorder_.testimony.rest(t_, limit, y_.data());
   t_ = limit;
   have_f0_ = false;
   finish_step();
@@ -161,11 +140,11 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   const bool rest = options_.step == 0 && rests();
   bool guarded = leaving_rest_;  // a guard within sight of rest shortens its first step only
   if (!rest) leaving_rest_ = false;
-  if (rest) std::fill(last_look_.begin(), last_look_.end(), 0.0);
+  if (rest) scales_.begin_look();
   if (jammed >= 0 && h_ > 0)
     h_ = std::min(h_, 0.125 * to_jam);  // so far from the pole a method keeps its order
   // Near a pole explicit steps are short, but not for stability.
-  if (jammed < 0 || stiff_) choose_method(limit);
+  if (jammed < 0 || methods_.stiff()) choose_method(limit);
   if (rest) {
     h_ = step_from_rest(limit);
   } else if (!(h_ > 0)) {
@@ -174,7 +153,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   double h = options_.step > 0 ? options_.step : h_;
   if (options_.max_step > 0) h = std::min(h, options_.max_step);
   // Steps are as short as rounding of the time allows, whatever comes later.
-  double smallest = std::max(16 * kEpsilon * std::abs(t_), kLeastShare * std::min(h, limit - t_));
+  double smallest =
+      std::max({16 * kEpsilon * std::abs(t_), kLeastShare * std::min(h, limit - t_), kLeastStep});
   // Two events within rounding of each other leave a step behind that is no measure of the motion after them.
   if (options_.step == 0) h = std::max(h, kFirstLength * smallest);
   const double crumb = 2 * kEpsilon * std::max(std::abs(t_), std::abs(limit));
@@ -191,7 +171,7 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h)
       h = 0.5 * (limit - t_);  // no crumb of a step before the limit
     if (to_limit) h = limit - t_;
-    if (stiff_ && !noise_measured_ && !to_limit) measure_noise(h, false);
+    if (methods_.stiff() && !noise_.measured() && !to_limit) measure_noise(h, false);
     ++trials;
     if (trials > 1 && limit - t_ < crumb) {
       pass_crumb(limit);
@@ -212,9 +192,10 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       looked = true;  // the size stays while the step is made short enough for it
     }
     if (!try_step(h)) {
-      finite = stiff_ && newton_failed_;
+      finite = methods_.newton_failed();
       // Newton's iteration, or the differences that it needs, may fail where explicit steps are possible.
-      if (stiff_ && ++unsolved == kTrialsUntilNoise && options_.integrator == Integrator::automatic) {
+      if (methods_.stiff() && ++unsolved == kTrialsUntilNoise &&
+          options_.integrator == Integrator::automatic) {
         change_method();
         have_f0_ = motion_(t_, y_.data(), f0_.data());
         if (!have_f0_) finite = false;
@@ -225,14 +206,14 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       grow_allowed_ = false;
       continue;
     }
-    const bool exact = !stiff_ && motion_.uniform();
+    const bool exact = !methods_.stiff() && motion_.uniform();
     if (!exact) set_weights(h);
     double error = exact || options_.step > 0 ? 0 : step_error();
     // After an event or a rejection the estimate may be that of a transient which the method damps.
-    if (stiff_ && error > 1 && (!grow_allowed_ || t_ == phase_start_) && radau_.filter_error(motion_))
+    if (error > 1 && (!grow_allowed_ || t_ == phase_start_) && methods_.filter_error(motion_))
       error = step_error();
     // Two trials too long: perhaps it is rounding, which may have grown since it was measured.
-    const bool old = noise_rules_ && (h > 1.1 * noise_h_ || noise_age_ >= kNoiseLasts);
+    const bool old = scales_.rounding_rules() && noise_.aged(h);
     // At last all of it is taken, whatever is damped.
     if (error > 1 ? trials == 2 || trials == kTrialsUntilNoise : !exact && old) {
       measure_noise(h, trials >= kTrialsUntilNoise);
@@ -241,9 +222,10 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     }
     if (!(error <= 1)) {
       ++result_.rejected;
-      if (!rest) note_trial();
-      const double power = stiff_ ? 4 : power_;
-      h *= std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1 / power), 0.1, 0.9) : 0.1;
+      if (!rest) scales_.note_rejected(trial_step(h));
+      h *= std::isfinite(error)
+               ? std::clamp(0.9 * elementary::rough_pow(error, -1 / methods_.power()), 0.1, 0.9)
+               : 0.1;
       grow_allowed_ = false;
       finite = true;
       blamed_guard_ = -1;
@@ -255,13 +237,13 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       continue;
     }
     // At the limit of stability the estimate may see nothing while the polynomial of the step is far off.
-    if (!stiff_ && !rest && options_.step == 0 &&
-        explicit_.dense_suspicious(weight_.data(), layout_.integrated()) &&
-        explicit_.prepare_dense_error(motion_)) {
-      const double share = explicit_.dense_error(weight_.data(), layout_.integrated()) / kDenseError;
+    if (!rest && options_.step == 0) {
+      const double share =
+          methods_.suspected_dense_error(motion_, scales_.weights().data(), layout_.integrated()) /
+          kDenseError;
       if (share > 1) {
         ++result_.rejected;
-        h *= std::clamp(0.9 * std::pow(share, -1 / power_), 0.1, 0.9);
+        h *= std::clamp(0.9 * elementary::rough_pow(share, -1 / methods_.power()), 0.1, 0.9);
         grow_allowed_ = false;
         finite = true;
         blamed_guard_ = -1;
@@ -287,8 +269,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     share_of_error_ = error;
     const bool ended = find_first_guard(h, accurate);
     // Out of rest a guard that follows the motion is as little known as the motion itself; the look ahead has seen that none vanishes. Rest that
-    // lasts lengthens the steps: then it is the guards that time moves, and they must be known.
-    if (!accurate && (!rest || h > rest_step_) && options_.step == 0) {
+    // lasts lengthens the steps: then it is the guards that time moves, and they must be known. So must those that time has taken through zero.
+    if (!accurate && (!rest || h > rest_step_ || load_passes_zero()) && options_.step == 0) {
       ++result_.rejected;
       h *= 0.5;
       grow_allowed_ = false;
@@ -312,10 +294,9 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       continue;
     }
     // Accepted.
-    const double power = stiff_ ? 4 : power_;
-    const double factor = error > 0
-                              ? std::clamp(0.9 * std::pow(error, -1 / power), 0.2, grow_allowed_ ? 6.0 : 1.0)
-                              : (grow_allowed_ ? 6.0 : 1.0);
+    const double factor = error > 0 ? std::clamp(0.9 * elementary::rough_pow(error, -1 / methods_.power()),
+                                                 0.2, grow_allowed_ ? 6.0 : 1.0)
+                                    : (grow_allowed_ ? 6.0 : 1.0);
     grow_allowed_ = true;
     ++result_.steps;
     const double trial = h;
@@ -330,8 +311,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       h_ = std::max(trial * std::min(factor, 1.0), landing_h_);
       return StepEnd::guard;
     }
-    update_scales(h);
-    ++noise_age_;
+    scales_.update(trial_step(h));
+    noise_.age();
     if (!to_limit || factor < 1) h_ = h * factor;
     watch_stability();
     commit_step(to_limit ? limit : t_ + h);
@@ -406,8 +387,7 @@ std::string EventEngine::Run::worst_component() const {
   int worst = 0;
   double largest = -1;
   for (int i = 0; i < motion_.components(); ++i) {
-    const double error =
-        std::abs(stiff_ ? radau_.error_component(i) : explicit_.error_component(i)) * weight_[i];
+    const double error = std::abs(methods_.errors()[i]) * scales_.weights()[i];
     if (error <= largest || (i >= layout_.integrated() && largest > 1)) continue;
     largest = error;
     worst = i;
@@ -427,38 +407,33 @@ void EventEngine::Run::choose_method(double limit) {
       !(h_ > 0))
     return;
   if (motion_.uniform()) {  // explicit steps are exact there, and as long as anyone likes
-    if (!stiff_) return;
+    if (!methods_.stiff()) return;
     change_method();
     have_f0_ = motion_(t_, y_.data(), f0_.data());
     return;
   }
-  constexpr long kFirstTrial = 64;
-  constexpr long kRarest = 1024;
   constexpr double kGain = 1.5;  ///< the other method must be cheaper by this factor
   constexpr int kShorterTrials = 6;
-  trial_every_ = std::max(trial_every_, kFirstTrial);
-  if (++since_trial_ < (unstable_ ? kFirstTrial : trial_every_)) return;
+  if (!method_choice_.due()) return;
   // Samples for the guards, then stages, dense output and, for the implicit method, its Jacobian and Newton's iterations.
   const double guards = guards_.size() > 0 ? grids_.front()->points() : 0;
-  const double explicit_cost = guards + (method_ == numeric::Method::order8 ? 16 : 6);
+  const double explicit_cost = guards + (methods_.order() == numeric::Method::order8 ? 16 : 6);
   const double implicit_cost = guards + layout_.integrated() + 16;
-  const double length = h_ * kGain * (stiff_ ? explicit_cost / implicit_cost : implicit_cost / explicit_cost);
+  const double length =
+      h_ * kGain * (methods_.stiff() ? explicit_cost / implicit_cost : implicit_cost / explicit_cost);
   if (t_ + length >= limit) return;  // soon
-  since_trial_ = 0;
-  unstable_ = false;
-  trial_every_ = std::min(2 * trial_every_, kRarest);
+  method_choice_.begin_trial();
   change_method();
-  newton_failed_ = false;
   if (motion_(t_, y_.data(), f0_.data())) {
     if (passes_trial(length)) {
       h_ = length;
-      trial_every_ = kFirstTrial;
+      method_choice_.passed();
       return;
     }
     // Explicit steps that jump to and fro over a steep place leave Newton's iteration on the wrong side of it. Shorter steps find the way in, and
     // grow from there; if they do not, the next trial is for the way back.
     double shorter = length;
-    for (int trial = 0; trial < kShorterTrials && stiff_ && newton_failed_; ++trial) {
+    for (int trial = 0; trial < kShorterTrials && methods_.newton_failed(); ++trial) {
       shorter *= 0.25;
       if (!passes_trial(shorter)) continue;
       h_ = shorter;
@@ -474,24 +449,22 @@ bool EventEngine::Run::passes_trial(double length) {
   set_weights(length);
   double error = step_error();
   // What explicit steps at the limit of stability leave behind, within the tolerance, is a transient that the implicit method damps.
-  if (stiff_ && error > 1 && radau_.filter_error(motion_)) error = step_error();
+  if (error > 1 && methods_.filter_error(motion_)) error = step_error();
   return error <= 1;
 }
 
 void EventEngine::Run::change_method() {
-  stiff_ = !stiff_;
-  motion_.always_audit(stiff_);
-  explicit_.use(motion_.components());
-  radau_.restart();
+  motion_.always_audit(!methods_.stiff());
+  methods_.change(motion_.components());
 }
 
 // Whether explicit steps are kept short by stability alone.
 void EventEngine::Run::watch_stability() {
-  if (stiff_ || options_.integrator != Integrator::automatic || options_.step > 0 ||
+  if (methods_.stiff() || options_.integrator != Integrator::automatic || options_.step > 0 ||
       layout_.integrated() == 0)
     return;
-  if (!explicit_.prepare_end_rate(motion_)) return;
-  if (stiffness_.explicit_step(explicit_.stiffness(weight_.data(), layout_.integrated()))) unstable_ = true;
+  if (!methods_.prepare_end_rate(motion_)) return;
+  method_choice_.note(methods_.stiffness(scales_.weights().data(), layout_.integrated()));
 }
 
 void EventEngine::Run::commit_step(double t1) {
@@ -501,13 +474,12 @@ void EventEngine::Run::commit_step(double t1) {
   tell_inside(t1);
   note_step(t1 - t_, t1 - t_);
   emit_samples(t1);
-  const double* y1 = stiff_ ? radau_.y1() : explicit_.y1();
+  const double* y1 = methods_.y1();
   const int width = motion_.components();
   std::copy_n(y1, width, landing_y_.begin());
-  const bool end_rate = stiff_ ? radau_.prepare_end_rate(motion_) : explicit_.prepare_end_rate(motion_);
-  const double* f1 = stiff_ ? radau_.f1() : explicit_.f1();
-  if (end_rate) std::copy_n(f1, width, f0_.begin());
-  if (stiff_) radau_.accept();
+  const bool end_rate = methods_.prepare_end_rate(motion_);
+  if (end_rate) std::copy_n(methods_.f1(), width, f0_.begin());
+  methods_.accept();
   t_ = t1;
   std::copy_n(landing_y_.begin(), width, y_.begin());
   have_f0_ = end_rate && motion_.active() == 0;
@@ -545,18 +517,9 @@ bool EventEngine::Run::contradicted() {
   return !together_.empty();
 }
 
-// A gap below zero: how deep, relative to what the gap has been (`seen`: in this step) or its coordinates have moved, whichever is more.
-// Contacts that never open by more than rounding have no other scale.
 void EventEngine::Run::note_gap(int relation, double gap, double seen) {
-  seen = std::max(seen, guards_.gap_scale(relation));
-  if (!(gap < 0) || -gap <= result_.worst_gap * seen) return;
-  const model::Relation& own = system_.relations()[relation];
-  const model::RelationRows& rows =
-      own.rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
-  double moved = 0;
-  for (const int i : own.touches) moved += std::abs(rows.w[i]) * scale_[i];
-  const double scale = std::max(seen, moved);
-  if (scale > 0) result_.worst_gap = std::max(result_.worst_gap, -gap / scale);
+  recorder_.residuals.note_gap(work_, relation, gap, std::max(seen, guards_.gap_scale(relation)),
+                               scales_.sizes());
 }
 
 // Gaps of open contacts at the samples of the step.
@@ -592,15 +555,15 @@ void EventEngine::Run::arm_slips(double h) {
 
 // A watch has the sign of its last value that is more than its error.
 void EventEngine::Run::carry_watches() {
-  if (watch_side_.empty()) return;
+  if (watches_.empty()) return;
   const std::vector<Guard>& list = guards_.list();
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i].kind != GuardKind::watch) continue;
     const double value = samples_[i * (degree_ + 2) + (degree_ + 1)];
-    const std::int8_t side = value > 0 ? 1 : -1;
-    if (value == 0 || watch_side_[list[i].place] == side) continue;
+    const int side = value > 0 ? 1 : -1;
+    if (value == 0 || watches_.side(list[i].place) == side) continue;
     const double error = watch_error(list[i], options_.tolerance * list[i].scale, list[i].noise);
-    if (std::abs(value) > error) watch_side_[list[i].place] = side;
+    if (std::abs(value) > error) watches_.carry(list[i].place, side);
   }
 }
 
@@ -614,16 +577,16 @@ void EventEngine::Run::list_graze(double h) {
   dense(graze_theta_, node_y_.data());
   motion_.load(time, node_y_.data());
   if (guards_.value(guard) > before) return;
-  while (next_sample_ < time) {
-    dense((next_sample_ - t_) / h, node_y_.data());
-    motion_.load(next_sample_, node_y_.data());
-    load_audits(node_y_.data());
+  while (recorder_.samples.next() < time) {
+    dense((recorder_.samples.next() - t_) / h, node_y_.data());
+    motion_.load(recorder_.samples.next(), node_y_.data());
+    recorder_.load_works(node_y_.data(), work_);
     emit_row(RowKind::sample);
-    advance_sample();
+    recorder_.samples.advance();
   }
   dense(graze_theta_, node_y_.data());
   motion_.load(time, node_y_.data());
-  load_audits(node_y_.data());
+  recorder_.load_works(node_y_.data(), work_);
   report_graze(time, guard.place, graze_depth_, 0);
 }
 
@@ -631,18 +594,12 @@ void EventEngine::Run::list_graze(double h) {
 void EventEngine::Run::finish_step() {
   motion_.load(t_, y_.data());
   note_closed_gaps();
-  if (guards_.needs_motion() || needs_reactions_) {
+  if (guards_.needs_motion() || recorder_.reads_reactions()) {
     if (!motion_.evaluate()) return;
   }
   if (has_massless_) motion_.take_massless(y_.data());
   guards_.note_scales();
-  note_energy();
-}
-
-// A fall from E = 0 keeps that sum while its parts grow: what is kept is measured by what flows.
-void EventEngine::Run::note_energy() {
-  const double energy = std::abs(total_energy());
-  result_.largest_energy = std::max({result_.largest_energy, energy, std::abs(kinetic_energy_)});
+  recorder_.residuals.note_energy(work_);
 }
 
 }  // namespace judder::engines

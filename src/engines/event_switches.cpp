@@ -165,16 +165,16 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
                                              TangentStatus::slip_minus};
   std::vector<int>& rows = search_.rows;
   rows.clear();
-  free_unloaded(trial);
+  motion_.load(t_, y_.data());
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
+  search_.told.clear();
+  follow_sides(trial);
+  free_unloaded(trial);  // with the sides around, which may be what presses
   for (int j = 0; j < layout_.tangents; ++j) {
     if (trial.tangent[j] == TangentStatus::stick && rows.size() < kMostRows) rows.push_back(j);
   }
   int guesses = 1;
   for (std::size_t i = 0; i < rows.size(); ++i) guesses *= 3;
-  motion_.load(t_, y_.data());
-  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = trial.side[k];
-  search_.told.clear();
-  follow_sides(trial);
   Mode& known = search_.known;
   known = trial;
   status = {};
@@ -195,6 +195,7 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
     for (int round = 0; round < 4; ++round) {
       motion_.load(t_, y_.data());
       if (!motion_.set_mode(guess) || !motion_.evaluate()) break;
+      combined_force_.assign(work_.force.begin(), work_.force.begin() + layout_.coordinates);
       trial = known;
       bool within = true;
       for (int k = 0; k < layout_.switches; ++k) {
@@ -217,7 +218,10 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
       }
       std::swap(exclusions_, kept_exclusions_);
       Status decided;
+      if (!motion_.outer().empty())
+        decider_.given_force.assign(combined_force_.begin(), combined_force_.end());
       const bool found = decide_with(trial, decided);
+      decider_.given_force.clear();
       std::swap(exclusions_, kept_exclusions_);
       if (!found) {
         status = decided;
@@ -236,8 +240,11 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
         if (holds) return true;
         break;
       }
+      // A row that is free now was guessed for a contact that opens with these coefficients.
       bool same_rows = true;
-      for (const int j : rows) same_rows = same_rows && trial.tangent[j] == guess.tangent[j];
+      for (const int j : rows)
+        same_rows =
+            same_rows && (trial.tangent[j] == guess.tangent[j] || trial.tangent[j] == TangentStatus::free);
       if (!same_rows) break;
       guess.tangent = trial.tangent;
       guess.normal = trial.normal;
@@ -266,10 +273,24 @@ bool EventEngine::Run::reads_node_speed(int k) {
   return false;
 }
 
+// The direction in which a row leaves its rest across the surface of switch k, away from the side that the switch has in `trial`: friction there is that of
+// the other side, and the forces are of this one, so no motion shows it. 0: none does.
+int EventEngine::Run::slips_across(int k, const Mode& trial) const {
+  if (trial.slides(k)) return 0;
+  const bool upper = trial.side[k] > lower_[k];
+  for (int j = 0; j < layout_.tangents; ++j) {
+    if (direction(trial.tangent[j]) == 0 || entering_.tangent[j] != TangentStatus::stick) continue;
+    const int to = direction(trial.tangent[j]) * decider_.rest_laws().along(j, k);
+    if (to != 0 && (to > 0) != upper) return to;
+  }
+  return 0;
+}
+
 // In which direction the motion of the mode that is set leaves the surface of switch k: the sign of the first derivative that is not zero, and its
 // order. Zero: the motion stays on it, as far as order 8 tells.
 EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode& trial) {
   patience_.look();
+  if (const int across = slips_across(k, trial); across != 0) return {across, 1};
   if (has_massless_ && reads_node_speed(k)) {
     // The speed of a massless node jumps where its friction is overcome, and a surface that reads it is left by that jump. What a landing has left
     // of its zero is none: it was there before the instant.
@@ -295,11 +316,15 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
   expr::Series s = series_.surface(k);
   if (along >= 0) {
     const expr::Series other = series_.surface(along);
-    for (int o = 1; o <= series_.order(); ++o) s.c[o] -= ratio * other.c[o];
+    for (int o = 1; o <= series_.order(); ++o) {
+      const double terms = std::abs(s.c[o]) + std::abs(ratio * other.c[o]);
+      s.c[o] -= ratio * other.c[o];
+      if (std::abs(s.c[o]) <= kSmallRate * terms) s.c[o] = 0;
+    }
   }
   // Terms that cancel for good leave rounding in all derivatives.
   const double least = std::max(kSmallRate * scale * series_.time_scale(),
-                                scale <= rounding ? kRoundingUnits * surface_rounding(k) : 0);
+                                rounding > 0 && scale <= rounding ? kRoundingUnits * surface_rounding(k) : 0);
   const int from = rounding > 0 ? 2 : 1;
   double power = from == 2 ? series_.time_scale() * series_.time_scale() : series_.time_scale();
   // A friction that is just overcome leaves the rounding of forces that balance, where nothing has moved yet.
@@ -318,6 +343,16 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
     if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
   return series_.order() < 2 ? leaving_by_acceleration(k) : Leaving{0, 0};
+}
+
+// The sign of a rate that sees the forces, and is more than rounding, however small beside its terms.
+EventEngine::Run::Leaving EventEngine::Run::small_push(int k, const Mode& trial) {
+  if (system_.switches()[k].rate.outputs() > 0) return {0, 0};
+  motion_.load(t_, y_.data());
+  if (!motion_.set_mode(trial) || !motion_.evaluate()) return {0, 0};
+  const double rate = motion_.surface_rate(k);
+  if (!(std::abs(rate) > std::max(surface_rate_rounding(k), force_rounding(k)))) return {0, 0};
+  return {rate > 0 ? 1 : -1, 1};
 }
 
 // The same by the values that the surface has a little later.
@@ -354,20 +389,51 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_by_acceleration(int k) {
 }
 
 // Decides the surfaces of E and, with their sides, which contacts open, stick and slip. Those that contain others of E come after them, by value
-// where these have moved them away from zero.
+// where these have moved them away from zero. The others have been decided with the sides that they followed to: where they contradict what comes of
+// them by themselves, they keep these.
 bool EventEngine::Run::decide_surfaces() {
+  Mode& known = search_.at_first;
+  known.normal = mode_.normal;
+  known.pressed = mode_.pressed;
+  known.tangent = mode_.tangent;
+  search_.decided.clear();
   if (!decide_open_surfaces()) return false;
   while (!later_.empty()) {
+    search_.followed = mode_;
+    // What was decided with other sides is decided again, from what is known of this instant.
+    mode_.normal = known.normal;
+    mode_.pressed = known.pressed;
+    mode_.tangent = known.tangent;
     std::vector<int>& waiting = search_.waiting;
     waiting.assign(later_.begin(), later_.end());
     later_.clear();
+    search_.decided.insert(search_.decided.end(), open_.begin(), open_.end());
     open_.clear();
     motion_.load(t_, y_.data());
     load_statuses();
     for (const int k : waiting) static_cast<void>(side_by_value(k));
     if (!decide_open_surfaces()) return false;
+    if (open_.empty() || mode_.side == search_.followed.side || !moves_against_sides(mode_) ||
+        moves_against_sides(search_.followed))
+      continue;
+    mode_ = search_.followed;
+    for (const int k : open_) {
+      if (leaving_direction(k, mode_).sign == 0) mode_.surface[k] = AtSurface::held;
+    }
   }
   return true;
+}
+
+// Whether the motion in `mode` leaves a surface that has been decided to the other side than the one that it has.
+bool EventEngine::Run::moves_against_sides(const Mode& mode) {
+  motion_.load(t_, y_.data());
+  for (int k = 0; k < layout_.switches; ++k) work_.in[layout_.side() + k] = mode.side[k];
+  if (!motion_.set_mode(mode) || !motion_.evaluate()) return true;
+  return std::any_of(search_.decided.begin(), search_.decided.end(), [&](int k) {
+    if (mode.slides(k) || system_.switches()[k].only_side(lower_[k]) != 0) return false;
+    const int leaves = leaving_direction(k, mode).sign;
+    return leaves != 0 && (mode.surface[k] == AtSurface::held || (leaves > 0) != (mode.side[k] > lower_[k]));
+  });
 }
 
 // The surfaces in open_, block by block.
@@ -418,6 +484,28 @@ bool EventEngine::Run::not_unique(const std::vector<int>& members) {
                "the two sides of a switch push away from its surface: the motion is not unique"});
 }
 
+// Whether surfaces that were held with the value of equality before this instant stay so: rest is kept wherever it is possible, whatever other values would
+// do. Then they are.
+bool EventEngine::Run::go_on_held(const std::vector<int>& members, const Mode& before) {
+  const auto was_held = [&](int k) {
+    return reference_.surface[k] == AtSurface::held && before.surface[k] == AtSurface::held &&
+           landed_[k] == 0 && exit_side_[k] == 0 && before.side[k] == reference_.side[k] &&
+           before.side[k] == lower_[k] + system_.switches()[k].at_zero;
+  };
+  if (!std::all_of(members.begin(), members.end(), was_held)) return false;
+  Mode& trial = search_.trial;
+  trial = before;
+  Status status;
+  if (!try_sides(trial, status)) return false;
+  for (const int k : members) {
+    if (trial.surface[k] != AtSurface::held || trial.side[k] != reference_.side[k] ||
+        leaving_direction(k, trial).sign != 0)
+      return false;
+  }
+  mode_ = trial;
+  return true;
+}
+
 // One surface alone. Both sides point to it: it is slid on, or rested on where its rate does not see the forces. One points away: it is left to
 // that side. Neither moves it: it is held, with the side that the language gives at equality.
 bool EventEngine::Run::decide_surface(int k) {
@@ -425,6 +513,8 @@ bool EventEngine::Run::decide_surface(int k) {
   before = mode_;
   fresh_switch_[k] = 1;
   const model::SwitchInfo& info = system_.switches()[k];
+  search_.members.assign(1, k);
+  if (go_on_held(search_.members, before)) return true;
   const int only = info.only_side(lower_[k]);
   const bool was_upper = before.surface[k] == AtSurface::away ? before.side[k] > lower_[k] : false;
   const bool crossing = landed_[k] != 0 && before.surface[k] == AtSurface::away;
@@ -454,17 +544,30 @@ bool EventEngine::Run::decide_surface(int k) {
     motion_.load(t_, y_.data());
     return paradox(status[only > 0 ? 1 : 0]);
   }
+  // What is too small for a sign beside a side that pushes has the sign that it has: friction at its limit to the last digits holds, or lets go.
+  for (const int upper : {0, 1}) {
+    if (only != 0 || !possible[0] || !possible[1] || leaves[upper].sign != 0) continue;
+    if (leaves[1 - upper].sign == (upper != 0 ? 1 : -1))
+      leaves[upper] = small_push(k, search_.on_side[upper]);
+  }
   const bool up = possible[1] && leaves[1].sign > 0;
   const bool down = possible[0] && leaves[0].sign < 0;
   const bool stays[2] = {possible[0] && leaves[0].sign == 0, possible[1] && leaves[1].sign == 0};
+  // One side pushes to the other, where the motion is not unique.
+  for (const int upper : {0, 1}) {
+    if (possible[upper] || status[upper].reason != Reason::indeterminate || !possible[1 - upper]) continue;
+    if (leaves[1 - upper].sign != (upper != 0 ? 1 : -1)) continue;
+    mode_ = before;
+    motion_.load(t_, y_.data());
+    return paradox(status[upper]);
+  }
   if (up && down) {
     if (exit_side_[k] != 0) {
       mode_ = search_.on_side[exit_side_[k] > 0 ? 1 : 0];
       return true;
     }
     mode_ = before;
-    search_.members.assign(1, k);
-    return not_unique(search_.members);
+    return not_unique({k});
   }
   if (up || down) {
     mode_ = search_.on_side[up ? 1 : 0];
@@ -474,7 +577,11 @@ bool EventEngine::Run::decide_surface(int k) {
     Mode& held = search_.trial;
     held = search_.on_side[stays[1] ? 1 : 0];
     held.surface[k] = AtSurface::held;
-    if ((stays[0] && stays[1]) || only != 0) {
+    // A massless node that has just come to rest slips with the side that pushes back, at the limit of its friction, and is at rest all the same.
+    const int other = stays[1] ? 0 : 1;
+    const bool comes_back = has_massless_ && possible[other] && leaves[other].sign == (other == 0 ? 1 : -1) &&
+                            reads_node_speed(k);
+    if ((stays[0] && stays[1]) || comes_back || only != 0) {
       const double side = lower_[k] + info.at_zero;
       Status next;
       Mode& equal = search_.chosen;
@@ -535,8 +642,7 @@ bool EventEngine::Run::decide_surface(int k) {
   for (const int upper : {0, 1}) {
     if (!possible[upper] && !status[upper].ok()) return paradox(status[upper]);
   }
-  search_.members.assign(1, k);
-  return not_unique(search_.members);
+  return not_unique({k});
 }
 
 // Whether this instant has changed the side of a switch other than k that neither slides now nor did so before.
@@ -616,17 +722,31 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   before = mode_;
   const int count = static_cast<int>(members.size());
   for (const int k : members) fresh_switch_[k] = 1;
+  if (go_on_held(members, before)) {
+    motion_.load(t_, y_.data());
+    return true;
+  }
   Mode& chosen = search_.chosen;
   std::vector<int>& leaves = search_.leaves;
   std::vector<int>& chosen_leaves = search_.chosen_leaves;
+  std::vector<int>& moved = search_.moved;  // with any sides that the motion confirms
+  moved.assign(members.size(), 0);
   int best = -1;
   bool ambiguous = false;
   Status last;
   bool by_crossing = true;
-  bool ends = true;  // sliding may have come to its end
+  bool ends = true;      // sliding may have come to its end
+  bool smallest = true;  // pushes too small for a sign count
+  bool all_refuting = false;
+  int refuting = 0;     // members that leave their surfaces to the other side
+  int refuted_by = -1;  // the only one of them
   for (const int k : members)
     by_crossing = by_crossing && landed_[k] != 0 && before.surface[k] == AtSurface::away;
-  const auto attempt = [&](long code, int base) {
+  std::vector<long>& not_unique_at = search_.not_unique_at;
+  const auto attempt = [&](const long number, int base) {
+    long code = number;
+    refuting = 0;
+    refuted_by = -1;
     Mode& trial = search_.trial;
     trial = before;
     bool slides = false;
@@ -649,9 +769,13 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       }
     }
     if (base == 3 && !slides) return;
+    for (const int k : members) {
+      if (base == 3 && best >= 0 && trial.slides(k) != chosen.slides(k)) return;
+    }
     Status status;
     if (!try_resting(trial, status)) {
       last = status;
+      if (base == 2 && status.reason == Reason::indeterminate) not_unique_at.push_back(number);
       return;
     }
     leaves.assign(members.size(), 0);
@@ -659,19 +783,34 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     for (int i = 0; i < count; ++i) {
       const int k = members[i];
       if (trial.slides(k)) {
-        if (motion_.parallel(k)) continue;
+        if (motion_.parallel(k)) {
+          // Neither side moves it, and nothing else may hold it: then its next derivative tells, where it is not rested on.
+          if (!can_rest() && leaving_direction(k, trial).sign != 0) return;
+          continue;
+        }
         const double below = motion_.sliding_rate(k, 0);
         const double above = motion_.sliding_rate(k, 1);
         const double least = ends ? 0 : kSmallRate * (below - above);
         if (!(below >= least && above <= -least && below > above)) return;
         continue;
       }
+      const bool upper = trial.side[k] > lower_[k];
       leaves[i] = leaving_direction(k, trial).sign;
-      if (leaves[i] == 0) continue;
-      if ((leaves[i] > 0) != (trial.side[k] > lower_[k])) return;
+      if (leaves[i] == 0) {
+        const bool may_slide = smallest && system_.switches()[k].only_side(lower_[k]) == 0;
+        if (may_slide && small_push(k, trial).sign * (upper ? 1 : -1) < 0) return;
+        continue;
+      }
+      if ((leaves[i] > 0) != upper) {
+        if (!all_refuting) return;
+        refuted_by = refuting++ == 0 ? i : -1;
+        continue;
+      }
       ++left;
     }
-    if (left == best) {
+    if (refuting > 0) return;
+    for (int i = 0; i < count; ++i) moved[i] |= leaves[i];
+    if (left == best && base == 2) {
       for (int i = 0; i < count; ++i) ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
     }
     if (left <= best) return;
@@ -680,20 +819,43 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     chosen = trial;
     chosen_leaves = leaves;
   };
-  long combinations = 1;
-  for (int i = 0; i < count; ++i) combinations *= 2;
-  for (long code = 0; code < combinations; ++code) {
-    attempt(code, 2);
-    if (best == count && by_crossing) break;  // all of them are crossed
-  }
-  if (best < 0) {
+  // A surface with a small push back to it on one side is slid on, or else what is too small for a sign is none.
+  for (const bool counts : {true, false}) {
+    smallest = counts;
+    not_unique_at.clear();
+    long combinations = 1;
+    for (int i = 0; i < count; ++i) combinations *= 2;
+    for (long code = 0; code < combinations; ++code) {
+      attempt(code, 2);
+      if (best == count && by_crossing) break;  // all of them are crossed
+    }
+    if (best >= 0) break;
+    // Sides with which the motion is not unique, and another side of one surface that pushes to them.
+    if (!not_unique_at.empty()) {
+      const std::vector<long> found = not_unique_at;
+      all_refuting = true;
+      for (const long code : found) {
+        for (int i = 0; i < count; ++i) {
+          attempt(code ^ (1L << i), 2);
+          if (refuted_by != i) continue;
+          attempt(code, 2);  // its status
+          mode_ = before;
+          motion_.load(t_, y_.data());
+          return paradox(last);
+        }
+      }
+      all_refuting = false;
+    }
     combinations = 1;
     for (int i = 0; i < count; ++i) combinations *= 3;
-    // A surface that one side no longer brings the motion to is slid on only where nothing leaves it.
+    // A surface that one side no longer brings the motion to is slid on only where nothing leaves it. With the same surfaces slid on, as many others as
+    // possible are left.
     for (const bool last_of_it : {false, true}) {
       ends = last_of_it;
-      for (long code = 0; code < combinations && best < 0; ++code) attempt(code, 3);
+      for (long code = 0; code < combinations; ++code) attempt(code, 3);
+      if (best >= 0) break;
     }
+    if (best >= 0) break;
   }
   if (best < 0) {
     // No side is confirmed, and no surface attracts by itself: they are slid on together where a combination holds all of them.
@@ -711,9 +873,12 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     }
   }
   motion_.load(t_, y_.data());
-  if (best < 0 || (ambiguous && !by_crossing)) {
-    if (best < 0 && !last.ok()) return paradox(last);
-    return not_unique(members);
+  if (best < 0) return last.ok() ? not_unique(members) : paradox(last);
+  if (ambiguous && !by_crossing) {
+    // With a surface that nothing moves on either side the others may go either way: it is held, and they are decided beside it.
+    mode_ = chosen;
+    chosen_leaves = moved;
+    return hold_unmoved(members, true);
   }
   mode_ = chosen;
   if (!can_rest() && motion_.set_mode(mode_) && motion_.evaluate() && !nothing_moves()) {
@@ -725,37 +890,75 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     }
     motion_.load(t_, y_.data());
   }
-  // What nothing moves is held.
-  bool changed = false;
-  for (int i = 0; i < count; ++i) {
+  return hold_unmoved(members, false);
+}
+
+// What nothing moves is held. `search_.before` is the mode from which `members` were decided, `search_.chosen_leaves` tells which of them leave. `ambiguous`: the
+// others may go more than one way as they are.
+bool EventEngine::Run::hold_unmoved(const std::vector<int>& members, bool ambiguous) {
+  // With another side the rows, and the switches that contain a member, start from what is known of this instant.
+  const auto others_before = [&](Mode& mode) {
+    mode.normal = search_.before.normal;
+    mode.pressed = search_.before.pressed;
+    mode.tangent = search_.before.tangent;
+    for (int j = 0; j < layout_.switches; ++j) {
+      if (contains(members, j)) continue;
+      mode.surface[j] = search_.before.surface[j];
+      mode.side[j] = search_.before.side[j];
+    }
+  };
+  for (std::size_t i = 0; i < members.size(); ++i) {
     const int k = members[i];
-    if (mode_.surface[k] != AtSurface::away || chosen_leaves[i] != 0) continue;
+    if (mode_.surface[k] != AtSurface::away || search_.chosen_leaves[i] != 0) continue;
     mode_.surface[k] = AtSurface::held;
     Mode& trial = search_.trial;
     trial = mode_;
+    others_before(trial);
     take_side(trial, k, mode_.side[k] > lower_[k] ? 0 : 1);
     Status status;
     if (system_.switches()[k].only_side(lower_[k]) == 0 &&
         (!try_sides(trial, status) || leaving_direction(k, trial).sign != 0))
       continue;
     trial = mode_;
+    others_before(trial);
     trial.side[k] = lower_[k] + system_.switches()[k].at_zero;
-    if (!try_sides(trial, status) || trial.tangent != mode_.tangent || leaving_direction(k, trial).sign != 0)
+    // Unless the row that holds it would slip then: other rows are decided again.
+    bool by_own_law = false;
+    if (!try_sides(trial, status) || !rests_alike(k, mode_, trial, by_own_law) ||
+        leaving_direction(k, trial).sign != 0)
       continue;
-    changed = changed || trial.side[k] != mode_.side[k];
+    if (trial.side[k] == mode_.side[k] && !ambiguous) {
+      mode_ = trial;
+      continue;
+    }
+    // All others have been decided with another side of it, also those that nothing moved then. They are decided again, and must leave it where it is;
+    // if they do not, it has the side that it was found with.
+    const Mode found = mode_;
+    const Mode before = search_.before;
+    const std::vector<int> leaves = search_.chosen_leaves;
     mode_ = trial;
+    std::vector<int> rest;
+    for (const int other : members) {
+      if (other == k) continue;
+      rest.push_back(other);
+      mode_.surface[other] = before.surface[other];
+      mode_.side[other] = before.side[other];
+    }
+    others_before(mode_);
+    motion_.load(t_, y_.data());
+    if (!(rest.size() == 1 ? decide_surface(rest.front()) : decide_several(rest))) return false;
+    motion_.load(t_, y_.data());
+    const bool stays = motion_.set_mode(mode_) && motion_.evaluate() && leaving_direction(k, mode_).sign == 0;
+    motion_.load(t_, y_.data());
+    if (stays) return true;
+    mode_ = found;
+    search_.before = before;
+    search_.chosen_leaves = leaves;
   }
   motion_.load(t_, y_.data());
-  if (!changed) return true;
-  // The others have been decided with another side of it.
-  std::vector<int> rest;
-  for (const int k : members) {
-    if (mode_.surface[k] == AtSurface::held) continue;
-    rest.push_back(k);
-    mode_.surface[k] = before.surface[k];
-    mode_.side[k] = before.side[k];
-  }
-  return rest.empty() ? true : rest.size() == 1 ? decide_surface(rest.front()) : decide_several(rest);
+  if (!ambiguous) return true;
+  mode_ = search_.before;
+  return not_unique(members);
 }
 
 // More surfaces than can be enumerated: sides that the motion contradicts are changed, all at once; a surface that goes back and forth is slid on.

@@ -118,8 +118,11 @@ void EventEngine::Run::set_guard_zeros() {
         if (std::abs(value) > kSmall * scale && scale > 0) break;
         if (value > 0 && scale == 0) break;
         if (decider_.on_massless(place)) {
-          guard.zeros = 1;
-          break;
+          if (!have_series) have_series = series_.compute(mode_, expr::kTaylorOrder);
+          if (!have_series || !series_.follows_nodes()) {
+            guard.zeros = 1;
+            break;
+          }
         }
         if (guards_.rest.directed(number)) {  // the series has one side for both
           guard.zeros = -1;
@@ -193,6 +196,11 @@ void EventEngine::Run::set_guard_zeros() {
           break;
         const double rate = motion_.surface_rate(place);
         const double terms = faded_rate_scale(place);
+        const double inwards = guard.kind == GuardKind::level_below   ? rate
+                               : guard.kind == GuardKind::level_above ? -rate
+                                                                      : guard.sign * rate;
+        // It stands on this side by its value, as an impact has left it, and goes to the other: that zero is ahead.
+        if (value > 0 && inwards < -kSmall * terms) break;
         guard.zeros = std::abs(rate) > kSmall * terms
                           ? 1
                           : order_of(

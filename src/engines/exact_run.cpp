@@ -161,7 +161,7 @@ bool ExactEngine::Run::penetrates(const double* x, double time) {
     // A contact that was closed until now has no scale of its own: what its coordinates have moved counts too.
     const double* w = system_.rows(work_, guard.place).w;
     double seen = guards_.gap_scale(guard.place);
-    for (int k = 0; k < layout_.coordinates; ++k) seen = std::max(seen, std::abs(w[k]) * scale_[k]);
+    for (int k = 0; k < layout_.coordinates; ++k) seen = std::max(seen, std::abs(w[k]) * scales_.sizes()[k]);
     if (gap >= -kRounding * seen) continue;
     // What another contact is closed by, in its own rounding, moves this one too.
     double moved = 0;
@@ -246,7 +246,7 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
   }
   end_phase_at(time, crossing.time);
   motion_.load(t_, y_.data());
-  note_energy();
+  recorder_.residuals.note_energy(work_);
   return StepEnd::guard;
 }
 
@@ -278,7 +278,10 @@ void ExactEngine::Run::end_phase_at(double time, double tau) {
   emit_rows(time);
   integrate_to(time);
   // What is shared is no linear function of the state.
-  if (motion_.redundant() && follow_closed()) add_pieces(0, 1, time - t_, 0);
+  if (motion_.redundant() && recorder_.loads.follow(mode_, t_)) {
+    ForcesInside forces(*this, time - t_);
+    recorder_.loads.take_rest(time - t_, forces);
+  }
   note_scales_along(tau);
   const bool resolved = tell_phase(time);
   t_ = time;
@@ -286,7 +289,7 @@ void ExactEngine::Run::end_phase_at(double time, double tau) {
   motion_.pin(t_, y_.data());
   if (motion_.active() > 0) static_cast<void>(motion_.project(t_, y_.data(), true));
   project_sliding();
-  tell_end(resolved);
+  recorder_.testimony.end(t_, y_.data(), true, resolved);
   have_f0_ = false;
 }
 
@@ -310,7 +313,7 @@ void ExactEngine::Run::gather(const numeric::Crossing& crossing) {
     }
     const ClosedForm::Function& function = functions[i];
     const Guard& guard = guards_.list()[function.guard];
-    if (guard.kind == GuardKind::watch) watch_rising_[guard.place] = function.rising ? 1 : 0;
+    if (guard.kind == GuardKind::watch) watches_.meet(guard.place, function.rising);
     if (std::find(together_.begin(), together_.end(), function.guard) == together_.end())
       together_.push_back(function.guard);
   }
@@ -321,7 +324,7 @@ void ExactEngine::Run::load_at(double time) {
   form_->exponentials.advance(start_.data(), time - phase_time_, sample_.data());
   std::copy_n(sample_.begin(), layout_.integrated(), node_y_.begin());
   motion_.load(time, node_y_.data());
-  load_audits(y_.data());
+  recorder_.load_works(y_.data(), work_);
 }
 
 void ExactEngine::Run::load_inside(double theta, double length) { load_at(t_ + theta * length); }
@@ -342,12 +345,12 @@ void ExactEngine::Run::emit_grazes(double until) {
 
 /// Rows at the sample times before `until`.
 void ExactEngine::Run::emit_rows(double until) {
-  while (next_sample_ < until) {
+  while (recorder_.samples.next() < until) {
     patience_.look();
-    if (reads_audits_) integrate_to(next_sample_);
-    load_at(next_sample_);
+    if (recorder_.reads_works()) integrate_to(recorder_.samples.next());
+    load_at(recorder_.samples.next());
     emit_row(RowKind::sample);
-    advance_sample();
+    recorder_.samples.advance();
   }
 }
 
@@ -359,14 +362,11 @@ void ExactEngine::Run::integrate_to(double time) {
   if (!form_->has_integrals()) return;
   double rest = time - from;
   double* work = y_.data() + layout_.integrated();
-  double scale = result_.largest_energy;
+  double scale = recorder_.residuals.largest_energy();
   for (int e = 0; e < 2 * layout_.audits; ++e) scale = std::max(scale, std::abs(work[e]));
   const auto note = [&] {
-    for (const ClosedForm::Reaction& reaction : reactions_) {
-      Interval& interval = open_intervals_[reaction.relation];
-      interval.impulse += reaction.impulse;
-      interval.peak = std::max(interval.peak, reaction.peak);
-    }
+    for (const ClosedForm::Reaction& reaction : reactions_)
+      recorder_.loads.add(reaction.relation, reaction.impulse, reaction.peak);
   };
   const auto go_on = [&](int p) {
     patience_.look();
@@ -441,7 +441,7 @@ void ExactEngine::Run::integrate_power(double from, double to) {
 /// The phase for an observer, in pieces within the natural time. Of very long phases the later part is told in longer pieces, as points only:
 /// then false.
 bool ExactEngine::Run::tell_phase(double time) {
-  if (options_.observer == nullptr) return true;
+  if (!recorder_.testimony.heard()) return true;
   constexpr double kFollowed = 1024;  ///< pieces that are followed
   constexpr int kFurther = 256;
   const double natural = form_->window();
@@ -465,11 +465,11 @@ bool ExactEngine::Run::tell_phase(double time) {
     for (const double theta : Testimony::kSmooth) {
       const double t = from + theta * (to - from);
       state_at(t);
-      testimony_->inside(t, node_y_.data(), *options_.observer);
+      recorder_.testimony.inside(t, node_y_.data());
     }
     if (k + 1 == all) break;  // its end is the end of the phase
     state_at(to);
-    testimony_->end(to, node_y_.data(), false, k < followed, *options_.observer);
+    recorder_.testimony.end(to, node_y_.data(), false, k < followed);
   }
   return all == followed;
 }
@@ -499,12 +499,13 @@ void ExactEngine::Run::note_scales_along(double tau) {
   const int n = layout_.coordinates;
   for (int i = 0; i < n; ++i) {
     const double position = curved ? sample_[i] : middle(start_[i], end_[i], start_[n + i], end_[n + i]);
-    scale_[i] = std::max({scale_[i], std::abs(position - start_y_[i]), std::abs(end_[i] - start_y_[i])});
-    scale_[n + i] = std::max({scale_[n + i], std::abs(start_[n + i]), std::abs(end_[n + i])});
-    if (curved) scale_[n + i] = std::max(scale_[n + i], std::abs(sample_[n + i]));
+    scales_.note(i, std::abs(position - scales_.start_of(i)));
+    scales_.note(i, std::abs(end_[i] - scales_.start_of(i)));
+    scales_.note(n + i, std::abs(start_[n + i]));
+    scales_.note(n + i, std::abs(end_[n + i]));
+    if (curved) scales_.note(n + i, std::abs(sample_[n + i]));
   }
-  for (int i = 2 * n; i < layout_.integrated(); ++i)
-    scale_[i] = std::max(scale_[i], std::abs(end_[i] - start_y_[i]));
+  for (int i = 2 * n; i < layout_.integrated(); ++i) scales_.note(i, std::abs(end_[i] - scales_.start_of(i)));
 }
 
 ExactEngine::ExactEngine(const model::System& system) : run_(std::make_unique<Run>(system)) {}

@@ -208,7 +208,7 @@ void Guards::build() {
     const auto first = mode.tangent.begin() + relation.first_tangent;
     // One that nothing can press has no load to be watched.
     if (relation.kind == model::RelationKind::joint && relation.tangents > 0 && !relation.law_constant &&
-        !std::all_of(first, first + relation.tangents, is_free)) {
+        !never_negative(r) && !std::all_of(first, first + relation.tangents, is_free)) {
       add(GuardKind::joint_normal, r);
     }
   }
@@ -289,6 +289,17 @@ void Guards::build_observed() {
   }
 }
 
+// Whether the load of a joint is made of the reactions of others, each with a factor of its own that is never negative. Their absolute values have kinks where they
+// pass zero, which no polynomial of a step shows; their own guards see them.
+bool Guards::never_negative(int relation) const {
+  const model::Symbols& symbols = system_.symbols();
+  const auto is_positive = [&](expr::Node node) {
+    return system_.graph().is_constant(node) && system_.graph().value(node) >= 0;
+  };
+  return is_positive(symbols.base[relation]) &&
+         std::all_of(symbols.factors[relation].begin(), symbols.factors[relation].end(), is_positive);
+}
+
 double Guards::limit(int relation) const {
   const std::vector<int>& feeds = system_.relations()[relation].feeds;
   const model::RelationRows& rows = work_.relation[relation];
@@ -357,7 +368,9 @@ double Guards::value(const Guard& guard) {
       return guard.reduced ? motion_.normal()[guard.place] * motion_.determinant()
                            : motion_.normal()[guard.place];
     case GuardKind::margin:
-      return guard.tangent >= 0 ? condition_value(guard) : sharing.margin(guard.place);
+      if (guard.tangent >= 0) return condition_value(guard);
+      // Without a limit it is as large as it has ever been: loads that pass zero take nothing of it away.
+      return sharing.unlimited(guard.place) && guard.scale > 0 ? guard.scale : sharing.margin(guard.place);
     case GuardKind::cone_plus:
       return cone(guard.place, guard.tangent, 1);
     case GuardKind::cone_minus:
@@ -512,12 +525,9 @@ double Guards::gap_rate(const Guard& guard) {
 }
 
 bool Guards::renew_noise(Guard& guard, std::span<const double> size) {
-  if (guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below) {
-    guard.noise = std::max(guard.noise, surface_noise(guard.place));
-    return true;
-  }
   if (guard.kind == GuardKind::side || guard.kind == GuardKind::level_below ||
-      guard.kind == GuardKind::level_above) {
+      guard.kind == GuardKind::level_above || guard.kind == GuardKind::held_above ||
+      guard.kind == GuardKind::held_below) {
     guard.noise = std::max(
         {guard.noise, surface_noise(guard.place), interval_noise(system_.switches()[guard.place].value)});
     return true;
@@ -532,6 +542,12 @@ bool Guards::renew_noise(Guard& guard, std::span<const double> size) {
     enclosure_.evaluate(relation.rows);
     guard.noise = std::max(
         guard.noise, 2 * enclosure_.width(relation.row_begin(guard.tangent, system_.layout().coordinates)));
+    return true;
+  }
+  if (guard.kind == GuardKind::gap) {
+    // What cancels inside it, as where a body leaves a wall at a place far from zero. After a rebound its values are measured by what it has grown to.
+    if (guard.zeros != 0) return false;
+    guard.noise = std::max(guard.noise, interval_noise(system_.relations()[guard.place].gap));
     return true;
   }
   if (!is_reaction(guard)) return false;

@@ -104,7 +104,7 @@ class Guards {
   [[nodiscard]] double value(const Guard& guard);
   /// γ_N of an open contact at the state loaded last.
   [[nodiscard]] double gap_rate(const Guard& guard);
-  /// Takes the rounding of a reaction, a slip or a surface at the state evaluated last, which may have grown since the mode began. `size` is what the
+  /// Takes the rounding of a reaction, a slip, a gap or a surface at the state evaluated last, which may have grown since the mode began. `size` is what the
   /// parts of the state have been, whose rounding they keep. False: the guard is none of these.
   bool renew_noise(Guard& guard, std::span<const double> size = {});
   /// Running scales by kind of quantity: a guard takes over the scale of its relation's quantity.
@@ -155,6 +155,7 @@ class Guards {
  private:
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
   void add_margins(int block);
+  [[nodiscard]] bool never_negative(int relation) const;
   void add_corners();
   [[nodiscard]] double force_noise(const Guard& guard) const;
   [[nodiscard]] double limit(int relation) const;

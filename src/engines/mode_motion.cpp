@@ -38,6 +38,9 @@ ModeMotion::ModeMotion(const model::System& system, model::Workspace& work)
   massless_ = massless_joints(system);
   if (std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end())
     series_ = std::make_unique<MotionSeries>(system, work);
+  for (const int place : system.massless_balance().unknown) {
+    if (place >= layout_.v()) damped_nodes_.push_back(place - layout_.v());
+  }
   pins_.reserve(n);
   residual_.resize(layout_.relations + layout_.tangents);
   outcome_.resize(at_.size);
@@ -590,7 +593,10 @@ void ModeMotion::publish() {
                        mode.tangent.size() == static_cast<std::size_t>(layout_.tangents) &&
                        mode.side.size() == static_cast<std::size_t>(layout_.switches) &&
                        mode.surface.size() == static_cast<std::size_t>(layout_.switches);
+  // The series solves the balance once more: what the rows read must not move the nodes.
+  node_places_.assign(work_.in.begin() + layout_.q(), work_.in.begin() + layout_.q() + layout_.integrated());
   const bool known = decided && series_->compute(mode, 1);
+  std::copy(node_places_.begin(), node_places_.end(), work_.in.begin() + layout_.q());
   for (int i = 0; i < n_; ++i) {
     if (system_.massless()[i])
       work_.in[layout_.acceleration() + i] =

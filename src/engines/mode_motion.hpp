@@ -124,6 +124,11 @@ class ModeMotion {
   [[nodiscard]] double parting(std::vector<double>& accelerations);
   /// Adds, by coordinate, what rounding of the drives of active rows does to its acceleration.
   void add_drive_rounding(double* accelerations);
+  /// What rounding leaves where the fields beside surfaces that are slid on cancel, at the evaluated state: of an acceleration, of the rate of a state.
+  [[nodiscard]] double blend_rounding_of_coordinate(int i) const { return slides() ? blend_rounding_[i] : 0; }
+  [[nodiscard]] double blend_rounding_of_state(int i) const {
+    return slides() ? blend_rounding_[at_.rate + i] : 0;
+  }
   [[nodiscard]] std::span<const double> acceleration_terms() const { return terms_; }
   /// What rounding inside the expressions of forces and rates does to accelerations and to the rates of states, at the loaded state: by coordinate and by
   /// state, until the next call of this or of note_all_terms(); `size` as there.
@@ -281,6 +286,7 @@ class ModeMotion {
   std::vector<std::uint8_t> massless_;    ///< joints that are no rows
   std::unique_ptr<MotionSeries> series_;  ///< where there are massless coordinates: how their speeds change
   Mode beside_;
+  std::vector<double> node_places_;  ///< positions, velocities and states while rows are written
   std::vector<Pin> pins_;
   std::vector<int> pinned_;
   numeric::RankedLu ranking_;
@@ -311,12 +317,16 @@ class ModeMotion {
   std::vector<double> lower_;  ///< by sliding switch: its lower side
   std::vector<int> outer_;     ///< switches whose surfaces contain a sliding one, inner before outer
   NestedSides nested_sides_;
-  std::vector<double> locked_;        ///< by combination of sides and outer switch: its side there
-  std::vector<std::uint8_t> fixed_;   ///< the same: it has that side for as long as the surfaces are slid on
-  std::vector<int> open_corners_;     ///< places in locked_ that the first evaluation decides
-  std::vector<int> outer_block_;      ///< by outer switch: that of the sliding ones in it
-  std::vector<double> corner_;        ///< per combination of sides: v̇, λ_N, λ_T, ż
+  std::vector<double> locked_;       ///< by combination of sides and outer switch: its side there
+  std::vector<std::uint8_t> fixed_;  ///< the same: it has that side for as long as the surfaces are slid on
+  std::vector<int> open_corners_;    ///< places in locked_ that the first evaluation decides
+  std::vector<int> outer_block_;     ///< by outer switch: that of the sliding ones in it
+  std::vector<double> corner_;       ///< per combination of sides: v̇, λ_N, λ_T, ż
+  std::vector<double>
+      blend_rounding_;                ///< by entry of the outcome: of the sum over the combinations of sides
   std::vector<double> corner_force_;  ///< per combination of sides: h
+  std::vector<int> damped_nodes_;     ///< coordinates without mass whose speeds the balance of forces gives
+  std::vector<double> corner_speed_;  ///< per combination of sides: of these
   std::vector<double>
       corner_rate_;  ///< per combination: ds/dt of each sliding switch, or its second derivative
   std::vector<double> alpha_, newton_;

@@ -4,6 +4,7 @@
 // with the switches around them read there; the shares of the corners are those that keep every surface at zero.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "mode_motion.hpp"
 
@@ -49,8 +50,10 @@ void ModeMotion::group_sliding() {
   std::size_t corners = 0;
   for (const Block& block : blocks()) corners = std::max<std::size_t>(corners, block.corners());
   corner_.resize(std::max(corner_.size(), corners * at_.size));
+  blend_rounding_.assign(at_.size, 0.0);
   corner_force_.resize(std::max(corner_force_.size(), corners * n_));
   corner_rate_.resize(std::max(corner_rate_.size(), corners * count));
+  corner_speed_.resize(std::max(corner_speed_.size(), corners * damped_nodes_.size()));
   alpha_.assign(count, 0.5);
   beta_.assign(count, 0.5);
   newton_.resize(std::max(newton_.size(), count * (count + 1)));
@@ -183,6 +186,8 @@ bool ModeMotion::evaluate_corners() {
     std::copy_n(outcome_.data(), at_.rate, out);
     std::copy_n(work_.rate.data(), layout_.states, out + at_.rate);
     std::copy_n(work_.force.data(), n_, corner_force_.data() + static_cast<std::size_t>(c) * n_);
+    for (std::size_t i = 0; i < damped_nodes_.size(); ++i)
+      corner_speed_[c * damped_nodes_.size() + i] = work_.in[layout_.v() + damped_nodes_[i]];
   }
   return true;
 }
@@ -286,6 +291,7 @@ bool ModeMotion::find_coefficients(int block) {
 
 bool ModeMotion::evaluate_sliding() {
   constexpr std::size_t kMostCoupled = 10;
+  constexpr double kBlendRounding = 4 * std::numeric_limits<double>::epsilon();  // of field, share and sum
   constexpr double kLevelMargin =
       0x1p-30;  // the stored side of a level tells its lower side, whatever the coefficient
   const std::vector<int>& sliding = set_->sliding;
@@ -311,8 +317,17 @@ bool ModeMotion::evaluate_sliding() {
     }
     // What the surfaces hold at zero has no motion of rounding either.
     outcome_[i] = std::abs(sum) <= kCancelled * terms ? 0 : sum;
+    blend_rounding_[i] = kBlendRounding * terms;
   }
   std::copy_n(outcome_.begin() + at_.rate, layout_.states, work_.rate.begin());
+  // Speeds of nodes without mass are rates like any others: each side has its own.
+  for (std::size_t i = 0; i < damped_nodes_.size(); ++i) {
+    const int block = block_of_[damped_nodes_[i]];
+    double sum = block < 0 ? corner_speed_[i] : 0;
+    for (int c = 0; block >= 0 && c < blocks_[block].corners(); ++c)
+      sum += weight(block, c, -1) * corner_speed_[c * damped_nodes_.size() + i];
+    work_.in[layout_.v() + damped_nodes_[i]] = sum;
+  }
   // The forces that go with it: reactions that are not unique are shared out by them.
   for (int i = 0; i < n_; ++i) {
     const int block = block_of_[i];

@@ -1,5 +1,8 @@
 #include "motion_series.hpp"
 
+#include "core/elementary.hpp"
+#include "core/elimination.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -50,8 +53,12 @@ void MotionSeries::provide() {
   if (!balance_.unknown.empty()) {
     registers = std::max(registers, balance_.program->registers());
     balance_series_.resize(balance_.program->outputs());
-    slopes_.resize(balance_.unknown.size() * balance_.unknown.size());
-    unknown_.resize(balance_.unknown.size());
+    if (!balance_.joints.empty()) {
+      registers = std::max(registers, balance_.friction->registers());
+      friction_series_.resize(balance_.friction->outputs());
+    }
+    resting_.reserve(balance_.joints.size());
+    holding_.reserve(balance_.joints.size());
   }
   registers_.resize(std::max(registers, 1));
   scratch_.resize(std::max(outputs, 2));
@@ -225,36 +232,71 @@ bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
   return advance(k);
 }
 
-// The coefficients of this order of the massless unknowns from number `first` on: F stays zero, in which they enter by the slopes of order zero.
+// The coefficients of this order of the massless unknowns from number `first` on: F stays zero, in which they enter by the slopes of order zero. So does the
+// slip of a joint at rest, whose force is an unknown, too.
 bool MotionSeries::balance_massless(int order, int first) {
   const int all = static_cast<int>(balance_.unknown.size());
   const int size = all - first;
+  holding_.clear();
+  for (const int j : resting_) {
+    if (first == 0 || !balance_.joints[j].damped) holding_.push_back(j);
+  }
+  const int width = size + static_cast<int>(holding_.size());
+  const auto friction = [&](int j) {
+    return friction_series_.data() + static_cast<std::size_t>(j) * (2 * all + 2);
+  };
+  // An undamped joint holds positions: in this order they are where the velocities of the last one have brought them, if these are known.
+  unknown_.assign(width, 0.0);
+  for (int b = 0; b < width - size && first == 0; ++b) {
+    if (balance_.joints[holding_[b]].damped) continue;
+    for (int i = 0; i < all; ++i)
+      unknown_[size + b] += friction(holding_[b])[all + i].c[0] * in_[balance_.unknown[i]].c[order];
+  }
   for (int i = first; i < all; ++i) in_[balance_.unknown[i]].c[order] = 0;
+  for (const int j : holding_) in_[balance_.joints[j].tangent].c[order] = 0;
   balance_.program->evaluate_series(in_.data(), balance_series_.data(), registers_.data(), order);
+  if (!holding_.empty())
+    balance_.friction->evaluate_series(in_.data(), friction_series_.data(), registers_.data(), order);
+  slopes_.assign(static_cast<std::size_t>(width) * width, 0.0);
+  unknown_size_.resize(width);
+  double* matrix = slopes_.data();
   for (int i = 0; i < size; ++i) {
     unknown_[i] = -balance_series_[first + i].c[order];
     for (int j = 0; j < size; ++j)
-      slopes_[i * size + j] = balance_series_[all + (first + i) * all + first + j].c[0];
+      matrix[i * width + j] = balance_series_[all + (first + i) * all + first + j].c[0];
   }
-  for (int p = 0; p < size; ++p) {
-    int best = p;
-    for (int r = p + 1; r < size; ++r) {
-      if (std::abs(slopes_[r * size + p]) > std::abs(slopes_[best * size + p])) best = r;
+  for (int b = 0; b < width - size; ++b) {
+    const model::System::MasslessBalance::Joint& joint = balance_.joints[holding_[b]];
+    const Series* of = friction(holding_[b]);
+    for (int i = 0; i < size; ++i) {
+      matrix[i * width + size + b] = of[first + i].c[0];
+      matrix[(size + b) * width + i] = of[all + first + i].c[0];
     }
-    if (!(std::abs(slopes_[best * size + p]) > 0)) return false;
-    for (int c = 0; c < size; ++c) std::swap(slopes_[p * size + c], slopes_[best * size + c]);
-    std::swap(unknown_[p], unknown_[best]);
-    for (int r = p + 1; r < size; ++r) {
-      const double ratio = slopes_[r * size + p] / slopes_[p * size + p];
-      for (int c = p; c < size; ++c) slopes_[r * size + c] -= ratio * slopes_[p * size + c];
-      unknown_[r] -= ratio * unknown_[p];
+    if (joint.damped) {
+      unknown_[size + b] = -of[2 * all].c[order];
+    } else if (first > 0) {
+      unknown_[size + b] = -of[2 * all].c[order - 1] / order;
     }
   }
-  for (int p = size - 1; p >= 0; --p) {
-    for (int c = p + 1; c < size; ++c) unknown_[p] -= slopes_[p * size + c] * unknown_[c];
-    unknown_[p] /= slopes_[p * size + p];
-    if (!std::isfinite(unknown_[p])) return false;
-    in_[balance_.unknown[first + p]].c[order] = unknown_[p];
+  // What the row of a joint holds alone is known at once, to the last bit: a node at rest has no rounding that could tell a side of a surface.
+  for (int b = size; b < width; ++b) {
+    const double* row = matrix + b * width;
+    if (std::count_if(row, row + size, [](double entry) { return entry != 0; }) != 1) continue;
+    const auto i =
+        static_cast<int>(std::find_if(row, row + size, [](double entry) { return entry != 0; }) - row);
+    const double value = unknown_[b] / row[i];
+    for (int r = 0; r < width; ++r) {
+      if (r == b || matrix[r * width + i] == 0) continue;
+      unknown_[r] -= matrix[r * width + i] * value;
+      matrix[r * width + i] = 0;
+    }
+  }
+  if (!eliminate(matrix, unknown_.data(), unknown_size_.data(), static_cast<std::size_t>(width)))
+    return false;
+  for (int i = 0; i < width; ++i) {
+    if (!std::isfinite(unknown_[i])) return false;
+    const int place = i < size ? balance_.unknown[first + i] : balance_.joints[holding_[i - size]].tangent;
+    in_[place].c[order] = unknown_[i];
   }
   return true;
 }
@@ -361,8 +403,17 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
   }
 
-  follows_ = !balance_.unknown.empty() && std::none_of(balance_.direction.begin(), balance_.direction.end(),
-                                                       [this](int place) { return in_[place].c[0] == 0; });
+  resting_.clear();
+  follows_ = !balance_.unknown.empty();
+  for (std::size_t j = 0; j < balance_.joints.size(); ++j) {
+    const model::System::MasslessBalance::Joint& joint = balance_.joints[j];
+    in_[joint.tangent].c[0] = work_.in[joint.tangent];
+    if (in_[joint.direction].c[0] != 0) continue;
+    resting_.push_back(static_cast<int>(j));
+    follows_ = follows_ && joint.constant;
+  }
+  if (follows_ && !resting_.empty())
+    balance_.friction->evaluate_series(in_.data(), friction_series_.data(), registers_.data(), 0);
   int reached = 0;  // order of the state
   const auto advance = [&](int k) {
     if (follows_ && !follow_massless(k)) return false;
@@ -377,13 +428,21 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     for (int a = 0; a < count; ++a) {
       if (k > 0 && constant_[a] != 0) continue;
       const Series* c = column(active_[a]);
-      for (int i = 0; i < n_; ++i) columns_[a * n_ + i] = c[i];
+      for (int i = 0; i < n_; ++i) {
+        columns_[a * n_ + i] = Series{};  // what lies beyond the order k has not been computed
+        std::copy_n(c[i].c, k + 1, columns_[a * n_ + i].c);
+      }
     }
     std::fill(right_.begin(), right_.end(), 0.0);
     for (const int r : touched_) {
       const model::Relation& relation = system_.relations()[r];
       for (int j = 0; j < relation.tangents; ++j) {
         const TangentStatus status = mode.tangent[relation.first_tangent + j];
+        if (status == TangentStatus::stick && massless_[r] != 0) {  // a force like any other
+          const Series* drag = column({r, j});
+          for (const int i : relation.touches)
+            right_[i] += product(in_[layout.tangent() + relation.first_tangent + j], drag[i], k);
+        }
         if (status == TangentStatus::stick || status == TangentStatus::free) continue;
         const std::vector<Series>& law = laws_[r];
         const int feeds = static_cast<int>(relation.feeds.size());
@@ -450,6 +509,8 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     for (int i = 0; i < n_; ++i) {
       rounding_[k * (n_ + m_) + i] = std::isfinite(terms_[i]) ? kRounding * terms_[i] : 0;
       acceleration_[i].c[k] = right_[i];
+      // Forces that balance on more rows than hold the body leave rounding; let in, it would turn the rows, and part them in a later order.
+      if (redundant() && std::abs(right_[i]) <= kRounding * terms_[i]) acceleration_[i].c[k] = 0;
       finite = finite && std::isfinite(right_[i]);
     }
     if (k == 0) add_rounding_of_forces();
@@ -495,6 +556,8 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     const model::Relation& relation = system_.relations()[r];
     for (int j = 0; j < relation.tangents; ++j) {
       const TangentStatus status = mode.tangent[relation.first_tangent + j];
+      if (status == TangentStatus::stick && massless_[r] != 0)
+        tangent_[relation.first_tangent + j] = in_[layout.tangent() + relation.first_tangent + j];
       if (status == TangentStatus::stick || status == TangentStatus::free) continue;
       const Series mu = slip_coefficient(r, j);
       const Series force = product_series(mu, limit(r), order);
@@ -523,7 +586,7 @@ void MotionSeries::find_time_scale(int order, double size) {
         lowest = k;
         reference = std::max(reference, norm);
       } else {
-        const double time = std::pow(reference / norm, power / (k - lowest));
+        const double time = elementary::rough_pow(reference / norm, power / (k - lowest));
         time_scale_ = time_scale_ == 0 ? time : std::min(time_scale_, time);
       }
     }

@@ -47,6 +47,9 @@ class MotionSeries {
   /// Whether the reaction of this row (tangent −1: normal) is determined. After compute.
   [[nodiscard]] bool unique(int relation, int tangent) const;
 
+  /// Whether the coordinates without mass move with their balance: joints that hold them may have rows that the series does not follow.
+  [[nodiscard]] bool follows_nodes() const { return follows_; }
+
   // After compute; coefficients 0 … order() are valid (reactions and rates to order − 1).
   [[nodiscard]] int order() const { return order_; }
   [[nodiscard]] expr::Series gap(int relation);
@@ -123,9 +126,11 @@ class MotionSeries {
   std::vector<double> held_;                        ///< of them: how each coefficient moves each surface
   numeric::RankedLu solver_;                        ///< G M⁻¹ C of order zero
   model::System::MasslessBalance balance_;          ///< of the coordinates without mass
-  bool follows_ = false;                            ///< they move with it: none is held by friction at rest
-  std::vector<expr::Series> balance_series_;
-  std::vector<double> slopes_, unknown_;
+  bool follows_ = false;                            ///< they move with it
+  std::vector<int> resting_;                        ///< joints of balance_ that hold them
+  std::vector<int> holding_;                        ///< of these: the ones of the present balance
+  std::vector<expr::Series> balance_series_, friction_series_;
+  std::vector<double> slopes_, unknown_, unknown_size_;
   Enclosure enclosure_;
 };
 

@@ -51,7 +51,32 @@ bool NestedSides::never_moves(int k, double rounding) {
   enclosure_.take(work_.in);
   for (int i = 0; i <= system_.layout().integrated(); ++i) enclosure_.set(i, -kAnywhere, kAnywhere);
   enclosure_.evaluate(system_.switches()[k].value);
-  return enclosure_.high(0) - enclosure_.low(0) <= rounding;
+  return enclosure_.high(0) - enclosure_.low(0) <= std::max(rounding, Enclosure::kLeastNumber);
+}
+
+// Whether the argument of switch k, which is at zero, is not a little away from the surface of an inner one, on the side that has.
+bool NestedSides::leaves_zero(int k, int inner) {
+  constexpr double kLittle = 0x1p-100;  // that no unit makes large, and of which low powers are numbers yet
+  constexpr double kShare = 0x1p-30;
+  const model::SwitchInfo& info = system_.switches()[k];
+  const model::SwitchInfo& other = system_.switches()[inner];
+  const double now = work_.in[system_.layout().side() + inner];
+  if (now != std::floor(now)) return false;  // on neither side
+  other.surface.evaluate(work_.in.data(), other_.data(), work_.registers.data());
+  double below = 0;
+  static_cast<void>(distance_from_level(other, other_[0], below));
+  beside_ = work_.in;
+  for (int i = 0; i < system_.layout().integrated(); ++i) {
+    const double slope = other_[2 + i];
+    if (slope == 0) continue;
+    double& value = beside_[1 + i];
+    const double away = std::max(kLittle, kShare * std::abs(value));
+    value += (slope > 0) == (now > below + 0.5) ? away : -away;
+  }
+  double value = 0;
+  info.value.evaluate(beside_.data(), &value, work_.registers.data());
+  double lower = 0;
+  return distance_from_level(info, value, lower) != 0;
 }
 
 NestedSides::Verdict NestedSides::judge(int k, std::span<const int> surfaces) {
@@ -81,6 +106,11 @@ NestedSides::Verdict NestedSides::judge(int k, std::span<const int> surfaces, do
     return {Place::along, side((ratio > 0) == upper)};
   }
   if (!(std::abs(distance) <= rounding)) return {Place::apart, side(distance > 0)};
+  // What has one sign by its form may touch zero without a slope: |x|³ is more than zero on both sides of x = 0.
+  for (const int j : surfaces) {
+    if (only != 0 && j != k && !system_.switches()[j].time_only && leaves_zero(k, j))
+      return {Place::along, side(only > 0)};
+  }
   if (never_moves(k, rounding)) return {Place::constant, lower + info.at_zero};
   return {Place::unknown, side(distance >= 0)};
 }

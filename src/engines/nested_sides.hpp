@@ -37,10 +37,13 @@ class NestedSides {
   [[nodiscard]] bool never_moves(int k, double rounding);
 
  private:
+  [[nodiscard]] bool leaves_zero(int k, int inner);
+
   const model::System& system_;
   model::Workspace& work_;
   Enclosure enclosure_;
   std::vector<double> own_, other_;  ///< a surface and its derivatives
+  std::vector<double> beside_;       ///< inputs a little away from a surface
 };
 
 /// s minus the level of the switch nearest to it, and the side below that level.

@@ -18,6 +18,7 @@ ReactionSharing::ReactionSharing(const model::System& system, model::Workspace& 
   block_.assign(layout.relations, -1);
   margin_.resize(layout.relations);
   scale_.resize(layout.relations);
+  unlimited_.resize(layout.relations);
 }
 
 contact::DecisionProblem ReactionSharing::problem() {
@@ -134,6 +135,7 @@ void ReactionSharing::share(ModeMotion& motion) {
       (row.tangent < 0 ? motion.normal()[row.relation] : motion.tangent()[row.number]) = force_[k];
     }
     scale_[place] = scale;
+    unlimited_[place] = result.status == contact::MarginStatus::unbounded ? 1 : 0;
     margin_[place] = result.status == contact::MarginStatus::bounded      ? result.margin
                      : result.status == contact::MarginStatus::infeasible ? -scale
                                                                           : scale;

@@ -35,6 +35,8 @@ class ReactionSharing {
   void share(ModeMotion& motion);
   /// Of the block of this relation, at the state shared last, in the unit of λ.
   [[nodiscard]] double margin(int block) const { return margin_[block]; }
+  /// Contacts that clamp a body may press as hard as they like: no load exhausts them, and the margin is no number.
+  [[nodiscard]] bool unlimited(int block) const { return unlimited_[block] != 0; }
   [[nodiscard]] double force_scale(int block) const { return scale_[block]; }
 
  private:
@@ -64,6 +66,7 @@ class ReactionSharing {
       base_below_;                      ///< by assembled tangential row: limits of reactions below zero
   std::vector<int> block_;              ///< by relation
   std::vector<double> margin_, scale_;  ///< by first relation of a block
+  std::vector<std::uint8_t> unlimited_;
 };
 
 }  // namespace judder::engines

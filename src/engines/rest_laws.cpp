@@ -32,7 +32,7 @@ void RestLaws::set_mode(const Mode& mode) {
       const double* w = slip.w;
       for (int k = 0; k < system_.layout().switches; ++k) {
         const model::SwitchInfo& info = system_.switches()[k];
-        if (info.time_only || mode.slides(k)) continue;
+        if (info.time_only) continue;
         info.surface.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
         const double* slope = surface_.data() + 2 + n;
         const double ratio = parallel_to(slope, w, n);
@@ -65,6 +65,18 @@ bool RestLaws::drifts(double ratio, double zeta) const {
   for (int i = 0; i < layout.coordinates; ++i) add(surface_[2 + i], work_.in[layout.v() + i]);
   for (int i = 0; i < layout.states; ++i) add(surface_[2 + 2 * layout.coordinates + i], work_.rate[i]);
   return std::abs(rate) > kZero * terms;
+}
+
+int RestLaws::along(int number, int k) const {
+  for (const Turned& turned : rows_[number]) {
+    if (turned.place == k) return turned.along ? 1 : -1;
+  }
+  return 0;
+}
+
+bool RestLaws::slides(int number, const Mode& mode) const {
+  return std::any_of(rows_[number].begin(), rows_[number].end(),
+                     [&](const Turned& turned) { return mode.slides(turned.place); });
 }
 
 void RestLaws::take_direction(int number, int direction) {

@@ -21,6 +21,10 @@ class RestLaws {
   void set_mode(const Mode& mode);
   /// Whether the limits of a tangential row depend on the direction; by its number.
   [[nodiscard]] bool directed(int number) const { return any_ && !rows_[number].empty(); }
+  /// To which side of the surface of switch k a slip forwards leads, where the limits depend on it; 0: they do not.
+  [[nodiscard]] int along(int number, int k) const;
+  /// Whether the motion slides on a surface that its limits depend on.
+  [[nodiscard]] bool slides(int number, const Mode& mode) const;
   /// Puts the sides into work.in that hold while the row slips in direction ±1, and puts back what was there.
   void take_direction(int number, int direction);
   void take_back();

@@ -2,53 +2,80 @@
 
 #include <algorithm>
 
-#include "event_run.hpp"
-
 namespace judder::engines {
 
+Testimony::Memory::Memory(const model::System& system)
+    : work(system), motion(system, work), sharing(system, work), y(motion.all_components()) {
+  motion.always_audit(false);
+}
+
 Testimony::Testimony(const model::System& system, Patience* patience)
-    : system_(system), work_(system), motion_(system, work_), sharing_(system, work_) {
-  y_.resize(motion_.all_components());
-  motion_.always_audit(false);
-  motion_.use(patience);
-  sharing_.use(patience);
+    : system_(system), patience_(patience) {}
+
+void Testimony::listen(Observer* observer) {
+  observer_ = observer;
+  ready_ = false;
+  if (observer == nullptr || memory_) return;
+  memory_ = std::make_unique<Memory>(system_);
+  memory_->motion.use(patience_);
+  memory_->sharing.use(patience_);
 }
 
-void Testimony::after(const Mode& mode, double t, const double* y, Observer& observer) {
-  motion_.release_pins();
-  motion_.load(t, y);
-  ready_ = motion_.set_mode(mode);
+void Testimony::after(const Mode& mode, double t, const double* y) {
+  if (observer_ == nullptr) return;
+  ModeMotion& motion = memory_->motion;
+  motion.release_pins();
+  motion.load(t, y);
+  ready_ = motion.set_mode(mode);
   if (!ready_) return;
-  if (motion_.slides()) motion_.recall(motion_.acceleration_terms(), mode.side);
-  if (motion_.redundant()) sharing_.set_mode(mode);
-  tell(Telling::after, t, y, true, true, observer);
+  if (motion.slides()) motion.recall(motion.acceleration_terms(), mode.side);
+  if (motion.redundant()) memory_->sharing.set_mode(mode);
+  tell(Telling::after, t, y, true, true);
 }
 
-void Testimony::inside(double t, const double* y, Observer& observer) {
-  std::copy_n(y, system_.layout().integrated(), y_.begin());
-  if (ready_ && motion_.active() > 0) static_cast<void>(motion_.project(t, y_.data(), true));
-  tell(Telling::inside, t, y_.data(), false, true, observer);
+void Testimony::inside(double t, const double* y) {
+  if (observer_ == nullptr) return;
+  std::vector<double>& projected = memory_->y;
+  std::copy_n(y, system_.layout().integrated(), projected.begin());
+  if (ready_ && memory_->motion.active() > 0)
+    static_cast<void>(memory_->motion.project(t, projected.data(), true));
+  tell(Telling::inside, t, projected.data(), false, true);
 }
 
-void Testimony::end(double t, const double* y, bool works, bool resolved, Observer& observer) {
-  tell(Telling::end, t, y, works, resolved, observer);
+void Testimony::end(double t, const double* y, bool works, bool resolved) {
+  if (observer_ != nullptr) tell(Telling::end, t, y, works, resolved);
 }
 
-void Testimony::tell(Telling kind, double t, const double* y, bool works, bool resolved, Observer& observer) {
+void Testimony::end(const ModeMotion& motion, const model::Workspace& work, const double* y) {
+  if (observer_ != nullptr) hand_over(Telling::end, motion, work, y, true);
+}
+
+void Testimony::rest(double from, double to, const double* y) {
+  if (observer_ == nullptr) return;
+  for (const double theta : kSmooth) inside(from + theta * (to - from), y);
+  end(to, y);
+}
+
+void Testimony::impulses(const ToldImpulses& impulses) {
+  if (observer_ != nullptr) observer_->impulses(impulses);
+}
+
+void Testimony::event(const Event& event) {
+  if (observer_ != nullptr) observer_->event(event);
+}
+
+void Testimony::tell(Telling kind, double t, const double* y, bool works, bool resolved) {
   if (!ready_) return;
-  motion_.load(t, y);
-  if (!motion_.evaluate()) return;
-  if (motion_.redundant()) sharing_.share(motion_);
-  hand_over(kind, motion_, work_, system_.layout(), works ? y : nullptr, resolved, observer);
-}
-
-void Testimony::end(const ModeMotion& motion, const model::Workspace& work, const model::Layout& layout,
-                    const double* y, Observer& observer) {
-  hand_over(Telling::end, motion, work, layout, y, true, observer);
+  ModeMotion& motion = memory_->motion;
+  motion.load(t, y);
+  if (!motion.evaluate()) return;
+  if (motion.redundant()) memory_->sharing.share(motion);
+  hand_over(kind, motion, memory_->work, works ? y : nullptr, resolved);
 }
 
 void Testimony::hand_over(Telling kind, const ModeMotion& motion, const model::Workspace& work,
-                          const model::Layout& layout, const double* y, bool resolved, Observer& observer) {
+                          const double* y, bool resolved) {
+  const model::Layout& layout = system_.layout();
   ToldPoint point;
   point.kind = kind;
   point.in = work.in;
@@ -63,59 +90,7 @@ void Testimony::hand_over(Telling kind, const ModeMotion& motion, const model::W
     point.dissipated = {y + layout.integrated(), static_cast<std::size_t>(layout.audits)};
     point.supplied = {y + layout.integrated() + layout.audits, static_cast<std::size_t>(layout.audits)};
   }
-  observer.point(point);
-}
-
-// --- what a run tells ---
-
-void EventEngine::Run::tell_start() {
-  if (options_.observer == nullptr) return;
-  if (!testimony_) testimony_ = std::make_unique<Testimony>(system_, &patience_);
-  tell_after();
-}
-
-void EventEngine::Run::tell_after() {
-  if (options_.observer != nullptr) testimony_->after(mode_, t_, y_.data(), *options_.observer);
-}
-
-void EventEngine::Run::tell_inside(double t1) {
-  if (options_.observer == nullptr || !options_.observer->asks_inside()) return;
-  if (!stiff_ && !explicit_.prepare_dense(testimony_->motion())) return;
-  const double h = t1 - t_;
-  for (const double theta : stiff_ ? Testimony::kStiff : Testimony::kSmooth) {
-    if (stiff_) {
-      radau_.dense(theta, 0, layout_.integrated(), node_y_.data());
-    } else {
-      explicit_.dense(theta, 0, layout_.integrated(), node_y_.data());
-    }
-    testimony_->inside(t_ + theta * h, node_y_.data(), *options_.observer);
-  }
-}
-
-void EventEngine::Run::tell_end(bool resolved) {
-  if (options_.observer != nullptr) testimony_->end(t_, y_.data(), true, resolved, *options_.observer);
-}
-
-void EventEngine::Run::tell_evaluated_end() {
-  const bool evaluated = (guards_.needs_motion() || needs_reactions_) && !motion_.redundant();
-  if (!evaluated) {
-    tell_end();
-  } else if (options_.observer != nullptr) {
-    Testimony::end(motion_, work_, layout_, y_.data(), *options_.observer);
-  }
-}
-
-void EventEngine::Run::tell_rest(double limit) {
-  if (options_.observer == nullptr) return;
-  for (const double theta : Testimony::kSmooth)
-    testimony_->inside(t_ + theta * (limit - t_), y_.data(), *options_.observer);
-  testimony_->end(limit, y_.data(), true, true, *options_.observer);
-}
-
-void EventEngine::Run::tell_impulses(bool tail) {
-  if (options_.observer == nullptr) return;
-  options_.observer->impulses(
-      {collider_.before(), work_.in, collider_.normal_impulse(), collider_.tangential_impulse(), tail});
+  observer_->point(point);
 }
 
 }  // namespace judder::engines

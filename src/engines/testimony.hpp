@@ -1,10 +1,11 @@
-// Tells an Observer what a run does.
+// Tells an Observer what a run does (observer.hpp says in which order).
 //
 // Accelerations and reactions at the points that it tells are evaluated in memory of its own: a run has the same bits with and without an
-// observer.
+// observer. Where nobody listens nothing is evaluated, and that memory is never made.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "judder/engines/engine.hpp"
@@ -22,29 +23,44 @@ class Testimony {
   static constexpr std::array<double, 3> kSmooth{0.17267316464601143, 0.5, 0.8273268353539886};
   static constexpr std::array<double, 3> kStiff{0.15505102572168219, 0.4, 0.6449489742783178};
 
+  /// A run begins, and this is who listens; null: nobody.
+  void listen(Observer* observer);
+  [[nodiscard]] bool heard() const { return observer_ != nullptr; }
+  /// The inside of the coming step is to be told.
+  [[nodiscard]] bool asked_inside() const { return observer_ != nullptr && observer_->asks_inside(); }
+
   /// A phase begins in this mode: at the start and after every instant. `y` has the works behind the state.
-  void after(const Mode& mode, double t, const double* y, Observer& observer);
+  void after(const Mode& mode, double t, const double* y);
   /// A point of the present phase; `y` is moved onto its constraints, as rows of a run are.
-  void inside(double t, const double* y, Observer& observer);
+  void inside(double t, const double* y);
   /// The end of a step. `works` is false where y has none behind the state.
-  void end(double t, const double* y, bool works, bool resolved, Observer& observer);
+  void end(double t, const double* y, bool works = true, bool resolved = true);
   /// The end of a step that the run itself has evaluated.
-  static void end(const ModeMotion& motion, const model::Workspace& work, const model::Layout& layout,
-                  const double* y, Observer& observer);
-  /// Right-hand side of the present phase, for dense output that is not ready yet.
-  [[nodiscard]] ModeMotion& motion() { return motion_; }
+  void end(const ModeMotion& motion, const model::Workspace& work, const double* y);
+  /// A time of rest, as a step from one time to the other in which the state stays.
+  void rest(double from, double to, const double* y);
+  void impulses(const ToldImpulses& impulses);
+  void event(const Event& event);
+  /// Right-hand side of the present phase, for dense output that is not ready yet; somebody must listen.
+  [[nodiscard]] ModeMotion& motion() { return memory_->motion; }
 
  private:
-  static void hand_over(Telling kind, const ModeMotion& motion, const model::Workspace& work,
-                        const model::Layout& layout, const double* y, bool resolved, Observer& observer);
-  void tell(Telling kind, double t, const double* y, bool works, bool resolved, Observer& observer);
+  struct Memory {
+    explicit Memory(const model::System& system);
+    model::Workspace work;
+    ModeMotion motion;
+    ReactionSharing sharing;
+    std::vector<double> y;
+  };
+  void hand_over(Telling kind, const ModeMotion& motion, const model::Workspace& work, const double* y,
+                 bool resolved);
+  void tell(Telling kind, double t, const double* y, bool works, bool resolved);
 
   const model::System& system_;
-  model::Workspace work_;
-  ModeMotion motion_;
-  ReactionSharing sharing_;
-  std::vector<double> y_;
-  bool ready_ = false;
+  Patience* patience_ = nullptr;
+  Observer* observer_ = nullptr;
+  std::unique_ptr<Memory> memory_;  ///< from the first time on that somebody listens
+  bool ready_ = false;              ///< the mode could be set
 };
 
 }  // namespace judder::engines

@@ -133,6 +133,7 @@ double Timetable::next_of(int k, double t, double until) {
   const auto search = [&](double offset) {
     const auto f = [&](double time) { return surface(k, time) - offset; };
     const auto shifted = [&](double t0, double t1) {
+      if (patience_ != nullptr) patience_->look();  // a function may touch zero millions of times on its way
       numeric::TimeEnclosure out = enclose(k, t0, t1);
       out.value.lower -= offset;
       out.value.upper -= offset;

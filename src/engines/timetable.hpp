@@ -8,6 +8,7 @@
 
 #include "enclosure.hpp"
 #include "engines/numeric/time_roots.hpp"
+#include "judder/core/patience.hpp"
 #include "judder/model/system.hpp"
 
 namespace judder::engines {
@@ -15,6 +16,8 @@ namespace judder::engines {
 class Timetable {
  public:
   Timetable(const model::System& system, model::Workspace& work);
+  /// Searches look here; null: they are never left.
+  void use(Patience* patience) { patience_ = patience; }
 
   /// How many switches of time there are, with those that watches alone read.
   [[nodiscard]] static std::size_t count(const model::System& system);
@@ -53,6 +56,7 @@ class Timetable {
   bool sides_known_ = false;
   bool observes_ = false;  ///< some of them are System::observed
   Enclosure enclosure_;
+  Patience* patience_ = nullptr;
 };
 
 }  // namespace judder::engines

@@ -160,9 +160,10 @@ std::optional<std::vector<TimeTerm>> time_terms(Graph& graph, Node root, Variabl
             made = loads.multiply(*made, *part);
           } else {
             part = load_of(operand.node);
-            const double count = operand.coefficient;
+            const Number count = operand.coefficient;
             if (!part || !is_whole(count) || count < 1 || count > kHighestPower) made.reset();
-            for (int k = 0; made && k < static_cast<int>(count); ++k) made = loads.multiply(*made, *part);
+            for (int k = 0; made && k < static_cast<int>(count.fixed("the power of a load")); ++k)
+              made = loads.multiply(*made, *part);
           }
           if (!made) break;
         }

@@ -4,6 +4,7 @@
 // operations, the functions are those of kernels.hpp, and the wide instructions are used without fused multiplication.
 #include <span>
 
+#include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
@@ -161,10 +162,10 @@ struct BatchAlgebra {
     });
   }
   JUDDER_LANES auto power(const Value& a, const Value& b) {
-    return each_lane(a, b, [](double x, double y) { return std::pow(x, y); });
+    return each_lane(a, b, [](double x, double y) { return elementary::pow(x, y); });
   }
   JUDDER_LANES auto atan2(const Value& a, const Value& b) {
-    return each_lane(a, b, [](double y, double x) { return std::atan2(y, x); });
+    return each_lane(a, b, [](double y, double x) { return elementary::atan2(y, x); });
   }
   JUDDER_LANES auto hypot(const Value& a, const Value& b) {
     const auto write = [&](Value& to) JUDDER_INLINE {

@@ -207,8 +207,13 @@ Node Graph::substitute_frozen(Node a, std::span<const Variable> variables, std::
   return replace(a, variables, values, false);
 }
 
+Node Graph::on_side(Node a, SwitchId id, Node side) {
+  const Side known{id, side};
+  return replace(a, {}, {}, false, &known);
+}
+
 Node Graph::replace(Node root, std::span<const Variable> variables, std::span<const Node> values,
-                    bool surfaces) {
+                    bool surfaces, const Side* side) {
   Data& d = *data_;
   std::unordered_map<std::uint32_t, Node> replaced;
   const std::array roots{root};
@@ -226,6 +231,9 @@ Node Graph::replace(Node root, std::span<const Variable> variables, std::span<co
       continue;
     }
     if (e.kind == NodeKind::side || e.kind == NodeKind::sign) {
+      if (side != nullptr && e.first == side->id)
+        replaced[index] =
+            e.kind == NodeKind::sign ? add(multiply(constant(2), side->value), constant(-1)) : side->value;
       if (!surfaces) continue;
       // A copy: building the image may add switches.
       const Switch s = d.switches[e.first];
@@ -235,9 +243,9 @@ Node Graph::replace(Node root, std::span<const Variable> variables, std::span<co
       if (e.kind == NodeKind::sign) {
         made = d.two_sided_sign(surface, s.kind, s.place);
       } else if (s.two_sided()) {
-        made = d.two_sided_side(surface, e.value, s.kind, s.place);
+        made = d.two_sided_side(surface, e.value.raw(), s.kind, s.place);
       } else if (d.is_constant(surface)) {
-        const double at = d.at(surface).value;
+        const double at = d.at(surface).value.fixed("on which level a formula stands");
         made = constant(s.whole ? std::floor(at) : level_of(s.levels, at));
       } else {
         made = d.level_side(d.find_levels(surface, s.levels, s.whole, s.kind, s.place));
@@ -271,6 +279,11 @@ Node Graph::replace(Node root, std::span<const Variable> variables, std::span<co
         break;
       }
       case NodeKind::select:
+        if (side != nullptr && !d.is_constant(operands[0].node)) {  // linear in what stands for the side
+          const Node more = subtract(operands[1].node, operands[2].node);
+          made = add(operands[2].node, multiply(operands[0].node, more));
+          break;
+        }
         made = d.select(operands[0].node, operands[1].node, operands[2].node);
         break;
       case NodeKind::lookup:
@@ -288,7 +301,7 @@ Node Graph::replace(Node root, std::span<const Variable> variables, std::span<co
     }
     replaced[index] = made;
     const auto alias = d.aliases.find(index);
-    if (alias != d.aliases.end()) {
+    if (alias != d.aliases.end() && side == nullptr) {  // on one side of it max(a, b) is no max any more
       std::vector<Node> arguments = alias->second.arguments;
       for (Node& b : arguments) b = image(b);
       d.write_as(made, std::string(alias->second.name), std::move(arguments));
@@ -321,7 +334,8 @@ int degree_bound(const Graph::Data& d, Node root, const std::vector<bool>& chose
           const int inner = degree[t.node.index];
           if (inner == 0) continue;
           const bool polynomial = is_whole(t.coefficient) && t.coefficient > 0 && t.coefficient < 1000;
-          bound += polynomial ? inner * static_cast<long>(t.coefficient) : kNotPolynomial;
+          bound += polynomial ? inner * static_cast<long>(t.coefficient.fixed("the degree of a polynomial"))
+                              : kNotPolynomial;
         }
         break;
       case NodeKind::select:
@@ -350,9 +364,9 @@ bool degree_at_most(Graph& g, Node a, std::span<const Variable> variables, std::
 
 /// By how much each of these parts grows with t in the mean: floor(u) like u, so that mod(t, 2) does not grow at all; a sine and a side do not either.
 /// Nothing: it is not known.
-std::vector<std::optional<double>> mean_rates(const Graph::Data& d, std::span<const std::uint32_t> parts,
+std::vector<std::optional<Number>> mean_rates(const Graph::Data& d, std::span<const std::uint32_t> parts,
                                               Variable t) {
-  std::vector<std::optional<double>> rate(d.entries.size());
+  std::vector<std::optional<Number>> rate(d.entries.size());
   for (const std::uint32_t i : parts) {
     const Entry& e = d.entries[i];
     const auto terms = d.terms(Node{i});
@@ -361,19 +375,19 @@ std::vector<std::optional<double>> mean_rates(const Graph::Data& d, std::span<co
         rate[i] = 0;
         break;
       case NodeKind::variable:
-        rate[i] = e.first == t ? 1 : 0;
+        rate[i] = e.first == t ? 1.0 : 0.0;
         break;
       case NodeKind::sum: {
-        double sum = 0, size = 0;
+        Number sum = 0, size = 0;
         bool known = true;
         for (const Term& term : terms) {
           known = known && rate[term.node.index];
           if (!known) break;
           sum += term.coefficient * *rate[term.node.index];
-          size += std::abs(term.coefficient * *rate[term.node.index]);
+          size += abs(term.coefficient * *rate[term.node.index]);
         }
         constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
-        if (known) rate[i] = std::abs(sum) <= kRounding * size ? 0 : sum;
+        if (known) rate[i] = abs(sum) <= kRounding * size ? Number(0) : sum;
         break;
       }
       case NodeKind::side:
@@ -402,17 +416,25 @@ std::vector<std::optional<double>> mean_rates(const Graph::Data& d, std::span<co
 }  // namespace
 
 std::vector<double> Graph::periods(std::span<const Node> nodes, Variable t) {
-  constexpr double kPi = 3.141592653589793;
   std::vector<double> found;
+  for (const Number& period : period_numbers(nodes, t)) found.push_back(period.raw());
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::vector<Number> Graph::period_numbers(std::span<const Node> nodes, Variable t) {
+  constexpr double kPi = 3.141592653589793;
+  std::vector<Number> found;
   const auto parts = data_->parts(nodes, true);
-  const std::vector<std::optional<double>> rates = mean_rates(*data_, parts, t);
+  const std::vector<std::optional<Number>> rates = mean_rates(*data_, parts, t);
   const auto note = [&](Node argument, double turn) {
-    std::optional<double> rate = rates[argument.index];
+    std::optional<Number> rate = rates[argument.index];
     if (!rate) {
       const Node slope = derivative(argument, t);
       if (is_constant(slope)) rate = value(slope);
     }
-    if (rate && *rate != 0) found.push_back(turn / std::abs(*rate));
+    if (rate && *rate != 0) found.push_back(turn / abs(*rate));
   };
   for (const std::uint32_t i : parts) {
     const Entry entry = data_->entries[i];
@@ -425,8 +447,6 @@ std::vector<double> Graph::periods(std::span<const Node> nodes, Variable t) {
       if (levels.whole) note(levels.surface, 1);
     }
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -33,7 +33,7 @@ struct Draft {
 /// A value is a constant, an input, or the result of an instruction.
 struct Value {
   enum class Kind : std::uint8_t { constant, input, result } kind = Kind::result;
-  double constant = 0;
+  Number constant = 0;
   std::uint32_t input = 0;
   Draft draft;
 };
@@ -119,10 +119,10 @@ class Compiler {
   void fuse_multiples();
   /// Instructions in the order in which values die early: a sum takes up each term as soon as it is known.
   [[nodiscard]] std::vector<std::uint32_t> schedule() const;
-  void finish(std::vector<Instruction>& code, std::vector<double>& constants,
+  void finish(std::vector<Instruction>& code, std::vector<Number>& constants,
               std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs, int& registers) const;
   std::vector<double> tables;
-  std::vector<double> literals;
+  std::vector<Number> literals;
 
  private:
   [[nodiscard]] bool side_by_value(std::uint32_t id) const {
@@ -132,8 +132,8 @@ class Compiler {
     values_.push_back(v);
     return static_cast<std::uint32_t>(values_.size() - 1);
   }
-  std::uint32_t constant(double c) {
-    const auto [it, added] = constants_.emplace(std::bit_cast<std::uint64_t>(c), 0);
+  std::uint32_t constant(const Number& c) {
+    const auto [it, added] = constants_.emplace(key(c), 0);
     if (added) {
       Value v;
       v.kind = Value::Kind::constant;
@@ -174,9 +174,8 @@ class Compiler {
 
   /// How often each value is an operand or an output.
   [[nodiscard]] std::vector<int> uses() const;
-  std::uint32_t literal(double c) {
-    const auto [it, added] =
-        literals_.emplace(std::bit_cast<std::uint64_t>(c), static_cast<std::uint32_t>(literals.size()));
+  std::uint32_t literal(const Number& c) {
+    const auto [it, added] = literals_.emplace(key(c), static_cast<std::uint32_t>(literals.size()));
     if (added) literals.push_back(c);
     return it->second;
   }
@@ -184,8 +183,8 @@ class Compiler {
   std::uint32_t emit(Node a);
   std::uint32_t emit_sum(Node a);
   std::uint32_t multiply_all(std::span<const std::pair<std::uint32_t, std::uint32_t>> factors);
-  std::uint32_t emit_product(std::span<const Term> factors, double numerator);
-  std::uint32_t emit_power(std::uint32_t base, double exponent);
+  std::uint32_t emit_product(std::span<const Term> factors, const Number& numerator);
+  std::uint32_t emit_power(std::uint32_t base, const Number& exponent);
   /// The base of a root or of a fractional power. Sides are frozen along a step, and a step may reach beyond the surface before its end is
   /// found there: |x| is then negative by little. What is never negative on its own sides counts as zero there.
   std::uint32_t emit_base(Node a) {
@@ -193,7 +192,7 @@ class Compiler {
   }
   std::uint32_t emit_side(const Entry& e);
   /// |c| times the node.
-  std::uint32_t emit_multiple(double c, Node node);
+  std::uint32_t emit_multiple(const Number& c, Node node);
 
   const Graph::Data& d_;
   const InputMap& map_;
@@ -201,19 +200,24 @@ class Compiler {
   std::vector<Value> values_;
   std::vector<std::uint32_t> value_of_;
   std::vector<std::uint32_t> outputs_;
-  std::map<std::uint64_t, std::uint32_t> constants_, literals_;
+  using Key = std::pair<std::uint64_t, std::uint32_t>;
+  /// Constants are one if they are for all values of open parameters.
+  static Key key(const Number& c) {
+    return {std::bit_cast<std::uint64_t>(c.raw()), c.open() ? c.origin()->step : kNone};
+  }
+  std::map<Key, std::uint32_t> constants_, literals_;
   std::map<std::uint32_t, std::uint32_t> inputs_;
   std::map<Draft, std::uint32_t> results_;
   std::map<std::uint32_t, std::uint32_t> list_at_, levels_at_;
 };
 
-std::uint32_t Compiler::emit_power(std::uint32_t base, double exponent) {
+std::uint32_t Compiler::emit_power(std::uint32_t base, const Number& exponent) {
   if (exponent == 1) return base;
   if (exponent == 0.5) {
     return result(operation_of(Function::sqrt), base);
   }
   if (!is_whole(exponent) || exponent > 30000) return result(Operation::power, base, constant(exponent));
-  const auto n = static_cast<std::uint16_t>(exponent);
+  const auto n = static_cast<std::uint16_t>(exponent.fixed("the form of a power"));
   if (n == 2) return result(Operation::square, base);
   if (n == 3) return result(Operation::cube, base);
   if (n == 4) return result(Operation::square, result(Operation::square, base));
@@ -227,7 +231,8 @@ std::uint32_t Compiler::multiply_all(std::span<const std::pair<std::uint32_t, st
       total = result(Operation::multiply, total, factors[i].second);
     return total;
   }
-  // Split by the highest bit in which the numbers of the nodes differ. The tree depends on the factors alone, so the products of a gradient,
+  // Split by the highest bit in which the numbers of the nodes differ, constants not counted: which of them are equal must not decide how products
+  // round. The tree depends on the factors alone, so the products of a gradient,
   // which lack one factor each, share its branches: n log n multiplications instead of n²/2.
   const unsigned bit = std::bit_floor(factors.front().first ^ factors.back().first);
   const auto middle = std::find_if(factors.begin(), factors.end(), [&](const auto& f) {
@@ -238,13 +243,14 @@ std::uint32_t Compiler::multiply_all(std::span<const std::pair<std::uint32_t, st
   return result(Operation::multiply, low, multiply_all(factors.subspan(left)));
 }
 
-std::uint32_t Compiler::emit_product(std::span<const Term> factors, double numerator) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> over, under;  // number of the node, value of its power
+std::uint32_t Compiler::emit_product(std::span<const Term> factors, const Number& numerator) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over,
+      under;  // ordinal of the node, value of its power
   for (const Term& f : factors) {
     const bool whole = is_whole(f.coefficient);
     const std::uint32_t base = whole ? value_of_[f.node.index] : emit_base(f.node);
-    const std::uint32_t p = emit_power(base, std::abs(f.coefficient));
-    (f.coefficient > 0 ? over : under).emplace_back(f.node.index, p);
+    const std::uint32_t p = emit_power(base, abs(f.coefficient));
+    (f.coefficient > 0 ? over : under).emplace_back(d_.at(f.node).ordinal, p);
   }
   const std::uint32_t above = over.empty() ? kNone : multiply_all(over);
   const std::uint32_t below = under.empty() ? kNone : multiply_all(under);
@@ -254,7 +260,7 @@ std::uint32_t Compiler::emit_product(std::span<const Term> factors, double numer
                         : result(Operation::divide, constant(numerator), below);
 }
 
-std::uint32_t Compiler::emit_multiple(double c, Node node) {
+std::uint32_t Compiler::emit_multiple(const Number& c, Node node) {
   const std::uint32_t v = value_of_[node.index];
   if (c == 1) return v;
   if (d_.at(node).kind == NodeKind::product) {
@@ -269,7 +275,7 @@ std::uint32_t Compiler::emit_multiple(double c, Node node) {
 
 std::uint32_t Compiler::emit_sum(Node a) {
   const auto terms = d_.terms(a);
-  const double value = d_.at(a).value;
+  const Number value = d_.at(a).value;
   // Start with something positive, so that x − v is a subtraction in whatever order its terms are kept.
   std::size_t start = 0;
   while (start < terms.size() && terms[start].coefficient < 0) ++start;
@@ -282,18 +288,17 @@ std::uint32_t Compiler::emit_sum(Node a) {
     constant_done = true;
   } else {
     start = 0;
-    const double c = terms[0].coefficient;
+    const Number c = terms[0].coefficient;
     total =
         c == -1 ? result(Operation::negate, value_of_[terms[0].node.index]) : emit_multiple(c, terms[0].node);
   }
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (i == start) continue;
-    const double c = terms[i].coefficient;
-    total = result(c < 0 ? Operation::subtract : Operation::add, total,
-                   emit_multiple(std::abs(c), terms[i].node));
+    const Number c = terms[i].coefficient;
+    total = result(c < 0 ? Operation::subtract : Operation::add, total, emit_multiple(abs(c), terms[i].node));
   }
   if (!constant_done) {
-    total = result(value < 0 ? Operation::subtract : Operation::add, total, constant(std::abs(value)));
+    total = result(value < 0 ? Operation::subtract : Operation::add, total, constant(abs(value)));
   }
   return total;
 }
@@ -418,7 +423,7 @@ void Compiler::take_in_constants() {
     if (is_constant(d.first)) std::swap(d.first, d.second);
     if (!is_constant(d.second)) continue;
     // c − k a is (−k) a + c, to the bit.
-    const double k = (from ? -1 : 1) * values_[d.second].constant;
+    const Number k = (from ? -1 : 1) * values_[d.second].constant;
     if (product) {
       d = {Operation::scale, 0, d.first, literal(k), kNone};
     } else if (is_constant(d.third)) {
@@ -486,7 +491,7 @@ std::vector<std::uint32_t> Compiler::schedule() const {
   return order;
 }
 
-void Compiler::finish(std::vector<Instruction>& code, std::vector<double>& constants,
+void Compiler::finish(std::vector<Instruction>& code, std::vector<Number>& constants,
                       std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs,
                       int& registers) const {
   constexpr std::size_t kForever = ~std::size_t{0};
@@ -566,10 +571,24 @@ Program compile(const Graph& graph, std::span<const Node> outputs, const InputMa
   compiler.fuse_multiples();
   Program p;
   p.inputs_ = inputs;
-  compiler.finish(p.code_, p.constants_, p.loads_, p.outputs_, p.registers_);
+  std::vector<Number> constants;
+  compiler.finish(p.code_, constants, p.loads_, p.outputs_, p.registers_);
   p.tables_ = std::move(compiler.tables);
-  p.literals_ = std::move(compiler.literals);
+  const auto place = [&p](const std::vector<Number>& numbers, std::vector<double>& out, bool literal) {
+    for (const Number& number : numbers) {
+      if (number.open())
+        p.open_.push_back({static_cast<std::uint32_t>(out.size()), number.origin()->step, literal});
+      out.push_back(number.raw());
+    }
+  };
+  place(constants, p.constants_, false);
+  place(compiler.literals, p.literals_, true);
   return p;
+}
+
+void Program::bind(std::span<const double> values) {
+  for (const Open& open : open_) (open.literal ? literals_ : constants_)[open.place] = values[open.step];
+  open_.clear();
 }
 
 std::size_t Program::cost() const {

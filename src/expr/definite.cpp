@@ -7,6 +7,8 @@
 
 #include "expr/graph_data.hpp"
 
+#include "core/elementary.hpp"
+
 namespace judder::expr {
 namespace {
 
@@ -16,26 +18,26 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLastBit = 0x1p-53;
 constexpr double kSame = 1e-12;  ///< relative difference of coefficients that is rounding
 
-bool is_even(double exponent) { return std::fmod(exponent, 2.0) == 0; }
-
 /// c · [low, high]; nothing times infinity is nothing.
-Extent times(double c, Extent b) {
+Extent times(const Number& c, const Extent& b) {
   if (c == 0) return {0, 0};
   return c > 0 ? Extent{c * b.low, c * b.high} : Extent{c * b.high, c * b.low};
 }
 
-Extent product_of(Extent a, Extent b) {
-  const auto of = [](double x, double y) { return x == 0 || y == 0 ? 0 : x * y; };
-  const auto [low, high] =
-      std::minmax({of(a.low, b.low), of(a.low, b.high), of(a.high, b.low), of(a.high, b.high)});
-  return {low, high};
+Extent product_of(const Extent& a, const Extent& b) {
+  const auto of = [](const Number& x, const Number& y) { return x == 0 || y == 0 ? Number(0) : x * y; };
+  Extent out{of(a.low, b.low), of(a.low, b.low)};
+  for (const Number& each : {of(a.low, b.high), of(a.high, b.low), of(a.high, b.high)})
+    out = {min(out.low, each), max(out.high, each)};
+  return out;
 }
 
-Extent power_of(Extent base, double exponent) {
-  const double low = std::pow(base.low, exponent);
-  const double high = std::pow(base.high, exponent);
-  if (base.low >= 0) return exponent > 0 ? Extent{low, high} : Extent{high, base.low > 0 ? low : kInfinity};
-  if (exponent > 0 && is_even(exponent)) return {base.high < 0 ? high : 0, std::max(low, high)};
+Extent power_of(const Extent& base, const Number& exponent) {
+  const Number low = plain_power(base.low, exponent);
+  const Number high = plain_power(base.high, exponent);
+  if (base.low >= 0)
+    return exponent > 0 ? Extent{low, high} : Extent{high, base.low > 0 ? low : Number(kInfinity)};
+  if (exponent > 0 && is_even(exponent)) return {base.high < 0 ? high : Number(0), max(low, high)};
   if (exponent > 0 && is_whole(exponent)) return {low, high};
   return {-kInfinity, kInfinity};
 }
@@ -76,8 +78,10 @@ int Graph::Data::ratio_sign(std::span<const Term> factors, Node b) const {
   const auto one = terms(a);
   const auto two = terms(b);
   if (one.size() != two.size()) return 0;
-  const double ratio = one[0].coefficient / two[0].coefficient;
-  const auto differs = [ratio](double x, double y) { return std::abs(x - ratio * y) > 1e-12 * std::abs(x); };
+  const Number ratio = one[0].coefficient / two[0].coefficient;
+  const auto differs = [&ratio](const Number& x, const Number& y) {
+    return abs(x - ratio * y) > 1e-12 * abs(x);
+  };
   if (differs(at(a).value, at(b).value)) return 0;
   for (std::size_t i = 0; i < one.size(); ++i) {
     if (one[i].node != two[i].node || differs(one[i].coefficient, two[i].coefficient)) return 0;
@@ -92,7 +96,7 @@ int Graph::Data::sign_of_product(std::span<const Term> factors, int& budget) con
     if (factors[i].coefficient != 1) continue;
     const Entry* side = &at(factors[i].node);
     int sign = 1;
-    if (side->kind == NodeKind::sum && side->count == 1 && std::abs(side->value) == 1 &&
+    if (side->kind == NodeKind::sum && side->count == 1 && abs(side->value) == 1 &&
         terms(factors[i].node)[0].coefficient == -side->value) {
       sign = side->value > 0 ? -1 : 1;  // step(x) − 1 is its negative
       side = &at(terms(factors[i].node)[0].node);
@@ -180,13 +184,15 @@ int Graph::Data::sign_of(Node a, int& budget) const {
                      e.function == Function::hypot
                  ? 1
                  : 0;
+    case NodeKind::flat:
+      return 1;
     default:
       return 0;
   }
 }
 
 // A sum written with what its sums and multiples are made of: coefficient by node. False: too many.
-bool Graph::Data::add_flat(Node a, double factor, FlatSum& out, int& budget) const {
+bool Graph::Data::add_flat(Node a, const Number& factor, FlatSum& out, int& budget) const {
   if (--budget < 0) return false;
   const Entry& e = at(a);
   if (e.kind != NodeKind::sum) {
@@ -202,7 +208,7 @@ bool Graph::Data::add_flat(Node a, double factor, FlatSum& out, int& budget) con
 
 // mod(x, b) is x − b floor(x/b): such pairs are taken out of the sum, and what is left is bounded term by term.
 Extent Graph::Data::range_of_sum(Node a, int& budget) const {
-  constexpr Extent kAnything{-kInfinity, kInfinity};
+  const Extent kAnything{-kInfinity, kInfinity};
   FlatSum whole;
   if (!add_flat(a, 1, whole, budget)) return kAnything;
   Extent out{0, 0};
@@ -217,17 +223,17 @@ Extent Graph::Data::range_of_sum(Node a, int& budget) const {
         whole.of.contains(node) && std::all_of(argument.of.begin(), argument.of.end(), [&](const auto& part) {
           const auto found = whole.of.find(part.first);
           if (found == whole.of.end()) return false;
-          const double share = part.second / found->second;
+          const Number share = part.second / found->second;
           return share > 0 && share <= 1 + kSame;
         });
     if (!inside) continue;
     for (const auto& part : argument.of) {
-      double& left = whole.of[part.first];
-      left = std::abs(left - part.second) <= kSame * std::abs(left) ? 0 : left - part.second;
+      Number& left = whole.of[part.first];
+      left = abs(left - part.second) <= kSame * abs(left) ? Number(0) : left - part.second;
     }
     whole.of.erase(node);
-    const double left = whole.value - argument.value;
-    whole.value = std::abs(left) <= kSame * std::abs(whole.value) ? 0 : left;
+    const Number left = whole.value - argument.value;
+    whole.value = abs(left) <= kSame * abs(whole.value) ? Number(0) : left;
     const Extent rest = times(-coefficient, {0, 1 - kLastBit});  // the divisor itself is not reached
     out = {out.low + rest.low, out.high + rest.high};
   }
@@ -259,7 +265,7 @@ Extent Graph::Data::range_of(Node a, int& budget) const {
     return {-1, 1};
   if (e.kind == NodeKind::call && e.function == Function::sqrt) {
     const Extent inside = range_of(terms(a)[0].node, budget);
-    return power_of({std::max(inside.low, 0.0), inside.high}, 0.5);
+    return power_of({max(inside.low, 0.0), inside.high}, 0.5);
   }
   Extent out{-kInfinity, kInfinity};
   if (e.kind == NodeKind::sum) {
@@ -267,15 +273,15 @@ Extent Graph::Data::range_of(Node a, int& budget) const {
   } else if (e.kind == NodeKind::select) {
     const Extent then = range_of(terms(a)[1].node, budget);
     const Extent otherwise = range_of(terms(a)[2].node, budget);
-    out = {std::min(then.low, otherwise.low), std::max(then.high, otherwise.high)};
+    out = {min(then.low, otherwise.low), max(then.high, otherwise.high)};
   }
   const int sign = e.kind == NodeKind::sum ? 0 : sign_of(a, budget);
-  if (sign > 0) out.low = std::max(out.low, 0.0);
-  if (sign < 0) out.high = std::min(out.high, 0.0);
+  if (sign > 0) out.low = max(out.low, 0.0);
+  if (sign < 0) out.high = min(out.high, 0.0);
   if (e.kind != NodeKind::product) return out;
   Extent all{1, 1};
   for (const Term& f : terms(a)) all = product_of(all, power_of(range_of(f.node, budget), f.coefficient));
-  return {std::max(out.low, all.low), std::min(out.high, all.high)};
+  return {max(out.low, all.low), min(out.high, all.high)};
 }
 
 }  // namespace judder::expr

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
@@ -26,8 +27,8 @@ struct Plain {
   JUDDER_PLAIN double power_whole(double a, std::uint32_t n) {
     return power_by_squaring(a, n, [](double x, double y) { return x * y; });
   }
-  JUDDER_PLAIN double power(double a, double b) { return std::pow(a, b); }
-  JUDDER_PLAIN double atan2(double a, double b) { return std::atan2(a, b); }
+  JUDDER_PLAIN double power(double a, double b) { return elementary::pow(a, b); }
+  JUDDER_PLAIN double atan2(double a, double b) { return elementary::atan2(a, b); }
   JUDDER_PLAIN double hypot(double a, double b) { return hypotenuse(a, b); }
   JUDDER_PLAIN double absolute(double a) { return std::abs(a); }
   JUDDER_PLAIN double clip(double a) { return a < 0 ? 0 : a; }

@@ -5,6 +5,8 @@
 
 #include "graph_data.hpp"
 
+#include "core/elementary.hpp"
+
 namespace judder::expr {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Bounds that hold for all values of the variables; `positive` where even a lower bound of zero is not reached.
 struct Bounds {
-  double low = -kInfinity, high = kInfinity;
+  Number low = -kInfinity, high = kInfinity;
   bool positive = false;
 };
 
@@ -41,7 +43,11 @@ Bounds bounds_of_call(Function function, const Bounds& x) {
   }
 }
 
-bool is_even(double exponent) { return is_whole(exponent) && std::fmod(exponent, 2) == 0; }
+Number root_of(const Number& x) {
+  const double root = std::sqrt(x.raw());
+  if (!x.open()) return root;
+  return x.origin()->tape->make(Step::call, x, Number(), root, static_cast<std::uint32_t>(Function::sqrt));
+}
 
 /// The node whose square is a product of even powers, as factors; empty if it is no such product.
 std::vector<Term> root_of_square(const Graph::Data& data, Node a) {
@@ -118,7 +124,7 @@ Factored Graph::factored(Node a) {
   Factored out;
   std::unordered_map<std::uint32_t, std::size_t>
       place;  // of a base among the factors: each square splits in two, so they can be many
-  const auto add = [&](Node base, double exponent) {
+  const auto add = [&](Node base, Number exponent) {
     data.spend(4);
     const auto [at, first] = place.try_emplace(base.index, out.factors.size());
     if (!first) {
@@ -140,7 +146,7 @@ Factored Graph::factored(Node a) {
       continue;
     }
     if (e.kind == NodeKind::constant) {
-      out.coefficient *= std::pow(e.value, now.exponent);
+      out.coefficient *= plain_power(e.value, now.exponent);
       continue;
     }
     const std::span<const Term> view = data.terms(now.base);
@@ -151,7 +157,7 @@ Factored Graph::factored(Node a) {
       continue;
     }
     if (e.kind == NodeKind::sum && terms.size() == 1 && e.value == 0) {
-      out.coefficient *= std::pow(terms[0].coefficient, now.exponent);
+      out.coefficient *= plain_power(terms[0].coefficient, now.exponent);
       open.push_back({terms[0].node, now.exponent});
       continue;
     }
@@ -160,16 +166,16 @@ Factored Graph::factored(Node a) {
       const auto root = [&](const Term& term) -> std::optional<Node> {
         std::vector<Term> factors = root_of_square(data, term.node);
         if (factors.empty()) return std::nullopt;
-        return data.scale(std::sqrt(std::abs(term.coefficient)), data.product(1, std::move(factors)));
+        return data.scale(root_of(abs(term.coefficient)), data.product(1, std::move(factors)));
       };
       std::optional<Node> first = root(terms[0]);
-      double first_sign = terms[0].coefficient, second_sign = e.value;
+      Number first_sign = terms[0].coefficient, second_sign = e.value;
       std::optional<Node> second;
       if (terms.size() == 2) {
         second = root(terms[1]);
         second_sign = terms[1].coefficient;
       } else {
-        second = data.constant(std::sqrt(std::abs(e.value)));
+        second = data.constant(root_of(abs(e.value)));
       }
       if (first && second && first_sign * second_sign < 0) {
         if (first_sign < 0) std::swap(first, second);
@@ -186,6 +192,41 @@ Factored Graph::factored(Node a) {
       std::remove_if(out.factors.begin(), out.factors.end(), [](const Factor& f) { return f.exponent == 0; }),
       out.factors.end());
   return out;
+}
+
+// What the form above the surface has more than the one below is c s: with c < 0 it is the smaller one where s > 0, and the larger one where s < 0. Formulas are
+// linear in a side, so it is a derivative, in which what both have has gone.
+int Graph::extreme(Node a, SwitchId id, Variable side) {
+  if (!data_->switches[id].two_sided()) return 0;
+  const Node difference = derivative(on_side(a, id, variable(side)), side);
+  if (depends_on(difference, side)) return 0;
+  const Factored more = factored(difference);
+  const Factored surface = factored(data_->switches[id].surface);
+  if (more.coefficient == 0 || surface.coefficient == 0) return 0;
+  int sign = (more.coefficient < 0) == (surface.coefficient < 0) ? 1 : -1;
+  // Brackets that differ by a number are one.
+  const auto bracket = [&](const Factor& factor) {
+    bool flipped = false;
+    const Node base = data_->normalised(factor.base, flipped);
+    if (flipped && std::fmod(factor.exponent.fixed("the form of a gap"), 2) != 0) sign = -sign;
+    return base;
+  };
+  std::vector<Factor> left;
+  for (const Factor& factor : surface.factors) {
+    if (factor.exponent < 0) return 0;
+    left.push_back({bracket(factor), factor.exponent});
+  }
+  for (const Factor& factor : more.factors) {
+    if (is_positive(factor.base)) continue;
+    const Node base = bracket(factor);
+    const auto at = std::find_if(left.begin(), left.end(), [&](const Factor& f) { return f.base == base; });
+    if (at == left.end() || at->exponent != factor.exponent) return 0;
+    left.erase(at);
+  }
+  // What is positive in the surface changes no sign of it.
+  const bool rest =
+      std::any_of(left.begin(), left.end(), [&](const Factor& factor) { return !is_positive(factor.base); });
+  return rest ? 0 : sign;
 }
 
 }  // namespace judder::expr

@@ -1,10 +1,10 @@
 // The functions of the language for one number, the same in all evaluators.
 //
-// The common ones go by kernels.hpp, with the same bits everywhere, and to the C library where the kernels do not reach: huge angles,
-// results near overflow or underflow, infinities, NaN.
+// The common ones go by kernels.hpp where these reach, everything else by elementary.hpp: the same bits on every machine.
 #pragma once
 
-#include "expr/kernels.hpp"
+#include "core/elementary.hpp"
+#include "core/kernels.hpp"
 #include "judder/expr/graph.hpp"
 
 namespace judder::expr {
@@ -49,35 +49,35 @@ JUDDER_SCALAR double kernel_value(Function function, double x) {
   if (within_kernel(function, x)) return kernel_value(function, x);
   switch (function) {
     case Function::sin:
-      return std::sin(x);
+      return elementary::sin(x);
     case Function::cos:
-      return std::cos(x);
+      return elementary::cos(x);
     case Function::tan:
-      return std::tan(x);
+      return elementary::tan(x);
     case Function::asin:
-      return std::asin(x);
+      return elementary::asin(x);
     case Function::acos:
-      return std::acos(x);
+      return elementary::acos(x);
     case Function::atan:
-      return std::atan(x);
+      return elementary::atan(x);
     case Function::sinh:
-      return std::sinh(x);
+      return elementary::sinh(x);
     case Function::cosh:
-      return std::cosh(x);
+      return elementary::cosh(x);
     case Function::tanh:
-      return std::tanh(x);
+      return elementary::tanh(x);
     case Function::asinh:
-      return std::asinh(x);
+      return elementary::asinh(x);
     case Function::acosh:
-      return std::acosh(x);
+      return elementary::acosh(x);
     case Function::atanh:
-      return std::atanh(x);
+      return elementary::atanh(x);
     case Function::exp:
-      return std::exp(x);
+      return elementary::exp(x);
     case Function::log:
-      return std::log(x);
+      return elementary::log(x);
     case Function::cbrt:
-      return std::cbrt(x);
+      return elementary::cbrt(x);
     case Function::sqrt:
     case Function::atan2:
     case Function::hypot:
@@ -89,7 +89,7 @@ JUDDER_SCALAR double kernel_value(Function function, double x) {
 /// √(a² + b²).
 [[nodiscard]] inline double hypotenuse(double a, double b) {
   const double sum = a * a + b * b;
-  return kernel::squares_range<double, std::int64_t>(sum) != 0 ? std::sqrt(sum) : std::hypot(a, b);
+  return kernel::squares_range<double, std::int64_t>(sum) != 0 ? std::sqrt(sum) : elementary::hypot(a, b);
 }
 
 #undef JUDDER_SCALAR

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "judder/expr/through.hpp"
@@ -24,7 +25,14 @@ bool same_bits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-bool is_odd(double whole) { return std::fmod(whole, 2.0) != 0; }
+/// Of two numbers that open parameters are behind, equal ones are one while they stay equal: when values are bound, that is tested.
+bool same_bits(const Number& a, const Number& b) {
+  if (a.origin() == b.origin() && a.open()) return true;
+  if (!same_bits(a.raw(), b.raw())) return false;
+  return (!a.open() && !b.open()) || a == b;
+}
+
+bool is_odd(const Number& whole) { return std::fmod(whole.fixed("the form of a power"), 2.0) != 0; }
 
 bool is_odd_function(Function f) {
   switch (f) {
@@ -52,19 +60,35 @@ void collect(std::vector<Term>& terms, bool forgive_rounding) {
   std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.node < b.node; });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < terms.size();) {
-    double total = 0, size = 0;
+    Number total = 0, size = 0;
     std::size_t j = i;
     for (; j < terms.size() && terms[j].node == terms[i].node; ++j) {
       total += terms[j].coefficient;
-      size += std::abs(terms[j].coefficient);
+      size += abs(terms[j].coefficient);
     }
     // 0.1 x + 0.2 x − 0.3 x is nothing, not 5.6e-17 x.
-    if (forgive_rounding && j - i > 1 && std::abs(total) <= 4 * std::numeric_limits<double>::epsilon() * size)
+    if (forgive_rounding && j - i > 1 && abs(total) <= 4 * std::numeric_limits<double>::epsilon() * size)
       total = 0;
     if (total != 0) terms[kept++] = {total, terms[i].node};
     i = j;
   }
   terms.resize(kept);
+}
+
+Number apply(Function function, const Number& x) {
+  const double value = expr::apply(function, x.raw());
+  if (!x.open()) return value;
+  return x.origin()->tape->make(Step::call, x, Number(), value, static_cast<std::uint32_t>(function));
+}
+
+Number arctangent(const Number& y, const Number& x) {
+  const double value = elementary::atan2(y.raw(), x.raw());
+  return y.open() || x.open() ? tape_of(y, x)->make(Step::atan2, y, x, value) : Number(value);
+}
+
+Number hypotenuse(const Number& a, const Number& b) {
+  const double value = expr::hypotenuse(a.raw(), b.raw());
+  return a.open() || b.open() ? tape_of(a, b)->make(Step::hypot, a, b, value) : Number(value);
 }
 
 /// A set of node numbers, in blocks of 64 by open addressing: what belongs together was mostly made together.
@@ -139,19 +163,19 @@ double whole_power(double x, long n) {
 double constant_power(double base, double exponent) {
   if (exponent == -1) return 1 / base;
   return is_whole(exponent) && std::abs(exponent) <= 64 ? whole_power(base, static_cast<long>(exponent))
-                                                        : std::pow(base, exponent);
+                                                        : elementary::pow(base, exponent);
 }
 
 /// Whether c^n is far from both ends of the range of numbers, so that (c x)^n may be written as c^n x^n.
-bool in_range(double c, double n) {
+bool in_range(const Number& c, const Number& n) {
   constexpr double kMost = 1e150;
-  const double power = std::abs(constant_power(c, n));
+  const Number power = abs(constant_power(c, n));
   return power < kMost && power > 1 / kMost;
 }
 
 double flat_value(double u, std::uint32_t order) {
-  // Below 1/800 the exponential is zero, and so is its product with any power that occurs.
-  if (u < 1.0 / 800) return 0;
+  // Nothing beside the power that bump begins with, and far from the end of the range of numbers with every order.
+  if (u < 1.0 / 200) return 0;
   const double r = 1 / u;
   return apply(Function::exp, -r) * whole_power(r, static_cast<long>(order));
 }
@@ -183,11 +207,11 @@ Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
   std::uint64_t hash =
       mix(static_cast<std::uint64_t>(entry.kind), static_cast<std::uint64_t>(entry.function));
   hash = mix(hash, entry.extra);
-  hash = mix(hash, std::bit_cast<std::uint64_t>(entry.value));
+  hash = mix(hash, std::bit_cast<std::uint64_t>(entry.value.raw()));
   if (operands.empty()) hash = mix(hash, entry.first);
   for (const Term& t : operands) {
     hash = mix(hash, t.node.index);
-    hash = mix(hash, std::bit_cast<std::uint64_t>(t.coefficient));
+    hash = mix(hash, std::bit_cast<std::uint64_t>(t.coefficient.raw()));
   }
   const auto is_it = [&](std::uint32_t node) {
     const Entry& other = entries[node];
@@ -212,15 +236,17 @@ Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
   }
   if (work != nullptr) work->keep(1 + operands.size() / 8);
   const auto made = static_cast<std::uint32_t>(entries.size());
+  entry.ordinal = formulas;
+  if (entry.kind != NodeKind::constant) ++formulas;
   entries.push_back(entry);
   index.add(hash, made);
   return Node{made};
 }
 
-Node Graph::Data::constant(double value) {
+Node Graph::Data::constant(Number value) {
   Entry e;
   e.kind = NodeKind::constant;
-  e.value = value == 0 ? 0.0 : value;  // one zero only
+  e.value = value == 0 ? Number(0.0) : value;  // one zero only
   return intern(e, {});
 }
 
@@ -262,7 +288,7 @@ bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
                                           return a.node == b.node && a.coefficient == b.coefficient;
                                         });
           if (!equal) continue;
-          const double c = sum_terms[i].coefficient;
+          const Number c = sum_terms[i].coefficient;
           sum_terms.erase(sum_terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
           sum_terms.erase(sum_terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
           sum_terms.push_back({c, product(1, std::move(rest))});
@@ -274,13 +300,13 @@ bool Graph::Data::merge_squares(std::vector<Term>& sum_terms) {
   return false;
 }
 
-Node Graph::Data::sum(std::vector<Term> terms, double value) {
+Node Graph::Data::sum(std::vector<Term> terms, Number value) {
   for (bool again = true; again;) {
     again = false;
     std::vector<Term> flat;
     flat.reserve(terms.size());
     for (const Term& t : terms) {
-      const double c = t.coefficient;
+      const Number c = t.coefficient;
       if (c == 0) continue;
       const Entry& e = at(t.node);
       if (e.kind == NodeKind::constant) {
@@ -305,7 +331,7 @@ Node Graph::Data::sum(std::vector<Term> terms, double value) {
   if (terms.size() == 1 && value == 0 && terms[0].coefficient == 1) return terms[0].node;
   Entry e;
   e.kind = NodeKind::sum;
-  e.value = value == 0 ? 0.0 : value;
+  e.value = value == 0 ? Number(0.0) : value;
   return intern(e, terms);
 }
 
@@ -319,7 +345,7 @@ void Graph::Data::mark_jumps(std::vector<Term>& factors) {
     bool flipped = false;
     const Node surface = normalised(switches[e.first].surface, flipped);
     bool vanishes = at(surface).kind == NodeKind::product;  // not taken apart here
-    double power = 0;                                       // of s in the other factors, however it is scaled
+    Number power = 0;                                       // of s in the other factors, however it is scaled
     for (std::size_t k = 0; k < factors.size() && !vanishes; ++k) {
       if (k == i || at(factors[k].node).kind == NodeKind::sign) continue;
       if (normalised(factors[k].node, flipped) == surface) power += factors[k].coefficient;
@@ -332,7 +358,7 @@ void Graph::Data::mark_jumps(std::vector<Term>& factors) {
 // x/√|x| is sign(x) √|x|, and so with every power of |x| between 0 and 1: where x is zero it has a value. True if such factors were rewritten.
 bool Graph::Data::join_root_of_size(std::vector<Term>& factors) {
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    const double n = factors[i].coefficient;
+    const Number n = factors[i].coefficient;
     const Entry e = at(factors[i].node);
     const bool root = e.kind == NodeKind::call && e.function == Function::sqrt && n == -1;
     const bool power = e.kind == NodeKind::product && n > -1 && n < 0;
@@ -351,13 +377,13 @@ bool Graph::Data::join_root_of_size(std::vector<Term>& factors) {
     if (std::none_of(factors.begin(), factors.end(), cancels))
       switches[at(sign.node).first].kind = SwitchKind::jump;
     *found = sign;
-    factors[i].coefficient = root ? 1 : n + 1;
+    factors[i].coefficient = root ? Number(1) : n + 1;
     return true;
   }
   return false;
 }
 
-Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
+Node Graph::Data::product(Number coefficient, std::vector<Term> factors) {
   const bool divides =
       std::any_of(factors.begin(), factors.end(), [](const Term& f) { return f.coefficient < 0; });
   for (bool again = true; again;) {
@@ -365,7 +391,7 @@ Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
     std::vector<Term> flat;
     flat.reserve(factors.size());
     for (const Term& f : factors) {
-      const double n = f.coefficient;
+      const Number n = f.coefficient;
       if (n == 0) continue;
       const bool whole = is_whole(n);
       const Entry e = at(f.node);
@@ -387,7 +413,7 @@ Node Graph::Data::product(double coefficient, std::vector<Term> factors) {
         flat.push_back({n / 2, operand(f.node, 0)});
         again = true;
       } else if (e.kind == NodeKind::call && e.function == Function::cbrt && whole &&
-                 std::fmod(n, 3.0) == 0) {
+                 std::fmod(n.fixed("the form of a power"), 3.0) == 0) {
         flat.push_back({n / 3, operand(f.node, 0)});
         again = true;
       } else {
@@ -424,13 +450,13 @@ Node Graph::Data::call(Function function, std::span<const Node> arguments) {
     operands.push_back({1, a});
   }
   if (constants) {
-    double result = at(operands[0].node).value;
+    Number result = at(operands[0].node).value;
     if (function == Function::atan2) {
-      result = std::atan2(result, at(operands[1].node).value);
+      result = arctangent(result, at(operands[1].node).value);
     } else if (function == Function::hypot) {
       for (std::size_t i = 1; i < operands.size(); ++i)
         result = hypotenuse(result, at(operands[i].node).value);
-      result = std::abs(result);
+      result = abs(result);
     } else {
       result = apply(function, result);
     }
@@ -453,7 +479,9 @@ Node Graph::Data::select(Node condition, Node then, Node otherwise) {
 }
 
 Node Graph::Data::turn(Node side, Node angle) {
-  if (is_constant(side) && is_constant(angle)) return constant(turn_value(at(side).value, at(angle).value));
+  if (is_constant(side) && is_constant(angle))
+    return constant(turn_value(at(side).value.fixed("an angle"),
+                               at(angle).value.fixed("on which side of a cut it lies")));
   Entry e;
   e.kind = NodeKind::turn;
   const std::array operands{Term{1, side}, Term{1, angle}};
@@ -461,7 +489,7 @@ Node Graph::Data::turn(Node side, Node angle) {
 }
 
 Node Graph::Data::flat(Node u, std::uint32_t order) {
-  if (is_constant(u)) return constant(flat_value(at(u).value, order));
+  if (is_constant(u)) return constant(flat_value(at(u).value.fixed("a constant bump"), order));
   Entry e;
   e.kind = NodeKind::flat;
   e.extra = order;
@@ -471,7 +499,7 @@ Node Graph::Data::flat(Node u, std::uint32_t order) {
 
 Node Graph::Data::lookup(Node side, std::uint32_t list) {
   const std::vector<double>& values = lists[list];
-  if (is_constant(side)) return constant(lookup_value(values, at(side).value));
+  if (is_constant(side)) return constant(lookup_value(values, at(side).value.fixed("where a table is read")));
   if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; }))
     return constant(values[0]);
   Entry e;
@@ -520,7 +548,7 @@ Graph& Graph::operator=(Graph&&) noexcept = default;
 
 void Graph::limit(Work* work) { data_->work = work; }
 
-Node Graph::constant(double value) { return data_->constant(value); }
+Node Graph::constant(Number value) { return data_->constant(value); }
 
 Variable Graph::declare(std::string name) {
   const auto made = static_cast<Variable>(data_->names.size());
@@ -570,7 +598,7 @@ Node Graph::select(Node condition, Node then, Node otherwise) {
 }
 
 bool Graph::is_constant(Node a) const { return data_->is_constant(a); }
-double Graph::value(Node a) const { return data_->at(a).value; }
+Number Graph::value(Node a) const { return data_->at(a).value; }
 
 bool Graph::depends_on(Node a, Variable x) const {
   data_->spend(1);
@@ -652,7 +680,7 @@ std::size_t Graph::size() const { return data_->entries.size(); }
 
 double Graph::evaluate(Node a, std::span<const double> values) const {
   const Data& d = *data_;
-  if (d.is_constant(a)) return d.at(a).value;
+  if (d.is_constant(a)) return d.at(a).value.raw();
   const std::array roots{a};
   const std::vector<std::uint32_t> parts = d.parts(roots, true);
   std::vector<double> result(parts.size());
@@ -665,7 +693,7 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
     const Entry& e = d.entries[i];
     const auto terms = d.terms(Node{i});
     const auto operand = [&](std::size_t k) { return at(terms[k].node); };
-    double r = e.value;
+    double r = e.value.raw();
     switch (e.kind) {
       case NodeKind::constant:
         break;
@@ -674,24 +702,24 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
         break;
       case NodeKind::sum:
         r = 0;
-        for (std::size_t k = 0; k < terms.size(); ++k) r += terms[k].coefficient * operand(k);
-        r += e.value;
+        for (std::size_t k = 0; k < terms.size(); ++k) r += terms[k].coefficient.raw() * operand(k);
+        r += e.value.raw();
         break;
       case NodeKind::product: {
         double above = 1, below = 1;
         for (std::size_t k = 0; k < terms.size(); ++k) {
-          const double n = terms[k].coefficient;
+          const double n = terms[k].coefficient.raw();
           (n > 0 ? above : below) *= constant_power(operand(k), std::abs(n));
         }
         r = above / below;
         break;
       }
       case NodeKind::power:
-        r = std::pow(operand(0), operand(1));
+        r = elementary::pow(operand(0), operand(1));
         break;
       case NodeKind::call:
         if (e.function == Function::atan2) {
-          r = std::atan2(operand(0), operand(1));
+          r = elementary::atan2(operand(0), operand(1));
         } else if (e.function == Function::hypot) {
           r = std::abs(operand(0));
           for (std::size_t k = 1; k < terms.size(); ++k) r = hypotenuse(r, operand(k));
@@ -708,7 +736,7 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
       case NodeKind::side: {
         const Switch& s = d.switches[e.first];
         const double surface = at(s.surface);
-        r = s.two_sided() ? side_value(surface, e.value)
+        r = s.two_sided() ? side_value(surface, e.value.raw())
             : s.whole     ? std::floor(surface)
                           : level_of(s.levels, surface);
         break;

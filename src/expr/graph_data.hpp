@@ -14,14 +14,17 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/elementary.hpp"
 #include "judder/core/work.hpp"
 #include "judder/expr/graph.hpp"
+#include "judder/expr/number.hpp"
 
 namespace judder::expr {
 
@@ -41,7 +44,7 @@ enum class NodeKind : std::uint8_t {
 };
 
 struct Term {
-  double coefficient = 1;  ///< of a sum; the exponent in a product
+  Number coefficient = 1;  ///< of a sum; the exponent in a product
   Node node;
 };
 
@@ -51,8 +54,9 @@ struct Entry {
   std::uint32_t first = 0;  ///< variable, switch, or the first operand in the pool
   std::uint32_t count = 0;  ///< number of operands
   std::uint32_t extra = 0;
-  std::uint64_t mask = 0;  ///< bit (variable mod 64) is set if the node may depend on it
-  double value = 0;
+  std::uint32_t ordinal = 0;  ///< number of nodes before it that are no constants
+  std::uint64_t mask = 0;     ///< bit (variable mod 64) is set if the node may depend on it
+  Number value = 0;
 };
 
 /// How a node was written: abs(x), max(a, b), a and b. Only for printing.
@@ -73,13 +77,13 @@ struct Table {
 
 /// What a formula lies between, as long as all switches stand on the sides of their values.
 struct Extent {
-  double low = 0, high = 0;
+  Number low = 0, high = 0;
 };
 
 /// value + Σ coefficient · node, without sums among the nodes.
 struct FlatSum {
-  double value = 0;
-  std::map<std::uint32_t, double> of;
+  Number value = 0;
+  std::map<std::uint32_t, Number> of;
 };
 
 /// Nodes by their hash, by open addressing: a formula is looked up for each operation that is built, mostly without being found.
@@ -123,12 +127,14 @@ class NodeTable {
 };
 
 struct Graph::Data {
-  Work* work = nullptr;  ///< null: unlimited
+  Work* work = nullptr;        ///< null: unlimited
+  std::unique_ptr<Tape> tape;  ///< of parameters that are left open; null: there are none
   void spend(std::size_t operations) const {
     if (work != nullptr) work->spend(operations);
   }
   std::vector<Entry> entries;
   std::vector<Term> pool;
+  std::uint32_t formulas = 0;  ///< nodes that are no constants
   NodeTable index;
   std::vector<std::string> names;
   std::vector<Node> variable_nodes;
@@ -154,7 +160,7 @@ struct Graph::Data {
   }
   [[nodiscard]] Node operand(Node a, std::size_t i) const { return pool[at(a).first + i].node; }
   [[nodiscard]] bool is_constant(Node a) const { return at(a).kind == NodeKind::constant; }
-  [[nodiscard]] bool is_constant(Node a, double value) const {
+  [[nodiscard]] bool is_constant(Node a, const Number& value) const {
     return is_constant(a) && at(a).value == value;
   }
   /// c · node without constant.
@@ -169,11 +175,11 @@ struct Graph::Data {
   Node intern(Entry entry, std::span<const Term> operands);
   void mark_jumps(std::vector<Term>& factors);
   [[nodiscard]] bool join_root_of_size(std::vector<Term>& factors);
-  Node constant(double value);
-  Node sum(std::vector<Term> terms, double value);
-  Node product(double coefficient, std::vector<Term> factors);
+  Node constant(Number value);
+  Node sum(std::vector<Term> terms, Number value);
+  Node product(Number coefficient, std::vector<Term> factors);
   bool merge_squares(std::vector<Term>& sum_terms);
-  Node scale(double coefficient, Node a) { return sum({Term{coefficient, a}}, 0.0); }
+  Node scale(Number coefficient, Node a) { return sum({Term{coefficient, a}}, 0.0); }
   Node call(Function function, std::span<const Node> arguments);
   Node select(Node condition, Node then, Node otherwise);
   Node turn(Node side, Node angle);
@@ -203,7 +209,7 @@ struct Graph::Data {
   [[nodiscard]] bool never_zero(Node a) const;
   [[nodiscard]] Extent range_of(Node a, int& budget) const;
   [[nodiscard]] Extent range_of_sum(Node a, int& budget) const;
-  [[nodiscard]] bool add_flat(Node a, double factor, FlatSum& out, int& budget) const;
+  [[nodiscard]] bool add_flat(Node a, const Number& factor, FlatSum& out, int& budget) const;
   /// Sign of the constant ratio of a product of these factors to the node; 0: they are not proportional.
   /// ±1 for multiples of what assume_size() names: it is read only while it is above zero (`speed` of a row that slips), and a comparison with
   /// zero is no switch. Otherwise 0.
@@ -217,14 +223,43 @@ struct Graph::Data {
 [[nodiscard]] inline bool is_whole(double x) {
   return std::abs(x) <= 9007199254740992.0 && std::floor(x) == x;
 }
+[[nodiscard]] inline bool is_whole(const Number& x) {
+  return x.open() ? x.origin()->tape->test(Test::whole, x, Number(), is_whole(x.raw())) : is_whole(x.raw());
+}
+
+[[nodiscard]] inline bool is_even(const Number& x) {
+  return is_whole(x) && std::fmod(x.fixed("the form of a power"), 2.0) == 0;
+}
 
 /// w if c = 1/w for a small whole w, or one times a power of two, such that c has no short decimal form: x/3 is one rounding, 0.333… x two, and
 /// nobody wrote the latter. 0 otherwise.
 [[nodiscard]] double divisor(double c);
+[[nodiscard]] inline double divisor(const Number& c) {
+  if (!c.open()) return divisor(c.raw());
+  const double w = divisor(c.raw());
+  c.origin()->tape->test(Test::divisor, c, Number(), w == 0);
+  return w == 0 ? 0 : divisor(c.fixed("whether a multiple is a fraction"));
+}
 
 /// x^n by repeated squaring: the same bits everywhere.
 [[nodiscard]] double whole_power(double x, long n);
 [[nodiscard]] double constant_power(double base, double exponent);
+[[nodiscard]] inline Number constant_power(const Number& base, const Number& exponent) {
+  const double power = constant_power(base.raw(), exponent.raw());
+  if (!base.open() && !exponent.open()) return power;
+  return tape_of(base, exponent)->make(Step::power, base, exponent, power);
+}
+[[nodiscard]] inline Number plain_power(const Number& base, const Number& exponent) {
+  const double power = elementary::pow(base.raw(), exponent.raw());
+  if (!base.open() && !exponent.open()) return power;
+  return tape_of(base, exponent)->make(Step::pow, base, exponent, power);
+}
+/// Coefficients that differ by rounding only (0.3/0.1 and 3) must give one key.
+[[nodiscard]] double rounded(double x);
+[[nodiscard]] inline Number rounded(const Number& x) {
+  const double key = rounded(x.raw());
+  return x.open() ? x.origin()->tape->make(Step::rounded, x, Number(), key) : Number(key);
+}
 
 [[nodiscard]] double flat_value(double u, std::uint32_t order);
 [[nodiscard]] double turn_value(double side, double angle);
@@ -244,6 +279,13 @@ inline constexpr double kOnSurface = 0.5;
 }
 [[nodiscard]] inline double sign_value(double surface) {
   return surface > 0 ? 1.0 : surface < 0 ? -1.0 : surface;
+}
+// The same of numbers that may be open: the side is none of their functions, but decided by guards.
+[[nodiscard]] inline double side_value(const Number& surface, double at_zero) {
+  return surface > 0 ? 1.0 : surface < 0 ? 0.0 : surface == 0 ? at_zero : surface.raw();
+}
+[[nodiscard]] inline double sign_value(const Number& surface) {
+  return surface > 0 ? 1.0 : surface < 0 ? -1.0 : surface.raw();
 }
 
 }  // namespace judder::expr

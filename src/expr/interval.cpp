@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 
+#include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
@@ -110,8 +111,8 @@ struct IntervalAlgebra {
       return power_whole(a, static_cast<std::uint32_t>(b.low));
     if (!(a.low >= 0) || (a.low == 0 && b.low <= 0)) return kLine;
     // Monotone in each argument where the base is positive: the extremes are at the corners.
-    const double p = std::pow(a.low, b.low), q = std::pow(a.low, b.high);
-    const double r = std::pow(a.high, b.low), s = std::pow(a.high, b.high);
+    const double p = elementary::pow(a.low, b.low), q = elementary::pow(a.low, b.high);
+    const double r = elementary::pow(a.high, b.low), s = elementary::pow(a.high, b.high);
     if (p != p || q != q || r != r || s != s) return kLine;
     const Interval all =
         outward_library(std::min(std::min(p, q), std::min(r, s)), std::max(std::max(p, q), std::max(r, s)));
@@ -126,8 +127,8 @@ struct IntervalAlgebra {
     constexpr Interval kAll{-kPi - 1e-15, kPi + 1e-15};
     if (x.low <= 0 && y.low <= 0 && y.high >= 0) return kAll;  // the cut, or the origin
     // Away from both, the extremes of the angle over a rectangle are at its corners.
-    const double p = std::atan2(y.low, x.low), q = std::atan2(y.low, x.high);
-    const double r = std::atan2(y.high, x.low), s = std::atan2(y.high, x.high);
+    const double p = elementary::atan2(y.low, x.low), q = elementary::atan2(y.low, x.high);
+    const double r = elementary::atan2(y.high, x.low), s = elementary::atan2(y.high, x.high);
     return outward_library(std::min(std::min(p, q), std::min(r, s)),
                            std::max(std::max(p, q), std::max(r, s)));
   }
@@ -154,12 +155,12 @@ struct IntervalAlgebra {
         break;
       case Function::cosh: {
         const Interval m = absolute(x);
-        const Interval r = outward_library(std::cosh(m.low), std::cosh(m.high));
+        const Interval r = outward_library(elementary::cosh(m.low), elementary::cosh(m.high));
         return {std::max(r.low, 1.0), r.high};
       }
       case Function::acos:
         if (x.low < -1 || x.high > 1) return kLine;
-        return outward_library(std::acos(x.high), std::acos(x.low));
+        return outward_library(elementary::acos(x.high), elementary::acos(x.low));
       case Function::asin:
       case Function::atanh:
         least = -1, most = 1;

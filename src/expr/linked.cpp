@@ -109,14 +109,14 @@ class Linking {
     }
   }
 
-  void take_sum(const Addend& addend, double value, const std::vector<Term>& operands) {
+  void take_sum(const Addend& addend, Number value, const std::vector<Term>& operands) {
     Link link;
     Node offset = g_.constant(value);
     std::size_t addends = value != 0 ? 1 : 0;
     for (const Term& term : operands) {
-      const int variable = std::abs(term.coefficient) == 1 ? number(term.node) : -1;
+      const int variable = abs(term.coefficient) == 1 ? number(term.node) : -1;
       if (variable >= 0) {
-        link.terms.emplace_back(variable, term.coefficient);
+        link.terms.emplace_back(variable, term.coefficient.fixed("how coordinates are linked"));
       } else if (constant(term.node)) {
         offset = g_.add(offset, g_.multiply(g_.constant(term.coefficient), term.node));
       } else {
@@ -132,7 +132,7 @@ class Linking {
     // The rest, the last first: they are taken from the end.
     for (std::size_t i = operands.size(); i-- > 0;) {
       const Term& term = operands[i];
-      const bool linked = constant(term.node) || (std::abs(term.coefficient) == 1 && number(term.node) >= 0);
+      const bool linked = constant(term.node) || (abs(term.coefficient) == 1 && number(term.node) >= 0);
       if (together && linked) continue;
       open_.push_back({term.node, g_.multiply(addend.factor, g_.constant(term.coefficient)), addend.gates});
     }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <unordered_map>
@@ -112,7 +113,7 @@ class Lowering {
              "indices and ranges may use parameters and indices only");
       return std::nullopt;
     }
-    const double x = graph_.value(*node);
+    const double x = graph_.value(*node).fixed("an index or the end of a range");
     const double whole = std::round(x);
     if (std::abs(x - whole) > 1e-9 * std::max(1.0, std::abs(x)) || std::abs(whole) > 1e15) {
       report(tree, scope, "this must be a whole number, but is " + judder::to_text(x), "");
@@ -160,18 +161,38 @@ class Lowering {
   std::optional<Result> checked(const Tree& tree, const Scope& scope, Node node) {
     const Graph::Data& d = graph_.data();
     const Entry& e = d.at(node);
-    bool finite = e.kind != NodeKind::constant || std::isfinite(e.value);
-    bool overflow = e.kind == NodeKind::constant && std::isinf(e.value);
+    bool finite = e.kind != NodeKind::constant || isfinite(e.value);
+    bool overflow = e.kind == NodeKind::constant && !isfinite(e.value) && std::isinf(e.value.raw());
     if (e.kind == NodeKind::sum) {
-      finite = std::isfinite(e.value);
+      finite = isfinite(e.value);
       overflow = !finite;
       for (const Term& t : d.terms(node)) {
-        if (!std::isfinite(t.coefficient)) finite = false, overflow = true;
+        if (!isfinite(t.coefficient)) finite = false, overflow = true;
       }
     }
     if (finite) return Result{node};
     if (overflow) return report(tree, scope, "the result is too large for a number", "");
     return report(tree, scope, "the result is not a number", "");
+  }
+
+  /// Whether the numbers in a product, a quotient or a power have gone below the least normal number: what is multiplied by them later would lose its
+  /// size, or its digits. A function that decays to zero (exp) goes there in earnest, and is not looked at.
+  bool vanishes(Node made, Node a, Node b) const {
+    const auto small = [](const Number& x) {
+      return x.raw() != 0 && std::abs(x.raw()) < std::numeric_limits<double>::min();
+    };
+    if (graph_.is_constant(made)) {
+      const bool constants = graph_.is_constant(a) || graph_.is_constant(b);
+      return small(graph_.value(made)) ||
+             (constants && graph_.value(made).raw() == 0 && !is_zero(a) && !is_zero(b));
+    }
+    const Graph::Data& d = graph_.data();
+    if (d.at(made).kind != NodeKind::sum) return false;
+    const auto& terms = d.terms(made);
+    return std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return small(t.coefficient); });
+  }
+  std::nullopt_t too_small(const Tree& tree, const Scope& scope) {
+    return report(tree, scope, "the result is too small for a number", "write 0, or other units");
   }
 
   std::optional<Result> lower(const Tree& tree, Scope& scope) {
@@ -267,7 +288,8 @@ class Lowering {
         continue;
       }
       const Node made = link->kind == Kind::divide ? graph_.divide(*total, *b) : graph_.multiply(*total, *b);
-      const std::optional<Result> result = checked(*link, scope, made);
+      const std::optional<Result> result =
+          vanishes(made, *total, *b) ? too_small(*link, scope) : checked(*link, scope, made);
       good = result.has_value();
       if (good) total = result->node;
     }
@@ -285,12 +307,15 @@ class Lowering {
     }
     if (graph_.is_constant(*exponent) && graph_.is_constant(*base) && graph_.value(*base) < 0 &&
         !is_whole(graph_.value(*exponent))) {
-      return report(tree, scope, "a negative number has no power " + judder::to_text(graph_.value(*exponent)),
+      return report(tree, scope,
+                    "a negative number has no power " + judder::to_text(graph_.value(*exponent).raw()),
                     "cbrt(x) is the cube root of any x");
     }
     std::optional<Node> made;
     if (graph_.is_constant(*exponent)) made = root_of_squares(*base, graph_.value(*exponent), scope.place);
-    return checked(tree, scope, made ? *made : graph_.power(*base, *exponent));
+    if (!made) made = graph_.power(*base, *exponent);
+    if (vanishes(*made, *base, graph_.constant(1))) return too_small(tree, scope);
+    return checked(tree, scope, *made);
   }
 
   std::optional<Result> prime(const Tree& tree, Scope& scope) {
@@ -598,7 +623,7 @@ class Lowering {
       const Node* local = find_local(scope, tree.text);
       if (local == nullptr || !graph_.is_constant(*local)) return;
       tree.kind = Kind::number;
-      tree.value = graph_.value(*local);
+      tree.value = graph_.value(*local).fixed("what an element or a function is told");
       tree.text.clear();
     }
     for (Tree& child : tree.children) resolve(child, scope);
@@ -629,9 +654,9 @@ class Lowering {
       const std::optional<Node> x = value(tree.children[0], scope);
       if (!x) return std::nullopt;
       const Node made = graph_.table(lookup->table, *x, scope.place);
-      if (graph_.is_constant(made) && std::isnan(graph_.value(made))) {
+      if (graph_.is_constant(made) && std::isnan(graph_.value(made).raw())) {
         return report(tree, scope,
-                      "the argument " + judder::to_text(graph_.value(*x)) + " lies outside the table " +
+                      "the argument " + judder::to_text(graph_.value(*x).raw()) + " lies outside the table " +
                           quoted(tree.text),
                       "outside = \"hold\" or \"zero\" says what the table gives there");
       }
@@ -707,9 +732,10 @@ class Lowering {
       case Builtin::if_:
         break;
     }
-    if (graph_.is_constant(made) && !std::isfinite(graph_.value(made)) && a.size() == 1) {
+    if (graph_.is_constant(made) && !isfinite(graph_.value(made)) && a.size() == 1) {
       return report(tree, scope,
-                    tree.text + "(" + judder::to_text(graph_.value(a[0])) + ") is not a finite number", "");
+                    tree.text + "(" + judder::to_text(graph_.value(a[0]).raw()) + ") is not a finite number",
+                    "");
     }
     return checked(tree, scope, made);
   }
@@ -725,20 +751,20 @@ class Lowering {
   }
 
   /// a^exponent where a has squares among its factors: sqrt(x^2) is abs(x), whose kink is a switch.
-  std::optional<Node> root_of_squares(Node a, double exponent, const std::string& place) {
+  std::optional<Node> root_of_squares(Node a, Number exponent, const std::string& place) {
     if (graph_.is_constant(a) || is_whole(exponent)) return std::nullopt;
     const Factored parts = graph_.factored(a);
-    const auto is_square = [](const Factor& factor) { return std::fmod(factor.exponent, 2) == 0; };
+    const auto is_square = [](const Factor& factor) { return is_even(factor.exponent); };
     if (std::none_of(parts.factors.begin(), parts.factors.end(), is_square)) return std::nullopt;
     Node sizes = graph_.constant(1);
     Node rest = graph_.constant(parts.coefficient);
-    const auto raised = [this](Node base, double power) {
+    const auto raised = [this](Node base, Number power) {
       return graph_.power(base, graph_.constant(power));
     };
     for (const Factor& factor : parts.factors) {
       if (is_square(factor)) {
-        const double power = factor.exponent * exponent;
-        const bool sized = std::fmod(power, 2) == 0 || graph_.is_positive(factor.base);
+        const Number power = factor.exponent * exponent;
+        const bool sized = is_even(power) || graph_.is_positive(factor.base);
         sizes =
             graph_.multiply(sizes, raised(sized ? factor.base : graph_.absolute(factor.base, place), power));
       } else {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "expr/units.hpp"
 #include "judder/core/number.hpp"
@@ -165,9 +166,11 @@ class Parser {
     token_ = Token::number;
     symbol_ = text_.substr(begin_, place_ - begin_);
     const auto [stop, error] = std::from_chars(symbol_.data(), symbol_.data() + symbol_.size(), number_);
-    if (error == std::errc::result_out_of_range) {
-      // Too small is zero to working precision; from_chars says the same of both.
-      const bool tiny = symbol_.find("e-") != std::string_view::npos ||
+    const bool few_digits =
+        error == std::errc() && number_ != 0 && number_ < std::numeric_limits<double>::min();
+    if (error == std::errc::result_out_of_range || few_digits) {
+      // from_chars says the same of what is too small and too large.
+      const bool tiny = few_digits || symbol_.find("e-") != std::string_view::npos ||
                         symbol_.find("E-") != std::string_view::npos || symbol_.starts_with("0.") ||
                         symbol_.starts_with(".");
       fail(begin_, begin_ + length(symbol_),

@@ -16,6 +16,9 @@ constexpr std::size_t kLongest = 1 << 16;
 constexpr std::size_t kBudget = 1 << 22;
 constexpr std::size_t kGiven = 1 << 24;
 constexpr std::size_t kShort = 256;
+// What is put together only to be found too long costs as much as what is kept: of a long table that is used often every use is. Sixteen bytes of
+// it take about a tenth of a microsecond, so that this is a tenth of a second.
+constexpr std::size_t kWasted = 1 << 24;
 /// Characters that are put together for the price of one operation; each is copied a few times on its way.
 constexpr std::size_t kPerOperation = 16;
 
@@ -218,6 +221,7 @@ template <class Style>
 class Printer {
  public:
   Printer(const Graph::Data& data, std::size_t longest) : d_(data), longest_(longest) {}
+  void use(Patience* patience) { patience_ = patience; }
 
   std::string print(Node root) {
     // A piece for each node that is written and was not written before: one text of many must not cost all of the graph, and formulas that
@@ -239,6 +243,7 @@ class Printer {
     }
     std::sort(fresh.begin(), fresh.end());
     for (const std::uint32_t index : fresh) {
+      if (patience_ != nullptr) patience_->look();
       const auto alias = d_.aliases.find(index);
       const bool logical = alias != d_.aliases.end() && is_logical(alias->second);
       if (logical) conditions_[index] = counted(make_condition(alias->second));
@@ -257,13 +262,16 @@ class Printer {
   /// What was made, if there is room for it.
   Piece counted(Piece made) {
     d_.spend(2 + made.text.size() / kPerOperation);
-    if (too_long(made.text)) return {"…", kAtom};
+    if (too_long(made.text)) {
+      wasted_ += made.text.size();
+      return {"…", kAtom};
+    }
     total_ += made.text.size();
     return made;
   }
   /// Whether a text that is put together from several parts will be cut anyway.
   [[nodiscard]] bool too_long(const std::string& text) const {
-    return text.size() > (total_ < kBudget ? longest_ : kShort);
+    return text.size() > (total_ < kBudget && wasted_ < kWasted ? longest_ : kShort);
   }
 
   static bool is_logical(const Alias& alias) {
@@ -287,11 +295,11 @@ class Printer {
     const auto terms = d_.terms(a);
     switch (e.kind) {
       case NodeKind::constant:
-        return Style::number(e.value);
+        return Style::number(e.value.raw());
       case NodeKind::variable:
         return Style::variable(d_.names[e.first]);
       case NodeKind::sum:
-        return make_sum(terms, e.value);
+        return make_sum(terms, e.value.raw());
       case NodeKind::product:
         return make_product(terms, 1);
       case NodeKind::power:
@@ -324,7 +332,7 @@ class Printer {
   Piece condition(Node a) const {
     const Entry& e = d_.at(a);
     if (e.kind == NodeKind::side && d_.switches[e.first].two_sided()) {
-      return Style::compare(piece(d_.switches[e.first].surface), e.value == 0 ? ">" : ">=");
+      return Style::compare(piece(d_.switches[e.first].surface), e.value.raw() == 0 ? ">" : ">=");
     }
     if (e.kind == NodeKind::lookup) {
       const Switch& s = d_.switches[d_.at(d_.operand(a, 0)).first];
@@ -332,10 +340,11 @@ class Printer {
       return Style::logical(Style::compare(from, ">="), "and", Style::compare(to, "<"), kAnd);
     }
     // 1 − side: the relation turned round.
-    if (e.kind == NodeKind::sum && e.count == 1 && e.value == 1 && d_.pool[e.first].coefficient == -1) {
+    if (e.kind == NodeKind::sum && e.count == 1 && e.value.raw() == 1 &&
+        d_.pool[e.first].coefficient.raw() == -1) {
       const Entry& inner = d_.at(d_.pool[e.first].node);
       if (inner.kind == NodeKind::side && d_.switches[inner.first].two_sided()) {
-        return Style::compare(piece(d_.switches[inner.first].surface), inner.value == 0 ? "<=" : "<");
+        return Style::compare(piece(d_.switches[inner.first].surface), inner.value.raw() == 0 ? "<=" : "<");
       }
     }
     const auto made = conditions_.find(a.index);
@@ -375,7 +384,7 @@ class Printer {
     const Switch& s = d_.switches[e.first];
     if (s.whole) return call("floor", s.surface);
     if (s.two_sided()) {
-      if (e.value != 0) return call("step", s.surface);
+      if (e.value.raw() != 0) return call("step", s.surface);
       return Style::select(Style::compare(piece(s.surface), ">"), Style::number(1), Style::number(0));
     }
     std::string out;
@@ -428,9 +437,9 @@ class Printer {
     if (numerator != 1) above = Style::number(numerator);
     for (const Term& f : factors) {
       if (too_long(above.text) || too_long(below.text)) break;
-      const double n = std::abs(f.coefficient);
+      const double n = std::abs(f.coefficient.raw());
       const Piece factor = n == 1 ? piece(f.node) : Style::raised(piece(f.node), Style::number(n));
-      extend(f.coefficient > 0 ? above : below, factor);
+      extend(f.coefficient.raw() > 0 ? above : below, factor);
     }
     if (below.text.empty()) return above;
     return Style::fraction(above.text.empty() ? Style::number(1) : above, below);
@@ -449,12 +458,12 @@ class Printer {
 
   Piece make_sum(std::span<const Term> terms, double value) {
     std::size_t start = 0;
-    while (start < terms.size() && terms[start].coefficient < 0) ++start;
+    while (start < terms.size() && terms[start].coefficient.raw() < 0) ++start;
     std::string out;
     int strength = kAdd;
     bool value_done = value == 0;
     if (start < terms.size()) {
-      const Piece first = make_multiple(terms[start].coefficient, terms[start].node);
+      const Piece first = make_multiple(terms[start].coefficient.raw(), terms[start].node);
       out = Style::fit(first, kAdd);
       if (terms.size() == 1 && value == 0) strength = first.strength;
     } else if (value > 0) {
@@ -462,7 +471,7 @@ class Printer {
       value_done = true;
     } else {
       start = 0;
-      const Piece first = make_multiple(-terms[0].coefficient, terms[0].node);
+      const Piece first = make_multiple(-terms[0].coefficient.raw(), terms[0].node);
       out = "-" + Style::fit(first, kMultiply);
       // −a/b and −a*b read alike with the sign in front of the whole.
       if (terms.size() == 1 && value == 0) strength = std::min<int>(kMultiply, kMinus);
@@ -470,7 +479,7 @@ class Printer {
     for (std::size_t i = 0; i < terms.size(); ++i) {
       if (i == start) continue;
       if (too_long(out)) break;
-      const double c = terms[i].coefficient;
+      const double c = terms[i].coefficient.raw();
       out += (c < 0 ? " - " : " + ") + Style::fit(make_multiple(std::abs(c), terms[i].node), kMultiply);
     }
     if (!value_done)
@@ -480,7 +489,8 @@ class Printer {
 
   const Graph::Data& d_;
   std::size_t longest_;
-  std::size_t total_ = 0, given_ = 0;
+  std::size_t total_ = 0, wasted_ = 0, given_ = 0;
+  Patience* patience_ = nullptr;
   std::unordered_map<std::uint32_t, Piece> pieces_;  // by node
   std::unordered_map<std::uint32_t, Piece>
       conditions_;  // of `and`, `or`, `not`, where they stand as conditions
@@ -497,6 +507,7 @@ struct Texts::Parts : Printer<Text> {
 Texts::Texts(const Graph& graph, std::size_t longest)
     : parts_(std::make_unique<Parts>(graph.data(), std::min(longest, kLongest))) {}
 Texts::~Texts() = default;
+void Texts::use(Patience* patience) { parts_->use(patience); }
 std::string Texts::operator()(Node a) { return parts_->print(a); }
 
 }  // namespace judder::expr

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
 #include "expr/run.hpp"
@@ -117,7 +118,7 @@ struct SeriesAlgebra {
     const int first = static_cast<int>(std::min(std::ceil(begins), static_cast<double>(order) + 1));
     Series s;
     if (first > order) return s;
-    const double leading = std::pow(a.c[m], p);
+    const double leading = elementary::pow(a.c[m], p);
     if (begins == first) {
       // b to the power p; it is known as far as a is.
       s.c[first] = leading;
@@ -140,7 +141,7 @@ struct SeriesAlgebra {
     if (is_constant(b)) {
       if (is_whole(b.c[0]) && b.c[0] > 0 && b.c[0] < 4e9)
         return power_whole(a, static_cast<std::uint32_t>(b.c[0]));
-      return constant_power(std::pow(a.c[0], b.c[0]), a, b.c[0]);
+      return constant_power(elementary::pow(a.c[0], b.c[0]), a, b.c[0]);
     }
     Series s = exponential(multiply(b, logarithm(a)));
     return s;
@@ -213,10 +214,10 @@ struct SeriesAlgebra {
         sine_and_cosine(a, apply(Function::sin, a.c[0]), start, -1, s, c);
         return c;
       case Function::sinh:
-        sine_and_cosine(a, start, std::cosh(a.c[0]), 1, s, c);
+        sine_and_cosine(a, start, elementary::cosh(a.c[0]), 1, s, c);
         return s;
       case Function::cosh:
-        sine_and_cosine(a, std::sinh(a.c[0]), start, 1, s, c);
+        sine_and_cosine(a, elementary::sinh(a.c[0]), start, 1, s, c);
         return c;
       case Function::tan:
         return tangent(a, start, 1);
@@ -253,7 +254,7 @@ struct SeriesAlgebra {
     const Series squares = add(multiply(x, x), multiply(y, y));
     const Series over = divide(x, squares), under = divide(y, squares);
     Series s;
-    s.c[0] = std::atan2(y.c[0], x.c[0]);
+    s.c[0] = elementary::atan2(y.c[0], x.c[0]);
     for (int k = 1; k <= order; ++k) {
       double total = 0;
       for (int i = 1; i <= k; ++i) total += i * (y.c[i] * over.c[k - i] - x.c[i] * under.c[k - i]);

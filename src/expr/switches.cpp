@@ -12,13 +12,6 @@ namespace judder::expr {
 
 namespace {
 
-/// Coefficients that differ by rounding only (0.3/0.1 and 3) must give one key.
-double rounded(double x) {
-  int exponent = 0;
-  const double part = std::frexp(x, &exponent);
-  return std::ldexp(std::round(part * 0x1p40), exponent - 40);
-}
-
 constexpr double kSameLevel = 1e-12;  ///< relative distance of a bound from a level that is rounding
 
 /// "a > b" for "a <= b": the other side in the author's words.
@@ -40,6 +33,12 @@ std::string opposite(std::string_view text) {
 }
 
 }  // namespace
+
+double rounded(double x) {
+  int exponent = 0;
+  const double part = std::frexp(x, &exponent);
+  return std::ldexp(std::round(part * 0x1p40), exponent - 40);
+}
 
 Node Graph::Data::side_node(SwitchId id, double at_zero) {
   Entry e;
@@ -63,7 +62,7 @@ Node Graph::Data::normalised(Node surface, bool& flipped) {
   if (e.kind == NodeKind::sum) {
     const auto span = terms(surface);
     std::vector<Term> key(span.begin(), span.end());
-    const double leading = key[0].coefficient;
+    const Number leading = key[0].coefficient;
     flipped = leading < 0;
     for (Term& t : key) t.coefficient = rounded(t.coefficient / leading);
     // A single bracket, 3 (x − v), is normalised inside.
@@ -83,7 +82,7 @@ Node Graph::Data::normalised(Node surface, bool& flipped) {
       if (!is_whole(t.coefficient)) continue;
       bool inner = false;
       t.node = normalised(t.node, inner);
-      if (inner && std::fmod(t.coefficient, 2.0) != 0) flipped = !flipped;
+      if (inner && std::fmod(t.coefficient.fixed("the form of a power"), 2.0) != 0) flipped = !flipped;
     }
     return product(1, std::move(key));
   }
@@ -147,8 +146,9 @@ SwitchId Graph::Data::find_levels(Node x, const std::vector<double>& levels, boo
       }
     }
     // What comes up to a level and turns there does not pass it.
-    const double high = range_of(x).high;
-    if (std::isfinite(high)) {
+    const Number top = range_of(x).high;
+    if (isfinite(top)) {
+      const double high = top.fixed("which level is the last");
       const double reached = high - kSameLevel * std::abs(high);
       const auto at = std::lower_bound(levels.begin(), levels.end(), reached);
       if (every_whole) {
@@ -203,7 +203,7 @@ Node Graph::step(Node s, std::string_view place) {
 }
 
 Node Graph::absolute(Node s, std::string_view place) {
-  if (data_->is_constant(s)) return data_->constant(std::abs(data_->at(s).value));
+  if (data_->is_constant(s)) return data_->constant(abs(data_->at(s).value));
   const Node made = multiply(s, data_->two_sided_sign(s, SwitchKind::kink, place));
   data_->write_as(made, "abs", {data_->is_negative(s) ? negate(s) : s});
   return made;
@@ -236,14 +236,14 @@ Node Graph::minimum(Node a, Node b, std::string_view place) {
 }
 
 Node Graph::floor(Node x, std::string_view place) {
-  if (data_->is_constant(x)) return data_->constant(std::floor(data_->at(x).value));
+  if (data_->is_constant(x)) return data_->constant(std::floor(data_->at(x).value.fixed("a whole number")));
   return data_->level_side(data_->find_levels(x, {}, true, SwitchKind::jump, place));
 }
 
 Node Graph::modulo(Node a, Node b, std::string_view place) {
   if (data_->is_constant(a) && data_->is_constant(b)) {
-    const double divisor = data_->at(b).value;
-    double rest = std::fmod(data_->at(a).value, divisor);
+    const double divisor = data_->at(b).value.fixed("a remainder");
+    double rest = std::fmod(data_->at(a).value.fixed("a remainder"), divisor);
     if (rest != 0 && (rest < 0) != (divisor < 0)) rest += divisor;
     if (rest == divisor) rest = 0;  // −1e-20 + 1
     return data_->constant(rest);
@@ -260,7 +260,8 @@ Node Graph::atan2(Node y, Node x, std::string_view place) {
   if (data_->is_constant(y, 0)) {  // along the cut: 0 on the one side of the origin, π on the other
     const Node side = data_->two_sided_side(x, 1, SwitchKind::jump, place);
     const Node made =
-        multiply(constant(std::copysign(std::numbers::pi, data_->at(y).value)), subtract(constant(1), side));
+        multiply(constant(std::copysign(std::numbers::pi, data_->at(y).value.fixed("an angle"))),
+                 subtract(constant(1), side));
     data_->write_as(made, "atan2", {y, x});
     return made;
   }
@@ -307,14 +308,17 @@ Node Graph::angle(Function inverse, Node x, std::string_view place) {
 Node Graph::bump(Node s, std::string_view place) {
   // exp(1/(s (s − 1)))/Z, with Z its integral over (0, 1) (Basseville 2004, III.1).
   constexpr double kIntegral = 0.0070298584066096562392;
+  // Beside its ends no derivative would tell that it has begun, and its values would leave the range of numbers. A power that is nothing
+  // elsewhere takes its place there (docs/theory.md, "What begins flat").
+  constexpr double kBegins = 0x1p-100;
   const Node inside = multiply(s, subtract(constant(1), s));
-  const Node value = divide(data_->flat(inside, 0), constant(kIntegral));
-  Node within{};
-  if (data_->is_constant(s)) {
-    return value;
-  }
-  const SwitchId id = data_->find_levels(s, {0.0, 1.0}, false, SwitchKind::smooth, place);
-  within = data_->lookup(data_->level_side(id), data_->add_list({0.0, 1.0, 0.0}));
+  const Node value = add(divide(data_->flat(inside, 0), constant(kIntegral)),
+                         multiply(constant(kBegins), power(inside, constant(4))));
+  const std::vector<double> ends{0.0, 1.0};
+  if (data_->is_constant(s))
+    return level_of(ends, data_->at(s).value.fixed("a constant bump")) == 0 ? value : constant(0);
+  const SwitchId id = data_->find_levels(s, ends, false, SwitchKind::smooth, place);
+  const Node within = data_->lookup(data_->level_side(id), data_->add_list({0.0, 1.0, 0.0}));
   const Node made = select(within, value, constant(0));
   data_->write_as(made, "bump", {s});
   return made;
@@ -507,7 +511,7 @@ Node Graph::table(TableId id, Node x, std::string_view place) {
   const std::vector<std::uint32_t> lists = t.lists;
   Node piece{};
   if (data_->is_constant(x)) {
-    piece = data_->constant(level_of(t.levels, data_->at(x).value));
+    piece = data_->constant(level_of(t.levels, data_->at(x).value.fixed("where a table is read")));
   } else {
     piece = data_->level_side(data_->find_levels(x, t.levels, false, t.kind, place));
   }

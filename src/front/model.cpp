@@ -12,84 +12,144 @@ Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
-void Model::Parts::compile() {
+model::CompileOptions Model::Parts::how() const {
   model::CompileOptions how;
   how.engines = engines::engine_words();
   how.variants = options.variants;
   for (const Setting& setting : options.set) how.set.push_back({setting.first, setting.second});
-  compiled = model::compile(spec, how);
+  return how;
+}
+
+const model::Form* Model::Parts::form() const {
+  std::call_once(once_, [this] { form_ = model::compile_form(spec, options.open, how()); });
+  return form_.form ? &*form_.form : nullptr;
+}
+
+void Model::Parts::open() {
+  if (options.open.empty() || !compiled.system || form() != nullptr) return;
+  problems += render(form_.diagnostics, name, text);
+  compiled.system.reset();
+}
+
+Chosen::Chosen(const Model& model, const Model::Parts& parts, const RunOptions& options)
+    : system(&model.system()), run(parts.compiled.run) {
+  if (options.parameters.empty() && options.start.empty()) return;
+  if (const model::Form* form = parts.form(); form != nullptr) {
+    model::Bound made = form->bind(options.parameters, options.start);
+    if (made.system) {
+      bound_ = std::move(made.system);
+      system = &*bound_;
+      run = std::move(made.run);
+      return;
+    }
+  }
+  compiled = true;
+  std::vector<Setting> all = options.parameters;
+  all.insert(all.end(), options.start.begin(), options.start.end());
+  other_ = std::make_unique<Model>(model.folded(all));
+  system = other_->ok() ? &other_->system() : nullptr;
+  run = other_->parts_->compiled.run;
+  problem = other_->problems();
+}
+
+void Model::Parts::compile() {
+  compiled = model::compile(spec, how());
   problems = render(compiled.diagnostics, name, text);
   columns.clear();
   if (compiled.system) columns = simulate::column_names(*compiled.system);
 }
 
-Model Model::load(const std::filesystem::path& file, const ModelOptions& options) {
+void Model::Parts::take(io::LoadedModel loaded, const ModelOptions& chosen) {
+  problems = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  if (loaded.file.diagnostics.has_errors()) reader_problems = problems;
+  spec = std::move(loaded.file.spec);
+  name = std::move(loaded.file.name);
+  text = std::move(loaded.file.text);
+  options = chosen;
+  if (!loaded.ok()) return;
+  compiled = std::move(loaded.compiled);
+  columns = simulate::column_names(*compiled.system);
+}
+
+const Model::Parts& Model::parts() const {
+  if (!parts_) throw std::logic_error("this model was moved away: there is nothing left in it");
+  return *parts_;
+}
+
+namespace {
+
+io::ModelRequest request_of(const ModelOptions& options) {
   io::ModelRequest request;
-  request.file = file;
   request.variants = options.variants;
   for (const Setting& setting : options.set) request.set.push_back({setting.first, setting.second});
-  io::LoadedModel loaded = io::load_model(request);
+  return request;
+}
+
+}  // namespace
+
+Model Model::load(const std::filesystem::path& file, const ModelOptions& options) {
+  io::ModelRequest request = request_of(options);
+  request.file = file;
   Model model;
-  Parts& parts = *model.parts_;
-  parts.problems = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
-  if (loaded.file.diagnostics.has_errors()) parts.reader_problems = parts.problems;
-  parts.spec = std::move(loaded.file.spec);
-  parts.name = std::move(loaded.file.name);
-  parts.text = std::move(loaded.file.text);
-  parts.options = options;
-  if (loaded.ok()) {
-    parts.compiled = std::move(loaded.compiled);
-    parts.columns = simulate::column_names(*parts.compiled.system);
-  }
+  model.parts_->take(io::load_model(request), options);
+  model.parts_->open();
   return model;
 }
 
 Model Model::from_text(std::string text, const ModelOptions& options) {
-  io::ModelFile file = io::read_model_text(std::move(text));
   Model model;
-  Parts& parts = *model.parts_;
-  parts.name = std::move(file.name);
-  parts.text = std::move(file.text);
-  parts.options = options;
-  if (file.diagnostics.has_errors()) {
-    parts.problems = parts.reader_problems = render(file.diagnostics, parts.name, parts.text);
-    return model;
-  }
-  parts.spec = std::move(file.spec);
-  parts.compile();
+  model.parts_->take(io::load_model(io::read_model_text(std::move(text)), request_of(options)), options);
+  model.parts_->open();
   return model;
 }
 
 Model Model::from_spec(model::Spec spec, const ModelOptions& options) {
   Model model;
   model.parts_->name = "model";
+  // Whoever fills a matrix means it; the flag is for files, where an empty one is an error.
+  for (model::Matrix* matrix :
+       {&spec.matrices.mass, &spec.matrices.damping, &spec.matrices.stiffness, &spec.matrices.load})
+    matrix->given = matrix->given || !matrix->rows.empty() || !matrix->file.empty();
   model.parts_->spec = std::move(spec);
   model.parts_->options = options;
   model.parts_->compile();
+  model.parts_->open();
   return model;
 }
 
 Model Model::with(const std::vector<Setting>& settings) const {
+  Model model = folded(settings);
+  Parts& parts = *model.parts_;
+  parts.options.open = this->parts().options.open;
+  for (const Setting& setting : settings)
+    std::erase(parts.options.open, setting.first);  // from now on it has this value
+  parts.open();
+  return model;
+}
+
+Model Model::folded(const std::vector<Setting>& settings) const {
   Model model;
   Parts& parts = *model.parts_;
-  parts.spec = parts_->spec;
-  parts.name = parts_->name;
-  parts.text = parts_->text;
-  parts.options = parts_->options;
+  const Parts& own = this->parts();
+  parts.spec = own.spec;
+  parts.name = own.name;
+  parts.text = own.text;
+  parts.options = own.options;
+  parts.options.open.clear();
   for (const Setting& setting : settings) {
     std::erase_if(parts.options.set, [&](const Setting& old) { return old.first == setting.first; });
     parts.options.set.push_back(setting);
   }
-  parts.problems = parts.reader_problems = parts_->reader_problems;
+  parts.problems = parts.reader_problems = own.reader_problems;
   if (parts.reader_problems.empty()) parts.compile();
   return model;
 }
 
-bool Model::ok() const { return parts_->compiled.system.has_value(); }
-const std::string& Model::problems() const { return parts_->problems; }
-const std::string& Model::title() const { return parts_->compiled.title; }
-const std::vector<std::string>& Model::columns() const { return parts_->columns; }
-const std::vector<Setting>& Model::parameters() const { return parts_->compiled.parameters; }
+bool Model::ok() const { return parts_ && parts_->compiled.system.has_value(); }
+const std::string& Model::problems() const { return parts().problems; }
+const std::string& Model::title() const { return parts().compiled.title; }
+const std::vector<std::string>& Model::columns() const { return parts().columns; }
+const std::vector<Setting>& Model::parameters() const { return parts().compiled.parameters; }
 
 double Model::parameter(std::string_view name) const {
   for (const Setting& parameter : parameters()) {
@@ -99,8 +159,9 @@ double Model::parameter(std::string_view name) const {
 }
 
 const model::System& Model::system() const {
-  if (!ok()) throw std::logic_error("a model that is not ok() has no equations:\n" + problems());
-  return *parts_->compiled.system;
+  if (!parts().compiled.system)
+    throw std::logic_error("a model that is not ok() has no equations:\n" + problems());
+  return *parts().compiled.system;
 }
 
 }  // namespace judder

@@ -24,12 +24,13 @@ std::string engine_name(const model::RunOptions& model, const RunOptions& given)
   return given.engine.empty() ? model.engine : given.engine;
 }
 
-RunEvent run_event(const model::System& system, const engines::Event& event) {
+RunEvent run_event(const model::System& system, const engines::Event& event, std::span<const double> state) {
   RunEvent out;
   out.time = event.time;
   out.kind = engines::name(event.kind);
   out.where = engines::where(system, event);
   out.detail = engines::detail(system, event);
+  out.state.assign(state.begin(), state.end());
   const bool jump =
       event.kind == engines::EventKind::impact || event.kind == engines::EventKind::tangential_impact;
   if (!jump) return out;
@@ -53,24 +54,27 @@ Keeper::Keeper(const model::System& system, const RunOptions& options)
       options_(options),
       width_(simulate::column_names(system).size()) {}
 
-void Keeper::answer(Going going) {
+void Keeper::answer(Going going, double time) {
   if (going == Going::on) return;
+  stop_time_ = time;
   stop_ = true;
   by_observer_ = true;
 }
 
 void Keeper::row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) {
+  if (late(work.in[0])) return;
   if (!keep_rows) cells.clear();
   const std::size_t at = cells.size();
   cells.resize(at + width_);
   simulate::fill_row(system_, mode, work, cells.data() + at);
   if (samples_only && kind != engines::RowKind::sample) return;
-  if (options_.on_row && !by_observer_) answer(options_.on_row(Row(cells).subspan(at)));
+  if (options_.on_row && !by_observer_) answer(options_.on_row(Row(cells).subspan(at)), cells[at]);
 }
 
-void Keeper::event(const engines::Event& event) {
-  events.push_back(run_event(system_, event));
-  if (options_.on_event && !by_observer_) answer(options_.on_event(events.back()));
+void Keeper::event(const engines::Event& event, std::span<const double> state) {
+  if (late(event.time)) return;
+  events.push_back(run_event(system_, event, state));
+  if (options_.on_event && !by_observer_) answer(options_.on_event(events.back()), event.time);
 }
 
 void Keeper::progress(double) {
@@ -78,12 +82,19 @@ void Keeper::progress(double) {
 }
 
 Run Model::run(const RunOptions& options) const {
-  const model::System& compiled = system();
+  const Chosen chosen(*this, parts(), options);
   Run run;
   run.columns_ = columns();
-  const std::string asked = engine_name(parts_->compiled.run, options);
+  run.compiled_ = chosen.compiled;
+  if (chosen.system == nullptr) {
+    run.status_.reason = Reason::unsupported;
+    run.status_.message = chosen.problem;
+    return run;
+  }
+  const model::System& compiled = *chosen.system;
+  const std::string asked = engine_name(chosen.run, options);
   run.engine_ = simulate::engine_used(compiled, asked);
-  engines::EngineOptions how = engine_options(parts_->compiled.run, options);
+  engines::EngineOptions how = engine_options(chosen.run, options);
   Keeper keeper(compiled, options);
   how.cancel = &keeper.stop();
   how.abandon = options.cancel;
@@ -91,6 +102,7 @@ Run Model::run(const RunOptions& options) const {
   run.status_ = std::move(result.status);
   run.verdict_ = std::move(result.verdict);
   run.stopped_ = keeper.stopped_by_observer();
+  if (run.stopped_ && run.status_.reason == Reason::interrupted) run.status_.time = keeper.stop_time();
   run.cells_ = std::move(keeper.cells);
   run.events_ = std::move(keeper.events);
   return run;

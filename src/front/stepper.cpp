@@ -7,11 +7,16 @@ namespace judder {
 
 struct Stepper::Parts {
   Parts(const Model& asked, const RunOptions& given)
-      : system(asked.system()), columns(asked.columns()), options(given), keeper(system, options) {
+      : chosen(asked, asked.parts(), given),
+        system(chosen.system != nullptr ? *chosen.system : asked.system()),
+        columns(asked.columns()),
+        options(given),
+        keeper(system, options) {
     keeper.keep_rows = false;
     keeper.samples_only = true;
   }
 
+  Chosen chosen;
   const model::System& system;
   const std::vector<std::string>& columns;
   RunOptions options;
@@ -27,13 +32,19 @@ struct Stepper::Parts {
 Stepper::Stepper(const Model& model, const RunOptions& options)
     : parts_(std::make_unique<Parts>(model, options)) {
   Parts& parts = *parts_;
-  const model::RunOptions& own = model.parts_->compiled.run;
+  const model::RunOptions& own = parts.chosen.run;
   parts.how = engine_options(own, options);
   parts.how.samples = 2;
   parts.how.every = 0;
   parts.how.event_rows = true;  // a run that ends at an event has its row there
   parts.how.cancel = &parts.keeper.stop();
   parts.last.status.time = parts.how.from;
+  if (parts.chosen.system == nullptr) {
+    parts.last.status.reason = Reason::unsupported;
+    parts.last.status.message = parts.chosen.problem;
+    parts.over = true;
+    return;
+  }
   parts.legs = std::make_unique<simulate::Legs>(parts.system, engine_name(own, options), parts.how);
   advance_to(parts.how.from);  // the row at the start
 }
@@ -42,7 +53,13 @@ Stepper::~Stepper() = default;
 Stepper::Stepper(Stepper&&) noexcept = default;
 Stepper& Stepper::operator=(Stepper&&) noexcept = default;
 
+const Stepper::Parts& Stepper::parts() const {
+  if (!parts_) throw std::logic_error("this stepper was moved away: there is nothing left in it");
+  return *parts_;
+}
+
 bool Stepper::advance_to(double time) {
+  static_cast<void>(this->parts());
   Parts& parts = *parts_;
   if (parts.moving) throw std::logic_error("advance_to() was called by an observer of the same stepper");
   parts.keeper.events.clear();
@@ -68,22 +85,22 @@ bool Stepper::advance_to(double time) {
   return parts.last.status.ok();
 }
 
-double Stepper::time() const { return parts_->begun ? parts_->last.end.time : parts_->how.from; }
-bool Stepper::over() const { return parts_->over; }
-const Status& Stepper::status() const { return parts_->last.status; }
-const std::vector<RunEvent>& Stepper::events() const { return parts_->keeper.events; }
-Row Stepper::row() const { return Row(parts_->keeper.cells); }
+double Stepper::time() const { return parts().begun ? parts().last.end.time : parts().how.from; }
+bool Stepper::over() const { return parts().over; }
+const Status& Stepper::status() const { return parts().last.status; }
+const std::vector<RunEvent>& Stepper::events() const { return parts().keeper.events; }
+Row Stepper::row() const { return Row(parts().keeper.cells); }
 
 double Stepper::value(std::string_view column) const {
-  const std::size_t number = column_number(parts_->columns, column);
-  if (parts_->keeper.cells.empty())
-    throw std::out_of_range("the run has no rows: " + parts_->last.status.message);
-  return parts_->keeper.cells[number];
+  const std::size_t number = column_number(parts().columns, column);
+  if (parts().keeper.cells.empty())
+    throw std::out_of_range("the run has no rows: " + parts().last.status.message);
+  return parts().keeper.cells[number];
 }
 
 Verdict Stepper::verdict() const {
   engines::EngineResult so_far;
-  if (parts_->legs) parts_->legs->judge(so_far);
+  if (parts().legs) parts().legs->judge(so_far);
   return so_far.verdict;
 }
 

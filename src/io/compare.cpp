@@ -39,56 +39,30 @@ std::vector<std::string> cells(const CompareRow& row, int digits) {
 
 }  // namespace
 
-CompareReport compare_engines(const CompareRequest& request) {
-  CompareReport report;
-  report.model = load_model(request.model);
-  if (!report.model.ok()) return report;
-  model::RunOptions& run = report.model.compiled.run;
-  if (request.until) run.until = *request.until;
-  if (!std::isfinite(run.until) || run.until < run.from) {
-    report.model.diagnostics.error({}, "run, until", "the run has no end time after its start",
-                                   "write 'until' in [run], or give --until");
-    report.model.misused = request.until.has_value();
-    return report;
-  }
-  for (const double step : request.options.steps) {
-    if (const std::string problem = model::step_problem(step, run.from, run.until); !problem.empty()) {
-      report.model.diagnostics.error({}, "steps", problem);
-      report.model.misused = true;
-      return report;
-    }
-  }
-  engines::EngineOptions engine = engines::options_of(run);
-  engine.cancel = engine.abandon = request.model.cancel;
-  report.comparison = analysis::compare(*report.model.compiled.system, engine, request.options);
-  report.done = true;
-  return report;
-}
-
-std::string compare_text(const CompareReport& report) {
+std::string compare_text(const analysis::Comparison& comparison) {
   TextTable table(titles(), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   std::string notes;
-  for (const CompareRow& row : report.comparison.rows) {
+  for (const CompareRow& row : comparison.rows) {
     table.add(cells(row, 3));
     if (!row.problem.empty()) notes += row.engine + ": " + in_line(row.problem) + "\n";
   }
   table.drop_empty_columns();
-  std::string out = table.text() + "\nreference: " + report.comparison.reference + ", " +
-                    std::to_string(report.comparison.reference_events) + " events";
-  if (report.comparison.reference != "exact")
-    out += ", error at most about " + to_text(report.comparison.reference_error, 2);
+  std::string out = table.text() + "\nreference: " + comparison.reference + ", " +
+                    std::to_string(comparison.reference_events) + " events";
+  if (comparison.reference != "exact")
+    out += ", error at most about " + to_text(comparison.reference_error, 2);
   out += "\n";
-  if (std::any_of(report.comparison.rows.begin(), report.comparison.rows.end(),
+  if (std::any_of(comparison.rows.begin(), comparison.rows.end(),
                   [](const CompareRow& row) { return row.order_unknown; }))
     out += "no order is given where the error is less than ten times that of the reference\n";
-  const Status& status = report.comparison.reference_status;
+  const Status& status = comparison.reference_status;
   if (!status.ok())
     out += "the reference ended at t = " + to_text(status.time, 9) + ", " + name(status.reason) + ": " +
            in_line(status.message) + "\n";
   return out + notes;
 }
 
-std::string compare_csv(const CompareReport& report) {
+std::string compare_csv(const analysis::Comparison& comparison) {
   const auto line = [](const std::vector<std::string>& row) {
     std::string out;
     for (std::size_t c = 0; c < row.size(); ++c) out += (c == 0 ? "" : ",") + row[c];
@@ -99,13 +73,13 @@ std::string compare_csv(const CompareReport& report) {
     for (char& letter : word) letter = letter == ' ' ? '_' : letter;
   }
   std::string out = line(header);
-  for (const CompareRow& row : report.comparison.rows) out += line(cells(row, 0));
+  for (const CompareRow& row : comparison.rows) out += line(cells(row, 0));
   return out;
 }
 
-std::string compare_json(const CompareReport& report) {
+std::string compare_json(const analysis::Comparison& comparison, const std::string& model) {
   Json rows = Json::array();
-  for (const CompareRow& row : report.comparison.rows) {
+  for (const CompareRow& row : comparison.rows) {
     Json item{
         {"engine", row.engine}, {"tolerance", json_number(row.tolerance)}, {"step", json_number(row.step)}};
     if (row.ran) {
@@ -123,10 +97,10 @@ std::string compare_json(const CompareReport& report) {
     if (!row.problem.empty()) item["problem"] = row.problem;
     rows.push_back(std::move(item));
   }
-  return json_text({{"model", report.model.file.name},
-                    {"reference", report.comparison.reference},
-                    {"reference_events", report.comparison.reference_events},
-                    {"reference_error", json_number(report.comparison.reference_error)},
+  return json_text({{"model", model},
+                    {"reference", comparison.reference},
+                    {"reference_events", comparison.reference_events},
+                    {"reference_error", json_number(comparison.reference_error)},
                     {"rows", rows}});
 }
 

@@ -132,6 +132,7 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
                    "general|symmetric|skew-symmetric'");
   }
   const bool sparse = banner[2] == "coordinate";
+  const bool whole = banner[3] == "integer";
   const bool general = banner[4] == "general";
   const double mirror = banner[4] == "skew-symmetric" ? -1 : 1;
   const auto next = [&](std::vector<std::string>& out) {
@@ -158,6 +159,17 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
         "the sizes must be whole numbers with at most " + std::to_string(kMaxEntries) + " elements in all");
   }
   if (!general && *rows != *columns) return failure(name, number, "a symmetric matrix must be square");
+  // Why a word is no entry, in words that go behind it; null: it is one.
+  const auto entry_problem = [whole](const std::string& word) -> const char* {
+    const auto value = parse_number(word);
+    if (!value) return number_problem(word);
+    if (!whole) return nullptr;
+    if (word.find_first_of(".eE") != std::string::npos)
+      return "is no whole number, as the first line says 'integer'";
+    constexpr double kMostExact = 9007199254740992.0;  // 2^53
+    return std::abs(*value) > kMostExact ? "is too large for a whole number" : nullptr;
+  };
+  const auto quoted = [](const std::string& word) { return "'" + word.substr(0, 40) + "' "; };
   NumberTable table;
   table.rows.assign(*rows, std::vector<double>(*columns, 0.0));
   const auto put = [&](std::size_t i, std::size_t j, double value) {
@@ -173,9 +185,10 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
             "the file ends after " + std::to_string(k) + " of " + std::to_string(*listed) + " entries");
       const auto i = count(fields[0], *rows);
       const auto j = fields.size() == 3 ? count(fields[1], *columns) : std::nullopt;
-      const auto value = fields.size() == 3 ? parse_number(fields[2]) : std::nullopt;
-      if (!i || !j || *i == 0 || *j == 0 || !value)
+      if (!i || !j || *i == 0 || *j == 0)
         return failure(name, number, "expected row, column and a finite number, inside the sizes");
+      if (const char* const problem = entry_problem(fields[2]))
+        return failure(name, number, quoted(fields[2]) + problem);
       if (!general && *i < *j)
         return failure(name, number, "of a symmetric matrix only the lower triangle is listed");
       if (mirror < 0 && *i == *j)
@@ -183,16 +196,17 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
       const std::size_t place = (*i - 1) * *columns + *j - 1;
       if (given[place]) return failure(name, number, "this entry was given before");
       given[place] = true;
-      put(*i - 1, *j - 1, *value);
+      put(*i - 1, *j - 1, *parse_number(fields[2]));
     }
   } else {
     for (std::size_t j = 0; j < *columns; ++j) {
       const std::size_t top = general ? 0 : j + (mirror < 0 ? 1 : 0);
       for (std::size_t i = top; i < *rows; ++i) {
         if (!next(fields)) return failure(name, number, "the file ends before the last entry");
-        const auto value = fields.size() == 1 ? parse_number(fields[0]) : std::nullopt;
-        if (!value) return failure(name, number, "expected one finite number");
-        put(i, j, *value);
+        if (fields.size() != 1) return failure(name, number, "expected one finite number");
+        if (const char* const problem = entry_problem(fields[0]))
+          return failure(name, number, quoted(fields[0]) + problem);
+        put(i, j, *parse_number(fields[0]));
       }
     }
   }
@@ -212,7 +226,7 @@ NumberTable read_located(const fs::path& file, const std::string& name) {
   start.resize(static_cast<std::size_t>(in.gcount()));
   in.clear();
   in.seekg(0);
-  return start == "%%MatrixMarket" ? read_matrix_market(name, in) : read_csv(name, in);
+  return lower_case(start) == "%%matrixmarket" ? read_matrix_market(name, in) : read_csv(name, in);
 }
 
 NumberTable problem_only(std::string problem) {

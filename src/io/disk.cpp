@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -134,15 +135,22 @@ int size_of(const Handle& file, std::uint64_t& out) {
   return 0;
 }
 
-int write_all(const Handle& file, std::string_view bytes) {
+int write_all(const Handle& file, std::string_view bytes, std::size_t* written) {
+  if (written != nullptr) *written = 0;
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    if (written == 0) return ENOSPC;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    const ssize_t some = ::write(file.number(), bytes.data(), bytes.size());
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) return errno;
+    if (some == 0) return ENOSPC;
+    bytes.remove_prefix(static_cast<std::size_t>(some));
+    if (written != nullptr) *written += static_cast<std::size_t>(some);
   }
   return 0;
+}
+
+int only_append(const Handle& file) {
+  const int flags = ::fcntl(file.number(), F_GETFL);
+  return flags >= 0 && ::fcntl(file.number(), F_SETFL, flags | O_APPEND) == 0 ? 0 : errno;
 }
 
 int cut(const Handle& file, std::uint64_t length) {
@@ -177,6 +185,34 @@ int sync(std::initializer_list<const Handle*> handles) {
 
 int rename(const Handle& folder, const std::string& from, const std::string& to) {
   return ::renameat(folder.number(), from.c_str(), folder.number(), to.c_str()) == 0 ? 0 : errno;
+}
+
+namespace {
+
+int rename_by(unsigned how, const Handle& folder, const std::string& from, const std::string& to) {
+#ifdef RENAME_EXCHANGE
+  if (::renameat2(folder.number(), from.c_str(), folder.number(), to.c_str(), how) == 0) return 0;
+  return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP ? ENOTSUP : errno;
+#else
+  static_cast<void>(how), static_cast<void>(folder), static_cast<void>(from), static_cast<void>(to);
+  return ENOTSUP;
+#endif
+}
+
+#ifdef RENAME_EXCHANGE
+constexpr unsigned kNoReplace = RENAME_NOREPLACE, kExchange = RENAME_EXCHANGE;
+#else
+constexpr unsigned kNoReplace = 1, kExchange = 2;
+#endif
+
+}  // namespace
+
+int rename_new(const Handle& folder, const std::string& from, const std::string& to) {
+  return rename_by(kNoReplace, folder, from, to);
+}
+
+int exchange(const Handle& folder, const std::string& one, const std::string& other) {
+  return rename_by(kExchange, folder, one, other);
 }
 
 int remove(const Handle& folder, const std::string& name) {

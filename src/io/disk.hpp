@@ -64,12 +64,19 @@ int open_to_read(const std::filesystem::path& file, Handle& out, Links links = L
 
 /// Bytes of an open file.
 int size_of(const Handle& file, std::uint64_t& out);
-int write_all(const Handle& file, std::string_view bytes);
+/// `written`: how much of it got there, also where the rest did not.
+int write_all(const Handle& file, std::string_view bytes, std::size_t* written = nullptr);
+/// From here on what is written to the file goes behind what is there then, also if somebody else has put it there.
+int only_append(const Handle& file);
 int cut(const Handle& file, std::uint64_t length);
 /// Returns when everything written to these files and folders is on the disk. One wait for all of them.
 int sync(std::initializer_list<const Handle*> handles);
 /// rename(2) inside a folder.
 int rename(const Handle& folder, const std::string& from, const std::string& to);
+/// The same where nothing has the new name: EEXIST otherwise. ENOTSUP: the system or the file system has no such call.
+int rename_new(const Handle& folder, const std::string& from, const std::string& to);
+/// Each gets the name of the other, in one step, so that what had the name can be looked at afterwards. ENOTSUP as above.
+int exchange(const Handle& folder, const std::string& one, const std::string& other);
 /// No error if there is none.
 int remove(const Handle& folder, const std::string& name);
 /// Of what has the name, without following a link. ENOENT: nothing has it; every other error leaves that open.

@@ -186,7 +186,7 @@ void fields(Visit& visit, model::Contact& contact) {
         contact.name);
   visit({.name = "gap",
          .doc = "Distance as a function of coordinates and time; the contact keeps it ≥ 0. A product is "
-                "split into its factors.",
+                "split into its factors, the smallest of several into these.",
          .required = true},
         contact.gap);
   visit({.name = "slip",

@@ -25,7 +25,6 @@ std::string foreign(const disk::Handle& folder, const std::string& name, std::st
   if (S_ISDIR(about.st_mode)) return "is a folder; name a file";
   if (S_ISLNK(about.st_mode)) return std::string("is a symbolic link, which is not followed here") + kHelp;
   if (!S_ISREG(about.st_mode)) return std::string("is not a regular file") + kHelp;
-  if (about.st_size == 0) return {};
   disk::Handle file;
   std::string head(1024, '\0');
   if (const int error = disk::open_regular(folder, name, false, file); error != 0)

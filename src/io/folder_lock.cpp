@@ -5,13 +5,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <thread>
+
+#include "io/manifest.hpp"
 
 namespace judder::io {
 namespace {
@@ -30,12 +34,12 @@ std::string time_now() {
 
 constexpr std::string_view kDrafts = "drafts";
 constexpr std::size_t kWordLength = 16;
-/// Of runs killed one after the other before they could put the folder in order.
-constexpr std::size_t kMostWords = 16;
+/// Longer than the notes of many runs that were killed one after the other before they could put the folder in order.
+constexpr std::size_t kLongest = 8192;
 
-/// "judder process 4711 since …", and in the second line "drafts" with the words of their names.
+/// "judder process 4711 since …", and in the next line "drafts" with the words of their names; one such pair for each run.
 int read_text(const disk::Handle& file, std::string& out) {
-  std::array<char, 512> text{};
+  std::array<char, kLongest> text{};
   ssize_t got = 0;
   do got = ::pread(file.number(), text.data(), text.size(), 0);
   while (got < 0 && errno == EINTR);
@@ -51,13 +55,36 @@ int write_text(const disk::Handle& file, const std::string& text) {
   return error == 0 ? disk::cut(file, text.size()) : error;
 }
 
-/// The first line, without what a terminal would take for a command.
-std::string note_of(std::string text) {
-  text.resize(std::min(text.find('\n'), text.size()));
-  for (char& c : text) {
+/// Written behind it, which stays as it is whatever happens.
+int append_text(const disk::Handle& file, const std::string& text) {
+  const off_t end = ::lseek(file.number(), 0, SEEK_END);
+  if (end < 0) return errno;
+  const int error = disk::write_all(file, text);
+  if (error != 0) static_cast<void>(disk::cut(file, static_cast<std::uint64_t>(end)));
+  return error;
+}
+
+/// Takes the next line from the front; `whole`: it has an end.
+std::string_view next_line(std::string_view& text, bool& whole) {
+  const std::size_t end = text.find('\n');
+  whole = end != std::string_view::npos;
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(whole ? end + 1 : text.size());
+  return line;
+}
+
+/// The line of the last run that has written its own, without what a terminal would take for a command.
+std::string note_of(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    bool whole = false;
+    const std::string_view line = next_line(text, whole);
+    if (out.empty() || (whole && line.rfind(kFirstWord, 0) == 0)) out = line;
+  }
+  for (char& c : out) {
     if (c < ' ' || c > '~') c = '?';
   }
-  return text;
+  return out;
 }
 
 bool is_word(std::string_view text) {
@@ -66,14 +93,35 @@ bool is_word(std::string_view text) {
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> out;
-  text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  text = text.substr(0, text.find('\n'));
-  while (!text.empty() && out.size() < kMostWords) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    if (is_word(word)) out.emplace_back(word);
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  while (!text.empty()) {
+    bool whole = false;
+    std::string_view line = next_line(text, whole);
+    if (line.rfind(kDrafts, 0) != 0) continue;
+    while (!line.empty()) {
+      const std::string_view word = line.substr(0, line.find(' '));
+      if (is_word(word)) out.emplace_back(word);
+      line.remove_prefix(std::min(word.size() + 1, line.size()));
+    }
   }
   return out;
+}
+
+/// What a file holds that was found under the name of the lock; nothing: what no run writes, and no power cut leaves of it.
+std::optional<FolderLock::Found> kind_of(std::string_view text, off_t length) {
+  using Found = FolderLock::Found;
+  if (text.rfind(kFirstWord, 0) == 0) return Found::note;
+  if (length == 0) return Found::empty;
+  if (static_cast<std::size_t>(length) > text.size()) return std::nullopt;
+  const std::string begin = std::string(kFirstWord) + std::string(kProcess);
+  constexpr std::string_view kBehind = "0123456789abcdefghijklmnopqrstuvwxyzUTC -:\n";
+  bool zeros = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\0') continue;
+    zeros = false;
+    if (i < begin.size() ? text[i] != begin[i] : kBehind.find(text[i]) == std::string_view::npos)
+      return std::nullopt;
+  }
+  return zeros ? Found::zeros : Found::torn;
 }
 
 std::string new_word() {
@@ -144,17 +192,21 @@ FileStatus FolderLock::take(const disk::Handle& folder, const fs::path& shown) {
 
 FileStatus FolderLock::take_file(const disk::Handle& folder, const fs::path& shown) {
   const std::string name = (shown / kLockName).string();
-  constexpr const char* kForeign =
-      "is in the way: not a file of a run; move it away, or choose another folder with -o";
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
-    const int number =
-        ::openat(folder.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (number < 0 && errno == EINTR) continue;
+    constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int number = ::openat(folder.number(), kLockName, kFlags);
+    const bool made = number < 0 && errno == ENOENT;
+    if (made) number = ::openat(folder.number(), kLockName, kFlags | O_CREAT | O_EXCL, 0666);
+    if (number < 0 && (errno == EINTR || (made && errno == EEXIST))) continue;
     if (number < 0) return {name, disk::not_written(errno), 0};
     disk::Handle file(number);
     struct stat about {};
-    if (::fstat(number, &about) != 0) return {name, disk::not_written(errno), 0};
+    if (::fstat(number, &about) != 0) {
+      const int error = errno;
+      if (made) static_cast<void>(disk::remove(folder, kLockName));  // a moment old
+      return {name, disk::not_written(error), 0};
+    }
     if (!S_ISREG(about.st_mode) || about.st_nlink > 1) return {name, kForeign, 0};
     if (::flock(number, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
@@ -164,7 +216,7 @@ FileStatus FolderLock::take_file(const disk::Handle& folder, const fs::path& sho
     struct stat there {};
     const int looked = disk::look(folder, kLockName, there);
     if (looked != 0 && looked != ENOENT) {
-      if (about.st_size == 0) static_cast<void>(disk::remove(folder, kLockName));  // a moment old
+      if (made) static_cast<void>(disk::remove(folder, kLockName));
       return {name, disk::not_read(looked), 0};
     }
     if (looked == ENOENT || !disk::same(about, there)) continue;
@@ -172,20 +224,33 @@ FileStatus FolderLock::take_file(const disk::Handle& folder, const fs::path& sho
     std::string old;
     if (const int error = about.st_size > 0 ? read_text(file, old) : 0; error != 0)
       return {name, disk::not_read(error), 0};
-    if (!old.empty() && old.rfind(kFirstWord, 0) != 0) return {name, kForeign, 0};
+    const std::optional<Found> kind = made ? Found::nothing : kind_of(old, about.st_size);
+    if (!kind) return {name, kForeign, 0};
+    found_ = *kind;
     words_ = words_of(old);
-    taken_over_ = !old.empty();
-    if (old.empty()) {
+    forget_words(folder);
+    if (made) {
       if (const int error = write_text(file, note()); error != 0) {
         static_cast<void>(disk::remove(folder, kLockName));
         return {name, disk::not_written(error), 0};
       }
     }
-    signed_ = old.empty();
+    signed_ = made;
     file_ = std::move(file);
     return {};
   }
   return {name, "cannot be locked: others keep taking it", 0};
+}
+
+void FolderLock::forget_words(const disk::Handle& folder) {
+  const auto gone = [&](const std::string& word) {
+    for (const std::string& own : kOwn) {
+      struct stat about {};
+      if (disk::look(folder, draft(own, word), about) != ENOENT) return false;
+    }
+    return true;
+  };
+  words_.erase(std::remove_if(words_.begin(), words_.end(), gone), words_.end());
 }
 
 FileStatus FolderLock::hold(const disk::Handle& folder, const fs::path& shown) {
@@ -201,34 +266,35 @@ FileStatus FolderLock::hold(const disk::Handle& folder, const fs::path& shown) {
     return {(shown / kLockName).string(),
             "was removed or replaced during the run, and with it what keeps other runs out", 0};
   // What this run found when it came in stays known.
-  const bool before = taken_over_;
+  const Found before = found_;
   std::vector<std::string> words = words_;
   FileStatus status = take_file(folder, shown);
-  if (status.ok() && taken_over_) status = sign(shown);
-  taken_over_ = before;
+  if (status.ok() && found_ != Found::nothing) status = sign(shown);
+  found_ = before;
   words_ = std::move(words);
-  return status;
+  if (!status.ok()) return status;
+  // The drafts that it names are there already.
+  const int error = disk::sync({&file_, &folder});
+  return error == 0 ? FileStatus{} : FileStatus{(shown / kLockName).string(), disk::not_written(error), 0};
 }
 
 std::string FolderLock::note() const {
   std::string text = std::string(kFirstWord) + std::string(kProcess) + std::to_string(::getpid()) +
-                     " since " + time_now() + "\n";
-  // The own word comes last: a note that was cut still has those of the drafts that are there.
-  text += kDrafts;
-  for (std::size_t k = 0; k < std::min(words_.size(), kMostWords - 1); ++k) text += " " + words_[k];
+                     " since " + time_now() + "\n" + std::string(kDrafts);
   return text + " " + word_ + "\n";
 }
 
 FileStatus FolderLock::sign(const fs::path& shown) {
   if (signed_) return {};
-  if (const int error = write_text(file_, note()); error != 0)
-    return {(shown / kLockName).string(), disk::not_written(error), 0};
+  // A word whose drafts are there must not be lost with a write that a power cut tears.
+  const int error = words_.empty() ? write_text(file_, note()) : append_text(file_, "\n" + note());
+  if (error != 0) return {(shown / kLockName).string(), disk::not_written(error), 0};
   signed_ = true;
   return {};
 }
 
 void FolderLock::give_back(const disk::Handle& folder) {
-  if (taken_over_)
+  if (taken_over())
     abandon();
   else
     release(folder);
@@ -251,7 +317,8 @@ void FolderLock::abandon() {
 }
 
 std::vector<std::string> FolderLock::drafts(const std::string& file) const {
-  std::vector<std::string> out{draft(file)};
+  std::vector<std::string> out;
+  if (!word_.empty()) out.push_back(draft(file));
   for (const std::string& word : words_) out.push_back(draft(file, word));
   return out;
 }

@@ -21,19 +21,20 @@ FileStatus failure(const fs::path& file, int code) { return {file.string(), disk
 Found look_at(const disk::Handle& folder, const std::string& name, const CommittedFile& committed) {
   disk::Handle file;
   disk::Check check;
-  std::uint64_t size = 0;
-  const auto unreadable = [](int error) { return Found{Found::Fit::unreadable, 0, error}; };
+  struct stat about {};
+  const auto unreadable = [](int error) { return Found{Found::Fit::unreadable, 0, error, {}}; };
   if (const int error = disk::open_regular(folder, name, false, file); error != 0) {
     if (error == ENOENT) return {};
     const bool other_kind = error == ELOOP || error == ENOTSUP || error == EISDIR || error == ENXIO;
     return other_kind ? Found{Found::Fit::differs} : unreadable(error);
   }
-  if (const int error = disk::size_of(file, size); error != 0) return unreadable(error);
+  if (::fstat(file.number(), &about) != 0) return unreadable(errno);
+  const auto size = static_cast<std::uint64_t>(std::max<off_t>(about.st_size, 0));
   if (size < committed.bytes) return {Found::Fit::differs};
   const int error = disk::check_of(file, committed.bytes, check);
   if (error != 0 && error != ENODATA) return unreadable(error);
   if (error != 0 || check.text() != committed.check) return {Found::Fit::differs};
-  return {Found::Fit::fits, size - committed.bytes};
+  return {Found::Fit::fits, size - committed.bytes, 0, about};
 }
 
 /// The first name in a folder for which `wanted` is true; empty: there is none.
@@ -118,7 +119,7 @@ FileStatus FolderSurvey::find_best(std::size_t own) {
   return {};
 }
 
-FileStatus FolderSurvey::look() {
+FileStatus FolderSurvey::look_at_state() {
   const int error = disk::read_bounded(folder_, kState, kMostJson, state_);
   // What cannot be read protects its folder like what was changed.
   if (error == EFBIG)
@@ -137,6 +138,20 @@ FileStatus FolderSurvey::look() {
       return {(shown_ / kState).string(), damage + "; move it away, or choose another folder with -o", 0};
     manifest_ = read_manifest(state_);
   }
+  return {};
+}
+
+FileStatus FolderSurvey::look_before_locking() {
+  struct stat about {};
+  if (disk::look(folder_, kLockName, about) != ENOENT) return {};
+  FileStatus result = look_at_state();
+  if (result.ok() && !manifest_) result = refuse_without_run();
+  // Another run that has come in meanwhile is told by its name, not by what it has written.
+  return disk::look(folder_, kLockName, about) == ENOENT ? result : FileStatus{};
+}
+
+FileStatus FolderSurvey::look() {
+  if (FileStatus result = look_at_state(); !result.ok()) return result;
   for (std::size_t i = 0; manifest_ && i < found_.size(); ++i) {
     if (FileStatus result = find_best(i); !result.ok()) return result;
   }
@@ -220,6 +235,9 @@ FileStatus FolderSurvey::refuse_foreign() const {
 /// A folder without a list: of an earlier version, empty, or somebody else's.
 FileStatus FolderSurvey::refuse_without_run() const {
   bool older = false, any = false;
+  // Beside a run it is known what such a file is. Where there is none, a file without a word in it may go, and letters may be somebody's.
+  if (lock_.found() == FolderLock::Found::torn)
+    return {(shown_ / kLockName).string(), FolderLock::kForeign, 0};
   if (!state_.empty()) {
     std::string text;
     const int error = disk::read_bounded(folder_, kRun, kMostJson, text);

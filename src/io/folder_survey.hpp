@@ -26,6 +26,9 @@ class FolderSurvey {
       : folder_(folder), shown_(shown), lock_(lock) {}
 
   FileStatus look();
+  /// What can be seen before anything is locked, and without a change to the folder: it is somebody else's. Not a word for what another run may be
+  /// changing at this moment.
+  FileStatus look_before_locking();
   /// A file that no run wrote, or that was changed since, is not replaced without a word.
   [[nodiscard]] FileStatus refuse_foreign() const;
   /// Who goes on needs the whole set.
@@ -40,15 +43,26 @@ class FolderSurvey {
     return draft_[own].empty() ? kOwn[own] : draft_[own];
   }
 
+  /// Bytes behind the committed ones.
+  [[nodiscard]] std::uint64_t more(std::size_t own) const { return found_[own].more; }
+  /// Whether a killed run has left such bytes in a table.
+  [[nodiscard]] bool has_more() const { return found_[0].more > 0 || found_[1].more > 0; }
+  /// What `place_of` was when it was looked at; nothing: it is not there.
+  [[nodiscard]] std::optional<struct stat> about(std::size_t own) const {
+    return found_[own].fits() ? std::optional(found_[own].about) : std::nullopt;
+  }
+
   /// What stands under a name, beside what state.json lists.
   struct Found {
     enum class Fit { absent, fits, differs, unreadable } fit = Fit::absent;
     std::uint64_t more = 0;  ///< bytes behind the committed ones
     int error = 0;           ///< why it cannot be read: then nobody knows whether it fits
+    struct stat about {};
     [[nodiscard]] bool fits() const { return fit == Fit::fits; }
   };
 
  private:
+  FileStatus look_at_state();
   FileStatus find_best(std::size_t own);
   [[nodiscard]] FileStatus refuse_without_run() const;
   [[nodiscard]] FileStatus changed(const std::string& own, const CommittedFile& wanted) const;

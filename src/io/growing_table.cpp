@@ -16,13 +16,15 @@ bool GrowingTable::full() const { return buffer_.size() >= kBuffer; }
 
 int GrowingTable::create(const disk::Handle& folder, const std::string& name) {
   buffer_.reserve(kBuffer + kBuffer / 8);
-  return disk::create(folder, name, file_);
+  const int error = disk::create(folder, name, file_);
+  return error == 0 ? disk::only_append(file_) : error;
 }
 
 std::string GrowingTable::take_up(const disk::Handle& folder, const std::string& name,
                                   const CommittedFile& committed) {
   if (const int error = disk::open_regular(folder, name, true, file_); error != 0)
     return disk::not_written(error);
+  if (const int error = disk::only_append(file_); error != 0) return disk::not_written(error);
   struct stat about {};
   if (::fstat(file_.number(), &about) != 0) return disk::not_read(errno);
   if (about.st_nlink > 1)
@@ -47,10 +49,25 @@ std::string GrowingTable::take_up(const disk::Handle& folder, const std::string&
   return {};
 }
 
+int GrowingTable::is_ours(std::uint64_t least) {
+  std::uint64_t there = 0;
+  if (const int error = disk::size_of(file_, there); error != 0) return error;
+  return there < least || there > length_ + rest_ ? ENODATA : 0;
+}
+
+int GrowingTable::go_on(std::uint64_t more) {
+  std::uint64_t there = 0;
+  if (const int error = disk::size_of(file_, there); error != 0) return error;
+  return there == length_ + more ? disk::cut(file_, length_) : ENODATA;
+}
+
 int GrowingTable::flush() {
   if (buffer_.empty()) return 0;
-  if (const int error = disk::write_all(file_, buffer_); error != 0) {
-    static_cast<void>(disk::cut(file_, length_));  // back to whole records
+  std::size_t written = 0;
+  if (const int error = disk::write_all(file_, buffer_, &written); error != 0) {
+    rest_ = written;
+    // Back to whole records, unless somebody else has put something behind them.
+    if (is_ours(length_) == 0 && disk::cut(file_, length_) == 0) rest_ = 0;
     return error;
   }
   length_ += buffer_.size();
@@ -61,11 +78,10 @@ int GrowingTable::flush() {
 
 int GrowingTable::back_to(const Place& place) {
   buffer_.clear();
-  std::uint64_t there = 0;
-  if (const int error = disk::size_of(file_, there); error != 0) return error;
-  if (there < place.length) return ENODATA;  // somebody else has cut it
+  if (const int error = is_ours(place.length); error != 0) return error;
   length_ = place.length;
   check_ = place.check;
+  rest_ = 0;
   return disk::cut(file_, length_);
 }
 
@@ -73,14 +89,15 @@ bool GrowingTable::back_to_commit() {
   buffer_.clear();
   std::uint64_t there = 0;
   if (!file_) return true;
-  if (disk::size_of(file_, there) != 0 || there > length_) return false;
+  if (disk::size_of(file_, there) != 0 || there > length_ + rest_) return false;
   return there <= committed_ || disk::cut(file_, committed_) == 0;
 }
 
 int GrowingTable::back_to_header() {
+  if (const int error = is_ours(0); error != 0) return error;
   buffer_ = header_;
   check_ = {};
-  length_ = 0;
+  length_ = rest_ = 0;
   return disk::cut(file_, 0);
 }
 

@@ -22,8 +22,8 @@ class GrowingTable {
   void end_header() { header_ = buffer_; }
   /// Looks at a table that is to go on behind its committed records, under the header in the buffer. An empty text, or what is wrong.
   std::string take_up(const disk::Handle& folder, const std::string& name, const CommittedFile& committed);
-  /// What stands behind the committed records goes.
-  int go_on() { return disk::cut(file_, length_); }
+  /// What stands behind the committed records goes, `more` bytes. ENODATA: there are others now.
+  int go_on(std::uint64_t more);
 
   /// Whether the buffer holds as much as is written at once.
   [[nodiscard]] bool full() const;
@@ -45,7 +45,7 @@ class GrowingTable {
     disk::Check check;
   };
   [[nodiscard]] Place place() const { return {length_, check_}; }
-  /// ENODATA: somebody else has cut the table.
+  /// ENODATA: somebody else has cut the table, or written to it.
   int back_to(const Place& place);
   /// What came after the last commit is given up. False: it is still in the file, or something that this run has not written.
   bool back_to_commit();
@@ -55,7 +55,11 @@ class GrowingTable {
 
  private:
   disk::Handle file_;
+  /// Whether nobody else has made the file longer, and it is not shorter than `least`.
+  int is_ours(std::uint64_t least);
+
   std::uint64_t length_ = 0;     // of the whole records in the file
+  std::uint64_t rest_ = 0;       // of a write that failed, where it could not be cut off
   std::uint64_t committed_ = 0;  // of those that belong to the last commit
   disk::Check check_;            // of the records in the file
   std::string header_;

@@ -132,14 +132,16 @@ std::string diagnostics_json(const Diagnostics& diagnostics, std::string_view fi
                     {"problems", problems}});
 }
 
-std::string explain_json(const model::Compiled& compiled, const std::atomic<bool>* cancel) {
+namespace {
+
+Json explained(const model::Compiled& compiled, Patience& patience) {
   const model::System& system = *compiled.system;
   const model::Symbols& symbols = system.symbols();
   expr::Texts text(system.graph());
+  text.use(&patience);
   const model::Layout& layout = system.layout();
   const auto n = static_cast<std::size_t>(layout.coordinates);
   RowTexts row_texts(system, text);
-  const auto left = [&] { return cancel != nullptr && cancel->load(std::memory_order_relaxed); };
 
   Json coordinates = Json::array();
   for (std::size_t i = 0; i < n; ++i) {
@@ -158,12 +160,12 @@ std::string explain_json(const model::Compiled& compiled, const std::atomic<bool
   }
   Json mass = Json::array();
   for (std::size_t i = 0; i < n; ++i) {
-    if (left()) return {};
+    patience.look();
     mass.push_back(row_texts(std::span(symbols.mass).subspan(i * n, n)));
   }
   Json relations = Json::array();
   for (std::size_t r = 0; r < system.relations().size(); ++r) {
-    if (left()) return {};
+    patience.look();
     relations.push_back(relation_json(system, text, row_texts, r));
   }
   Json switches = Json::array();
@@ -175,11 +177,22 @@ std::string explain_json(const model::Compiled& compiled, const std::atomic<bool
                         {"below", info.below},
                         {"timetable", info.time_only}});
   }
-  return json_text(object("title", compiled.title, "parameters", table(compiled.parameters), "coordinates",
-                          std::move(coordinates), "states", std::move(states), "mass_matrix", std::move(mass),
-                          "kinetic", text(symbols.kinetic), "potential", text(symbols.potential), "relations",
-                          std::move(relations), "switches", std::move(switches), "rows_left_out",
-                          row_texts.cut()));
+  return object("title", compiled.title, "parameters", table(compiled.parameters), "coordinates",
+                std::move(coordinates), "states", std::move(states), "mass_matrix", std::move(mass),
+                "kinetic", text(symbols.kinetic), "potential", text(symbols.potential), "relations",
+                std::move(relations), "switches", std::move(switches), "rows_left_out", row_texts.cut());
+}
+
+}  // namespace
+
+std::string explain_json(const model::Compiled& compiled, const std::atomic<bool>* cancel) {
+  Patience patience;
+  patience.start(cancel);
+  try {
+    return json_text(explained(compiled, patience));
+  } catch (const Abandoned&) {
+    return {};
+  }
 }
 
 std::string gallery_json(const std::vector<GalleryModel>& models) {

@@ -83,9 +83,11 @@ model::CompileOptions compile_options(const ModelRequest& request) {
   return options;
 }
 
-LoadedModel load_model(const ModelRequest& request) {
+LoadedModel load_model(const ModelRequest& request) { return load_model(read_model(request.file), request); }
+
+LoadedModel load_model(ModelFile file, const ModelRequest& request) {
   LoadedModel loaded;
-  loaded.file = read_model(request.file);
+  loaded.file = std::move(file);
   for (const Diagnostic& message : loaded.file.diagnostics.all()) loaded.diagnostics.add(message);
   if (!loaded.file.parsed) return loaded;
 
@@ -170,6 +172,13 @@ LoadedModel check_model(const ModelRequest& request) {
     options.variants = {variant.name.text};
     alone.variants = {variant};
     const model::Compiled compiled = model::compile(alone, options);
+    if (compiled.cancelled) {
+      // The variant is not wrong, and what of it was not looked at is not known.
+      loaded.compiled.cancelled = true;
+      loaded.compiled.system.reset();
+      loaded.diagnostics.error({}, "", "interrupted while the variants were checked");
+      break;
+    }
     spent += compiled.work;
     for (Diagnostic message : compiled.diagnostics.all()) {
       if (message.severity != Severity::error) continue;

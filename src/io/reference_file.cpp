@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <sstream>
 
 #include "io/disk.hpp"
 #include "io/document.hpp"
+#include "judder/core/number.hpp"
 #include "judder/engines/event.hpp"
 
 namespace judder::io {
@@ -56,15 +58,19 @@ class TableReader {
 
   void number(const std::string& key, double& target) {
     const Item* const item = take(key, ItemKind::number);
-    if (item == nullptr) return;
-    target = item->number;
-    if (!std::isfinite(target)) error("'" + key + "' must be a finite number");
+    if (item != nullptr && finite(*item, key)) target = item->number;
   }
 
   /// A tolerance: what is negative would fail, and what is infinite pass, whatever is compared.
   void size(const std::string& key, double& target) {
     number(key, target);
-    if (target < 0) error("'" + key + "' must not be negative");
+    if (target < 0) error(key, "'" + key + "' must not be negative");
+  }
+
+  /// Where the value of a key stands; nowhere if it is not given.
+  [[nodiscard]] Span place(const std::string& key) const {
+    const Item* const item = table_.find(key);
+    return item == nullptr ? Span{} : item->span;
   }
 
   void boolean(const std::string& key, bool& target) {
@@ -74,10 +80,13 @@ class TableReader {
   void value(const std::string& key, model::Value& target) {
     const Item* item = take(key);
     if (item == nullptr) return;
-    if (const auto found = value_of(*item))
+    if (const auto found = value_of(*item)) {
+      finite(*item, key);
       target = *found;
-    else
+      target.text.span = item->span;
+    } else {
       wrong(*item, key, "a number or an expression");
+    }
   }
 
   /// A text or a list of texts.
@@ -102,10 +111,11 @@ class TableReader {
     const Item* item = take(key, ItemKind::table);
     if (item == nullptr) return;
     for (const Item& member : item->items) {
-      if (const auto found = value_of(member))
-        target.push_back({member.key, *found});
-      else
+      const auto found = value_of(member);
+      if (!found)
         wrong(member, member.key.text, "a number or an expression");
+      else if (finite(member, member.key.text))
+        target.push_back({member.key, *found});
     }
   }
 
@@ -119,6 +129,9 @@ class TableReader {
   }
 
   void error(const std::string& message) { out_.error(table_.span, where_, message); }
+  void error(const std::string& key, const std::string& message) {
+    out_.error(place(key).empty() ? table_.span : place(key), where_, message);
+  }
 
   /// A kind that no event has is counted as zero, and never found.
   void kind(const std::string& key, const std::string& word) {
@@ -133,6 +146,13 @@ class TableReader {
   }
 
  private:
+  /// Nothing can be compared with what is no number, and at infinity nothing is.
+  bool finite(const Item& item, const std::string& key) {
+    if (item.kind != ItemKind::number || std::isfinite(item.number)) return true;
+    out_.error(item.span, where_, "'" + key + "' must be a finite number");
+    return false;
+  }
+
   static std::optional<model::Value> value_of(const Item& item) {
     if (item.kind == ItemKind::number) return model::Value(item.number);
     if (item.kind == ItemKind::text) return model::Value(item.text.text);
@@ -168,6 +188,7 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
     ++given;
     value.quantity = quantity;
     value.subject = subject->text.text;
+    value.subject_span = subject->span;
   }
   if (given != 1)
     table.error(
@@ -184,13 +205,14 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
 
   double occurrence = value.number;
   table.number("number", occurrence);
-  value.number = static_cast<int>(occurrence);
+  constexpr long kMost = std::numeric_limits<int>::max();
+  value.number = static_cast<int>(whole_number(occurrence, -kMost, kMost).value_or(0));
   if (value.number == 0 || value.number != occurrence)
-    table.error("'number' counts from 1, or from the end: -1");
+    table.error("number", "'number' counts from 1, or from the end: -1");
   table.text("field", value.field);
   std::string side = "after";
   table.text("side", side);
-  if (side != "before" && side != "after") table.error("'side' is \"before\" or \"after\"");
+  if (side != "before" && side != "after") table.error("side", "'side' is \"before\" or \"after\"");
   value.side = side == "before" ? Side::before : Side::after;
   table.value("at", value.at);
   if (value.quantity == Quantity::column && !value.at.given) table.error("a column needs 'at'");
@@ -204,10 +226,9 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
   if (const Item* text = table.take("text", ItemKind::text)) value.text = text->text.text;
   table.size("tolerance", value.tolerance);
   table.size("relative", value.relative);
-  if (const Item* published = table.take("published", ItemKind::number)) {
-    value.published = published->number;
-    if (!std::isfinite(published->number)) table.error("'published' must be a finite number");
-  }
+  double published = 0;
+  table.number("published", published);
+  if (!table.place("published").empty()) value.published = published;
   table.size("published_tolerance", value.published_tolerance);
   table.boolean("wrong", value.wrong);
   table.text("note", value.note);
@@ -215,11 +236,19 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
   table.text("check", value.check);
   if (!value.exact.given && !value.text && !value.published)
     table.error("a value needs 'exact', 'text' or 'published'");
+  value.span = item.span;
+  value.field_span = table.place("field");
+  value.model_span = table.place("model");
+  value.relative_span = table.place("relative");
   table.finish();
   return value;
 }
 
 }  // namespace
+
+std::filesystem::path reference_beside(const std::filesystem::path& model) {
+  return model.parent_path() / "reference.toml";
+}
 
 ReferenceFile read_reference_text(std::string text, std::string name) {
   ReferenceFile file;
@@ -261,7 +290,18 @@ ReferenceFile read_reference_text(std::string text, std::string name) {
     }
   }
   if (const Item* values = table.take("value", ItemKind::list)) {
+    constexpr int kMostErrors = 100;
     for (const Item& item : values->items) {
+      if (file.diagnostics.errors() >= kMostErrors) {
+        file.diagnostics.add({Severity::note,
+                              {},
+                              "",
+                              "there are more than " + std::to_string(kMostErrors) +
+                                  " errors; the rest of the reference was not read",
+                              "",
+                              ""});
+        break;
+      }
       if (item.kind != ItemKind::table) continue;
       reference.values.push_back(read_value(item, reference.values.size() + 1, file.diagnostics));
       if (reference.values.back().model.empty()) reference.values.back().model = model;

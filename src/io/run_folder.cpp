@@ -80,22 +80,24 @@ FileStatus csv_failure(const fs::path& path, const CsvError& error) {
 }
 
 FileStatus read_events(const disk::Handle& file, const fs::path& path, std::uint64_t bytes,
-                       std::vector<Event>& out) {
+                       std::vector<Event>& out, std::vector<std::string>& columns) {
   Source source(file, bytes);
   std::istream in(&source);
   CsvReader csv(in);
   if (!csv.next())
     return csv.error() ? csv_failure(path, *csv.error()) : FileStatus{path.string(), "no header row", 1};
-  if (csv.size() < kEventNumbers || csv.size() > kEventHeader.size()) {
+  if (csv.size() < kEventNumbers) {
     return {path.string(), "not a table of events: wrong number of columns", 1};
   }
-  for (std::size_t i = 0; i < csv.size(); ++i) {
+  for (std::size_t i = 0; i < kEventNumbers; ++i) {
     if (csv.field(i) != kEventHeader[i]) {
       return {path.string(),
               "column '" + std::string(csv.field(i)) + "' should be '" + std::string(kEventHeader[i]) + "'",
               1};
     }
   }
+  const std::size_t first_state = event_state_begin(csv);
+  for (std::size_t i = first_state; i < csv.size(); ++i) columns.emplace_back(csv.field(i));
   while (csv.next()) {
     Event event;
     bool good = true;
@@ -114,8 +116,9 @@ FileStatus read_events(const disk::Handle& file, const fs::path& path, std::uint
     event.energy_after = number(7);
     const auto mode = parse_mode(csv.field(8));
     event.mode = mode.value_or(0);
-    for (std::size_t i = kEventNumbers; i < csv.size(); ++i)
+    for (std::size_t i = kEventNumbers; i < first_state; ++i)
       event.tangential_impulse[i - kEventNumbers + 1] = number(i);
+    for (std::size_t i = first_state; i < csv.size(); ++i) event.state.push_back(number(i));
     if (!good || !mode) return {path.string(), "a cell that should be a number is none", csv.line()};
     out.push_back(std::move(event));
   }
@@ -227,6 +230,12 @@ FileStatus find_files(const fs::path& directory, RunData& out, std::array<Found,
 
 }  // namespace
 
+std::size_t event_state_begin(const CsvReader& csv) {
+  std::size_t i = kEventNumbers;
+  while (i < csv.size() && i < kEventHeader.size() && csv.field(i) == kEventHeader[i]) ++i;
+  return i;
+}
+
 std::string FileStatus::text() const {
   return file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message;
 }
@@ -324,7 +333,9 @@ FileStatus read_run(const fs::path& directory, RunData& out) {
   if (status = read_table(trajectory.file, trajectory.path, trajectory.bytes, out); !status.ok())
     return status;
   if (events.file) {
-    if (status = read_events(events.file, events.path, events.bytes, out.events); !status.ok()) return status;
+    if (status = read_events(events.file, events.path, events.bytes, out.events, out.event_columns);
+        !status.ok())
+      return status;
   }
   if (status = read_all(run, out.run_json); !status.ok()) return status;
   out.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();

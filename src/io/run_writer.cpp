@@ -62,6 +62,7 @@ struct RunWriter::Files {
   GrowingTable events;
   std::vector<bool> words;  // which columns of the trajectory hold words
   int slip_components = 1;
+  std::size_t state_columns = 0;
   std::uint64_t row_count = 0;
   std::uint64_t event_count = 0;
   bool staged_tables = false;  // the tables still have their temporary names beside those of an earlier run
@@ -83,12 +84,17 @@ struct RunWriter::Files {
   bool open = false;
   bool keep_hidden = false;
   Disturbed disturbed = Disturbed::no;
-  bool shared = false;   // the lock is gone, and another run may have come in
+  bool shared = false;  // the lock is gone, and another run may have come in
+  bool tail =
+      false;  // the tables of the earlier run have records behind its last save, which its lock explains
+  bool stuck = false;  // what somebody else has put here has a name of ours, and cannot be given its own back
   bool no_room = false;  // the first failure was a disk that is full
   /// What stood under the four names when this run last wrote or looked there: nothing but that is replaced.
   struct Seen {
     bool there = false;
     struct stat about {};
+    /// Of its bytes, for a text: one that was changed within its length has another time.
+    std::string check;
   };
   std::array<Seen, kOwn.size()> seen{};
   FileStatus status;
@@ -123,18 +129,22 @@ struct RunWriter::Files {
   [[nodiscard]] std::string staged(const std::string& file) const { return lock.draft(file); }
   [[nodiscard]] bool writable() const { return open && status.ok(); }
 
-  FileStatus begin(const fs::path& wanted, std::span<const ColumnName> columns, int slips,
+  FileStatus begin(const fs::path& wanted, std::span<const ColumnName> columns, EventShape shape,
                    std::string_view go_on_from);
   FileStatus take_folder(const fs::path& wanted);
   FileStatus take_hidden(bool& again);
   FileStatus name_hidden(bool& named);
   int folder_there();
   bool still_there();
-  bool look_again();
-  int as_seen(std::size_t own);
+  bool as_left();
+  bool look_at_first(const FolderSurvey& survey);
+  int as_seen(std::size_t own) { return as_seen(own, kOwn[own]); }
+  int as_seen(std::size_t own, const std::string& place);
+  [[nodiscard]] bool same_as_seen(std::size_t own, const struct stat& now) const;
   bool untouched(const GrowingTable& table, const std::string& file);
+  /// What somebody appends between the look and the write stands before what is written, and is seen behind it.
   bool flush(GrowingTable& table, const std::string& file) {
-    return untouched(table, file) && keep(table.flush(), file);
+    return untouched(table, file) && keep(table.flush(), file) && untouched(table, file);
   }
   bool write_small(const std::string& file, std::string_view text, disk::Handle& out);
   bool sync(std::initializer_list<const disk::Handle*> handles, const std::string& file) {
@@ -142,7 +152,8 @@ struct RunWriter::Files {
     lost_sync = lost_sync || error != 0;
     return keep(error, file);
   }
-  bool note_commit() {
+  /// Asks for no memory.
+  void note_commit() {
     committed = true;
     earlier = false;
     trajectory.note_commit();
@@ -150,10 +161,31 @@ struct RunWriter::Files {
     ++commits;
     marks.clear();
     marked = trajectory.bytes() + events.bytes();
-    return look_again();
   }
+  /// The texts of a save, open until it is over.
+  struct Texts {
+    disk::Handle run, state;
+    Seen written_run, written_state;
+  };
+  bool replaced_by_others(const fs::path& what) {
+    disturbed = Disturbed::gone;
+    return keep({what.string(), "was moved, removed or replaced during the run", 0});
+  }
+  bool write_texts(const std::string& run_name, std::string_view run_json, const std::string& state_name,
+                   std::string_view state_json, Texts& out);
   bool publish_new(std::string_view run_json, std::string_view state_json);
+  bool give_name();
   bool replace(std::string_view run_json, std::string_view state_json);
+  /// Each of the files of the new set in the place of the old one, which gets the name of its draft.
+  struct Exchange {
+    std::array<std::string, kOwn.size()> drafts;
+    std::array<bool, kOwn.size()> ours{}, done{};
+    std::size_t at = 0;  // of kOwn, the last that was tried
+  };
+  int put_in_place(Exchange& exchange);
+  int take_back(Exchange& exchange);
+  bool replace_one_by_one(const Exchange& exchange);
+  void note_written(Texts texts);
   void leave();
 };
 
@@ -173,7 +205,11 @@ FileStatus RunWriter::Files::take_folder(const fs::path& wanted) {
   for (int i = 0; i < kTries; ++i) {
     hidden.clear();
     const int error = disk::open_folder_itself(path, folder);
-    if (error == 0) return lock.take(folder, directory);
+    if (error == 0) {
+      // Who is refused finds the folder as it was, also its time.
+      FileStatus foreign = FolderSurvey(folder, directory, lock).look_before_locking();
+      return foreign.ok() ? lock.take(folder, directory) : foreign;
+    }
     if (error == ELOOP)
       return {directory.string(),
               "is a symbolic link, which -o does not follow; name the folder that it leads to", 0};
@@ -225,6 +261,8 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
     hidden.clear();
     return reason;
   };
+  // An empty file says nothing of a run, and none leaves it beside files of its own.
+  const bool left = lock.taken_over() && lock.found() != FolderLock::Found::empty;
   // Who held the lock before may have given the folder its name meanwhile, or taken it away; or another one has made the folder.
   struct stat mine {
   }, here{}, there{};
@@ -234,7 +272,6 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
   if (still) looked = disk::look(parent, name, there);
   if (looked != 0 && looked != ENOENT) return give_up({shown.string(), disk::not_read(looked), 0});
   if (!still || looked == 0) {
-    const bool left = lock.taken_over();
     lock.give_back(folder);
     if (still && !left) static_cast<void>(::unlinkat(parent.number(), hidden.c_str(), AT_REMOVEDIR));
     hidden.clear();
@@ -245,7 +282,7 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
   if (const int failed = find_stranger(folder, {}, foreign); failed != 0)
     return give_up({shown.string(), disk::not_read(failed), 0});
   // A whole set, too, is only taken over with the lock of the run that wrote it.
-  if (foreign.empty() && lock.taken_over()) {
+  if (foreign.empty() && left) {
     bool named = false;
     if (FileStatus result = name_hidden(named); !result.ok()) return give_up(std::move(result));
     if (named) {
@@ -257,7 +294,7 @@ FileStatus RunWriter::Files::take_hidden(bool& again) {
   }
   // Only behind the lock of a killed run they are surely its files.
   for (const std::string& own : kOwn) {
-    if (lock.taken_over() || !foreign.empty()) break;
+    if (left || !foreign.empty()) break;
     const int seen_there = disk::look(folder, own, there);
     if (seen_there == 0) foreign = own;
     if (seen_there != 0 && seen_there != ENOENT)
@@ -315,9 +352,7 @@ bool RunWriter::Files::still_there() {
   // ENOENT: it is not what it was.
   const auto good = [&](int error, const fs::path& what) {
     if (error == 0) return true;
-    if (error != ENOENT) return keep({what.string(), disk::not_read(error), 0});
-    disturbed = Disturbed::gone;
-    return keep({what.string(), "was moved, removed or replaced during the run", 0});
+    return error != ENOENT ? keep({what.string(), disk::not_read(error), 0}) : replaced_by_others(what);
   };
   const fs::path shown = hidden.empty() ? directory : hidden_folder(directory);
   if (!good(folder_there(), shown)) return false;
@@ -339,24 +374,62 @@ bool RunWriter::Files::still_there() {
   return true;
 }
 
-bool RunWriter::Files::look_again() {
+/// The same, and nobody has written to a table or cut it.
+bool RunWriter::Files::as_left() {
+  return still_there() && untouched(trajectory, kTrajectory) && untouched(events, kEvents);
+}
+
+/// What the survey has found is what may be replaced, not what has come since.
+bool RunWriter::Files::look_at_first(const FolderSurvey& survey) {
   for (std::size_t i = 0; i < kOwn.size(); ++i) {
-    const int error = disk::look(folder, kOwn[i], seen[i].about);
-    seen[i].there = error == 0;
+    Seen& file = seen[i];
+    const int error = disk::look(folder, kOwn[i], file.about);
+    file.there = error == 0;
     if (error != 0 && error != ENOENT) keep({(directory / kOwn[i]).string(), disk::not_read(error), 0});
+    if (!hidden.empty()) continue;
+    if (kOwn[i] == kState && file.there) {
+      disk::Check check;
+      check.add(survey.state());
+      file.check = check.text();
+    } else if (survey.manifest() && kOwn[i] != kState) {
+      const std::optional<struct stat> found = survey.about(i);
+      file.there = found.has_value();
+      if (found) file.about = *found;
+      if (found && kOwn[i] == kRun) file.check = survey.manifest()->run.check;
+    }
+    // Its time is not known to be that of what was read.
+    if (!file.check.empty()) file.about.st_mtim = {};
   }
   return status.ok();
 }
 
-/// 0: what has the name is what was seen; ENOENT: it is not.
-int RunWriter::Files::as_seen(std::size_t own) {
-  struct stat now {};
-  const int error = disk::look(folder, kOwn[own], now);
-  if (error != 0 && error != ENOENT) return error;
+bool RunWriter::Files::same_as_seen(std::size_t own, const struct stat& now) const {
   const Seen& before = seen[own];
-  const bool same = (error == 0) == before.there &&
-                    (error != 0 || (disk::same(now, before.about) && now.st_size == before.about.st_size));
-  return same ? 0 : ENOENT;
+  const auto& [seconds, parts] = now.st_mtim;
+  return before.there && disk::same(now, before.about) && now.st_size == before.about.st_size &&
+         (before.check.empty() ||
+          (seconds == before.about.st_mtim.tv_sec && parts == before.about.st_mtim.tv_nsec));
+}
+
+/// 0: what has the name is what was seen; ENOENT: it is not.
+int RunWriter::Files::as_seen(std::size_t own, const std::string& place) {
+  struct stat now {};
+  const int error = disk::look(folder, place, now);
+  if (error != 0 && error != ENOENT) return error;
+  Seen& before = seen[own];
+  if (error != 0 || !before.there) return (error == 0) == before.there ? 0 : ENOENT;
+  if (same_as_seen(own, now)) return 0;
+  if (before.check.empty() || !disk::same(now, before.about) || now.st_size != before.about.st_size)
+    return ENOENT;
+  // Some file systems change a time by themselves: it is the bytes that count.
+  disk::Handle file;
+  disk::Check check;
+  int read = disk::open_regular(folder, place, false, file);
+  if (read == 0) read = disk::check_of(file, static_cast<std::uint64_t>(now.st_size), check);
+  if (read != 0) return read == ENODATA || read == ELOOP || read == ENOTSUP ? ENOENT : read;
+  if (check.text() != before.check) return ENOENT;
+  before.about.st_mtim = now.st_mtim;
+  return 0;
 }
 
 /// Whether the table is as long as this run has made it.
@@ -378,56 +451,190 @@ bool RunWriter::Files::write_small(const std::string& file, std::string_view tex
   return keep(disk::create(folder, file, out), file) && keep(disk::write_all(out, text), file);
 }
 
-/// Everything under its final name in the hidden folder, then one rename.
-bool RunWriter::Files::publish_new(std::string_view run_json, std::string_view state_json) {
-  disk::Handle run, state;
-  if (!write_small(kRun, run_json, run) || !write_small(kState, state_json, state)) return false;
-  if (!sync({&trajectory.file(), &events.file(), &run, &state, &lock.file(), &folder}, kState)) return false;
-  if (::renameat(parent.number(), hidden.c_str(), parent.number(), name.c_str()) != 0) {
-    // The set is whole and on the disk, and lacks only the name of its folder, which the next run into the same place gives it.
-    const int error = errno;
-    if (error == ENOENT) return keep(error, "");
-    keep_hidden = true;
-    ++commits;
-    no_room = no_room || (status.ok() && disk::no_room(error));
-    const bool taken = error == EEXIST || error == ENOTEMPTY || error == ENOTDIR || error == EISDIR;
-    keep(taken ? FileStatus{directory.string(), "came into being during the run", 0}
-               : failure(directory, error));
+bool RunWriter::Files::write_texts(const std::string& run_name, std::string_view run_json,
+                                   const std::string& state_name, std::string_view state_json, Texts& out) {
+  if (!write_small(run_name, run_json, out.run) || !write_small(state_name, state_json, out.state) ||
+      !sync({&trajectory.file(), &events.file(), &out.run, &out.state, &lock.file(), &folder}, kState))
     return false;
-  }
-  hidden.clear();
-  return note_commit() && sync({&parent}, kState);
+  // As they are before anybody can know their names.
+  const auto written = [&](const disk::Handle& file, std::string_view text, Seen& seen_there) {
+    disk::Check check;
+    check.add(text);
+    seen_there.there = true;
+    seen_there.check = check.text();
+    return ::fstat(file.number(), &seen_there.about) == 0 ? 0 : errno;
+  };
+  return keep(written(out.run, run_json, out.written_run), kRun) &&
+         keep(written(out.state, state_json, out.written_state), kState);
 }
 
-/// The new set beside the old one; it counts from the rename of state.json on.
-bool RunWriter::Files::replace(std::string_view run_json, std::string_view state_json) {
-  disk::Handle run, state;
-  if (!write_small(staged(kRun), run_json, run) || !write_small(staged(kState), state_json, state))
-    return false;
-  if (!sync({&trajectory.file(), &events.file(), &run, &state, &lock.file(), &folder}, kState)) return false;
-  // Memory may end at any allocation from here on: what leaves then must know how far this has come.
-  const std::string draft = staged(kState);
+/// What stands under the names is what this run has written there, and not what has come there since.
+void RunWriter::Files::note_written(Texts texts) {
+  seen[2] = std::move(texts.written_run);
+  seen[3] = std::move(texts.written_state);
+  // The tables are known by their handles.
+}
+
+/// The hidden folder gets its name, and nothing else does that somebody has put in its place.
+bool RunWriter::Files::give_name() {
+  struct stat mine {
+  }, there{};
+  if (::fstat(folder.number(), &mine) != 0) return keep(errno, "");
+  int error = disk::rename_new(parent, hidden, name);
+  if (error == ENOTSUP || error == EEXIST) {
+    // Somebody's empty folder may be replaced, as it always was; whatever else there is stays.
+    const int looked = disk::look(parent, name, there);
+    if (looked != ENOENT && (looked != 0 || !S_ISDIR(there.st_mode)))
+      error = looked != 0 ? looked : EEXIST;
+    else
+      error = disk::rename(parent, hidden, name);
+  }
+  if (error == 0) {
+    const int looked = disk::look(parent, name, there);
+    if (looked == 0 && disk::same(mine, there)) return true;
+    // What got the name is somebody else's, and gets back the one that it had.
+    if (looked == 0) static_cast<void>(disk::rename_new(parent, name, hidden));
+    return replaced_by_others(hidden_folder(directory));
+  }
+  if (error == ENOENT) return keep(error, "");
+  // The set is whole and on the disk, and lacks only the name of its folder, which the next run into the same place gives it.
+  keep_hidden = true;
+  ++commits;
+  no_room = no_room || (status.ok() && disk::no_room(error));
+  const bool taken = error == EEXIST || error == ENOTEMPTY || error == ENOTDIR || error == EISDIR;
+  return keep(taken ? FileStatus{directory.string(), "came into being during the run", 0}
+                    : failure(directory, error));
+}
+
+/// Everything under its final name in the hidden folder, then one rename.
+bool RunWriter::Files::publish_new(std::string_view run_json, std::string_view state_json) {
+  Texts texts;
+  if (!write_texts(kRun, run_json, kState, state_json, texts)) return false;
+  // The disk may have taken seconds.
+  if (!as_left() || !give_name()) return false;
+  hidden.clear();
+  note_commit();
+  note_written(std::move(texts));
+  return sync({&parent}, kState) && as_left();
+}
+
+/// 0; ENOENT: something else than what this run has seen has one of the names; ENOTSUP: nothing was done, and has to be done another way. What goes
+/// wrong before state.json has its place leaves `done` for those to take back that have theirs.
+int RunWriter::Files::put_in_place(Exchange& exchange) {
+  // The state comes last: until then the old one counts, and the old files are found by it under the names of the drafts.
+  for (std::size_t i = 0; i < kOwn.size(); ++i) {
+    if (!exchange.ours[i]) continue;
+    exchange.at = i;
+    const std::string& draft = exchange.drafts[i];
+    int error =
+        seen[i].there ? disk::exchange(folder, draft, kOwn[i]) : disk::rename_new(folder, draft, kOwn[i]);
+    if (error != 0) return error == EEXIST ? ENOENT : error;
+    exchange.done[i] = true;
+    if (!seen[i].there) continue;
+    struct stat about {};
+    error = disk::look(folder, draft, about);
+    if (error == 0 && !same_as_seen(i, about)) {
+      try {
+        error = as_seen(i, draft);
+      } catch (...) {  // no memory: who cannot look has to take it for somebody else's
+        error = ENOENT;
+      }
+    }
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+int RunWriter::Files::take_back(Exchange& exchange) {
+  int first = 0;
+  for (std::size_t i = kOwn.size(); i-- > 0;) {
+    if (!exchange.done[i]) continue;
+    const int error = seen[i].there ? disk::exchange(folder, exchange.drafts[i], kOwn[i])
+                                    : disk::rename_new(folder, kOwn[i], exchange.drafts[i]);
+    exchange.done[i] = error != 0;
+    first = first != 0 ? first : error;
+  }
+  return first;
+}
+
+/// Where a file system knows no exchange. It counts from the rename of state.json on, which has to be on the disk before anything else is replaced.
+bool RunWriter::Files::replace_one_by_one(const Exchange& exchange) {
   renaming = true;
-  if (const int error = disk::rename(folder, draft, kState); error != 0) {
+  if (const int error = disk::rename(folder, exchange.drafts.back(), kState); error != 0) {
     renaming = false;
     return keep(error, kState);
   }
-  if (!note_commit() || !sync({&folder}, kState)) return false;
-  if (staged_tables) {
-    if (!keep(disk::rename(folder, staged(kTrajectory), kTrajectory), kTrajectory) ||
-        !keep(disk::rename(folder, staged(kEvents), kEvents), kEvents))
-      return false;
-    staged_tables = false;
+  note_commit();
+  if (!sync({&folder}, kState)) return false;
+  for (std::size_t i = 0; i + 1 < kOwn.size(); ++i) {
+    if (!exchange.ours[i]) continue;
+    if (const int looked = as_seen(i); looked != 0) {
+      // What somebody has put there stays, also when the next run looks for what this one has left.
+      stuck = true;
+      if (kOwn[i] == kRun) static_cast<void>(disk::remove(folder, exchange.drafts[i]));
+      return looked == ENOENT ? replaced_by_others(directory / kOwn[i])
+                              : keep({(directory / kOwn[i]).string(), disk::not_read(looked), 0});
+    }
+    if (!keep(disk::rename(folder, exchange.drafts[i], kOwn[i]), kOwn[i])) return false;
   }
-  if (!keep(disk::rename(folder, staged(kRun), kRun), kRun)) return false;
+  staged_tables = false;
   renaming = false;
-  return look_again() && sync({&folder}, kRun);
+  return true;
+}
+
+/// The new set beside the old one; it counts from the moment at which state.json has its place.
+bool RunWriter::Files::replace(std::string_view run_json, std::string_view state_json) {
+  Exchange exchange;
+  for (std::size_t i = 0; i < kOwn.size(); ++i) {
+    exchange.drafts[i] = staged(kOwn[i]);
+    exchange.ours[i] = staged_tables || kOwn[i] == kRun || kOwn[i] == kState;
+  }
+  const auto without_texts = [&] {
+    for (const std::size_t i : {2, 3}) static_cast<void>(disk::remove(folder, exchange.drafts[i]));
+    return false;
+  };
+  Texts texts;
+  // The disk may take seconds for it, and somebody may have come in meanwhile.
+  if (!write_texts(exchange.drafts[2], run_json, exchange.drafts[3], state_json, texts) || !as_left())
+    return without_texts();
+  // Memory may end at any allocation from here on: what leaves then must know how far this has come.
+  renaming = true;
+  const int error = put_in_place(exchange);
+  const bool none = std::none_of(exchange.done.begin(), exchange.done.end(), [](bool each) { return each; });
+  if (error == ENOTSUP && none) {
+    if (!replace_one_by_one(exchange)) return false;
+  } else if (error != 0) {
+    stuck = take_back(exchange) != 0;
+    renaming = stuck;
+    if (error == ENOENT)
+      replaced_by_others(directory / kOwn[exchange.at]);
+    else
+      keep(error, kOwn[exchange.at]);
+    return stuck ? false : without_texts();
+  } else {
+    note_commit();
+    staged_tables = false;
+    if (!sync({&folder}, kState)) return false;
+    // The state goes last, so that nothing of the old set is there without it.
+    for (std::size_t i = 0; i < kOwn.size(); ++i) {
+      if (exchange.ours[i] && seen[i].there && !keep(disk::remove(folder, exchange.drafts[i]), kOwn[i]))
+        return false;
+    }
+    renaming = false;
+  }
+  // And once more behind it: what has come into the folder since is told now, and not replaced by the next save.
+  note_written(std::move(texts));
+  return sync({&folder}, kRun) && as_left();
 }
 
 /// Nothing of ours stays but what was committed.
 void RunWriter::Files::leave() {
   if (!lock) return;
   if (shared) {
+    lock.abandon();
+    return;
+  }
+  if (stuck) {
     lock.abandon();
     return;
   }
@@ -452,8 +659,9 @@ void RunWriter::Files::leave() {
     in_order = survey.look().ok() && survey.carry_out().ok() && in_order;
   }
   // A run that was refused leaves the lock of a killed one for the next: what that wrote after its last save is still there.
-  // So does one whose folder could not get its name: the lock tells the next that it may give it.
-  if (in_order && !keep_hidden && (open || committed || !lock.taken_over() || !hidden.empty()))
+  // So does one that never saved anything, and one whose folder could not get its name: the lock tells the next that it may give it.
+  const bool as_found = lock.taken_over() && hidden.empty() && !committed && (!open || tail);
+  if (in_order && !keep_hidden && !as_found)
     lock.release(folder);
   else
     lock.abandon();
@@ -466,9 +674,11 @@ RunWriter::~RunWriter() = default;
 RunWriter::RunWriter(RunWriter&&) noexcept = default;
 RunWriter& RunWriter::operator=(RunWriter&&) noexcept = default;
 
-FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const ColumnName> columns, int slips,
-                                   std::string_view go_on_from) {
-  slip_components = std::clamp(slips, 1, 3);
+FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const ColumnName> columns,
+                                   EventShape shape, std::string_view go_on_from) {
+  slip_components = std::clamp(shape.slip_components, 1, 3);
+  state_columns = static_cast<std::size_t>(shape.state);
+  assert(state_columns < columns.size());
   for (const ColumnName& column : columns) {
     trajectory.csv.text(column.name);
     words.push_back(column.words);
@@ -476,6 +686,7 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
   trajectory.csv.end_record();
   const std::size_t event_columns = kEventNumbers + static_cast<std::size_t>(slip_components) - 1;
   for (std::size_t i = 0; i < event_columns; ++i) events.csv.text(kEventHeader[i]);
+  for (std::size_t i = 1; i <= state_columns; ++i) events.csv.text(columns[i].name);
   events.csv.end_record();
   trajectory.end_header();
   events.end_header();
@@ -502,12 +713,20 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
   if (!sync({&lock.file(), &folder}, kLockName)) return status;
   if (hidden.empty() && !keep(survey.carry_out())) return status;
   if (!go_on_from.empty()) {
-    if (!keep(trajectory.go_on(), kTrajectory) || !keep(events.go_on(), kEvents)) return status;
+    for (const std::size_t i : {0, 1}) {
+      const int error = (i == 0 ? trajectory : events).go_on(survey.more(i));
+      if (error == ENODATA)
+        keep({(directory / kOwn[i]).string(), "has changed since it was read", 0});
+      else
+        keep(error, kOwn[i]);
+      if (!status.ok()) return status;
+    }
     row_count = manifest->trajectory.records;
     event_count = manifest->events.records;
     committed = true;
   } else {
     staged_tables = hidden.empty();
+    tail = survey.has_more();
     for (const std::string& own : kOwn) {
       struct stat about {};
       const int error = staged_tables ? disk::look(folder, own, about) : ENOENT;
@@ -522,16 +741,16 @@ FileStatus RunWriter::Files::begin(const fs::path& wanted, std::span<const Colum
         !keep(events.create(folder, place(kEvents)), place(kEvents)))
       return status;
   }
-  if (!look_again()) return status;
+  if (!look_at_first(survey)) return status;
   open = true;
   return {};
 }
 
-FileStatus RunWriter::open(const fs::path& directory, std::span<const ColumnName> columns,
-                           int slip_components, std::string_view go_on_from) {
+FileStatus RunWriter::open(const fs::path& directory, std::span<const ColumnName> columns, EventShape shape,
+                           std::string_view go_on_from) {
   files_ = std::make_unique<Files>();
   Files& f = *files_;
-  if (!f.keep(f.begin(directory, columns, slip_components, go_on_from))) f.leave();
+  if (!f.keep(f.begin(directory, columns, shape, go_on_from))) f.leave();
   return f.status;
 }
 
@@ -565,6 +784,8 @@ void RunWriter::event(const EventRow& row) {
   csv.number(row.normal_impulse).number(row.tangential_impulse[0]);
   csv.number(row.energy_before).number(row.energy_after).text(mode_text(row.mode, digits));
   for (int i = 1; i < f.slip_components; ++i) csv.number(row.tangential_impulse[static_cast<std::size_t>(i)]);
+  assert(row.state.size() == f.state_columns);
+  for (const double value : row.state) csv.number(value);
   csv.end_record();
   ++f.event_count;
   if (f.events.full()) static_cast<void>(f.flush(f.events, kEvents));

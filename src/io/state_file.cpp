@@ -9,6 +9,7 @@
 
 #include "io/disk.hpp"
 #include "io/json_values.hpp"
+#include "io/manifest.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/writer.hpp"
 
@@ -590,6 +591,23 @@ std::string read_state(std::string_view text, const model::System& system, Momen
 std::string state_format_problem(std::string_view text) {
   const ReadJson in = ReadJson::parse(text, nullptr, false);
   return in.is_object() && in.contains("format") ? format_problem(in) : std::string();
+}
+
+FileStatus read_state_file(const std::filesystem::path& folder, const model::System& system,
+                           const StateOwner& owner, bool accept_changes, std::string& text,
+                           engines::Moment& moment, RunPast& past) {
+  FileStatus status = read_state_text(folder, text);
+  if (!status.ok()) return status;
+  status.file = (folder / kState).string();
+  status.message = state_format_problem(text);
+  if (status.ok()) status.message = damage_of(text);
+  if (status.ok()) status.message = read_state(text, system, moment, owner, accept_changes, &past);
+  if (!status.ok()) return status;
+  // Events are counted through all parts of a run; those of the folder are among them.
+  const std::optional<Manifest> files = read_manifest(text);
+  if (files && files->events.records > static_cast<std::uint64_t>(moment.events))
+    status.message = "this is no state of a run: it counts fewer events than it lists records of them";
+  return status;
 }
 
 }  // namespace judder::io

@@ -62,7 +62,6 @@ void Builder::collect_switches() {
   append(moving, impacts);
   find_time_and_cyclic(moving);
   append(evaluated_nodes, accounts);
-  constexpr std::size_t kLongestSide = 1 << 12;  // bytes; it is shown with each event
   expr::Texts text(graph, kLongestSide);
   const std::vector<bool> time_only = expr::switches_of(graph, t);
   for (std::size_t id = 0; id < graph.switches().size(); ++id) {
@@ -80,6 +79,8 @@ void Builder::collect_switches() {
     info.in_relations = in_relations[id];
     info.place = from.place;
     const std::string surface = from.above.empty() || from.below.empty() ? text(from.surface) : std::string();
+    if (from.above.empty()) for_form.above.push_back(d.switches.size());
+    if (from.below.empty()) for_form.below.push_back(d.switches.size());
     info.above = from.above.empty() ? surface + " > 0" : from.above;
     info.below = from.below.empty() ? surface + " < 0" : from.below;
     constexpr std::size_t kLettersPerFormula = 256;
@@ -254,6 +255,7 @@ void Builder::find_time_and_cyclic(const std::vector<Node>& moving) {
       if (!time_only[id]) open.push_back(graph.switches()[id].surface);
     }
   }
+  if (!d.time_free) for_form.periods = graph.period_numbers(moving, t);
   d.periods = d.time_free ? std::vector<double>() : graph.periods(moving, t);
   for (const CoordinateDraft& c : coordinates) d.cyclic.push_back(!reads[c.q]);
   for (const StateDraft& s : states) d.cyclic.push_back(!reads[s.z]);
@@ -415,8 +417,10 @@ void Builder::assemble() {
     out.impact_friction = r.impact_friction;
     out.has_tangential_restitution = r.has_tangential;
     out.direction_in_force = r.needs_direction;
-    out.impact_stiffness = r.impact_stiffness;
-    out.impact_exponent = r.impact_exponent;
+    out.impact_stiffness = r.impact_stiffness.raw();
+    out.impact_exponent = r.impact_exponent.raw();
+    if (r.impact_stiffness.open() || r.impact_exponent.open())
+      for_form.impacts.push_back({k, r.impact_stiffness, r.impact_exponent});
     out.bristles = r.bristles;
     out.reads_closed = reads[r.closed];
     out.audit = audit_of[k];
@@ -558,57 +562,15 @@ void Builder::assemble() {
 
 void Builder::find_instants() {
   System::Data& d = *system.data_;
-  const double from = result.run.from;
-  const double until =
-      std::isnan(result.run.until) ? std::numeric_limits<double>::infinity() : result.run.until;
-  std::vector<double> at(start_values);
-  at.resize(graph.variable_count(), 0.0);
   for (std::size_t k = 0; k < d.switches.size(); ++k) {
-    const SwitchInfo& info = d.switches[k];
     const Node s = d.symbols.surface[k];
     const Node slope = graph.derivative(s, t);
-    if (!info.time_only || !graph.switches(s).empty() || !graph.is_constant(slope) || graph.value(slope) == 0)
+    if (!d.switches[k].time_only || !graph.switches(s).empty() || !graph.is_constant(slope) ||
+        graph.value(slope) == 0)
       continue;
-    const auto value = [&](double time) {
-      at[t] = time;
-      return graph.evaluate(s, at);
-    };
-    const double rate = graph.value(slope), offset = value(0);
-    const auto add = [&](double level) {
-      constexpr std::size_t kPerInstant = 100;  // some evaluations, and its place among the others
-      budget.spend(kPerInstant);
-      // The formula a t + b rounds; of the doubles around the quotient the one nearest to the level as it is
-      // evaluated is meant.
-      double best = (level - offset) / rate;
-      double low = best;
-      for (int i = 0; i < 4; ++i) low = std::nextafter(low, -std::numeric_limits<double>::infinity());
-      double error = std::abs(value(best) - level);
-      for (int i = 0; i < 9 && error > 0;
-           ++i, low = std::nextafter(low, std::numeric_limits<double>::infinity())) {
-        const double found = std::abs(value(low) - level);
-        if (found < error) {
-          error = found;
-          best = low;
-        }
-      }
-      if (best > from && best <= until) d.instants.push_back(best);
-    };
-    if (info.whole) {
-      if (std::isinf(until)) continue;
-      const double first = std::min(value(from), value(until)), last = std::max(value(from), value(until));
-      constexpr double kMost = 100000;  // beyond that the engine finds them one after the other
-      if (last - first > kMost) continue;
-      for (double level = std::ceil(first); level <= last; level += 1) add(level);
-    } else if (!info.levels.empty()) {
-      for (const double level : info.levels) {
-        if (std::isfinite(level)) add(level);
-      }
-    } else {
-      add(0);
-    }
+    for_form.timetables.push_back({k, slope});
   }
-  std::sort(d.instants.begin(), d.instants.end());
-  d.instants.erase(std::unique(d.instants.begin(), d.instants.end()), d.instants.end());
+  d.instants = known_instants(d, graph, for_form.timetables, t, start_values, result.run, &budget);
 }
 
 /// Whether it is a friction joint with a known normal load that moves a massless coordinate.
@@ -704,9 +666,13 @@ void Builder::build_massless() {
           "write a constant coefficient and 'viscous', or give it inertia");
       break;
     }
-    d.follow.sliders.push_back({static_cast<int>(slider.relation), static_cast<int>(slider.row),
-                                map.variable[row.direction], map.variable[row.lambda], on_damped});
-    d.follow.directions.push_back(map.variable[row.direction]);
+    const auto constant = [&](std::size_t i) {
+      return graph.is_constant(row.drag[i]) && graph.is_constant(row.w[i]);
+    };
+    d.follow.joints.push_back({map.variable[row.direction], map.variable[row.lambda], on_damped,
+                               std::all_of(order.begin(), order.end(), constant)});
+    d.follow.sliders.push_back(
+        {d.follow.joints.back(), static_cast<int>(slider.relation), static_cast<int>(slider.row)});
     for (const std::size_t i : order) nodes.push_back(row.drag[i]);
     for (const std::size_t i : order) nodes.push_back(row.w[i]);
     nodes.push_back(row.slip);
@@ -749,24 +715,37 @@ void Builder::build_massless() {
 void Builder::start_inputs() {
   System::Data& d = *system.data_;
   const Layout& layout = d.layout;
-  d.start.assign(static_cast<std::size_t>(layout.size()) + 1, 0.0);
-  const auto at = [&d](int place) -> double& { return d.start[static_cast<std::size_t>(place)]; };
+  std::vector<double> in(static_cast<std::size_t>(layout.size()) + 1, 0.0);
+  const auto at = [&in](int place) -> double& { return in[static_cast<std::size_t>(place)]; };
   at(layout.time()) = result.run.from;
+  std::vector<int> place(graph.variable_count(), -1);
   for (int i = 0; i < layout.coordinates; ++i) {
-    at(layout.q() + i) = coordinates[static_cast<std::size_t>(i)].start_value;
-    at(layout.v() + i) = coordinates[static_cast<std::size_t>(i)].velocity_value;
+    const CoordinateDraft& c = coordinates[static_cast<std::size_t>(i)];
+    at(place[c.q] = layout.q() + i) = c.start_value;
+    at(place[c.v] = layout.v() + i) = c.velocity_value;
   }
-  for (int i = 0; i < layout.states; ++i)
-    at(layout.z() + i) = states[static_cast<std::size_t>(i)].start_value;
-  for (int r = 0; r < layout.relations; ++r) at(layout.closed() + r) = 1;
+  for (int i = 0; i < layout.states; ++i) {
+    const StateDraft& s = states[static_cast<std::size_t>(i)];
+    at(place[s.z] = layout.z() + i) = s.start_value;
+  }
   int free = 0;
   for (const ParameterDraft& p : parameters) {
     if (p.free) at(layout.free_parameter() + free++) = start_values[p.variable];
   }
-  Workspace work(system);
-  system.sides_by_value(work.in, work);
-  if (!d.follow.unknown.empty() && system.motion(work)) system.sides_by_value(work.in, work);
-  d.start = work.in;
+  if (making_form) {  // it begins when it is bound
+    for (FormParts::Start& item : for_form.start) {
+      item.place = place[item.variable];
+      const bool primed = item.name.ends_with('\'');
+      const std::size_t index = item.name.find('[');
+      item.family = index == std::string::npos ? item.name : item.name.substr(0, index) + (primed ? "'" : "");
+      for (const CoordinateDraft& c : coordinates)
+        item.massless_velocity = item.massless_velocity || (c.v == item.variable && c.spec->massless);
+      for_form.start_names.push_back(item.name);
+    }
+    d.start = std::move(in);
+    return;
+  }
+  begin_inputs(system, d, std::move(in));
 }
 
 }  // namespace judder::model

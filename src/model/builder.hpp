@@ -17,6 +17,7 @@
 #include "judder/expr/graph.hpp"
 #include "judder/expr/syntax.hpp"
 #include "judder/model/compile.hpp"
+#include "model/form_data.hpp"
 #include "model/system_data.hpp"
 
 namespace judder::model {
@@ -119,6 +120,7 @@ struct ParameterDraft {
   int rows = 1, columns = 1;
   bool list = false, matrix = false;
   bool free = false;
+  bool open = false;
   Variable variable = 0;
   std::string place() const { return "parameter '" + spec->name.text + "'"; }
 };
@@ -210,7 +212,7 @@ struct RelationDraft {
   bool impact_friction = true, has_tangential = false;
   bool needs_direction = false;  ///< the forces read the direction of its slip
   Node restitution, tangential;
-  double impact_stiffness = 1, impact_exponent = 1;
+  expr::Number impact_stiffness = 1, impact_exponent = 1;
 };
 
 struct ForceDraft {
@@ -233,6 +235,7 @@ struct ElementName {
   std::string kind;   ///< "contact"
   int instances = 0;  ///< that remain
   int arity = 0;
+  bool least = false;  ///< the last index counts the parts of a gap that is the smallest of several
   std::map<std::vector<int>, int> relations;  ///< instance → relation, for those that have one
   std::map<std::vector<int>, int> forces;
 };
@@ -265,11 +268,13 @@ class Scope final : public expr::Environment {
   using Answer = std::variant<Node, expr::Forbidden>;
   /// The relation named by a tree such as `pair[1,2]`, or the reason why there is none.
   std::variant<int, expr::Forbidden> relation(const Tree& tree);
+  /// The same; all parts of a contact whose gap is the smallest of several.
+  std::variant<std::vector<int>, expr::Forbidden> parts(const Tree& tree);
   std::variant<std::pair<std::string, std::vector<int>>, expr::Forbidden> element(const Tree& tree);
   Answer load_of_joint(std::string_view name, std::span<const Tree> arguments);
   Answer output_function(std::string_view name, std::span<const Tree> arguments);
   Answer audited(std::string_view name, const Tree& tree);
-  Answer normal_output(int relation);
+  Node normal_output(int relation);
   Answer component(std::string_view name, std::span<const Tree> arguments);
 
   Builder& b_;
@@ -280,6 +285,9 @@ class Scope final : public expr::Environment {
 struct Builder {
   Builder(const Spec& spec_in, const CompileOptions& options_in, Work& budget_in);
   Compiled build();
+  /// The same up to the checks at the start, with the parameters that `options.open` names left open. Nothing after an error.
+  std::optional<Form> build_form();
+  void read();  ///< everything that build() and build_form() share
   /// What is returned when the work was stopped: the messages so far, and why, at the place that costs most.
   Compiled stopped(const WorkStopped& reason);
 
@@ -358,15 +366,15 @@ struct Builder {
   // --- run, output, start values (options.cpp, start.cpp) ---
   void read_run();
   void read_output();
-  std::optional<double> number(const Value& value, const std::string& where,
-                               const Allowed& allowed = kParameters, const std::vector<Index>& indices = {});
+  std::optional<expr::Number> number(const Value& value, const std::string& where,
+                                     const Allowed& allowed = kParameters,
+                                     const std::vector<Index>& indices = {});
   void compute_start();
-  /// A number that may use start values (stiffness of a compliant contact, scale, …).
-  std::optional<double> start_number(const Value& value, const std::string& where,
-                                     const std::vector<Index>& indices);
   std::vector<Variable> all_variables(Node node) const;  ///< through the surfaces of switches
   std::vector<double> start_values;                      ///< by Variable
   void set_start(Variable variable, double value);
+  bool making_form = false;
+  FormParts for_form;  ///< what is found again for other values of open parameters
 
   // --- equations (energy.cpp, relations.cpp, laws.cpp, derive.cpp) ---
   Node state_rate(int state, std::optional<expr::Forbidden>& cycle);
@@ -399,6 +407,9 @@ struct Builder {
   /// The gap of one instance as simple gaps (multiple.cpp); one entry for a gap that is simple. Empty after an error.
   std::vector<Node> simple_gaps(const Contact& contact, const std::string& name,
                                 const std::vector<Index>& indices);
+  /// The gaps of which this one is the smallest; itself where it has no such corner.
+  std::vector<Node> least_gaps(const Contact& contact, Node gap);
+  bool take_corners_apart(const Contact& contact, std::vector<std::vector<Node>>& gaps, std::size_t& parts);
   void read_constraint(RelationDraft& draft);
   void read_slip(RelationDraft& draft, const std::vector<Value>& slip, const std::vector<Value>& drag,
                  int most);
@@ -411,6 +422,7 @@ struct Builder {
   std::vector<Node> curve_nodes(const FrictionLaw& law, const Read& read);
   int add_bristle(RelationDraft& draft, Node rate, const std::string& suffix);
 
+  std::optional<Variable> any_side;  ///< for Graph::extreme, where it was asked
   Variable t = 0;
   Variable approach = 0, energy_start = 0;
   Node kinetic, potential, dissipation, energy, lagrangian_time;
@@ -478,5 +490,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 /// The same, or all of them where none is near.
 std::string suggestion_or_list(std::string_view word, const std::vector<std::string>& candidates);
 std::string quoted(std::string_view word);
+/// Whether a number has no fraction.
+[[nodiscard]] bool is_whole(const expr::Number& number);
 
 }  // namespace judder::model

@@ -5,11 +5,10 @@
 #include "judder/core/number.hpp"
 #include "judder/model/friction.hpp"
 #include "model/builder.hpp"
+#include "model/held_rows.hpp"
 
 namespace judder::model {
 namespace {
-
-constexpr double kRoundOff = 1e-12;  ///< relative to the terms that make up a gap or a velocity
 
 double dot(const double* a, const double* b, std::size_t n) {
   double sum = 0;
@@ -17,17 +16,7 @@ double dot(const double* a, const double* b, std::size_t n) {
   return sum;
 }
 
-/// A constraint at the start: w·a + zeta = 0 for the accelerations a.
-struct HeldRow {
-  std::size_t relation;
-  std::vector<double> w;
-  double zeta;
-};
-
-struct Contradiction {
-  std::size_t relation;
-  double difference;
-};
+}  // namespace
 
 /// Constraints that are combinations of those before them, but ask for other accelerations than these. Elimination row by row, in which only entries that are
 /// not zero cost anything: constraints of large models mostly have few. An entry that is nothing but the rounding of the terms that cancel in it is zero.
@@ -99,8 +88,6 @@ std::vector<Contradiction> contradictions(const std::vector<HeldRow>& held, std:
   }
   return out;
 }
-
-}  // namespace
 
 void Builder::warn_unused() {
   for (const ParameterDraft& p : parameters) {
@@ -298,7 +285,6 @@ void Builder::check_start() {
     if (named) return;
   }
   // Energies and error measures are squares of these: beyond the root of the largest number there is nothing to compute with.
-  constexpr double kLargest = 1e150;
   const auto refuse_large = [&](const Text& name, const std::string& where, const std::string& what,
                                 double x) {
     if (!(std::abs(x) > kLargest)) return;

@@ -20,7 +20,7 @@ Builder::Builder(const Spec& spec_in, const CompileOptions& options_in, Work& bu
   stand_in_condition.children.resize(2);
 }
 
-Compiled Builder::build() {
+void Builder::read() {
   graph.limit(&budget);
   result.title = spec.title.text;
   declare_names();
@@ -47,6 +47,10 @@ Compiled Builder::build() {
   read_columns();
   read_watches();
   read_drawings();
+}
+
+Compiled Builder::build() {
+  read();
   const auto sound = [this] { return !options.damaged && !result.diagnostics.has_errors(); };
   if (sound()) warn_unused();  // a text that could not be read may use it
   if (sound()) check_structure();
@@ -60,6 +64,35 @@ Compiled Builder::build() {
     result.system.emplace(std::move(system));
   }
   return std::move(result);
+}
+
+std::optional<Form> Builder::build_form() {
+  making_form = true;
+  read();
+  const auto sound = [this] { return !result.diagnostics.has_errors(); };
+  if (sound()) check_structure();
+  if (sound()) assemble();
+  graph.limit(nullptr);
+  if (!sound()) return std::nullopt;
+  Form made;
+  made.data_ = std::make_unique<Form::Data>();
+  Form::Data& d = *made.data_;
+  d.t = t;
+  d.run = result.run;
+  d.start_values = start_values;
+  d.start_values.resize(graph.variable_count(), 0.0);
+  std::vector<Node> compared;
+  for (const RelationDraft& r : relations) {
+    for (const TangentDraft& row : r.slip) {
+      compared.push_back(row.mu);
+      compared.push_back(row.mu_static);
+    }
+  }
+  d.alike = graph.alike(compared);
+  d.parts = std::move(for_form);
+  system.data_->graph = std::move(graph);
+  d.open = std::move(system);
+  return made;
 }
 
 Compiled Builder::stopped(const WorkStopped& stop) {
@@ -127,6 +160,45 @@ Builder::Cost Builder::widest() const {
   look(spec.joints, "friction joint ");
   look(spec.constraints, "constraint ");
   return found;
+}
+
+CompiledForm compile_form(const Spec& spec, const std::vector<std::string>& open,
+                          const CompileOptions& options) {
+  CompiledForm out;
+  CompileOptions how = options;
+  how.open = open;
+  // Beside the values of the file a model may be none: a restitution of 1 must not grow, and two coefficients must not change places.
+  constexpr int kAttempts = 4;
+  for (how.attempt = 0; how.attempt < kAttempts; ++how.attempt) {
+    Work budget(how.work, how.cancel);
+    Builder builder(spec, how, budget);
+    Diagnostics said;
+    try {
+      out.form = builder.build_form();
+      said = std::move(builder.result.diagnostics);
+    } catch (const WorkStopped& stop) {
+      said = builder.stopped(stop).diagnostics;
+    }
+    // What must not be open first: errors may be nothing but its consequence.
+    const expr::Tape* tape = out.form ? out.form->tape() : builder.graph.tape();
+    if (tape != nullptr && !tape->fixed().empty()) {
+      out.form.reset();
+      out.diagnostics = {};
+      for (const expr::Tape::Fixed& fixed : tape->fixed()) {
+        out.diagnostics.error(fixed.span, fixed.where,
+                              "the parameter " + quoted(tape->names()[fixed.parameter]) +
+                                  " cannot be left open: its value decides " + fixed.why,
+                              "set it by compiling the model for it");
+      }
+      return out;
+    }
+    out.diagnostics = {};
+    if (out.form) return out;
+    for (const Diagnostic& each : said.all()) {
+      if (each.severity == Severity::error) out.diagnostics.add(each);
+    }
+  }
+  return out;
 }
 
 Compiled compile(const Spec& spec, const CompileOptions& options) {

@@ -79,18 +79,19 @@ std::string modes_at_start(const Relation& r, const RelationRows& rows, bool clo
 
 }  // namespace
 
-std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel) {
-  if (!compiled.system) return {};
+namespace {
+
+void describe(const Compiled& compiled, Patience& patience, Lines& out) {
   const System& system = *compiled.system;
   const Symbols& s = system.symbols();
   const expr::Graph& graph = system.graph();
   const auto& names = system.coordinate_names();
   const std::size_t n = names.size();
   expr::Texts text(graph);
+  text.use(&patience);
   const auto zero = [&](expr::Node node) { return graph.is_constant(node) && graph.value(node) == 0; };
   Workspace work(system);
   const bool numbers = system.motion(work);
-  Lines out;
   if (!compiled.title.empty()) out.text = printable_name(compiled.title, 200) + "\n";
 
   Rows rows;
@@ -135,7 +136,7 @@ std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel) 
   std::optional<FrictionCurve> curve;  // one workspace for all of them
   std::size_t known_friction = 0;      // in the order of the relations
   for (std::size_t k = 0; k < system.relations().size(); ++k) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return out.text;
+    patience.look();
     const Relation& r = system.relations()[k];
     std::string title = r.place;
     title[0] = static_cast<char>(title[0] - 'a' + 'A');
@@ -192,6 +193,7 @@ std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel) 
         curve->take(static_cast<int>(k));
       } else {
         curve.emplace(system, static_cast<int>(k));
+        curve->use(&patience);
       }
       rows.push_back({"energy", in_words(dissipation(*curve), r.friction)});
     }
@@ -248,6 +250,19 @@ std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel) 
       rows.push_back({a.name, words});
     }
     out.table(rows);
+  }
+}
+
+}  // namespace
+
+std::string describe(const Compiled& compiled, const std::atomic<bool>* cancel) {
+  if (!compiled.system) return {};
+  Patience patience;
+  patience.start(cancel);
+  Lines out;
+  try {
+    describe(compiled, patience, out);
+  } catch (const Abandoned&) {
   }
   return out.text;
 }

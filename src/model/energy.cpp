@@ -210,7 +210,7 @@ std::optional<ElementName*> Builder::add_element(const std::string& kind, const 
     return std::nullopt;
   }
   const auto [at, fresh] =
-      elements.emplace(name.text, ElementName{kind, static_cast<int>(count), arity, {}, {}});
+      elements.emplace(name.text, ElementName{kind, static_cast<int>(count), arity, {}, {}, {}});
   if (!fresh) {
     error(name, where, quoted(name.text) + " is already the name of a " + at->second.kind,
           "forces, joints, contacts, constraints and watches share one set of names; at most one may remain "

@@ -163,7 +163,9 @@ std::variant<std::pair<std::string, std::vector<int>>, expr::Forbidden> Scope::e
       return expr::Forbidden{problems.empty() ? "an index is a whole number" : problems.front().message, ""};
     at.push_back(static_cast<int>(*value));
   }
-  if (static_cast<int>(at.size()) != found->second.arity) {
+  const int whole = found->second.least ? 1 : 0;  // without the number of a part: all of them
+  if (static_cast<int>(at.size()) != found->second.arity &&
+      static_cast<int>(at.size()) + whole != found->second.arity) {
     return expr::Forbidden{quoted(tree.text) + " has " + std::to_string(found->second.arity) + " indices, " +
                                std::to_string(at.size()) + " given",
                            ""};
@@ -182,7 +184,31 @@ std::variant<int, expr::Forbidden> Scope::relation(const Tree& tree) {
     return expr::Forbidden{quoted(name) + " is a " + entry.kind,
                            "a contact, constraint or friction joint is expected"};
   }
+  if (static_cast<int>(at.size()) != entry.arity) {
+    std::string first = name + "[";
+    for (const int index : at) first += std::to_string(index) + ",";
+    return expr::Forbidden{"the gap of " + expr::to_text(tree) + " is the smallest of several",
+                           "each of them is a contact: write " + first + "1] for the first"};
+  }
   return expr::Forbidden{expr::to_text(tree) + " is out of range", ""};
+}
+
+std::variant<std::vector<int>, expr::Forbidden> Scope::parts(const Tree& tree) {
+  auto named = element(tree);
+  if (auto* no = std::get_if<expr::Forbidden>(&named)) return *no;
+  const auto& [name, at] = std::get<0>(named);
+  const ElementName& entry = b_.elements.find(name)->second;
+  if (static_cast<int>(at.size()) == entry.arity) {
+    const auto one = relation(tree);
+    if (const auto* no = std::get_if<expr::Forbidden>(&one)) return *no;
+    return std::vector<int>{std::get<int>(one)};
+  }
+  std::vector<int> all;
+  for (auto member = entry.relations.lower_bound(at);
+       member != entry.relations.end() && std::equal(at.begin(), at.end(), member->first.begin()); ++member)
+    all.push_back(member->second);
+  if (all.empty()) return expr::Forbidden{expr::to_text(tree) + " is out of range", ""};
+  return all;
 }
 
 std::variant<int, expr::Forbidden> Scope::mode_of(const Tree& call) {
@@ -193,9 +219,10 @@ std::variant<int, expr::Forbidden> Scope::mode_of(const Tree& call) {
 
 Scope::Answer Scope::load_of_joint(std::string_view name, std::span<const Tree> arguments) {
   if (arguments.size() != 1) return expr::Forbidden{"normal() takes the name of a contact", ""};
-  const auto found = relation(arguments[0]);
+  const auto found = parts(arguments[0]);
   if (const auto* no = std::get_if<expr::Forbidden>(&found)) return *no;
-  const RelationDraft& draft = b_.relations[static_cast<std::size_t>(std::get<int>(found))];
+  const std::vector<int>& all = std::get<0>(found);
+  const RelationDraft& draft = b_.relations[static_cast<std::size_t>(all.front())];
   if (draft.kind == RelationKind::joint) {
     return expr::Forbidden{"the normal force of a joint must not use another joint's",
                            "write its expression, or use a definition"};
@@ -205,10 +232,13 @@ Scope::Answer Scope::load_of_joint(std::string_view name, std::span<const Tree> 
                            "write abs(normal(" + draft.name + "))"};
   }
   if (draft.compliant) return draft.normal_force;
-  return b_.graph.variable(draft.lambda);
+  Node load = b_.graph.constant(0);
+  for (const int part : all)
+    load = b_.graph.add(load, b_.graph.variable(b_.relations[static_cast<std::size_t>(part)].lambda));
+  return load;
 }
 
-Scope::Answer Scope::normal_output(int number) {
+Node Scope::normal_output(int number) {
   const RelationDraft& draft = b_.relations[static_cast<std::size_t>(number)];
   Graph& g = b_.graph;
   if (draft.compliant) return draft.normal_force;
@@ -233,9 +263,10 @@ Scope::Answer Scope::component(std::string_view name, std::span<const Tree> argu
     return expr::Forbidden{
         std::string(name) + "() takes an element and, for several slip components, a number", ""};
   }
-  const auto found = relation(arguments[0]);
+  const auto found = parts(arguments[0]);
   if (const auto* no = std::get_if<expr::Forbidden>(&found)) return *no;
-  const RelationDraft& draft = b_.relations[static_cast<std::size_t>(std::get<int>(found))];
+  const std::vector<int>& all = std::get<0>(found);
+  const RelationDraft& draft = b_.relations[static_cast<std::size_t>(all.front())];
   const auto components = static_cast<long>(draft.slip.size());
   if (components == 0) return expr::Forbidden{draft.where + " has no slip", "give it the key 'slip'"};
   long k = 1;
@@ -258,14 +289,21 @@ Scope::Answer Scope::component(std::string_view name, std::span<const Tree> argu
   const TangentDraft& row = draft.slip[static_cast<std::size_t>(k - 1)];
   if (name == "slip") return row.slip;
   const bool set_valued = draft.friction && !(draft.smooth && draft.known_load);
-  if (!set_valued) return row.added;
+  if (!set_valued && all.size() == 1) return row.added;
   used_reactions = true;
-  return b_.graph.add(b_.graph.variable(row.lambda), row.added);
+  Node force = b_.graph.constant(0);
+  for (const int part : all) {
+    const TangentDraft& own =
+        b_.relations[static_cast<std::size_t>(part)].slip[static_cast<std::size_t>(k - 1)];
+    force = b_.graph.add(force, b_.graph.add(b_.graph.variable(own.lambda), own.added));
+  }
+  return force;
 }
 
 Scope::Answer Scope::audited(std::string_view name, const Tree& tree) {
   Graph& g = b_.graph;
   std::string wanted = tree.text;
+  std::vector<std::string> parts_of_it;
   bool builtin = true;
   if (b_.elements.contains(tree.text) || !tree.children.empty()) {
     auto named = element(tree);
@@ -274,6 +312,11 @@ Scope::Answer Scope::audited(std::string_view name, const Tree& tree) {
     for (std::size_t i = 0; i < at.size(); ++i) wanted += (i == 0 ? "[" : ",") + std::to_string(at[i]);
     if (!at.empty()) wanted += "]";
     builtin = false;
+    const auto all = parts(tree);  // a force has none
+    if (const auto* several = std::get_if<std::vector<int>>(&all)) {
+      for (const int part : *several)
+        parts_of_it.push_back(b_.relations[static_cast<std::size_t>(part)].name);
+    }
   }
   static constexpr std::string_view kBuiltin[] = {"dissipation", "drive", "damping",
                                                   "stiffness",   "load",  "jump"};
@@ -283,7 +326,8 @@ Scope::Answer Scope::audited(std::string_view name, const Tree& tree) {
   }
   Node total = g.constant(0);
   for (const AuditDraft& audit : b_.audits) {
-    if (audit.name != wanted || audit.builtin != builtin) continue;
+    const bool part = std::find(parts_of_it.begin(), parts_of_it.end(), audit.name) != parts_of_it.end();
+    if ((audit.name != wanted && !part) || audit.builtin != builtin) continue;
     total = g.add(total, g.variable(name == "dissipated" ? audit.dissipated : audit.supplied));
   }
   return total;
@@ -309,16 +353,28 @@ Scope::Answer Scope::output_function(std::string_view name, std::span<const Tree
   if (arguments.size() != 1)
     return expr::Forbidden{std::string(name) + "() takes the name of an element", ""};
   if (name == "dissipated" || name == "supplied") return audited(name, arguments[0]);
-  const auto found = relation(arguments[0]);
-  if (const auto* no = std::get_if<expr::Forbidden>(&found)) return *no;
-  const RelationDraft& draft = b_.relations[static_cast<std::size_t>(std::get<int>(found))];
   if (name == "mode")
     return expr::Forbidden{"mode() is a word, not a number", "it must stand alone in a column"};
-  if (name == "normal") return normal_output(std::get<int>(found));
+  const auto found = parts(arguments[0]);
+  if (const auto* no = std::get_if<expr::Forbidden>(&found)) return *no;
+  const std::vector<int>& all = std::get<0>(found);
+  const RelationDraft& draft = b_.relations[static_cast<std::size_t>(all.front())];
+  if (name == "normal") {
+    Node load = g.constant(0);
+    for (const int part : all) load = g.add(load, normal_output(part));
+    return load;
+  }
   if (name == "gap") {
     if (!draft.has_gap)
       return expr::Forbidden{draft.where + " has no gap", "contacts and constraints have one"};
-    return draft.gap;
+    Node least = draft.gap;
+    for (const int part : all)
+      least = g.minimum(least, b_.relations[static_cast<std::size_t>(part)].gap, draft.place + ".gap");
+    return least;
+  }
+  if (all.size() > 1) {
+    return expr::Forbidden{"each part of " + expr::to_text(arguments[0]) + " has a bristle of its own",
+                           "write the number of one: bristle(" + draft.name + ")"};
   }
   if (draft.bristles.empty())
     return expr::Forbidden{draft.where + " has no bristle",

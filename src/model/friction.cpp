@@ -1,8 +1,10 @@
 #include "judder/model/friction.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "core/elementary.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::model {
@@ -13,8 +15,18 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLowest = -12, kHighest = 12;  ///< decades of the speeds looked at
 constexpr int kPerDecade = 32;
 
-double grid_speed(int i) { return std::pow(10.0, kLowest + static_cast<double>(i) / kPerDecade); }
 constexpr int kGrid = static_cast<int>((kHighest - kLowest) * kPerDecade) + 1;
+
+/// Asked millions of times where there are thousands of laws.
+double grid_speed(int i) {
+  static const std::array<double, kGrid> speeds = [] {
+    std::array<double, kGrid> out{};
+    for (int k = 0; k < kGrid; ++k)
+      out[static_cast<std::size_t>(k)] = elementary::pow(10.0, kLowest + static_cast<double>(k) / kPerDecade);
+    return out;
+  }();
+  return speeds[static_cast<std::size_t>(i)];
+}
 
 /// Per unit of load: the least of μθ²/|γ| + σ1 (1 − θ) + c/L over 1 ≤ θ ≤ `most`, the power of a sliding bristle over γ².
 double least_power(const LawNumbers& law, double speed, double most) {
@@ -96,6 +108,7 @@ FrictionCurve::~FrictionCurve() = default;
 FrictionCurve::FrictionCurve(FrictionCurve&&) noexcept = default;
 
 LawNumbers FrictionCurve::at(double slip) {
+  if (patience_ != nullptr) patience_->look();
   const auto v = static_cast<std::size_t>(layout_->v());
   for (std::size_t k = 0; k < moved_.size(); ++k) {
     work_->in[v + moved_[k]] =
@@ -124,7 +137,8 @@ double sliding_share(FrictionType type, const LawNumbers& law, double slip, doub
   const double size = std::abs(z), steady = law.mu / law.stiffness;
   if (size <= law.breakaway) return 0;
   if (size >= steady) return 1;
-  return 0.5 + 0.5 * std::sin(kPi * (size - 0.5 * (steady + law.breakaway)) / (steady - law.breakaway));
+  return 0.5 +
+         0.5 * elementary::sin(kPi * (size - 0.5 * (steady + law.breakaway)) / (steady - law.breakaway));
 }
 
 double bristle_rate(FrictionType type, const LawNumbers& law, double slip, double z) {
@@ -145,7 +159,7 @@ double resistance(FrictionType type, const LawNumbers& law, double slip, double 
     case FrictionType::coulomb:
       return (slip > 0 ? law.load * law.mu : slip < 0 ? -law.load * law.mu : 0) + viscous;
     case FrictionType::arctan:
-      return law.load * law.mu * (2 / kPi) * std::atan(law.beta * slip) + viscous;
+      return law.load * law.mu * (2 / kPi) * elementary::atan(law.beta * slip) + viscous;
     case FrictionType::lugre:
     case FrictionType::elastoplastic:
       return law.load * (law.stiffness * z + law.damping * bristle_rate(type, law, slip, z)) + viscous;
@@ -222,14 +236,15 @@ Dissipation dissipation(FrictionCurve& curve) {
       most = kInfinity;
     } else if (best > 0) {
       // golden section in the logarithm
-      double a = std::log(grid_speed(best - 1)), b = std::log(grid_speed(best + 1));
+      double a = elementary::log(grid_speed(best - 1)), b = elementary::log(grid_speed(best + 1));
       constexpr double kGolden = 0.6180339887498949;
       for (int i = 0; i < 80; ++i) {
         const double c = b - kGolden * (b - a), d = a + kGolden * (b - a);
-        (ratio(std::exp(c)) > ratio(std::exp(d)) ? b : a) = ratio(std::exp(c)) > ratio(std::exp(d)) ? d : c;
+        (ratio(elementary::exp(c)) > ratio(elementary::exp(d)) ? b : a) =
+            ratio(elementary::exp(c)) > ratio(elementary::exp(d)) ? d : c;
       }
-      most = ratio(std::exp(0.5 * (a + b)));
-      if (most > out.ratio) out.ratio_speed = std::exp(0.5 * (a + b));
+      most = ratio(elementary::exp(0.5 * (a + b)));
+      if (most > out.ratio) out.ratio_speed = elementary::exp(0.5 * (a + b));
     }
     if (most > out.ratio && std::isinf(most)) out.ratio_speed = kInfinity;
     out.ratio = std::max(out.ratio, most);
@@ -266,11 +281,11 @@ double typical_speed(FrictionCurve& curve) {
                                            std::max(std::abs(law.damping) + std::abs(before.damping), 1e-300);
     if (std::isfinite(change)) {
       weight += change;
-      sum += change * std::log(grid_speed(i));
+      sum += change * elementary::log(grid_speed(i));
     }
     before = law;
   }
-  if (weight > 1e-12) return std::exp(sum / weight);
+  if (weight > 1e-12) return elementary::exp(sum / weight);
   const LawNumbers law = curve.at(1);
   if (law.beta > 0) return 1 / law.beta;
   if (law.viscous > 0 && law.mu > 0) return law.load * law.mu / law.viscous;

@@ -148,7 +148,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       return graph.constant(1);
     }
     if (graph.is_constant(*node) && graph.value(*node) < 0) {
-      refuse(value, "'" + std::string(key) + "' is negative: " + to_text(graph.value(*node)));
+      refuse(value, "'" + std::string(key) + "' is negative: " + to_text(graph.value(*node).raw()));
     }
     return *node;
   };
@@ -167,10 +167,10 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
     const Node moving = read(law.dynamic, "dynamic");
     mu_static = good ? read_at(law.static_coefficient, "static", graph.constant(0)) : fixed;
     if (graph.is_constant(fixed) && graph.is_constant(moving)) {
-      const double least = graph.value(moving);
+      const expr::Number least = graph.value(moving);
       if (graph.value(fixed) < least * (1 - 8 * std::numeric_limits<double>::epsilon())) {
-        refuse(law.static_coefficient, "'static' (" + to_text(graph.value(fixed), 6) +
-                                           ") is smaller than 'dynamic' (" + to_text(least, 6) +
+        refuse(law.static_coefficient, "'static' (" + to_text(graph.value(fixed).raw(), 6) +
+                                           ") is smaller than 'dynamic' (" + to_text(least.raw(), 6) +
                                            "): nothing would hold, and nothing would slide, between them");
       } else if (graph.value(fixed) < least) {
         mu_static = moving;  // 0.3 beside 3*0.1
@@ -183,8 +183,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
       positive(law.exponent, "exponent", exponent);
       const Node relative = graph.divide(speed, velocity);
       // Trial steps go beyond the end of a slip, where a fractional power of a speed along the slip is no number: there it goes on as behind a mirror.
-      const bool whole =
-          graph.is_constant(exponent) && std::floor(graph.value(exponent)) == graph.value(exponent);
+      const bool whole = graph.is_constant(exponent) && is_whole(graph.value(exponent));
       const Node ratio = whole ? graph.power(relative, exponent)
                                : graph.power(graph.power(relative, graph.constant(2)),
                                              graph.multiply(graph.constant(0.5), exponent));
@@ -267,7 +266,7 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
               graph.value(breakaway) >= graph.value(least) / graph.value(stiffness)) {
             refuse(law.breakaway,
                    "'breakaway' must be less than the steady deflection " +
-                       to_text(graph.value(least) / graph.value(stiffness), 6),
+                       to_text((graph.value(least) / graph.value(stiffness)).raw(), 6),
                    "that is the coefficient divided by 'stiffness'");
           }
         }

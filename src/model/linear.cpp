@@ -37,17 +37,17 @@ AffineFunction function_of(const expr::AffineForm& form, Coefficients& coefficie
   return out;
 }
 
-std::string in_words(const Obstacle& obstacle, const Graph& graph) {
-  const std::string part = graph.text(obstacle.part);
+/// What is said of the part that is in the way.
+const char* in_words(const Obstacle& obstacle) {
   switch (obstacle.kind) {
     case Obstacle::Kind::not_affine:
-      return part;
+      return "";
     case Obstacle::Kind::varying_slope:
-      return part + " has a factor that varies with time";
+      return " has a factor that varies with time";
     case Obstacle::Kind::load:
-      return part + " is not a sum of polynomials, exponentials and harmonics of t";
+      return " is not a sum of polynomials, exponentials and harmonics of t";
   }
-  return part;
+  return "";
 }
 
 }  // namespace
@@ -63,6 +63,15 @@ struct LinearRecognition {
 
   Graph& graph() { return b.graph; }
 
+  /// The reason is around a formula, whose numbers may be those of open parameters.
+  void refuse(const std::string& before, Node part, const std::string& after, std::string where = {},
+              Span span = {}) {
+    if (!good) return;
+    b.for_form.reason_before = before;
+    b.for_form.reason_after = after;
+    b.for_form.reason = part;
+    refuse(before + graph().text(part) + after, std::move(where), span);
+  }
   void refuse(std::string reason, std::string where = {}, Span span = {}) {
     if (!good) return;
     good = false;
@@ -78,15 +87,14 @@ struct LinearRecognition {
     Obstacle obstacle;
     const auto form = expr::affine_form(graph(), node, variables, b.t, obstacle);
     if (form) return function_of(*form, coefficients);
-    refuse(what + ": " + in_words(obstacle, graph()), where, span);
+    refuse(what + ": ", obstacle.part, in_words(obstacle), where, span);
     return {};
   }
 
   /// Free of the state: a load.
   AffineFunction load(Node node, const std::string& what, const std::string& where = {}, Span span = {}) {
     AffineFunction made = affine(node, state, what, where, span);
-    if (good && !made.slopes.empty())
-      refuse(what + ": " + graph().text(node) + " varies with the state", where, span);
+    if (good && !made.slopes.empty()) refuse(what + ": ", node, " varies with the state", where, span);
     return made;
   }
 
@@ -96,7 +104,7 @@ struct LinearRecognition {
     bool varies = !graph().is_constant(node) && graph().depends_on(node, b.t);
     for (std::size_t i = 0; i < state.size() && !varies && !graph().is_constant(node); ++i)
       varies = graph().depends_on(node, state[i]);
-    if (varies) refuse(what + ": " + graph().text(node) + " is not constant", where, span);
+    if (varies) refuse(what + ": ", node, " is not constant", where, span);
     return coefficients.output(node);
   }
 
@@ -126,8 +134,7 @@ void LinearRecognition::mass() {
   if (d.mass_constant) return;
   for (const Node node : b.mass) {
     if (!graph().is_constant(node))
-      refuse("the mass matrix varies: " + graph().text(node), "energy, kinetic",
-             b.spec.energy.kinetic.text.span);
+      refuse("the mass matrix varies: ", node, "", "energy, kinetic", b.spec.energy.kinetic.text.span);
   }
 }
 
@@ -136,7 +143,7 @@ bool LinearRecognition::blames(const std::string& what, Node part, const Value& 
                                const std::string& where) {
   Obstacle obstacle;
   if (expr::affine_form(graph(), part, state, b.t, obstacle)) return false;
-  refuse(what + ": " + in_words(obstacle, graph()), where, value.text.span);
+  refuse(what + ": ", obstacle.part, in_words(obstacle), where, value.text.span);
   return true;
 }
 
@@ -177,7 +184,8 @@ void LinearRecognition::forces() {
         if (blames(what, graph().multiply(row.added, row.drag[i]), place, r.where)) return;
       }
     }
-    refuse(what + ": " + in_words(obstacle, graph()), "energy, kinetic", b.spec.energy.kinetic.text.span);
+    refuse(what + ": ", obstacle.part, in_words(obstacle), "energy, kinetic",
+           b.spec.energy.kinetic.text.span);
   }
   for (const StateDraft& s : b.states) {
     const Span span = s.spec != nullptr ? s.spec->rate.text.span : Span{};
@@ -250,7 +258,7 @@ void LinearRecognition::switches() {
     const Span span = place == places.end() ? Span{} : place->second;
     const std::string what = "watch " + quoted(watch.info.name);
     for (const expr::SwitchId id : graph().switches(watch.value)) {
-      refuse(what + ": it switches at " + graph().text(graph().switches()[id].surface) + " = 0", what, span);
+      refuse(what + ": it switches at ", graph().switches()[id].surface, " = 0", what, span);
     }
     if (b.reads_works(watch.value)) refuse(what + ": it reads a work, the integral of a product", what, span);
     out.watch.push_back(affine(watch.value, extended, what, what, span));

@@ -6,6 +6,10 @@
 // reduced; with friction the factor is reported and the author decides. An even power is no unilateral constraint.
 //
 // A constant factor of a simple gap stays where it is.
+//
+// min(f, g) ≥ 0 is the same as f ≥ 0 and g ≥ 0, and where one of them is zero it is the gap, to the last factor: reaction, friction and impact of the whole are
+// those of the parts. Only in the corner, where both are zero, the whole has no normal, and the parts have two. So every kink at which the gap is the
+// smaller one of its two forms is taken apart, with friction too.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -56,10 +60,10 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
       others.push_back(factor.base);
       continue;
     }
-    if (std::fmod(factor.exponent, 2) == 0) {
+    if (is_whole(factor.exponent) && std::fmod(factor.exponent.fixed("the form of a gap"), 2) == 0) {
       error(contact.gap, where,
-            "the gap contains the even power (" + graph.text(factor.base) + ")^" + to_text(factor.exponent) +
-                ", which is no constraint",
+            "the gap contains the even power (" + graph.text(factor.base) + ")^" +
+                to_text(factor.exponent.raw()) + ", which is no constraint",
             "it never becomes negative; write the gap itself");
       return {};
     }
@@ -92,7 +96,7 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   for (std::size_t k = 0; k < gaps.size(); ++k) gaps[k] = placed[k].second;
 
   // Time alone may change the sign of a factor; such a gap is not one of Petcoviciu's and stays as it is.
-  double sign = factored.coefficient;
+  double sign = factored.coefficient < 0 ? -1 : factored.coefficient == 0 ? 0 : 1;
   if (start_values.size() < graph.variable_count()) start_values.resize(graph.variable_count(), 0.0);
   for (const expr::Factor& factor : factored.factors) {
     if (moves(factor.base) || graph.is_positive(factor.base)) continue;
@@ -138,8 +142,11 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   std::size_t zero = 0;
   std::vector<double> signs(gaps.size(), 1);
   for (const expr::Factor& factor : factored.factors) {
-    if (factor.exponent < 0 && !graph.is_positive(factor.base))
-      sign *= graph.evaluate(factor.base, start_values) < 0 ? -1 : 1;
+    if (factor.exponent < 0 && !graph.is_positive(factor.base)) {
+      const double value = graph.evaluate(factor.base, start_values);
+      for_form.signs.push_back({factor.base, value < 0 ? -1.0 : value > 0 ? 1.0 : 0.0});
+      sign *= value < 0 ? -1 : 1;
+    }
   }
   for (std::size_t k = 0; k < gaps.size(); ++k) {
     const double value = graph.evaluate(gaps[k].base, start_values);
@@ -147,6 +154,7 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
       ++zeros;
       zero = k;
     }
+    for_form.signs.push_back({gaps[k].base, value < 0 ? -1.0 : value > 0 ? 1.0 : 0.0});
     signs[k] = value < 0 ? -1 : 1;
     sign *= signs[k];
   }
@@ -162,6 +170,43 @@ std::vector<Node> Builder::simple_gaps(const Contact& contact, const std::string
   std::vector<Node> out;
   for (std::size_t k = 0; k < gaps.size(); ++k)
     out.push_back(signs[k] < 0 ? graph.negate(gaps[k].base) : gaps[k].base);
+  return out;
+}
+
+std::vector<Node> Builder::least_gaps(const Contact& contact, Node gap) {
+  constexpr std::size_t kMostParts = 16;
+  if (contact.compliant.stated() || contact.push.given || !contact.drag.empty()) return {gap};
+  const auto moves = [&](Node node) {
+    const std::vector<Variable> used = all_variables(node);
+    return std::any_of(coordinates.begin(), coordinates.end(), [&](const CoordinateDraft& c) {
+      return std::binary_search(used.begin(), used.end(), c.q);
+    });
+  };
+  // A side that another surface reads as well belongs to that one.
+  const auto read_beside = [&](expr::SwitchId id, const std::vector<expr::SwitchId>& all) {
+    return std::any_of(all.begin(), all.end(), [&](expr::SwitchId other) {
+      const std::vector<expr::SwitchId> inner = graph.switches(graph.switches()[other].surface);
+      return other != id && std::find(inner.begin(), inner.end(), id) != inner.end();
+    });
+  };
+  std::vector<Node> out{gap};
+  if (!any_side && !graph.switches(gap).empty()) any_side = graph.declare("a side");
+  for (std::size_t k = 0; k < out.size();) {
+    const std::vector<expr::SwitchId> all = graph.switches(out[k]);
+    const auto corner = std::find_if(all.begin(), all.end(), [&](expr::SwitchId id) {
+      return graph.switches()[id].two_sided() && moves(graph.switches()[id].surface) &&
+             !read_beside(id, all) && graph.extreme(out[k], id, *any_side) < 0;
+    });
+    if (corner == all.end()) {
+      ++k;
+      continue;
+    }
+    if (out.size() == kMostParts) return {gap};
+    const Node whole = out[k];
+    out[k] = graph.on_side(whole, *corner, graph.constant(0));
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(k) + 1,
+               graph.on_side(whole, *corner, graph.constant(1)));
+  }
   return out;
 }
 

@@ -306,7 +306,16 @@ Node Builder::nested_parameter(int number, std::size_t item) {
   ParameterItem& done = parameters[static_cast<std::size_t>(number)].items[item];
   parameter_chain.pop_back();
   if (done.progress == Progress::done) return done.node;  // found to be part of a cycle
-  if (parameter.free) {
+  if (parameter.open && graph.is_constant(node)) {
+    // Beside its value by a part in 2^20 and some more, no two parameters by the same, in steps that no simple ratio has (the golden one): nothing is then
+    // zero, one or equal by chance. Towards zero first, where most ranges go on; zero itself is left upwards.
+    constexpr double kGolden = 0.6180339887498949;
+    const double share = std::fmod(kGolden * static_cast<double>(number + 1), 1.0);
+    const double part = 0x1p-20 * (options.attempt < 2 ? 1 + share : 2 - share);
+    const double file = graph.value(node).raw();
+    const double side = options.attempt % 2 == 0 ? -1 : 1;
+    node = graph.open(name, file == 0 ? part : file * (1 + side * part), graph.value(node));
+  } else if (parameter.free) {
     set_start(parameter.variable, graph.evaluate(node, start_values));
     node = graph.variable(parameter.variable);
   }
@@ -316,6 +325,15 @@ Node Builder::nested_parameter(int number, std::size_t item) {
 }
 
 void Builder::evaluate_parameters() {
+  for (const std::string& name : options.open) {
+    const auto found = names.find(name);
+    if (found == names.end() || found->second.kind != EntityKind::parameter ||
+        parameters[static_cast<std::size_t>(found->second.index)].list) {
+      report_error({}, "open " + quoted(name), quoted(name) + " is not a scalar parameter");
+      continue;
+    }
+    parameters[static_cast<std::size_t>(found->second.index)].open = true;
+  }
   for (const std::string& name : options.free) {
     const auto found = names.find(name);
     if (found == names.end() || found->second.kind != EntityKind::parameter ||

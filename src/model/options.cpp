@@ -40,10 +40,21 @@ void Builder::read_run() {
     const auto found = number(value, where);
     if (!found) return;
     if (positive && !(*found > 0)) {
-      error(value, where, std::string("'") + key + "' is " + to_text(*found) + "; it must be positive");
+      error(value, where, std::string("'") + key + "' is " + to_text(found->raw()) + "; it must be positive");
       return;
     }
-    target = *found;
+    target = found->raw();
+    // The times of a run may hang on open parameters; how it is computed may not.
+    const bool time =
+        &target == &run.from || &target == &run.until || &target == &run.step || &target == &run.max_step;
+    if (time && found->open())
+      for_form.times.push_back({&target == &run.from    ? &RunOptions::from
+                                : &target == &run.until ? &RunOptions::until
+                                : &target == &run.step  ? &RunOptions::step
+                                                        : &RunOptions::max_step,
+                                found->origin()->step});
+    else
+      target = found->fixed("how a run is computed");
   };
   const auto word = [&](const Text& text, const char* key, std::string& target,
                         const std::vector<std::string>& words) {
@@ -129,10 +140,10 @@ void Builder::read_run() {
       if (!field.words.empty()) {
         word(named.value.text, field.name.c_str(), option.text, field.words);
       } else if (const auto found = number(named.value, place)) {
-        option.number = *found;
+        option.number = found->fixed("how a run is computed");
         if (!(*found >= field.least && *found <= field.most))
           error(named.value, place,
-                quoted(field.name) + " is " + to_text(*found) + "; it must be between " +
+                quoted(field.name) + " is " + to_text(found->raw()) + "; it must be between " +
                     to_text(field.least) + " and " + to_text(field.most));
       }
       run.engine_options.push_back(std::move(option));
@@ -148,7 +159,8 @@ void Builder::read_output() {
     error(spec.output.every, "output, every", "'samples' and 'every' exclude each other");
   }
   if (spec.output.samples.given) {
-    if (const auto found = number(spec.output.samples, "output, samples")) {
+    if (const auto given = number(spec.output.samples, "output, samples")) {
+      const std::optional found = given->fixed("how many rows there are");
       if (*found < 2 || *found != std::floor(*found) || *found > kMostRows) {
         error(spec.output.samples, "output, samples",
               "'samples' is " + to_text(*found) + "; it must be a whole number from 2 to " +
@@ -159,7 +171,8 @@ void Builder::read_output() {
     }
   }
   if (spec.output.every.given) {
-    if (const auto found = number(spec.output.every, "output, every")) {
+    if (const auto given = number(spec.output.every, "output, every")) {
+      const std::optional found = given->fixed("how many rows there are");
       run.every = *found;
       const double rows = (run.until - run.from) / *found;
       if (*found > 0 && rows > kMostRows)

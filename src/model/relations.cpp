@@ -62,6 +62,7 @@ void Builder::read_relations() {
     // A gap that is a product makes several contacts: stop[1], stop[2], …
     std::vector<std::vector<Node>> gaps(all.size());
     std::size_t parts = 1;
+    bool least = false;
     if (item.contact != nullptr && item.contact->gap.given) {
       for (std::size_t k = 0; k < all.size(); ++k) {
         gaps[k] = simple_gaps(*item.contact, all[k].name, all[k].indices);
@@ -76,6 +77,7 @@ void Builder::read_relations() {
               "write one contact for each factor");
         continue;
       }
+      least = parts == 1 && take_corners_apart(*item.contact, gaps, parts);
     }
     std::vector<Instance> split;
     for (const Instance& instance : all) {
@@ -93,6 +95,7 @@ void Builder::read_relations() {
     const auto entry = add_element(word, name, split.size(),
                                    split.empty() ? 0 : static_cast<int>(split.front().values.size()));
     if (!entry) continue;
+    (*entry)->least = least;
     for (std::size_t number = 0; number < split.size(); ++number) {
       const Instance& instance = split[number];
       RelationDraft draft;
@@ -143,6 +146,21 @@ void Builder::read_relations() {
                                                 : draft.joint->law;
     read_law(draft, law);
   }
+}
+
+// Where all instances have as many corners. True: each gap is now the list of those of which it is the smallest.
+bool Builder::take_corners_apart(const Contact& contact, std::vector<std::vector<Node>>& gaps,
+                                 std::size_t& parts) {
+  std::vector<std::vector<Node>> taken;
+  for (const std::vector<Node>& gap : gaps) {
+    if (gap.empty()) return false;  // an error has been reported
+    taken.push_back(least_gaps(contact, gap.front()));
+    if (taken.back().size() != taken.front().size()) return false;
+  }
+  if (taken.empty() || taken.front().size() == 1) return false;
+  parts = taken.front().size();
+  gaps = std::move(taken);
+  return true;
 }
 
 void Builder::read_contact(RelationDraft& draft) {
@@ -275,10 +293,10 @@ void Builder::read_impact(RelationDraft& draft) {
     if (node) draft.restitution = *node;
     if (node && graph.is_constant(*node) && !(graph.value(*node) >= 0 && graph.value(*node) <= 1)) {
       error(law.restitution, where,
-            "the restitution is " + to_text(graph.value(*node)) + "; it must lie between 0 and 1");
+            "the restitution is " + to_text(graph.value(*node).raw()) + "; it must lie between 0 and 1");
     }
   }
-  const auto read = [&](const Value& value, const char* key, double& target, bool positive) {
+  const auto read = [&](const Value& value, const char* key, expr::Number& target, bool positive) {
     if (!value.given) return false;
     const auto found =
         number(value, where + ", " + key, kParameters, draft.indices);  // one for the whole run
@@ -289,12 +307,12 @@ void Builder::read_impact(RelationDraft& draft) {
   };
   read(law.stiffness, "stiffness", draft.impact_stiffness, true);
   read(law.exponent, "exponent", draft.impact_exponent, true);
-  double tangential = 0;
+  expr::Number tangential = 0;
   draft.has_tangential = read(law.tangential, "tangential", tangential, false);
   draft.tangential = graph.constant(tangential);
   if (draft.has_tangential && !(tangential >= -1 && tangential <= 1)) {
     error(law.tangential, where,
-          "the tangential restitution is " + to_text(tangential) + "; it must lie between -1 and 1");
+          "the tangential restitution is " + to_text(tangential.raw()) + "; it must lie between -1 and 1");
   }
   if (draft.has_tangential && draft.slip.empty()) {
     error(law.tangential, where, "tangential restitution needs a slip velocity",
@@ -309,19 +327,19 @@ void Builder::read_compliance(RelationDraft& draft) {
   const Compliance& c = draft.contact->compliant;
   const std::string where = draft.where + ", compliant";
   const auto read = [&](const Value& value, const char* key, double standard, bool positive) {
-    if (!value.given) return standard;
-    const double found = number(value, where + ", " + key, kParameters, draft.indices).value_or(1);
+    if (!value.given) return expr::Number(standard);
+    const expr::Number found = number(value, where + ", " + key, kParameters, draft.indices).value_or(1);
     if (positive ? !(found > 0) : !(found >= 0)) {
       error(value, where,
-            std::string("'") + key + "' is " + to_text(found) + "; it must " +
+            std::string("'") + key + "' is " + to_text(found.raw()) + "; it must " +
                 (positive ? "be positive" : "not be negative"));
     }
     return found;
   };
   if (!c.stiffness.given) report_error(draft.span, where, "a compliant contact needs a 'stiffness'");
-  const double stiffness = read(c.stiffness, "stiffness", 1, true);
-  const double damping = read(c.damping, "damping", 0, false);
-  const double exponent = read(c.exponent, "exponent", 1, true);
+  const expr::Number stiffness = read(c.stiffness, "stiffness", 1, true);
+  const expr::Number damping = read(c.damping, "damping", 0, false);
+  const expr::Number exponent = read(c.exponent, "exponent", 1, true);
 
   const std::string place = draft.place + ".compliant";
   const Node zero = graph.constant(0), k = graph.constant(stiffness);
@@ -337,7 +355,7 @@ void Builder::read_compliance(RelationDraft& draft) {
   } else {
     draft.touching = graph.less(zero, depth, false, place, draft.name + " touches");
     // A fractional power ends at the surface: behind it the depth counts as zero.
-    const Node pressed = std::floor(exponent) == exponent ? depth : graph.maximum(depth, zero, place);
+    const Node pressed = is_whole(exponent) ? depth : graph.maximum(depth, zero, place);
     const Node elastic = graph.multiply(k, graph.power(pressed, p));
     const Node viscous = graph.multiply(graph.constant(damping), graph.negate(draft.gap_rate));
     draft.normal_force =
@@ -394,7 +412,7 @@ void Builder::read_joint_normal(RelationDraft& draft, const std::vector<Reaction
   }
   if (lambdas.empty()) {
     if (graph.is_constant(*node) && graph.value(*node) < 0) {
-      error(joint.normal, where, "the normal force is negative: " + to_text(graph.value(*node)),
+      error(joint.normal, where, "the normal force is negative: " + to_text(graph.value(*node).raw()),
             "write abs() or max() where the sign may change");
     }
     return;
@@ -411,7 +429,7 @@ void Builder::read_joint_normal(RelationDraft& draft, const std::vector<Reaction
     for (const Variable lambda : lambdas) linear = linear && !uses(lambda, inner);
     if (graph.is_constant(factor) && graph.value(factor) < 0) {
       error(joint.normal, where,
-            "the normal force falls when a reaction grows: factor " + to_text(graph.value(factor)),
+            "the normal force falls when a reaction grows: factor " + to_text(graph.value(factor).raw()),
             "reactions may enter with factors ≥ 0 only");
     }
   }

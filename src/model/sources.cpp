@@ -169,6 +169,7 @@ std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::
   std::vector<expr::Problem> problems;
   const void* outer = reading;
   reading = &value;
+  if (expr::Tape* tape = graph.tape(); tape != nullptr) tape->reading(where, value.text.span);
   const double before = budget.spent();
   costs.try_emplace(&value, Cost{value.text.span, where, 0});
   const std::optional<Node> node = expr::lower(
@@ -187,7 +188,7 @@ std::optional<Node> Builder::lower(const Value& value, Scope& scope, const std::
           "make it smaller, give large linear parts as [matrices], or allow more with --work 10");
     return std::nullopt;
   }
-  if (graph.is_constant(*node) && !std::isfinite(graph.value(*node))) {
+  if (graph.is_constant(*node) && !isfinite(graph.value(*node))) {
     error(value, where, "the value is not a finite number");
     return std::nullopt;
   }

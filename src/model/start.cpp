@@ -1,6 +1,7 @@
 // Start values: expressions of parameters, of t = from and of each other, in any order, without cycles.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "judder/expr/through.hpp"
@@ -103,7 +104,11 @@ void Builder::compute_start() {
       item.progress = 2;
       const double value = graph.evaluate(item.node, start_values);
       if (!std::isfinite(value)) error(*item.value, item.where, "the start value is not a finite number");
+      if (value != 0 && std::abs(value) < std::numeric_limits<double>::min())
+        error(*item.value, item.where, "the start value is too small for a number",
+              "write 0, or other units");
       *item.target = value;
+      for_form.start.push_back({item.name, {}, item.node, item.variable, -1, false});
       set_start(item.variable, value);
     }
   };
@@ -112,22 +117,34 @@ void Builder::compute_start() {
   for (CoordinateDraft& c : coordinates) {
     if (!c.spec->scale.given) continue;
     const std::string where = "coordinate '" + c.name + "', scale";
-    c.scale = start_number(c.spec->scale, where, c.indices).value_or(1);
+    Scope scope(*this, kStart, where);
+    const auto written = lower(c.spec->scale, scope, where, where, c.indices);
+    c.scale = 1;
+    if (written) {
+      c.scale = graph.evaluate(*written, start_values);
+      for_form.scales.push_back({static_cast<std::size_t>(&c - coordinates.data()), *written});
+    }
+    if (!std::isfinite(c.scale)) {
+      error(c.spec->scale, where, "the value is not a finite number");
+      c.scale = 1;
+    }
     if (c.scale <= 0) error(c.spec->scale, where, "a scale must be positive");
   }
 }
 
-std::optional<double> Builder::start_number(const Value& value, const std::string& where,
-                                            const std::vector<Index>& indices) {
-  return number(value, where, kStart, indices);
+bool is_whole(const expr::Number& number) {
+  if (!number.open()) return std::floor(number.raw()) == number.raw();
+  const bool outcome = std::floor(number.raw()) == number.raw();
+  return number.origin()->tape->test(expr::Test::whole, number, expr::Number(), outcome);
 }
 
-std::optional<double> Builder::number(const Value& value, const std::string& where, const Allowed& allowed,
-                                      const std::vector<Index>& indices) {
+std::optional<expr::Number> Builder::number(const Value& value, const std::string& where,
+                                            const Allowed& allowed, const std::vector<Index>& indices) {
   Scope scope(*this, allowed, where);
   const auto node = lower(value, scope, where, where, indices);
   if (!node) return std::nullopt;
   if (start_values.size() < graph.variable_count()) start_values.resize(graph.variable_count(), 0.0);
+  if (graph.is_constant(*node)) return graph.value(*node);  // found to be finite where it was read
   const double result_value = graph.evaluate(*node, start_values);
   if (std::isfinite(result_value)) return result_value;
   error(value, where, "the value is not a finite number");

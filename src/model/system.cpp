@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/elementary.hpp"
+#include "core/elimination.hpp"
 #include "model/system_data.hpp"
 
 namespace judder::model {
@@ -15,7 +17,7 @@ constexpr int kCurveOutputs = 11;  // the load, then LawNumbers in their order
 double steady_coefficient(FrictionType type, const double* curve, double speed) {
   constexpr double kPi = 3.141592653589793;
   const double mu = curve[1], beta = curve[7];
-  return type == FrictionType::arctan ? mu * (2 / kPi) * std::atan(beta * speed) : mu;
+  return type == FrictionType::arctan ? mu * (2 / kPi) * elementary::atan(beta * speed) : mu;
 }
 
 /// A pivot this small against its diagonal entry is rounding: the coordinate has no inertia of its own.
@@ -47,46 +49,6 @@ int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<
     }
   }
   return -1;
-}
-
-/// Gaussian elimination with partial pivoting on a k×k system in place; false if singular. Rows have units of their own: their entries are
-/// compared after division by the size of the row, Σ a_rc²/|a_cc|, so that a stiffness and the row of a joint are alike in all units. `size` is memory.
-bool eliminate(double* a, double* b, double* size, std::size_t k) {
-  for (std::size_t r = 0; r < k; ++r) {
-    size[r] = 0;
-    for (std::size_t c = 0; c < k; ++c) {
-      const double own = std::abs(a[c * k + c]);
-      if (own > 0) size[r] += std::abs(a[r * k + c]) / own * std::abs(a[r * k + c]);
-    }
-  }
-  for (std::size_t c = 0; c < k; ++c) {
-    std::size_t best = c;
-    double most = 0;
-    for (std::size_t r = c; r < k; ++r) {
-      const double entry = std::abs(a[r * k + c]);
-      const double share = entry > 0 ? entry / size[r] * entry : 0;
-      if (!(share > most)) continue;
-      most = share;
-      best = r;
-    }
-    if (!(std::abs(a[best * k + c]) > 0)) return false;
-    if (best != c) {
-      for (std::size_t j = 0; j < k; ++j) std::swap(a[c * k + j], a[best * k + j]);
-      std::swap(b[c], b[best]);
-      std::swap(size[c], size[best]);
-    }
-    for (std::size_t r = c + 1; r < k; ++r) {
-      if (a[r * k + c] == 0) continue;  // of many springs few meet at one node
-      const double factor = a[r * k + c] / a[c * k + c];
-      for (std::size_t j = c; j < k; ++j) a[r * k + j] -= factor * a[c * k + j];
-      b[r] -= factor * b[c];
-    }
-  }
-  for (std::size_t c = k; c-- > 0;) {
-    for (std::size_t j = c + 1; j < k; ++j) b[c] -= a[c * k + j] * b[j];
-    b[c] /= a[c * k + c];
-  }
-  return true;
 }
 
 bool all_finite(const double* values, std::size_t count) {
@@ -336,7 +298,7 @@ const expr::Graph& System::graph() const { return data_->graph; }
 const expr::Program& System::motion_program() const { return data_->motion; }
 System::MasslessBalance System::massless_balance() const {
   const MasslessSystem& follow = data_->follow;
-  return {&follow.balance, follow.unknown, follow.velocity, follow.directions};
+  return {&follow.balance, follow.unknown, follow.velocity, follow.joints, &follow.friction};
 }
 
 namespace {

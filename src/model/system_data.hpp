@@ -20,17 +20,14 @@ struct MasslessSystem {
   bool affine = false;
   /// Friction joints that move massless coordinates. Where one slips, its known friction is part of F; at rest (direction 0) its force is one more
   /// unknown, and its slip, or for undamped coordinates the way that it has come, stays.
-  struct Slider {
+  struct Slider : System::MasslessBalance::Joint {
     int relation = 0;
-    int row = 0;          ///< within the relation
-    int direction = 0;    ///< place of σ in the input array
-    int tangent = 0;      ///< place of λ_T
-    bool damped = false;  ///< it moves damped coordinates
+    int row = 0;  ///< within the relation
   };
   std::vector<Slider> sliders;
-  std::vector<int> directions;  ///< those of the sliders
-  expr::Program friction;       ///< per slider: drag and slip row on the unknowns (k each), γ_T, −σ μ L
-  std::vector<int> velocity;    ///< places of the velocities of the undamped
+  std::vector<System::MasslessBalance::Joint> joints;  ///< the same, for engines
+  expr::Program friction;     ///< per slider: drag and slip row on the unknowns (k each), γ_T, −σ μ L
+  std::vector<int> velocity;  ///< places of the velocities of the undamped
   expr::Program velocity_balance;  ///< −dF/dt at fixed x (k_u), then ∂F/∂x (k_u×k_u)
 };
 

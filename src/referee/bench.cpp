@@ -1,5 +1,7 @@
 #include "bench.hpp"
 
+#include "core/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,8 +18,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 std::array<double, 5> weights_of(const std::array<double, 5>& node, double begin, double end) {
   double a[5][6];
   for (int k = 0; k < 5; ++k) {
-    for (int j = 0; j < 5; ++j) a[k][j] = std::pow(node[j], k);
-    a[k][5] = (std::pow(end, k + 1) - std::pow(begin, k + 1)) / (k + 1);
+    for (int j = 0; j < 5; ++j) a[k][j] = elementary::whole_pow(node[j], k);
+    a[k][5] = (elementary::whole_pow(end, k + 1) - elementary::whole_pow(begin, k + 1)) / (k + 1);
   }
   for (int p = 0; p < 5; ++p) {
     int best = p;
@@ -257,7 +259,7 @@ void Referee::Bench::point(const Point& given) {
       std::swap(order[0], order[1]);
     } else if (impacts > 0) {  // at the start
       judge(next);
-      judge_momentum(first_speed.data(), next);
+      judge_momentum(first_speed.data(), nullptr, next);
     }
     impacts = 0;
     tail = false;

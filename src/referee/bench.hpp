@@ -155,8 +155,16 @@ struct Referee::Bench {
   void judge_release(const Reading& before, const Reading& after);
   void load_before_jump(const Reading& before, const Reading& after);
   void judge_jumps(const Reading& before, const Reading& after);
-  void judge_momentum(const double* v0, const Reading& after);
-  [[nodiscard]] double largest_coefficient(int relation, double speed, const double* v0, const double* v1);
+  double judge_momentum(const double* v0, const Reading* before, const Reading& after);
+  /// A slip on its way to rest.
+  struct Stop {
+    const double* w;  ///< its row
+    double slip;      ///< where it is
+    double beside;    ///< this far from zero it has a direction
+  };
+  [[nodiscard]] double largest_coefficient(int relation, double speed, const double* v0, const double* v1,
+                                           const Stop& stop);
+  [[nodiscard]] bool held_load(const model::Relation& relation) const;
   [[nodiscard]] bool impulses_at_once(const model::Relation& relation, const Impulse& given);
 
   /// Tolerances. Dense output is up to 35 times less exact than the step (engines/numeric/explicit_rk.hpp), and errors of several components meet.
@@ -224,7 +232,7 @@ struct Referee::Bench {
   std::vector<int> around;          ///< switches that contain one of them
   unsigned doubts = 0;              ///< of these, met at corners where they are about to change
   bool powers_combined = false;     ///< corner_powers are those of the motion
-  std::vector<double> corner_powers, displaced, set_off;
+  std::vector<double> corner_powers, displaced, directions, set_off;
   std::vector<double> share_rounding;  ///< by coordinate and state: of fields that are combined
   std::vector<double> combined;        ///< forces and rates
   std::vector<expr::Interval> interval_in, interval_out, interval_registers;

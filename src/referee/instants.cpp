@@ -8,8 +8,9 @@
 namespace judder::referee {
 
 // The largest coefficient that the law of a relation has at speeds up to `speed`, with the velocities that an impact leads through: a law may
-// read them (another coefficient in each direction), and most impact laws take it before the impact.
-double Referee::Bench::largest_coefficient(int r, double speed, const double* v0, const double* v1) {
+// read them (another coefficient in each direction), and most impact laws take it before the impact. A slip that stops is held from either direction.
+double Referee::Bench::largest_coefficient(int r, double speed, const double* v0, const double* v1,
+                                           const Stop& stop) {
   const model::Relation& relation = system.relations()[r];
   if (relation.curve.outputs() < 3) return 0;
   constexpr int kSamples = 16;
@@ -18,8 +19,16 @@ double Referee::Bench::largest_coefficient(int r, double speed, const double* v0
   double* v = work.in.data() + layout.v();
   double least = 0;
   double most = 0;
-  for (int k = 0; k <= kWay; ++k) {
-    for (int i = 0; i < n; ++i) v[i] = k == kWay ? v1[i] : v0[i] + (v1[i] - v0[i]) * k / kWay;
+  double mobility = 0;
+  for (int i = 0; i < n; ++i) mobility += mass[i * n + i] > 0 ? stop.w[i] * stop.w[i] / mass[i * n + i] : 0;
+  const int last = mobility > 0 ? kWay + 2 : kWay;
+  for (int k = 0; k <= last; ++k) {
+    for (int i = 0; i < n; ++i) {
+      v[i] = k >= kWay ? v1[i] : v0[i] + (v1[i] - v0[i]) * k / kWay;
+      if (k > kWay && mass[i * n + i] > 0)
+        v[i] -=
+            (stop.slip + (k == last ? stop.beside : -stop.beside)) * stop.w[i] / mass[i * n + i] / mobility;
+    }
     for (int i = 0; i <= kSamples; ++i) {
       asked = speed * i / kSamples;
       relation.curve.evaluate(work.in.data(), other.data(), work.registers.data());
@@ -31,6 +40,14 @@ double Referee::Bench::largest_coefficient(int r, double speed, const double* v0
   std::copy_n(v1, n, v);
   // Between the samples a law that varies may be a little larger.
   return most + 0.1 * (most - least);
+}
+
+// Whether the impulse of a constraint, of either sign, loads the friction of a relation.
+bool Referee::Bench::held_load(const model::Relation& relation) const {
+  return relation.kind == model::RelationKind::constraint ||
+         std::any_of(relation.feeds.begin(), relation.feeds.end(), [this](int fed) {
+           return system.relations()[fed].kind == model::RelationKind::constraint;
+         });
 }
 
 // Whether the impact law of a relation gives its impulse by the velocities afterwards alone. Joints and constraints have none of their own: joints take
@@ -55,13 +72,9 @@ bool Referee::Bench::impulses_at_once(const model::Relation& relation, const Imp
   };
   if (relation.kind == model::RelationKind::contact && relation.has_normal)
     return relation.impact == ImpactType::moreau && !phases;
-  bool held_too = relation.kind == model::RelationKind::constraint;
   bool all = true;
-  for (const int fed : relation.feeds) {
-    all = all && at_once(fed);
-    held_too = held_too || system.relations()[fed].kind == model::RelationKind::constraint;
-  }
-  if (!held_too) return all;
+  for (const int fed : relation.feeds) all = all && at_once(fed);
+  if (!held_load(relation)) return all;
   for (int r = 0; r < layout.relations; ++r) all = all && (given.normal[r] == 0 || at_once(r));
   return all;
 }
@@ -149,14 +162,19 @@ void Referee::Bench::impulse(const Impulse& given) {
         if (normal > 0) check(Law::impulse_slip, r, given.time, std::abs(after - kept), allowed * scale);
         continue;
       }
-      const double most = largest_coefficient(r, 2 * std::max({std::abs(before), std::abs(after)}),
-                                              speed_before.data(), given.v.data());
-      check(Law::impulse_cone, r, given.time, std::abs(friction) - most * load_impulse,
-            allowed * std::max(most * load_impulse, momentum(row.w)));
+      constexpr double kBeside = 1e-9;  // of the largest slip: on one side of rest
+      const double most =
+          largest_coefficient(r, 2 * std::max({std::abs(before), std::abs(after)}), speed_before.data(),
+                              given.v.data(), {row.w, after, kBeside * scale});
+      // Where impulses grow one after the other, what a constraint presses this way and then that way is more than its impulse, and so is its friction.
+      const bool at_once = impulses_at_once(relation, given);
+      if (at_once || !held_load(relation))
+        check(Law::impulse_cone, r, given.time, std::abs(friction) - most * load_impulse,
+              allowed * std::max(most * load_impulse, momentum(row.w)));
       const double quiet = allowed * scale;
       const double sign = after > quiet ? 1 : after < -quiet ? -1 : 0;
       const bool kept = before * sign > quiet;
-      const bool certain = impulses_at_once(relation, given) ? sign != 0 : kept && struck == 1;
+      const bool certain = at_once ? sign != 0 : kept && struck == 1;
       if (certain)
         check(Law::impulse_slip, r, given.time, sign * friction,
               allowed * std::max(most * load_impulse, momentum(row.w)));
@@ -297,7 +315,7 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     check(Law::continuity, n + i, t, reset ? 0 : std::abs(b - a), slack);
   }
   const double* v0 = before.in.data() + layout.v();
-  judge_momentum(v0, after);
+  const double moved = judge_momentum(v0, &before, after);
   judge_release(before, after);
   load(after);
   // Energy: the same place and sides, the velocities before and after; but for what has jumped.
@@ -313,9 +331,10 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     load(after);
     const double net = (after.supplied - after.dissipated) - (before.supplied - before.dissipated);
     check(Law::energy, 0, t, std::abs(with_new - with_old - net),
-          allowed * energy_scale + 256 * kEpsilon *
-                                       (after.energy_terms + before.energy_terms + std::abs(after.supplied) +
-                                        std::abs(after.dissipated)));
+          moved + allowed * energy_scale +
+              256 * kEpsilon *
+                  (after.energy_terms + before.energy_terms + std::abs(after.supplied) +
+                   std::abs(after.dissipated)));
   }
   if (after.works_told) note_works(after);
 }
@@ -337,20 +356,30 @@ double Referee::Bench::surface_slack(const Reading& after, int i) {
   return slack;
 }
 
-// What velocities jump by, from v0 to those of `after`, is the sum of the impulses.
-void Referee::Bench::judge_momentum(const double* v0, const Reading& after) {
+// What velocities jump by, from v0 to those of `after`, is the sum of the impulses. An instant is known to rounding of the time only: what begins or ceases to go along with a drive
+// there is moved by what it accelerates by within that. Gives the energy that belongs to it.
+double Referee::Bench::judge_momentum(const double* v0, const Reading* before, const Reading& after) {
   load(after);
-  if (!system.mass_constant() && !evaluate_motion()) return;
+  if (!system.mass_constant() && !evaluate_motion()) return 0;
   const double t = after.time;
   const double* v1 = after.in.data() + layout.v();
+  const double instant = 64 * kEpsilon * std::abs(t);
+  double energy = 0;
   for (int i = 0; i < n; ++i) h[i] = v1[i] - v0[i];
   apply_mass(h.data(), mass_row.data(), mass_terms.data());
   apply_mass(velocity.data(), other.data(), mass_terms.data());
   for (int i = 0; i < n; ++i) {
     if (massless[i] != 0) continue;
+    double moved = 0;
+    for (int k = 0; k < n && before != nullptr; ++k)
+      moved +=
+          std::abs(mass[i * n + k]) * (std::abs(before->acceleration[k]) + std::abs(after.acceleration[k]));
+    moved *= instant;
+    energy += moved * (std::abs(v0[i]) + std::abs(v1[i]));
     check(Law::momentum, i, t, std::abs(mass_row[i] - impulse_push[i]),
-          (allowed + 256 * kEpsilon) * mass_terms[i] + 256 * kEpsilon * impulse_terms[i]);
+          (allowed + 256 * kEpsilon) * mass_terms[i] + 256 * kEpsilon * impulse_terms[i] + moved);
   }
+  return energy;
 }
 
 }  // namespace judder::referee

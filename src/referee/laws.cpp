@@ -5,10 +5,31 @@
 
 #include "bench.hpp"
 
+#include "core/elementary.hpp"
+
 namespace judder::referee {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kParallel = 1e-6;  ///< share of its length by which a slope may leave the others
+
+double norm_of(const double* x, int n) {
+  double norm = 0;
+  for (int i = 0; i < n; ++i) norm = elementary::hypot(norm, x[i]);
+  return norm;
+}
+
+/// Takes out of x what points along `direction`.
+void take_out(const double* direction, double* x, int n) {
+  double product = 0;
+  double square = 0;
+  for (int i = 0; i < n; ++i) {
+    product += direction[i] * x[i];
+    square += direction[i] * direction[i];
+  }
+  if (!(square > 0)) return;
+  for (int i = 0; i < n; ++i) x[i] -= product / square * direction[i];
+}
 
 }  // namespace
 
@@ -134,20 +155,33 @@ double Referee::Bench::side_beside(int k, int corner, unsigned turned) {
   if (never_moves(k)) return lower + info.at_zero;
   const int width = layout.integrated();
   displaced = work.in;
+  // Slopes by shares of what the state has been. Those of the surfaces, made orthogonal, and what of its own is left beside them.
+  const auto slopes = [&](int of, double* out) {
+    system.switches()[of].surface.evaluate(work.in.data(), other.data(), work.registers.data());
+    for (int j = 0; j < width; ++j) out[j] = other[2 + j] * size_of(j);
+    return norm_of(out, width);
+  };
+  directions.resize((sliding.size() + 1) * static_cast<std::size_t>(width));
+  double* own = directions.data() + sliding.size() * static_cast<std::size_t>(width);
+  const double steepness = slopes(k, own);
   for (std::size_t i = 0; i < sliding.size(); ++i) {
-    system.switches()[sliding[i]].surface.evaluate(work.in.data(), other.data(), work.registers.data());
-    double norm = 0;
-    for (int j = 0; j < width; ++j) norm = std::hypot(norm, other[2 + j] * size_of(j));
+    double* direction = directions.data() + i * static_cast<std::size_t>(width);
+    const double norm = slopes(sliding[i], direction);
     if (!(norm > 0)) continue;
     const double sign = ((corner >> i) & 1) != 0 ? kAway : -kAway;
-    for (int j = 0; j < width; ++j)
-      displaced[1 + j] += sign * other[2 + j] * size_of(j) * (size_of(j) / norm);
+    for (int j = 0; j < width; ++j) displaced[1 + j] += sign * direction[j] * (size_of(j) / norm);
+    for (std::size_t l = 0; l < i; ++l)
+      take_out(directions.data() + l * static_cast<std::size_t>(width), direction, width);
+    if (norm_of(direction, width) <= kParallel * norm) std::fill_n(direction, width, 0.0);
+    take_out(direction, own, width);
   }
+  // What changes along the surfaces too is about to pass its zero there.
+  const bool along = norm_of(own, width) <= kParallel * steepness;
   double beyond = 0;
   info.value.evaluate(displaced.data(), &beyond, work.registers.data());
   double margin = 0;
   const double lower_beyond = lower_side(k, beyond, margin);
-  if (margin > 16 * distance && lower_beyond == lower) return side_by_value(k, beyond);
+  if (along && margin > 16 * distance && lower_beyond == lower) return side_by_value(k, beyond);
   // At zero for another reason: about to change there.
   const unsigned bit = doubts++;
   return lower + (bit < kMostDoubts && ((turned >> bit) & 1U) != 0 ? 1 : 0);
@@ -160,21 +194,24 @@ double Referee::Bench::size_of(int i) const {
   return size > 0 ? size : 1;
 }
 
-// Whether the argument of a switch is the same number wherever the state is, with the sides as they are.
+// Whether the argument of a switch is the same number wherever the state is, with the sides as they are. Its slopes tell where the values do not: what
+// has hardly moved is lost beside the 1 of floor(w + 1).
 bool Referee::Bench::never_moves(int k) {
-  const expr::Program& program = system.switches()[k].value;
-  double here = 0;
-  program.evaluate(work.in.data(), &here, work.registers.data());
-  for (int probe = 1; probe <= 3; ++probe) {
+  const expr::Program& program = system.switches()[k].surface;
+  program.evaluate(work.in.data(), other.data(), work.registers.data());
+  const double here = other[0];
+  for (int probe = 0; probe <= 3; ++probe) {
     displaced = work.in;
-    for (int i = 0; i <= layout.integrated(); ++i) {
+    for (int i = 0; i <= layout.integrated() && probe > 0; ++i) {
       const double size = i == 0 ? std::max(1.0, std::abs(work.in[0])) : size_of(i - 1);
       displaced[i] +=
           size * (0.3819660112501051 * probe + 0.1180339887498949 * i) * ((i + probe) % 2 != 0 ? 1 : -1);
     }
-    double there = 0;
-    program.evaluate(displaced.data(), &there, work.registers.data());
-    if (there != here) return false;
+    program.evaluate(displaced.data(), other.data(), work.registers.data());
+    if (other[0] != here) return false;
+    for (int i = 0; i <= layout.integrated(); ++i) {
+      if (other[1 + i] != 0) return false;
+    }
   }
   return true;
 }
@@ -374,7 +411,7 @@ double Referee::Bench::limit_at_rest(const Reading& reading, int r, int j, int d
   const double* w = work.relation[r].tangent[j].w;
   double* sides = work.in.data() + layout.side();
   double norm = 0;
-  for (int i = 0; i < n; ++i) norm = std::hypot(norm, w[i] * size_of(n + i));
+  for (int i = 0; i < n; ++i) norm = elementary::hypot(norm, w[i] * size_of(n + i));
   if (!(norm > 0)) return told;
   set_off = work.in;
   for (int i = 0; i < n; ++i)
@@ -469,8 +506,9 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
     for (int j = 0; j < relation.tangents; ++j)
       carried = std::max(carried, std::abs(reading.tangential_force[relation.first_tangent + j]));
     check(Law::open_force, r, t, carried, allowed * normal_force[r]);
+    // A gap is at zero within eight rounding bounds to either side; beyond them it may close a moment later.
     if (reading.kind == Kind::after && speed < 0 && value <= allowed * gap[r] &&
-        value <= rounding(relation.gap, 0)) {
+        value <= 0.5 * rounding(relation.gap, 0)) {
       const double* w = system.rows(work, r).w;
       check(Law::no_approach, r, t, -speed, allowed * row_scale(w, velocity) + rounding(relation.gap, 1));
     }

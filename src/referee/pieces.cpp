@@ -266,6 +266,9 @@ double Referee::Bench::energy_error(const Reading& reading, double length, doubl
   for (int i = 0; i < n; ++i) {
     const double moved = massless[i] != 0 ? massless_rounding(reading, i, length) : 0;
     sum += force[i] * (16 * kEpsilon * std::abs(reading.in[layout.q() + i]) + allowed * position[i] + moved);
+    // Speeds may be off by the rounding of the forces over the length (as `velocity` allows), and forces do work along with them.
+    if (massless[i] == 0 && mass[i * n + i] > 0)
+      sum += force[i] * length * (kStages * length * 256 * kEpsilon * force[i] / mass[i * n + i]);
     if (massless[i] == 0 && velocity[i] > 0)
       stiffness = std::max(stiffness, carried_error(reading, i, length) / (allowed * velocity[i]));
   }

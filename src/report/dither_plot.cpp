@@ -9,24 +9,24 @@
 namespace judder::report {
 namespace {
 
-using Report = io::DitherReport;
+using analysis::DitherSurvey;
 
 /// `amplitude`, `frequency`: whether the figure has one of each.
-std::string words(const Report& report, bool amplitude = true, bool frequency = true) {
-  const std::string law = report.law + ", " + report.friction;
-  if (report.dither.wave == analysis::Wave::none) return amplitude ? law + ", no dither" : law;
-  return law + ", " + analysis::name(report.dither.wave) + " dither" +
-         (amplitude ? ", amplitude " + to_text(report.dither.amplitude, 4) : "") +
-         (frequency ? ", frequency " + to_text(report.dither.frequency, 4) : "");
+std::string words(const DitherSurvey& survey, bool amplitude = true, bool frequency = true) {
+  const std::string law = survey.law + ", " + survey.friction;
+  if (survey.dither.wave == analysis::Wave::none) return amplitude ? law + ", no dither" : law;
+  return law + ", " + analysis::name(survey.dither.wave) + " dither" +
+         (amplitude ? ", amplitude " + to_text(survey.dither.amplitude, 4) : "") +
+         (frequency ? ", frequency " + to_text(survey.dither.frequency, 4) : "");
 }
 
-Series curve_of(const Report& report, const char* label, double Report::Row::*value,
-                const std::vector<Report::Jump>& jumps) {
+Series curve_of(const DitherSurvey& survey, const char* label, double DitherSurvey::Row::*value,
+                const std::vector<DitherSurvey::Jump>& jumps) {
   Series out;
   out.label = label;
   auto jump = jumps.begin();
-  for (std::size_t i = 0; i < report.curve.size(); ++i) {
-    const Report::Row& row = report.curve[i];
+  for (std::size_t i = 0; i < survey.curve.size(); ++i) {
+    const DitherSurvey::Row& row = survey.curve[i];
     // The two sides of a jump stand between the rows around it.
     if (jump != jumps.end() && jump->row == i) {
       out.x.insert(out.x.end(), {jump->slip, jump->slip});
@@ -42,23 +42,24 @@ Series curve_of(const Report& report, const char* label, double Report::Row::*va
 
 }  // namespace
 
-Figure dither_figure(const Report& report) {
+Figure dither_figure(const DitherSurvey& survey, const std::string& title) {
   Figure figure;
-  figure.title = report.model.compiled.title;
-  figure.subtitle = words(report);
+  figure.title = title;
+  figure.subtitle = words(survey);
   Panel panel;
   panel.x.label = "slow slip velocity";
   panel.y.label = "mean resistance";
   panel.height = 320;
-  panel.series.push_back(curve_of(report, "averaged", &Report::Row::resistance, report.resistance_jumps));
+  panel.series.push_back(
+      curve_of(survey, "averaged", &DitherSurvey::Row::resistance, survey.resistance_jumps));
   panel.series.back().width = 2.2;
   panel.series.push_back(
-      curve_of(report, "without dither", &Report::Row::undithered, report.undithered_jumps));
+      curve_of(survey, "without dither", &DitherSurvey::Row::undithered, survey.undithered_jumps));
   panel.series.back().stroke = Stroke::dashed;
-  panel.series.push_back(curve_of(report, "without memory", &Report::Row::still, report.still_jumps));
+  panel.series.push_back(curve_of(survey, "without memory", &DitherSurvey::Row::still, survey.still_jumps));
   panel.series.back().stroke = Stroke::dotted;
-  if (report.dither.wave != analysis::Wave::none) {
-    Series held = curve_of(report, "at its frequency", &Report::Row::held, {});
+  if (survey.dither.wave != analysis::Wave::none) {
+    Series held = curve_of(survey, "at its frequency", &DitherSurvey::Row::held, {});
     Series points;
     points.label = held.label;
     for (std::size_t i = 0; i < held.x.size(); i += 5) {
@@ -70,11 +71,11 @@ Figure dither_figure(const Report& report) {
     points.radius = 2.4;
     panel.series.push_back(points);
   }
-  if (report.run) {
+  if (survey.run) {
     Series simulated;
     simulated.label = "simulated, filtered";
-    for (const auto& point : report.run->points) {
-      if (point.time < report.run->settled) continue;
+    for (const auto& point : survey.run->points) {
+      if (point.time < survey.run->settled) continue;
       simulated.x.push_back(point.slip);
       simulated.y.push_back(point.resistance);
     }
@@ -82,17 +83,17 @@ Figure dither_figure(const Report& report) {
     panel.series.push_back(simulated);
   }
   figure.panels.push_back(panel);
-  if (report.run && report.run->shares.slip < 1) {
+  if (survey.run && survey.run->shares.slip < 1) {
     Panel shares;
     shares.x.label = "α: 0 sticks, 1 slides";
     shares.y.label = "share of time";
     shares.height = 120;
     shares.y.from = 0;
     Series bars;
-    for (std::size_t i = 0; i < report.run->shares.alpha.size(); ++i) {
+    for (std::size_t i = 0; i < survey.run->shares.alpha.size(); ++i) {
       const double left = static_cast<double>(i) / 10, right = static_cast<double>(i + 1) / 10;
       bars.x.insert(bars.x.end(), {left, left, right, right});
-      bars.y.insert(bars.y.end(), {0, report.run->shares.alpha[i], report.run->shares.alpha[i], 0});
+      bars.y.insert(bars.y.end(), {0, survey.run->shares.alpha[i], survey.run->shares.alpha[i], 0});
     }
     bars.filled = true;
     shares.series.push_back(bars);
@@ -101,13 +102,13 @@ Figure dither_figure(const Report& report) {
   return figure;
 }
 
-Figure dither_map_figure(const Report& report) {
-  const Report::Map& map = *report.map;
+Figure dither_map_figure(const DitherSurvey& survey, const std::string& title) {
+  const DitherSurvey::Map& map = *survey.map;
   Figure figure;
-  figure.title = report.model.compiled.title;
-  figure.subtitle = words(report, !map.amplitude_varies, !map.frequency_varies);
-  if (report.map->x.name != "speed" && report.map->y.name != "speed" && report.speed)
-    figure.subtitle += ", slip " + to_text(*report.speed, 4);
+  figure.title = title;
+  figure.subtitle = words(survey, !map.amplitude_varies, !map.frequency_varies);
+  if (survey.map->x.name != "speed" && survey.map->y.name != "speed" && survey.speed)
+    figure.subtitle += ", slip " + to_text(*survey.speed, 4);
   Panel panel;
   panel.x.label = map.x.name;
   panel.y.label = map.y.name;
@@ -149,16 +150,16 @@ Figure dither_map_figure(const Report& report) {
   return figure;
 }
 
-io::FileStatus plot_dither(const Report& report, const std::filesystem::path& folder,
-                           std::vector<std::filesystem::path>& files) {
+io::FileStatus plot_dither(const DitherSurvey& survey, const std::string& title,
+                           const std::filesystem::path& folder, std::vector<std::filesystem::path>& files) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   io::FileStatus status =
-      io::write_text_file(folder / "dither.svg", to_svg(dither_figure(report)), io::kFigureMark);
+      io::write_text_file(folder / "dither.svg", to_svg(dither_figure(survey, title)), io::kFigureMark);
   if (!status.ok()) return status;
   files.push_back(folder / "dither.svg");
-  if (!report.map) return status;
-  status = io::write_text_file(folder / "map.svg", to_svg(dither_map_figure(report)), io::kFigureMark);
+  if (!survey.map) return status;
+  status = io::write_text_file(folder / "map.svg", to_svg(dither_map_figure(survey, title)), io::kFigureMark);
   if (status.ok()) files.push_back(folder / "map.svg");
   return status;
 }

@@ -113,10 +113,9 @@ Panel memory_panel(FrictionCurve& curve, double typical) {
   return panel;
 }
 
-}  // namespace
-
-Figure law_figure(const model::System& system, int relation, const LawPlotOptions& options) {
+Figure drawn(const model::System& system, int relation, const LawPlotOptions& options, Patience* patience) {
   FrictionCurve curve(system, relation);
+  curve.use(patience);
   const double typical = typical_speed(curve);
   const double to = options.to > 0 ? options.to : 5 * typical;
   Figure figure;
@@ -129,6 +128,12 @@ Figure law_figure(const model::System& system, int relation, const LawPlotOption
   return figure;
 }
 
+}  // namespace
+
+Figure law_figure(const model::System& system, int relation, const LawPlotOptions& options) {
+  return drawn(system, relation, options, nullptr);
+}
+
 PlottedLaw plot_law(const LawPlotRequest& request) {
   PlottedLaw out;
   out.model = io::load_model(request.model);
@@ -139,15 +144,22 @@ PlottedLaw plot_law(const LawPlotRequest& request) {
   out.help = chosen.help;
   out.no_law = chosen.none;
   if (chosen.relation < 0) return out;
+  Patience patience;
+  patience.start(request.model.cancel);
+  Figure figure;
+  try {
+    figure = drawn(system, chosen.relation, {out.model.compiled.title, request.to}, &patience);
+  } catch (const Abandoned&) {
+    out.cancelled = true;
+    return out;
+  }
   std::string file = "law-";
   for (const char c : system.relations()[static_cast<std::size_t>(chosen.relation)].name)
     file += std::string_view("[],.").find(c) == std::string_view::npos ? c : '-';
   out.file = request.output / (file + ".svg");
   std::error_code error;
   if (!request.output.empty()) std::filesystem::create_directories(request.output, error);
-  out.status = io::write_text_file(
-      out.file, to_svg(law_figure(system, chosen.relation, {out.model.compiled.title, request.to})),
-      io::kFigureMark);
+  out.status = io::write_text_file(out.file, to_svg(figure), io::kFigureMark);
   return out;
 }
 

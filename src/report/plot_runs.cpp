@@ -44,6 +44,12 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     out.status = read_thinned_run(folder, runs.back(), rows, request.cancel);
     if (!out.status.ok()) return out;
     any = any || rows > 0;
+    // Tables of other programs have neither of the two.
+    std::error_code unknown;
+    if (!runs.back().run_json.empty() && !fs::exists(folder / "state.json", unknown) && !unknown)
+      out.problems.push_back(folder.string() +
+                             ": state.json is missing, so that the tables are drawn as they are, perhaps "
+                             "changed or with rows behind the last save");
     if (rows == 0)
       out.problems.push_back(folder.string() + ": the run has no rows, there is nothing to draw");
   }

@@ -121,15 +121,21 @@ bool stopped(const std::atomic<bool>* cancel) {
   return cancel != nullptr && cancel->load(std::memory_order_relaxed);
 }
 
-FileStatus read_thinned_events(std::istream& in, const fs::path& file, std::vector<io::Event>& events,
+FileStatus read_thinned_events(std::istream& in, const fs::path& file, io::RunData& out,
                                const std::atomic<bool>* cancel) {
+  std::vector<io::Event>& events = out.events;
   io::CsvReader csv(in);
   std::size_t most = kMostEvents;
   bool header = true;
+  std::size_t first_state = 0;
   while (csv.next()) {
     if (stopped(cancel)) return {file.string(), "interrupted", csv.line()};
     if (csv.size() < 4) return {file.string(), "an event needs time, kind, where and detail", csv.line()};
-    if (std::exchange(header, false)) continue;
+    if (std::exchange(header, false)) {
+      first_state = io::event_state_begin(csv);
+      for (std::size_t i = first_state; i < csv.size(); ++i) out.event_columns.emplace_back(csv.field(i));
+      continue;
+    }
     const auto time = io::csv_number(csv.field(0));
     if (!time) return {file.string(), "the time of an event is no number", csv.line()};
     io::Event event;
@@ -137,6 +143,11 @@ FileStatus read_thinned_events(std::istream& in, const fs::path& file, std::vect
     event.kind = csv.field(1);
     event.where = csv.field(2);
     event.detail = csv.field(3);
+    for (std::size_t i = first_state; i < csv.size(); ++i) {
+      const auto value = io::csv_number(csv.field(i));
+      if (!value) return {file.string(), "the state behind an event is no number", csv.line()};
+      event.state.push_back(*value);
+    }
     events.push_back(std::move(event));
     if (events.size() < most) continue;
     thin_events(events, events.front().time, events.back().time);
@@ -201,8 +212,7 @@ FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::si
       !status.ok())
     return status;
   if (run.events) {
-    if (FileStatus status = read_thinned_events(*run.events, run.events_file, out.events, cancel);
-        !status.ok())
+    if (FileStatus status = read_thinned_events(*run.events, run.events_file, out, cancel); !status.ok())
       return status;
   }
   out.run_json = std::move(run.run_json);

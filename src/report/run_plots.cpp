@@ -88,10 +88,31 @@ double value_at(const std::vector<double>& times, const std::vector<double>& val
   return values[i - 1] + share * (values[i] - values[i - 1]);
 }
 
+// The value of a column at an event: that of the state which comes with it, where the column is part of that; else by the rows around it.
+class AtEvents {
+ public:
+  AtEvents(const RunData& run, const Column& column, const std::vector<double>& jumps)
+      : time_(run.find("t")), column_(column), jumps_(jumps) {
+    const auto found = std::find(run.event_columns.begin(), run.event_columns.end(), column.name);
+    place_ = static_cast<std::size_t>(found - run.event_columns.begin());
+  }
+  [[nodiscard]] double operator()(const Event& event) const {
+    if (column_.name == "t") return event.time;
+    if (place_ < event.state.size()) return event.state[place_];
+    if (time_ == nullptr) return std::numeric_limits<double>::quiet_NaN();
+    return value_at(time_->numbers, column_.numbers, event.time, jumps_);
+  }
+
+ private:
+  const Column* time_;
+  const Column& column_;
+  const std::vector<double>& jumps_;
+  std::size_t place_ = 0;  ///< in the state; behind its end: not part of it
+};
+
 // As `like`, of which colour and row are taken, and the run's name as its tip. Returns how many events of the run could not be marked.
 std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa, const Column* ordinate,
                         const Mark& like) {
-  const Column* time = run.find("t");
   std::vector<std::string> names;
   if (panel.mark_kinds.empty()) {
     for (const KindOfEvent& kind : kKinds) panel.mark_kinds.push_back({std::string(kind.name), kind.symbol});
@@ -103,6 +124,9 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
     if (std::find(kJumps.begin(), kJumps.end(), event.kind) != kJumps.end()) jumps.push_back(event.time);
   }
   std::sort(jumps.begin(), jumps.end());
+  const AtEvents x(run, abscissa, jumps);
+  const std::optional<AtEvents> y =
+      ordinate != nullptr ? std::optional<AtEvents>(std::in_place, run, *ordinate, jumps) : std::nullopt;
   for (const Event& event : run.events) {
     auto kind = std::find(names.begin(), names.end(), event.kind);
     if (kind == names.end()) {
@@ -114,10 +138,9 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
     mark.kind = static_cast<std::size_t>(kind - names.begin());
     mark.tip = tip_of(event, like.tip);
     mark.x = event.time;
-    if (ordinate != nullptr) {
-      if (time == nullptr) return run.events.size();
-      mark.x = value_at(time->numbers, abscissa.numbers, event.time, jumps);
-      mark.y = value_at(time->numbers, ordinate->numbers, event.time, jumps);
+    if (y) {
+      mark.x = x(event);
+      mark.y = (*y)(event);
       if (!std::isfinite(mark.x) || !std::isfinite(mark.y)) {
         ++left_out;
         continue;

@@ -100,6 +100,7 @@ void MemorySink::clear() {
   cells.clear();
   kinds.clear();
   events.clear();
+  event_states.clear();
   intervals.clear();
 }
 
@@ -141,7 +142,9 @@ class Judged final : public engines::Sink {
     inner_.row(kind, mode, work);
   }
   double* state_rows(std::size_t count) override { return inner_.state_rows(count); }
-  void event(const engines::Event& event) override { inner_.event(event); }
+  void event(const engines::Event& event, std::span<const double> state) override {
+    inner_.event(event, state);
+  }
   void interval(const engines::Interval& interval) override { inner_.interval(interval); }
   void progress(double time) override { inner_.progress(time); }
   bool wants_state() override { return inner_.wants_state(); }

@@ -83,6 +83,10 @@ TEST_F(Program, FilesOfOthersAreNotReplaced) {
           << refused.err;
       EXPECT_NE(refused.err.find("-o"), std::string::npos) << refused.err;
       EXPECT_EQ(contents(file), "precious\n") << command;
+      // What is empty was never written by this program, and may be meant to be there.
+      write(shown, "");
+      EXPECT_EQ(run(command).code, 5) << command;
+      EXPECT_EQ(fs::file_size(file), 0U) << command;
       // A link is not followed, and stays a link.
       fs::remove(file);
       write("outside", "precious\n");
@@ -91,8 +95,7 @@ TEST_F(Program, FilesOfOthersAreNotReplaced) {
       EXPECT_TRUE(fs::is_symlink(file)) << command;
       EXPECT_EQ(contents(folder_ / "outside"), "precious\n");
       fs::remove(file);
-      write(shown, "");
-      EXPECT_EQ(run(command).code, 0) << "an empty file holds nothing: " << command;
+      EXPECT_EQ(run(command).code, 0) << command;
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "made"))
       EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
@@ -214,6 +217,13 @@ TEST_F(Program, MessagesNameTheOptionAndItsRange) {
       {"run " + ball + " -o a -o b", 2, "--output is given twice"},
       {"run " + ball + " -o \"$(printf 'a\\nb')\"", 2, "control character"},
       {"compare " + ball + " -o \"$(printf 'a\\033[31mb')\"", 2, "control character"},
+      {"run " + ball + " --set g=1e-320 -o r", 3, "the number 1e-320 is too small"},
+      {"run " + ball + " --set g=1e-200*1e-200 -o r", 3, "the result is too small for a number"},
+      {"dither '" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml' --speeds 0:5e-324:5", 2,
+       "'5e-324' is too small for a number"},
+      {"compare " + ball + " --until 1e-300", 2, "the run lasts 1e-300, which is too short"},
+      {"dither '" JUDDER_SOURCE_DIR "/gallery/dither-square/model.toml' --simulate --until 1e-300", 2,
+       "the run lasts 1e-300, which is too short"},
       {"run " + ball + " --set g=1e308 -o r", 3, "squares of such numbers overflow"},
       {"run " + ball + " --set g=1e400 -o r", 3, "the number 1e400 is too large"}};
   for (const auto& [command, code, message] : commands) {
@@ -277,6 +287,66 @@ TEST_F(Program, VerifyNeedsSomethingToCompareWith) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.err.find("there is no model 'press' with a reference.toml in own"), std::string::npos)
       << outcome.err;
+}
+
+// A model that is invalid, or of which the reference asks what it does not have, is of no use; no value of it is off.
+TEST_F(Program, VerifyOfAModelThatDoesNotCompileEndsWithFive) {
+  fs::create_directories(folder_ / "own/m");
+  const std::string head = "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n";
+  const std::string value = "[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nat = 1\nexact = 1\n";
+  const auto verified = [&](const std::string& model, const std::string& reference) {
+    std::ofstream(folder_ / "own/m/model.toml") << model << "[run]\nuntil = 2\n";
+    std::ofstream(folder_ / "own/m/reference.toml") << reference;
+    return run("verify own/m");
+  };
+  EXPECT_EQ(verified(head, value).code, 0);
+  EXPECT_EQ(
+      verified(head, value + "tolerance = 0.1\n[[value]]\nlabel = \"b\"\ncolumn = \"x\"\nat = 1\nexact = 2\n")
+          .code,
+      1);
+  Outcome outcome = verified(head + "potential = \"x*unknown\"\n", value);
+  EXPECT_EQ(outcome.code, 5) << outcome.out;
+  EXPECT_NE(outcome.out.find("own/m/model.toml:6:16: error: unknown name 'unknown'"), std::string::npos)
+      << outcome.out;
+  outcome = verified(head, value + "variant = \"none\"\n");
+  EXPECT_EQ(outcome.code, 5) << outcome.out;
+  EXPECT_NE(outcome.out.find("reference.toml: error: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("there is no variant 'none'"), std::string::npos) << outcome.out;
+}
+
+// What no run can have is a mistake in the reference, told at its place; only what a run could have is off.
+TEST_F(Program, VerifyTellsMistakesInTheReferenceFromValuesThatAreOff) {
+  fs::create_directories(folder_ / "own/m");
+  std::ofstream(folder_ / "own/m/model.toml")
+      << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 2\n";
+  const auto verified = [&](const std::string& keys) {
+    std::ofstream(folder_ / "own/m/reference.toml") << "[[value]]\nlabel = \"a\"\n" << keys;
+    return run("verify own/m");
+  };
+  const std::string column = "column = \"x\"\nat = 1\n";
+  EXPECT_EQ(verified(column + "exact = 1\n").code, 0);
+  EXPECT_EQ(verified(column + "exact = 2\n").code, 1);
+  for (const auto& [keys, message] : std::vector<std::pair<std::string, std::string>>{
+           {"column = \"x\"\nat = nan\nexact = 1\n",
+            "reference.toml:4:6: error: 'at' must be a finite number"},
+           {"column = \"x\"\nat = inf\nexact = 1\n",
+            "reference.toml:4:6: error: 'at' must be a finite number"},
+           {column + "exact = nan\n", "reference.toml:5:9: error: 'exact' must be a finite number"},
+           {column + "exact = 1e308\nrelative = 1e308\n", "reference.toml:6:12: error: 'relative' allows"},
+           {column + "exact = \"sqrt(-1)\"\n", "reference.toml:5:9: error: 'sqrt(-1)'"},
+           {"mean = \"x\"\nfrom = nan\nexact = 1\n",
+            "reference.toml:4:8: error: 'from' must be a finite number"},
+           {"column = \"xx\"\nat = 1\nexact = 1\n", "reference.toml:3:10: error: there is no column 'xx'"},
+           {"event = \"impact\"\nfield = \"tmie\"\nexact = 1\n",
+            "reference.toml:4:9: error: an event has no field 'tmie'"},
+           {"count = \"impact wall\"\nexact = 0\n", "reference.toml:3:9: error: the model has no contact"},
+           {column + "exact = 1\nrun = { tolerence = 1e-6 }\n",
+            "reference.toml:6:9: error: [run] has no key 'tolerence'"},
+           {column + "exact = 1\nrun = { engine = \"evnet\" }\n", "did you mean 'event'?"}}) {
+    const Outcome outcome = verified(keys);
+    EXPECT_EQ(outcome.code, 5) << keys << outcome.out;
+    EXPECT_NE(outcome.out.find(message), std::string::npos) << keys << outcome.out;
+  }
 }
 
 // Folders on the way to -o are made, but not those that its name only passes through; names are shown as they are or not taken.
@@ -427,6 +497,21 @@ TEST_F(Program, PlotTellsWhatItCannotDraw) {
   EXPECT_NE(strangers.err.find("b: no column is called as one that is drawn"), std::string::npos)
       << strangers.err;
   EXPECT_NE(run("plot a c").err.find("c: it has no column x'"), std::string::npos);
+}
+
+// An impact between two rows stands where it was: its state is in events.csv.
+TEST_F(Program, EventsAreMarkedOnCurvesWithoutRowsAtEvents) {
+  write("drop.toml",
+        "format = 1\n[coordinates]\nh = 1\n[energy]\nkinetic = \"h'^2/2\"\npotential = "
+        "\"10*h\"\n[[contact]]\nname = "
+        "\"floor\"\ngap = \"h\"\nimpact = 0.5\n[run]\nuntil = 0.6\n[output]\nevent_rows = false\nsamples = "
+        "7\nplots "
+        "= [[\"h\", \"h'\"]]\n");
+  ASSERT_EQ(run("run drop.toml -o drop").code, 0);
+  const Outcome plot = run("plot drop");
+  EXPECT_EQ(plot.code, 0);
+  EXPECT_EQ(plot.err, "");
+  EXPECT_NE(contents(folder_ / "drop/plot-1.svg").find("impact floor"), std::string::npos);
 }
 
 TEST_F(Program, AnUnknownVariantListsThoseThatThereAre) {

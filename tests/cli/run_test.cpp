@@ -53,6 +53,33 @@ TEST_F(RunVerbs, ARunPrintsItsEventsAndWritesItsFolder) {
   expect_complete("runs/bouncing-ball");
 }
 
+// sqrt(x) of x = cos(√2 t)/2 has no value from t = π/(2 √2) = 1.1107 on.
+TEST_F(RunVerbs, AColumnWithoutAValueIsToldOnceByItsName) {
+  write("root.toml",
+        "format = 1\n[coordinates]\nx = 0.5\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2\"\n"
+        "[run]\nuntil = 2\n[output]\nsamples = 2001\n[output.columns]\nroot = \"sqrt(x)\"\nfine = \"x^2\"\n");
+  const std::string note = "the column 'root' is nan at t = 1.111, for the first time";
+  const auto count = [&](const std::string& text) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find("the column '"); at != std::string::npos;
+         at = text.find("the column '", at + 1))
+      ++found;
+    return found;
+  };
+  for (const char* how : {"", "--json", "--summary"}) {
+    const Outcome outcome = run(std::string("run root.toml -o r ") + how);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find(note), std::string::npos) << outcome.err;
+    EXPECT_EQ(count(outcome.err), 1U) << outcome.err;
+    EXPECT_EQ(json::parse(contents(folder_ / "r/run.json"))["notes"].size(), 1U);
+  }
+  // A run that goes on says it again, with the place where it began.
+  const Outcome outcome = run("run root.toml --until 3 --resume r -o r");
+  EXPECT_NE(outcome.err.find(note), std::string::npos) << outcome.err;
+  EXPECT_EQ(count(contents(folder_ / "r/run.json")), 1U);
+  EXPECT_NE(contents(folder_ / "r/run.json").find(note), std::string::npos);
+}
+
 TEST_F(RunVerbs, JsonIsTheRunJsonWithTheEvents) {
   for (const char* engine : {"event", "exact"}) {
     const Outcome outcome = run("run '" + ball_ + "' --until 1 --json -o b --engine " + engine);
@@ -277,6 +304,10 @@ TEST_F(RunVerbs, AStateThatWasEmptiedOrTakenAwayProtectsItsFolder) {
       EXPECT_EQ(contents(folder_ / "b/trajectory.csv"), rows);
     }
   }
+  // To look at it harms nobody, but it may not be what the run has saved.
+  const Outcome drawn = run("plot b -o figures");
+  EXPECT_EQ(drawn.code, 0);
+  EXPECT_NE(drawn.err.find("b: state.json is missing"), std::string::npos) << drawn.err;
 }
 
 TEST_F(RunVerbs, ARunGoesOnInItsFolderOnlyIfAllOfItIsThere) {

@@ -195,6 +195,7 @@ TEST_F(Faults, KilledAtAnyCallTheFolderIsWholeAndTheRunGoesOn) {
     if (over) fs::copy(folder_ / "earlier", folder_ / "k");
     Settings faults = kFast;
     faults["KILL"] = at;
+    if (i % 8 >= 6) faults["PLAIN"] = 1;
     const int code = run_with(arguments("k"), faults);
     EXPECT_TRUE(code == -SIGKILL || code == 0) << what << ": " << code << contents(folder_ / "err");
     killed += code == -SIGKILL ? 1 : 0;
@@ -257,8 +258,10 @@ TEST_F(Faults, KilledAtTheEndTheRunIsFinishedWithoutAnotherWord) {
     expect_whole("k", what);
     const json state = json::parse(contents(folder_ / "k/state.json"));
     finished += state["time"] == 3000 ? 1 : 0;
-    std::string run = draft("k", "run.json");
-    if (run.empty()) run = contents(folder_ / "k/run.json");
+    // By the list: a draft may be the new file or the old one.
+    io::RunData data;
+    ASSERT_TRUE(io::read_run(folder_ / "k", data).ok()) << what;
+    const std::string run = data.run_json;
     expect_goes_on("k", what);
     if (state["time"] == 3000) {
       EXPECT_EQ(contents(folder_ / "k/run.json"), run) << what << ": nothing is run again";
@@ -427,7 +430,7 @@ TEST_F(Faults, ACallThatFailsOverAnEarlierRunLeavesOneOfTheTwo) {
       ASSERT_NE(at, std::string::npos) << said;
       const double time = json::parse(contents(folder_ / "k/state.json"))["time"];
       EXPECT_EQ(std::atof(said.c_str() + at + saved.size()), time) << what << said;
-      first_saves += i <= 32 ? 1 : 0;
+      first_saves += i <= 37 ? 1 : 0;
     }
     expect_whole("k", what, "earlier");
     expect_goes_on("k", what, "earlier");
@@ -677,6 +680,123 @@ TEST_F(Faults, WithoutMemoryBetweenTwoCallsTheFolderIsWholeAndTheRunGoesOn) {
     }
   }
   EXPECT_GT(told, all * 3 / 4);
+}
+
+// What somebody puts into the folder while a save waits for the disk, or between two of its renames, is there afterwards, and the run says so.
+TEST_F(Faults, WhatSomebodyPutsThereDuringASaveStays) {
+  const std::string mine = "{ \"mine\": true }";
+  int stopped = 0, told = 0;
+  for (const std::string when : {"STOP", "STEP", "STOP without exchange"}) {
+    const int last = when == "STEP" ? 7 : 24;
+    for (int n = when == "STEP" ? 2 : 8; n <= last; n += when == "STEP" || cases(10) == 10 ? 1 : 3) {
+      for (const std::string how : {"run.json", "state.json", "run.json edited", "state.json edited",
+                                    "trajectory.csv", "events.csv"}) {
+        const std::string what = how + " at " + when + " " + std::to_string(n);
+        clean("k");
+        Settings faults = kFast;
+        faults[when.substr(0, 4)] = n;
+        if (when.size() > 4) faults["PLAIN"] = 1;
+        const pid_t child = start(arguments("k"), faults);
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+        if (!WIFSTOPPED(status)) break;
+        const bool edited = how.find(' ') != std::string::npos;
+        const std::string name = how.substr(0, how.find(' '));
+        const fs::path file = folder_ / "k" / name;
+        const bool text = name.find("json") != std::string::npos;
+        std::string left = mine;
+        if (!fs::exists(file)) {
+          kill(child, SIGKILL);
+          wait_for(child);
+          continue;
+        }
+        if (edited) {
+          left = contents(file);
+          left[left.size() / 2] = '#';
+          std::fstream(file) << left;
+        } else if (text) {
+          write("k/mine", mine);
+          fs::rename(folder_ / "k/mine", file);
+        } else {
+          std::ofstream(file, std::ios::app) << mine << "\n";
+        }
+        ++stopped;
+        kill(child, SIGCONT);
+        const int code = wait_for(child);
+        const std::string said = contents(folder_ / "err");
+        EXPECT_EQ(code, 5) << what;
+        EXPECT_NE(said.find("during the run"), std::string::npos) << what << said;
+        const std::string now = contents(file);
+        EXPECT_TRUE(text ? now == left : now.find(mine) != std::string::npos) << what << said;
+        told += code == 5 ? 1 : 0;
+        if (HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(stopped, 60);
+  EXPECT_EQ(told, stopped);
+}
+
+// The same with the folder in which a run begins.
+TEST_F(Faults, OnlyTheFolderOfTheRunGetsItsName) {
+  for (const char* when : {"STOP", "STEP"}) {
+    for (const std::string how : {"link", "folder"}) {
+      clean("k");
+      fs::remove_all(folder_ / "elsewhere");
+      Settings faults = kFast;
+      // The first waits come before the first row.
+      faults[when] = std::string(when) == "STOP" ? 5 : 1;
+      const pid_t child = start(arguments("k"), faults);
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+      ASSERT_TRUE(WIFSTOPPED(status));
+      ASSERT_TRUE(fs::exists(folder_ / ".k.tmp/state.json"));
+      fs::rename(folder_ / ".k.tmp", folder_ / "elsewhere");
+      if (how == "link")
+        fs::create_symlink("elsewhere", folder_ / ".k.tmp");
+      else
+        fs::create_directory(folder_ / ".k.tmp"), write(".k.tmp/notes", "mine");
+      kill(child, SIGCONT);
+      EXPECT_EQ(wait_for(child), 5) << when << how;
+      const std::string said = contents(folder_ / "err");
+      EXPECT_NE(said.find("was moved, removed or replaced during the run"), std::string::npos) << said;
+      EXPECT_FALSE(fs::exists(fs::symlink_status(folder_ / "k"))) << when << how;
+      EXPECT_TRUE(how == "link" ? fs::is_symlink(folder_ / ".k.tmp")
+                                : contents(folder_ / ".k.tmp/notes") == "mine");
+    }
+  }
+}
+
+// A killed run has rows behind its last save. Who comes over it and ends before his own first save leaves it as it can be taken up.
+TEST_F(Faults, WhoEndsBeforeHisFirstSaveLeavesAKilledRunToGoOnFrom) {
+  const long calls = count_calls().first;
+  bool found = false;
+  for (long n = 20; n < calls && !found; ++n) {
+    Settings faults = kFast;
+    faults["KILL"] = n;
+    clean("half");
+    ASSERT_EQ(run_with(arguments("half"), faults), -SIGKILL);
+    if (!fs::exists(folder_ / "half/lock")) continue;
+    const json files = json::parse(contents(folder_ / "half/state.json"))["files"];
+    found =
+        fs::file_size(folder_ / "half/trajectory.csv") > files["trajectory.csv"]["bytes"].get<std::size_t>();
+  }
+  ASSERT_TRUE(found);
+  int refused = 0;
+  for (const char* fault : {"ONCE", "FULL"}) {
+    for (long n = 1; n <= 16; ++n) {
+      const std::string what = std::string(fault) + " " + std::to_string(n);
+      clean("k");
+      fs::copy(folder_ / "half", folder_ / "k");
+      const int code = run_with(arguments("k"), {{fault, n}});
+      const bool replaced = contents(folder_ / "k/state.json") != contents(folder_ / "half/state.json");
+      if (code == 0 || replaced) continue;
+      ++refused;
+      expect_goes_on("k", what);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(refused, 6);
 }
 
 // Two at once: one runs, the other is told who it is.

@@ -13,8 +13,9 @@
 #include <fstream>
 #include <new>
 
-#include "judder/io/run.hpp"
+#include "judder/io/reference_file.hpp"
 #include "judder/io/run_folder.hpp"
+#include "judder/tasks/run.hpp"
 
 namespace {
 
@@ -38,7 +39,7 @@ void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace judder::io {
+namespace judder::tasks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,6 +71,7 @@ TEST(Memory, ARunWithoutMemoryLeavesAWholeFolderOrNone) {
   fs::create_directories(folder);
   RunRequest request;
   request.model.file = JUDDER_SOURCE_DIR "/gallery/press/model.toml";
+  request.reference = io::reference_beside(request.model.file);
   request.output = folder / "run";
   request.until = 0.5;
   made = 0;
@@ -89,8 +91,8 @@ TEST(Memory, ARunWithoutMemoryLeavesAWholeFolderOrNone) {
     aborted += code == -SIGABRT ? 1 : 0;
     failed += code == kOutOfMemory ? 1 : 0;
     if (fs::exists(request.output)) {
-      RunData data;
-      const FileStatus status = read_run(request.output, data);
+      io::RunData data;
+      const io::FileStatus status = io::read_run(request.output, data);
       ASSERT_TRUE(status.ok()) << "allocation " << at << ": " << status.text();
     }
     // Nothing is in the way of the next run.
@@ -105,4 +107,4 @@ TEST(Memory, ARunWithoutMemoryLeavesAWholeFolderOrNone) {
 }
 
 }  // namespace
-}  // namespace judder::io
+}  // namespace judder::tasks

@@ -11,6 +11,9 @@
 //     JUDDER_FAULT_STARVE=n  the first allocation behind the n-th of the calls that write fails, the others do not
 //     JUDDER_FAULT_TICK=n    the monotonic clock is n microseconds later whenever it is read, so that a run does the same whatever else the machine does
 //     JUDDER_FAULT_FLAT=1    folders cannot be locked, as on some network file systems
+//     JUDDER_FAULT_PLAIN=1   names cannot be exchanged, nor given only where nothing has them, as on some file systems
+//     JUDDER_FAULT_STOP=n    the process stops (STOP) in front of the n-th of the calls that wait for the disk, for who wants to do something meanwhile
+//     JUDDER_FAULT_STEP=n    the same in front of the n-th of those that give a file or a folder its name
 //     JUDDER_FAULT_COUNT=f   at the end the numbers of calls, of writes, of allocations and of calls that read are written to the file f
 //
 // Only files opened by the program count, not its standard streams.
@@ -53,6 +56,9 @@ struct Settings {
   long memory = setting("JUDDER_FAULT_MEMORY");
   long starve = setting("JUDDER_FAULT_STARVE");
   long flat = setting("JUDDER_FAULT_FLAT");
+  long plain = setting("JUDDER_FAULT_PLAIN");
+  long stop = setting("JUDDER_FAULT_STOP");
+  long step = setting("JUDDER_FAULT_STEP");
   int ready = 1;  // last, and zero until then: memory is asked for before
   ~Settings() {
     ready = 0;
@@ -97,6 +103,12 @@ bool counts() {
 
 /// The same of those that read.
 bool fails_to_read() { return settings.ready == 1 && ++reads == settings.read; }
+
+std::atomic<long> waits{0};
+std::atomic<long> names{0};
+void stops_at(std::atomic<long>& count, long at) {
+  if (++count == at) static_cast<void>(::syscall(SYS_kill, ::getpid(), SIGSTOP));
+}
 
 std::atomic<long> used{0};
 
@@ -167,6 +179,7 @@ int flock(int file, int operation) noexcept {
 }
 int fsync(int file) {
   if (counts()) return broken();
+  stops_at(waits, settings.stop);
   const int result = static_cast<int>(::syscall(SYS_fsync, file));
   if (result == 0) is_on_disk(file);
   return result;
@@ -189,18 +202,26 @@ int unlinkat(int folder, const char* name, int flags) noexcept {
 int mkdirat(int folder, const char* name, mode_t mode) noexcept {
   return counts() ? broken() : static_cast<int>(::syscall(SYS_mkdirat, folder, name, mode));
 }
-int renameat(int from, const char* old, int to, const char* name) noexcept {
+int renameat2(int from, const char* old, int to, const char* name, unsigned how) noexcept {
+  if (how != 0 && settings.plain > 0) {
+    errno = EINVAL;
+    return -1;
+  }
   if (counts()) return broken();
+  stops_at(names, settings.step);
   struct stat about {};
   if (settings.name > 0 && about_file(from, old, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
       S_ISDIR(about.st_mode)) {
     errno = ENOSPC;
     return -1;
   }
-  const long size = size_of(to, name);
-  const int result = static_cast<int>(::syscall(SYS_renameat2, from, old, to, name, 0));
+  const long size = how == 0 ? size_of(to, name) : 0;  // the others replace nothing
+  const int result = static_cast<int>(::syscall(SYS_renameat2, from, old, to, name, how));
   if (result == 0) used -= size;
   return result;
+}
+int renameat(int from, const char* old, int to, const char* name) noexcept {
+  return renameat2(from, old, to, name, 0);
 }
 
 int openat(int folder, const char* name, int flags, ...) {

@@ -20,7 +20,7 @@ class TimesSink : public engines::Sink {
       velocity = work.in[2];
     }
   }
-  void event(const engines::Event& event) override {
+  void event(const engines::Event& event, std::span<const double> /*state*/) override {
     times.push_back(event.time);
     bounds.push_back(event.bound);
     positions.push_back(position);

@@ -15,7 +15,7 @@
 
 #include "judder/io/gallery.hpp"
 #include "judder/io/reader.hpp"
-#include "judder/io/verify.hpp"
+#include "judder/io/reference_file.hpp"
 
 namespace judder {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "judder/io/gallery.hpp"
-#include "judder/io/verify.hpp"
+#include "judder/tasks/verify.hpp"
 
 namespace judder {
 namespace {
@@ -30,6 +30,10 @@ bool too_long_here(const std::string& name) {
 #endif
 }
 
+tasks::VerifyRequest request(const std::string& name) {
+  return {kGallery / name, kGallery / name / "reference.toml"};
+}
+
 class Gallery : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -39,27 +43,27 @@ class Gallery : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(Gallery, GivesItsPublishedValues) {
-  const io::ModelVerification result = io::verify_model(kGallery, GetParam());
+  const tasks::ModelVerification result = tasks::verify_model(request(GetParam()));
   EXPECT_GT(result.verification.outcomes.size(), 0U) << result.problem;
-  EXPECT_TRUE(result.ok()) << io::verification_text(result, true);
+  EXPECT_TRUE(result.ok()) << tasks::verification_text(result, true);
 }
 
 TEST_P(Gallery, NoticesAChangeOfOnePerCent) {
-  const io::ReferenceFile reference = io::read_reference(kGallery / GetParam() / "reference.toml");
+  const io::ReferenceFile reference = io::read_reference(request(GetParam()).reference);
   ASSERT_TRUE(reference.reference.perturb.has_value()) << "reference.toml names nothing to perturb";
   EXPECT_NEAR(reference.reference.perturb->factor, 1.01, 1e-12);
-  analysis::VerifyOptions options;
-  options.perturb = reference.reference.perturb;
-  options.first_failure = true;
-  const io::ModelVerification result = io::verify_model(kGallery, GetParam(), options);
+  tasks::VerifyRequest perturbed = request(GetParam());
+  perturbed.options.perturb = reference.reference.perturb;
+  perturbed.options.first_failure = true;
+  const tasks::ModelVerification result = tasks::verify_model(perturbed);
   // A model that no longer compiles or runs would fail too, but prove nothing.
   const auto noticed = [](const analysis::Outcome& outcome) {
     return outcome.verdict == analysis::Verdict::off && outcome.deviation().value_or(0) != 0;
   };
   EXPECT_TRUE(std::any_of(result.verification.outcomes.begin(), result.verification.outcomes.end(), noticed))
-      << options.perturb->name << " times " << options.perturb->factor
+      << perturbed.options.perturb->name << " times " << perturbed.options.perturb->factor
       << " changes no value beyond its tolerance\n"
-      << io::verification_text(result, true);
+      << tasks::verification_text(result, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Gallery, ::testing::ValuesIn(names()), [](const auto& test) {

@@ -382,6 +382,39 @@ TEST(MasslessFriction, NodesInSeriesJumpTogether) {
   EXPECT_GE(together, 5);
 }
 
+// At t = 0.3 the force on the node jumps to 0.7, and the node by 0.2, where its spring leaves the limit of 0.3. The body at the other end is at rest then, and leaves it: the load stays
+// at its limit, and grows with t^2 beyond it. So the node goes on, with the body pulled by 0.4. If the body comes nearer instead, the node rests, and the body swings on its spring.
+TEST(MasslessFriction, ANodeThatHasJumpedGoesOnWhereItsLoadGrows) {
+  for (const double pull : {0.0, 0.8}) {
+    for (const char* const second : {"", "u = 0\n"}) {
+      const std::string inertia = *second == 0 ? "w'^2/2" : "w'^2/2 + u'^2/2";
+      const simulate::Result result =
+          run("[parameters]\npull = " + std::to_string(pull) +
+              "\n[coordinates]\ny = { massless = true }\nw = 0\n" + second + "[energy]\nkinetic = \"" +
+              inertia + "\"\n" + R"toml(potential = "(y + w)^2"
+[[force]]
+along = "y'"
+value = "if(t < 0.3, 0.3, 0.7)"
+[[force]]
+along = "w'"
+value = "if(t < 0.3, 0, pull)"
+[[friction]]
+name = "node"
+slip = "y'"
+normal = 1
+law = 0.3
+[run]
+until = 1.1
+)toml");
+      EXPECT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+      const double y = pull == 0 ? 0.2 + 0.2 * 0.64 : 0.2;
+      const double w = pull == 0 ? -0.2 * 0.64 : 0.2 * (1 - std::cos(std::sqrt(2) * 0.8));
+      EXPECT_NEAR(at_end(result, "y"), y, 1e-8) << pull;
+      EXPECT_NEAR(at_end(result, "w"), w, 1e-8) << pull;
+    }
+  }
+}
+
 TEST(MasslessFriction, WhatHasNoBalanceIsRefusedWithTheReason) {
   const auto message = [](const std::string& rest) {
     const io::ModelFile file = io::read_model_text(

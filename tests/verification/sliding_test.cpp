@@ -25,7 +25,7 @@ class SurfaceSink : public engines::Sink {
       return;
     }
   }
-  void event(const engines::Event&) override {}
+  void event(const engines::Event&, std::span<const double> /*state*/) override {}
   double worst = 0;
   long rows = 0;
 

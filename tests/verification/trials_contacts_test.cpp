@@ -505,5 +505,307 @@ until = 0.15
               (0.15 - std::sin(0.15 * w) / w) / 38, 1e-11);
 }
 
+// A floor that moves as -sin(t)/2 takes a body along at t = pi, and brakes from there on: y' = 1/2 for good. Its acceleration at the last bit of that time is rounding, and
+// presses nothing.
+TEST(Impact, LeavesNothingPressedWhereTheWallBeginsToBrake) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+y = -0.7
+[energy]
+kinetic = "0.25*y'^2"
+[[contact]]
+name = "c"
+gap = "y + 0.5*sin(t) + 0.7"
+[run]
+until = 5.4
+[output]
+samples = 5
+)toml");
+  for (const std::string& engine : kBoth) {
+    const Outcome end = outcome_of(model, engine);
+    EXPECT_EQ(end.words, (std::vector<std::string>{"impact c", "lift-off c"})) << engine;
+    EXPECT_NEAR(end.y[0], -0.7 + 0.5 * (5.4 - std::acos(-1.0)), 1e-9) << engine;
+    EXPECT_NEAR(end.y[1], 0.5, 1e-9) << engine;
+  }
+}
+
+// Limits and loads that read |λ| have a kink where λ passes zero, and no polynomial follows them there: the contact opens at that zero all the same, also out of rest.
+TEST(Rest, EndsAtTheZeroOfTheReactionThatFrictionReads) {
+  const std::string bristles =
+      "{ type = \"lugre\", static = 1, dynamic = 1, velocity = 0.5, stiffness = 10, damping = 1 }";
+  const Outcome joint = outcome_of(
+      text_model("[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = "
+                 "\"2*cos(t) - 1\"\n[[friction]]\nname = \"bristles\"\nslip = \"x'\"\nnormal = 1\nlaw = " +
+                 bristles +
+                 "\n[[friction]]\nname = \"fed\"\nslip = \"x'\"\nnormal = \"normal(c)\"\nlaw = { type = "
+                 "\"arctan\", mu = 1, beta = 1 }\n[[contact]]\nname = \"c\"\ngap = \"-x\"\n[run]\nuntil = "
+                 "2\n[output]\nsamples = 5\n"),
+      "event");
+  ASSERT_EQ(joint.words, std::vector<std::string>{"lift-off c"});
+  EXPECT_NEAR(joint.times[0], std::acos(0.5), 1e-8);
+
+  const Outcome contact = outcome_of(text_model(R"toml(
+[coordinates]
+x = 0
+y = -3
+[energy]
+kinetic = "0.5*x'^2 + 2.5*y'^2"
+[[force]]
+along = "y'"
+value = "2*t - 1"
+[[contact]]
+name = "below"
+gap = "y + 4"
+compliant = { stiffness = 1 }
+slip = "x'"
+friction = { type = "penalty", mu = 1, stiffness = 50, damping = 5 }
+[[contact]]
+name = "c"
+gap = "y + 3"
+slip = "x'"
+friction = "0.1*(1 + 0.5*sin(1.5*t))"
+[run]
+until = 1.4
+[output]
+samples = 5
+)toml"),
+                                     "event");
+  ASSERT_EQ(contact.words, std::vector<std::string>{"lift-off c"});
+  EXPECT_NEAR(contact.times[0], 0.5, 1e-8);
+  EXPECT_NEAR(contact.y[1], -3 + 0.9 * 0.9 * 0.9 / 15, 1e-9);
+}
+
+// Two contacts that clamp a body press as hard as they like: a load that passes zero opens neither, though their rows change with the place.
+TEST(SharedReactions, OfAClampEndWithNoLoad) {
+  const Outcome end = outcome_of(text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "1.5*x'^2"
+potential = "x^2"
+[[force]]
+along = "x'"
+value = "1.5*sin(3*t) - 0.5"
+[[contact]]
+name = "below"
+gap = "x"
+[[contact]]
+name = "above"
+gap = "-x + sin(0.7*x)"
+[run]
+until = 1.6
+[output]
+samples = 5
+)toml"),
+                                 "event");
+  EXPECT_TRUE(end.words.empty());
+  EXPECT_EQ(end.y, (std::vector<double>{0, 0}));
+}
+
+/// A mass of 1 under `force` and a brake with the law `law`, pressed by `normal`.
+TestModel braked(const std::string& force, const std::string& law, double normal, const std::string& energy,
+                 const std::string& more) {
+  return text_model("[coordinates]\ny = 0\n[energy]\nkinetic = \"y'^2/2\"\n" + energy +
+                    "\n[[force]]\nalong = \"y'\"\nvalue = \"" + force +
+                    "\"\n[[friction]]\nname = \"brake\"\nslip = \"y'\"\nnormal = " + std::to_string(normal) +
+                    "\nlaw = \"" + law + "\"\n" + more + "\n[run]\nuntil = 4\n[output]\nsamples = 5\n");
+}
+
+// A brake beside a stop shares what it holds with it: it lets go at the limit of the direction that it is pulled to, whatever side its law has had at rest.
+TEST(SharedReactions, OfABrakeThatHoldsOneWayBetterEndAtTheLimitOfThatWay) {
+  const std::string stop = "[[contact]]\nname = \"stop\"\ngap = \"y\"";
+  for (const std::string& engine : kBoth) {
+    for (const auto& [law, limit] :
+         {std::pair<const char*, double>{"if(0 < y', 0.5, 1)", 2.5}, {"if(0 < y', 0.6, 0.2)", 3}}) {
+      const Outcome end = outcome_of(braked("t", law, 5, "", stop), engine);
+      ASSERT_EQ(end.words,
+                (std::vector<std::string>{"switch friction.brake.law", "slip brake", "lift-off stop"}))
+          << engine << " " << law;
+      EXPECT_NEAR(end.times[1], limit, 1e-9) << engine;
+      EXPECT_NEAR(end.y[0], std::pow(4 - limit, 3) / 6, 1e-8) << engine;
+    }
+  }
+}
+
+// The same beside a dry force along the same velocity: both hold together.
+TEST(DryForce, BesideABrakeThatHoldsOneWayBetterSharesWithTheLimitOfThatWay) {
+  for (const auto& [force, limit] : {std::pair<const char*, double>{"t", 1.8}, {"-t", 1.4}}) {
+    const Outcome end =
+        outcome_of(braked(force, "if(0 < y', 0.8, 0.4)", 1, "dissipation = \"abs(y')\"", ""), "event");
+    ASSERT_EQ(end.words.size(), 2u) << force;
+    EXPECT_EQ(end.words[1], "slip brake") << force;
+    EXPECT_NEAR(end.times[1], limit, 1e-9) << force;
+    EXPECT_NEAR(std::abs(end.y[0]), std::pow(4 - limit, 3) / 6, 1e-8) << force;
+  }
+}
+
+// A level that nothing moves has the value of equality, whatever the rows do on its other side: floor(x) = 0, and the belt takes the mass along until 2 s² = 0.1.
+TEST(Rest, OnABeltIsKeptBesideALevelThatNothingMoves) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+u = -3
+[energy]
+kinetic = "0.5*x'^2 + 1.5*u'^2"
+potential = "u^2"
+[[force]]
+along = "u'"
+value = "floor(x)"
+[[friction]]
+name = "belt"
+slip = "u' - 2*t"
+normal = 1
+law = "if(0 < u' - 2*t, 1, 0.1)"
+[run]
+until = 0.2
+[output]
+samples = 5
+)toml");
+  for (const std::string& engine : kBoth) {
+    const Outcome end = outcome_of(model, engine);
+    EXPECT_TRUE(end.words.empty()) << engine;
+    EXPECT_NEAR(end.y[1], -3 + 0.04, 1e-12) << engine;
+    EXPECT_NEAR(end.y[3], 0.4, 1e-12) << engine;
+  }
+}
+
+// What rests on a plate that a constraint moves stays there where a body coupled to the plate strikes a wall: of the two impulses on the plate nothing is left but
+// rounding. 5 w'' + 20 w + 5 > 0 all the time.
+TEST(Impact, OfOthersThatCancelOpensNothing) {
+  const TestModel model = text_model(R"toml(
+[tables]
+wall = { x = [-2, -1.5, 0.5, 1], y = [0, 1.5, -1, 1.5], outside = "hold" }
+[coordinates]
+x = { velocity = 1 }
+y = -0.3
+w = 0.2
+[energy]
+kinetic = "x'^2 + 2.5*y'^2 + 0.5*(y' - x')^2 + 2.5*w'^2"
+potential = "2*x^2 + x^4 + 10*w^2 + 5*w"
+[[contact]]
+name = "plate"
+gap = "w - y - 0.5"
+[[contact]]
+name = "wall"
+gap = "-x - wall(t) + 0.625"
+slip = "y'"
+friction = { type = "arctan", mu = 0.3, beta = 1 }
+impact = 0.5
+[[constraint]]
+name = "lift"
+zero = "y - 0.3*(1 - cos(0.5*t)) + 0.3"
+slip = "x'"
+friction = 0.1
+[run]
+until = 1.7
+[output]
+samples = 5
+)toml");
+  for (const double tolerance : {1e-8, 1e-9, 1e-10, 1e-11}) {
+    engines::EngineOptions options = model.options;
+    options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << " " << result.end.status.message;
+    for (const engines::Event& event : result.data.events) EXPECT_NE(event.place, 0) << tolerance;
+    const simulate::MemorySink& data = result.data;
+    EXPECT_NEAR(data.cell(data.rows() - 1, static_cast<std::size_t>(data.column("w"))),
+                0.2 + 0.3 * (1 - std::cos(0.85)), 1e-10)
+        << tolerance;
+  }
+}
+
+// What slides into a groove or the corner of a room stays there, as between one contact for each side.
+TEST(Corners, HoldWhatComesToRestInThem) {
+  for (const char* name :
+       {"kink-groove", "kink-groove-at-rest", "kink-groove-symmetric", "kink-room-corner"}) {
+    for (const std::string& engine : kBoth) {
+      const Outcome out = outcome_of(trial(name), engine);
+      for (const double value : out.y) EXPECT_NEAR(value, 0, 1e-12) << name << engine;
+    }
+  }
+}
+
+TEST(Corners, AreAsManyContactsAsTheyHaveSides) {
+  const std::string body = R"toml(
+[coordinates]
+x = { start = 0.3, velocity = 0.1 }
+y = { start = 0.8, velocity = 0.2 }
+[energy]
+kinetic = "(x'^2 + 2*y'^2)/2"
+potential = "9.81*y + 2*x"
+)toml";
+  const auto wall = [](const std::string& name, const std::string& gap, const std::string& law) {
+    return "[[contact]]\nname = \"" + name + "\"\ngap = \"" + gap + "\"\n" + law;
+  };
+  const std::string run = "[run]\nuntil = 3\n";
+  const std::vector<std::vector<std::string>> corners{
+      {"min(x, y)", "x", "y"},
+      {"y - max(x, -2*x)", "y - x", "y + 2*x"},
+      {"min(min(x, y), 3 - x - y)", "x", "y", "3 - x - y"},
+      {"if(y < x, y, x)", "x", "y"},
+      {"y - max(0.2*sin(3*t), -x)", "y - 0.2*sin(3*t)", "y + x"}};
+  for (const std::string& law :
+       {std::string(), std::string("impact = 0.4\n"), std::string("slip = \"x'\"\nfriction = 0.3\n"),
+        std::string("slip = \"x' + 0.5*y'\"\nimpact = 0.3\n"
+                    "friction = { static = 0.5, dynamic = 0.3 }\n")}) {
+    for (const std::vector<std::string>& corner : corners) {
+      std::string sides;
+      for (std::size_t k = 1; k < corner.size(); ++k) sides += wall("c" + std::to_string(k), corner[k], law);
+      const TestModel one = text_model(body + wall("vee", corner[0], law) + run);
+      const TestModel several = text_model(body + sides + run);
+      for (const std::string& engine : kBoth) {
+        const Outcome a = outcome_of(one, engine), b = outcome_of(several, engine);
+        ASSERT_EQ(a.y.size(), b.y.size());
+        for (std::size_t i = 0; i < a.y.size(); ++i)
+          EXPECT_NEAR(a.y[i], b.y[i], 1e-9) << corner[0] << law << engine;
+      }
+    }
+  }
+}
+
+// A block on three or four feet, pulled by 5 t at some height above its centre: it rests until the pull is 0.45 of its weight, however its feet share it, and then slips with 0.3. Feet
+// at angles have rows that turn with the block; rounding of forces that balance had turned them, and some feet slipped at rest, with the smaller coefficient.
+TEST(SharedRest, FeetThatTurnWithTheirBodyHoldAsLongAsTheyCan) {
+  constexpr double kWeight = 4 * 9.81;
+  constexpr double kSlips = 0.45 * kWeight / 5;
+  constexpr double kEnd = 5;
+  const auto way = [](double t) { return 5.0 / 24 * t * t * t - 0.15 * 9.81 * t * t; };
+  const auto speed = [](double t) { return 5.0 / 8 * t * t - 0.3 * 9.81 * t; };
+  const double right = way(kEnd) - way(kSlips) - speed(kSlips) * (kEnd - kSlips);
+  for (const char* height : {"0", "0.1", "0.05"}) {
+    for (const int feet : {2, 3, 4}) {
+      const std::string place = "0.4*(2*i - " + std::to_string(feet + 1) + ")/2";
+      const std::string text = R"toml(
+[coordinates]
+x = 0
+y = 0.3
+th = 0
+[definitions]
+"px(s)" = "x + s*cos(th) + 0.3*sin(th)"
+"py(s)" = "y + s*sin(th) - 0.3*cos(th)"
+[energy]
+kinetic = "2*(x'^2 + y'^2) + 0.25*th'^2"
+potential = "4*9.81*y"
+[[force]]
+along = "(x + )toml" + std::string(height) +
+                               R"toml(*sin(th))'"
+value = "5*t"
+[[contact]]
+name = "leg"
+each = "i = 1 to )toml" + std::to_string(feet) +
+                               "\"\ngap = \"py(" + place + ")\"\nslip = \"px(" + place + ")'\"\n" +
+                               "friction = { static = 0.45, dynamic = 0.3 }\n[run]\nuntil = 5\n";
+      TestModel model = text_model(text);
+      for (const double tolerance : {1e-7, 1e-9}) {
+        model.options.tolerance = tolerance;
+        const Outcome out = outcome_of(model, "event");
+        EXPECT_EQ(out.words.size(), static_cast<std::size_t>(feet)) << height << ' ' << feet;
+        for (const double time : out.times) EXPECT_NEAR(time, kSlips, 1e-9) << height << ' ' << feet;
+        EXPECT_NEAR(out.y[0], right, 1e-8) << height << ' ' << feet;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder

@@ -26,7 +26,7 @@ class EventsUpTo final : public engines::Sink {
  public:
   explicit EventsUpTo(double until) : until_(until) {}
   void row(engines::RowKind /*kind*/, const engines::Mode& /*mode*/, model::Workspace& /*work*/) override {}
-  void event(const Event& event) override {
+  void event(const Event& event, std::span<const double> /*state*/) override {
     if (event.time > until_) cancel = true;
     if (event.time < until_) events.push_back(event);
   }

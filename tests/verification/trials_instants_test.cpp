@@ -260,5 +260,39 @@ TEST(Instant, EqualityIsReadAsItIsWritten) {
   EXPECT_DOUBLE_EQ(reaction_under("sign(y)"), 10);
 }
 
+// A body lies still until a load of -2 cos(3 t) overcomes the friction of 0.2. Its speed is zero from the start, has no sign that it could change when it begins to
+// grow, and crosses nothing, whatever rounding leaves of the load and of the friction that balance before, where max() has its kink.
+TEST(Watches, OfASpeedThatLeavesRestForTheFirstTimeAreSilent) {
+  for (const char* unit : {"1", "3", "0.3", "7", "0.7", "11", "0.001"}) {
+    const TestModel model = text_model("[parameters]\nu = " + std::string(unit) + R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "u*2.5*x'^2"
+[[force]]
+along = "x'"
+value = "u*max(-2*cos(3*t), 0)"
+[[friction]]
+name = "joint"
+slip = "x'"
+normal = "0.2*u"
+law = 1
+[[watch]]
+name = "look"
+zero = "x'"
+stop = true
+[run]
+until = 0.59
+)toml");
+    const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+    EXPECT_EQ(result.end.status.reason, Reason::done) << unit;
+    EXPECT_EQ(result.end.events, 1) << unit;  // the slip
+    // 2.5*2 x'' = -2 cos(3 t) - 0.2 from cos(3 s) = -0.1 on
+    const double s = std::acos(-0.1) / 3;
+    const double speed = (-2 * (std::sin(3 * 0.59) - std::sin(3 * s)) / 3 - 0.2 * (0.59 - s)) / 5;
+    EXPECT_NEAR(result.end.end.y[1], speed, 1e-9) << unit;
+  }
+}
+
 }  // namespace
 }  // namespace judder

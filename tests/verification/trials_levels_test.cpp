@@ -285,6 +285,41 @@ TEST(Levels, AStaticCoefficientThatIsTheDynamicOneButForRounding) {
   EXPECT_THROW(static_cast<void>(text_model(smaller)), std::runtime_error);
 }
 
+// y rests under the brake, with floor(0) = 0. Once the brake holds less than 0.75, the force below the level would pull y down for good; it rests on all the same, by the
+// rule that rest is kept where it is possible, whatever the ball beside it makes events of. Two surfaces at one place are decided together.
+TEST(Levels, WhatIsHeldByItsValueStaysWhereAnotherSideWouldLetItGo) {
+  for (const char* force : {"0.75*floor(y')", "0.75*floor(2*y') + 0.25*min(floor(y'), 0)"}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+x = 1
+y = 0
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "10*x"
+[[force]]
+along = "y'"
+value = ")toml" + std::string(force) + R"toml("
+[[friction]]
+name = "brake"
+slip = "y'"
+normal = "1.2 + cos(t)"
+law = 0.5
+[[contact]]
+name = "floor"
+gap = "x"
+impact = 1
+[run]
+until = 7
+)toml");
+    for (const char* const engine : {"event", "exact"}) {
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << engine << force << result.end.status.message;
+      EXPECT_EQ(last(result, "y"), 0) << engine << force;
+      EXPECT_EQ(last(result, "y'"), 0) << engine << force;
+    }
+  }
+}
+
 // x rests; the load of y is 1.4 while x would be pushed upwards from below, and 1, by sign(0) = 0, once y has stopped at −0.3. There 0.25 does not hold
 // 0.3, and y goes on: −0.25 − 0.05 cos(t − π).
 TEST(Levels, StatusesAreDecidedWithTheValueAtEquality) {

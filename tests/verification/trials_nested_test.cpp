@@ -258,5 +258,59 @@ columns = { b = "balance()", s = "supplied(force1)" }
   }
 }
 
+// A belt turns under a mass that a nested force holds at rest: the joint is decided with the combination that slides, which is the field of no sides.
+TEST(Nested, SlidesHoldAMassWhileTheBeltUnderItTurns) {
+  for (const char* force :
+       {"-2*sign(sign(x') - 0.3)", "-2*sign(sign(x') + 0.3)", "-sign(x') - sign(sign(x')*abs(sign(x')))",
+        "-2*sign(x'*(2 + sign(x')))", "-2*sign(x')"}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "0.33*x'^2"
+[[force]]
+along = "x'"
+value = ")toml" + std::string(force) + R"toml("
+[[friction]]
+name = "belt"
+slip = "x' - 0.5*(1 - t)"
+normal = 1
+law = 0.7
+[run]
+until = 2
+)toml");
+    const Outcome out = outcome_of(model, "event");
+    ASSERT_EQ(out.words, std::vector<std::string>{"reversal belt"}) << force;
+    EXPECT_NEAR(out.times[0], 1, 1e-9) << force;
+    EXPECT_EQ(out.y, (std::vector<double>{0, 0})) << force;
+  }
+  const Outcome still = outcome_of(trial("switch-slide-belt-zero"), "event");
+  EXPECT_NEAR(still.y[0], 0.1212, 1e-9);
+}
+
+// A dry force stops y, and a force on w asks whether |y'| is zero: beside the surface that is slid on it is not, on either side, whatever the order in which it touches.
+TEST(SlidesWithNestedSwitches, HaveWhatTouchesZeroOnTheSideOfItsSign) {
+  for (const char* force : {"sign(abs(y'))", "sign(abs(y')^1.5)", "sign(abs(y')^2)", "sign(abs(y')^3)",
+                            "if(abs(y')^3 > 0, 1, 0)", "-sign(-2*abs(y')^5)"}) {
+    const Outcome out = outcome_of(text_model(R"toml(
+[coordinates]
+y = { start = 2, velocity = 1 }
+w = 0
+[energy]
+kinetic = "0.5*(y'^2) + 2.5*(w'^2)"
+dissipation = "abs(y')"
+[[force]]
+along = "w'"
+value = ")toml" + std::string(force) + R"toml("
+[run]
+until = 1.5
+)toml"),
+                                   "event");
+    EXPECT_NEAR(out.y[0], 2.5, 1e-9) << force;
+    EXPECT_NEAR(out.y[1], 0.1 * 1.5 * 1.5, 1e-9) << force;
+    EXPECT_NEAR(out.y[3], 0.2 * 1.5, 1e-9) << force;
+  }
+}
+
 }  // namespace
 }  // namespace judder

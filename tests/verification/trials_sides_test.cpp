@@ -111,6 +111,98 @@ potential = "(y + x)^2"
   }
 }
 
+// w = 1 - cos t rises from the level of floor(w) beside another node, which its joint holds: the upper side from the start.
+TEST(Sides, OfMasslessCoordinatesBesideANodeAtRest) {
+  for (const char* const load : {"0", "1"}) {
+    const TestModel model = text_model(std::string(R"toml(
+[coordinates]
+x = 0
+y = { massless = true }
+w = { massless = true }
+z = 0
+[energy]
+kinetic = "0.5*x'^2 + 0.5*z'^2"
+potential = "(w + x)^2"
+[[force]]
+along = "z'"
+value = "floor(w)"
+[[friction]]
+name = "node"
+slip = "y'"
+normal = )toml") + load + R"toml(
+law = 1
+[[constraint]]
+name = "drive"
+zero = "x + (1 - cos(t))"
+[run]
+until = 2
+)toml");
+    for (const double tolerance : kTolerances) {
+      const simulate::Result result = run(model, tolerance);
+      ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ' ' << result.end.status.message;
+      // z'' = 1 from t = pi/2 on
+      const double since = 2 - std::acos(-1) / 2;
+      EXPECT_NEAR(result.end.end.y[3], since * since / 2, 1e-7) << load << ' ' << tolerance;
+      EXPECT_EQ(result.end.end.y[1], 0) << load;
+    }
+  }
+}
+
+// The slide of x holds sign(x') at -1/2 in the mean, and so the node has the mean of its two speeds: w' = 2 sign(x') = -1.
+TEST(Sides, OfASlideHaveSpeedsOfMasslessCoordinatesOfTheirOwn) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+w = { massless = true }
+[energy]
+kinetic = "x'^2/2"
+potential = "0"
+dissipation = "0.5*w'^2"
+[[force]]
+along = "x'"
+value = "-0.5 - sign(x')"
+[[force]]
+along = "w'"
+value = "2*sign(x')"
+[run]
+until = 2
+)toml");
+  for (const double tolerance : kTolerances) {
+    const simulate::Result result = run(model, tolerance);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ' ' << result.end.status.message;
+    EXPECT_EQ(result.end.end.y[0], 0);
+    EXPECT_NEAR(result.end.end.y[1], -2, 1e-12);
+  }
+}
+
+// A joint that carries nothing until y, which goes with w = 1 - t, comes below zero: then it brakes x, whatever else slides at that instant.
+TEST(Sides, OfALoadThatBeginsBesideASlideBrake) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = { massless = true }
+w = { start = 1, velocity = -1 }
+u = 0
+[energy]
+kinetic = "x'^2/2 + w'^2/2 + u'^2/2"
+potential = "(y - w)^2"
+dissipation = "abs(u')"
+[[friction]]
+name = "brake"
+slip = "x'"
+normal = "abs(floor(y))"
+law = 1
+[run]
+until = 1.5
+)toml");
+  for (const double tolerance : kTolerances) {
+    const simulate::Result result = run(model, tolerance);
+    ASSERT_EQ(result.end.status.reason, Reason::done) << tolerance << ' ' << result.end.status.message;
+    EXPECT_NEAR(result.end.end.y[0], 1.375, 1e-9);
+    EXPECT_NEAR(result.end.end.y[4], 0.5, 1e-9);
+  }
+}
+
 // abs(x') is never negative: x'' = −4 x + 2 throughout.
 TEST(Sides, OfAbsoluteValuesAreNeverBelow) {
   const TestModel model = text_model(R"toml(
@@ -302,6 +394,49 @@ until = 2
   const Outcome out = outcome_of(joints, "event");
   EXPECT_NEAR(out.y[4], 2, 1e-9);
   EXPECT_NEAR(out.y[5], 2, 1e-9);
+}
+
+// An impact stops the slip of its joint but for the last digits of its impulses, and the spring drives it on at once: a force that reads the sign of the slip is that of the
+// new one. The other mass has nothing but that force, 0.1, from the second impact on: w' grows by 0.2 a second.
+TEST(Sides, ASlipThatAnImpactHasStoppedGoesOnToTheOtherSide) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+y = { velocity = -0.5 }
+w = 0
+[energy]
+kinetic = "0.5*y'^2 + 0.25*w'^2"
+potential = "50*(y - 1)^2"
+[[force]]
+along = "w'"
+value = "0.1*if(0 < y' - w', 1, 0)"
+[[friction]]
+name = "pad"
+slip = "y' - w'"
+normal = "normal(stop)"
+law = "if(0 < y' - w', 0.5, 1)"
+[[contact]]
+name = "stop"
+gap = "-y"
+impact = { type = "stronge", restitution = 1 }
+[run]
+until = 0.022
+)toml");
+  for (const double tolerance : {1e-8, 1e-10, 1e-12}) {
+    engines::EngineOptions options = model.options;
+    options.tolerance = tolerance;
+    const simulate::Result result = simulate::simulate(model.system, options, "event");
+    ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+    EXPECT_TRUE(result.end.verdict.silent()) << tolerance;
+    const auto width = static_cast<std::size_t>(model.system.layout().integrated());
+    std::size_t last_impact = 0;
+    for (std::size_t e = 0; e < result.data.events.size(); ++e) {
+      if (result.data.events[e].kind == engines::EventKind::impact) last_impact = e;
+    }
+    const double then = result.data.event_states[last_impact * width + 3];
+    const double since = 0.022 - result.data.events[last_impact].time;
+    EXPECT_GT(since, 0.004);
+    EXPECT_NEAR(result.end.end.y[3], then + 0.2 * since, 10 * tolerance) << tolerance;
+  }
 }
 
 }  // namespace

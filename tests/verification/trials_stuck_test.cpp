@@ -259,6 +259,41 @@ until = 0.5
   }
 }
 
+// A table that rises, or sinks, like exp(-1/t) carries a body along from rest, sideways too: no impact, no lift-off and no slip, although the table moves by less than
+// any power of the time at first, and the restitution would turn the smallest step of it into hops. Half of the bump is over at t = 0.5.
+TEST(RowsThatPart, ATableThatStartsSoftlyCarriesABody) {
+  constexpr double kTop = 2.6054065145200274;  // exp(-4)/0.0070298584066096562
+  for (const double height : {0.02, -0.02}) {
+    TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "0.5*(x'^2) + 0.5*(y'^2)"
+potential = "9.81*y"
+[[contact]]
+name = "table"
+gap = "y - ()toml" + std::to_string(height) +
+                                 R"toml()*bump(t)"
+slip = "x' - 0.1*bump(t)"
+friction = 0.3
+impact = 0.3
+[run]
+until = 0.5
+)toml");
+    for (const double tolerance : {1e-8, 1e-10}) {
+      model.options.tolerance = tolerance;
+      const simulate::Result result = simulate::simulate(model.system, model.options, "event");
+      ASSERT_EQ(result.end.status.reason, Reason::done) << result.end.status.message;
+      EXPECT_TRUE(result.end.verdict.silent());
+      EXPECT_EQ(result.end.events, 0) << height << ' ' << tolerance;
+      EXPECT_NEAR(last(result, "y"), height * kTop, 1e-15);
+      EXPECT_NEAR(last(result, "x'"), 0.1 * kTop, 1e-14);
+      EXPECT_NEAR(last(result, "x"), 0.05, 10 * tolerance);
+    }
+  }
+}
+
 // --- hops that rounding hides ---
 
 // s = y - w - 1 hops with s'' = -14 s - 19 in closed form, each time with 0.8 of its speed; the contact pushes y alone. Its friction, which the impacts do not

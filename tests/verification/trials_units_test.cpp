@@ -143,6 +143,62 @@ law = "if(@(1,1,0,-1) < x', 1, 0.2)"
 until = @(2.1,0,0,1)
 )toml",
                                               1},
+                                         Case{"ALoadThatBumps", R"toml(
+[coordinates]
+y = 0
+[energy]
+kinetic = "@(0.5,0,1,0)*y'^2"
+potential = "@(1,1,1,-2)*y"
+[[friction]]
+name = "j"
+slip = "y'"
+normal = "abs(@(1,1,1,-2)*bump(@(1,0,0,-1)*t))"
+law = 1
+[run]
+until = @(0.84,0,0,1)
+)toml",
+                                              9},
+                                         Case{"ALoadThatBumpsAlone", R"toml(
+[coordinates]
+y = 0
+[energy]
+kinetic = "@(0.5,0,1,0)*y'^2"
+[[friction]]
+name = "j"
+slip = "y'"
+normal = "max(0, @(1,1,1,-2)*bump(@(3,0,0,-1)*t))"
+law = { type = "lugre", mu = 1, stiffness = @(1,-1,0,0), damping = @(1,-1,0,1) }
+[run]
+until = @(0.34,0,0,1)
+)toml",
+                                              9},
+                                         Case{"AForceThatBumps", R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "@(0.5,0,1,0)*x'^2"
+[[force]]
+along = "x'"
+value = "@(1,1,1,-2)*bump(@(1,0,0,-1)*t)"
+[run]
+until = @(0.015,0,0,1)
+)toml",
+                                              9},
+                                         Case{"AFloorThatBumps", R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "@(0.5,0,1,0)*x'^2"
+[[contact]]
+name = "c1"
+gap = "x"
+[[contact]]
+name = "c3"
+gap = "x + @(0.7,1,0,0)*bump(@(1,0,0,-1)*t)"
+[run]
+until = @(0.053,0,0,1)
+)toml",
+                                              9},
                                          Case{"NodesHeldByFriction", R"toml(
 [coordinates]
 x = 0

@@ -20,10 +20,12 @@
 // Steady sliding at the mean slip velocity v of a structure M q̈ + C q̇ + K q = −drag R is stable if all eigenvalues of its linearisation,
 // with the averaged bristle as one more state, have negative real parts (2.33 to 2.39; the structure of the source is one mass and one spring).
 //
+// A law may be long, and each of these functions asks it often. Whoever may want to leave gives the curve a Patience (FrictionCurve::use): it is asked with the
+// law, and by eliminations and eigenvalues of large structures.
+//
 // Petcoviciu 2010, chapter 2, with the corrections told in gallery/dither-square and docs/dither.md.
 #pragma once
 
-#include <atomic>
 #include <complex>
 #include <optional>
 #include <string>
@@ -77,8 +79,7 @@ struct Averaged {
 /// Ranges of v in [from, to] where R̄ falls with v: scanned at `points` places, borders refined by bisection.
 [[nodiscard]] std::vector<std::pair<double, double>> falling_zones(model::FrictionCurve& curve,
                                                                    const Dither& dither, double from,
-                                                                   double to, int points = 4000,
-                                                                   const std::atomic<bool>* cancel = nullptr);
+                                                                   double to, int points = 4000);
 
 /// M q̈ + C q̇ + K q = −drag R, slip velocity slip·q̇ + …: the model without the friction law, linearised at its start.
 struct SlidingStructure {
@@ -86,10 +87,10 @@ struct SlidingStructure {
   std::vector<double> slip, drag;                ///< n
 };
 
-/// Eigenvalues of steady sliding at v, by falling real part. Empty if they could not be computed, or `cancel` was set.
-[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(
-    const SlidingStructure& structure, model::FrictionCurve& curve, const Dither& dither, double v,
-    const std::atomic<bool>* cancel = nullptr);
+/// Eigenvalues of steady sliding at v, by falling real part. Empty if they could not be computed.
+[[nodiscard]] std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& structure,
+                                                                    model::FrictionCurve& curve,
+                                                                    const Dither& dither, double v);
 
 /// Amplitudes W in [0, most] for which steady sliding at v is unstable: scanned with `step`, borders refined by bisection.
 [[nodiscard]] std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure,
@@ -98,9 +99,10 @@ struct SlidingStructure {
                                                                          double step);
 
 /// Slip velocities in [from, to] at which steady sliding is unstable, likewise.
-[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(
-    const SlidingStructure& structure, model::FrictionCurve& curve, const Dither& dither, double from,
-    double to, int points = 1000, const std::atomic<bool>* cancel = nullptr);
+[[nodiscard]] std::vector<std::pair<double, double>> unstable_speeds(const SlidingStructure& structure,
+                                                                     model::FrictionCurve& curve,
+                                                                     const Dither& dither, double from,
+                                                                     double to, int points = 1000);
 
 /// Harmonics of a LuGre bristle whose slip velocity is v + w(t), without reversal of the bristle equation's coefficients being needed:
 ///
@@ -133,8 +135,9 @@ struct DitherProblem {
 /// Finds the dither of a law: the part of its slip velocity that repeats with the shortest period of the model, or with the common one of those up to eight
 /// times as long (a wave with its harmonics), from the slip as it is written (a belt, `X' + W*sign(sin(Om*t))`) and from forces of that period (∫ W_T M⁻¹ h dt).
 /// Forces that are not faster than the structure are no dither. `law` may be empty if the model has one law.
+/// Nothing, too, if it was cancelled from outside (CompileOptions::cancel).
 [[nodiscard]] std::optional<DitherStudy> dither_study(const model::Spec& spec,
-                                                      const model::CompileOptions& options, std::string law,
-                                                      DitherProblem& problem);
+                                                      const model::CompileOptions& options,
+                                                      const std::string& law, DitherProblem& problem);
 
 }  // namespace judder::analysis

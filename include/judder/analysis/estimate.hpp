@@ -16,6 +16,7 @@ struct ColumnDifference {
   double largest = 0;  ///< of |a − b|
   double time = 0;     ///< where
   double range = 0;    ///< largest − smallest value of the column, to compare with
+  double size = 0;     ///< largest |a|
 };
 
 struct RunDifference {

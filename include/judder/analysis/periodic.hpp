@@ -99,7 +99,7 @@ class PeriodMonitor : public engines::Sink {
                 engines::Sink& inner, const PeriodicOptions& periodic = {});
 
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
-  void event(const engines::Event& event) override;
+  void event(const engines::Event& event, std::span<const double> state) override;
   void interval(const engines::Interval& interval) override;
   void progress(double time) override;
   bool wants_state() override { return inner_.wants_state(); }

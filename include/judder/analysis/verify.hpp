@@ -13,7 +13,10 @@
 //
 // Models that are linear between events run twice, by the event-driven and by the exact engine; each value then has two outcomes.
 //
-// A run that cannot be compiled or ends early is no error here: values that it does not reach are off, and say why.
+// A run that cannot be compiled or ends early is no error here: values that it does not reach are off, and say why. What a reference asks for and no run
+// could give (a column that there is not, an expression without a value) is off, too, and stands in `Verification::faults` with its place in the file.
+//
+// A reference may come from a stranger. Its expressions, the rows that it asks for and the compiling of its runs are spent from one budget (core/work.hpp).
 #pragma once
 
 #include <atomic>
@@ -22,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "judder/core/diagnostics.hpp"
+#include "judder/core/work.hpp"
 #include "judder/model/compile.hpp"
 
 namespace judder::analysis {
@@ -58,6 +63,9 @@ struct ReferenceValue {
   double published_tolerance = 0;
   bool wrong = false;  ///< the printed value is known to be wrong: `note` says why
   std::string note, where, check;
+
+  /// In the file of the reference: the value as a whole, and some of its keys (their values in the file; empty where left out).
+  Span span, subject_span, field_span, model_span, relative_span;
 };
 
 /// A parameter or start value that a test changes to see the reference fail.
@@ -97,6 +105,8 @@ struct VerifyOptions {
       true;  ///< a run by the event-driven engine is repeated by the exact one where that applies
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to end the runs; what is left is off
   bool first_failure = false;  ///< leave out the runs after the first one with a value that is off
+  WorkLimits
+      work{};  ///< what the expressions, further rows and compilations of the reference may cost together
 };
 
 enum class Verdict {
@@ -125,6 +135,13 @@ struct Outcome {
 struct Verification {
   std::vector<Outcome> outcomes;  ///< in the order of the reference; writings of one value one after another
   int runs = 0;                   ///< simulations made
+  /// A writing that does not compile as it is, without variants and settings of the reference, with its messages; then nothing of it has been compared.
+  std::string invalid_model;
+  Diagnostics diagnostics;
+  std::string invalid_run;  ///< a run of the reference that does not compile, and why; empty: all do
+  /// What is wrong with the reference itself, by the bytes of its file: names that there are not, expressions without a finite value, too much work.
+  Diagnostics faults;
+  bool cancelled = false;  ///< from outside; values of runs that were not made are off
   [[nodiscard]] int failed() const;
   [[nodiscard]] int passed() const { return static_cast<int>(outcomes.size()) - failed(); }
 };

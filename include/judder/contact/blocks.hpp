@@ -47,8 +47,8 @@ class BlockProblem {
   [[nodiscard]] DecisionProblem take(const DecisionProblem& problem, std::span<const int> rows);
 
  private:
-  std::vector<double> A_, b_, mu_static_, mu_slip_, base_, mu_below_, base_below_, coupling_, force_scale_,
-      acceleration_scale_;
+  std::vector<double> A_, b_, mu_static_, mu_slip_, base_, mu_below_, mu_slip_below_, base_below_, coupling_,
+      force_scale_, acceleration_scale_;
   std::vector<NormalKind> kind_;
   std::vector<TangentState> state_;
   std::vector<std::uint16_t> excluded_;

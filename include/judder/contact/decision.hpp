@@ -103,8 +103,10 @@ struct DecisionProblem {
   const double* mu_static = nullptr;    ///< nT, ≥ 0, read for rows at rest; null: equal to mu_slip
   const double* mu_slip = nullptr;      ///< nT, ≥ 0; for rows that follow, κ of any sign
   const double* base = nullptr;         ///< nT, ≥ 0; null: zero
-  /// The same for the reactions of rows at rest below zero, where a law depends on the direction of slip; read by largest_margin alone.
+  /// The same for the reactions of rows at rest below zero, which slip forwards, where a law depends on the direction of slip. Where too many modes are
+  /// to be tried all at once, the numbers above hold for both directions.
   const double* mu_static_below = nullptr;  ///< null: as mu_static
+  const double* mu_slip_below = nullptr;    ///< null: as mu_slip
   const double* base_below = nullptr;       ///< null: as base
   const double* coupling = nullptr;         ///< nT × nN by rows, ≥ 0; null: zero (joints only)
   const std::uint16_t* excluded = nullptr;  ///< n bit masks of statuses that must not be returned; null: none

@@ -95,8 +95,9 @@ struct PathResult {
 /// have been eliminated. Nothing for an impact of any other kind.
 struct SingleContact {
   PathProblem path;
-  int contact = -1;  ///< normal row
-  int slip = -1;     ///< tangential row, from 0; −1: without friction
+  int contact = -1;   ///< normal row
+  int slip = -1;      ///< tangential row, from 0; −1: without friction
+  bool held = false;  ///< by constraints altogether: no impulse moves it
 };
 [[nodiscard]] std::optional<SingleContact> single_contact(const ImpactProblem& problem,
                                                           ImpactWorkspace& workspace);

@@ -14,7 +14,7 @@ void append_number(std::string& out, double value);
 /// `value` with `digits` significant digits, for tables that people read.
 [[nodiscard]] std::string to_text(double value, int digits);
 
-/// The whole of `text` as a finite decimal number, or nothing.
+/// The whole of `text` as a finite decimal number, or nothing. For what people write: what lies below the least normal number has lost digits, and is nothing.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
 
 /// Why parse_number has nothing to say of a text, in words that go behind it: "is too large for a number", "is too small for a number (write 0)",

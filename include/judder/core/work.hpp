@@ -12,7 +12,7 @@ namespace judder {
 
 struct WorkLimits {
   double operations = 5e7;  ///< steps of compilation; about a second
-  double nodes = 1e6;       ///< formulas kept in memory, counted with their operands; about 300 MB
+  double nodes = 7e5;       ///< formulas kept in memory, counted with their operands; about 300 MB
   double letters = 1e7;     ///< of names that `each` makes, and of what is written beside them; about 200 MB
   double tuples = 200000;   ///< index tuples that one `each` may look at
   int errors = 100;         ///< messages before the rest of the model is left unread

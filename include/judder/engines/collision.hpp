@@ -64,8 +64,8 @@ class Collision {
                              bool inelastic = false);
   [[nodiscard]] int blocks() const;
   /// Collects the rows of a block at the state work.in, in the order of the relations. Closed and held rows have exactly no velocity, sticking
-  /// slips none either, by their status.
-  void take(int block);
+  /// slips none either, by their status. `push_only`: inelastic contacts stay unilateral.
+  void take(int block, bool push_only = false);
 
   [[nodiscard]] int size() const;
   [[nodiscard]] int normals() const;

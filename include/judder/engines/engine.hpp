@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -124,7 +125,9 @@ class Sink {
     (void)count;
     return nullptr;
   }
-  virtual void event(const Event& event) = 0;
+  /// `state`: coordinates, velocities and states (Layout::integrated() numbers) behind the last event of its instant, as the row after it has them; told
+  /// whether rows at events are asked for or not.
+  virtual void event(const Event& event, std::span<const double> state) = 0;
   /// A closed phase of a contact has ended.
   virtual void interval(const Interval& interval) { (void)interval; }
   /// Called at the end of steps: the time reached. Rare work only.

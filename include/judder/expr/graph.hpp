@@ -29,6 +29,9 @@
 #include <string_view>
 #include <vector>
 
+#include "judder/core/patience.hpp"
+#include "judder/expr/number.hpp"
+
 namespace judder {
 class Work;
 }
@@ -102,10 +105,10 @@ struct Switch {
 /// coefficient · Π base ^ exponent.
 struct Factor {
   Node base;
-  double exponent = 1;
+  Number exponent = 1;
 };
 struct Factored {
-  double coefficient = 1;
+  Number coefficient = 1;
   std::vector<Factor> factors;  ///< different bases, none of them constant
 };
 
@@ -130,7 +133,7 @@ class Graph {
   void limit(Work* work);
 
   // --- building; every function folds constants and returns the canonical node ---
-  Node constant(double value);
+  Node constant(Number value);
   Variable declare(std::string name);  ///< a new variable; `name` is only for printing
   Node variable(Variable variable);
   Node add(Node a, Node b);
@@ -144,6 +147,18 @@ class Graph {
   Node call(Function function, std::span<const Node> arguments);
   /// `condition` is built from sides by `both`, `either`, `negation` and has values in [0, 1].
   Node select(Node condition, Node then, Node otherwise);
+
+  // --- parameters that are left open (number.hpp) ---
+  /// A constant that stands for such a parameter: `value` is what the formulas are compiled with, `otherwise` what it has where nothing is given.
+  Node open(std::string name, double value, Number otherwise);
+  [[nodiscard]] Tape* tape() const;  ///< null: nothing is open
+  /// Formulas that differ in numbers only, some of them open: where these become equal, folding would have made one formula of two. `compared` are
+  /// constants that were compared as nodes.
+  [[nodiscard]] std::vector<std::vector<Node>> alike(std::span<const Node> compared) const;
+  /// Whether some of them are equal for these values of the steps of the tape.
+  [[nodiscard]] bool coincide(std::span<const std::vector<Node>> alike, std::span<const double> values) const;
+  /// The graph with these values, to be asked and not to be built on.
+  [[nodiscard]] Graph bound(std::span<const double> values) const;
 
   // --- non-smooth functions; `place` is kept by the first use of a switch ---
   Node sign(Node s, std::string_view place);
@@ -172,7 +187,7 @@ class Graph {
 
   // --- asking ---
   [[nodiscard]] bool is_constant(Node a) const;
-  [[nodiscard]] double value(Node a) const;  ///< of a constant
+  [[nodiscard]] Number value(Node a) const;  ///< of a constant
   [[nodiscard]] bool depends_on(Node a, Variable x) const;
   [[nodiscard]] std::vector<Variable> variables(
       Node a) const;  ///< ascending, those it depends on; not through surfaces of switches
@@ -190,6 +205,10 @@ class Graph {
   /// 1: never negative by its form, −1: never positive, as long as all switches stand on the sides of their values; 0: not known.
   [[nodiscard]] int only_sign(Node a) const;
 
+  /// Of the two forms that the formula has on the sides of a two-sided switch, the one that holds by value is −1: always the smaller one (min, -abs), 1:
+  /// always the larger one (max, abs), as far as that can be seen; 0: not known. `side`: a variable that stands nowhere.
+  int extreme(Node a, SwitchId id, Variable side);
+
   /// By switch: a formula of sides that is above zero where some root reads the side of the switch, not only in a branch of `if` that is
   /// not taken; constant 1 where it is always read, constant 0 where never. Surfaces are read where the sides are.
   std::vector<Node> uses(std::span<const Node> roots);
@@ -200,9 +219,13 @@ class Graph {
   Node substitute(Node a, std::span<const Variable> variables, std::span<const Node> values);
   /// The same with frozen sides: surfaces of switches keep their variables.
   Node substitute_frozen(Node a, std::span<const Variable> variables, std::span<const Node> values);
+  /// The formula with this in the place of the side of a two-sided switch, 1 or 0; surfaces of other switches stay as they are.
+  Node on_side(Node a, SwitchId id, Node side);
   /// Periods in t of what repeats by its form: sin and cos of c t + …, 2π/|c|, tan, π/|c|, floor and mod of c t + …, 1/|c|, also
   /// inside surfaces of switches; c is the mean slope of the argument over time; where floor(u) stands in the argument, it counts with the slope of u. Ascending, equal ones once. What else depends on t (a ramp, a table) is not seen here.
   std::vector<double> periods(std::span<const Node> nodes, Variable t);
+  /// The same before they are sorted.
+  std::vector<Number> period_numbers(std::span<const Node> nodes, Variable t);
   /// True if a is a polynomial of degree ≤ `degree` in the given variables (their products counted), judged on the canonical
   /// form and its derivatives; sides and other variables count as coefficients.
   bool polynomial_degree_at_most(Node a, std::span<const Variable> variables, int degree);
@@ -219,7 +242,12 @@ class Graph {
   [[nodiscard]] const Data& data() const { return *data_; }
 
  private:
-  Node replace(Node a, std::span<const Variable> variables, std::span<const Node> values, bool surfaces);
+  struct Side {
+    SwitchId id = 0;
+    Node value;
+  };
+  Node replace(Node a, std::span<const Variable> variables, std::span<const Node> values, bool surfaces,
+               const Side* side = nullptr);
   std::unique_ptr<Data> data_;
 };
 
@@ -231,6 +259,8 @@ class Texts {
   ~Texts();
   Texts(const Texts&) = delete;
   Texts& operator=(const Texts&) = delete;
+  /// Looked at while a text is made; may throw Abandoned from then on.
+  void use(Patience* patience);
   [[nodiscard]] std::string operator()(Node a);
 
  private:

@@ -66,6 +66,9 @@ class Program {
   /// Time of one evaluation, roughly, in units of one addition: an arithmetic operation counts 1, a function such as sin 12.
   [[nodiscard]] std::size_t cost() const;
 
+  /// Puts values of the steps of a Tape (number.hpp) in the place of what was made from open parameters.
+  void bind(std::span<const double> values);
+
   void evaluate(const double* in, double* out, double* registers) const;
   template <int Lanes>  // 4 or 8; instantiated in the library
   void evaluate_batch(const double* in, double* out, double* registers) const;
@@ -92,6 +95,11 @@ class Program {
       loads_;  ///< inputs copied to the registers that follow, before the first instruction
   std::vector<std::uint32_t> outputs_;  ///< register of each output, named as in instructions
   std::vector<double> tables_;          ///< levels, and coefficients looked up by level sides
+  struct Open {
+    std::uint32_t place = 0, step = 0;
+    bool literal = false;  ///< among literals_, not constants_
+  };
+  std::vector<Open> open_;  ///< constants that are made from open parameters
   int inputs_ = 0;
   int registers_ = 0;
 };

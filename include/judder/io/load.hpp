@@ -43,6 +43,8 @@ struct LoadedModel {
 };
 
 [[nodiscard]] LoadedModel load_model(const ModelRequest& request);
+/// The same of what has been read already; `request.file` is not looked at.
+[[nodiscard]] LoadedModel load_model(ModelFile file, const ModelRequest& request);
 
 /// What keeps the engine of [run] or of the request from running a model that has compiled, as an error at its place.
 void check_engine(const ModelRequest& request, LoadedModel& model);

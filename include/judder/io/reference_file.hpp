@@ -19,6 +19,8 @@ struct ReferenceFile {
   Diagnostics diagnostics;
 };
 
+/// The reference.toml of the folder in which a model stands, be it there or not.
+[[nodiscard]] std::filesystem::path reference_beside(const std::filesystem::path& model);
 [[nodiscard]] ReferenceFile read_reference(const std::filesystem::path& file);
 [[nodiscard]] ReferenceFile read_reference_text(std::string text, std::string name = "reference");
 

@@ -38,6 +38,8 @@
 
 namespace judder::io {
 
+class CsvReader;
+
 /// Success, or the file and the reason in words.
 struct FileStatus {
   std::string file;      ///< as given by the caller, joined with the name inside the folder
@@ -66,6 +68,13 @@ struct EventRow {
   double energy_before = 0;
   double energy_after = 0;
   std::uint64_t mode = 0;
+  std::span<const double> state{};  ///< coordinates, velocities and states behind the event
+};
+
+/// What of a model the columns of events.csv hang on.
+struct EventShape {
+  int slip_components = 1;  ///< the most that a slip of the model has, 1 to 3
+  int state = 0;  ///< coordinates, velocities and states: so many columns behind `t` of trajectory.csv
 };
 
 class RunWriter {
@@ -75,11 +84,10 @@ class RunWriter {
   RunWriter(RunWriter&&) noexcept;
   RunWriter& operator=(RunWriter&&) noexcept;
 
-  /// Starts both tables. The first column must be `t`; `slip_components` (1 to 3) is the most components that a slip of the model has. Files of
-  /// an earlier run stay until the first commit. With `go_on_from`, the state.json of the last commit in that folder, the tables go on behind the
+  /// Starts both tables. The first column must be `t`. Files of an earlier run stay until the first commit. With `go_on_from`, the state.json of the last commit in that folder, the tables go on behind the
   /// records that belong to it.
   FileStatus open(const std::filesystem::path& directory, std::span<const ColumnName> columns,
-                  int slip_components = 1, std::string_view go_on_from = {});
+                  EventShape shape = {}, std::string_view go_on_from = {});
 
   /// `numbers` and `words` hold the cells of the number columns and of the word columns, each in the order of the columns.
   void row(std::span<const double> numbers, std::span<const std::string_view> words = {});
@@ -153,6 +161,8 @@ struct Event {
   double energy_after = 0;
   std::uint64_t mode = 0;
   double bound = 0;  ///< of the error of its time, from engines that know one; not in events.csv
+  std::vector<double>
+      state{};  ///< behind the event, by RunData::event_columns; empty in folders of earlier versions
 };
 
 /// A run in memory. Any other table of columns is one too, without events and texts.
@@ -160,12 +170,16 @@ struct RunData {
   std::string name;  ///< of the folder or file, for legends
   std::vector<Column> columns;
   std::vector<Event> events;
-  std::string run_json;    ///< text of the file; empty if there is none
-  std::string state_json;  ///< the same
+  std::vector<std::string> event_columns;  ///< names of coordinates, velocities and states in events.csv
+  std::string run_json;                    ///< text of the file; empty if there is none
+  std::string state_json;                  ///< the same
 
   /// The column called `name`, or nullptr.
   [[nodiscard]] const Column* find(std::string_view name) const;
 };
+
+/// The column at which the coordinates, velocities and states behind an event begin, in the header of events.csv that `csv` has read.
+[[nodiscard]] std::size_t event_state_begin(const CsvReader& csv);
 
 /// Reads a run folder: what belongs to its last commit. `trajectory.csv` must be there; the other files may be missing.
 FileStatus read_run(const std::filesystem::path& directory, RunData& out);

@@ -10,6 +10,7 @@
 // Format 3. Format 1 did not know its model, format 2 not what had been found; both are refused.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 
 #include "judder/engines/engine.hpp"
 #include "judder/io/load.hpp"
+#include "judder/io/run_folder.hpp"
 #include "judder/io/run_past.hpp"
 
 namespace judder::io {
@@ -48,6 +50,12 @@ struct StateOwner {
 [[nodiscard]] std::string read_state(std::string_view text, const model::System& system,
                                      engines::Moment& moment, const StateOwner& owner = {},
                                      bool accept_changes = false, RunPast* past = nullptr);
+
+/// The same of the state.json in a run folder, with its `text`: also what was damaged, and what does not fit the files that it lists. FileStatus::file is
+/// that of the state.
+[[nodiscard]] FileStatus read_state_file(const std::filesystem::path& folder, const model::System& system,
+                                         const StateOwner& owner, bool accept_changes, std::string& text,
+                                         engines::Moment& moment, RunPast& past);
 
 /// What is wrong with the format of a state: it is of another version. Empty: nothing, or the text is none at all.
 [[nodiscard]] std::string state_format_problem(std::string_view text);

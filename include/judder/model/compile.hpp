@@ -17,6 +17,8 @@
 
 #include "judder/core/diagnostics.hpp"
 #include "judder/core/work.hpp"
+#include "judder/model/form.hpp"
+#include "judder/model/run_options.hpp"
 #include "judder/model/spec.hpp"
 #include "judder/model/system.hpp"
 #include "judder/model/vocabulary.hpp"
@@ -25,8 +27,11 @@ namespace judder::model {
 
 struct CompileOptions {
   std::vector<std::string> variants;  ///< names of variants; later ones win
-  std::vector<Named> set;            ///< parameters and start values (`x`, `x'`, `z`); they win over variants
-  std::vector<std::string> free;     ///< parameters that stay inputs of the System (Layout::free_parameter)
+  std::vector<Named> set;         ///< parameters and start values (`x`, `x'`, `z`); they win over variants
+  std::vector<std::string> free;  ///< parameters that stay inputs of the System (Layout::free_parameter)
+  /// Parameters that are left open, and which of several sets of values beside those of the file they are compiled with: for compile_form() alone.
+  std::vector<std::string> open;
+  int attempt = 0;
   std::string engine;                ///< engine that will run the model; wins over [run]
   std::vector<EngineWords> engines;  ///< those that exist; empty: any word is taken, and none has options
   double limit = 200000;             ///< largest number of nodes that the model may expand to
@@ -35,35 +40,6 @@ struct CompileOptions {
   /// The Spec lacks something that could not be read: only its expressions are looked at. What is not used, has no inertia or does not fit
   /// at the start may follow from that. There is no system then.
   bool damaged = false;
-};
-
-/// [run] and [output] with their expressions evaluated and their words checked.
-struct RunOptions {
-  double from = 0;
-  double until = 0;  ///< must be given (or by the command line): NaN if absent
-  std::string engine = "event";
-  double tolerance = 1e-9;
-  double step = 0;              ///< 0: not given
-  double max_step = 0;          ///< 0: unlimited
-  std::string method = "auto";  ///< auto, explicit, stiff
-  long max_events = 1000000;
-  std::string on_accumulation = "finish";
-  std::string on_painleve = "stop";
-  std::string on_indeterminate = "stop";
-  std::string solver;
-  double solver_tolerance = 1e-10;
-  struct EngineOption {
-    std::string engine, key;
-    double number = 0;
-    std::string text;
-  };
-  std::vector<EngineOption> engine_options;
-
-  long samples = 1001;
-  double every = 0;  ///< 0: `samples` counts
-  bool event_rows = true;
-  bool list_switches = true;
-  std::vector<std::vector<std::string>> plots;
 };
 
 /// Why times up to `until` cannot be stepped by `step`: it is lost in their rounding. Empty: they can, or it is not known up to when.
@@ -85,5 +61,14 @@ struct Compiled {
 };
 
 [[nodiscard]] Compiled compile(const Spec& spec, const CompileOptions& options = {});
+
+struct CompiledForm {
+  std::optional<Form> form;
+  Diagnostics diagnostics;  ///< which parameters cannot be left open, why and where
+};
+
+/// The same with parameters that are left open: their values belong to each run (form.hpp). The model itself must be one that compile() takes.
+[[nodiscard]] CompiledForm compile_form(const Spec& spec, const std::vector<std::string>& open,
+                                        const CompileOptions& options = {});
 
 }  // namespace judder::model

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/core/patience.hpp"
 #include "judder/model/system.hpp"
 
 namespace judder::model {
@@ -60,6 +61,9 @@ class FrictionCurve {
 
   /// From here on the law of another relation: who looks at many laws needs one workspace for all of them.
   void take(int relation);
+  /// Looked at by `at`, which may throw Abandoned from then on: all that is asked of a law goes through it, and a law may be long.
+  void use(Patience* patience) { patience_ = patience; }
+  [[nodiscard]] Patience* patience() const { return patience_; }
 
   [[nodiscard]] FrictionType type() const { return type_; }
   [[nodiscard]] bool load_known() const { return load_known_; }
@@ -79,6 +83,7 @@ class FrictionCurve {
   const Relation* relation_ = nullptr;
   const Layout* layout_;
   std::unique_ptr<Workspace> work_;
+  Patience* patience_ = nullptr;
   std::vector<std::size_t> moved_;            ///< coordinates whose velocities the slip sees
   std::vector<double> velocity_, row_, out_;  ///< the first: of these coordinates, at the start
   double slip_ = 0, square_ = 0;              ///< at the start; |W_T|²

@@ -348,8 +348,16 @@ class System {
     std::span<const int>
         unknown;  ///< places of x: velocities of damped coordinates, then positions of undamped ones
     std::span<const int> velocity;  ///< places of the velocities of the undamped ones
-    std::span<const int>
-        direction;  ///< places of the directions of joints that move massless coordinates; 0: at rest
+    /// A friction joint that moves massless coordinates. At rest its force is one more unknown, and its slip is zero.
+    struct Joint {
+      int direction = 0;      ///< place of σ in the inputs; 0: at rest
+      int tangent = 0;        ///< place of λ_T
+      bool damped = false;    ///< it moves damped coordinates
+      bool constant = false;  ///< so are its drag and its slip row on the unknowns
+    };
+    std::span<const Joint> joints;
+    const expr::Program* friction =
+        nullptr;  ///< per joint: drag and slip row on the unknowns (k each), γ_T, −σ μ L
   };
   [[nodiscard]] MasslessBalance massless_balance() const;
 
@@ -361,6 +369,7 @@ class System {
 
  private:
   friend struct Builder;
+  friend class Form;
   std::unique_ptr<Data> data_;
 };
 

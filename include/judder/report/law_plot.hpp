@@ -33,6 +33,7 @@ struct PlottedLaw {
   io::LoadedModel model;
   std::string problem, help;   ///< not empty: there is no such law
   bool no_law = false;         ///< nor any other
+  bool cancelled = false;      ///< stopped from outside (ModelRequest::cancel): nothing was written
   std::filesystem::path file;  ///< law-NAME.svg
   io::FileStatus status;
 };

@@ -1,10 +1,11 @@
 // Runs a compiled model with an engine and keeps what it gives.
 //
 // A row is t, coordinates, velocities, states, output columns, in the order of the model file; `mode(c)` columns hold the number of a word
-// (mode_word). MemorySink keeps everything; other sinks (io/run_folder) stream.
+// (mode_word). MemorySink keeps everything; other sinks (tasks/sinks.hpp) stream. Several go side by side (simulate/sinks.hpp).
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,10 @@ class MemorySink : public engines::Sink {
   explicit MemorySink(const model::System& system);
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
   double* state_rows(std::size_t count) override;
-  void event(const engines::Event& event) override { events.push_back(event); }
+  void event(const engines::Event& event, std::span<const double> state) override {
+    events.push_back(event);
+    event_states.insert(event_states.end(), state.begin(), state.end());
+  }
   void interval(const engines::Interval& interval) override { intervals.push_back(interval); }
   void clear();
   /// Memory for this many rows; more may come.
@@ -39,6 +43,7 @@ class MemorySink : public engines::Sink {
   std::vector<double> cells;  ///< rows · width
   std::vector<engines::RowKind> kinds;
   std::vector<engines::Event> events;
+  std::vector<double> event_states;  ///< Layout::integrated() numbers by event: the state behind its instant
   std::vector<engines::Interval> intervals;
 
   [[nodiscard]] std::size_t rows() const { return kinds.size(); }
@@ -51,11 +56,11 @@ class MemorySink : public engines::Sink {
   bool plain_;  ///< no output columns: a row is the state
 };
 
-/// Keeps nothing: for runs of which only the end matters.
+/// Keeps nothing: for runs of which only the end matters, and for sinks that hear one thing only.
 class NullSink : public engines::Sink {
  public:
   void row(engines::RowKind, const engines::Mode&, model::Workspace&) override {}
-  void event(const engines::Event&) override {}
+  void event(const engines::Event&, std::span<const double>) override {}
 };
 
 struct Result {

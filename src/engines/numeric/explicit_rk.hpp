@@ -88,6 +88,7 @@ class ExplicitStepper {
 
   /// The estimate itself (order 8: that of order 5), for component i.
   [[nodiscard]] double error_component(int i) const { return error_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] std::span<const double> errors() const { return error_; }
 
   /// Estimate of the largest error of dense() along the step, in the same norm, or of one component.
   [[nodiscard]] double dense_error(const double* inverse_scale, int components) const;

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <numbers>
 
+#include "core/elementary.hpp"
 #include "engines/numeric/packed_matrix.hpp"
 #include "engines/numeric/power_of_two.hpp"
 
@@ -60,7 +62,7 @@ double log2_radius(int n, const Matrix& a, Patience* patience) {
     double best = none;
     for (int m = first;; ++m) {
       const double walks = trace(n, power);
-      if (walks > 0) best = std::max(best, std::log2(walks) / m);
+      if (walks > 0) best = std::max(best, elementary::log(walks) / (m * std::numbers::ln2));
       const bool ends = std::all_of(power.begin(), power.end(), [](double entry) { return entry == 0; });
       if (m == last || ends) return best;
       power = product(n, power, b, patience);
@@ -131,7 +133,7 @@ int exponential_terms(double share, int most) {
     double factorial = 1;
     for (std::size_t k = 1; k < table.size(); ++k) {
       factorial *= static_cast<double>(k);
-      table[k] = std::pow(0x1p-58 * factorial, 1 / static_cast<double>(k));
+      table[k] = elementary::pow(0x1p-58 * factorial, 1 / static_cast<double>(k));
     }
     return table;
   }();
@@ -169,7 +171,7 @@ void DyadicExponentials::build(int n, const double* a, const double* low) {
   fine_next_.assign(offset(n), {});
   const double radius = log2_radius(n, a_, patience_);
   nilpotent_ = std::isinf(radius);
-  natural_exponent_ = nilpotent_ ? 0 : static_cast<int>(std::floor(-radius));
+  natural_exponent_ = nilpotent_ ? 0 : std::min(static_cast<int>(std::floor(-radius)), kLongest);
   longest_ = n == 0 ? 0 : nilpotent_ ? longest_way(n, a_) : longest_shortest_way(n, a_, patience_);
   slot_of_.fill(-1);
   used_ = 0;

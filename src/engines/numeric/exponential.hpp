@@ -19,7 +19,7 @@
 #include <array>
 #include <vector>
 
-#include "engines/numeric/double_double.hpp"
+#include "core/double_double.hpp"
 #include "engines/numeric/pattern.hpp"
 #include "judder/core/patience.hpp"
 
@@ -33,6 +33,9 @@ std::vector<double> absolute_exponential(int n, const double* a, double h, Patie
 
 class DyadicExponentials {
  public:
+  /// The twentieth power of a time of 2^50 is still a number, and series have twenty terms (enclose.hpp).
+  static constexpr int kLongest = 50;
+
   /// a: n × n, row-major. Allocates 64 matrices, 2 kB · n². `low`, the same size: what the last bits of A leave out. Bodies on a stiff spring
   /// that move together have accelerations that are the difference of large terms: without it they would push each other along. May be null.
   void build(int n, const double* a, const double* low = nullptr);
@@ -47,7 +50,7 @@ class DyadicExponentials {
   [[nodiscard]] bool nilpotent() const { return nilpotent_; }
 
   /// The largest p for which the spectral radius of |A| 2^p is about one or less: within 2^p nothing happens
-  /// that a short series would not see. Meaningless if nilpotent().
+  /// that a short series would not see. Not more than kLongest. Meaningless if nilpotent().
   [[nodiscard]] int natural_exponent() const { return natural_exponent_; }
 
   /// exp(A 2^p), row-major; valid until the next build(). Entries may be infinite where the motion leaves the

@@ -1,5 +1,7 @@
 #include "engines/numeric/linear.hpp"
 
+#include "core/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -74,9 +76,9 @@ int LinearMotion::load_state(int power, double rate, double frequency) const {
 void LinearMotion::start(double t, const double* x, double* augmented) const {
   for (int i = 0; i < n_; ++i) augmented[i] = x[i];
   for (const Chain& chain : chains_) {
-    const double growth = chain.rate == 0 ? 1.0 : std::exp(chain.rate * t);
-    const double cosine = chain.frequency == 0 ? 1.0 : std::cos(chain.frequency * t);
-    const double sine = chain.frequency == 0 ? 0.0 : std::sin(chain.frequency * t);
+    const double growth = chain.rate == 0 ? 1.0 : elementary::exp(chain.rate * t);
+    const double cosine = chain.frequency == 0 ? 1.0 : elementary::cos(chain.frequency * t);
+    const double sine = chain.frequency == 0 ? 0.0 : elementary::sin(chain.frequency * t);
     double power = growth;
     for (int k = 0; k < chain.powers; ++k) {
       if (k > 0) power = power * t / k;

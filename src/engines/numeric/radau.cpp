@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/elementary.hpp"
 #include "engines/numeric/explicit_tables.hpp"
 
 namespace judder::engines::numeric {
@@ -173,7 +174,7 @@ void RadauStepper::predict() {
                            kInverseT[s][2] * z_[at(2 * all_ + i)];
     }
   }
-  eta_ = std::pow(std::max(eta_, kEpsilon), 0.8);
+  eta_ = elementary::rough_pow(std::max(eta_, kEpsilon), 0.8);
 }
 
 double RadauStepper::newton_tolerance(const RadauScales& scales) const {

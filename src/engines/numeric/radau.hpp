@@ -102,6 +102,7 @@ class RadauStepper {
   /// Largest |e_i| · inverse_scale[i] over the first `components`; not a number counts as infinite.
   [[nodiscard]] double error(const double* inverse_scale, int components) const;
   [[nodiscard]] double error_component(int i) const { return error_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] std::span<const double> errors() const { return error_; }
 
   /// h‖J‖ in the weighted maximum norm over the stability limit of the explicit method of order 8: below 1/2
   /// for long, the problem is not stiff any more (step_control.hpp).

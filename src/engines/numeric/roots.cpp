@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
+
+#include "core/double_double.hpp"
 
 namespace judder::engines::numeric {
 
@@ -21,12 +22,27 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
-/// C(n, k) exactly; n is at most 32.
-long double binomial(int n, int k) {
-  long double value = 1;
-  for (int i = 1; i <= k; ++i)
-    value = value * static_cast<long double>(n - k + i) / static_cast<long double>(i);
-  return std::round(value);
+/// C(n, k) exactly; n is at most 32, so that no product on the way has more than 36 bits.
+double binomial(int n, int k) {
+  double value = 1;
+  for (int i = 1; i <= k; ++i) value = value * (n - k + i) / i;  // C(n − k + i, i), whole at every step
+  return value;
+}
+
+/// cos(π m/(2 q)) with 106 bits: by symmetry to at most π/4, there by its series or by that of the sine.
+DoubleDouble cosine_of_share(int m, int q) {
+  m = ((m % (4 * q)) + 4 * q) % (4 * q);
+  if (m > 2 * q) m = 4 * q - m;
+  if (m > q) return -cosine_of_share(2 * q - m, q);
+  const bool by_sine = 2 * m > q;
+  const DoubleDouble angle = kPiExact * static_cast<double>(by_sine ? q - m : m) / (2.0 * q);
+  const DoubleDouble square = -(angle * angle);
+  DoubleDouble term = by_sine ? angle : DoubleDouble{1, 0}, sum = term;
+  for (int n = by_sine ? 2 : 1; n < 32; n += 2) {
+    term = term * square / static_cast<double>(n * (n + 1));
+    sum = sum + term;
+  }
+  return sum;
 }
 
 /// out = A x by columns, so that the rows fill vector registers; each sum runs over ascending columns all the
@@ -331,33 +347,31 @@ SamplingGrid::SamplingGrid(int degree) : degree_(degree) {
   theta_.resize(at(points));
   rows_ = points + tail_rows_ + (points + tail_rows_) % 2;
   matrix_.assign(at(points * rows_), 0.0);
-  const long double pi = std::numbers::pi_v<long double>;
-  std::vector<long double> row(at(points));
+  std::vector<DoubleDouble> row(at(points));
   for (int j = 0; j < points; ++j) {
-    const long double angle = static_cast<long double>(2 * j + 1) * pi / static_cast<long double>(2 * points);
-    // sin² keeps the smallest point, which powers of θ divide, exact to rounding.
-    const long double half = std::sin(angle / 2);
-    theta_[at(j)] = static_cast<double>(half * half);
+    // sin² of half the angle, for which the smallest point, which powers of θ divide, is exact to rounding: sin x = cos(π/2 − x).
+    const DoubleDouble half = cosine_of_share(2 * points - (2 * j + 1), 2 * points);
+    theta_[at(j)] = (half * half).high;
     // With x = 2θ − 1 = −cos(angle): T_k(x) = (−1)^k cos(k angle), c_k = (2 − δ_k0)/(N+1) Σ_j f_j T_k(x_j).
-    std::fill(row.begin(), row.end(), 0.0L);
+    std::fill(row.begin(), row.end(), DoubleDouble{});
     for (int k = 0; k < points; ++k) {
-      const long double sign = k % 2 == 0 ? 1 : -1;
-      const long double weight = static_cast<long double>(k == 0 ? 1 : 2) / static_cast<long double>(points);
-      const long double entry = weight * sign * std::cos(static_cast<long double>(k) * angle);
+      const double weight = (k == 0 ? 1 : 2) * (k % 2 == 0 ? 1 : -1);
+      const DoubleDouble entry =
+          cosine_of_share(k * (2 * j + 1), points) * weight / static_cast<double>(points);
       const int tail_row = degree - k;
-      if (tail_row < tail_rows_) matrix_[at(j * rows_ + points + tail_row)] = static_cast<double>(entry);
+      if (tail_row < tail_rows_) matrix_[at(j * rows_ + points + tail_row)] = entry.high;
       // T_k in the Bernstein basis of degree k is (−1)^(k−i) C(2k, 2i)/C(k, i); raised to degree N by
       // b_m = Σ_i C(k, i) C(N−k, m−i)/C(N, m) b_i.
       for (int m = 0; m <= degree; ++m) {
-        long double raised = 0;
+        DoubleDouble raised;
         for (int i = std::max(0, m - (degree - k)); i <= std::min(k, m); ++i) {
-          const long double alternate = (k - i) % 2 == 0 ? 1 : -1;
-          raised += alternate * binomial(2 * k, 2 * i) * binomial(degree - k, m - i);
+          const double alternate = (k - i) % 2 == 0 ? 1 : -1;
+          raised = raised + two_product(alternate * binomial(2 * k, 2 * i), binomial(degree - k, m - i));
         }
-        row[at(m)] += entry * raised / binomial(degree, m);
+        row[at(m)] = row[at(m)] + entry * raised / binomial(degree, m);
       }
     }
-    for (int m = 0; m <= degree; ++m) matrix_[at(j * rows_ + m)] = static_cast<double>(row[at(m)]);
+    for (int m = 0; m <= degree; ++m) matrix_[at(j * rows_ + m)] = row[at(m)].high;
   }
   for (int m = 0; m <= degree; ++m) {
     double sum = 0;

@@ -57,6 +57,12 @@ class RootList {
   void push(const Root& root) {
     if (size_ < static_cast<int>(roots_.size())) roots_[static_cast<std::size_t>(size_++)] = root;
   }
+  /// Forgets a fall that is not followed by a rise, with what comes after it.
+  void drop_last_fall() {
+    int last = size_;
+    while (last > 0 && (*this)[last - 1].kind == RootKind::graze) --last;
+    if (last > 0 && (*this)[last - 1].kind == RootKind::falling) size_ = last - 1;
+  }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] const Root& operator[](int i) const { return roots_[static_cast<std::size_t>(i)]; }

@@ -1,5 +1,7 @@
 #include "engines/numeric/step_control.hpp"
 
+#include "core/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,8 +27,8 @@ void StepController::restart() {
 double StepController::after_accepted(double error) {
   // A step without error may grow as far as allowed; the bound only keeps the power finite.
   const double bounded = std::max(error, 1e-30);
-  double factor = options_.safety * std::pow(bounded, 0.75 * options_.beta - 1 / options_.power);
-  if (options_.beta > 0) factor *= std::pow(last_error_, options_.beta);
+  double factor = options_.safety * elementary::rough_pow(bounded, 0.75 * options_.beta - 1 / options_.power);
+  if (options_.beta > 0) factor *= elementary::rough_pow(last_error_, options_.beta);
   factor = std::clamp(factor, options_.shrink, options_.grow);
   if (rejected_) factor = std::min(factor, 1.0);
   if (factor >= 1 && factor < options_.keep) factor = 1;
@@ -38,7 +40,8 @@ double StepController::after_accepted(double error) {
 double StepController::after_rejected(double error) {
   rejected_ = true;
   if (!std::isfinite(error)) return options_.shrink;
-  const double factor = options_.safety * std::pow(error, 0.75 * options_.beta - 1 / options_.power);
+  const double factor =
+      options_.safety * elementary::rough_pow(error, 0.75 * options_.beta - 1 / options_.power);
   return std::clamp(factor, options_.shrink, options_.safety);
 }
 

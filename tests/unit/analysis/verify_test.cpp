@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cmath>
+
 namespace judder::analysis {
 namespace {
 
@@ -215,6 +218,101 @@ TEST(Verify, SaysWhatIsMissing) {
   ReferenceValue variant = number(Quantity::column, "h", 0);
   variant.variants = {"alive"};
   EXPECT_NE(why(variant).find("alive"), std::string::npos);
+}
+
+// What there is not in any run is a fault of the reference, with its place, and no value that is off.
+TEST(Verify, NamesThatThereAreNotAreFaultsWithTheirPlace) {
+  const auto fault = [](ReferenceValue value) {
+    value.span = {10, 20};
+    value.subject_span = {30, 40};
+    value.field_span = {50, 60};
+    value.model_span = {70, 80};
+    VerifyOptions options;
+    options.both_engines = false;
+    const Reference reference{"", {}, {}, {value, value}};
+    const Verification done =
+        verify(reference, {{"model.toml", ball()}, {"model-same.toml", ball()}}, options);
+    if (done.faults.all().empty()) return std::string("none");
+    const Diagnostic& first = done.faults.all().front();
+    return std::to_string(done.faults.errors()) + " " + std::to_string(first.span.begin) + " " +
+           first.message + "; " + first.help;
+  };
+  EXPECT_EQ(fault(number(Quantity::column, "h", 0)), "none");
+  EXPECT_EQ(fault(number(Quantity::event, "lift-off ground", 0)), "none") << "an event that does not happen";
+  EXPECT_EQ(fault(number(Quantity::column, "statsu", 0)),
+            "2 30 there is no column 'statsu'; did you mean 'status'?");
+  for (const Quantity quantity : {Quantity::mean, Quantity::minimum, Quantity::maximum})
+    EXPECT_EQ(fault(number(quantity, "statsu", 0)),
+              "2 30 there is no column 'statsu'; did you mean 'status'?");
+  EXPECT_EQ(fault(number(Quantity::count, "impact grond", 0)).substr(0, 5), "2 30 ");
+  ReferenceValue value = number(Quantity::event, "impact ground", 1);
+  value.field = "tmie";
+  EXPECT_EQ(fault(value),
+            "2 50 an event has no field 'tmie', and there is no column of that name; did you mean 'time'?");
+  value.field = "time";
+  value.model = "model-smae.toml";
+  EXPECT_EQ(fault(value), "2 70 there is no file 'model-smae.toml'; did you mean 'model-same.toml'?");
+  value.model.clear();
+  value.run = {{"tolerence", 1e-6}};
+  EXPECT_EQ(fault(value),
+            "1 0 [run] has no key 'tolerence' that a reference may replace; did you mean 'tolerance'?");
+  value.run = {{"engine", "evnet"}};
+  value.run.front().name.span = {90, 96};
+  EXPECT_NE(fault(value).find("1 90 "), std::string::npos) << fault(value);
+  EXPECT_NE(fault(value).find("did you mean 'event'?"), std::string::npos) << fault(value);
+  value.run.clear();
+  value.exact = "sqrt(-H)";
+  EXPECT_NE(fault(value).find("2 10 'sqrt(-H)'"), std::string::npos) << fault(value);
+}
+
+// Neither nan nor an allowance without an end is right.
+TEST(Verify, NothingIsComparedWithWhatIsNotFinite) {
+  for (const double none : {NAN, INFINITY, -INFINITY}) {
+    EXPECT_EQ(judge(number(Quantity::column, "h", none)).verdict, Verdict::off);
+    ReferenceValue value = number(Quantity::column, "h", 0, 10);
+    value.at = none;
+    EXPECT_EQ(judge(value).verdict, Verdict::off);
+    value = number(Quantity::mean, "h", 0, 10);
+    value.from = none;
+    EXPECT_EQ(judge(value).verdict, Verdict::off);
+    value = number(Quantity::maximum, "h", 0, 10);
+    value.to = none;
+    EXPECT_EQ(judge(value).verdict, Verdict::off);
+  }
+  ReferenceValue value = number(Quantity::column, "h", 1e308);
+  value.relative = 1e308;
+  EXPECT_EQ(judge(value).verdict, Verdict::off);
+  EXPECT_NE(judge(value).why.find("too large for a number"), std::string::npos);
+}
+
+// Every expression, further row and compilation of a reference is spent from one budget, and an end that is asked for is heard.
+TEST(Verify, AReferenceHasABudgetAndCanBeCancelled) {
+  Reference reference{"", {}, {}, {}};
+  for (int i = 0; i < 2000; ++i) {
+    reference.values.push_back(
+        number(Quantity::event, "impact ground", "sum(i = 1 to 40000, sin(i + " + std::to_string(i) + "))"));
+    reference.values.back().span = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + 1)};
+  }
+  const Verification large = verify(reference, {{"model.toml", ball()}});
+  ASSERT_EQ(large.faults.errors(), 1);
+  EXPECT_NE(large.faults.all().front().message.find("the reference is too large"), std::string::npos);
+  EXPECT_FALSE(large.faults.all().front().span.empty());
+  EXPECT_EQ(large.failed(), 2000);
+
+  reference.values.clear();
+  for (int i = 0; i < 2000; ++i) {
+    reference.values.push_back(number(Quantity::mean, "h", 0));
+    reference.values.back().from = 1e-4 * (i + 1);
+  }
+  EXPECT_EQ(verify(reference, {{"model.toml", ball()}}).faults.errors(), 1) << "16 million rows";
+
+  const std::atomic<bool> stop{true};
+  VerifyOptions options;
+  options.cancel = &stop;
+  const Verification cancelled =
+      verify({"", {}, {}, {number(Quantity::column, "h", 0)}}, {{"model.toml", ball()}}, options);
+  EXPECT_TRUE(cancelled.cancelled);
+  EXPECT_FALSE(cancelled.faults.has_errors());
 }
 
 TEST(Verify, EachDistinctRunIsMadeOnce) {

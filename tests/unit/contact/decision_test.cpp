@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "allocations.hpp"
@@ -106,6 +107,30 @@ TEST(Decision, RestIsKeptWhileTheStaticCoefficientAllows) {
   d = decide(p, {}, workspace);
   EXPECT_EQ(d.mode[0], RowStatus::slip_plus);
   EXPECT_NEAR(d.acceleration[0], 0.1, 1e-15);
+}
+
+// Forwards the joint has 0.6/0.5 of twice the load, backwards 0.3/0.2 of it: at rest it holds what each of these can.
+TEST(Decision, RestAndSlipHaveCoefficientsOfEachDirection) {
+  DecisionWorkspace workspace(0, 1);
+  const double static_below = 0.6, slip_below = 0.5, base_below = 2;
+  const auto decided = [&](double pull) {
+    const Case c = joint(1, 1, 0.3, 0.2, pull);
+    DecisionProblem p = c.problem();
+    p.mu_static_below = &static_below;
+    p.mu_slip_below = &slip_below;
+    p.base_below = &base_below;
+    const Decision d = decide(p, {}, workspace);
+    EXPECT_EQ(d.verdict, Verdict::unique) << pull;
+    return std::pair(d.mode[0], d.acceleration[0]);
+  };
+  for (const double pull : {1.19, 0.5, 0.0, -0.29}) {
+    EXPECT_EQ(decided(pull).first, RowStatus::stick) << pull;
+    EXPECT_EQ(decided(pull).second, 0) << pull;
+  }
+  EXPECT_EQ(decided(1.25).first, RowStatus::slip_plus);
+  EXPECT_NEAR(decided(1.25).second, 0.25, 1e-15);
+  EXPECT_EQ(decided(-0.31).first, RowStatus::slip_minus);
+  EXPECT_NEAR(decided(-0.31).second, -0.11, 1e-15);
 }
 
 TEST(Decision, ReachedConeListsStickAndSlip) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "impact_support.hpp"
+#include "judder/contact/decision.hpp"
 #include "judder/contact/impact.hpp"
 #include "judder/contact/impact_path.hpp"
 
@@ -554,6 +555,88 @@ TEST(CircularCone, TakesDependentContacts) {
   const ImpactResult r = impact(x.problem(), {}, workspace);
   ASSERT_TRUE(r.ok());
   expect_law(x, 2, r);
+}
+
+// With μ → ∞ the slip stops at once, and the impulse is that of sticking; or friction carries the contact off before that, without any normal impulse.
+// All of it is right to rounding as soon as 1/μ is rounding.
+TEST(HugeFriction, ImpactsAreThoseOfTheLimit) {
+  for (const double x1 : {0.25, -0.25, 0.6}) {
+    for (const double slip : {3.0, 0.2, 0.0, -0.2, -3.0}) {
+      for (const ImpactType type :
+           {ImpactType::moreau, ImpactType::newton, ImpactType::poisson, ImpactType::stronge}) {
+        for (const double mu : {1e14, 1e18, 1e100, 1e154, 1e200, 1e300, 1.7e308}) {
+          const test::Collision c = test::rod(x1, mu, slip, law(type, 0));
+          const double NN = c.A[0], NT = c.A[1], TT = c.A[3], gamma_N = c.before[0], gamma_T = c.before[1];
+          // Q alone stops the slip, or lifts the contact off earlier.
+          const double stops = -gamma_T / TT, lifts = -gamma_N / NT;
+          const bool lifted = stops * lifts > 0 && std::abs(lifts) < std::abs(stops);
+          const double determinant = NN * TT - NT * NT;
+          const double P = lifted ? 0 : (NT * gamma_T - TT * gamma_N) / determinant;
+          const double Q = lifted ? lifts : (NT * gamma_N - NN * gamma_T) / determinant;
+          ImpactWorkspace workspace(1, 1);
+          const ImpactResult result = impact(c.problem(), {}, workspace);
+          const std::string what = c.text() + name(result.status);
+          ASSERT_EQ(result.status, ImpactStatus::solved) << what;
+          EXPECT_FALSE(result.several_velocities) << what;
+          EXPECT_NEAR(result.impulse[0], P, 1e-12) << what;
+          EXPECT_NEAR(result.impulse[1], Q, 1e-12) << what;
+          EXPECT_NEAR(result.after[0], gamma_N + NN * P + NT * Q, 1e-12) << what;
+          EXPECT_NEAR(result.after[1], gamma_T + NT * P + TT * Q, 1e-12) << what;
+        }
+      }
+    }
+  }
+}
+
+// A block with friction that presses nothing (A_NT = 0) slips on a plane: the reaction is its weight, and friction μ times that.
+TEST(HugeFriction, ASlipHasItsReaction) {
+  const std::vector<double> A{1, 0, 0, 1}, b{-9.81, 4.7}, coupling{1};
+  for (const double mu : {0.3, 1e6, 1e12, 1e100, 1e200, 1e280}) {
+    DecisionProblem problem;
+    problem.normals = problem.tangents = 1;
+    problem.A = A.data();
+    problem.b = b.data();
+    const TangentState state = TangentState::slip_plus;
+    problem.state = &state;
+    problem.mu_slip = &mu;
+    problem.coupling = coupling.data();
+    DecisionWorkspace workspace(1, 1);
+    const Decision decision = decide(problem, {}, workspace);
+    ASSERT_TRUE(decision.found()) << mu;
+    EXPECT_NEAR(decision.force[0], 9.81, 1e-12) << mu;
+    EXPECT_NEAR(decision.force[1] / mu, -9.81, 1e-12) << mu;
+  }
+}
+
+// Whatever the coefficient, a collision of two contacts that is called solved is an answer to its data.
+TEST(HugeFriction, WhatIsSolvedAnswersItsData) {
+  std::mt19937_64 random(7);
+  int solved = 0;
+  for (int i = 0; i < 400; ++i) {
+    test::Collision c = test::random_collision(random, {.max_contacts = 3, .restitution = 0.4});
+    const double mu = std::pow(10.0, static_cast<double>(i % 308));
+    for (double& each : c.mu) each = mu;
+    for (const ImpactType type :
+         {ImpactType::moreau, ImpactType::newton, ImpactType::poisson, ImpactType::stronge}) {
+      for (ImpactLaw& each : c.law) each.type = type;
+      ImpactWorkspace workspace(c.normals, c.tangents);
+      const ImpactResult result = impact(c.problem(), {}, workspace);
+      if (!result.ok()) continue;
+      ++solved;
+      double size = 0;
+      for (const double v : c.before) size = std::max(size, std::abs(v));
+      for (int k = 0; k < c.rows(); ++k) {
+        double after = c.before[k], scale = size;
+        for (int m = 0; m < c.rows(); ++m) {
+          after += c.A[k * c.rows() + m] * result.impulse[m];
+          scale += std::abs(c.A[k * c.rows() + m] * result.impulse[m]);
+        }
+        EXPECT_LE(std::abs(after - result.after[k]), 2e-6 * scale) << c.text() << name(result.form);
+      }
+      EXPECT_TRUE(std::isfinite(result.energy_change)) << c.text();
+    }
+  }
+  EXPECT_GT(solved, 400);
 }
 
 }  // namespace

@@ -222,6 +222,24 @@ TEST(SeveralContacts, StrongeOfOneContactIsThePath) {
   }
 }
 
+// A constraint drives a body into a contact whose row is its own, but for a factor: nothing gives way, and what rounding leaves of the mobility of the contact is none.
+TEST(SingleContact, HasNoSolutionWhereAConstraintDrivesIt) {
+  ImpactWorkspace workspace(2, 0);
+  for (int i = 0; i < 500; ++i) {
+    const double w = 1 + 0.00137 * i;
+    Collision c;
+    c.normals = 2;
+    c.A = {1.0 / 3, w / 3, w / 3, w * w / 3};
+    c.before = {0, -1.2};
+    c.kind = {NormalKind::bilateral, NormalKind::unilateral};
+    for (const ImpactType type : {ImpactType::newton, ImpactType::poisson, ImpactType::stronge}) {
+      c.law = {ImpactLaw{}, law(type, i % 2 == 0 ? 0 : 0.5)};
+      const ImpactResult r = impact(c.problem(), {}, workspace);
+      EXPECT_FALSE(r.ok()) << "w = " << w;
+    }
+  }
+}
+
 // Housner's block: rocking over one edge and landing on the other, both in contact afterwards or not: the
 // inelastic impact keeps ω⁺/ω⁻ = 1 − (3/2) sin²α.
 TEST(SeveralContacts, HousnerBlockLosesItsShareOfRotation) {

@@ -287,6 +287,44 @@ TEST(Accumulations, WhatAnOccurrenceChangesLeavesOutImpactsOfOthers) {
   EXPECT_EQ(copy.save(), both.save());
 }
 
+// What is asked before the next instant begins is that of the last one, also behind a load.
+TEST(Accumulations, TheBlocksOfTheLastInstantAreKept) {
+  const std::vector<int> block_of{0, 1};
+  Accumulations original(2, block_of);
+  const auto strike = [](Accumulations& at, double time, int relation, double speed) {
+    at.begin(time);
+    at.add(relation, speed, -1);
+    at.end();
+    at.jumped({}, {});
+  };
+  strike(original, 0, 1, 1);
+  double time = 0;
+  double flight = 1;
+  for (int i = 0; i < 8; ++i, time += flight, flight *= 0.5) strike(original, time, 0, flight);
+  Accumulations copy(2, block_of);
+  copy.load(original.save());
+  EXPECT_EQ(copy.save(), original.save());
+  EXPECT_TRUE(Accumulations::readable(original.save(), 2, 0, 0));
+  Accumulation::Pattern before;
+  Accumulation::Pattern behind;
+  ASSERT_TRUE(original.pattern(before));
+  ASSERT_TRUE(copy.pattern(behind));
+  EXPECT_EQ(behind.remaining, before.remaining);
+  EXPECT_EQ(behind.members, before.members);
+  // Block 1 has no pattern: with both there is none.
+  strike(original, time, 1, 1);
+  copy.load(original.save());
+  EXPECT_FALSE(original.pattern(before));
+  EXPECT_FALSE(copy.pattern(behind));
+  // Numbers of blocks that there are not.
+  std::vector<double> memory = original.save();
+  ASSERT_EQ(memory.back(), 1);
+  for (const double wrong : {2.0, -1.0, 0.5}) {
+    memory.back() = wrong;
+    EXPECT_FALSE(Accumulations::readable(memory, 2, 0, 0)) << wrong;
+  }
+}
+
 // Δ → Δ (1 − √Δ/4): the sum of all that follow is that of the hops above 1e-10 and 8 √Δ for the others; a rhythm would have half of it.
 TEST(Accumulation, HopsThatShrinkEverMoreSlowlyAreSummedByTheirPower) {
   Accumulation accumulation;

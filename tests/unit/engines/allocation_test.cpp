@@ -13,7 +13,7 @@ namespace {
 class CountingSink : public engines::Sink {
  public:
   void row(engines::RowKind, const engines::Mode&, model::Workspace&) override { first(); }
-  void event(const engines::Event&) override {
+  void event(const engines::Event&, std::span<const double> /*state*/) override {
     first();
     event_ = true;
   }

@@ -138,6 +138,65 @@ until = 1
   }
 }
 
+// Nodes that joints hold, on a body: u on the ground, v carried along by x, n between them; w is carried along as well, with a damper and a force of its own. n = x/4, the joint of v
+// pulls the body by 3 x/4, that of w by x' - t - x.
+TEST(MotionSeries, OfNodesThatJointsHoldIsThatOfTheirBalance) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 2 }
+u = { massless = true }
+w = { massless = true, start = 0 }
+v = { massless = true }
+n = { massless = true }
+[energy]
+kinetic = "x'^2/2"
+potential = "3*(u - n)^2/2 + (n - v)^2/2"
+dissipation = "0.5*w'^2"
+[[force]]
+along = "x'"
+value = "1 + t"
+[[force]]
+along = "w'"
+value = "t + w"
+[[friction]]
+name = "ground"
+slip = "u'"
+normal = 1
+law = 100
+[[friction]]
+name = "pulled"
+slip = "w' - x'"
+normal = 1
+law = 100
+[[friction]]
+name = "carried"
+slip = "v' - x'"
+normal = 1
+law = 100
+[run]
+until = 1
+)toml");
+  Start start(model);
+  ASSERT_TRUE(model.system.motion(start.work));
+  ASSERT_TRUE(start.series.compute(start.mode, expr::kTaylorOrder));
+  // x'' = 1 + 2 t + x/4 - x'
+  double x[10] = {0, 2};
+  for (int k = 0; k < 8; ++k)
+    x[k + 2] = ((k == 0 ? 1 : k == 1 ? 2 : 0) + x[k] / 4 - (k + 1) * x[k + 1]) / ((k + 1) * (k + 2));
+  ASSERT_GE(start.series.order(), expr::kTaylorOrder - 1);
+  for (int k = 0; k <= start.series.order(); ++k) {
+    const double speed = (k + 1) * x[k + 1];
+    EXPECT_NEAR(start.series.velocity(0).c[k], speed, 1e-13) << k;
+    EXPECT_NEAR(start.series.velocity(1).c[k], 0, 1e-13) << k;
+    EXPECT_NEAR(start.series.velocity(2).c[k], speed, 1e-13) << k;
+    EXPECT_NEAR(start.series.velocity(3).c[k], speed, 1e-13) << k;
+    EXPECT_NEAR(start.series.velocity(4).c[k], speed / 4, 1e-13) << k;
+    EXPECT_NEAR(start.series.tangent(0).c[k], -0.75 * x[k], 1e-13) << k;
+    EXPECT_NEAR(start.series.tangent(1).c[k], speed - x[k] - (k == 1 ? 1 : 0), 1e-13) << k;
+    EXPECT_NEAR(start.series.tangent(2).c[k], 0.75 * x[k], 1e-13) << k;
+  }
+}
+
 // A sticking block: the friction force is the pull, and the cone closes as the pull grows.
 TEST(MotionSeries, OfAStickingBlockIsItsPull) {
   const TestModel model = text_model(R"toml(

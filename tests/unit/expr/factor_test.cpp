@@ -69,8 +69,9 @@ TEST_F(Factors, MultiplyBackToTheFormula) {
     }
     const double values[] = {unit(random), unit(random)};
     const Factored factored = graph.factored(node);
-    double product = factored.coefficient;
-    for (const Factor& f : factored.factors) product *= std::pow(graph.evaluate(f.base, values), f.exponent);
+    double product = factored.coefficient.raw();
+    for (const Factor& f : factored.factors)
+      product *= std::pow(graph.evaluate(f.base, values), f.exponent.raw());
     const double expected = graph.evaluate(node, values);
     EXPECT_NEAR(product, expected, 1e-9 * (1 + std::abs(expected)))
         << "seed 71, case " << i << ": " << graph.text(node);

@@ -282,11 +282,27 @@ TEST(Switches, BumpIsSmoothHasUnitAreaAndItsKnownMaximum) {
   EXPECT_NEAR(area, 1, 1e-14);
   EXPECT_NEAR(moment, 0.2691242, 1e-7);  // Petcoviciu 2010, (3.26)
   EXPECT_NEAR(r.value("bump(0.5)"), 2.6054065, 1e-7);
-  // With the side of the inside, at and a little beyond the knots.
+  // With the side of the inside, at and a little beyond the knots: nothing but the power that it begins with.
   const Program p = r.program({node, slope, curvature}, Sides::given);
   for (const double x : {-1e-3, -1e-12, 0.0, 1e-12, 1.0, 1 + 1e-12, 1.001}) {
-    EXPECT_EQ(with_sides(p, {0, x, 0, 0, 0}), (std::vector<double>{0, 0, 0})) << x;
+    for (const double value : with_sides(p, {0, x, 0, 0, 0}))
+      EXPECT_NEAR(value, 0, 1e-29 * x * x * (1 - x) * (1 - x)) << x;
+    EXPECT_GE(with_sides(p, {0, x, 0, 0, 0})[0], 0) << x;
   }
+  // Outside it is zero, and inside it is above zero by its form and by its numbers, none of which is near the end of their range.
+  for (const double x : {-1e-3, -1e-300, 0.0, 1.0, 1.001})
+    EXPECT_EQ(r.graph.evaluate(node, std::vector<double>{0, x, 0, 0}), 0) << x;
+  for (const double x : {1e-40, 1e-9, 0.0013, 0.0051, 0.01, 0.0125, 0.9999, 1 - 0x1p-40})
+    EXPECT_GT(r.graph.evaluate(node, std::vector<double>{0, x, 0, 0}), 1e-200) << x;
+  EXPECT_EQ(r.read("abs(bump(x))"), node);
+  EXPECT_EQ(r.read("max(0, bump(x))"), node);
+  EXPECT_EQ(r.read("if(bump(x) >= 0, 1, 2)"), r.graph.constant(1));
+  EXPECT_EQ(r.read("if(bump(x) < 0, 1, 2)"), r.graph.constant(2));
+  // What is added to it is nothing: the sum of both would have other digits only where neither counts.
+  for (const double x : {0.02, 0.1, 0.37, 0.9})
+    EXPECT_DOUBLE_EQ(r.graph.evaluate(node, std::vector<double>{0, x, 0, 0}),
+                     std::exp(1 / (x * (x - 1))) / 0.0070298584066096562392)
+        << x;
 }
 
 TEST(Switches, TablesInterpolate) {

@@ -70,6 +70,68 @@ TEST(FrontModel, IsTheSameWithOtherValues) {
   EXPECT_FALSE(ball.with({{"G", 1}}).ok());
 }
 
+TEST(FrontModel, TellsAllThatIsWrongInATextAsInAFile) {
+  const std::string text =
+      "format = 1\nnonsense = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\npotential = "
+      "\"unknown*x\"\n";
+  const Model model = Model::from_text(text);
+  EXPECT_FALSE(model.ok());
+  EXPECT_NE(model.problems().find("nonsense"), std::string::npos) << model.problems();
+  EXPECT_NE(model.problems().find("unknown name 'unknown'"), std::string::npos) << model.problems();
+}
+
+TEST(FrontModel, ThatWasMovedAwaySaysSo) {
+  Model model = Model::from_text(
+      "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 1\n");
+  const Model other = std::move(model);
+  EXPECT_TRUE(other.ok());
+  EXPECT_FALSE(model.ok());  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(static_cast<void>(model.problems()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(model.columns()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(model.run()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(model.with({{"x", 1}})), std::logic_error);
+  Stepper stepper(other);
+  const Stepper later = std::move(stepper);
+  EXPECT_EQ(later.time(), 0);
+  EXPECT_THROW(stepper.advance_to(1), std::logic_error);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(static_cast<void>(stepper.time()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(stepper.verdict()), std::logic_error);
+}
+
+// m ẍ = −k x with m = 4, k = 1: half a turn in 2π.
+TEST(FrontSpec, AMatrixThatIsFilledIsMeant) {
+  model::Spec spec;
+  spec.coordinates.push_back({.name = "x", .start = 1.0});
+  spec.matrices.mass.rows = {{4.0}};
+  spec.matrices.stiffness.rows = {{1.0}};
+  spec.run.until = "2*pi";
+  const Model model = Model::from_spec(spec);
+  ASSERT_TRUE(model.ok()) << model.problems();
+  EXPECT_NEAR(model.run().last("x"), -1, 1e-7);
+}
+
+// A ball that is thrown up and down: after the first impact nothing is kept, by no engine, however long its steps are.
+TEST(FrontRun, EndsWhereAnObserverSays) {
+  const Model model = Model::from_text(
+      "format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = \"y'^2/2\"\npotential = "
+      "\"2*y\"\n[[contact]]\nname = \"floor\"\n"
+      "gap = \"y\"\nimpact = 0.9\n[run]\nuntil = 5\n");
+  ASSERT_TRUE(model.ok()) << model.problems();
+  for (const char* engine : {"event", "exact"}) {
+    const judder::Run run =
+        model.run({.engine = engine, .on_event = [](const RunEvent&) { return Going::stop; }});
+    EXPECT_TRUE(run.stopped());
+    EXPECT_EQ(run.events().size(), 1U) << engine;
+    EXPECT_NEAR(run.status().time, 1, 1e-9) << engine;
+    EXPECT_NEAR(run.last("t"), 1, 1e-9) << engine;
+    const judder::Run rows = model.run({.samples = 51, .engine = engine, .on_row = [](Row row) {
+                                          return row[0] > 0.45 ? Going::stop : Going::on;
+                                        }});
+    EXPECT_EQ(rows.last("t"), 0.5) << engine;
+    EXPECT_EQ(rows.status().time, 0.5) << engine;
+  }
+}
+
 TEST(FrontRun, GivesColumnsAndEventsByName) {
   const judder::Run run = Model::from_text(kBall).run();
   ASSERT_TRUE(run.ok()) << run.status().message;
@@ -83,6 +145,9 @@ TEST(FrontRun, GivesColumnsAndEventsByName) {
   EXPECT_EQ(first.kind, "impact");
   EXPECT_EQ(first.where, "floor");
   const double speed = std::sqrt(20.0);
+  ASSERT_EQ(first.state.size(), 2U);
+  EXPECT_NEAR(first.state[0], 0, 1e-12);
+  EXPECT_NEAR(first.state[1], 0.5 * speed, 1e-8);
   EXPECT_NEAR(first.normal_impulse, 1.5 * speed, 1e-8);
   EXPECT_NEAR(first.energy_lost, 0.75 * speed * speed / 2, 1e-8);
   const std::vector<double> t = run.column("t"), y = run.column("y"), absolute = run.column("speed");

@@ -61,7 +61,7 @@ TEST_F(DataFilesOfAModel, MatrixMarketForms) {
         "%%MatrixMarket matrix coordinate real general\n% a comment\n\n2 3 3\n1 1 1.5\n2 3 -4\n1 2 1e-3\n");
   write("symmetric.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 3\n2 1 7\n");
   write("skew.mtx", "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n");
-  write("array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
+  write("array.mtx", "%%matrixmarket MATRIX array real general\n2 2\n1\n2\n3\n4\n");
   write("half.mtx", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n");
   EXPECT_EQ(read("general.mtx").rows, (Rows{{1.5, 1e-3, 0}, {0, 0, -4}}));
   EXPECT_EQ(read("symmetric.mtx").rows, (Rows{{3, 7}, {7, 0}}));
@@ -86,7 +86,14 @@ TEST_F(DataFilesOfAModel, MalformedFilesNameTheirLine) {
       {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n1 1 5\n2 1 3\n",
        "bad, line 3: the diagonal of a skew-symmetric matrix is zero"},
       {"%%MatrixMarket matrix array real symmetric\n2 3\n", "bad, line 2: a symmetric matrix must be square"},
-      {"%%MatrixMarket matrix array real general\n1 2\n1\ninf\n", "bad, line 4: expected one finite number"},
+      {"%%MatrixMarket matrix array real general\n1 2\n1\ninf\n",
+       "bad, line 4: 'inf' is not a finite number"},
+      {"%%MatrixMarket matrix array real general\n1 2\n1\n1 2\n", "bad, line 4: expected one finite number"},
+      {"%%MatrixMarket matrix array real general\n1 2\n1\n1e-320\n",
+       "bad, line 4: '1e-320' is too small for a number"},
+      {"%%MatrixMarket matrix array integer general\n1 2\n1\n2.0\n", "bad, line 4: '2.0' is no whole number"},
+      {"%%MatrixMarket matrix array integer general\n1 2\n1\n10000000000000000\n",
+       "bad, line 4: '10000000000000000' is too large for a whole number"},
       {"%%MatrixMarket matrix array real general\n1 1\n1\n2\n", "bad, line 4: more entries than announced"},
       {"%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 5\n", "bad, line 3: expected row, column"},
   };

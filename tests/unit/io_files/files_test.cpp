@@ -25,19 +25,19 @@ std::string contents(const fs::path& file) {
 
 TEST(WholeFiles, ADitherStudyReplacesItsOwnTablesOnly) {
   const fs::path folder = fs::temp_directory_path() / ("judder-dither-" + std::to_string(getpid()));
-  DitherReport report;
-  report.curve.resize(2);
+  analysis::DitherSurvey survey;
+  survey.curve.resize(2);
   std::vector<fs::path> files;
-  ASSERT_TRUE(write_dither(report, folder, files).ok());
+  ASSERT_TRUE(write_dither(survey, folder, files).ok());
   ASSERT_EQ(files, std::vector<fs::path>{folder / "curve.csv"});
   const std::string before = contents(folder / "curve.csv");
   ASSERT_NE(before.find("slip,resistance"), std::string::npos);
-  report.curve.resize(1000);
-  ASSERT_TRUE(write_dither(report, folder, files).ok());
+  survey.curve.resize(1000);
+  ASSERT_TRUE(write_dither(survey, folder, files).ok());
   EXPECT_GT(contents(folder / "curve.csv").size(), before.size());
   std::ofstream(folder / "curve.csv") << "t,mine\n";
   files.clear();
-  const FileStatus status = write_dither(report, folder, files);
+  const FileStatus status = write_dither(survey, folder, files);
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.file, (folder / "curve.csv").string());
   EXPECT_TRUE(files.empty());
@@ -112,7 +112,7 @@ TEST(Ranges, ASweepNamesItsParameterAndItsCount) {
   EXPECT_TRUE(parse_sweep("mu=0:1:1000000"));
   for (const char* bad : {"mu", "mu=0:1", "=0:1:5", "mu=0:1:1000001", "0:1:5"})
     EXPECT_FALSE(parse_sweep(bad)) << bad;
-  EXPECT_EQ(parse_dither_range("0:1")->count, DitherAxis().count);
+  EXPECT_EQ(parse_dither_range("0:1")->count, analysis::DitherAxis().count);
   EXPECT_EQ(parse_dither_range("0:1:100000")->count, 100000);
   EXPECT_FALSE(parse_dither_range("0:1:100001"));
 }

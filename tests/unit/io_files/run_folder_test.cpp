@@ -103,7 +103,7 @@ TEST_F(RunFolder, HasTheHeadersAndCellsOfTheContract) {
 
 TEST_F(RunFolder, NamesFurtherSlipComponentsAfterTheMode) {
   RunWriter writer;
-  ASSERT_TRUE(writer.open(root_, kBall, 3).ok());
+  ASSERT_TRUE(writer.open(root_, kBall, {3}).ok());
   writer.event(
       {.time = 1, .kind = "impact", .where = "ball", .tangential_impulse = {1, 2, 3}, .mode = ~0ULL});
   ASSERT_TRUE(writer.finish("{}", "{}").ok());
@@ -115,13 +115,34 @@ TEST_F(RunFolder, NamesFurtherSlipComponentsAfterTheMode) {
   EXPECT_EQ(back.events.at(0).tangential_impulse, (std::array<double, 3>{1, 2, 3}));
 }
 
+TEST_F(RunFolder, HasTheStateBehindAnEventInItsLastColumns) {
+  const std::vector<ColumnName> columns = {{"t"}, {"y"}, {"y'"}, {"force, total"}};
+  const std::string header =
+      "time,kind,where,detail,normal_impulse,tangential_impulse,energy_before,energy_after,mode";
+  for (const int slips : {1, 2}) {
+    const fs::path folder = root_ / std::to_string(slips);
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(folder, columns, {.slip_components = slips, .state = 2}).ok());
+    const std::array state = {0.1, -1.0 / 3.0};
+    writer.event({.time = 1, .kind = "impact", .where = "ball", .state = state});
+    ASSERT_TRUE(writer.finish("{}", "{}").ok());
+    EXPECT_EQ(text(folder / "events.csv"), header + (slips == 2 ? ",tangential_impulse_2" : "") +
+                                               ",y,y'\n1,impact,ball,,0,0,0,0,0000000000000000" +
+                                               (slips == 2 ? ",0" : "") + ",0.1,-0.3333333333333333\n");
+    RunData back;
+    ASSERT_TRUE(read_run(folder, back).ok());
+    EXPECT_EQ(back.event_columns, (std::vector<std::string>{"y", "y'"}));
+    EXPECT_EQ(back.events.at(0).state, (std::vector<double>{0.1, -1.0 / 3.0}));
+  }
+}
+
 TEST_F(RunFolder, ReadsBackEveryBitOfManyBuffers) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> uniform(-1, 1);
   const int rows = std::max(count(100'000), 40'000);  // more than the buffer of one mebibyte
   std::vector<std::array<double, 4>> numbers;
   RunWriter writer;
-  ASSERT_TRUE(writer.open(root_, kBall, 2).ok());
+  ASSERT_TRUE(writer.open(root_, kBall, {2}).ok());
   const std::array<std::string_view, 3> modes = {"open", "stick", "slip-"};
   for (int i = 0; i < rows; ++i) {
     numbers.push_back(
@@ -259,11 +280,11 @@ TEST_F(RunFolder, GoesOnBehindWhatWasCommitted) {
   EXPECT_EQ(data.columns[0].numbers, std::vector<double>{1.0});
   {
     RunWriter other;
-    EXPECT_FALSE(other.open(root_, kBall, 1, "{\"another\":1}").ok());
-    EXPECT_FALSE(other.open(root_, std::vector<ColumnName>{{"t"}, {"z"}}, 1, state).ok()) << "other columns";
+    EXPECT_FALSE(other.open(root_, kBall, {}, "{\"another\":1}").ok());
+    EXPECT_FALSE(other.open(root_, std::vector<ColumnName>{{"t"}, {"z"}}, {}, state).ok()) << "other columns";
   }
   RunWriter writer;
-  ASSERT_TRUE(writer.open(root_, kBall, 1, state).ok()) << writer.status().text();
+  ASSERT_TRUE(writer.open(root_, kBall, {}, state).ok()) << writer.status().text();
   EXPECT_EQ(writer.rows(), 1U);
   writer.row(std::array{2.0, 0.0, 0.0, 0.0}, {&open, 1});
   ASSERT_TRUE(writer.finish("2", "{}").ok());
@@ -337,7 +358,7 @@ TEST_F(RunFolder, ADraftThatStateListsIsNeverLost) {
   const std::vector<ColumnName> fewer(kBall.begin(), kBall.end() - 1);
   {
     RunWriter other;
-    const FileStatus status = other.open(root_, fewer, 1, text(root_ / "state.json"));
+    const FileStatus status = other.open(root_, fewer, {}, text(root_ / "state.json"));
     EXPECT_EQ(status.file, (root_ / "trajectory.csv").string());
     EXPECT_NE(status.message.find("ask for the same columns, or go on in another folder with -o"),
               std::string::npos)
@@ -346,7 +367,7 @@ TEST_F(RunFolder, ADraftThatStateListsIsNeverLost) {
   }
   {
     RunWriter writer;
-    ASSERT_TRUE(writer.open(root_, kBall, 1, text(root_ / "state.json")).ok()) << writer.status().text();
+    ASSERT_TRUE(writer.open(root_, kBall, {}, text(root_ / "state.json")).ok()) << writer.status().text();
     ASSERT_TRUE(writer.finish("two", "{}").ok());
   }
   EXPECT_EQ(listing(), complete_);
@@ -513,7 +534,7 @@ TEST_F(RunFolder, AListThatIsNotTrueIsNotTakenUp) {
   const auto refused = [&](const std::string& state) {
     std::ofstream(root_ / "state.json", std::ios::binary) << state;
     RunWriter writer;
-    return !writer.open(root_, kBall, 1, state).ok();
+    return !writer.open(root_, kBall, {}, state).ok();
   };
   EXPECT_FALSE(refused(with_manifest("{}", *list))) << "the list as it was";
   for (const std::uint64_t records : {0, 2, 1000000000}) {
@@ -600,7 +621,7 @@ TEST_F(RunFolder, ATableThatSomebodyElseChangesStopsTheRun) {
       const FileStatus readable = read_run(root_, data);
       EXPECT_EQ(readable.ok(), how != "below") << what << readable.text();
       RunWriter next;
-      const FileStatus again = next.open(root_, kBall, 1, text(root_ / "state.json"));
+      const FileStatus again = next.open(root_, kBall, {}, text(root_ / "state.json"));
       if (how == "below") {
         EXPECT_EQ(fs::file_size(root_ / file), saved - 5) << "not filled up with zeros";
         EXPECT_FALSE(again.ok());
@@ -615,7 +636,7 @@ TEST_F(RunFolder, ATableThatSomebodyElseChangesStopsTheRun) {
       EXPECT_EQ(again.line, 1 + static_cast<std::size_t>(std::count(whole.begin(), whole.end(), '\n')) - 1);
       fs::resize_file(root_ / file, whole.find(note));
       RunWriter last;
-      EXPECT_TRUE(last.open(root_, kBall, 1, text(root_ / "state.json")).ok()) << last.status().text();
+      EXPECT_TRUE(last.open(root_, kBall, {}, text(root_ / "state.json")).ok()) << last.status().text();
     }
   }
 }
@@ -664,6 +685,165 @@ TEST_F(RunFolder, ALockWhoseFileIsRemovedHolds) {
   EXPECT_EQ(text(root_ / "lock"), "mine");
 }
 
+// Of a note that was just being written a power cut leaves its beginning, or zeros in it, or nothing. Beside a run that is known for the lock of one.
+TEST_F(RunFolder, ALockThatAPowerCutHasTornIsTakenOver) {
+  const std::string note = "judder process 4711 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
+  std::vector<std::string> torn = {"", std::string(note.size(), '\0'), std::string(1, '\0')};
+  for (std::size_t cut = 1; cut < note.size(); cut += cut < 8 ? 1 : 5) {
+    torn.push_back(note.substr(0, cut));
+    torn.push_back(note.substr(0, cut) + std::string(note.size() - cut, '\0'));
+    torn.push_back(std::string(cut, '\0') + note.substr(cut));
+  }
+  const std::string_view open = "open";
+  for (const std::string& text : torn) {
+    const std::string what = "'" + text + "'";
+    fs::remove_all(root_);
+    {
+      RunWriter writer;
+      ASSERT_TRUE(writer.open(root_, kBall).ok());
+      writer.row(std::array{1.0, 0.0, 0.0, 0.0}, {&open, 1});
+      ASSERT_TRUE(writer.finish("{}", "{}").ok());
+    }
+    const std::string saved = this->text(root_ / "trajectory.csv");
+    const std::string state = this->text(root_ / "state.json");
+    std::ofstream(root_ / "trajectory.csv", std::ios::app) << "2,0,0,open,0\n3,0";
+    std::ofstream(root_ / "lock") << text;
+    {
+      RunWriter writer;
+      EXPECT_TRUE(writer.open(root_, kBall, {}, state).ok()) << what << writer.status().text();
+      EXPECT_TRUE(writer.finish("{}", "{}").ok()) << what;
+    }
+    EXPECT_EQ(this->text(root_ / "trajectory.csv"), saved) << what;
+    EXPECT_EQ(listing(), complete_) << what;
+
+    // Before its first save a new run has nothing else there.
+    fs::remove_all(root_);
+    const fs::path hidden = hidden_folder(root_);
+    fs::create_directories(hidden);
+    std::ofstream(hidden / "lock") << text;
+    RunWriter writer;
+    EXPECT_TRUE(writer.open(root_, kBall).ok()) << what << writer.status().text();
+    EXPECT_TRUE(writer.finish("{}", "{}").ok()) << what;
+    EXPECT_FALSE(fs::exists(hidden)) << what;
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(RunFolder, ALockOfSomebodyElseStays) {
+  const std::vector<std::string> foreign = {"mine",
+                                            "justice",
+                                            "judder",
+                                            "j",
+                                            "Judder process 1\n",
+                                            std::string(3, '\0') + "mine",
+                                            std::string(9000, '\0')};
+  for (const std::string& text : foreign) {
+    for (const bool beside : {false, true}) {
+      // The beginning of a note is one beside a run only.
+      if (beside && (text == "judder" || text == "j")) continue;
+      fs::remove_all(root_);
+      fs::create_directories(root_);
+      if (beside) {
+        RunWriter before;
+        ASSERT_TRUE(before.open(root_, kBall).ok());
+        ASSERT_TRUE(before.finish("{}", "{}").ok());
+      }
+      std::ofstream(root_ / "lock") << text;
+      RunWriter writer;
+      EXPECT_EQ(writer.open(root_, kBall).file, (root_ / "lock").string()) << text;
+      writer = RunWriter();
+      EXPECT_EQ(this->text(root_ / "lock"), text);
+    }
+  }
+  // What holds not a word is nobody's.
+  for (const std::string& text : {std::string(), std::string(75, '\0')}) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    std::ofstream(root_ / "lock") << text;
+    RunWriter writer;
+    EXPECT_TRUE(writer.open(root_, kBall).ok()) << writer.status().text();
+    EXPECT_TRUE(writer.finish("{}", "{}").ok());
+    EXPECT_EQ(listing(), complete_);
+  }
+}
+
+// Who takes over a lock that names drafts writes behind that: a write that a power cut tears takes no name away.
+TEST_F(RunFolder, TheNamesOfDraftsAreNotWrittenOver) {
+  const fs::path next = killed_between_renames(".0123456789abcdef.tmp");
+  const std::string before = text(root_ / "lock");
+  {
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(root_, kBall).ok()) << writer.status().text();
+    EXPECT_EQ(text(root_ / "lock").compare(0, before.size(), before), 0) << text(root_ / "lock");
+    EXPECT_NE(text(root_ / "lock").find("process " + std::to_string(getpid())), std::string::npos);
+  }
+  fs::remove_all(next);
+}
+
+// A run over a killed one that ends before it has saved anything leaves the way to go on that it found.
+TEST_F(RunFolder, WhoNeverSavedLeavesTheRecordsOfAKilledRunExplained) {
+  const std::string_view open = "open";
+  {
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(root_, kBall).ok());
+    writer.row(std::array{1.0, 0.0, 0.0, 0.0}, {&open, 1});
+    ASSERT_TRUE(writer.finish("{}", "{}").ok());
+  }
+  const std::string state = text(root_ / "state.json");
+  const std::string saved = text(root_ / "trajectory.csv");
+  std::ofstream(root_ / "trajectory.csv", std::ios::app) << "2,0,0,open,0\n3,0";
+  std::ofstream(root_ / "lock")
+      << "judder process 1 since 2020-01-01 00:00:00 UTC\ndrafts 0123456789abcdef\n";
+  for (int i = 0; i < 3; ++i) {
+    RunWriter writer;
+    ASSERT_TRUE(writer.open(root_, kBall).ok()) << i << writer.status().text();
+    writer.row(std::array{9.0, 0.0, 0.0, 0.0}, {&open, 1});
+  }
+  RunWriter writer;
+  ASSERT_TRUE(writer.open(root_, kBall, {}, state).ok()) << writer.status().text();
+  ASSERT_TRUE(writer.finish("{}", "{}").ok());
+  EXPECT_EQ(text(root_ / "trajectory.csv"), saved);
+  EXPECT_EQ(listing(), complete_);
+}
+
+TEST_F(RunFolder, AFolderThatIsRefusedKeepsItsTime) {
+  for (const std::string name : {"notes", "state.json", "run.json"}) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    std::ofstream(root_ / name) << "mine";
+    fs::last_write_time(root_, fs::file_time_type::clock::now() - std::chrono::hours(3));
+    const auto before = fs::last_write_time(root_);
+    RunWriter writer;
+    EXPECT_FALSE(writer.open(root_, kBall).ok());
+    EXPECT_EQ(fs::last_write_time(root_), before) << name;
+    EXPECT_EQ(listing(), std::vector<std::string>{name});
+  }
+}
+
+// A text that is changed within its length has another time, and is looked at then; one that has only another time is the same.
+TEST_F(RunFolder, ATextThatIsChangedWithinItsLengthIsNotReplaced) {
+  for (const std::string file : {"run.json", "state.json"}) {
+    for (const bool earlier : {false, true}) {
+      fs::remove_all(root_);
+      if (earlier) {
+        RunWriter before;
+        ASSERT_TRUE(before.open(root_, kBall).ok());
+        ASSERT_TRUE(before.finish("{ }", "{}").ok());
+      }
+      RunWriter writer;
+      ASSERT_TRUE(writer.open(root_, kBall).ok());
+      if (!earlier) {
+        ASSERT_TRUE(writer.commit("{ }", "{}").ok());
+        fs::last_write_time(root_ / file, fs::file_time_type::clock::now() - std::chrono::hours(3));
+        ASSERT_TRUE(writer.commit("{ }", "{}").ok()) << writer.status().text();
+      }
+      std::fstream(root_ / file) << "[";
+      EXPECT_EQ(writer.commit("{ }", "{}").file, (root_ / file).string());
+      EXPECT_EQ(text(root_ / file).front(), '[') << file;
+    }
+  }
+}
+
 // Between taking the lock of a killed run and signing it there is a moment in which its note names a process that is gone.
 TEST_F(RunFolder, AProcessThatIsGoneIsNotNamedAsTheHolder) {
   fs::create_directory(root_);
@@ -693,7 +873,7 @@ TEST_F(RunFolder, ATableWithASecondNameIsNotGoneOnIn) {
     ASSERT_TRUE(writer.finish("{}", "{}").ok());
     fs::create_hard_link(root_ / file, copy);
     RunWriter next;
-    const FileStatus status = next.open(root_, kBall, 1, text(root_ / "state.json"));
+    const FileStatus status = next.open(root_, kBall, {}, text(root_ / "state.json"));
     EXPECT_EQ(status.file, (root_ / file).string());
     EXPECT_NE(status.message.find("hard link"), std::string::npos) << status.text();
     // A new run replaces the names.
@@ -761,7 +941,7 @@ TEST_F(RunFolder, OnlyRecordsBehindTheLastSaveAreCutOff) {
       std::ofstream(root_ / file, std::ios::app) << tail;
       const std::string before = text(root_ / file);
       RunWriter next;
-      const FileStatus status = next.open(root_, kBall, 1, text(root_ / "state.json"));
+      const FileStatus status = next.open(root_, kBall, {}, text(root_ / "state.json"));
       EXPECT_EQ(status.ok(), ours) << tail << status.text();
       if (!ours) {
         EXPECT_GT(status.line, 1U) << tail;
@@ -859,6 +1039,8 @@ TEST_F(RunFolder, NamesFileAndLineOfATableThatCannotBeRead) {
   expect("t\n0\n", "t,kind,where,detail,a,b,c,d,mode\n", "events.csv:1: column 't' should be 'time'");
   expect("t\n0\n", header + "0,impact,a,,x,0,0,0,0000000000000000\n", "events.csv:2: a cell");
   expect("t\n0\n", header + "0,impact,a,,0,0,0,0,12\n", "events.csv:2: a cell");
+  expect("t,y\n0,0\n", header.substr(0, header.size() - 1) + ",y\n0,impact,a,,0,0,0,0,0000000000000000,q\n",
+         "events.csv:2: a cell");
   RunData data;
   EXPECT_FALSE(read_run(root_ / "nowhere", data).ok());
 }

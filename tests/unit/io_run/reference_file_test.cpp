@@ -128,6 +128,42 @@ TEST(ReferenceFile, TolerancesAreSizes) {
   EXPECT_NE(with("published = inf").find("must be a finite number"), std::string::npos);
 }
 
+// nan passes every comparison that is written the wrong way round, and an infinite allowance passes whatever is compared.
+TEST(ReferenceFile, NumbersAreFiniteAndNamedWhereTheyStand) {
+  const std::string value = "[[value]]\nlabel = \"a\"\nmean = \"x\"\n";
+  for (const char* key : {"exact", "at", "from", "to", "until", "number", "published"}) {
+    for (const char* number : {"nan", "inf", "-inf", "-nan"}) {
+      const std::string line = std::string(key) + " = " + number + "\n";
+      const std::string said = problems(value + (key == std::string("exact") ? "" : "exact = 1\n") + line);
+      const std::string row = key == std::string("exact") ? "r:4:" : "r:5:";
+      EXPECT_NE(said.find(row), std::string::npos) << line << said;
+      EXPECT_NE(said.find("'" + std::string(key) + "' must be a finite number"), std::string::npos)
+          << line << said;
+    }
+  }
+  EXPECT_NE(problems(value + "exact = 1\nset = { g = nan }\n").find("'g' must be a finite number"),
+            std::string::npos);
+  EXPECT_NE(
+      problems(value + "exact = 1\nrun = { tolerance = nan }\n").find("'tolerance' must be a finite number"),
+      std::string::npos);
+  EXPECT_NE(
+      problems(value + "exact = 1\ntolerance = -1\n").find("r:5:13: error: 'tolerance' must not be negative"),
+      std::string::npos);
+  EXPECT_NE(problems(value + "exact = 1\nnumber = 1e300\n").find("r:5:10: error: 'number' counts from 1"),
+            std::string::npos);
+  EXPECT_NE(problems(value + "exact = 1\nside = \"left\"\n").find("r:5:8: error: 'side' is"),
+            std::string::npos);
+}
+
+// Each fault is a message with its line; a file of nothing but faults would be a long list, slowly made.
+TEST(ReferenceFile, AfterAHundredErrorsTheRestIsNotRead) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "[[value]]\n";
+  const ReferenceFile file = read_reference_text(text, "r");
+  EXPECT_LT(file.diagnostics.errors(), 110);
+  EXPECT_NE(problems(text).find("more than 100 errors"), std::string::npos);
+}
+
 TEST(ReferenceFile, AStructureIsATableOfWords) {
   EXPECT_TRUE(read_reference_text("[structures]\nI = \"open\"\n", "r").diagnostics.has_errors());
   EXPECT_TRUE(read_reference_text("[structures]\nI = { roller = 1 }\n", "r").diagnostics.has_errors());

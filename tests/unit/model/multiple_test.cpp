@@ -130,5 +130,47 @@ TEST(MultipleConstraints, KeepTheDirectionOfTheImpact) {
   }
 }
 
+Spec corner(const std::string& gap) {
+  Spec spec;
+  spec.coordinates.push_back({.name = "x", .start = 1});
+  spec.coordinates.push_back({.name = "y", .start = 3});
+  spec.energy.kinetic = "x'^2/2 + y'^2/2";
+  spec.contacts.push_back({.name = "vee", .gap = Value(gap)});
+  return spec;
+}
+
+TEST(LeastGaps, AreContactsOfTheirOwn) {
+  EXPECT_EQ(contacts(corner("min(x, y)")), "vee[1]: x; vee[2]: y");
+  EXPECT_EQ(contacts(corner("y - max(x, -2*x)")), "vee[1]: 2*x + y; vee[2]: y - x");
+  EXPECT_EQ(contacts(corner("y - 3*max(0, x - 2)")), "vee[1]: y; vee[2]: y - 3*(x - 2)");
+  EXPECT_EQ(contacts(corner("(y - abs(x))/2")), "vee[1]: 0.5*(x + y); vee[2]: 0.5*(y - x)");
+  EXPECT_EQ(contacts(corner("min(min(x, y), 7 - x)")), "vee[1]: x; vee[2]: y; vee[3]: 7 - x");
+  EXPECT_EQ(contacts(corner("if(x < y, x, y)")), "vee[1]: y; vee[2]: x");
+  EXPECT_EQ(contacts(corner("y - abs(abs(x) - 2)")),
+            "vee[1]: y + abs(x) - 2; vee[2]: x + y + 2; vee[3]: y - x + 2");
+}
+
+TEST(LeastGaps, AreNoCornersWhereTheGapIsTheLarger) {
+  EXPECT_EQ(contacts(corner("y + abs(x)")), "vee: y + abs(x)");
+  EXPECT_EQ(contacts(corner("max(x, y)")), "vee: max(x, y)");
+  EXPECT_EQ(contacts(corner("min(x, y) + abs(x - y)")).find("vee[1]"), std::string::npos);
+  // It is the larger one for x < 0.
+  EXPECT_EQ(contacts(corner("y - x*abs(x - 2)")), "vee: y - x*(x - 2)*sign(x - 2)");
+  // Time alone is no corner to rest in.
+  EXPECT_EQ(contacts(corner("y - abs(sin(t))")), "vee: y - abs(sin(t))");
+  Spec soft = corner("min(x, y)");
+  soft.contacts[0].compliant.stiffness = 100;
+  EXPECT_EQ(contacts(soft), "vee: min(x, y)");  // its force is that of one spring
+}
+
+TEST(LeastGaps, AreOneInOtherExpressions) {
+  Spec spec = corner("min(x, y)");
+  spec.output.columns = {
+      {"N", "normal(vee)"}, {"g", "gap(vee)"}, {"D", "dissipated(vee)"}, {"M", "normal(vee[2])"}};
+  EXPECT_EQ(contacts(spec), "vee[1]: x; vee[2]: y");
+  spec.output.columns = {{"m", "mode(vee)"}};
+  EXPECT_NE(contacts(spec).find("write vee[1] for the first"), std::string::npos) << contacts(spec);
+}
+
 }  // namespace
 }  // namespace judder::model

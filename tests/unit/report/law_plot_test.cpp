@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judder/io/dither.hpp"
 #include "judder/io/reader.hpp"
 #include "judder/report/dither_plot.hpp"
 #include "judder/report/svg.hpp"
+#include "judder/tasks/dither.hpp"
 #include "xml.hpp"
 
 namespace judder::report {
@@ -90,13 +92,13 @@ TEST(LawPlot, SaysWhichLawsThereAre) {
 }
 
 TEST(DitherPlot, DrawsCurvesAndTheMap) {
-  io::DitherRequest request;
+  tasks::DitherRequest request;
   request.model.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/dither-square/model.toml";
   request.map = *io::parse_dither_map("speed=0.1:0.5:5,W=0:0.6:13");
   request.speeds = io::parse_dither_range("0:1:21");
-  const io::DitherReport report = io::dither_model(request);
+  const tasks::DitherReport report = tasks::dither_model(request);
   ASSERT_TRUE(report.ok()) << report.problem.message;
-  const Figure curves = dither_figure(report);
+  const Figure curves = dither_figure(report.survey, report.model.compiled.title);
   ASSERT_GE(curves.panels[0].series.size(), 4U);
   EXPECT_EQ(curves.panels[0].series[0].x.size(), 21U);
   EXPECT_TRUE(curves.panels[0].series[0].jumps.empty());
@@ -113,7 +115,7 @@ TEST(DitherPlot, DrawsCurvesAndTheMap) {
     EXPECT_NEAR(height, size, 1e-3) << series.label;
   }
   EXPECT_NE(curves.subtitle.find("amplitude 0.5"), std::string::npos) << curves.subtitle;
-  const Figure map = dither_map_figure(report);
+  const Figure map = dither_map_figure(report.survey, report.model.compiled.title);
   EXPECT_GT(map.panels[0].series.size(), 4U) << "every speed has an unstable range of W, some two";
   EXPECT_EQ(map.subtitle.find("amplitude"), std::string::npos) << "W is an axis: " << map.subtitle;
   EXPECT_NE(map.subtitle.find("frequency"), std::string::npos) << map.subtitle;

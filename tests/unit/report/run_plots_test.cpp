@@ -119,6 +119,24 @@ TEST(RunPlots, NothingIsMarkedOnALineAcrossAJump) {
   EXPECT_DOUBLE_EQ(over_time.figures[0].figure.panels[0].marks[0].x, 0.25);
 }
 
+// Without rows at events the state that comes with an event tells where it is, also at a jump; other columns are read off the curve.
+TEST(RunPlots, AnEventIsMarkedAtTheStateThatComesWithIt) {
+  RunData run = ball();
+  run.event_columns = {"y", "y'"};
+  run.events = {{0.25, "impact", "c", "", 0, {}, 0, 0, 0, 0, {0.5, 2}}};
+  const RunPlots plots = plots_of_run({&run, 1}, {{"y", "y'"}});
+  EXPECT_TRUE(plots.problems.empty());
+  ASSERT_EQ(plots.figures[0].figure.panels[0].marks.size(), 1U);
+  EXPECT_EQ(plots.figures[0].figure.panels[0].marks[0].x, 0.5);
+  EXPECT_EQ(plots.figures[0].figure.panels[0].marks[0].y, 2);
+  run.event_columns = {"y"};
+  run.events = {{0.25, "watch", "w", "up", 0, {}, 0, 0, 0, 0, {0.86}}};
+  const RunPlots half = plots_of_run({&run, 1}, {{"y", "y'"}});
+  ASSERT_EQ(half.figures[0].figure.panels[0].marks.size(), 1U);
+  EXPECT_EQ(half.figures[0].figure.panels[0].marks[0].x, 0.86);
+  EXPECT_DOUBLE_EQ(half.figures[0].figure.panels[0].marks[0].y, -0.5);
+}
+
 // A table of a stranger: words without end, names that are no line.
 TEST(RunPlots, LevelsAreFewAndNamesAreLines) {
   RunData run;

@@ -1,0 +1,49 @@
+// Collisions of a model file over one or two parameters, from a request to the table.
+//
+// The table is that of io/impacts.hpp, point by point, so that a sweep may have any length. Nothing of it is handed over before it is known that
+// something collides or slides at all.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "judder/analysis/impacts.hpp"
+#include "judder/io/load.hpp"
+#include "judder/io/run_folder.hpp"
+
+namespace judder::tasks {
+
+struct ImpactRequest {
+  io::ModelRequest model;
+  std::vector<analysis::Sweep> parameters{};  ///< one or two that are gone over; none: the start alone
+  std::filesystem::path table{};              ///< CSV file; empty: none
+  std::function<void(const std::string& text)>
+      rows{};                ///< takes the table, in blocks, where there is no file
+  bool keep_points = false;  ///< in the report
+  std::function<void(double done, double total)> progress{};  ///< from time to time: points
+};
+
+/// How far `sweep_model` got.
+enum class SweepStage {
+  files_failed,      ///< the table could not be written: `files` says why
+  interrupted,       ///< ModelRequest::cancel
+  point_invalid,     ///< `problem`: why the model has no system at some point
+  nothing_collides,  ///< at any point; `problem`: why not at the first
+  ended
+};
+
+struct SweepReport {
+  SweepStage stage = SweepStage::files_failed;
+  io::FileStatus files;
+  std::string problem;
+  analysis::ImpactSweep sweep;
+};
+
+/// The model, at the first values of its parameters.
+[[nodiscard]] io::LoadedModel load_impact_model(const ImpactRequest& request);
+/// `first` is what load_impact_model gave, with a system.
+[[nodiscard]] SweepReport sweep_model(const ImpactRequest& request, const io::LoadedModel& first);
+
+}  // namespace judder::tasks
