@@ -144,8 +144,9 @@ void EventEngine::Run::follow(const Moment* resume) {
       }
       double limit = timetable_.next(t_, options_.until);
       if (tails_.first_end() > t_) limit = std::min(limit, tails_.first_end());
-      // A step may hold millions of rows: after so many of them saving, progress and cancelling have their turn. The same in every run, cut or not.
-      constexpr long kRowsPerTurn = 1L << 16;
+      // A step may hold millions of rows: after so many of them, few enough for a slow machine to write in a moment, saving, progress and cancelling have their
+      // turn. The same in every run, cut or not.
+      constexpr long kRowsPerTurn = 1L << 13;
       const double turn = recorder_.samples.turn(kRowsPerTurn);
       if (turn > t_) limit = std::min(limit, turn);
       limit_ = limit;

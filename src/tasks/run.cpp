@@ -107,6 +107,9 @@ struct Sinks {
     progress.emplace(request.progress, options, static_cast<long>(folder.writer().events()));
     all.add(*progress);
   }
+  void tell(engines::Sink* listener) {
+    if (listener != nullptr) all.add(*listener);
+  }
   void remember(const model::System& system) {
     memory.emplace(system);
     all.add(*memory, simulate::ManySinks::Steps::leave_out);
@@ -339,6 +342,7 @@ void FolderRun::set_up_sinks() {
   sinks_->contacts.take_up(std::move(loads));
   sinks_->name_structures(system(), structures_of(request_.reference));
   sinks_->tell_progress(request_, options_);
+  sinks_->tell(request_.listener);
   if (request_.estimate) sinks_->remember(system());
   sinks_->folder.use_save(
       [this](const engines::EngineResult& so_far, bool commit) { return save(so_far, commit); });

@@ -47,7 +47,8 @@ struct RunRequest {
   std::atomic<bool>* cancel =
       nullptr;  ///< set from outside to stop; a folder that cannot be written sets it as well
   std::function<void(double share, long events)>
-      progress{};  ///< from time to time: share of the way, events so far
+      progress{};                     ///< from time to time: share of the way, events so far
+  engines::Sink* listener = nullptr;  ///< told of every row, event and step of the run besides; null: nobody
 };
 
 /// How far `run_model` got.

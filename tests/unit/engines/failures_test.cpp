@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <string>
 
 #include "run_model.hpp"
@@ -97,11 +97,11 @@ TEST(EngineFailures, AClosedFormIsLeftWhenNobodyWaitsForIt) {
   std::atomic<bool> stop{true};
   options.abandon = &stop;
   simulate::MemorySink sink(model.system);
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of the process: a busy machine is no fault of the engine
   const engines::EngineResult result = simulate::run(model.system, "exact", options, sink);
   EXPECT_EQ(result.status.reason, Reason::interrupted) << result.status.message;
   EXPECT_FALSE(result.whole);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC);
 }
 
 // A form of N states takes 2.2 kB N²: positions, velocities, and the constant load make 349 of them with 174 bodies, and 351 with 175.
@@ -134,10 +134,10 @@ TEST(EngineFailures, ReactionsOfManyJointsAreSharedWithinBounds) {
   std::atomic<bool> stop{true};
   options.abandon = &stop;
   simulate::MemorySink sink(model.system);
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of the process: a busy machine is no fault of the engine
   const engines::EngineResult result = simulate::run(model.system, "event", options, sink);
   EXPECT_EQ(result.status.reason, Reason::interrupted) << result.status.message;
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC);
 }
 
 // Who does not wait has what he asked for if it comes within a moment: an ordinary run is not left inside an instant, and is the same run.
