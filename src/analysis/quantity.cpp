@@ -16,18 +16,21 @@ using simulate::MemorySink;
 /// Parameters, all of them numbers, and pi.
 class Parameters : public expr::Environment {
  public:
-  Parameters(expr::Graph& graph, const std::vector<std::pair<std::string, double>>& values)
-      : graph_(graph), values_(values) {}
+  Parameters(expr::Graph& graph, const model::Compiled& model) : graph_(graph), model_(model) {}
 
   expr::Meaning meaning(std::string_view name) override {
-    for (const auto& [known, value] : values_) {
+    for (const auto& [known, value] : model_.parameters) {
       if (known == name) return expr::Scalar{graph_.constant(value)};
+    }
+    for (const model::ListValue& list : model_.lists) {
+      if (list.name == name) return family(list);
     }
     return {};
   }
   std::vector<std::string> names() override {
     std::vector<std::string> out;
-    for (const auto& [known, value] : values_) out.push_back(known);
+    for (const auto& [known, value] : model_.parameters) out.push_back(known);
+    for (const model::ListValue& list : model_.lists) out.push_back(list.name);
     return out;
   }
   std::variant<expr::Node, expr::Forbidden> prime(expr::Node) override {
@@ -35,8 +38,23 @@ class Parameters : public expr::Environment {
   }
 
  private:
+  expr::Family family(const model::ListValue& list) {
+    expr::Family out;
+    out.sizes = list.matrix ? std::vector<int>{list.rows, list.columns} : std::vector<int>{list.columns};
+    out.find = [this, &list](std::span<const int> at) -> std::optional<expr::Node> {
+      if (at.size() != (list.matrix ? 2U : 1U)) return std::nullopt;
+      const int row = list.matrix ? at[0] : 1;
+      const int column = at.back();
+      if (row < 1 || row > list.rows || column < 1 || column > list.columns) return std::nullopt;
+      return graph_.constant(
+          list.numbers[static_cast<std::size_t>(row - 1) * static_cast<std::size_t>(list.columns) +
+                       static_cast<std::size_t>(column - 1)]);
+    };
+    return out;
+  }
+
   expr::Graph& graph_;
-  const std::vector<std::pair<std::string, double>>& values_;
+  const model::Compiled& model_;
 };
 
 // "impact plane" → "impact", "plane"; the place may hold spaces.
@@ -211,8 +229,7 @@ std::optional<Misnamed> find_misnamed(const ReferenceValue& value, const model::
   }
 }
 
-std::optional<double> evaluate(const model::Value& value,
-                               const std::vector<std::pair<std::string, double>>& parameters, Work& work,
+std::optional<double> evaluate(const model::Value& value, const model::Compiled& model, Work& work,
                                std::string& problem) {
   if (!value.given) return std::nullopt;
   if (value.number) {
@@ -223,7 +240,7 @@ std::optional<double> evaluate(const model::Value& value,
   std::vector<expr::Problem> problems;
   expr::Graph graph;
   graph.limit(&work);
-  Parameters environment(graph, parameters);
+  Parameters environment(graph, model);
   const auto tree = expr::parse(value.text.text, problems);
   const auto node = tree ? expr::lower(*tree, graph, environment, {}, problems) : std::nullopt;
   if (!node || !problems.empty()) {

@@ -18,9 +18,9 @@ struct Reading {
   std::string problem;
 };
 
-/// The value of an expression of parameters; `problem` says why there is none. A plain number must be finite, too. Throws WorkStopped.
-[[nodiscard]] std::optional<double> evaluate(const model::Value& value,
-                                             const std::vector<std::pair<std::string, double>>& parameters,
+/// The value of an expression of the parameters and lists of a model; `problem` says why there is none. A plain number must be finite, too. Throws
+/// WorkStopped.
+[[nodiscard]] std::optional<double> evaluate(const model::Value& value, const model::Compiled& model,
                                              Work& work, std::string& problem);
 
 /// A name in a value that the model does not have.

@@ -135,9 +135,8 @@ std::vector<model::Named> differing(const ReferenceValue& value, const model::Sp
 /// Expressions by the parameters of one run: equal texts are evaluated once.
 class Numbers {
  public:
-  Numbers(const std::vector<std::pair<std::string, double>>& parameters, Work& budget,
-          const std::atomic<bool>* cancel)
-      : parameters_(parameters), budget_(budget), cancel_(cancel) {}
+  Numbers(const model::Compiled& model, Work& budget, const std::atomic<bool>* cancel)
+      : model_(model), budget_(budget), cancel_(cancel) {}
 
   /// Nothing if it is not given, or has no finite value: then `fault` says so, unless there is one already.
   std::optional<double> of(const model::Value& value, std::optional<Misnamed>& fault) {
@@ -149,7 +148,7 @@ class Numbers {
       left.operations -= budget_.spent();
       Work own(left, cancel_);
       try {
-        at->second.number = evaluate(value, parameters_, own, at->second.problem);
+        at->second.number = evaluate(value, model_, own, at->second.problem);
       } catch (const WorkStopped&) {
         budget_.spend(static_cast<std::size_t>(own.spent()));
         throw;
@@ -165,7 +164,7 @@ class Numbers {
     std::optional<double> number;
     std::string problem;
   };
-  const std::vector<std::pair<std::string, double>>& parameters_;
+  const model::Compiled& model_;
   Work& budget_;
   const std::atomic<bool>* cancel_;
   std::map<std::string, Known> known_;
@@ -333,7 +332,7 @@ class Verifier {
     engine.cancel = engine.abandon = options_.cancel;
     std::set<double> instants;
     std::vector<Instants> needed;
-    Numbers numbers(compiled.parameters, budget_, options_.cancel);
+    Numbers numbers(compiled, budget_, options_.cancel);
     const std::vector<std::string> columns = simulate::MemorySink(system).names;
     for (const std::size_t k : run.outcomes) {
       const ReferenceValue& value = *out_.outcomes[k].value;

@@ -350,9 +350,18 @@ void Builder::evaluate_parameters() {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     for (std::size_t item = 0; item < parameters[i].items.size(); ++item)
       parameter_node(static_cast<int>(i), item);
-    if (parameters[i].list) continue;
-    result.parameters.emplace_back(parameters[i].spec->name.text,
-                                   graph.evaluate(parameters[i].items[0].node, start_values));
+    const ParameterDraft& parameter = parameters[i];
+    const auto number = [&](std::size_t item) {
+      return graph.evaluate(parameter.items[item].node, start_values);
+    };
+    if (!parameter.list) {
+      result.parameters.emplace_back(parameter.spec->name.text, number(0));
+      continue;
+    }
+    ListValue& list = result.lists.emplace_back();
+    list = {parameter.spec->name.text, parameter.rows, parameter.columns, parameter.matrix, {}};
+    list.numbers.resize(parameter.items.size());
+    for (std::size_t item = 0; item < list.numbers.size(); ++item) list.numbers[item] = number(item);
   }
 }
 

@@ -214,6 +214,13 @@ files = {
     # Every use of a long table is a long text by itself, too long to be shown.
     **{f"table-explained-{between}": (BODY + f'potential = "sum(i = 1 to 1000, f(x - i))"\n' + (TABLE % 4000).replace(" }", f', between = "{between}", outside = "hold" }}'),
                                       0, None, None) for between in ("cubic", "linear")},
+    # The structure is seen: a chain, a plate on many feet, a stack that falls. They took a minute and more.
+    "chain-of-contacts": (MANY % (800, ', start = "i"', FREE + '\npotential = "sum(i = 1 to n - 1, (x[i+1] - x[i] - 1)^2)"',
+                                  '[[contact]]\nname = "c"\neach = "i = 1 to n - 1"\ngap = "x[i+1] - x[i]"\n'), 0, None, None),
+    "plate-on-feet": ('format = 1\n[coordinates]\nz = 0\na = 0\nb = 0\n[energy]\nkinetic = "(z\'^2 + a\'^2 + b\'^2)/2"\npotential = "9.81*z"\n'
+                      '[[contact]]\nname = "c"\neach = "i = 1 to 800"\ngap = "z + sin(i)*a + cos(i)*b"\n', 0, None, None),
+    "stack": (MANY % (800, ', start = "i"', FREE + '\npotential = "sum(i = 1 to n, 9.81*x[i])"', '[[contact]]\nname = "f"\ngap = "x[1]"\n'
+                      '[[contact]]\nname = "c"\neach = "i = 2 to n"\ngap = "x[i] - x[i-1] - 1"\n'), 0, None, None),
     "every": ((source / "tests/trials/G09-every.toml").read_text(), 3, "1e+19 rows", None),
     "samples": (BODY + "[run]\nuntil = 1\n[output]\nsamples = 1e12\n", 3, "from 2 to 1e+09", None),
 }
@@ -451,6 +458,22 @@ impact = { type = "poisson", restitution = 0.5, stiffness = "10^mod(7*i, 13)", e
                                       str(runs / f"{trial}-{until}"))
             first = json.loads(out)["events"][0] if got == 0 else {"kind": err, "time": math.nan}
             check(first["kind"] == "impact" and abs(first["time"] - wanted) < 1e-9 * wanted, f"{trial} until {until}: {first}, not {wanted}")
+
+    # The same holds for whole lists of events, of stick and slip and of the press that runs ten thousand times longer than it is looked at.
+    cut = pathlib.Path(folder) / "press-cut.toml"
+    cut.write_text((source / "gallery/press/model.toml").read_text().replace("[run]\n", "[run]\nmax_events = 30\n"))
+    for name, path, engine, ends in (("sign", source / "gallery/belt/model-sign.toml", "event", ("3", "10", "30")),
+                                     ("first-order", source / "gallery/belt/model-first-order.toml", "event", ("3", "10", "30")),
+                                     ("press", cut, "exact", ("3", "20", "2e5")), ("press", cut, "event", ("3", "20", "2e5"))):
+        lists = []
+        for until in ends:
+            got, out, err, used = run("run", str(path), "--engine", engine, "--until", until, "--json", "-o", str(runs / f"list-{name}-{engine}-{until}"))
+            check(got in (0, 4), f"{name} until {until}: exit {got}: {err[-300:]}")
+            lists.append([(event["kind"], event["where"], event["time"]) for event in json.loads(out)["events"]])
+        for longer in lists[1:]:
+            # The very last ones belong to the end of the shorter run.
+            pairs = [(a, b) for a, b in zip(lists[0], longer) if a[2] < 2.9]
+            check(len(pairs) > 0 and all(a[:2] == b[:2] and abs(a[2] - b[2]) < 1e-6 for a, b in pairs), f"{name} by {engine}: the list changes with until: {lists[0]} {longer}")
 
     # Names of any length are cut.
     path = pathlib.Path(folder) / "long.toml"

@@ -314,6 +314,31 @@ TEST_F(Program, VerifyOfAModelThatDoesNotCompileEndsWithFive) {
   EXPECT_NE(outcome.out.find("there is no variant 'none'"), std::string::npos) << outcome.out;
 }
 
+// x = t: the number that a reference computes from lists and matrices of the model is the time at which the value is read.
+TEST_F(Program, ReferencesReadListsAndMatricesOfTheModel) {
+  fs::create_directories(folder_ / "own/m");
+  std::ofstream(folder_ / "own/m/model.toml")
+      << "format = 1\n[parameters]\na = 2\ne = [1, \"a\", 3]\nB = [[1, 2, 3], [4, 5, "
+         "6]]\n[variants.other]\na = 1.5\n"
+         "[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 10\n";
+  const auto verified = [&](const std::string& at, const std::string& exact, const std::string& more = "") {
+    std::ofstream(folder_ / "own/m/reference.toml") << "[[value]]\nlabel = \"a\"\ncolumn = \"x\"\nat = " << at
+                                                    << "\nexact = " << exact << "\ntolerance = 1e-9\n"
+                                                    << more;
+    return run("verify own/m");
+  };
+  EXPECT_EQ(verified("\"e[2]\"", "2").code, 0);
+  EXPECT_EQ(verified("\"e[2]\"", "1.5", "variant = \"other\"\n").code, 0) << "those of the run";
+  EXPECT_EQ(verified("6", "\"sum(i = 1 to 3, e[i])\"").code, 0);
+  EXPECT_EQ(verified("\"B[2, 1]\"", "4").code, 0);
+  EXPECT_EQ(verified("\"B[2, 1]\"", "2").code, 1);
+  const Outcome beyond = verified("1", "\"e[4]\"");
+  EXPECT_EQ(beyond.code, 5);
+  EXPECT_NE(beyond.out.find("reference.toml:5:9: error: 'e[4]': there is no e[4]"), std::string::npos)
+      << beyond.out;
+  EXPECT_EQ(verified("1", "\"B[2]\"").code, 5) << "two indices are needed";
+}
+
 // What no run can have is a mistake in the reference, told at its place; only what a run could have is off.
 TEST_F(Program, VerifyTellsMistakesInTheReferenceFromValuesThatAreOff) {
   fs::create_directories(folder_ / "own/m");

@@ -50,14 +50,23 @@ struct CompileOptions {
 [[nodiscard]] std::string tolerance_problem(double tolerance);
 inline constexpr double kMostRows = 1e9;  ///< of a trajectory
 
+/// A parameter that is a list, or a matrix by rows.
+struct ListValue {
+  std::string name;
+  int rows = 1, columns = 0;
+  bool matrix = false;
+  std::vector<double> numbers;
+};
+
 struct Compiled {
   std::optional<System> system;
   RunOptions run;
   std::string title;
   Diagnostics diagnostics;
   std::vector<std::pair<std::string, double>> parameters;  ///< resolved scalars, in the order of the file
-  double work = 0;                                         ///< operations that compiling took (core/work.hpp)
-  bool cancelled = false;                                  ///< stopped from outside; there is no system
+  std::vector<ListValue> lists;  ///< resolved lists and matrices, in the order of the file
+  double work = 0;               ///< operations that compiling took (core/work.hpp)
+  bool cancelled = false;        ///< stopped from outside; there is no system
 };
 
 [[nodiscard]] Compiled compile(const Spec& spec, const CompileOptions& options = {});
