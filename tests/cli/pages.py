@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Executes the commands of the pages: pages.py SOURCE PROGRAM [PAGE …]
 
-Commands are indented lines that begin with "judder", and words in backquotes that begin with it. On a page of the gallery, words in
+Commands are indented lines that begin with "judder", such lines in blocks ```sh, and words in backquotes that begin with it; before them runs what a page
+says in <!-- before: … -->. On a page of the gallery, words in
 backquotes that begin with an option of `run` ("Try `--variant edge`") are run with the model of the page. Each must end with 0, unless
 the line says "# exit N", or the page says <!-- exit N: words -->; what it prints must hold TEXT where the page says <!-- prints TEXT: words -->. What holds a "…" or a word in capitals is a pattern and not run.
 """
@@ -19,10 +20,11 @@ RUN_OPTIONS = ("--variant", "--set", "--until", "--until-periodic", "--step", "-
 
 def commands_of(page, text):
     """(command, expected exit code), in the order of the page."""
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)  # transcripts have a test of their own
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)  # transcripts (```console) have a test of their own
     known = {" ".join(words.split()): int(code) for code, words in re.findall(r"<!-- exit (\d+): (.*?) -->", text, re.S)}
-    found = []
-    for line in re.findall(r"^    (judder .*)$", prose, re.M):
+    found = [(" ".join(command.split()), 0) for command in re.findall(r"<!-- before: (.*?) -->", text, re.S)]
+    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.S | re.M))
+    for line in re.findall(r"^    (judder .*)$", prose, re.M) + re.findall(r"^(judder .*)$", blocks, re.M):
         command, _, comment = line.partition("#")
         code = re.search(r"exit (\d+)", comment)
         found.append((command.strip(), int(code.group(1)) if code else 0))
