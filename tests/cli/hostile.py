@@ -443,6 +443,26 @@ impact = { type = "poisson", restitution = 0.5, stiffness = "10^mod(7*i, 13)", e
         heard(0.08, "verify", str(own))
         heard(0.3, "check", "--work", "1000", many)
         heard(0.3, "check", "--json", "--work", "1000", many)
+    # A sweep is streamed: twenty times as many points take no more memory.
+    def largest(*arguments):
+        """MiB of a whole run."""
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            process = subprocess.Popen([program, *arguments], cwd=folder, stdout=nowhere, stderr=nowhere)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        check(process.returncode == 0, f"{arguments}: exit {process.returncode}")
+        return usage.ru_maxrss / (1 << 10 if sys.platform == "linux" else 1 << 20)
+
+    few, many_points = (largest("impact", rod, "--sweep", f"mu=0:1:{n}", "-o", str(runs / f"sweep-{n}.csv")) for n in (300, 6000))
+    check(slow or many_points < few + 2, f"a sweep of 6000 points takes {many_points:.1f} MiB, one of 300 {few:.1f}")
+    check(len((runs / "sweep-6000.csv").read_text().splitlines()) > 6000, "a sweep writes all its points")
+    # Neither does a picture of ten times as many rows.
+    for n in (20000, 200000):
+        (runs / f"rows-{n}").mkdir()
+        (runs / f"rows-{n}" / "trajectory.csv").write_text("t,x,x'\n" + "".join(f"{i},{i % 7},{i % 3}\n" for i in range(n)))
+    few, many_points = (largest("plot", str(runs / f"rows-{n}")) for n in (20000, 200000))
+    check(slow or many_points < few + 4, f"a picture of 200000 rows takes {many_points:.1f} MiB, one of 20000 {few:.1f}")
+
     # A jump in a range of a few bits is between neighbours, and halved no further.
     got, out, err, used = run("dither", friction, "--speeds", "0.4999999999999999:0.5000000000000001:3")
     check(got == 0 and within(used, 5), f"dither at a jump: exit {got}, {used:.2f} s")

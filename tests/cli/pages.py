@@ -62,6 +62,7 @@ def run_page(page, source, program):
                     problems.append(f"{page.relative_to(source)}: $ {command}\n  does not print {shown!r}: {done.stdout.strip()[-300:]}")
             except subprocess.TimeoutExpired:
                 problems.append(f"{page.relative_to(source)}: $ {command}\n  not done after {SECONDS} s")
+    problems += [f"{page.relative_to(source)}: names {label}, which only tests know" for label in re.findall(r"\bT-\d[\d.]*", text)]
     problems += [f"{page.relative_to(source)}: <!-- prints … --> of what is no command: {words}" for words in prints]
     return count, problems
 
