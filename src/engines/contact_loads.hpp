@@ -6,6 +6,8 @@
 // The largest value is that of the force itself, at the place where its polynomial is largest: an error of the place counts squared. Where nothing is known
 // between two instants (rest, engines with fixed steps) the trapezoidal rule stands for the integral.
 //
+// Compliant contacts have neither row nor status: their phases are found by the engine where the gap passes zero (event_compliant.cpp), and kept here.
+//
 // For each step that it accepts, an engine calls follow(), then take() for the forces that it has polynomials of, then take_rest(); or note() alone. What the
 // forces are, it is asked through ForcesAlongStep. Nothing here moves the state; nothing is allocated.
 #pragma once
@@ -67,6 +69,12 @@ class ContactLoads {
   void add(int relation, double impulse, double peak);
   /// The impulse of an impact at time t during a phase, or opening one.
   void strike(int relation, double t, double impulse);
+  /// A phase of a contact that has no status of its own, a compliant one, begins at time t, unless one is open.
+  void press(int relation, double t) { open(relation, t, 0); }
+  [[nodiscard]] bool is_open(int relation) const { return open_[relation].from == open_[relation].from; }
+  /// Of the phase that is open.
+  [[nodiscard]] double peak(int relation) const { return open_[relation].peak; }
+  [[nodiscard]] double impulse(int relation) const { return open_[relation].impulse; }
   /// The phase ends at time t; empty: none was open.
   [[nodiscard]] std::optional<Interval> close(int relation, double t);
 
@@ -93,7 +101,6 @@ class ContactLoads {
   void open(int relation, double t, double peak) {
     if (!is_open(relation)) open_[relation] = {relation, t, t, peak, 0};
   }
-  [[nodiscard]] bool is_open(int relation) const { return open_[relation].from == open_[relation].from; }
 
   double tolerance_ = 0;
   std::vector<Interval> open_;         ///< by relation; from = NaN: none

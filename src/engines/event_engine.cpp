@@ -73,6 +73,7 @@ EventEngine::Run::Run(const model::System& system)
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   may_jump_ = !system.massless_balance().velocity.empty();
   touching_.resize(layout_.relations);
+  find_compliant();
   fresh_relation_.resize(layout_.relations);
   fresh_tangent_.resize(layout_.tangents);
   slip_returned_.resize(layout_.tangents);

@@ -7,10 +7,12 @@ namespace judder::engines {
 void EventEngine::Run::note_reactions(double h) {
   if (motion_.redundant()) guards_.sharing.share(motion_);
   recorder_.loads.note(mode_, t_, h, motion_.normal());
+  if (h > 0 && !compliant_.empty()) note_pressing_at_rest(h);
 }
 
 // The step of this length was made, the polynomials of the guards are those of the trial, which may have been longer.
 void EventEngine::Run::note_step(double trial, double length) {
+  note_pressing(length);
   if (!recorder_.loads.follow(mode_, t_)) return;
   const long counted =
       motion_.evaluations;  // what is looked at is no part of the motion, whoever else looks at it

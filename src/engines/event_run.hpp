@@ -98,6 +98,15 @@ struct EventEngine::Run {
   };
   void note_reactions(double h);
   void note_step(double trial, double length);
+  // event_compliant.cpp: loads of contacts that have no row
+  void find_compliant();
+  [[nodiscard]] double compliant_gap(int r);
+  [[nodiscard]] double compliant_force(int r);
+  void add_pressing(int r, double from, double to, double length, int halvings);
+  void follow_pressing(int r, double from, double to, double length);
+  /// Along the step of this length that begins at t_.
+  void note_pressing(double length);
+  void note_pressing_at_rest(double h);
   /// The state at this place of the step that begins at t_, into work_.in.
   virtual void load_inside(double theta, double length);
   void tell_inside(double t1);
@@ -397,6 +406,8 @@ struct EventEngine::Run {
   std::vector<double> jacobian_;           ///< of forces and rates, for characteristic_time()
   std::vector<double> row_accelerations_;  ///< of dependent rows that part
   std::vector<double> node_y_, samples_, slopes_, bernstein_, landing_y_;
+  std::vector<int> compliant_;        ///< contacts without a row
+  std::vector<double> pressing_;      ///< what their programs give
   std::vector<double> start_values_;  ///< of the guards, where the step begins a phase
   std::vector<double> residues_;      ///< of the guards at the start of a step that begins with a zero
   std::array<double, numeric::kMaxRootDegree + 1> clean_{};  ///< samples without it

@@ -467,7 +467,7 @@ bool EventEngine::Run::restart() {
                  "may change"});
   }
   for (int r = 0; r < layout_.relations; ++r) {
-    if (mode_.normal[r] == NormalStatus::open) recorder_.close(r, t_);
+    if (mode_.normal[r] == NormalStatus::open && !system_.relations()[r].compliant) recorder_.close(r, t_);
   }
   note_reactions(0);
   have_f0_ = false;

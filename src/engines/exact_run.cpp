@@ -282,6 +282,7 @@ void ExactEngine::Run::end_phase_at(double time, double tau) {
     ForcesInside forces(*this, time - t_);
     recorder_.loads.take_rest(time - t_, forces);
   }
+  if (!compliant_.empty()) note_pressing_along(time - t_);
   note_scales_along(tau);
   const bool resolved = tell_phase(time);
   t_ = time;
@@ -472,6 +473,22 @@ bool ExactEngine::Run::tell_phase(double time) {
     recorder_.testimony.end(to, node_y_.data(), false, k < followed);
   }
   return all == followed;
+}
+
+/// Loads of compliant contacts, in pieces within the natural time: no gap changes its side inside a phase.
+void ExactEngine::Run::note_pressing_along(double length) {
+  if (!(length > 0)) return;
+  const double natural = form_->window();
+  const double pieces = std::isfinite(natural) ? std::max(1.0, std::ceil(length / natural)) : 1;
+  for (const int r : compliant_) {
+    load_inside(0.5, length);
+    const bool pressed = compliant_gap(r) < 0;
+    if (!pressed && !recorder_.loads.is_open(r)) continue;
+    for (double k = 0; k < (pressed ? pieces : 1); ++k) {
+      patience_.look();
+      follow_pressing(r, k / pieces, (k + 1) / pieces, length);
+    }
+  }
 }
 
 /// A function in the middle of a phase, by its values and slopes at both ends; for scales and phases within the natural time.

@@ -62,6 +62,7 @@ struct ExactEngine::Run final : EventEngine::Run {
   [[nodiscard]] std::string beyond_resolution(double limit) const;
   [[nodiscard]] bool penetrates(const double* x, double time);
   bool tell_phase(double time);
+  void note_pressing_along(double length);
 
   ClosedForms forms_;
   ClosedForm* form_ = nullptr;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -663,6 +664,89 @@ TEST_F(Run, ManyRowsOfOnePhaseAreSavedOnTheWay) {
     EXPECT_TRUE(contents(folder_ / "parts/trajectory.csv") == contents(folder_ / "whole/trajectory.csv"))
         << engine;
   }
+}
+
+// A ball of mass 1 on a spring k: y = −g/k (1 − cos ωt) − v/ω sin ωt from touch to parting, ω² = k. The largest force is g + k sqrt((g/k)² + (v/ω)²), the
+// impulse 2 v + g T over the time T = 2 (π − atan(v ω/g))/ω. With a damper the damped motion and its momentum, and the force ends before the gap opens.
+TEST_F(Run, CompliantContactsHaveTheirLoads) {
+  constexpr double g = 9.81, k = 1000;
+  const double w = std::sqrt(k), v = std::sqrt(2 * g), touch = std::sqrt(2 / g);
+  const double peak = g + k * std::hypot(g / k, v / w), length = 2 * (M_PI - std::atan(v * w / g)) / w;
+  const auto write = [this](const std::string& damping, const std::string& more = "") {
+    std::ofstream(folder_ / "soft.toml")
+        << "format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = \"y'^2/2\"\npotential = \"9.81*y\"\n"
+           "[[contact]]\nname = \"pad\"\ngap = \"y\"\ncompliant = { stiffness = 1000"
+        << damping << " }\n"
+        << more << "[run]\nuntil = 3\n[output]\nsamples = 2000\n";
+  };
+  RunRequest wanted;
+  wanted.model.file = folder_ / "soft.toml";
+  for (const char* engine : {"event", "exact"}) {
+    write("");
+    wanted.model.engine = engine;
+    wanted.output = folder_ / "whole";
+    wanted.resume.clear();
+    RunReport whole, part;
+    const long told = whole_run(wanted, whole);
+    ASSERT_EQ(whole.stage, RunStage::ended) << whole.files.text();
+    const double near = std::string(engine) == "exact" ? 1e-12 : 2e-9;
+    ASSERT_EQ(whole.summary.intervals.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const io::RunSummary::Interval& phase = whole.summary.intervals[i];
+      EXPECT_EQ(phase.contact, "pad");
+      EXPECT_NEAR(phase.from, touch + static_cast<double>(i) * (2 * touch + length), near) << engine;
+      EXPECT_NEAR(phase.to - phase.from, length, near) << engine;
+      EXPECT_NEAR(phase.peak / peak, 1, near) << engine;
+      EXPECT_NEAR(phase.impulse / (2 * v + g * length), 1, near) << engine;
+    }
+    EXPECT_NE(run_markdown(whole).find("| pad     |      3 |"), std::string::npos) << run_markdown(whole);
+    // Cut anywhere the phases are those of the whole.
+    wanted.output = folder_ / "parts";
+    EXPECT_GT(run_in_parts(wanted, told, part), 2) << engine;
+    ASSERT_EQ(part.summary.intervals.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(part.summary.intervals[i].from, whole.summary.intervals[i].from) << engine;
+      EXPECT_EQ(part.summary.intervals[i].to, whole.summary.intervals[i].to) << engine;
+      EXPECT_EQ(part.summary.intervals[i].peak, whole.summary.intervals[i].peak) << engine;
+      EXPECT_EQ(part.summary.intervals[i].impulse, whole.summary.intervals[i].impulse) << engine;
+    }
+  }
+
+  // y'' = −g − k y − c y': momentum says the impulse, the speeds at both ends of the phase being those of the rows there.
+  write(", damping = 20");
+  wanted.model.engine = "event";
+  wanted.tolerance = 1e-11;
+  wanted.output = folder_ / "damped";
+  wanted.resume.clear();
+  const RunReport damped = run_model(wanted);
+  ASSERT_EQ(damped.stage, RunStage::ended);
+  ASSERT_FALSE(damped.summary.intervals.empty());
+  const io::RunSummary::Interval& first = damped.summary.intervals.front();
+  const double d = 10, wd = std::sqrt(k - d * d);
+  const auto at = [&](double t) {  // y + g/k and y'
+    const double b = (-v + d * g / k) / wd, e = std::exp(-d * t);
+    return std::pair(
+        e * (g / k * std::cos(wd * t) + b * std::sin(wd * t)),
+        e * ((-d * g / k + b * wd) * std::cos(wd * t) - (d * b + wd * g / k) * std::sin(wd * t)));
+  };
+  // While it is pressed; then the damper would pull, the force is zero and the ball flies until the gap opens.
+  double low = 0.02, high = 2 * M_PI / wd;
+  const auto force = [&](double t) { return -k * (at(t).first - g / k) - 2 * d * at(t).second; };
+  for (double t = low; t < high; t += 1e-4) {
+    if (force(t) < 0) {
+      high = t;
+      low = t - 1e-4;
+      break;
+    }
+  }
+  for (int i = 0; i < 60; ++i) ((force(0.5 * (low + high)) > 0) ? low : high) = 0.5 * (low + high);
+  EXPECT_NEAR(first.impulse, at(low).second + v + g * low, 1e-8);
+  double most = 0;
+  for (double t = 0; t < low; t += 1e-6) most = std::max(most, force(t));
+  EXPECT_NEAR(first.peak / most, 1, 1e-8);
+  EXPECT_GT(first.to - first.from, low);
+  const double u = at(low).second, depth = -(at(low).first - g / k);
+  EXPECT_NEAR(first.to - first.from, low + (u - std::sqrt(u * u - 2 * g * depth)) / g, 1e-8);
 }
 
 // What has been learnt of a period is not saved, so that nobody is given other bits without a word.
