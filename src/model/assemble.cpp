@@ -387,14 +387,22 @@ void Builder::assemble() {
   for (const StateDraft& s : states) directions.push_back(s.z);
   directions.insert(directions.end(), free_variables.begin(), free_variables.end());
   std::vector<Node> jacobian;
-  const Node zero = graph.constant(0);
   // Every entry costs an operation below; what is too large for that is refused before there is a list of it.
   if (static_cast<double>(rates.size()) * static_cast<double>(directions.size()) > budget.limits().operations)
     budget.spend(rates.size() * directions.size());
-  jacobian.reserve(rates.size() * directions.size());
-  for (const Node node : rates) {
-    for (const Variable x : directions)
-      jacobian.push_back(graph.depends_on(node, x) ? graph.derivative(node, x) : zero);
+  std::vector<std::size_t> direction_of(graph.variable_count(), directions.size());
+  for (std::size_t k = 0; k < directions.size(); ++k) direction_of[directions[k]] = k;
+  std::vector<std::size_t> seen;
+  for (std::size_t row = 0; row < rates.size(); ++row) {
+    seen.clear();
+    for (const Variable x : graph.variables(rates[row])) {
+      if (direction_of[x] < directions.size()) seen.push_back(direction_of[x]);
+    }
+    std::sort(seen.begin(), seen.end());
+    for (const std::size_t k : seen) {
+      jacobian.push_back(graph.derivative(rates[row], directions[k]));
+      d.jacobian_place.push_back(row * directions.size() + k);
+    }
   }
   d.jacobian = program(jacobian);
   const Node energies[] = {kinetic, potential, energy};

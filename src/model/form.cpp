@@ -62,6 +62,7 @@ void copy_data(const System::Data& from, System::Data& to) {
   to.with_gap = from.with_gap;
   to.force = from.force;
   to.jacobian = from.jacobian;
+  to.jacobian_place = from.jacobian_place;
   to.energies = from.energies;
   to.power = from.power;
   to.motion_and_powers = from.motion_and_powers;

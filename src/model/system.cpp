@@ -566,7 +566,12 @@ void System::column_values(Workspace& work, double* out) const {
 }
 
 void System::jacobian(Workspace& work, double* out) const {
-  data_->jacobian.evaluate(work.in.data(), out, work.registers.data());
+  const Data& d = *data_;
+  const Layout& layout = d.layout;
+  const auto rows = static_cast<std::size_t>(layout.coordinates + layout.states);
+  std::fill_n(out, rows * static_cast<std::size_t>(layout.integrated() + layout.free_parameters), 0.0);
+  d.jacobian.evaluate(work.in.data(), work.output.data(), work.registers.data());
+  for (std::size_t e = 0; e < d.jacobian_place.size(); ++e) out[d.jacobian_place[e]] = work.output[e];
 }
 
 Workspace::Workspace(const System& system) {
