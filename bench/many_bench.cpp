@@ -1,7 +1,8 @@
 // Many bodies: what one event costs as their number grows, and what it takes to compile and to set up.
 //
 // The gas: n balls of three masses on a line between two walls, restitution 1, with places and velocities by a rule; one event is the impact of two
-// of them. Nothing but those two is touched by it. The chain: n masses on springs, each with a stop of its own.
+// of them. Nothing but those two is touched by it. The chain: n masses on springs, each with a stop of its own. The blocks: n of them, each held by a
+// friction of its own, are pulled ever harder and let go one after the other.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -61,6 +62,31 @@ until = 1
 )toml";
 }
 
+std::string blocks(int n) {
+  return "format = 1\n[parameters]\nn = " + std::to_string(n) + R"toml(
+[coordinates]
+x = { each = "i = 1 to n" }
+[energy]
+kinetic = "sum(i = 1 to n, x[i]'^2)/2"
+[[force]]
+name = "pull"
+each = "i = 1 to n"
+along = "x[i]'"
+value = "t*(1 + i/n)"
+[[friction]]
+name = "pad"
+each = "i = 1 to n"
+slip = "x[i]'"
+normal = "1"
+law = { static = 1.2, dynamic = 1 }
+[run]
+until = 2
+[output]
+samples = 2
+event_rows = false
+)toml";
+}
+
 /// Compiles, and says how long that took.
 Model compiled_model(const std::string& text, double& seconds) {
   const double begin = processor_seconds();
@@ -78,9 +104,9 @@ Model compiled_model(const std::string& text, double& seconds) {
 }
 
 /// Seconds per event; the set-up is what a run of no length takes.
-bool run_gas(int n, const char* engine, double& setup, double& per_event, long& events) {
+bool run_many(const std::string& text, const char* engine, double& setup, double& per_event, long& events) {
   double compiling = 0;
-  Model model = compiled_model(gas(n), compiling);
+  Model model = compiled_model(text, compiling);
   engines::EngineOptions none = model.options;
   none.until = 1e-9;
   const double begin = processor_seconds();
@@ -90,7 +116,7 @@ bool run_gas(int n, const char* engine, double& setup, double& per_event, long& 
   const simulate::Result result = simulate::simulate(model.system, model.options, engine);
   const double all = processor_seconds() - again;
   if (!result.end.status.ok()) {
-    std::fprintf(stderr, "gas of %d: %s\n", n, result.end.status.message.c_str());
+    std::fprintf(stderr, "%s: %s\n", engine, result.end.status.message.c_str());
     return false;
   }
   events = result.end.events;
@@ -107,8 +133,8 @@ int main() {
   double per_event = 0;
   double before = 0;  // per event, with half as many balls
   long events = 0;
-  for (const int n : {25, 50, 100, 200, 400}) {
-    good = run_gas(n, "event", setup, per_event, events) && good;
+  for (const int n : {25, 50, 100, 200, 400, 800}) {
+    good = run_many(gas(n), "event", setup, per_event, events) && good;
     const std::string name = "gas of " + std::to_string(n) + " balls, event";
     char text[80];
     std::snprintf(text, sizeof text, "per event, of %ld", events);
@@ -120,10 +146,21 @@ int main() {
     before = per_event;
   }
   for (const int n : {50, 200}) {
-    good = run_gas(n, "exact", setup, per_event, events) && good;
+    good = run_many(gas(n), "exact", setup, per_event, events) && good;
     const std::string name = "gas of " + std::to_string(n) + " balls, exact";
     figure(name, per_event, "per event, of " + std::to_string(events));
     if (n == 200) limit(name + ", set-up", setup, 1.0);
+  }
+  before = 0;
+  for (const int n : {50, 100, 200}) {
+    good = run_many(blocks(n), "event", setup, per_event, events) && good;
+    char text[80];
+    std::snprintf(text, sizeof text, "per event, of %ld", events);
+    if (before > 0)
+      std::snprintf(text, sizeof text, "per event, of %ld; like n^%.2f", events,
+                    std::log2(per_event / before));
+    figure(std::to_string(n) + " blocks let go one by one, event", per_event, text);
+    before = per_event;
   }
   for (const int n : {200, 1000}) {
     double seconds = 0;

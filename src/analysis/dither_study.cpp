@@ -147,14 +147,13 @@ std::optional<DitherStudy> study_of(const model::Spec& spec, const model::Compil
   Workspace work(study.system), free(structure);
   std::vector<double> row(static_cast<std::size_t>(relation.sliding.outputs()));
   relation.sliding.evaluate(work.in.data(), row.data(), work.registers.data());
-  study.structure.slip.assign(row.begin() + 2, row.begin() + 2 + static_cast<std::ptrdiff_t>(n));
-  study.structure.drag.assign(row.begin() + 2 + static_cast<std::ptrdiff_t>(n),
-                              row.begin() + 2 + 2 * static_cast<std::ptrdiff_t>(n));
+  study.structure.slip = model::Row(relation.touches, row.data() + 2).dense(n);
+  study.structure.drag = model::Row(relation.touches, row.data() + 2 + relation.touches.size()).dense(n);
   if (!structure.motion(free)) {
     problem = {"the equations of motion give no finite numbers at the start", ""};
     return std::nullopt;
   }
-  study.structure.mass = free.mass;
+  study.structure.mass = structure.full_mass(free);
   const model::Layout& layout = structure.layout();
   const auto columns = static_cast<std::size_t>(layout.integrated() + layout.free_parameters);
   std::vector<double> jacobian(static_cast<std::size_t>(layout.coordinates + layout.states) * columns);

@@ -69,12 +69,11 @@ void time_values(const model::System& system, model::Workspace& work, double t, 
   static_cast<void>(system.motion(work));
   out.insert(out.end(), work.force.begin(), work.force.end());
   out.insert(out.end(), work.rate.begin(), work.rate.end());
-  const int n = system.layout().coordinates;
   for (int r = 0; r < system.layout().relations; ++r) {
     const model::RelationRows& rows = system.rows(work, r);
     const model::Relation& relation = system.relations()[static_cast<std::size_t>(r)];
     out.insert(out.end(), {rows.gap, rows.gap_rate, rows.base});
-    if (relation.has_normal) out.insert(out.end(), rows.w, rows.w + n);
+    out.insert(out.end(), rows.w.values().begin(), rows.w.values().end());
     for (int j = 0; j < relation.tangents; ++j)
       out.insert(out.end(), {rows.tangent[j].drive, rows.tangent[j].mu, rows.tangent[j].mu_static});
   }

@@ -9,7 +9,7 @@ namespace judder::engines {
 ActiveRows::ActiveRows(const model::System& system, model::Workspace& work)
     : system_(system), work_(work), n_(system.layout().coordinates) {}
 
-const double* ActiveRows::row(int k) const {
+const model::Row& ActiveRows::row(int k) const {
   const model::RelationRows& rows = work_.relation[rows_[k].relation];
   return rows_[k].tangent < 0 ? rows.w : rows.tangent[rows_[k].tangent].w;
 }
@@ -31,7 +31,7 @@ void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
   for (int k = 0; k < many; ++k) {
     const Row& a = rows_[k];
     const model::RelationRows& rows = work_.relation[a.relation];
-    std::copy_n(a.tangent < 0 ? rows.push : rows.tangent[a.tangent].drag, n_, columns_.begin() + k * n_);
+    (a.tangent < 0 ? rows.push : rows.tangent[a.tangent].drag).write(columns_.data() + k * n_, n_);
   }
   for (const int r : touched) {
     const model::Relation& relation = system_.relations()[r];
@@ -49,7 +49,9 @@ void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
           const int pressed = mode.pressed[fed];
           const double factor = coefficient * rows.factors[f] * (pressed == 0 ? 1 : pressed);
           double* column = columns_.data() + k * n_;
-          for (const int i : relation.touches) column[i] -= factor * rows.tangent[j].drag[i];
+          const model::Row& drag = rows.tangent[j].drag;
+          for (std::size_t e = 0; e < drag.values().size(); ++e)
+            column[drag.places()[e]] -= factor * drag.values()[e];
         }
       }
     }
@@ -81,10 +83,10 @@ void ActiveRows::find_order(numeric::RankedLu& ranking) {
   determinant_scale_ = 1;
   for (int a = 0; a < many; ++a) {
     look();
-    const double* g = row(a);
-    std::copy_n(g, n_, forward_.begin());
+    const model::Row& g = row(a);
+    g.write(forward_.data(), n_);
     system_.solve_mass(work_, forward_.data());
-    size[a] = std::abs(dot(g, forward_.data(), n_));
+    size[a] = std::abs(dot(g, forward_.data()));
     if (size[a] == 0) size[a] = 1;
     determinant_scale_ *= size[a];
   }
@@ -129,23 +131,22 @@ void ActiveRows::find_held() {
     }
   };
   const auto mobility = [&](const double* entries, int i) {
-    return entries[i] != 0 ? entries[i] / work_.mass[i * n_ + i] * entries[i] : 0;
+    return entries[i] != 0 ? entries[i] / work_.inertia[i] * entries[i] : 0;
   };
   for (int p = 0; p < rank_; ++p) {
     look();
     const int k = first_rows_[p];
     if (!direction_constant(k)) continue;
-    const double* g = row(k);
+    const auto found = static_cast<int>(pivots_.size());
+    double* entries = echelon_.data() + static_cast<std::size_t>(found) * width;
+    row(k).write(entries, n_);
     bool massive = true;
     double size = 0;
     for (int i = 0; i < n_; ++i) {
-      massive = massive && (g[i] == 0 || !system_.massless()[i]);
-      if (massive) size = std::max(size, mobility(g, i));
+      massive = massive && (entries[i] == 0 || !system_.massless()[i]);
+      if (massive) size = std::max(size, mobility(entries, i));
     }
     if (!massive || !(size > 0) || !std::isfinite(size)) continue;
-    const auto found = static_cast<int>(pivots_.size());
-    double* entries = echelon_.data() + static_cast<std::size_t>(found) * width;
-    std::copy_n(g, n_, entries);
     std::fill_n(entries + n_, many, 0.0);
     entries[n_ + k] = 1;
     for (int e = 0; e < found; ++e) {
@@ -210,12 +211,7 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   first_rows_.resize(many);
   for (int a = 0; a < many; ++a) {
     look();
-    const double* g = row(a);
-    int first = 0;  // most rows stand on few coordinates
-    int end = n_;
-    while (first < end && g[first] == 0) ++first;
-    while (end > first && g[end - 1] == 0) --end;
-    for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(g + first, response(k) + first, end - first);
+    for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(row(a), response(k));
   }
   if (find_rank) {
     find_order(ranking);
@@ -227,10 +223,12 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   // square over what the row would have with the inertias of the coordinates alone.
   pivot_sizes_.resize(many);
   for (int a = 0; a < many; ++a) {
-    const double* g = row(a);
+    const model::Row& g = row(a);
     double sum = 0;
-    for (int i = 0; i < n_; ++i) {
-      if (g[i] != 0 && work_.mass[i * n_ + i] > 0) sum += g[i] / work_.mass[i * n_ + i] * g[i];
+    for (std::size_t e = 0; e < g.values().size(); ++e) {
+      const double entry = g.values()[e];
+      const double inertia = work_.inertia[g.places()[e]];
+      if (entry != 0 && inertia > 0) sum += entry / inertia * entry;
     }
     pivot_sizes_[a] = sum > 0 ? sum : 1;
   }
@@ -322,22 +320,32 @@ void ActiveRows::respond(const double* force, const double* zeta, double* accele
   const auto add = [](DoubleDouble& sum, const DoubleDouble& x, double factor) {
     if (factor != 0 && x.high != 0) sum = sum + x * DoubleDouble{factor, 0};
   };
+  const model::MassPattern& mass = system_.mass_pattern();
+  const auto add_inertia = [&](const std::vector<DoubleDouble>& x, int i, DoubleDouble& rest) {
+    for (int e = mass.begin[i]; e < mass.begin[i + 1]; ++e) add(rest, x[mass.at[e]], -work_.mass[e]);
+    for (int e = mass.below_begin[i]; e < mass.below_begin[i + 1]; ++e)
+      add(rest, x[mass.below_row[e]], -work_.mass[mass.below_entry[e]]);
+  };
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < n_; ++i) {
       DoubleDouble rest{force[i], 0};
       for (int k = 0; k < many; ++k) add(rest, l[k], columns_[k * n_ + i]);
-      for (int j = 0; j < n_; ++j) add(rest, a[j], -work_.mass[i * n_ + j]);
+      add_inertia(a, i, rest);
       change[i] = rest.high;
     }
     system_.solve_mass(work_, change.data());
     for (int k = 0; k < many; ++k) {
-      const double* g = row(k);
+      const model::Row& g = row(k);
       DoubleDouble rest{zeta[k], 0};
-      for (int i = 0; i < n_; ++i) add(rest, a[i] + DoubleDouble{change[i], 0}, g[i]);
+      for (std::size_t e = 0; e < g.values().size(); ++e) {
+        const int i = g.places()[e];
+        add(rest, a[i] + DoubleDouble{change[i], 0}, g.values()[e]);
+      }
       residual[k] = -rest.high;
       if (round > 0) continue;
       row_terms[k] = std::abs(zeta[k]);
-      for (int i = 0; i < n_; ++i) row_terms[k] += std::abs(g[i] * change[i]);
+      for (std::size_t e = 0; e < g.values().size(); ++e)
+        row_terms[k] += std::abs(g.values()[e] * change[g.places()[e]]);
     }
     solve(residual.data());
     for (int i = 0; i < n_; ++i) {
@@ -353,11 +361,11 @@ void ActiveRows::respond(const double* force, const double* zeta, double* accele
     for (int k = 0; k < many; ++k) l[k] = l[k] + DoubleDouble{residual[k], 0};
   }
   for (int k = 0; k < many; ++k) {
-    const double* g = row(k);
+    const model::Row& g = row(k);
     for (int j = 0; j < many; ++j) {
-      if (j != k) row_terms[k] += std::abs(l[j].high * dot(g, response(j), n_));
+      if (j != k) row_terms[k] += std::abs(l[j].high * dot(g, response(j)));
     }
-    const double own = std::abs(l[k].high * dot(g, response(k), n_));
+    const double own = std::abs(l[k].high * dot(g, response(k)));
     lambda[k] = own <= kCancelled * row_terms[k] ? 0 : l[k].high;
   }
   for (int i = 0; i < n_; ++i) {
@@ -373,7 +381,7 @@ void ActiveRows::respond(const double* force, const double* zeta, double* accele
 
 void ActiveRows::null_reactions(int number, double* lambda) {
   const int dependent = column_order_[rank_ + number];
-  for (int k = 0; k < count(); ++k) lambda[k] = -dot(row(k), response(dependent), n_);
+  for (int k = 0; k < count(); ++k) lambda[k] = -dot(row(k), response(dependent));
   solve(lambda);
   lambda[dependent] += 1;
 }

@@ -38,7 +38,7 @@ class ActiveRows {
   void add(Row row) { rows_.push_back(row); }
   [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
   [[nodiscard]] const Row& operator[](int k) const { return rows_[k]; }
-  [[nodiscard]] const double* row(int k) const;  ///< G_k
+  [[nodiscard]] const model::Row& row(int k) const;  ///< G_k
   [[nodiscard]] double zeta(int k) const;
   /// The velocity that the row has at v = 0.
   [[nodiscard]] double drive(int k) const;
@@ -118,6 +118,13 @@ class ActiveRows {
 inline double dot(const double* a, const double* b, int n) {
   double sum = 0;
   for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+inline double dot(const model::Row& a, const double* b) {
+  const std::span<const double> values = a.values();
+  double sum = 0;
+  for (std::size_t e = 0; e < values.size(); ++e) sum += values[e] * b[a.places()[e]];
   return sum;
 }
 

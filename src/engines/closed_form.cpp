@@ -46,7 +46,7 @@ int ClosedForm::load_index(int power, double rate, double frequency) {
 
 /// Every load that occurs with a coefficient, and the lower powers that its derivative brings.
 bool ClosedForm::collect_loads(const LinearStructure& structure) {
-  const auto fits = [this] { return bytes(states_so_far(), 0, 0) <= kMostBytes; };
+  const auto fits = [this] { return bytes_with(states_so_far(), 0, 0) <= kMostBytes; };
   static_cast<void>(load_index(0, 0, 0));  // the constant 1
   for_each_function(structure, [&](const AffineFunction& f) {
     for (const AffineFunction::Load& load : f.loads) {
@@ -83,11 +83,34 @@ std::string too_much_memory(std::size_t bytes) {
 
 }  // namespace
 
+bool ClosedForm::only_powers(const model::System& system) {
+  const LinearStructure& structure = system.linear();
+  const auto bare = [](const AffineFunction& f) { return f.slopes.empty(); };
+  const auto none = [&](const std::vector<AffineFunction>& list) {
+    return std::all_of(list.begin(), list.end(), bare);
+  };
+  if (!none(structure.force) || !none(structure.rate) || !none(structure.base) || !structure.surface.empty())
+    return false;
+  for (const LinearStructure::Tangent& row : structure.tangent) {
+    if (!bare(row.known) || !bare(row.at_rest)) return false;
+  }
+  std::vector<double> registers(static_cast<std::size_t>(structure.coefficients.registers()));
+  std::vector<double> values(static_cast<std::size_t>(structure.coefficients.outputs()));
+  structure.coefficients.evaluate(system.start().data(), values.data(), registers.data());
+  bool powers = true;
+  for_each_function(structure, [&](const AffineFunction& f) {
+    for (const AffineFunction::Load& load : f.loads)
+      powers = powers && values[load.rate] == 0 && values[load.frequency] == 0;
+  });
+  return powers;
+}
+
 std::string ClosedForm::size_problem(const model::System& system) {
   const LinearStructure& structure = system.linear();
   ClosedForm form;
   form.y_ = system.layout().integrated();
-  if (bytes(form.states_so_far(), 0, 0) > kMostBytes) return too_many_states();
+  form.polynomial_ = only_powers(system);
+  if (form.bytes_with(form.states_so_far(), 0, 0) > kMostBytes) return too_many_states();
   std::vector<double> registers(static_cast<std::size_t>(structure.coefficients.registers()));
   form.values_.resize(static_cast<std::size_t>(structure.coefficients.outputs()));
   structure.coefficients.evaluate(system.start().data(), form.values_.data(), registers.data());
@@ -95,7 +118,8 @@ std::string ClosedForm::size_problem(const model::System& system) {
   // A gap or a reaction of each relation, a side of each switch, and the watches; contacts with friction have more while they are closed.
   const std::size_t states = form.states_so_far(), switches = system.switches().size();
   const std::size_t functions = system.relations().size() + switches + system.watches().size();
-  if (const std::size_t all = bytes(states, functions, 0); all > kMostBytes) return too_much_memory(all);
+  if (const std::size_t all = form.bytes_with(states, functions, 0); all > kMostBytes)
+    return too_much_memory(all);
   // Of every switch both sides are looked at before the run (sliding_problem): by all coefficients, and by all entries of the equations of motion.
   constexpr std::size_t kMostEntries = 100'000'000;  // about half a second
   const std::size_t entries = form.values_.size() + states * states;
@@ -358,7 +382,7 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
     return out;
   };
   const auto guards = static_cast<std::size_t>(c.guards.size());
-  if (const std::size_t all = bytes(static_cast<std::size_t>(size()), guards, 0); all > kMostBytes)
+  if (const std::size_t all = bytes_with(static_cast<std::size_t>(size()), guards, 0); all > kMostBytes)
     return too_much_memory(all);
   for (int g = 0; g < c.guards.size(); ++g) {
     look();
@@ -477,6 +501,7 @@ std::string ClosedForm::build(const model::System& system, model::Workspace& wor
   y_ = layout.integrated();
   kinds_.clear();
   load_states_ = 0;
+  polynomial_ = only_powers(system);
   Stack stack;
   bool sliding = false;
   for (int k = 0; k < layout.switches; ++k) sliding = sliding || mode.slides(k);

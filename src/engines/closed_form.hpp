@@ -50,10 +50,15 @@ class ClosedForm {
                                                    std::size_t rows) {
     return 2200 * states * states + (500 * (1 + functions) + 300 * rows) * states;
   }
-  /// The most that one form may take: 349 states without functions.
+  /// The same of polynomial motion, which has no powers: Â with its last bits, and functions as above.
+  [[nodiscard]] static constexpr std::size_t polynomial_bytes(std::size_t states, std::size_t functions,
+                                                              std::size_t rows) {
+    return 16 * states * states + (500 * (1 + functions) + 300 * rows) * states;
+  }
+  /// The most that one form may take: 349 states without functions, some two thousand in polynomial motion.
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
   [[nodiscard]] std::size_t bytes() const {
-    return bytes(static_cast<std::size_t>(size()), functions_.size(), rows_.size());
+    return bytes_with(static_cast<std::size_t>(size()), functions_.size(), rows_.size());
   }
 
   /// Why the forms of this model would be too large, or too dear to look at before the run, as they are at the start; empty: they are not.
@@ -110,6 +115,14 @@ class ClosedForm {
   struct Context;  ///< of build()
   struct Stack;    ///< accelerations, rates and reactions as rows
 
+  /// bytes() or polynomial_bytes().
+  [[nodiscard]] std::size_t bytes_with(std::size_t states, std::size_t functions, std::size_t rows) const {
+    return polynomial_ ? polynomial_bytes(states, functions, rows) : bytes(states, functions, rows);
+  }
+  /// Whether the motion is polynomial in every mode, by the form of the equations alone: nothing depends on the state, and no load on more than a
+  /// power of t.
+  [[nodiscard]] static bool only_powers(const model::System& system);
+
   /// False: there are too many.
   [[nodiscard]] bool collect_loads(const model::LinearStructure& structure);
   /// Size of x̂ with the loads collected so far.
@@ -135,6 +148,7 @@ class ClosedForm {
   [[nodiscard]] Row augmented(const Row& row) const;
 
   Patience* patience_ = nullptr;
+  bool polynomial_ = false;
   int n_ = 0, states_ = 0, y_ = 0;
   std::vector<double> values_;  ///< of the coefficient program
   std::vector<LoadKind> kinds_;

@@ -47,9 +47,12 @@ Collider::Collider(const model::System& system, model::Workspace& work)
 // energy.
 double Collider::mean_speed(const Collision::Row& row) const {
   const model::RelationRows& rows = work_.relation[row.relation];
-  const double* direction = row.tangent < 0 ? rows.push : rows.tangent[row.tangent].drag;
+  const model::Row& direction = row.tangent < 0 ? rows.push : rows.tangent[row.tangent].drag;
   double sum = 0;
-  for (std::size_t k = 0; k < before_.size(); ++k) sum += direction[k] * (before_[k] + 0.5 * jump_[k]);
+  for (std::size_t e = 0; e < direction.values().size(); ++e) {
+    const int k = direction.places()[e];
+    sum += direction.values()[e] * (before_[k] + 0.5 * jump_[k]);
+  }
   return sum;
 }
 
@@ -325,9 +328,9 @@ bool Collider::tangential_impact(Mode& mode, int relation, bool at_jam, std::vec
     const double by_P = share(i, 0), by_Q = share(i, 1);
     if (by_P == 0 && by_Q == 0) continue;
     const model::RelationRows& rows = work_.relation[row.relation];
-    const double* w = row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
+    const model::Row& w = row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
     double velocity = problem.drive[i];
-    for (int k = 0; k < n; ++k) velocity += w[k] * v[k];
+    for (std::size_t e = 0; e < w.values().size(); ++e) velocity += w.values()[e] * v[w.places()[e]];
     double rate_P = 0, rate_Q = 0;
     for (int j = 0; j < size; ++j) {
       rate_P += problem.A[i * size + j] * share(j, 0);

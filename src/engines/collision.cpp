@@ -196,7 +196,7 @@ double Collision::Rows::coefficient(int tangent, double speed, int direction, co
   const int n = layout.coordinates;
   const int i = assembly.normals() + tangent;
   const RowAssembly::Row& row = assembly[i];
-  const double* w = work.relation[row.relation].tangent[row.tangent].w;
+  const model::Row& w = work.relation[row.relation].tangent[row.tangent].w;
   double* v = work.in.data() + layout.v();
   std::copy(velocity.begin(), velocity.end(), v);
   for (int k = 0; k < assembly.size(); ++k) {
@@ -205,7 +205,10 @@ double Collision::Rows::coefficient(int tangent, double speed, int direction, co
     for (int c = 0; c < n; ++c) v[c] += impulse[k] * response[c];
   }
   double terms = std::abs(assembly.drive[i]);
-  for (int c = 0; c < n; ++c) terms += std::abs(w[c]) * std::max(std::abs(v[c]), std::abs(velocity[c]));
+  for (std::size_t e = 0; e < w.values().size(); ++e) {
+    const int c = w.places()[e];
+    terms += std::abs(w.values()[e]) * std::max(std::abs(v[c]), std::abs(velocity[c]));
+  }
   constexpr double kBeside = 1e-12;
   if (speed < kBeside * terms) {
     const double push = direction * (kBeside * terms - speed) / assembly.A[i * assembly.size() + i];

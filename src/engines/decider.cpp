@@ -52,7 +52,6 @@ Decider::Decider(const model::System& system, model::Workspace& work)
       rest_(system, work) {
   const model::Layout& layout = system.layout();
   const int rows = layout.relations + layout.tangents;
-  assembly_.leave_out_zeros(coupling_);
   workspace_.expect(coupling_.most_normals(), coupling_.most_tangents());
   part_.resize(layout.relations);
   listed_.resize(layout.relations);
@@ -729,7 +728,7 @@ void Decider::break_ties() {
       const int n = system_.layout().coordinates;
       for (int k = 0; k < n; ++k) {
         const double a = force_scale_[i] * assembly_.response(i)[k];
-        size = std::max(size, a * work_.mass[k * n + k] * a);
+        size = std::max(size, a * work_.inertia[k] * a);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "event_run.hpp"
 #include "judder/engines/collision.hpp"
@@ -51,6 +52,8 @@ EventEngine::Run::Run(const model::System& system)
       observed_(system),
       recorder_(system, &patience_) {
   const int components = motion_.all_components();
+  every_coordinate_.resize(layout_.coordinates);
+  std::iota(every_coordinate_.begin(), every_coordinate_.end(), 0);
   y_.resize(components);
   f0_.resize(components);
   node_y_.resize(components);

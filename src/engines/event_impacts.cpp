@@ -75,7 +75,7 @@ void EventEngine::Run::close_gap(int relation) {
                                           ? work_.relation[relation]
                                           : system_.rows(work_, relation);
     if (iteration == 0) note_gap(relation, gap, 0);
-    std::copy_n(rows.w, n, node_y_.begin());
+    rows.w.write(node_y_.data(), n);
     if (!system_.motion(work_)) return;
     system_.solve_mass(work_, node_y_.data());
     const auto slope_along = [&](const std::vector<double>& direction) {
@@ -203,20 +203,26 @@ bool EventEngine::Run::handed(const Accumulation::Pattern& pattern) const {
 
 // What the last bits of the coordinates may leave of a gap, at the state in work_; rows are evaluated.
 double EventEngine::Run::rounding_of_places(int relation) const {
-  const model::RelationRows& rows = work_.relation[relation];
+  const model::Row& w = work_.relation[relation].w;
   double terms = 0;
-  for (const int i : system_.relations()[relation].touches)
-    terms += std::abs(rows.w[i] * work_.in[layout_.q() + i]);
+  for (std::size_t e = 0; e < w.values().size(); ++e)
+    terms += std::abs(w.values()[e] * work_.in[layout_.q() + w.places()[e]]);
   return 256 * kEpsilon * terms;
 }
 
 // Open contacts whose gap is nothing but rounding take part in whatever happens at this instant.
 bool EventEngine::Run::mark_touching() {
   bool any = false;
+  const bool many = guards_.many_gaps();
+  if (many) system_.gaps(work_);
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (!relation.has_normal || relation.kind != model::RelationKind::contact ||
         mode_.normal[r] != NormalStatus::open)
+      continue;
+    // Most of many are far away, which takes no rows to see.
+    if (many && relation.rows_constant && relation.law_constant &&
+        work_.gap_value[r] > std::max(rounding_of_places(r), kNearlyClosed * guards_.gap_scale(r)))
       continue;
     // A contact that was closed until now, or that the last impact left at rest, has no approach velocity.
     const bool rested = reference_.normal[r] == NormalStatus::closed;

@@ -121,7 +121,7 @@ double EventEngine::Run::add_jump_friction(const double* way, double weight, dou
     if (r < 0 || !decider_.on_massless(r)) continue;
     const model::Relation& relation = system_.relations()[r];
     for (int j = 0; j < relation.tangents; ++j) {
-      const auto along = [&](const double* row) {
+      const auto along = [&](const model::Row& row) {
         double sum = 0;
         for (const int i : relation.touches) sum += row[i] * way[i];
         return sum;

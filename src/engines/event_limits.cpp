@@ -246,7 +246,7 @@ double EventEngine::Run::rates_parted() {
     const int j = motion_.active_tangent(k);
     if (j < 0 && !relation.holonomic) continue;
     const model::RelationRows& rows = system_.rows(work_, r);
-    const double* w = j < 0 ? rows.w : rows.tangent[j].w;
+    const model::Row& w = j < 0 ? rows.w : rows.tangent[j].w;
     double size = std::abs(j < 0 ? rows.gap_time : rows.tangent[j].drive);
     double rounding =
         0;  // rows are solved together, and what others carry leaves its last bits in all of them

@@ -299,7 +299,7 @@ struct EventEngine::Run {
   [[nodiscard]] double rounding_of(const expr::Program& program);
   void list_switch_changes();
   [[nodiscard]] bool evaluate_coefficients();
-  [[nodiscard]] double faded(const double* slope);
+  [[nodiscard]] double faded(const model::Row& slope);
   [[nodiscard]] double surface_rate_scale(int k);
   [[nodiscard]] double faded_rate_scale(int k);
   [[nodiscard]] int slide_along(int k, const Mode& mode, double& ratio);
@@ -469,6 +469,7 @@ struct EventEngine::Run {
   bool quiet_ = false;                  ///< the modes at the start are no events
   bool quiet_rows_ = false;             ///< nothing listed happens at this instant: no rows for it
   std::vector<double> surface_memory_, projection_;
+  std::vector<int> every_coordinate_;  ///< their numbers: a row that has all of them
   Enclosure enclosure_;
   struct SideSearch {  ///< memory of the decisions about surfaces
     std::vector<int> members, block, zero, rows, leaves, chosen_leaves, moved, waiting, decided, beside,

@@ -24,7 +24,7 @@ double EventEngine::Run::characteristic_time() {
   jacobian_.resize(static_cast<std::size_t>(rows) * width);
   motion_.load(t_, y_.data());
   system_.jacobian(work_, jacobian_.data());
-  const auto inertia = [&](int i) { return i < n ? work_.mass[i * n + i] : 1.0; };
+  const auto inertia = [&](int i) { return i < n ? work_.inertia[i] : 1.0; };
   double stiffness = 0;
   double damping = 0;
   for (int i = 0; i < rows; ++i) {
@@ -113,7 +113,7 @@ TrialStep EventEngine::Run::trial_step(double h) const {
 }
 
 void EventEngine::Run::set_weights(double h) {
-  scales_.weigh(trial_step(h), motion_, work_.mass.data(), noise_,
+  scales_.weigh(trial_step(h), motion_, work_.inertia.data(), noise_,
                 {options_.tolerance, recorder_.residuals.largest_energy(), limit_});
 }
 
@@ -127,8 +127,7 @@ void EventEngine::Run::measure_noise(double h, bool lasting) {
     const model::Relation& relation = system_.relations()[r];
     enclose(relation.rows);
     for (int j = 0; j < relation.tangents; ++j) {
-      const double noise = 0.5 * kRoundingUnits *
-                           enclosure_.width(relation.row_begin(j, layout_.coordinates)) *
+      const double noise = 0.5 * kRoundingUnits * enclosure_.width(relation.row_begin(j)) *
                            std::abs(motion_.tangent()[relation.first_tangent + j]);
       noise_.add(layout_.integrated() + e, noise);
       noise_.add(layout_.integrated() + layout_.audits + e, noise);

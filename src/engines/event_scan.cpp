@@ -93,6 +93,14 @@ void EventEngine::Run::start_parabolas(double h) {
   motion_.load(t_, y_.data());
   const int count = guards_.size();
   slopes_.resize(std::max<std::size_t>(slopes_.size(), count));
+  if (guards_.many_gaps()) {
+    system_.gaps(work_);
+    for (int i = 0; i < count; ++i) {
+      samples_[4 * i] = work_.gap_value[guards_.list()[i].place];
+      slopes_[i] = h * work_.gap_rate[guards_.list()[i].place];
+    }
+    return;
+  }
   for (int i = 0; i < count; ++i) {
     double rate = 0;
     system_.gap(work_, guards_.list()[i].place, samples_[4 * i], rate);

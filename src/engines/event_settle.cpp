@@ -198,10 +198,8 @@ bool EventEngine::Run::let_one_go(Mode& mode) {
     motion_.load(t_, y_.data());
     if (motion_.set_mode(other) && motion_.evaluate()) {
       const std::span<const double> a = motion_.acceleration();
-      for (int i = 0; i < layout_.coordinates; ++i) {
-        for (int k = 0; k < layout_.coordinates; ++k)
-          size += a[i] * work_.mass[static_cast<std::size_t>(i) * layout_.coordinates + k] * a[k];
-      }
+      system_.apply_mass(work_, a.data(), node_y_.data());
+      for (int i = 0; i < layout_.coordinates; ++i) size += a[i] * node_y_[i];
     }
     motion_.release_pins();
     std::copy(inputs.begin(), inputs.end(), work_.in.begin());
@@ -234,7 +232,7 @@ bool EventEngine::Run::decided_by_rounding(const Mode& before, const Mode& mode)
     }
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = system_.rows(work_, r);
-    std::copy_n(rows.w, layout_.coordinates, node_y_.begin());
+    rows.w.write(node_y_.data(), layout_.coordinates);
     system_.solve_mass(work_, node_y_.data());
     double response = 0;
     double acceleration = rows.zeta_n;
@@ -252,7 +250,7 @@ bool EventEngine::Run::decided_by_rounding(const Mode& before, const Mode& mode)
     for (int i = 0; i < layout_.coordinates; ++i) rounding += std::abs(node_y_[i]) * enclosure_.width(i);
     if (!relation.rows_constant) {
       enclose(relation.rows);
-      rounding += enclosure_.width(relation.row_begin(-1, layout_.coordinates) + 1);  // ζ_N
+      rounding += enclosure_.width(relation.row_begin(-1) + 1);  // ζ_N
     }
     const double floor = rounding / (response * kDecisionTolerance);
     if (!(floor > usual)) continue;

@@ -238,7 +238,7 @@ double EventEngine::Run::drive_rounding(int k, double distance) {
 // last bit of the time.
 double EventEngine::Run::slip_rounding(int r, int j) {
   const model::Relation& relation = system_.relations()[r];
-  const int output = relation.row_begin(j, layout_.coordinates);
+  const int output = relation.row_begin(j);
   double most = 0;
   for (const std::vector<double>* sides : {&reference_.side, &mode_.side}) {
     std::copy(sides->begin(), sides->end(), work_.in.begin() + layout_.side());
@@ -258,7 +258,7 @@ bool EventEngine::Run::rates_by_value() {
     if (relation.rows_constant || mode_.normal[r] == NormalStatus::open) continue;
     const model::RelationRows& rows = system_.rows(work_, r);
     // Velocities are known to the last bits of what they have been: where all of them vanish together, what is left is no measure.
-    const auto size_of = [&](const double* w, double own) {
+    const auto size_of = [&](const model::Row& w, double own) {
       double terms = std::abs(own);
       for (const int i : relation.touches)
         terms += std::abs(w[i]) * std::max({speed_before_[i], std::abs(work_.in[layout_.v() + i]),
@@ -395,15 +395,15 @@ double EventEngine::Run::force_rounding(int k) {
 
 // What reactions that end at this instant have been, as accelerations along a row of slopes by velocities. One that has come down to zero leaves the
 // rounding of the forces that it balanced, and these may have no other size.
-double EventEngine::Run::faded(const double* slope) {
+double EventEngine::Run::faded(const model::Row& slope) {
   double sum = 0;
   for (int r = 0; r < layout_.relations; ++r) {
     if (reference_.normal[r] != NormalStatus::closed || motion_.mode().normal[r] != NormalStatus::open)
       continue;
-    std::copy_n(system_.rows(work_, r).w, layout_.coordinates, node_y_.begin());
+    system_.rows(work_, r).w.write(node_y_.data(), layout_.coordinates);
     system_.solve_mass(work_, node_y_.data());
-    for (int i = 0; i < layout_.coordinates; ++i)
-      sum += std::abs(slope[i] * node_y_[i]) * guards_.normal_scale(r);
+    for (std::size_t e = 0; e < slope.values().size(); ++e)
+      sum += std::abs(slope.values()[e] * node_y_[slope.places()[e]]) * guards_.normal_scale(r);
   }
   return sum;
 }
@@ -425,7 +425,7 @@ double EventEngine::Run::surface_rate_scale(int k) {
     const double rate = std::max(std::abs(work_.rate[i]), std::abs(f0_[2 * n + i]));
     sum += std::abs(surface_memory_[2 + 2 * n + i]) * rate;
   }
-  return sum + faded(surface_memory_.data() + 2 + n);
+  return sum + faded({every_coordinate_, surface_memory_.data() + 2 + n});
 }
 
 // The same where sliding may end: then a rate is zero because its terms cancel, be they one force, and what the rate has been counts. So it does for

@@ -42,7 +42,7 @@ bool EventEngine::Run::try_step(double h) {
   }
   numeric::RadauScales scales;
   if (methods_.stiff())
-    scales = scales_.foresee(trial_step(h), motion_, work_.mass.data(), noise_, options_.tolerance);
+    scales = scales_.foresee(trial_step(h), motion_, work_.inertia.data(), noise_, options_.tolerance);
   return methods_.step(motion_, t_, y_.data(), f0_.data(), h, scales);
 }
 
@@ -57,12 +57,10 @@ void EventEngine::Run::dense(double theta, double* y) { methods_.dense(theta, mo
 // Whether a pivot of the mass matrix is so small that rounding of the accelerations drowns them.
 bool EventEngine::Run::mass_nearly_singular() {
   if (system_.mass_constant()) return false;
-  const int massive =
-      static_cast<int>(std::count(system_.massless().begin(), system_.massless().end(), false));
   int at = 0;
   for (int i = 0; i < layout_.coordinates; ++i) {
     if (system_.massless()[i]) continue;
-    if (work_.factor[at * massive + at] <= 1e-8 * work_.mass[i * layout_.coordinates + i]) return true;
+    if (work_.pivots[at] <= 1e-8 * work_.inertia[i]) return true;
     ++at;
   }
   return false;

@@ -239,9 +239,9 @@ bool EventEngine::Run::negative_ahead(const Guard& guard, double time) {
 double EventEngine::Run::reaction_scale(int relation) {
   const model::RelationRows& rows = work_.relation[relation];
   double sum = std::abs(rows.zeta_n);
-  if (rows.w == nullptr) return 1;
+  if (rows.w.empty()) return 1;
   double inverse = 0;
-  std::copy_n(rows.w, layout_.coordinates, node_y_.begin());
+  rows.w.write(node_y_.data(), layout_.coordinates);
   system_.solve_mass(work_, node_y_.data());
   for (const int i : system_.relations()[relation].touches) {
     inverse += rows.w[i] * node_y_[i];

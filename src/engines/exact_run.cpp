@@ -159,7 +159,7 @@ bool ExactEngine::Run::penetrates(const double* x, double time) {
     const double gap = form_->search.value(static_cast<int>(i), x);
     if (gap >= -kPenetration * form_->search.rounding(static_cast<int>(i), x)) continue;
     // A contact that was closed until now has no scale of its own: what its coordinates have moved counts too.
-    const double* w = system_.rows(work_, guard.place).w;
+    const model::Row& w = system_.rows(work_, guard.place).w;
     double seen = guards_.gap_scale(guard.place);
     for (int k = 0; k < layout_.coordinates; ++k) seen = std::max(seen, std::abs(w[k]) * scales_.sizes()[k]);
     if (gap >= -kRounding * seen) continue;
@@ -168,7 +168,7 @@ bool ExactEngine::Run::penetrates(const double* x, double time) {
     for (int r = 0; r < layout_.relations; ++r) {
       const model::Relation& other = system_.relations()[r];
       if (r == guard.place || !other.has_normal || !other.holonomic) continue;
-      const double* direction = system_.rows(work_, r).w;
+      const model::Row& direction = system_.rows(work_, r).w;
       for (const int k : other.touches) {
         if (w[k] == 0 || direction[k] == 0) continue;
         moved = std::max(moved, kRoundingUnits * rounding_of(other.gap) * std::abs(w[k] / direction[k]));

@@ -75,6 +75,7 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
     if (kind == GuardKind::cone_plus || kind == GuardKind::cone_minus)
       list_.back().flat = kNoise * motion_.natural_force(place, tangent);
   } else if (kind == GuardKind::gap) {
+    ++gaps_;
     list_.back().noise = gap_noise(place);
   } else if (kind == GuardKind::watch) {
     list_.back().noise = watch_noise(place);
@@ -148,6 +149,7 @@ void Guards::add_margins(int block) {
 
 void Guards::build() {
   list_.clear();
+  gaps_ = 0;
   conditions_.clear();
   // Speeds of massless coordinates, which any of the functions may read, follow from the balance of forces.
   needs_motion_ = has_massless_;
@@ -424,7 +426,13 @@ double Guards::value(const Guard& guard) {
 void Guards::values(double* out, int stride) {
   if (!list_.empty() && motion_.redundant()) sharing.share(motion_);
   bool published = false;
+  const bool many = many_gaps();
+  if (many) system_.gaps(work_);
   for (std::size_t i = 0; i < list_.size(); ++i) {
+    if (many && list_[i].kind == GuardKind::gap) {
+      out[i * stride] = work_.gap_value[list_[i].place];
+      continue;
+    }
     if (list_[i].kind == GuardKind::watch && !published) {
       if (watches_reactions_) motion_.publish();
       published = true;
@@ -439,7 +447,8 @@ double Guards::gap_noise(int relation) {
   const model::RelationRows& rows =
       own.rows_constant ? work_.relation[relation] : system_.rows(work_, relation);
   double terms = 0;
-  for (const int i : own.touches) terms += std::abs(rows.w[i] * work_.in[system_.layout().q() + i]);
+  for (std::size_t e = 0; e < own.touches.size(); ++e)
+    terms += std::abs(rows.w.values()[e] * work_.in[system_.layout().q() + own.touches[e]]);
   // Late in a run the last bit of the time counts: a wall has moved on by then.
   return kNoise * terms + kTimeNoise * std::abs(work_.in[0] * rows.gap_time);
 }
@@ -540,8 +549,7 @@ bool Guards::renew_noise(Guard& guard, std::span<const double> size) {
     enclosure_.take(work_.in);
     enclosure_.blur(0, 1 + system_.layout().integrated());
     enclosure_.evaluate(relation.rows);
-    guard.noise = std::max(
-        guard.noise, 2 * enclosure_.width(relation.row_begin(guard.tangent, system_.layout().coordinates)));
+    guard.noise = std::max(guard.noise, 2 * enclosure_.width(relation.row_begin(guard.tangent)));
     return true;
   }
   if (guard.kind == GuardKind::gap) {
@@ -557,8 +565,14 @@ bool Guards::renew_noise(Guard& guard, std::span<const double> size) {
 }
 
 void Guards::note_scales() {
+  const bool many = many_gaps();
+  if (many) system_.gaps(work_);
   for (Guard& guard : list_) {
     double& scale = memory_[guard.slot];
+    if (many && guard.kind == GuardKind::gap) {
+      guard.scale = scale = std::max(scale, std::abs(work_.gap_value[guard.place]));
+      continue;
+    }
     if (guard.kind == GuardKind::margin) {
       scale = std::max(scale, sharing.force_scale(guard.place));
       note_shared_forces();

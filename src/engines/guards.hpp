@@ -97,6 +97,11 @@ class Guards {
   [[nodiscard]] bool watches_reactions() const { return watches_reactions_; }
   /// Every function is a polynomial of degree two in time, or less, while the accelerations are constant.
   [[nodiscard]] bool quadratic() const { return quadratic_; }
+  /// Whether most relations are open contacts: then all gaps are evaluated at once (System::gaps).
+  [[nodiscard]] bool many_gaps() const {
+    constexpr int kSeveral = 4;
+    return gaps_ >= kSeveral && 2 * gaps_ >= system_.layout().relations;
+  }
   [[nodiscard]] bool only_gaps() const { return only_gaps_; }
 
   /// Values at the state loaded in work.in (evaluated by the motion if needs_motion()), `stride` apart. Updates nothing.
@@ -191,6 +196,7 @@ class Guards {
   bool needs_motion_ = false;
   bool has_massless_ = false;
   bool quadratic_ = false;
+  int gaps_ = 0;  ///< guards that are gaps
   bool only_gaps_ = false;
 };
 

@@ -58,8 +58,10 @@ void KnownDecisions::learn(int number, std::span<const RowAssembly::Row> rows,
   kept.matrix.assign(problem.A, problem.A + rows.size() * rows.size());
   for (const RowAssembly::Row& row : rows) {
     const model::RelationRows& numbers = work_.relation[row.relation];
-    kept.row.push_back(row.tangent < 0 ? numbers.w : numbers.tangent[row.tangent].w);
+    const model::Row& w = row.tangent < 0 ? numbers.w : numbers.tangent[row.tangent].w;
     kept.coordinates.push_back(coupling_.coordinates(row.relation, row.tangent < 0 ? -1 : row.number));
+    kept.row.emplace_back();
+    for (const int k : kept.coordinates.back()) kept.row.back().push_back(w[k]);
     kept.zeta.push_back(row.tangent < 0 ? numbers.zeta_n : numbers.tangent[row.tangent].zeta);
     kept.floors.push_back(
         static_cast<std::uint32_t>(row.tangent < 0 ? row.relation : system_.layout().relations + row.number));
@@ -79,9 +81,9 @@ std::span<const contact::RowStatus> KnownDecisions::find(int number, std::span<c
   for (int i = 0; i < size; ++i) {
     double value = kept.zeta[i];
     double terms = std::abs(value);
-    const double* row = kept.row[i];
+    const double* entry = kept.row[i].data();
     for (const int k : kept.coordinates[i]) {
-      const double term = row[k] * free[k];
+      const double term = *entry++ * free[k];
       value += term;
       terms += std::abs(term);
     }

@@ -42,7 +42,7 @@ class KnownDecisions {
     std::vector<std::uint32_t> key;
     bool tried = false;
     bool usable = false;
-    std::vector<const double*> row;                 ///< in the workspace, constant
+    std::vector<std::vector<double>> row;           ///< its entries there
     std::vector<std::span<const int>> coordinates;  ///< of the row
     std::vector<double> zeta;
     std::vector<double> matrix;         ///< A

@@ -9,12 +9,12 @@ namespace judder::engines {
 namespace {
 
 /// The only non-zero entry of a row, or −1.
-int single_entry(const double* row, int n) {
+int single_entry(const model::Row& row) {
   int found = -1;
-  for (int i = 0; i < n; ++i) {
-    if (row[i] == 0) continue;
+  for (std::size_t e = 0; e < row.values().size(); ++e) {
+    if (row.values()[e] == 0) continue;
     if (found >= 0) return -1;
-    found = i;
+    found = row.places()[e];
   }
   return found;
 }
@@ -155,8 +155,8 @@ void ModeMotion::find_pins() {
   for (int k = 0; k < s.rows.count(); ++k) {
     const model::Relation& relation = system_.relations()[s.rows[k].relation];
     if (!relation.rows_constant || (s.rows[k].tangent < 0 && !relation.holonomic)) continue;
-    const double* w = s.rows.row(k);
-    const int i = single_entry(w, n_);
+    const model::Row& w = s.rows.row(k);
+    const int i = single_entry(w);
     if (i < 0 || s.rows.zeta(k) != 0) continue;
     if (std::any_of(s.pins.begin(), s.pins.end(), [i](const auto& pin) { return pin.coordinate == i; }))
       continue;
@@ -221,7 +221,7 @@ void ModeMotion::add_terms(std::vector<double>& terms) {
       const TangentStatus status = set_->mode.tangent[relation.first_tangent + j];
       if (rows.base == 0 || status == TangentStatus::free) continue;
       if (status == TangentStatus::stick && massless_[r] == 0) continue;
-      std::copy_n(rows.tangent[j].drag, n_, drag_response_.begin());
+      rows.tangent[j].drag.write(drag_response_.data(), n_);
       system_.solve_mass(work_, drag_response_.data());
       take(outcome_[at_.tangent + relation.first_tangent + j], drag_response_.data());
     }
@@ -235,12 +235,13 @@ double ModeMotion::parting(std::vector<double>& accelerations) {
   accelerations.assign(active(), 0.0);
   double ratio = 0;
   for (int k = 0; k < active(); ++k) {
-    const double* w = set_->rows.row(k);
+    const model::Row& w = set_->rows.row(k);
     double moves = set_->rows.zeta(k);
     double rounding = kBits * std::abs(moves);
-    for (const int i : system_.relations()[set_->rows[k].relation].touches) {
-      moves += w[i] * outcome_[i];
-      rounding += kBits * std::abs(w[i]) * present_terms_[i];
+    for (std::size_t e = 0; e < w.values().size(); ++e) {
+      const int i = w.places()[e];
+      moves += w.values()[e] * outcome_[i];
+      rounding += kBits * std::abs(w.values()[e]) * present_terms_[i];
     }
     if (!(std::abs(moves) > rounding)) continue;
     enclosure_.take(work_.in);
@@ -258,7 +259,7 @@ double ModeMotion::zeta_rounding(int k) {
   const model::Relation& relation = system_.relations()[set_->rows[k].relation];
   const int tangent = set_->rows[k].tangent;
   enclosure_.evaluate(relation.rows);
-  return enclosure_.width(relation.row_begin(tangent, n_) + (tangent < 0 ? 1 : 2));
+  return enclosure_.width(relation.row_begin(tangent) + (tangent < 0 ? 1 : 2));
 }
 
 void ModeMotion::note_all_terms(std::span<const double> size) {
@@ -321,13 +322,11 @@ double ModeMotion::natural_force(int relation, int tangent) const {
   }
   for (int k = 0; k < active(); ++k) {
     if (set_->rows[k].relation != relation || set_->rows[k].tangent != tangent) continue;
-    const double* w = set_->rows.row(k);
+    const model::Row& w = set_->rows.row(k);
     double sum = std::abs(set_->rows.zeta(k));
-    double inverse = 0;
-    for (int i = 0; i < n_; ++i) {
-      sum += std::abs(w[i]) * terms_[i];
-      inverse += w[i] * set_->rows.response(k)[i];
-    }
+    for (std::size_t e = 0; e < w.values().size(); ++e)
+      sum += std::abs(w.values()[e]) * terms_[w.places()[e]];
+    const double inverse = dot(w, set_->rows.response(k));
     return std::max(limit, inverse != 0 ? sum / std::abs(inverse) : 0);
   }
   return limit;
@@ -383,19 +382,18 @@ bool ModeMotion::evaluate_plain() {
     }
   };
   // Rows stand on few coordinates, and what they leave out is zero.
-  each_slipping([&](const model::Relation& relation, const model::RelationRows& rows, int j, double mu) {
+  each_slipping([&](const model::Relation&, const model::RelationRows& rows, int j, double mu) {
     if (rows.base == 0) return;
-    for (const int i : relation.touches) a[i] += -mu * rows.base * rows.tangent[j].drag[i];
+    const model::Row& drag = rows.tangent[j].drag;
+    for (std::size_t e = 0; e < drag.values().size(); ++e)
+      a[drag.places()[e]] += -mu * rows.base * drag.values()[e];
   });
   system_.solve_mass(work_, a);
 
   const int count = active();
   if (count > 0) {
     for (int k = 0; k < count; ++k) {
-      const double* row = s.rows.row(k);
-      double sum = 0;
-      for (const int i : system_.relations()[s.rows[k].relation].touches) sum += row[i] * a[i];
-      residual_[k] = -(sum + s.rows.zeta(k));
+      residual_[k] = -(dot(s.rows.row(k), a) + s.rows.zeta(k));
     }
     s.rows.solve(residual_.data());
     double* terms = sum_terms_.data();
@@ -554,11 +552,7 @@ void ModeMotion::audit(double* rate) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     const double* v = work_.in.data() + layout_.v();
-    const auto along = [&](const double* row) {
-      double sum = 0;
-      for (const int i : relation.touches) sum += row[i] * v[i];
-      return sum;
-    };
+    const auto along = [v](const model::Row& row) { return dot(row, v); };
     const double normal = outcome_[at_.normal + r];
     if (relation.has_normal)
       supplied[e] += relation.own_push ? normal * along(rows.push) : -normal * rows.gap_time;
@@ -607,7 +601,7 @@ void ModeMotion::publish() {
 bool ModeMotion::holds() const {
   for (int k = 0; k < active(); ++k) {
     const bool pins = set_->mode.normal[set_->rows[k].relation] != NormalStatus::held &&
-                      single_entry(set_->rows.row(k), n_) >= 0;
+                      single_entry(set_->rows.row(k)) >= 0;
     if (set_->rows[k].tangent < 0 && !pins) return true;
   }
   return false;
@@ -622,9 +616,10 @@ void ModeMotion::keep_rows(double* direction) {
     if (!set_->rows.factorise(false, ranking_)) return;
   }
   for (int k = 0; k < count; ++k) {
-    const double* g = set_->rows.row(k);
+    const model::Row& g = set_->rows.row(k);
     residual_[k] = 0;
-    for (int i = 0; i < n_; ++i) residual_[k] -= g[i] * direction[i];
+    for (std::size_t e = 0; e < g.values().size(); ++e)
+      residual_[k] -= g.values()[e] * direction[g.places()[e]];
   }
   set_->rows.solve(residual_.data());
   for (int k = 0; k < count; ++k) {
@@ -672,9 +667,10 @@ bool ModeMotion::project(double t, double* y, bool positions) {
         if (a.tangent < 0 && relation.holonomic) {
           double rate = 0;
           system_.gap(work_, a.relation, value, rate);
-          const double* g = set_->rows.row(k);
+          const model::Row& g = set_->rows.row(k);
           double terms = 0;
-          for (int i = 0; i < n_; ++i) terms += std::abs(g[i] * y[i]);
+          for (std::size_t e = 0; e < g.values().size(); ++e)
+            terms += std::abs(g.values()[e] * y[g.places()[e]]);
           if (std::abs(value) > 4e-16 * terms) worst = std::max(worst, std::abs(value));
           largest = std::max(largest, terms);
         }
@@ -699,12 +695,13 @@ bool ModeMotion::project(double t, double* y, bool positions) {
     }
     bool done = true;
     for (int k = 0; k < count; ++k) {
-      const double* g = set_->rows.row(k);
+      const model::Row& g = set_->rows.row(k);
       double value = set_->rows.drive(k);
       double terms = std::abs(value);
-      for (int i = 0; i < n_; ++i) {
-        value += g[i] * y[n_ + i];
-        terms += std::abs(g[i] * y[n_ + i]);
+      for (std::size_t e = 0; e < g.values().size(); ++e) {
+        const double term = g.values()[e] * y[n_ + g.places()[e]];
+        value += term;
+        terms += std::abs(term);
       }
       if (std::abs(value) > 4e-16 * terms) done = false;
       residual_[k] = -value;

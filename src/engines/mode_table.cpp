@@ -79,7 +79,9 @@ class ModeTable::Builder {
         const double mu = values.tangent[j].mu;
         slipping_.push_back({r, j, status == TangentStatus::smooth ? -mu : -direction(status) * mu});
         const double known = slipping_.back().factor * values.base;
-        for (int i = 0; i < n_; ++i) constant_[i] += known * values.tangent[j].drag[i];
+        const model::Row& drag = values.tangent[j].drag;
+        for (std::size_t e = 0; e < drag.values().size(); ++e)
+          constant_[drag.places()[e]] += known * drag.values()[e];
       }
     }
   }

@@ -72,17 +72,17 @@ void MotionSeries::provide() {
 }
 
 const Series* MotionSeries::row(const Active& a) const {
-  return rows_[a.relation].data() + system_.relations()[a.relation].row_begin(a.tangent, n_) +
+  return rows_[a.relation].data() + system_.relations()[a.relation].row_begin(a.tangent) +
          (a.tangent < 0 ? 2 : 3);
 }
 
 const Series* MotionSeries::column(const Active& a) const {
-  return row(a) + (system_.relations()[a.relation].own_push ? n_ : 0);
+  const model::Relation& relation = system_.relations()[a.relation];
+  return row(a) + (relation.own_push ? relation.touches.size() : 0);
 }
 
 const Series& MotionSeries::zeta(const Active& a) const {
-  return rows_[a.relation]
-              [system_.relations()[a.relation].row_begin(a.tangent, n_) + (a.tangent < 0 ? 1 : 2)];
+  return rows_[a.relation][system_.relations()[a.relation].row_begin(a.tangent) + (a.tangent < 0 ? 1 : 2)];
 }
 
 // Rows and laws that never change are found once, to all orders; their slips when somebody asks.
@@ -99,16 +99,31 @@ void MotionSeries::evaluate_rows(int order) {
   }
 }
 
+// What a right-hand side of order k loses to the masses that vary, in row i.
+double MotionSeries::without_inertia(int i, int k, double right) const {
+  const model::MassPattern& pattern = system_.mass_pattern();
+  const auto take = [&](int j, int entry) {
+    const Series& mass = motion_[n_ + m_ + entry];
+    for (int l = 1; l <= k; ++l) right -= mass.c[l] * acceleration_[j].c[k - l];
+  };
+  for (int e = pattern.begin[i]; e < pattern.begin[i + 1]; ++e) take(pattern.at[e], e);
+  for (int e = pattern.below_begin[i]; e < pattern.below_begin[i + 1]; ++e)
+    take(pattern.below_row[e], pattern.below_entry[e]);
+  return right;
+}
+
 // G M⁻¹ C of order zero.
 bool MotionSeries::factorise() {
   const int count = static_cast<int>(active_.size());
   for (int a = 0; a < count; ++a) {
     double* response = response_.data() + a * n_;
     const Series* g = row(active_[a]);
-    for (int i = 0; i < n_; ++i) response[i] = g[i].c[0];
+    const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
+    std::fill_n(response, n_, 0.0);
+    for (std::size_t e = 0; e < touches.size(); ++e) response[touches[e]] = g[e].c[0];
     system_.solve_mass(work_, response);
     double size = 0;
-    for (int i = 0; i < n_; ++i) size += g[i].c[0] * response[i];
+    for (std::size_t e = 0; e < touches.size(); ++e) size += g[e].c[0] * response[touches[e]];
     size_[a] = size != 0 ? std::abs(size) : 1;
     for (int i = 0; i < n_; ++i) response[i] = columns_[a * n_ + i].c[0];
     system_.solve_mass(work_, response);
@@ -121,13 +136,10 @@ bool MotionSeries::factorise() {
   }
   for (int a = 0; a < count; ++a) {
     const Series* g = row(active_[a]);
-    int first = 0;  // most rows stand on few coordinates
-    int end = n_;
-    while (first < end && g[first].c[0] == 0) ++first;
-    while (end > first && g[end - 1].c[0] == 0) --end;
+    const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
     for (int b = 0; b < count; ++b) {
       double sum = 0;
-      for (int i = first; i < end; ++i) sum += g[i].c[0] * response_[b * n_ + i];
+      for (std::size_t e = 0; e < touches.size(); ++e) sum += g[e].c[0] * response_[b * n_ + touches[e]];
       solver_.matrix()[a * count + b] = sum;
     }
   }
@@ -155,7 +167,7 @@ void MotionSeries::add_rounding_of_forces() {
     const Series* g = row(active_[a]);
     double reaction = 0;
     for (const int i : system_.relations()[active_[a].relation].touches)
-      reaction += std::abs(g[i].c[0] * width[i]);
+      reaction += std::abs((g++)->c[0] * width[i]);
     reaction /= size_[a];
     for (int i = response_first_[a]; i < response_end_[a]; ++i)
       add(i, reaction * std::abs(response_[a * n_ + i]));
@@ -326,9 +338,10 @@ bool MotionSeries::rows_part(int k) const {
     double moves = zeta(active_[a]).c[k];
     double terms = std::abs(moves);
     for (const int j : system_.relations()[active_[a].relation].touches) {
-      moves += product(g[j], acceleration_[j], k);
-      for (int l = 0; l < k; ++l) terms += std::abs(g[j].c[k - l] * acceleration_[j].c[l]);
-      terms += std::abs(g[j].c[0]) * terms_[j];
+      moves += product(*g, acceleration_[j], k);
+      for (int l = 0; l < k; ++l) terms += std::abs(g->c[k - l] * acceleration_[j].c[l]);
+      terms += std::abs(g->c[0]) * terms_[j];
+      ++g;
     }
     if (std::abs(moves) > kLanding * kRounding * terms) return true;
   }
@@ -419,19 +432,15 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     if (follows_ && !follow_massless(k)) return false;
     system_.motion_program().evaluate_series(in_.data(), motion_.data(), registers_.data(), k);
     evaluate_rows(k);
-    const auto mass = [this](int i, int j) -> const Series& {
-      const int a = std::max(i, j);
-      const int b = std::min(i, j);
-      return motion_[n_ + m_ + a * (a + 1) / 2 + b];
-    };
     // Columns of the active rows with the friction of slipping rows, and the known friction of given normal forces.
     for (int a = 0; a < count; ++a) {
       if (k > 0 && constant_[a] != 0) continue;
       const Series* c = column(active_[a]);
-      for (int i = 0; i < n_; ++i) {
-        columns_[a * n_ + i] = Series{};  // what lies beyond the order k has not been computed
-        std::copy_n(c[i].c, k + 1, columns_[a * n_ + i].c);
-      }
+      std::fill_n(columns_.begin() + a * n_, n_,
+                  Series{});  // what lies beyond the order k has not been computed
+      const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
+      for (std::size_t e = 0; e < touches.size(); ++e)
+        std::copy_n(c[e].c, k + 1, columns_[a * n_ + touches[e]].c);
     }
     std::fill(right_.begin(), right_.end(), 0.0);
     for (const int r : touched_) {
@@ -440,8 +449,9 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
         const TangentStatus status = mode.tangent[relation.first_tangent + j];
         if (status == TangentStatus::stick && massless_[r] != 0) {  // a force like any other
           const Series* drag = column({r, j});
-          for (const int i : relation.touches)
-            right_[i] += product(in_[layout.tangent() + relation.first_tangent + j], drag[i], k);
+          for (std::size_t e = 0; e < relation.touches.size(); ++e)
+            right_[relation.touches[e]] +=
+                product(in_[layout.tangent() + relation.first_tangent + j], drag[e], k);
         }
         if (status == TangentStatus::stick || status == TangentStatus::free) continue;
         const std::vector<Series>& law = laws_[r];
@@ -452,7 +462,8 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
         }
         const Series* drag = column({r, j});
         const Series known = product_series(mu, law[0], k);
-        for (const int i : relation.touches) right_[i] -= product(known, drag[i], k);
+        for (std::size_t e = 0; e < relation.touches.size(); ++e)
+          right_[relation.touches[e]] -= product(known, drag[e], k);
         for (int f = 0; f < feeds; ++f) {
           Series factor = product_series(mu, law[1 + f], k);
           const int pressed = mode.pressed[relation.feeds[f]];
@@ -461,8 +472,9 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
           }
           for (int a = 0; a < count; ++a) {
             if (active_[a].relation != relation.feeds[f] || active_[a].tangent >= 0) continue;
-            for (const int i : relation.touches) {
-              for (int l = 0; l <= k; ++l) columns_[a * n_ + i].c[l] -= product(factor, drag[i], l);
+            for (std::size_t e = 0; e < relation.touches.size(); ++e) {
+              for (int l = 0; l <= k; ++l)
+                columns_[a * n_ + relation.touches[e]].c[l] -= product(factor, drag[e], l);
             }
           }
         }
@@ -470,9 +482,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
     }
     for (int i = 0; i < n_; ++i) {
       right_[i] += motion_[i].c[k];
-      for (int j = 0; j < n_ && !system_.mass_constant(); ++j) {
-        for (int l = 1; l <= k; ++l) right_[i] -= mass(i, j).c[l] * acceleration_[j].c[k - l];
-      }
+      if (!system_.mass_constant()) right_[i] = without_inertia(i, k, right_[i]);
     }
     for (int a = 0; a < count; ++a) {
       if (constant_[a] != 0) continue;
@@ -488,9 +498,10 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
       double value = -zeta(active_[a]).c[k];
       const model::Relation& relation = system_.relations()[active_[a].relation];
       const bool varies = !relation.rows_constant;
-      for (const int j : relation.touches) {
-        for (int l = 1; l <= k && varies; ++l) value -= g[j].c[l] * acceleration_[j].c[k - l];
-        value -= g[j].c[0] * right_[j];
+      for (std::size_t e = 0; e < relation.touches.size(); ++e) {
+        const int j = relation.touches[e];
+        for (int l = 1; l <= k && varies; ++l) value -= g[e].c[l] * acceleration_[j].c[k - l];
+        value -= g[e].c[0] * right_[j];
       }
       load_[a] = value;
       drives_[a].c[k] = -value;
@@ -595,7 +606,7 @@ void MotionSeries::find_time_scale(int order, double size) {
     double norm = 0;
     for (int i = 0; i < n_; ++i) {
       const double a = acceleration_[i].c[k];
-      if (std::abs(a) > rounding(k, i)) norm = std::max(norm, a * work_.mass[i * n_ + i] * a);
+      if (std::abs(a) > rounding(k, i)) norm = std::max(norm, a * work_.inertia[i] * a);
     }
     return norm;
   });
@@ -677,9 +688,14 @@ bool MotionSeries::list_conditions(std::span<const std::uint8_t> chosen, Reactio
   };
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const Series* g = row(active_[a]);
+    const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
+    std::size_t e = 0;
     for (int i = 0; i < n_; ++i) {
       const Series& c = columns_[a * n_ + i];
-      if (!fixed(g[i]) || !fixed(c) || (!system_.mass_constant() && c.c[0] != g[i].c[0])) return false;
+      const bool listed = e < touches.size() && touches[e] == i;
+      const double entry = listed ? g[e].c[0] : 0;
+      if (listed && !fixed(g[e++])) return false;
+      if (!fixed(c) || (!system_.mass_constant() && c.c[0] != entry)) return false;
     }
     const auto feeds = static_cast<int>(system_.relations()[active_[a].relation].feeds.size());
     if (active_[a].tangent < 0 || feeds == 0) continue;
@@ -701,7 +717,7 @@ Series MotionSeries::slip(int relation, int tangent) {
                                                        order_);
     slips_known_[relation] = 1;
   }
-  return rows_[relation][system_.relations()[relation].row_begin(tangent, n_)];
+  return rows_[relation][system_.relations()[relation].row_begin(tangent)];
 }
 
 Series MotionSeries::surface(int k) {

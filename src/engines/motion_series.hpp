@@ -89,6 +89,7 @@ class MotionSeries {
   void provide();  ///< memory, at the first use
   void evaluate_rows(int order);
   [[nodiscard]] bool factorise();
+  [[nodiscard]] double without_inertia(int coordinate, int order, double right) const;
   template <class Advance>
   [[nodiscard]] bool hold_surfaces(int k, const Advance& advance);
   [[nodiscard]] bool follow_massless(int k);

@@ -41,6 +41,22 @@ double parallel_to(const double* slope, const double* w, int n) {
   return std::isfinite(ratio) ? ratio : 0;
 }
 
+double parallel_to(const double* slope, const model::Row& w, int n) {
+  const std::span<const double> values = w.values();
+  std::size_t first = 0;
+  while (first < values.size() && values[first] == 0) ++first;
+  if (first == values.size()) return 0;
+  const double ratio = slope[w.places()[first]] / values[first];
+  std::size_t e = 0;
+  for (int i = 0; i < n; ++i) {
+    const bool listed = e < values.size() && w.places()[e] == i;
+    const double own = listed ? values[e++] : 0;
+    if (!(std::abs(slope[i] - ratio * own) <= kParallel * (std::abs(slope[i]) + std::abs(ratio * own))))
+      return 0;
+  }
+  return std::isfinite(ratio) ? ratio : 0;
+}
+
 NestedSides::NestedSides(const model::System& system, model::Workspace& work) : system_(system), work_(work) {
   own_.resize(2 + system.layout().integrated());
   other_.resize(own_.size());

@@ -50,5 +50,6 @@ class NestedSides {
 [[nodiscard]] double distance_from_level(const model::SwitchInfo& info, double s, double& lower);
 /// c, where the n numbers of `slope` are c times those of `w`, but for rounding; otherwise 0.
 [[nodiscard]] double parallel_to(const double* slope, const double* w, int n);
+[[nodiscard]] double parallel_to(const double* slope, const model::Row& w, int n);
 
 }  // namespace judder::engines

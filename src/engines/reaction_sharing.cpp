@@ -47,7 +47,6 @@ contact::DecisionProblem ReactionSharing::problem(std::span<const int> rows) {
 void ReactionSharing::set_mode(const Mode& mode) {
   if (!coupling_.has_value()) {
     coupling_.emplace(system_);
-    assembly_.leave_out_zeros(*coupling_);
     workspace_.expect(coupling_->most_normals(), coupling_->most_tangents());
     block_problem_.resize(coupling_->most_normals(), coupling_->most_tangents());
     blocks_.resize(system_.layout().relations + system_.layout().tangents);

@@ -29,7 +29,7 @@ void RestLaws::set_mode(const Mode& mode) {
       const int number = relation.first_tangent + j;
       if (mode.tangent[number] != TangentStatus::stick) continue;
       const model::RelationRows::Tangent& slip = system_.rows(work_, r).tangent[j];
-      const double* w = slip.w;
+      const model::Row& w = slip.w;
       for (int k = 0; k < system_.layout().switches; ++k) {
         const model::SwitchInfo& info = system_.switches()[k];
         if (info.time_only) continue;

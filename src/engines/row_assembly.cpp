@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "row_coupling.hpp"
+#include "active_rows.hpp"
 
 namespace judder::engines {
 
@@ -36,8 +35,6 @@ void RowAssembly::provide() {
   base.resize(tangents);
   contact_of.resize(tangents);
   free_.resize(n_);
-  all_.resize(n_);
-  std::iota(all_.begin(), all_.end(), 0);
 }
 
 // What never changes is found once, as long as the same relations take part.
@@ -108,14 +105,9 @@ void RowAssembly::list_rows(std::span<const std::uint8_t> part, bool impulsive) 
   }
 }
 
-const double* RowAssembly::row_of(const Row& row) const {
+const model::Row& RowAssembly::row_of(const Row& row) const {
   const model::RelationRows& rows = work_.relation[row.relation];
   return row.tangent < 0 ? rows.w : rows.tangent[row.tangent].w;
-}
-
-std::span<const int> RowAssembly::coordinates_of(const Row& row) const {
-  return coupling_ != nullptr ? coupling_->coordinates(row.relation, row.tangent < 0 ? -1 : row.number)
-                              : std::span<const int>(all_);
 }
 
 // M⁻¹ column_i, and A.
@@ -126,20 +118,14 @@ void RowAssembly::find_responses() {
   if (response_.size() < wide * n_) response_.resize(wide * n_);
   for (int i = 0; i < size; ++i) {
     const model::RelationRows& rows = work_.relation[rows_[i].relation];
-    const double* column = rows_[i].tangent < 0 ? rows.push : rows.tangent[rows_[i].tangent].drag;
-    std::copy_n(column, n_, response_.begin() + i * n_);
+    (rows_[i].tangent < 0 ? rows.push : rows.tangent[rows_[i].tangent].drag)
+        .write(response_.data() + i * n_, n_);
     system_.solve_mass(work_, response_.data() + i * n_);
   }
   for (int i = 0; i < size; ++i) {
     if (patience_ != nullptr) patience_->look();
-    const double* row = row_of(rows_[i]);
-    const std::span<const int> coordinates = coordinates_of(rows_[i]);
-    for (int j = 0; j < size; ++j) {
-      double value = 0;
-      const double* response = response_.data() + j * n_;
-      for (const int k : coordinates) value += row[k] * response[k];
-      A[i * size + j] = value;
-    }
+    const model::Row& row = row_of(rows_[i]);
+    for (int j = 0; j < size; ++j) A[i * size + j] = dot(row, response(j));
   }
 }
 
@@ -151,15 +137,17 @@ void RowAssembly::find_motion() {
   const double* v = work_.in.data() + system_.layout().v();
   for (int i = 0; i < size; ++i) {
     const model::RelationRows& rows = work_.relation[rows_[i].relation];
-    const double* row = row_of(rows_[i]);
+    const model::Row& row = row_of(rows_[i]);
     drive[i] = rows_[i].tangent < 0 ? rows.gap_time : rows.tangent[rows_[i].tangent].drive;
     double acceleration = rows_[i].tangent < 0 ? rows.zeta_n : rows.tangent[rows_[i].tangent].zeta;
     double rate = drive[i];
     double terms = std::abs(acceleration);
-    for (const int k : coordinates_of(rows_[i])) {
-      acceleration += row[k] * free_[k];
-      terms += std::abs(row[k] * free_[k]);
-      rate += row[k] * v[k];
+    for (std::size_t e = 0; e < row.values().size(); ++e) {
+      const double entry = row.values()[e];
+      const int k = row.places()[e];
+      acceleration += entry * free_[k];
+      terms += std::abs(entry * free_[k]);
+      rate += entry * v[k];
     }
     b[i] = acceleration;
     velocity[i] = rate;

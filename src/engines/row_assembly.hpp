@@ -28,8 +28,6 @@ class RowAssembly {
     int number = -1;   ///< number of the tangential row in the model; −1: normal row
   };
 
-  /// Sums leave out what is identically zero; `form` must outlive this.
-  void leave_out_zeros(const RowCoupling& form) { coupling_ = &form; }
   /// Asked at each row.
   void use(Patience* patience) { patience_ = patience; }
 
@@ -61,13 +59,10 @@ class RowAssembly {
   void list_rows(std::span<const std::uint8_t> part, bool impulsive);
   void find_responses();
   void find_motion();
-  [[nodiscard]] const double* row_of(const Row& row) const;
-  [[nodiscard]] std::span<const int> coordinates_of(const Row& row) const;
+  [[nodiscard]] const model::Row& row_of(const Row& row) const;
 
   const model::System& system_;
   model::Workspace& work_;
-  const RowCoupling* coupling_ = nullptr;
-  std::vector<int> all_;  ///< coordinates
   int n_ = 0;
   int normals_ = 0;
   std::vector<Row> rows_;

@@ -18,12 +18,12 @@ constexpr double kLeastNumber = 0x1p-1000;  ///< errors near the end of the rang
 /// speeds would be no numbers.
 class SpeedByEnergy {
  public:
-  SpeedByEnergy(const double* mass, const double* speed, int n) {
+  SpeedByEnergy(const double* inertia, const double* speed, int n) {
     const double fastest = n > 0 ? *std::max_element(speed, speed + n) : 0;
     if (fastest > 0 && std::isfinite(fastest)) unit_ = numeric::power_of_two(numeric::exponent_of(fastest));
     for (int i = 0; i < n; ++i) {
       const double own = speed[i] / unit_;
-      energy_ = std::max(energy_, mass[i * n + i] * own * own);
+      energy_ = std::max(energy_, inertia[i] * own * own);
     }
   }
   [[nodiscard]] double of(double inertia) const {
@@ -66,10 +66,10 @@ void RunningScales::start(double t, const double* y) {
   std::fill(recent_.begin(), recent_.end(), 0.0);
 }
 
-void RunningScales::weigh(const TrialStep& step, ModeMotion& motion, const double* mass,
+void RunningScales::weigh(const TrialStep& step, ModeMotion& motion, const double* inertia,
                           const RateNoise& noise, const Measure& measure) {
   rounding_rules_ = false;
-  const double work_noise = weigh_coordinates(step, motion, mass, noise, measure.tolerance);
+  const double work_noise = weigh_coordinates(step, motion, inertia, noise, measure.tolerance);
   weigh_states(step, noise, measure.tolerance);
   weigh_first_movements(step, motion, noise, measure);
   // Work is as exact as the motion, relative to the largest energy.
@@ -86,8 +86,8 @@ void RunningScales::weigh(const TrialStep& step, ModeMotion& motion, const doubl
 }
 
 // Returns what rounding of the forces does to a work.
-double RunningScales::weigh_coordinates(const TrialStep& step, const ModeMotion& motion, const double* mass,
-                                        const RateNoise& noise, double tolerance) {
+double RunningScales::weigh_coordinates(const TrialStep& step, const ModeMotion& motion,
+                                        const double* inertia, const RateNoise& noise, double tolerance) {
   const int n = layout_.coordinates;
   const double h = step.h;
   const double* v = step.y + n;
@@ -98,10 +98,9 @@ double RunningScales::weigh_coordinates(const TrialStep& step, const ModeMotion&
     typical_[n + i] =
         std::max({size_[n + i], trial_[n + i], std::abs(v[i]), std::abs(a[i]) * h, std::abs(y1[n + i])});
   }
-  const SpeedByEnergy speed(mass, typical_.data() + n, n);
+  const SpeedByEnergy speed(inertia, typical_.data() + n, n);
   for (int i = 0; i < n; ++i) {
-    const double inertia = mass[i * n + i];
-    const double floor = tolerance * speed.of(inertia);
+    const double floor = tolerance * speed.of(inertia[i]);
     speed_floor_[i] = tolerance * floor;
     const double position = std::max({size_[i], trial_[i], std::abs(v[i]) * h, std::abs(a[i]) * h * h,
                                       std::abs(y1[i] - start_[i]), std::abs(y1[i] - step.y[i]), floor * h});
@@ -112,7 +111,7 @@ double RunningScales::weigh_coordinates(const TrialStep& step, const ModeMotion&
     const double position_error =
         std::max({tolerance * position, 4 * kEpsilon * std::abs(y1[i]), jitter * h, drift, kLeastNumber});
     const double velocity_error = std::max({tolerance * velocity, jitter, kLeastNumber});
-    work_noise += inertia * jitter * std::max(std::abs(v[i]), std::abs(y1[n + i]));
+    work_noise += inertia[i] * jitter * std::max(std::abs(v[i]), std::abs(y1[n + i]));
     weight_[i] = 1 / position_error;
     weight_[n + i] = 1 / velocity_error;
     rounding_rules_ =
@@ -208,7 +207,7 @@ void RunningScales::look_for_movement(const TrialStep& step, ModeMotion& motion,
   }
 }
 
-numeric::RadauScales RunningScales::foresee(const TrialStep& step, ModeMotion& motion, const double* mass,
+numeric::RadauScales RunningScales::foresee(const TrialStep& step, ModeMotion& motion, const double* inertia,
                                             const RateNoise& noise, double tolerance) {
   const int n = layout_.coordinates;
   const double h = step.h;
@@ -219,7 +218,7 @@ numeric::RadauScales RunningScales::foresee(const TrialStep& step, ModeMotion& m
     typical_[i] = scale;
     unmoved = unmoved || scale == 0;
   }
-  if (unmoved) size_as_fellows(step, motion, mass);
+  if (unmoved) size_as_fellows(step, motion, inertia);
   for (int i = 0; i < layout_.integrated(); ++i) {
     rounding_[i] = std::max(4 * kEpsilon * std::abs(step.y[i]), noise.over(i, h));
     if (i < n) rounding_[i] = std::max(rounding_[i], noise.over(n + i, h) * h);
@@ -230,13 +229,13 @@ numeric::RadauScales RunningScales::foresee(const TrialStep& step, ModeMotion& m
 
 // What has never moved has the speed that the largest energy seen would give it, and comes as far with it as a step lasts. What has no inertia is
 // taken as large as the value that it has, or else as the largest of the others.
-void RunningScales::size_as_fellows(const TrialStep& step, ModeMotion& motion, const double* mass) {
+void RunningScales::size_as_fellows(const TrialStep& step, ModeMotion& motion, const double* inertia) {
   const int n = layout_.coordinates;
   const double largest = *std::max_element(typical_.begin(), typical_.end());
   if (motion(step.t, step.y, later_.data())) {
-    const SpeedByEnergy speed(mass, typical_.data() + n, n);
+    const SpeedByEnergy speed(inertia, typical_.data() + n, n);
     for (int i = 0; i < n; ++i) {
-      if (typical_[n + i] == 0) typical_[n + i] = speed.of(mass[i * n + i]);
+      if (typical_[n + i] == 0) typical_[n + i] = speed.of(inertia[i]);
       if (typical_[i] == 0) typical_[i] = typical_[n + i] * step.h;
     }
   }

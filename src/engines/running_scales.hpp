@@ -57,8 +57,8 @@ class RunningScales {
     double largest_energy = 0;  ///< that the run has had: works are as exact as the motion, relative to it
     double limit = 0;           ///< the known instant that the present phase leads to
   };
-  /// The weights of a step that was tried; `mass` is the matrix at its start or end.
-  void weigh(const TrialStep& step, ModeMotion& motion, const double* mass, const RateNoise& noise,
+  /// The weights of a step that was tried; `inertia` is the diagonal of M at its start or end.
+  void weigh(const TrialStep& step, ModeMotion& motion, const double* inertia, const RateNoise& noise,
              const Measure& measure);
   [[nodiscard]] const std::vector<double>& weights() const { return weight_; }
   /// Rounding, not the tolerance, was the weight of some component.
@@ -66,8 +66,8 @@ class RunningScales {
   /// Error of a velocity below which there is no control.
   [[nodiscard]] double speed_floor(int coordinate) const { return speed_floor_[coordinate]; }
   /// Sizes and weights of a step that is about to be tried: Newton's iteration needs them before there is a result. What has never moved takes the size of its
-  /// fellows, and so do the differences for the Jacobian. `mass` is read behind an evaluation of the motion.
-  [[nodiscard]] numeric::RadauScales foresee(const TrialStep& step, ModeMotion& motion, const double* mass,
+  /// fellows, and so do the differences for the Jacobian. `inertia` is read behind an evaluation of the motion.
+  [[nodiscard]] numeric::RadauScales foresee(const TrialStep& step, ModeMotion& motion, const double* inertia,
                                              const RateNoise& noise, double tolerance);
 
   /// The step was taken.
@@ -88,7 +88,7 @@ class RunningScales {
   void load_states(double origin, std::span<const double> saved);
 
  private:
-  double weigh_coordinates(const TrialStep& step, const ModeMotion& motion, const double* mass,
+  double weigh_coordinates(const TrialStep& step, const ModeMotion& motion, const double* inertia,
                            const RateNoise& noise, double tolerance);
   void weigh_states(const TrialStep& step, const RateNoise& noise, double tolerance);
   void weigh_first_movements(const TrialStep& step, ModeMotion& motion, const RateNoise& noise,
@@ -100,7 +100,7 @@ class RunningScales {
   [[nodiscard]] bool moved(int i, const TrialStep& step) const;
   /// Whether the step knows how far component i comes in it, if no more.
   [[nodiscard]] static bool size_known(int i, const TrialStep& step);
-  void size_as_fellows(const TrialStep& step, ModeMotion& motion, const double* mass);
+  void size_as_fellows(const TrialStep& step, ModeMotion& motion, const double* inertia);
 
   const model::System& system_;
   const model::Layout& layout_;

@@ -261,6 +261,35 @@ void Builder::find_time_and_cyclic(const std::vector<Node>& moving) {
   for (const StateDraft& s : states) d.cyclic.push_back(!reads[s.z]);
 }
 
+/// The entries of M that are not zero by their form, row by row up to the diagonal, and the places that elimination fills.
+std::vector<Node> Builder::find_mass_pattern() {
+  System::Data& d = *system.data_;
+  const std::size_t n = coordinates.size();
+  std::vector<Node> entries;
+  std::vector<int> number(n, -1);  // of a massive coordinate among these
+  for (std::size_t k = 0; k < d.massive.size(); ++k)
+    number[static_cast<std::size_t>(d.massive[k])] = static_cast<int>(k);
+  d.factor_begin.assign(1, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    d.mass_pattern.begin.push_back(static_cast<int>(entries.size()));
+    int first = number[i];
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (j < i && is_zero(mass[i * n + j])) continue;
+      if (number[j] >= 0) first = std::min(first, number[j]);
+      entries.push_back(mass[i * n + j]);
+      d.mass_pattern.at.push_back(static_cast<int>(j));
+    }
+    if (number[i] < 0) continue;
+    d.factor_first.push_back(first);
+    d.factor_last.push_back(number[i]);
+    for (int c = first; c < number[i]; ++c) d.factor_last[static_cast<std::size_t>(c)] = number[i];
+    d.factor_begin.push_back(d.factor_begin.back() + static_cast<std::size_t>(number[i] - first));
+  }
+  d.mass_pattern.begin.push_back(static_cast<int>(entries.size()));
+  d.mass_pattern.list_columns();
+  return entries;
+}
+
 void Builder::assemble() {
   System::Data& d = *system.data_;
   const std::size_t n = coordinates.size(), m = states.size();
@@ -340,11 +369,9 @@ void Builder::assemble() {
   d.force = program(rates);
   std::vector<Node> motion(rates);
   d.mass_constant = true;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      motion.push_back(mass[i * n + j]);
-      d.mass_constant = d.mass_constant && graph.is_constant(mass[i * n + j]);
-    }
+  for (const Node node : find_mass_pattern()) {
+    motion.push_back(node);
+    d.mass_constant = d.mass_constant && graph.is_constant(node);
   }
   d.motion = program(motion);
   d.autonomous = true;
@@ -360,14 +387,22 @@ void Builder::assemble() {
   for (const StateDraft& s : states) directions.push_back(s.z);
   directions.insert(directions.end(), free_variables.begin(), free_variables.end());
   std::vector<Node> jacobian;
-  const Node zero = graph.constant(0);
   // Every entry costs an operation below; what is too large for that is refused before there is a list of it.
   if (static_cast<double>(rates.size()) * static_cast<double>(directions.size()) > budget.limits().operations)
     budget.spend(rates.size() * directions.size());
-  jacobian.reserve(rates.size() * directions.size());
-  for (const Node node : rates) {
-    for (const Variable x : directions)
-      jacobian.push_back(graph.depends_on(node, x) ? graph.derivative(node, x) : zero);
+  std::vector<std::size_t> direction_of(graph.variable_count(), directions.size());
+  for (std::size_t k = 0; k < directions.size(); ++k) direction_of[directions[k]] = k;
+  std::vector<std::size_t> seen;
+  for (std::size_t row = 0; row < rates.size(); ++row) {
+    seen.clear();
+    for (const Variable x : graph.variables(rates[row])) {
+      if (direction_of[x] < directions.size()) seen.push_back(direction_of[x]);
+    }
+    std::sort(seen.begin(), seen.end());
+    for (const std::size_t k : seen) {
+      jacobian.push_back(graph.derivative(rates[row], directions[k]));
+      d.jacobian_place.push_back(row * directions.size() + k);
+    }
   }
   d.jacobian = program(jacobian);
   const Node energies[] = {kinetic, potential, energy};
@@ -388,6 +423,7 @@ void Builder::assemble() {
 
   // --- relations ---
   tangent = 0;
+  std::vector<Node> gaps;
   std::vector<int> audit_of(relations.size(), -1);
   for (std::size_t a = 0; a < audits.size(); ++a) {
     if (audits[a].relation >= 0) audit_of[static_cast<std::size_t>(audits[a].relation)] = static_cast<int>(a);
@@ -427,32 +463,9 @@ void Builder::assemble() {
     if (r.has_gap) {
       const Node gap[] = {r.gap, r.gap_rate};
       out.gap = program(gap);
+      append(gaps, {r.gap, r.gap_rate});
+      d.with_gap.push_back(static_cast<int>(k));
     }
-    std::vector<Node> rows, law{r.base}, fixed;
-    append(law, factors);
-    if (r.has_normal) {
-      append(rows, {r.gap_time, r.zeta});
-      append(rows, r.w);
-      if (r.own_push) append(rows, r.push);
-      fixed = rows;
-    }
-    for (int j = 0; j < out.tangents; ++j) {
-      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
-      append(rows, {row.slip, row.drive, row.zeta});
-      append(rows, row.w);
-      append(fixed, {row.drive, row.zeta});
-      append(fixed, row.w);
-      if (r.own_push) {
-        append(rows, row.drag);
-        append(fixed, row.drag);
-      }
-      append(law, {row.mu, row.mu_static});
-    }
-    const auto constant = [this](const std::vector<Node>& nodes) {
-      return std::all_of(nodes.begin(), nodes.end(), [this](Node node) { return graph.is_constant(node); });
-    };
-    out.rows_constant = constant(fixed);
-    out.driven = r.has_normal && !is_zero(r.gap_time);
     std::vector<bool> touched(n, false);
     const auto touch = [&](const std::vector<Node>& entries) {
       for (std::size_t i = 0; i < entries.size(); ++i) touched[i] = touched[i] || !is_zero(entries[i]);
@@ -462,14 +475,41 @@ void Builder::assemble() {
       touch(r.push);
     }
     for (int j = 0; j < out.tangents; ++j) {
-      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
-      out.driven = out.driven || !is_zero(row.drive);
-      touch(row.w);
-      touch(row.drag);
+      touch(r.slip[static_cast<std::size_t>(j)].w);
+      touch(r.slip[static_cast<std::size_t>(j)].drag);
     }
     for (std::size_t i = 0; i < n; ++i) {
       if (touched[i]) out.touches.push_back(static_cast<int>(i));
     }
+    const auto append_row = [&out](std::vector<Node>& to, const std::vector<Node>& row) {
+      for (const int i : out.touches) to.push_back(row[static_cast<std::size_t>(i)]);
+    };
+    std::vector<Node> rows, law{r.base}, fixed;
+    append(law, factors);
+    if (r.has_normal) {
+      append(rows, {r.gap_time, r.zeta});
+      append_row(rows, r.w);
+      if (r.own_push) append_row(rows, r.push);
+      fixed = rows;
+    }
+    out.driven = r.has_normal && !is_zero(r.gap_time);
+    for (int j = 0; j < out.tangents; ++j) {
+      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
+      append(rows, {row.slip, row.drive, row.zeta});
+      append_row(rows, row.w);
+      append(fixed, {row.drive, row.zeta});
+      append_row(fixed, row.w);
+      if (r.own_push) {
+        append_row(rows, row.drag);
+        append_row(fixed, row.drag);
+      }
+      append(law, {row.mu, row.mu_static});
+      out.driven = out.driven || !is_zero(row.drive);
+    }
+    const auto constant = [this](const std::vector<Node>& nodes) {
+      return std::all_of(nodes.begin(), nodes.end(), [this](Node node) { return graph.is_constant(node); });
+    };
+    out.rows_constant = constant(fixed);
     out.law_constant = constant(law);
     out.rows = program(rows);
     out.law = program(law);
@@ -481,8 +521,8 @@ void Builder::assemble() {
       out.friction = r.type;
       out.load_known = r.known_load && r.feeds.empty();
       std::vector<Node> sliding{r.slip[0].slip, r.slip[0].drive}, curve{r.base};
-      append(sliding, r.slip[0].w);
-      append(sliding, r.slip[0].drag);
+      append_row(sliding, r.slip[0].w);
+      append_row(sliding, r.slip[0].drag);
       append(curve, r.curve);
       out.sliding = program(sliding, expr::Sides::by_value);
       out.curve = program(curve, expr::Sides::by_value);
@@ -502,6 +542,7 @@ void Builder::assemble() {
       if (!is_zero(row.added)) d.symbols.known_friction.push_back({static_cast<int>(k), row.slip, row.added});
     }
   }
+  d.gaps = program(gaps);
   d.symbols.t = t;
   d.symbols.mass = mass;
   d.symbols.force = force;
@@ -541,9 +582,9 @@ void Builder::assemble() {
     d.outputs = std::max(d.outputs, p.outputs());
   };
   for (const expr::Program* p :
-       {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program, &d.follow.balance,
-        &d.follow.velocity_balance, &d.follow.friction, &d.linear.coefficients, &d.linked.coefficients,
-        &d.linked.varying, &d.linked.varying_and_powers, &d.motion_and_powers}) {
+       {&d.motion, &d.gaps, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program,
+        &d.follow.balance, &d.follow.velocity_balance, &d.follow.friction, &d.linear.coefficients,
+        &d.linked.coefficients, &d.linked.varying, &d.linked.varying_and_powers, &d.motion_and_powers}) {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {

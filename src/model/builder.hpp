@@ -452,6 +452,7 @@ struct Builder {
   // --- the System (assemble.cpp, checks.cpp) ---
   void check_structure();
   void assemble();
+  [[nodiscard]] std::vector<Node> find_mass_pattern();
   void check_start();
   void refuse_inertia(const std::vector<double>& l, std::size_t i, std::size_t first, double diagonal,
                       double left);

@@ -8,16 +8,6 @@
 #include "model/held_rows.hpp"
 
 namespace judder::model {
-namespace {
-
-double dot(const double* a, const double* b, std::size_t n) {
-  double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-}  // namespace
-
 /// Constraints that are combinations of those before them, but ask for other accelerations than these. Elimination row by row, in which only entries that are
 /// not zero cost anything: constraints of large models mostly have few. An entry that is nothing but the rounding of the terms that cancel in it is zero.
 std::vector<Contradiction> contradictions(const std::vector<HeldRow>& held, std::size_t n, Work& budget) {
@@ -374,7 +364,7 @@ void Builder::check_start() {
           error(written, r.where + ", gap", "the gap is negative at the start: " + to_text(rows.gap, 6),
                 "move the start, or make the contact compliant");
         }
-        if (*closed != 0 && std::all_of(rows.w, rows.w + n, [](double x) { return x == 0; })) {
+        if (*closed != 0 && rows.w.vanishes()) {
           error(written, r.where + ", gap", "the normal of the closed contact vanishes at the start",
                 "a gap must change with its coordinates where it is zero; write it as a distance");
         }
@@ -389,7 +379,7 @@ void Builder::check_start() {
               "the start velocities do not satisfy the constraint: its rate is " + to_text(rows.gap_rate, 6),
               "correct the start velocities");
         }
-        held.push_back({k, std::vector<double>(rows.w, rows.w + n), rows.zeta_n});
+        held.push_back({k, rows.w.dense(n), rows.zeta_n});
       }
       if (r.kind == RelationKind::contact) {
         double e = 0, tangential = 0;
@@ -423,12 +413,16 @@ void Builder::check_start() {
       }
     }
     if (r.kind == RelationKind::contact && r.has_normal && compiled.tangents > 0 && !quasi_static()) {
-      const auto compliance = [&](const double* w) {
+      const auto compliance = [&](const Row& w) {
         constexpr std::size_t kPerOperation = 16;
         budget.spend(1 + n / kPerOperation * (work.mass_diagonal ? 1 : n));
-        solved.assign(w, w + n);
+        solved.resize(n);
+        w.write(solved.data(), n);
         system.solve_mass(work, solved.data());
-        return dot(w, solved.data(), n);
+        double sum = 0;
+        for (std::size_t e = 0; e < w.values().size(); ++e)
+          sum += w.values()[e] * solved[static_cast<std::size_t>(w.places()[e])];
+        return sum;
       };
       const double normal = compliance(rows.w);
       for (int j = 0; j < compiled.tangents; ++j) {

@@ -50,12 +50,12 @@ std::string law_words(const System& system, expr::Texts& text, std::size_t k) {
   return out;
 }
 
-double compliance(const System& system, const Workspace& work, const double* w) {
-  const std::size_t n = system.coordinate_names().size();
-  std::vector<double> x(w, w + n);
+double compliance(const System& system, const Workspace& work, const Row& w) {
+  std::vector<double> x = w.dense(system.coordinate_names().size());
   system.solve_mass(work, x.data());
   double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum += w[i] * x[i];
+  for (std::size_t k = 0; k < w.values().size(); ++k)
+    sum += w.values()[k] * x[static_cast<std::size_t>(w.places()[k])];
   return sum;
 }
 

@@ -25,9 +25,9 @@ void each_program(System::Data& d, const Use& use) {
   }
   for (WatchInfo& w : d.watches) use(w.value);
   for (expr::Program* p :
-       {&d.motion, &d.force, &d.jacobian, &d.energies, &d.power, &d.motion_and_powers, &d.column_program,
-        &d.follow.balance, &d.follow.friction, &d.follow.velocity_balance, &d.linear.coefficients,
-        &d.linked.coefficients, &d.linked.varying, &d.linked.varying_and_powers})
+       {&d.motion, &d.gaps, &d.force, &d.jacobian, &d.energies, &d.power, &d.motion_and_powers,
+        &d.column_program, &d.follow.balance, &d.follow.friction, &d.follow.velocity_balance,
+        &d.linear.coefficients, &d.linked.coefficients, &d.linked.varying, &d.linked.varying_and_powers})
     use(*p);
 }
 
@@ -44,6 +44,10 @@ void copy_data(const System::Data& from, System::Data& to) {
   to.columns = from.columns;
   to.massless = from.massless;
   to.massive = from.massive;
+  to.mass_pattern = from.mass_pattern;
+  to.factor_first = from.factor_first;
+  to.factor_last = from.factor_last;
+  to.factor_begin = from.factor_begin;
   to.scale_floor = from.scale_floor;
   to.mass_constant = from.mass_constant;
   to.watches_read_works = from.watches_read_works;
@@ -54,8 +58,11 @@ void copy_data(const System::Data& from, System::Data& to) {
   to.cyclic = from.cyclic;
   to.symbols = from.symbols;
   to.motion = from.motion;
+  to.gaps = from.gaps;
+  to.with_gap = from.with_gap;
   to.force = from.force;
   to.jacobian = from.jacobian;
+  to.jacobian_place = from.jacobian_place;
   to.energies = from.energies;
   to.power = from.power;
   to.motion_and_powers = from.motion_and_powers;
@@ -67,29 +74,37 @@ void copy_data(const System::Data& from, System::Data& to) {
   to.outputs = from.outputs;
 }
 
-double dot(const double* a, const double* b, std::size_t n) {
-  double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
+/// Entry of M in a row, at a column up to it.
+double mass_entry(const System::Data& d, const Workspace& work, int row, int column) {
+  const auto first = d.mass_pattern.at.begin() + d.mass_pattern.begin[static_cast<std::size_t>(row)];
+  const auto last = d.mass_pattern.at.begin() + d.mass_pattern.begin[static_cast<std::size_t>(row) + 1];
+  const auto found = std::lower_bound(first, last, column);
+  return found == last || *found != column
+             ? 0
+             : work.mass[static_cast<std::size_t>(found - d.mass_pattern.at.begin())];
 }
 
 /// Whether the massive block of M is positive definite, by the measure of compile().
 bool has_inertia(const System::Data& d, const Workspace& work) {
   const std::size_t k = d.massive.size();
-  const auto n = static_cast<std::size_t>(d.layout.coordinates);
-  std::vector<double> l(k * k, 0.0);
+  std::vector<double> l(d.factor_begin.back(), 0.0), diagonal(k, 0.0);
   for (std::size_t i = 0; i < k; ++i) {
-    const auto row = static_cast<std::size_t>(d.massive[i]);
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double entry = work.mass[row * n + static_cast<std::size_t>(d.massive[j])];
-      const double sum = entry - dot(&l[i * k], &l[j * k], j);
+    const auto first = static_cast<std::size_t>(d.factor_first[i]);
+    double* row = l.data() + d.factor_begin[i];
+    for (std::size_t j = first; j <= i; ++j) {
+      const auto there = static_cast<std::size_t>(j < i ? d.factor_first[j] : d.factor_first[i]);
+      const double* above = l.data() + d.factor_begin[j];
+      const double entry = mass_entry(d, work, d.massive[i], d.massive[j]);
+      double product = 0;
+      for (std::size_t c = std::max(first, there); c < j; ++c) product += row[c - first] * above[c - there];
+      const double sum = entry - product;
       if (j < i) {
-        l[i * k + j] = sum / l[j * k + j];
+        row[j - first] = sum / diagonal[j];
         continue;
       }
       if (!(sum > 4 * static_cast<double>(k) * std::numeric_limits<double>::epsilon() * std::abs(entry)))
         return false;
-      l[i * k + i] = std::sqrt(sum);
+      diagonal[i] = std::sqrt(sum);
     }
   }
   return true;
@@ -190,14 +205,14 @@ bool may_begin(System& system, System::Data& d) {
         const bool closed = rows.gap <= kRoundOff * reach;
         d.start[static_cast<std::size_t>(layout.closed()) + k] = closed ? 1 : 0;
         if (rows.gap < -kRoundOff * reach) return false;
-        if (closed && std::all_of(rows.w, rows.w + n, [](double x) { return x == 0; })) return false;
+        if (closed && rows.w.vanishes()) return false;
         double e = 0, tangential = 0;
         system.restitution(work, static_cast<int>(k), std::max(0.0, -rows.gap_rate), e, tangential);
         if (std::isfinite(e) && !(e >= 0 && e <= 1)) return false;
       } else {
         if (r.holonomic && std::abs(rows.gap) > kRoundOff * reach) return false;
         if (std::abs(rows.gap_rate) > kRoundOff * pace) return false;
-        held.push_back({k, std::vector<double>(rows.w, rows.w + n), rows.zeta_n});
+        held.push_back({k, rows.w.dense(n), rows.zeta_n});
       }
     }
     for (int j = 0; j < r.tangents && !r.smooth_friction; ++j) {

@@ -79,7 +79,7 @@ FrictionCurve::FrictionCurve(const System& system, int relation)
 }
 
 void FrictionCurve::take(int relation) {
-  const auto n = static_cast<std::size_t>(layout_->coordinates);
+  const std::vector<int>& touches = system_->relations()[static_cast<std::size_t>(relation)].touches;
   const auto v = static_cast<std::size_t>(layout_->v());
   const auto approach = static_cast<std::size_t>(layout_->approach_speed());
   for (std::size_t k = 0; k < moved_.size(); ++k) work_->in[v + moved_[k]] = velocity_[k];
@@ -93,11 +93,14 @@ void FrictionCurve::take(int relation) {
   slip_ = row_[0];
   square_ = 0;
   moved_.clear();
+  slope_.clear();
   velocity_.clear();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (row_[2 + i] == 0) continue;
-    square_ += row_[2 + i] * row_[2 + i];
+  for (std::size_t e = 0; e < touches.size(); ++e) {
+    if (row_[2 + e] == 0) continue;
+    const auto i = static_cast<std::size_t>(touches[e]);
+    square_ += row_[2 + e] * row_[2 + e];
     moved_.push_back(i);
+    slope_.push_back(row_[2 + e]);
     velocity_.push_back(work_->in[v + i]);
   }
 }
@@ -112,7 +115,7 @@ LawNumbers FrictionCurve::at(double slip) {
   const auto v = static_cast<std::size_t>(layout_->v());
   for (std::size_t k = 0; k < moved_.size(); ++k) {
     work_->in[v + moved_[k]] =
-        square_ > 0 ? velocity_[k] + row_[2 + moved_[k]] * (slip - slip_) / square_ : velocity_[k];
+        square_ > 0 ? velocity_[k] + slope_[k] * (slip - slip_) / square_ : velocity_[k];
   }
   work_->in[static_cast<std::size_t>(layout_->approach_speed())] = std::abs(slip);
   relation_->curve.evaluate(work_->in.data(), out_.data(), work_->registers.data());

@@ -25,30 +25,39 @@ double pivot_floor(std::size_t n, double diagonal) {
   return 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::abs(diagonal);
 }
 
-/// M = L D Lᵀ of the massive block, k×k, row-major: D on the diagonal, L below it, L D above it; sums in the
-/// order written. No square roots: a change of the mass unit by a power of two keeps all bits. Returns the
-/// failing row or −1.
-int factorise(const std::vector<double>& mass, std::size_t n, const std::vector<int>& massive,
-              std::vector<double>& factor) {
-  const std::size_t k = massive.size();
+/// M = L D Lᵀ of the massive block; sums in the order written, without what is zero by its form. No square roots: a change of the mass unit by
+/// a power of two keeps all bits. False: a pivot is not positive.
+bool factorise(const System::Data& d, Workspace& work) {
+  const std::size_t k = d.massive.size();
+  const MassPattern& pattern = d.mass_pattern;
   for (std::size_t i = 0; i < k; ++i) {
-    const auto row = static_cast<std::size_t>(massive[i]);
-    std::size_t first = 0;  // what is zero before the first entry of a row stays zero
-    for (; first < i && mass[row * n + static_cast<std::size_t>(massive[first])] == 0; ++first)
-      factor[i * k + first] = factor[first * k + i] = 0;
-    for (std::size_t j = first; j <= i; ++j) {
-      double sum = mass[row * n + static_cast<std::size_t>(massive[j])];
-      for (std::size_t l = first; l < j; ++l) sum -= factor[i * k + l] * factor[l * k + j];
-      if (j < i) {
-        factor[j * k + i] = sum;
-        factor[i * k + j] = sum / factor[j * k + j];
-      } else {
-        if (!(sum > pivot_floor(k, mass[row * n + row]))) return static_cast<int>(i);
-        factor[i * k + i] = sum;
-      }
+    const auto row = static_cast<std::size_t>(d.massive[i]);
+    const auto first = static_cast<std::size_t>(d.factor_first[i]);
+    double* lower = work.factor.data() + d.factor_begin[i];
+    double* scaled = work.factor_row.data() + d.factor_begin[i];
+    // The row of M first, in the place of L D; massive coordinates are in the order of all.
+    std::fill_n(scaled, i - first, 0.0);
+    auto entry = static_cast<std::size_t>(pattern.begin[row]);
+    const auto last = static_cast<std::size_t>(pattern.begin[row + 1]) - 1;
+    for (std::size_t j = first; entry < last; ++entry) {
+      while (j < i && d.massive[j] < pattern.at[entry]) ++j;
+      if (j < i && d.massive[j] == pattern.at[entry]) scaled[j - first] = work.mass[entry];
     }
+    for (std::size_t j = first; j < i; ++j) {
+      const auto first_there = static_cast<std::size_t>(d.factor_first[j]);
+      const double* above = work.factor_row.data() + d.factor_begin[j];
+      double sum = scaled[j - first];
+      for (std::size_t l = std::max(first, first_there); l < j; ++l)
+        sum -= lower[l - first] * above[l - first_there];
+      scaled[j - first] = sum;
+      lower[j - first] = sum / work.pivots[j];
+    }
+    double sum = work.mass[last];
+    for (std::size_t l = first; l < i; ++l) sum -= lower[l - first] * scaled[l - first];
+    if (!(sum > pivot_floor(k, work.mass[last]))) return false;
+    work.pivots[i] = sum;
   }
-  return -1;
+  return true;
 }
 
 bool all_finite(const double* values, std::size_t count) {
@@ -265,6 +274,27 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
 
 }  // namespace
 
+void MassPattern::list_columns() {
+  const std::size_t n = begin.size() - 1;
+  below_begin.assign(n + 1, 0);
+  const auto each = [this, n](const auto& use) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (int e = begin[i]; e + 1 < begin[i + 1]; ++e)
+        use(static_cast<std::size_t>(at[static_cast<std::size_t>(e)]), static_cast<int>(i), e);
+    }
+  };
+  each([this](std::size_t column, int, int) { ++below_begin[column + 1]; });
+  for (std::size_t i = 0; i < n; ++i) below_begin[i + 1] += below_begin[i];
+  std::vector<int> next(below_begin);
+  below_row.resize(static_cast<std::size_t>(below_begin[n]));
+  below_entry.resize(below_row.size());
+  each([&](std::size_t column, int row, int entry) {
+    const auto place = static_cast<std::size_t>(next[column]++);
+    below_row[place] = row;
+    below_entry[place] = entry;
+  });
+}
+
 System::System() : data_(std::make_unique<Data>()) {}
 System::~System() = default;
 System::System(System&&) noexcept = default;
@@ -282,6 +312,7 @@ const std::vector<ColumnInfo>& System::columns() const { return data_->columns; 
 const std::vector<bool>& System::massless() const { return data_->massless; }
 const std::vector<double>& System::scale_floor() const { return data_->scale_floor; }
 bool System::mass_constant() const { return data_->mass_constant; }
+const MassPattern& System::mass_pattern() const { return data_->mass_pattern; }
 bool System::watches_read_works() const { return data_->watches_read_works; }
 bool System::reads_massless_acceleration() const { return data_->reads_massless_acceleration; }
 bool System::autonomous_forces() const { return data_->autonomous; }
@@ -374,16 +405,14 @@ bool System::motion(Workspace& work, double* powers) const {
     const RelationRows& of = rows(work, slider.relation);
     const double lambda = work.in[static_cast<std::size_t>(slider.tangent)];
     for (std::size_t i = 0; i < n; ++i) {
-      if (!d.massless[i]) work.force[i] += lambda * of.tangent[slider.row].drag[i];
+      if (!d.massless[i]) work.force[i] += lambda * of.tangent[slider.row].drag[static_cast<int>(i)];
     }
   }
   if (d.mass_constant) return true;
-  const double* lower = out + n + m;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) work.mass[i * n + j] = work.mass[j * n + i] = *lower++;
-  }
-  if (!all_finite(out + n + m, n * (n + 1) / 2)) return false;
-  work.mass_failed = factorise(work.mass, n, d.massive, work.factor) >= 0;
+  const double* entries = out + n + m;
+  work.read_mass(*this, entries);
+  if (!all_finite(entries, work.mass.size())) return false;
+  work.mass_failed = !factorise(d, work);
   return !work.mass_failed;
 }
 
@@ -393,16 +422,21 @@ void System::solve_mass(const Workspace& work, double* x) const {
   const double* factor = work.factor.data();
   const auto at = [&](std::size_t i) -> double& { return x[d.massive[i]]; };
   if (work.mass_diagonal) {
-    for (std::size_t i = 0; i < k; ++i) at(i) /= factor[i * k + i];
+    for (std::size_t i = 0; i < k; ++i) at(i) /= work.pivots[i];
   } else {
     for (std::size_t i = 0; i < k; ++i) {
+      const double* row = factor + d.factor_begin[i];
       double sum = at(i);
-      for (std::size_t l = 0; l < i; ++l) sum -= factor[i * k + l] * at(l);
+      for (auto l = static_cast<std::size_t>(d.factor_first[i]); l < i; ++l) sum -= *row++ * at(l);
       at(i) = sum;
     }
     for (std::size_t i = k; i-- > 0;) {
-      double sum = at(i) / factor[i * k + i];
-      for (std::size_t l = i + 1; l < k; ++l) sum -= factor[l * k + i] * at(l);
+      double sum = at(i) / work.pivots[i];
+      const auto last = static_cast<std::size_t>(d.factor_last[i]);
+      for (std::size_t l = i + 1; l <= last; ++l) {
+        const auto first = static_cast<std::size_t>(d.factor_first[l]);
+        if (first <= i) sum -= factor[d.factor_begin[l] + i - first] * at(l);
+      }
       at(i) = sum;
     }
   }
@@ -412,12 +446,30 @@ void System::solve_mass(const Workspace& work, double* x) const {
   }
 }
 
-void System::apply_mass(const Workspace& work, const double* x, double* y) const {
+std::vector<double> System::full_mass(const Workspace& work) const {
+  const MassPattern& pattern = data_->mass_pattern;
   const auto n = static_cast<std::size_t>(data_->layout.coordinates);
+  std::vector<double> out(n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
-    double sum = 0;
-    for (std::size_t j = 0; j < n; ++j) sum += work.mass[i * n + j] * x[j];
-    y[i] = sum;
+    for (int e = pattern.begin[i]; e < pattern.begin[i + 1]; ++e) {
+      const auto j = static_cast<std::size_t>(pattern.at[static_cast<std::size_t>(e)]);
+      out[i * n + j] = out[j * n + i] = work.mass[static_cast<std::size_t>(e)];
+    }
+  }
+  return out;
+}
+
+void System::apply_mass(const Workspace& work, const double* x, double* y) const {
+  const MassPattern& pattern = data_->mass_pattern;
+  const auto n = static_cast<std::size_t>(data_->layout.coordinates);
+  std::fill_n(y, n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (int e = pattern.begin[i]; e < pattern.begin[i + 1]; ++e) {
+      const double entry = work.mass[static_cast<std::size_t>(e)];
+      const auto j = static_cast<std::size_t>(pattern.at[static_cast<std::size_t>(e)]);
+      y[i] += entry * x[j];
+      if (j != i) y[j] += entry * x[i];
+    }
   }
 }
 
@@ -429,22 +481,32 @@ void System::gap(Workspace& work, int relation, double& gap_value, double& rate)
   rate = out[1];
 }
 
+void System::gaps(Workspace& work) const {
+  const Data& d = *data_;
+  double* out = work.output.data();
+  d.gaps.evaluate(work.in.data(), out, work.registers.data());
+  for (const int r : d.with_gap) {
+    work.gap_value[static_cast<std::size_t>(r)] = *out++;
+    work.gap_rate[static_cast<std::size_t>(r)] = *out++;
+  }
+}
+
 const RelationRows& System::rows(Workspace& work, int relation) const {
   const auto at = static_cast<std::size_t>(relation);
   const Relation& r = data_->relations[at];
   RelationRows& rows = work.relation[at];
-  const auto n = static_cast<std::size_t>(data_->layout.coordinates);
   gap(work, relation, rows.gap, rows.gap_rate);
   double* memory = work.row_memory[at].data();
   if (!r.rows_constant) {
     r.rows.evaluate(work.in.data(), memory, work.registers.data());
-    work.read_rows(r, rows, memory, n);
+    work.read_rows(r, rows, memory);
   } else {
     const double* v = work.in.data() + data_->layout.v();
     for (int j = 0; j < r.tangents; ++j) {
       RelationRows::Tangent& row = rows.tangent[j];
       double sum = row.drive;
-      for (const int i : r.touches) sum += row.w[i] * v[i];
+      const std::span<const double> w = row.w.values();
+      for (std::size_t k = 0; k < w.size(); ++k) sum += w[k] * v[r.touches[k]];
       row.slip = sum;
     }
   }
@@ -504,7 +566,12 @@ void System::column_values(Workspace& work, double* out) const {
 }
 
 void System::jacobian(Workspace& work, double* out) const {
-  data_->jacobian.evaluate(work.in.data(), out, work.registers.data());
+  const Data& d = *data_;
+  const Layout& layout = d.layout;
+  const auto rows = static_cast<std::size_t>(layout.coordinates + layout.states);
+  std::fill_n(out, rows * static_cast<std::size_t>(layout.integrated() + layout.free_parameters), 0.0);
+  d.jacobian.evaluate(work.in.data(), work.output.data(), work.registers.data());
+  for (std::size_t e = 0; e < d.jacobian_place.size(); ++e) out[d.jacobian_place[e]] = work.output[e];
 }
 
 Workspace::Workspace(const System& system) {
@@ -513,8 +580,13 @@ Workspace::Workspace(const System& system) {
   in = d.start;
   force.assign(n, 0);
   rate.assign(static_cast<std::size_t>(d.layout.states), 0);
-  mass.assign(n * n, 0);
-  factor.assign(d.massive.size() * d.massive.size(), 0);
+  mass.assign(d.mass_pattern.at.size(), 0);
+  inertia.assign(n, 0);
+  pivots.assign(d.massive.size(), 0);
+  factor.assign(d.factor_begin.back(), 0);
+  factor_row.assign(d.factor_begin.back(), 0);
+  gap_value.assign(d.relations.size(), 0);
+  gap_rate.assign(d.relations.size(), 0);
   registers.assign(static_cast<std::size_t>(d.registers), 0);
   output.assign(static_cast<std::size_t>(d.outputs), 0);
   const std::size_t unknown = d.follow.unknown.size(), sliders = d.follow.sliders.size();
@@ -524,14 +596,13 @@ Workspace::Workspace(const System& system) {
       0);
   if (d.mass_constant) {
     d.motion.evaluate(in.data(), output.data(), registers.data());
-    const double* lower = output.data() + n + rate.size();
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) mass[i * n + j] = mass[j * n + i] = *lower++;
-    }
-    mass_failed = factorise(mass, n, d.massive, factor) >= 0;
+    read_mass(system, output.data() + n + rate.size());
+    mass_failed = !factorise(d, *this);
     mass_diagonal = true;
-    for (std::size_t i = 0; i < n * n; ++i)
-      mass_diagonal = mass_diagonal && (i % (n + 1) == 0 || mass[i] == 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (int e = d.mass_pattern.begin[i]; e + 1 < d.mass_pattern.begin[i + 1]; ++e)
+        mass_diagonal = mass_diagonal && mass[static_cast<std::size_t>(e)] == 0;
+    }
   }
   relation.resize(d.relations.size());
   row_memory.resize(d.relations.size());
@@ -541,33 +612,37 @@ Workspace::Workspace(const System& system) {
     double* memory = row_memory[k].data();
     r.rows.evaluate(in.data(), memory, registers.data());
     r.law.evaluate(in.data(), memory + r.rows.outputs(), registers.data());
-    read_rows(r, relation[k], memory, n);
+    read_rows(r, relation[k], memory);
     read_law(r, relation[k], memory + r.rows.outputs());
   }
 }
 
-void Workspace::read_rows(const Relation& r, RelationRows& rows, const double* memory, std::size_t n) {
+void Workspace::read_mass(const System& system, const double* entries) {
+  const std::vector<int>& begin = system.mass_pattern().begin;
+  std::copy_n(entries, mass.size(), mass.begin());
+  for (std::size_t i = 0; i < inertia.size(); ++i)
+    inertia[i] = mass[static_cast<std::size_t>(begin[i + 1]) - 1];
+}
+
+void Workspace::read_rows(const Relation& r, RelationRows& rows, const double* memory) {
+  const auto take = [&] {
+    const Row row(r.touches, memory);
+    memory += r.touches.size();
+    return row;
+  };
   if (r.has_normal) {
     rows.gap_time = *memory++;
     rows.zeta_n = *memory++;
-    rows.w = rows.push = memory;
-    memory += n;
-    if (r.own_push) {
-      rows.push = memory;
-      memory += n;
-    }
+    rows.w = rows.push = take();
+    if (r.own_push) rows.push = take();
   }
   for (int j = 0; j < r.tangents; ++j) {
     RelationRows::Tangent& row = rows.tangent[j];
     row.slip = *memory++;
     row.drive = *memory++;
     row.zeta = *memory++;
-    row.w = row.drag = memory;
-    memory += n;
-    if (r.own_push) {
-      row.drag = memory;
-      memory += n;
-    }
+    row.w = row.drag = take();
+    if (r.own_push) row.drag = take();
   }
 }
 

@@ -43,6 +43,11 @@ struct System::Data {
   std::vector<ColumnInfo> columns;
   std::vector<bool> massless;
   std::vector<int> massive;  ///< coordinates with inertia, ascending
+  MassPattern mass_pattern;
+  /// Of the factor of the massive block, by row: its first column that may not be zero, and where it begins. What is zero before the first entry
+  /// of a row stays zero.
+  std::vector<int> factor_first, factor_last;  ///< the last: of a column, its last row
+  std::vector<std::size_t> factor_begin;
   std::vector<double> scale_floor;
   bool mass_constant = false;
   bool watches_read_works = false;
@@ -54,9 +59,12 @@ struct System::Data {
   std::vector<double> instants;
   Symbols symbols;
 
-  expr::Program motion;  ///< h, rates, lower triangle of M
-  expr::Program force;   ///< h, rates
-  expr::Program jacobian;
+  expr::Program motion;  ///< h, rates, entries of M by its pattern
+  expr::Program gaps;    ///< g, γ_N of each relation in `with_gap`
+  std::vector<int> with_gap;
+  expr::Program force;  ///< h, rates
+  expr::Program jacobian;  ///< what may not be zero of ∂(h, rates)/∂(q, v, z, free parameters)
+  std::vector<std::size_t> jacobian_place;  ///< its places in all of it
   expr::Program energies;  ///< T, V, E
   expr::Program power;
   expr::Program

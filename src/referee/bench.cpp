@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace judder::referee {
 namespace {
-
-/// Engines do not control errors below 2^-1000, where numbers lose their digits; 2^40 is left for what stands between a state and a law.
-constexpr double kUnderflow = 0x1p-960;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -111,12 +109,13 @@ const char* name(Law law) {
 Referee::Bench::Bench(const model::System& given, const Options& asked)
     : system(given),
       layout(given.layout()),
+      relations(given.relations()),
       options(asked),
       allowed(kMargin * asked.tolerance),
       work(given),
       n(layout.coordinates) {
   const int m = layout.states;
-  const int relations = layout.relations;
+  const int count = layout.relations;
   for (std::size_t i = 0; i < laws.size(); ++i) laws[i].law = name(static_cast<Law>(i));
   massless.resize(n);
   follows.resize(n);
@@ -137,36 +136,33 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
       }
     }
   }
+  every.resize(n);
+  std::iota(every.begin(), every.end(), 0);
   mass = work.mass;
+  inertia = work.inertia;
+  list_mass();
   h.resize(n);
   rates.resize(m);
-  if (system.mass_constant()) {
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) {
-        if (mass[i * n + j] != 0) mass_places.push_back({i, j});
-      }
-    }
-  }
   for (Reading& reading : readings) {
     reading.in = system.start();
     reading.in.resize(static_cast<std::size_t>(layout.size()) + 1);
     reading.surface.resize(layout.switches);
-    reading.normal.resize(relations);
+    reading.normal.resize(count);
     reading.tangent.resize(layout.tangents);
     reading.acceleration.resize(n);
     reading.rate.resize(m);
-    reading.normal_force.resize(relations);
+    reading.normal_force.resize(count);
     reading.tangential_force.resize(layout.tangents);
   }
   start.resize(layout.integrated());
   for (std::vector<double>* scale :
-       {&row_rounding, &position, &velocity, &acceleration, &force, &h, &mass_row, &mass_terms, &push,
+       {&row_rounding, &position, &velocity, &slow, &acceleration, &force, &h, &mass_row, &mass_terms, &push,
         &push_terms, &push_rounding, &impulse_push, &impulse_terms, &speed_before, &first_speed})
     scale->resize(n);
   for (std::vector<double>* scale : {&state, &rate, &rates}) scale->resize(m);
   for (std::vector<double>* scale :
        {&gap, &normal_force, &load_scale, &impulse_normal, &normal_impulse_scale})
-    scale->resize(relations);
+    scale->resize(count);
   tangential_force.resize(layout.tangents);
   surface.resize(layout.switches);
   slid_from.assign(layout.switches, -kInfinity);
@@ -183,7 +179,7 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   options.scales = {};
   int most = std::max(system.motion_program().outputs(), 16);
   for (const model::SwitchInfo& info : system.switches()) most = std::max(most, info.surface.outputs());
-  for (const model::Relation& r : system.relations())
+  for (const model::Relation& r : relations)
     most = std::max({most, r.rows.outputs(), r.law.outputs(), r.curve.outputs()});
   other.resize(most);
   interval_in.resize(static_cast<std::size_t>(layout.size()) + 1);
@@ -194,7 +190,7 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   constexpr std::size_t kShort = 100;  // additions: about as long as the other work of a step lasts
   std::size_t cost = system.motion_program().cost();
   for (const model::SwitchInfo& info : system.switches()) cost += info.value.cost();
-  for (const model::Relation& r : system.relations()) cost += r.rows.cost() + r.law.cost();
+  for (const model::Relation& r : relations) cost += r.rows.cost() + r.law.cost();
   long_equations = cost > kShort;
   stiff_weights = weights_of({0, 0.15505102572168219, 0.4, 0.6449489742783178, 1}, 0, 1);
   const std::array<double, 5> lobatto{0, 0.17267316464601143, 0.5, 0.8273268353539886, 1};
@@ -311,10 +307,30 @@ Verdict Referee::Bench::verdict() const {
   return out;
 }
 
-void Referee::Bench::check(Law law, int place, double time, double amount, double allowance) {
+// The rows of M, both sides of the diagonal.
+void Referee::Bench::list_mass() {
+  const model::MassPattern& pattern = system.mass_pattern();
+  for (int i = 0; i < n; ++i) {
+    mass_begin.push_back(static_cast<int>(mass_column.size()));
+    const auto add = [this](int column, int entry) {
+      mass_column.push_back(column);
+      mass_entry.push_back(entry);
+    };
+    for (int e = pattern.begin[i]; e < pattern.begin[i + 1]; ++e) add(pattern.at[e], e);
+    for (int e = pattern.below_begin[i]; e < pattern.below_begin[i + 1]; ++e)
+      add(pattern.below_row[e], pattern.below_entry[e]);
+  }
+  mass_begin.push_back(static_cast<int>(mass_column.size()));
+}
+
+void Referee::Bench::take_mass(const double* entries) {
+  std::copy_n(entries, mass.size(), mass.begin());
+  const std::vector<int>& begin = system.mass_pattern().begin;
+  for (int i = 0; i < n; ++i) inertia[i] = mass[begin[i + 1] - 1];
+}
+
+void Referee::Bench::note_finding(Law law, int place, double time, double amount, double allowance) {
   LawRecord& record = laws[static_cast<std::size_t>(law)];
-  ++record.checks;
-  if (amount <= kUnderflow) return;
   double ratio = amount / allowance;
   if (!(allowance > 0) || std::isnan(amount)) ratio = kInfinity;
   if (std::isinf(allowance)) ratio = 0;
@@ -363,7 +379,7 @@ std::string Referee::Bench::place_name(Law law, int place) const {
     case Law::work:
       return "the system";
     default:
-      return system.relations()[place].place;
+      return relations[place].place;
   }
 }
 
@@ -392,16 +408,19 @@ void Referee::Bench::note_scales(const Reading& reading, double length) {
   }
   // What has hardly moved is as exact as the energy that flows allows: to the tolerance once more, and to rounding.
   double moving = 0;
-  for (int i = 0; i < n; ++i) moving += 0.5 * mass[i * n + i] * v[i] * v[i];
+  for (int i = 0; i < n; ++i) moving += 0.5 * inertia[i] * v[i] * v[i];
   kinetic = std::max(kinetic, moving);
-  const double share = std::max(options.tolerance, 64 * kEpsilon / allowed);
-  for (int i = 0; i < n; ++i) {
-    const double inertia = mass[i * n + i];
-    if (!(inertia > 0)) continue;
-    const double speed = share * std::sqrt(2 * kinetic / inertia);
-    velocity[i] = std::max(velocity[i], speed);
-    position[i] = std::max(position[i], speed * length);
+  // All of these scales grow only: what this energy has given once need not be given again.
+  if (kinetic > slow_energy) {
+    slow_energy = kinetic;
+    const double share = std::max(options.tolerance, 64 * kEpsilon / allowed);
+    for (int i = 0; i < n; ++i) {
+      if (!(inertia[i] > 0)) continue;
+      slow[i] = share * std::sqrt(2 * kinetic / inertia[i]);
+      velocity[i] = std::max(velocity[i], slow[i]);
+    }
   }
+  for (int i = 0; i < n; ++i) position[i] = std::max(position[i], slow[i] * length);
 }
 
 void Referee::Bench::load(const Reading& reading) {
@@ -450,21 +469,24 @@ double Referee::Bench::rounding(const expr::Program& program, int output) {
   return std::isfinite(width) ? 8 * width : kInfinity;
 }
 
-double Referee::Bench::row_scale(const double* w, const std::vector<double>& scale) const {
+double Referee::Bench::row_scale(const model::Row& w, const std::vector<double>& scale) const {
   double sum = 0;
-  for (int i = 0; i < n; ++i) sum += std::abs(w[i]) * scale[i];
+  for (std::size_t e = 0; e < w.values().size(); ++e) sum += std::abs(w.values()[e]) * scale[w.places()[e]];
   return sum;
 }
 
 // What rounding of the forces does to an acceleration along w.
-double Referee::Bench::acceleration_rounding(const double* w) {
+double Referee::Bench::acceleration_rounding(const model::Row& w) {
   static_cast<void>(rounding(system.motion_program(), 0));
   double along = 0;
-  for (int i = 0; i < n; ++i) {
-    const double inertia = mass[i * n + i];
-    if (w[i] == 0 || !(inertia > 0)) continue;
+  for (std::size_t e = 0; e < w.values().size(); ++e) {
+    const int i = w.places()[e];
+    const double entry = w.values()[e];
+    const double own_inertia = inertia[i];
+    if (entry == 0 || !(own_inertia > 0)) continue;
     const double width = 8 * (interval_out[i].high - interval_out[i].low);
-    along += std::abs(w[i]) * (std::max(256 * kEpsilon * force[i], solved_rounding(i)) + width) / inertia;
+    along +=
+        std::abs(entry) * (std::max(256 * kEpsilon * force[i], solved_rounding(i)) + width) / own_inertia;
   }
   return std::isfinite(along) ? along : kInfinity;
 }
@@ -482,11 +504,11 @@ double Referee::Bench::state_rounding(const double* w) {
 }
 
 // The same for a reaction along w, seen through its own inertia.
-double Referee::Bench::force_rounding(const double* w) {
+double Referee::Bench::force_rounding(const model::Row& w) {
   double inverse = 0;
-  for (int i = 0; i < n; ++i) {
-    const double inertia = mass[i * n + i];
-    if (inertia > 0) inverse += w[i] * w[i] / inertia;
+  for (std::size_t e = 0; e < w.values().size(); ++e) {
+    const double own_inertia = inertia[w.places()[e]];
+    if (own_inertia > 0) inverse += w.values()[e] * w.values()[e] / own_inertia;
   }
   return inverse > 0 ? acceleration_rounding(w) / inverse : 0;
 }
@@ -501,11 +523,12 @@ void Referee::Bench::find_blocks() {
     std::replace(block.begin(), block.end(), from, to);
   };
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < i; ++j) {
-      if (!system.mass_constant() || mass[i * n + j] != 0) join(i, j);
+    for (int j = 0; j < i && !system.mass_constant(); ++j) join(i, j);
+    for (int e = mass_begin[i]; e < mass_begin[i + 1]; ++e) {
+      if (mass[mass_entry[e]] != 0) join(i, mass_column[e]);
     }
   }
-  for (const model::Relation& relation : system.relations()) {
+  for (const model::Relation& relation : relations) {
     for (const int i : relation.touches) join(i, relation.touches[0]);
   }
 }
@@ -515,10 +538,11 @@ void Referee::Bench::find_blocks() {
 double Referee::Bench::solved_rounding(int i) const {
   double largest = 0;
   for (int j = 0; j < n; ++j) {
-    const double inertia = mass[j * n + j];
-    if (block[j] == block[i] && inertia > 0) largest = std::max(largest, force[j] / std::sqrt(inertia));
+    const double own_inertia = inertia[j];
+    if (block[j] == block[i] && own_inertia > 0)
+      largest = std::max(largest, force[j] / std::sqrt(own_inertia));
   }
-  const double own = mass[i * n + i];
+  const double own = inertia[i];
   return own > 0 ? 256 * kEpsilon * std::sqrt(own) * largest : 0;
 }
 
@@ -533,29 +557,21 @@ bool Referee::Bench::evaluate_motion() {
   system.motion_program().evaluate(work.in.data(), other.data(), work.registers.data());
   std::copy_n(other.begin(), n, h.begin());
   std::copy_n(other.begin() + n, m, rates.begin());
-  if (!system.mass_constant()) {
-    const double* lower = other.data() + n + m;
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j <= i; ++j) mass[i * n + j] = mass[j * n + i] = *lower++;
-    }
-  }
+  if (!system.mass_constant()) take_mass(other.data() + n + m);
   return true;
 }
 
 void Referee::Bench::apply_mass(const double* x, double* y, double* terms) const {
-  std::fill_n(y, n, 0.0);
-  std::fill_n(terms, n, 0.0);
-  const auto add = [&](int i, int j) {
-    const double term = mass[i * n + j] * x[j];
-    y[i] += term;
-    terms[i] += std::abs(term);
-  };
-  if (system.mass_constant()) {
-    for (const auto& [i, j] : mass_places) add(i, j);
-    return;
-  }
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) add(i, j);
+    double sum = 0;
+    double size = 0;
+    for (int e = mass_begin[i]; e < mass_begin[i + 1]; ++e) {
+      const double term = mass[mass_entry[e]] * x[mass_column[e]];
+      sum += term;
+      size += std::abs(term);
+    }
+    y[i] = sum;
+    terms[i] = size;
   }
 }
 

@@ -1,6 +1,7 @@
 // What the referee has before it: the points of the present piece, the scales seen so far, the book of findings.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -89,20 +90,35 @@ struct Referee::Bench {
   }
 
   // --- bench.cpp: the book, scales, rounding ---
-  void check(Law law, int place, double time, double amount, double allowance);
+  void check(Law law, int place, double time, double amount, double allowance) {
+    LawRecord& record = laws[static_cast<std::size_t>(law)];
+    ++record.checks;
+    if (amount <= kUnderflow) return;
+    const double ratio = amount / allowance;
+    if (ratio <= 1 && allowance > 0) {
+      record.worst = std::max(record.worst, ratio);
+    } else {
+      note_finding(law, place, time, amount, allowance);
+    }
+  }
+  void note_finding(Law law, int place, double time, double amount, double allowance);
   void note_scales(const Reading& reading, double h);
   void load(const Reading& reading);
   [[nodiscard]] std::string place_name(Law law, int place) const;
   /// 8 times what rounding of the inputs and of the operations can do to output `index` at the loaded state.
   [[nodiscard]] double rounding(const expr::Program& program, int index);
-  [[nodiscard]] double row_scale(const double* w, const std::vector<double>& scale) const;
-  [[nodiscard]] double acceleration_rounding(const double* w);
+  [[nodiscard]] double row_scale(const model::Row& w, const std::vector<double>& scale) const;
+  [[nodiscard]] double acceleration_rounding(const model::Row& w);
   [[nodiscard]] double state_rounding(const double* w);
   [[nodiscard]] double surface_slack(const Reading& after, int i);
-  [[nodiscard]] double force_rounding(const double* w);
+  [[nodiscard]] double force_rounding(const model::Row& w);
   void find_blocks();
   [[nodiscard]] double solved_rounding(int i) const;
   bool evaluate_motion();
+  void list_mass();
+  void take_mass(const double* entries);
+  /// Slopes by all coordinates as a row.
+  [[nodiscard]] model::Row along_all(const double* slopes) const { return {every, slopes}; }
   void apply_mass(const double* x, double* y, double* terms) const;
 
   // --- laws.cpp: one point ---
@@ -125,6 +141,7 @@ struct Referee::Bench {
   [[nodiscard]] bool matters(int k);
   void all_outputs(std::vector<double>& out);
   void judge_relation(Reading& reading, int r);
+  [[nodiscard]] bool judge_far(const Reading& reading, int r);
   [[nodiscard]] double limit_of_rest(const Reading& reading, int r, int j);
   [[nodiscard]] double load_in_doubt(const Reading& reading, int r);
   [[nodiscard]] bool passes(const Reading& reading, int k);
@@ -145,7 +162,7 @@ struct Referee::Bench {
   /// What the errors that the states at the points may have do to the integral of component i (velocities, then states).
   [[nodiscard]] double carried_error(const Reading& reading, int i, double length);
   [[nodiscard]] double massless_rounding(const Reading& reading, int i, double length);
-  [[nodiscard]] double massless_speed(const double* w);
+  [[nodiscard]] double massless_speed(const model::Row& w);
   [[nodiscard]] double energy_error(const Reading& reading, double length, double flows);
   [[nodiscard]] Integral integrate(const double* f, const double* y, double change, double length,
                                    bool stiff) const;
@@ -158,9 +175,9 @@ struct Referee::Bench {
   double judge_momentum(const double* v0, const Reading* before, const Reading& after);
   /// A slip on its way to rest.
   struct Stop {
-    const double* w;  ///< its row
-    double slip;      ///< where it is
-    double beside;    ///< this far from zero it has a direction
+    model::Row w;   ///< its row
+    double slip;    ///< where it is
+    double beside;  ///< this far from zero it has a direction
   };
   [[nodiscard]] double largest_coefficient(int relation, double speed, const double* v0, const double* v1,
                                            const Stop& stop);
@@ -172,6 +189,8 @@ struct Referee::Bench {
   /// Rounding of a rate enters a step by each stage, with the size of its weight: Σ|b| is 12.9 for the method of order 8, the largest of all.
   static constexpr double kStages = 13;
   static constexpr double kEpsilon = 2.220446049250313e-16;
+  /// Engines do not control errors below 2^-1000, where numbers lose their digits; 2^40 is left for what stands between a state and a law.
+  static constexpr double kUnderflow = 0x1p-960;
   static constexpr std::size_t kMostFindings = 256;
   static constexpr int kMostCorners = 10;        ///< sliding switches whose fields are all combined
   static constexpr std::size_t kFewCorners = 3;  ///< the same where nothing asks for it
@@ -179,6 +198,7 @@ struct Referee::Bench {
 
   const model::System& system;
   const model::Layout& layout;
+  const std::vector<model::Relation>& relations;
   Options options;
   double allowed;  ///< kMargin · tolerance
   model::Workspace work;
@@ -187,7 +207,9 @@ struct Referee::Bench {
   std::vector<std::uint8_t> massless, follows;  ///< by coordinate; a massless one that may jump
   std::vector<int>
       block;  ///< by coordinate: its accelerations are solved together with those of the same number
-  std::vector<std::array<int, 2>> mass_places;  ///< non-zero entries of a constant mass matrix
+  std::vector<int> every;  ///< the numbers of the coordinates
+  /// M by rows: where each begins, the columns, and the places of the entries in `mass`.
+  std::vector<int> mass_begin, mass_column, mass_entry;
 
   std::array<Reading, 5> readings;
   std::array<int, 5> order{0, 1, 2, 3, 4};  ///< the last point first
@@ -198,8 +220,11 @@ struct Referee::Bench {
   bool started = false;
 
   // scales
-  std::vector<double> start;                                           ///< q, v, z of the first point
-  std::vector<double> position, velocity, state;                       ///< running, as in the engines
+  std::vector<double> start;                      ///< q, v, z of the first point
+  std::vector<double> position, velocity, state;  ///< running, as in the engines
+  std::vector<double>
+      slow;  ///< by coordinate: the speed that the kinetic energy `slow_energy` gives what has hardly moved
+  double slow_energy = -1;
   std::vector<double> position_before, velocity_before, state_before;  ///< at the beginning of the piece
   std::vector<double> row_rounding;               ///< of the forces, where it was asked for
   std::vector<double> acceleration, force, rate;  ///< largest seen
@@ -224,9 +249,11 @@ struct Referee::Bench {
   std::vector<double> normal_impulse_scale;
   bool tail = false;
 
+  bool gaps_known = false;  ///< those in `work` are of the present point
+
   // memory
-  std::vector<double> h, rates, mass, mass_row, mass_terms, push, push_terms, push_rounding, other, outputs,
-      outputs_other, powers, jacobian, jacobian_here, kept_sides;
+  std::vector<double> h, rates, mass, inertia, mass_row, mass_terms, push, push_terms, push_rounding, other,
+      outputs, outputs_other, powers, jacobian, jacobian_here, kept_sides;
   std::vector<int> sliding;         ///< switches that slide at the present point
   std::vector<double> lower_sides;  ///< their lower sides
   std::vector<int> around;          ///< switches that contain one of them

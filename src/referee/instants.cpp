@@ -11,7 +11,7 @@ namespace judder::referee {
 // read them (another coefficient in each direction), and most impact laws take it before the impact. A slip that stops is held from either direction.
 double Referee::Bench::largest_coefficient(int r, double speed, const double* v0, const double* v1,
                                            const Stop& stop) {
-  const model::Relation& relation = system.relations()[r];
+  const model::Relation& relation = relations[r];
   if (relation.curve.outputs() < 3) return 0;
   constexpr int kSamples = 16;
   constexpr int kWay = 4;
@@ -20,14 +20,13 @@ double Referee::Bench::largest_coefficient(int r, double speed, const double* v0
   double least = 0;
   double most = 0;
   double mobility = 0;
-  for (int i = 0; i < n; ++i) mobility += mass[i * n + i] > 0 ? stop.w[i] * stop.w[i] / mass[i * n + i] : 0;
+  for (int i = 0; i < n; ++i) mobility += inertia[i] > 0 ? stop.w[i] * stop.w[i] / inertia[i] : 0;
   const int last = mobility > 0 ? kWay + 2 : kWay;
   for (int k = 0; k <= last; ++k) {
     for (int i = 0; i < n; ++i) {
       v[i] = k >= kWay ? v1[i] : v0[i] + (v1[i] - v0[i]) * k / kWay;
-      if (k > kWay && mass[i * n + i] > 0)
-        v[i] -=
-            (stop.slip + (k == last ? stop.beside : -stop.beside)) * stop.w[i] / mass[i * n + i] / mobility;
+      if (k > kWay && inertia[i] > 0)
+        v[i] -= (stop.slip + (k == last ? stop.beside : -stop.beside)) * stop.w[i] / inertia[i] / mobility;
     }
     for (int i = 0; i <= kSamples; ++i) {
       asked = speed * i / kSamples;
@@ -45,9 +44,8 @@ double Referee::Bench::largest_coefficient(int r, double speed, const double* v0
 // Whether the impulse of a constraint, of either sign, loads the friction of a relation.
 bool Referee::Bench::held_load(const model::Relation& relation) const {
   return relation.kind == model::RelationKind::constraint ||
-         std::any_of(relation.feeds.begin(), relation.feeds.end(), [this](int fed) {
-           return system.relations()[fed].kind == model::RelationKind::constraint;
-         });
+         std::any_of(relation.feeds.begin(), relation.feeds.end(),
+                     [this](int fed) { return relations[fed].kind == model::RelationKind::constraint; });
 }
 
 // Whether the impact law of a relation gives its impulse by the velocities afterwards alone. Joints and constraints have none of their own: joints take
@@ -57,7 +55,7 @@ bool Referee::Bench::impulses_at_once(const model::Relation& relation, const Imp
   // One contact that touches, struck or not, makes a problem of compression and expansion of the impact of all.
   bool phases = false;
   for (int r = 0; r < layout.relations && !phases; ++r) {
-    const model::Relation& other_one = system.relations()[r];
+    const model::Relation& other_one = relations[r];
     if (other_one.kind != model::RelationKind::contact || !other_one.has_normal ||
         (other_one.impact != ImpactType::poisson && other_one.impact != ImpactType::stronge))
       continue;
@@ -67,7 +65,7 @@ bool Referee::Bench::impulses_at_once(const model::Relation& relation, const Imp
     phases = given.normal[r] != 0 || value <= allowed * gap[r] + rounding(other_one.gap, 0);
   }
   const auto at_once = [&](int r) {
-    const model::Relation& struck = system.relations()[r];
+    const model::Relation& struck = relations[r];
     return struck.kind != model::RelationKind::contact || (struck.impact == ImpactType::moreau && !phases);
   };
   if (relation.kind == model::RelationKind::contact && relation.has_normal)
@@ -98,13 +96,13 @@ void Referee::Bench::impulse(const Impulse& given) {
   int struck = 0;
   for (int r = 0; r < layout.relations; ++r) {
     impulse_normal[r] += given.normal[r];
-    if (given.normal[r] != 0 && system.relations()[r].kind == model::RelationKind::contact) ++struck;
+    if (given.normal[r] != 0 && relations[r].kind == model::RelationKind::contact) ++struck;
   }
   for (int i = 0; i < n; ++i)
     velocity[i] = std::max({velocity[i], std::abs(given.v[i]), std::abs(speed_before[i])});
 
   for (int r = 0; r < layout.relations; ++r) {
-    const model::Relation& relation = system.relations()[r];
+    const model::Relation& relation = relations[r];
     const double normal = given.normal[r];
     bool part = normal != 0;
     for (int j = 0; j < relation.tangents; ++j)
@@ -112,22 +110,23 @@ void Referee::Bench::impulse(const Impulse& given) {
     if (!part) continue;
     const model::RelationRows& rows = system.rows(work, r);
     // The rows at the impact: a kink of the gap may have another side afterwards.
-    for (int i = 0; i < n; ++i) {
+    for (std::size_t e = 0; e < relation.touches.size(); ++e) {
+      const int i = relation.touches[e];
       const auto add = [&](double part_of) {
         impulse_push[i] += part_of;
         impulse_terms[i] += std::abs(part_of);
       };
-      if (relation.has_normal) add(rows.push[i] * normal);
+      if (relation.has_normal) add(rows.push.values()[e] * normal);
       for (int j = 0; j < relation.tangents; ++j)
-        add(rows.tangent[j].drag[i] * given.tangential[relation.first_tangent + j]);
+        add(rows.tangent[j].drag.values()[e] * given.tangential[relation.first_tangent + j]);
     }
     normal_impulse_scale[r] = std::max(normal_impulse_scale[r], std::abs(normal));
     // The impulse that would change the largest velocities seen.
-    const auto momentum = [&](const double* w) {
+    const auto momentum = [&](const model::Row& w) {
       double inverse = 0;
-      for (int i = 0; i < n; ++i) {
-        const double inertia = mass[i * n + i];
-        if (inertia > 0) inverse += w[i] * w[i] / inertia;
+      for (std::size_t e = 0; e < w.values().size(); ++e) {
+        const double own_inertia = inertia[w.places()[e]];
+        if (own_inertia > 0) inverse += w.values()[e] * w.values()[e] / own_inertia;
       }
       return inverse > 0 ? row_scale(w, velocity) / inverse : 0;
     };
@@ -150,7 +149,10 @@ void Referee::Bench::impulse(const Impulse& given) {
       const model::RelationRows::Tangent& row = rows.tangent[j];
       const double after = row.slip;
       double before = after;
-      for (int i = 0; i < n; ++i) before += row.w[i] * (speed_before[i] - given.v[i]);
+      for (std::size_t e = 0; e < row.w.values().size(); ++e) {
+        const int i = row.w.places()[e];
+        before += row.w.values()[e] * (speed_before[i] - given.v[i]);
+      }
       const double scale = row_scale(row.w, velocity) + std::abs(row.drive);
       if (relation.has_tangential_restitution) {
         // It replaces Coulomb's law: no cone, but a slip afterwards.
@@ -196,7 +198,7 @@ void Referee::Bench::judge_release(const Reading& before, const Reading& after) 
   double allowance = 0;
   load(before);
   for (int r = 0; r < layout.relations; ++r) {
-    const model::Relation& relation = system.relations()[r];
+    const model::Relation& relation = relations[r];
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       if (before.tangent[number] == after.tangent[number]) {
@@ -229,12 +231,12 @@ void Referee::Bench::judge_release(const Reading& before, const Reading& after) 
 void Referee::Bench::judge_jumps(const Reading& before, const Reading& after) {
   load(after);
   for (int r = 0; r < layout.relations; ++r) {
-    const model::Relation& relation = system.relations()[r];
+    const model::Relation& relation = relations[r];
     if (relation.has_normal) continue;
     for (int j = 0; j < relation.tangents; ++j) {
       const Tangent status = after.tangent[relation.first_tangent + j];
       if (status != Tangent::plus && status != Tangent::minus) continue;
-      const double* w = system.rows(work, r).tangent[j].w;
+      const model::Row& w = system.rows(work, r).tangent[j].w;
       double way = 0;
       double allowance = 0;
       for (const int i : relation.touches) {
@@ -280,9 +282,9 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     double slack = allowed * position[i] + 64 * kEpsilon * (std::abs(a) + std::abs(b));
     // What closes is moved onto its contact, by rounding of the gap.
     for (int r = 0; r < layout.relations && std::abs(b - a) > slack; ++r) {
-      const model::Relation& relation = system.relations()[r];
+      const model::Relation& relation = relations[r];
       if (!relation.has_normal || (after.normal[r] == before.normal[r] && impulse_normal[r] == 0)) continue;
-      const double* w = system.rows(work, r).w;
+      const model::Row& w = system.rows(work, r).w;
       if (w[i] != 0) {
         slack += rounding(relation.gap, 0) / std::abs(w[i]);
         continue;
@@ -290,7 +292,7 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
       // What shares inertia with it is moved along, by M⁻¹w.
       if (relation.touches.empty() || block[i] != block[relation.touches[0]] || !system.motion(work))
         continue;
-      std::copy_n(w, n, mass_row.begin());
+      w.write(mass_row.data(), n);
       system.solve_mass(work, mass_row.data());
       double along = 0;
       for (const int k : relation.touches) along += w[k] * mass_row[k];
@@ -305,7 +307,7 @@ void Referee::Bench::judge_instant(const Reading& before, Reading& after) {
     bool reset = false;
     if (b == 0 && a != 0) {
       for (int r = 0; r < layout.relations; ++r) {
-        const auto& bristles = system.relations()[r].bristles;
+        const auto& bristles = relations[r].bristles;
         reset = reset || (after.normal[r] == Normal::open &&
                           std::find(bristles.begin(), bristles.end(), i) != bristles.end());
       }
@@ -371,9 +373,11 @@ double Referee::Bench::judge_momentum(const double* v0, const Reading* before, c
   for (int i = 0; i < n; ++i) {
     if (massless[i] != 0) continue;
     double moved = 0;
-    for (int k = 0; k < n && before != nullptr; ++k)
-      moved +=
-          std::abs(mass[i * n + k]) * (std::abs(before->acceleration[k]) + std::abs(after.acceleration[k]));
+    for (int e = mass_begin[i]; e < mass_begin[i + 1] && before != nullptr; ++e) {
+      const int k = mass_column[e];
+      moved += std::abs(mass[mass_entry[e]]) *
+               (std::abs(before->acceleration[k]) + std::abs(after.acceleration[k]));
+    }
     moved *= instant;
     energy += moved * (std::abs(v0[i]) + std::abs(v1[i]));
     check(Law::momentum, i, t, std::abs(mass_row[i] - impulse_push[i]),

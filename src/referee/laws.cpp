@@ -47,7 +47,15 @@ void Referee::Bench::judge(Reading& reading) {
   }
   // Forces that balance are as exact as the largest of them, at the first point too.
   for (int i = 0; i < n; ++i) force[i] = std::max(force[i], std::abs(h[i]));
-  for (int r = 0; r < layout.relations; ++r) judge_relation(reading, r);
+  // Evaluating all gaps at once pays where most of several are to be read.
+  constexpr int kSeveral = 4;
+  const auto open = std::count(reading.normal.begin(), reading.normal.end(), Normal::open);
+  gaps_known = layout.relations >= kSeveral && 2 * open >= layout.relations;
+  if (gaps_known) system.gaps(work);
+  for (int r = 0; r < layout.relations; ++r) {
+    if (!gaps_known || reading.normal[r] != Normal::open || !judge_far(reading, r))
+      judge_relation(reading, r);
+  }
   judge_motion(reading);
   read_energy(reading);
 }
@@ -267,14 +275,14 @@ void Referee::Bench::judge_switch(const Reading& reading, int k) {
   if (!info.time_only) {
     info.surface.evaluate(work.in.data(), other.data(), work.registers.data());
     const double* gradient = other.data() + 2;
-    double moved = row_scale(gradient, position) + row_scale(gradient + n, velocity);
+    double moved = row_scale(along_all(gradient), position) + row_scale(along_all(gradient + n), velocity);
     for (int i = 0; i < layout.states; ++i) moved += std::abs(gradient[2 * n + i]) * state[i];
     allowance += allowed * moved;
     // Forces that balance on the surface leave their rounding in what has never moved; it is still there when the surface is left.
     const double since = slides ? reading.time - phase : slid_to[k] == phase ? phase - slid_from[k] : 0;
     if (since > 0) {
-      const double drift = acceleration_rounding(gradient + n) + state_rounding(gradient + 2 * n);
-      allowance += drift * since + 0.5 * acceleration_rounding(gradient) * since * since;
+      const double drift = acceleration_rounding(along_all(gradient + n)) + state_rounding(gradient + 2 * n);
+      allowance += drift * since + 0.5 * acceleration_rounding(along_all(gradient)) * since * since;
     }
   }
   allowance += rounding(info.value, 0);
@@ -334,7 +342,7 @@ void Referee::Bench::all_outputs(std::vector<double>& out) {
   };
   add(system.motion_program());
   for (int r = 0; r < layout.relations; ++r) {
-    const model::Relation& relation = system.relations()[r];
+    const model::Relation& relation = relations[r];
     add(relation.gap);
     if (work.in[layout.closed() + r] == 0) continue;
     add(relation.rows);
@@ -407,8 +415,8 @@ bool Referee::Bench::passes(const Reading& reading, int k) {
 // it moves. `told`: that with the sides told.
 double Referee::Bench::limit_at_rest(const Reading& reading, int r, int j, int direction, double told) {
   constexpr double kAway = 1e-4;  // share of what the velocities have been
-  const model::Relation& relation = system.relations()[r];
-  const double* w = work.relation[r].tangent[j].w;
+  const model::Relation& relation = relations[r];
+  const model::Row& w = work.relation[r].tangent[j].w;
   double* sides = work.in.data() + layout.side();
   double norm = 0;
   for (int i = 0; i < n; ++i) norm = elementary::hypot(norm, w[i] * size_of(n + i));
@@ -458,7 +466,7 @@ double Referee::Bench::limit_at_rest(const Reading& reading, int r, int j, int d
 
 // What friction may be at rest in the direction in which it is loaded, by the reactions told.
 double Referee::Bench::limit_of_rest(const Reading& reading, int r, int j) {
-  const model::Relation& relation = system.relations()[r];
+  const model::Relation& relation = relations[r];
   const model::RelationRows& rows = system.rows(work, r);
   double load_here = rows.base;
   for (std::size_t f = 0; f < relation.feeds.size(); ++f)
@@ -472,32 +480,43 @@ double Referee::Bench::limit_of_rest(const Reading& reading, int r, int j) {
 // What is not known of the load of r because reactions in it are zero as far as the law of pressure tells: which side a constraint is pressed on then,
 // and whether that of a contact, told with the other sign, is to be added or taken away. Behind system.rows of r, and leaves these.
 double Referee::Bench::load_in_doubt(const Reading& reading, int r) {
-  const model::Relation& relation = system.relations()[r];
+  const model::Relation& relation = relations[r];
   double doubt = 0;
   for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
     const int from = relation.feeds[f];
     const double reaction = reading.normal_force[from];
-    if (system.relations()[from].kind != model::RelationKind::constraint && reaction >= 0) continue;
+    if (relations[from].kind != model::RelationKind::constraint && reaction >= 0) continue;
     const double factor = work.relation[r].factors[f];
-    const double* w = from == r ? work.relation[r].w : system.rows(work, from).w;
+    const model::Row& w = from == r ? work.relation[r].w : system.rows(work, from).w;
     if (std::abs(reaction) <= allowed * normal_force[from] + force_rounding(w))
       doubt += 2 * std::abs(factor * reaction);
   }
   return doubt;
 }
 
+// What judge_relation() finds of an open contact that is far away and carries nothing, as most of many do. False: there is more to look at.
+bool Referee::Bench::judge_far(const Reading& reading, int r) {
+  const double value = work.gap_value[r];
+  const double near = allowed * std::max(gap[r], std::abs(value));
+  if (!(value > near) || reading.normal_force[r] != 0 || relations[r].tangents > 0) return false;
+  gap[r] = std::max(gap[r], value);
+  ++laws[static_cast<std::size_t>(Law::gap)].checks;
+  ++laws[static_cast<std::size_t>(Law::open_force)].checks;
+  return true;
+}
+
 void Referee::Bench::judge_relation(Reading& reading, int r) {
-  const model::Relation& relation = system.relations()[r];
+  const model::Relation& relation = relations[r];
   const double t = reading.time;
   const double reaction = reading.normal_force[r];
   const double* v = work.in.data() + layout.v();
-  const auto gap_allowance = [&](const double* w) {
+  const auto gap_allowance = [&](const model::Row& w) {
     return allowed * (gap[r] + row_scale(w, position)) + rounding(relation.gap, 0);
   };
   if (reading.normal[r] == Normal::open) {
-    double value = 0;
-    double speed = 0;
-    system.gap(work, r, value, speed);
+    double value = work.gap_value[r];
+    double speed = work.gap_rate[r];
+    if (!gaps_known) system.gap(work, r, value, speed);
     gap[r] = std::max(gap[r], std::abs(value));
     double allowance = allowed * gap[r];
     if (-value > allowance) allowance = gap_allowance(system.rows(work, r).w);
@@ -509,7 +528,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
     // A gap is at zero within eight rounding bounds to either side; beyond them it may close a moment later.
     if (reading.kind == Kind::after && speed < 0 && value <= allowed * gap[r] &&
         value <= 0.5 * rounding(relation.gap, 0)) {
-      const double* w = system.rows(work, r).w;
+      const model::Row& w = system.rows(work, r).w;
       check(Law::no_approach, r, t, -speed, allowed * row_scale(w, velocity) + rounding(relation.gap, 1));
     }
     return;
@@ -574,7 +593,7 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
     const model::RelationRows::Tangent& row = rows.tangent[j];
     const double friction = reading.tangential_force[number];
     const Tangent status = reading.tangent[number];
-    const int slip_output = relation.row_begin(j, n);
+    const int slip_output = relation.row_begin(j);
     const double carried = std::max(tangential_force[number], row.mu_static * std::abs(load_here));
     double dragged = 0;
     double sweep = row.zeta;

@@ -116,11 +116,11 @@ void Referee::Bench::judge_piece() {
       allowance = integral.allowance + allowed * velocity[i] + clock * largest +
                   first_movement(largest * length, velocity_before[i]) +
                   16 * kEpsilon * (std::abs(v0) + std::abs(v1));
-      if (integral.residual > allowance && mass[i * n + i] > 0) {
+      if (integral.residual > allowance && inertia[i] > 0) {
         // Rounding of the forces, over the inertia.
         load(last);
         allowance += kStages * length * (rounding(system.motion_program(), i) + 256 * kEpsilon * force[i]) /
-                         mass[i * n + i] +
+                         inertia[i] +
                      carried_error(last, i, length);
       }
       check(Law::velocity, i, last.time, integral.residual, allowance);
@@ -215,8 +215,8 @@ double Referee::Bench::carried_error(const Reading& reading, int i, double lengt
   double sum = 0;
   for (int j = 0; j < n; ++j) sum += std::abs(row[j]) * position[j] + std::abs(row[n + j]) * velocity[j];
   for (int j = 0; j < layout.states; ++j) sum += std::abs(row[2 * n + j]) * state[j];
-  const double inertia = i < n ? mass[i * n + i] : 1;
-  return inertia > 0 ? allowed * length * sum / inertia : 0;
+  const double own_inertia = i < n ? inertia[i] : 1;
+  return own_inertia > 0 ? allowed * length * sum / own_inertia : 0;
 }
 
 // How far a massless coordinate follows the rounding of its forces and what the others may be off: through its damper over the length, or
@@ -238,7 +238,7 @@ double Referee::Bench::massless_rounding(const Reading& reading, int i, double l
 
 // How exact the speed of damped massless coordinates along w is at the loaded state: it follows from forces that nearly balance where a node
 // has just begun to slip.
-double Referee::Bench::massless_speed(const double* w) {
+double Referee::Bench::massless_speed(const model::Row& w) {
   if (!any_massless) return 0;
   const int columns = 2 * n + layout.states + layout.free_parameters;
   jacobian_here.resize(static_cast<std::size_t>(n + layout.states) * columns);
@@ -267,8 +267,8 @@ double Referee::Bench::energy_error(const Reading& reading, double length, doubl
     const double moved = massless[i] != 0 ? massless_rounding(reading, i, length) : 0;
     sum += force[i] * (16 * kEpsilon * std::abs(reading.in[layout.q() + i]) + allowed * position[i] + moved);
     // Speeds may be off by the rounding of the forces over the length (as `velocity` allows), and forces do work along with them.
-    if (massless[i] == 0 && mass[i * n + i] > 0)
-      sum += force[i] * length * (kStages * length * 256 * kEpsilon * force[i] / mass[i * n + i]);
+    if (massless[i] == 0 && inertia[i] > 0)
+      sum += force[i] * length * (kStages * length * 256 * kEpsilon * force[i] / inertia[i]);
     if (massless[i] == 0 && velocity[i] > 0)
       stiffness = std::max(stiffness, carried_error(reading, i, length) / (allowed * velocity[i]));
   }
@@ -304,11 +304,11 @@ double Referee::Bench::energy_error(const Reading& reading, double length, doubl
     }
     // So does friction with the rounding of a drive: the speed of a belt may be a small difference.
     for (int r = 0; r < layout.relations; ++r) {
-      const model::Relation& relation = system.relations()[r];
+      const model::Relation& relation = relations[r];
       if (relation.rows_constant) continue;
       for (int j = 0; j < relation.tangents; ++j)
         power += std::abs(point.tangential_force[relation.first_tangent + j]) *
-                 rounding(relation.rows, relation.row_begin(j, n));
+                 rounding(relation.rows, relation.row_begin(j));
     }
     if (std::isfinite(power)) rounded = std::max(rounded, power);
   }

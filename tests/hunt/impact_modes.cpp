@@ -153,9 +153,9 @@ std::vector<Row> rows_of(const model::System& system, const engines::Moment& mom
   std::vector<Row> rows;
   std::vector<std::vector<double>> along, response;
   std::vector<int> normal(layout.relations, -1);
-  const auto add = [&](Row row, const double* w, const double* column) {
-    along.emplace_back(w, w + n);
-    response.emplace_back(column, column + n);
+  const auto add = [&](Row row, const model::Row& w, const model::Row& column) {
+    along.push_back(w.dense(n));
+    response.push_back(column.dense(n));
     system.solve_mass(work, response.back().data());
     rows.push_back(std::move(row));
   };
@@ -208,9 +208,7 @@ std::vector<Row> rows_of(const model::System& system, const engines::Moment& mom
     row.mu = friction.slipping;
     row.rest = std::max(friction.slipping, friction.resting);
     row.choices = 3;
-    const std::vector<double> w(numbers.tangent[0].w, numbers.tangent[0].w + n);
-    const std::vector<double> drag(numbers.tangent[0].drag, numbers.tangent[0].drag + n);
-    add(std::move(row), w.data(), drag.data());
+    add(std::move(row), numbers.tangent[0].w, numbers.tangent[0].drag);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t j = 0; j < rows.size(); ++j) {
@@ -243,7 +241,7 @@ bool clamped(const model::System& system, const engines::Moment& moment) {
     const model::RelationRows& numbers = system.rows(work, r);
     double terms = std::abs(moment.time * numbers.gap_time);
     Jaw jaw;
-    jaw.w.assign(numbers.w, numbers.w + n);
+    jaw.w = numbers.w.dense(n);
     for (int i = 0; i < n; ++i) {
       terms += std::abs(jaw.w[i]) * std::max(1.0, std::abs(moment.y[i]));
       jaw.size = std::max(jaw.size, std::abs(jaw.w[i]));

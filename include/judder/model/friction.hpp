@@ -85,6 +85,7 @@ class FrictionCurve {
   std::unique_ptr<Workspace> work_;
   Patience* patience_ = nullptr;
   std::vector<std::size_t> moved_;            ///< coordinates whose velocities the slip sees
+  std::vector<double> slope_;                 ///< of the slip by these
   std::vector<double> velocity_, row_, out_;  ///< the first: of these coordinates, at the start
   double slip_ = 0, square_ = 0;              ///< at the start; |W_T|²
 };

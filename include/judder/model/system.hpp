@@ -24,6 +24,7 @@
 // may touch them: their friction is found with the balance, written to Layout::tangent() and added to h.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -109,12 +110,12 @@ struct Relation {
 
   // programs; outputs in the order written
   expr::Program gap;  ///< g, γ_N (constraints: zero and its rate; velocity constraints: velocity, velocity)
-  /// With a normal row: ∂g/∂t, ζ_N, w_N (n), push (n, only with own_push); then per tangential row: γ_T, b,
-  /// ζ_T, W_T (n), drag (n, only with own_push).
+  /// With a normal row: ∂g/∂t, ζ_N, w_N, push (only with own_push); then per tangential row: γ_T, b, ζ_T, W_T, drag (only with own_push). Of a
+  /// vector there are the entries at `touches`.
   expr::Program rows;
-  /// Where the outputs of a row begin in `rows`, for n coordinates: ∂g/∂t of the normal row (tangent −1), γ_T of a tangential one.
-  [[nodiscard]] int row_begin(int tangent, int n) const {
-    const int vectors = own_push ? 2 * n : n;
+  /// Where the outputs of a row begin in `rows`: ∂g/∂t of the normal row (tangent −1), γ_T of a tangential one.
+  [[nodiscard]] int row_begin(int tangent) const {
+    const int vectors = static_cast<int>(touches.size()) * (own_push ? 2 : 1);
     return tangent < 0 ? 0 : (has_normal ? 2 + vectors : 0) + tangent * (3 + vectors);
   }
   expr::Program law;          ///< base, factor per feeds, then per tangential row: μ (or κ), μ_s
@@ -123,24 +124,60 @@ struct Relation {
   // The friction law as it was written (model/friction.hpp), of the first slip component.
   FrictionType friction = FrictionType::none;
   bool load_known = false;  ///< the normal load is a formula: output 0 of `curve`
-  expr::Program sliding;    ///< γ_T, b, W_T (n), drag (n); sides by value
+  expr::Program sliding;    ///< γ_T, b, W_T, drag, these at `touches`; sides by value
   /// Normal load, then the LawNumbers at the slip speed in Layout::approach_speed(); sides by value.
   expr::Program curve;
 };
 
-/// Values of the rows of one relation; memory of the Workspace. Vectors have n entries.
+/// A row over all coordinates by index and value, in memory that stands elsewhere. What it does not list is zero.
+class Row {
+ public:
+  Row() = default;
+  Row(std::span<const int> places, const double* values) : places_(places), values_(values) {}
+  /// Entry of coordinate i. Rows are short: those that list all coordinates are found at once, others by looking.
+  [[nodiscard]] double operator[](int i) const {
+    const std::size_t at = static_cast<std::size_t>(i);
+    if (at < places_.size() && places_[at] == i) return values_[at];
+    const auto found = std::lower_bound(places_.begin(), places_.end(), i);
+    return found == places_.end() || *found != i ? 0 : values_[found - places_.begin()];
+  }
+  [[nodiscard]] bool empty() const { return values_ == nullptr; }
+  [[nodiscard]] std::span<const int> places() const { return places_; }
+  [[nodiscard]] std::span<const double> values() const {
+    return {values_, values_ == nullptr ? 0 : places_.size()};
+  }
+  /// All n entries.
+  void write(double* out, std::size_t n) const {
+    std::fill_n(out, n, 0.0);
+    for (std::size_t k = 0; k < values().size(); ++k) out[places_[k]] = values_[k];
+  }
+  [[nodiscard]] std::vector<double> dense(std::size_t n) const {
+    std::vector<double> out(n);
+    write(out.data(), n);
+    return out;
+  }
+  [[nodiscard]] bool vanishes() const {
+    return std::all_of(values().begin(), values().end(), [](double x) { return x == 0; });
+  }
+
+ private:
+  std::span<const int> places_;  ///< ascending
+  const double* values_ = nullptr;
+};
+
+/// Values of the rows of one relation; memory of the Workspace.
 struct RelationRows {
   double gap = 0, gap_rate = 0;  ///< from `gap`
   double gap_time = 0;           ///< ∂g/∂t
   double zeta_n = 0;
-  const double* w = nullptr;     ///< w_N
-  const double* push = nullptr;  ///< = w unless own_push
+  Row w;     ///< w_N
+  Row push;  ///< = w unless own_push
   struct Tangent {
     double slip = 0;   ///< γ_T
     double drive = 0;  ///< b: γ_T at v = 0
     double zeta = 0;
-    const double* w = nullptr;
-    const double* drag = nullptr;
+    Row w;
+    Row drag;
     double mu = 0;  ///< μ at the present slip, or κ
     double mu_static = 0;
   } tangent[3];
@@ -247,6 +284,15 @@ struct Symbols {
 
 class Workspace;
 
+/// Where M may have entries other than zero: of each row those up to the diagonal, which is the last.
+struct MassPattern {
+  std::vector<int> begin;  ///< by row, and one more: its first entry in `at`
+  std::vector<int> at;     ///< columns, ascending
+  /// By column, and one more: where the entries behind the diagonal begin in the lists of their rows and of their places in `at`.
+  std::vector<int> below_begin, below_row, below_entry;
+  void list_columns();  ///< makes these from `begin` and `at`
+};
+
 class System {
  public:
   System();
@@ -268,6 +314,7 @@ class System {
   [[nodiscard]] const std::vector<bool>& massless() const;       ///< by coordinate
   [[nodiscard]] const std::vector<double>& scale_floor() const;  ///< by coordinate; 0: none
   [[nodiscard]] bool mass_constant() const;
+  [[nodiscard]] const MassPattern& mass_pattern() const;
   [[nodiscard]] bool watches_read_works() const;  ///< dissipated(), supplied() or balance()
   /// Some column reads the acceleration of a massless coordinate, which no equation of motion gives.
   [[nodiscard]] bool reads_massless_acceleration() const;
@@ -310,11 +357,15 @@ class System {
   [[nodiscard]] bool has_powers_with_motion() const;
   /// x = M⁻¹ x, n entries (massless rows give 0).
   void solve_mass(const Workspace& work, double* x) const;
+  /// All n×n entries of M.
+  [[nodiscard]] std::vector<double> full_mass(const Workspace& work) const;
   /// y = M x.
   void apply_mass(const Workspace& work, const double* x, double* y) const;
 
   /// g and γ_N of one relation.
   void gap(Workspace& work, int relation, double& gap, double& rate) const;
+  /// The same of all relations that have a gap, into work.gap_value and work.gap_rate: to the bit, and in a part of the time.
+  void gaps(Workspace& work) const;
   /// Rows, slips and law numbers of one relation; constant parts are not computed again.
   const RelationRows& rows(Workspace& work, int relation) const;
   /// e and tangential restitution of a contact at an approach speed.
@@ -336,7 +387,7 @@ class System {
   /// By ColumnInfo::value. Switches of the motion stand on the sides in work.in, those of columns alone where their surfaces put them.
   void column_values(Workspace& work, double* out) const;
 
-  /// h (n), rates (m), then the lower triangle of M by rows. The programs of relations and this one are
+  /// h (n), rates (m), then the entries of M by its pattern. The programs of relations and this one are
   /// complete even where parts are constant, so that `evaluate_series` along a motion gives the Taylor
   /// coefficients of everything (ties between modes).
   [[nodiscard]] const expr::Program& motion_program() const;
@@ -382,12 +433,14 @@ class Workspace {
   Workspace(Workspace&&) = default;
   Workspace& operator=(Workspace&&) = default;
 
-  std::vector<double> in;      ///< Layout
-  std::vector<double> force;   ///< h, n
-  std::vector<double> rate;    ///< m
-  std::vector<double> mass;    ///< n×n, row-major, full
-  std::vector<double> factor;  ///< of the massive block: D, below it L, above it L D
-  bool mass_diagonal = false;  ///< M is constant and diagonal: solve_mass divides, nothing more
+  std::vector<double> in;                   ///< Layout
+  std::vector<double> force;                ///< h, n
+  std::vector<double> rate;                 ///< m
+  std::vector<double> mass;                 ///< M by System::mass_pattern
+  std::vector<double> inertia;              ///< its diagonal
+  std::vector<double> pivots;               ///< D of the massive block, M = L D Lᵀ
+  std::vector<double> gap_value, gap_rate;  ///< by relation, from System::gaps
+  bool mass_diagonal = false;               ///< M is constant and diagonal: solve_mass divides, nothing more
   bool mass_failed = false;
 
   // private to the evaluation
@@ -396,7 +449,10 @@ class Workspace {
   std::vector<RelationRows> relation;
   std::vector<std::vector<double>> row_memory;
   std::vector<double> scratch;
-  void read_rows(const Relation& relation, RelationRows& rows, const double* memory, std::size_t n);
+  /// L, by rows from the first entry that may not be zero to the last before the diagonal; and L D, while it is made.
+  std::vector<double> factor, factor_row;
+  void read_mass(const System& system, const double* entries);
+  void read_rows(const Relation& relation, RelationRows& rows, const double* memory);
   void read_law(const Relation& relation, RelationRows& rows, const double* memory);
 };
 

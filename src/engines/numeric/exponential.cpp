@@ -175,15 +175,11 @@ void DyadicExponentials::build(int n, const double* a, const double* low) {
   longest_ = n == 0 ? 0 : nilpotent_ ? longest_way(n, a_) : longest_shortest_way(n, a_, patience_);
   slot_of_.fill(-1);
   used_ = 0;
-  exact_.assign(offset(kSlots * n * n), {});
-  rounded_.assign(offset(kSlots * n * n), 0.0);
-  packed_.assign(kSlots * packed_size(n), 0.0);
-  packed_a_.assign(packed_size(n), 0.0);
-  pack(n, a, packed_a_.data());
   entries_ = Pattern(n, a);
-  scaled_.assign(offset(n * n), {});
-  term_.assign(offset(n * n), {});
-  next_.assign(offset(n * n), {});
+  term_.assign(offset(n), {});
+  for (std::vector<DoubleDouble>* list : {&exact_, &scaled_, &next_}) list->clear();
+  for (std::vector<double>* list : {&rounded_, &packed_, &packed_a_}) list->clear();
+  if (!nilpotent_) provide();
   work_.assign(offset(2 * n), 0.0);
   term_vector_.assign(offset(n), 0.0);
   next_vector_.assign(offset(n), 0.0);
@@ -194,6 +190,19 @@ void DyadicExponentials::build(int n, const double* a, const double* low) {
   if (!nilpotent_) envelopes_ = absolute_exponential(n, a, power_of_two(natural_exponent_), patience_);
   envelopes_.resize(nilpotent_ ? 0 : offset(kEnvelopes * n * n), 0.0);
   scattered_.assign(nilpotent_ ? 0 : (kScattered + 1) * offset(n * n), 0.0);
+}
+
+// Memory of the powers, and of what makes them. Polynomial motion is followed by its few terms and has none, unless somebody asks.
+void DyadicExponentials::provide() {
+  const std::size_t size = offset(n_ * n_);
+  exact_.assign(kSlots * size, {});
+  rounded_.assign(kSlots * size, 0.0);
+  packed_.assign(kSlots * packed_size(n_), 0.0);
+  packed_a_.assign(packed_size(n_), 0.0);
+  pack(n_, a_.data(), packed_a_.data());
+  scaled_.assign(size, {});
+  term_.assign(size, {});
+  next_.assign(size, {});
 }
 
 void DyadicExponentials::square(const DoubleDouble* in, DoubleDouble* out) const {
@@ -257,6 +266,7 @@ void DyadicExponentials::keep(int p, int slot) {
 
 const double* DyadicExponentials::at(int p) {
   const int size = n_ * n_;
+  if (exact_.empty()) provide();
   const int known = slot_of_[offset(p + kOffset)];
   if (known >= 0) return rounded_.data() + known * size;
   const int smallest = nilpotent_ ? p : std::min(p, natural_exponent_ - 1);
@@ -372,7 +382,7 @@ void DyadicExponentials::apply_bounded(int p, const double* x, double* out) {
     bool matters = false;
     for (int i = 0; i < n_; ++i) {
       double sum = 0;
-      for (int j = 0; j < n_; ++j) sum += std::abs(a_[offset(i * n_ + j)]) * term_vector_[offset(j)];
+      for (const int j : entries_.row(i)) sum += std::abs(a_[offset(i * n_ + j)]) * term_vector_[offset(j)];
       next_vector_[offset(i)] = sum * factor;
       bound[i] += sum * factor;
       matters = matters || sum * factor > 0.01 * bound[i];
@@ -390,7 +400,21 @@ int DyadicExponentials::terms_for(double tau) const {
 }
 
 void DyadicExponentials::series(const double* x, double tau, double* out) {
-  exponential_series(n_, packed_a_.data(), x, tau, terms_for(tau), out, next_vector_.data());
+  if (!nilpotent_) {
+    exponential_series(n_, packed_a_.data(), x, tau, terms_for(tau), out, next_vector_.data());
+    return;
+  }
+  // The same sums without what is zero.
+  std::copy_n(x, n_, out);
+  for (int k = terms_for(tau); k >= 1; --k) {
+    for (int i = 0; i < n_; ++i) {
+      double sum = 0;
+      for (const int j : entries_.row(i)) sum += a_[offset(i * n_ + j)] * out[j];
+      next_vector_[offset(i)] = sum;
+    }
+    const double step = tau / k;
+    for (int i = 0; i < n_; ++i) out[i] = x[i] + step * next_vector_[offset(i)];
+  }
 }
 
 void DyadicExponentials::advance(const double* x, double tau, double* out) {
@@ -437,10 +461,8 @@ void DyadicExponentials::advance_exactly(const double* x, double tau, double* ou
   for (int k = 1; k <= terms; ++k) {
     for (int i = 0; i < n_; ++i) {
       DoubleDouble sum;
-      for (int j = 0; j < n_; ++j) {
-        const DoubleDouble entry{a_[offset(i * n_ + j)], low_[offset(i * n_ + j)]};
-        if (entry.high != 0) sum = sum + entry * fine_state_[offset(j)];
-      }
+      for (const int j : entries_.row(i))
+        sum = sum + DoubleDouble{a_[offset(i * n_ + j)], low_[offset(i * n_ + j)]} * fine_state_[offset(j)];
       term_[offset(i)] = sum * DoubleDouble{tau, 0} / k;
     }
     for (int i = 0; i < n_; ++i) {

@@ -90,6 +90,7 @@ class DyadicExponentials {
   void look() const {
     if (patience_ != nullptr) patience_->look();
   }
+  void provide();
   void square(const DoubleDouble* in, DoubleDouble* out) const;
   void taylor(int p, DoubleDouble* out);
   void keep(int p, int slot);

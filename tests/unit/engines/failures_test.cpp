@@ -123,6 +123,27 @@ TEST(EngineFailures, ModelsTooLargeForClosedFormsAreLeftToTheOtherEngine) {
   EXPECT_EQ(simulate::engine_used(loaded(300).system, "auto"), "event");
 }
 
+// Free flight is a polynomial, and keeps no matrices: many balls are no burden, and strike when the other engine lets them.
+TEST(EngineFailures, ManyFreeBallsHaveAClosedForm) {
+  const TestModel balls = text_model(
+      "[parameters]\nn = 180\n[coordinates]\nx = { each = \"i = 1 to n\", start = \"i + 0.3*sin(7*i)\", "
+      "velocity "
+      "= \"sin(i^2)\" }\n[energy]\nkinetic = \"sum(i = 1 to n, (1 + mod(i, "
+      "3))*x[i]'^2)/2\"\n[[contact]]\nname "
+      "= \"pair\"\neach = \"i = 1 to n - 1\"\ngap = \"x[i+1] - x[i]\"\nimpact = 1\n[run]\nuntil = 2\n");
+  ASSERT_EQ(simulate::engine_problem(balls.system, "exact"), "");
+  const simulate::Result exact = simulate::simulate(balls.system, balls.options, "exact");
+  const simulate::Result steps = simulate::simulate(balls.system, balls.options, "event");
+  ASSERT_TRUE(exact.end.status.ok()) << exact.end.status.message;
+  ASSERT_TRUE(steps.end.status.ok()) << steps.end.status.message;
+  ASSERT_GT(exact.data.events.size(), 50U);
+  ASSERT_EQ(exact.data.events.size(), steps.data.events.size());
+  for (std::size_t i = 0; i < exact.data.events.size(); ++i) {
+    EXPECT_EQ(exact.data.events[i].place, steps.data.events[i].place) << i;
+    EXPECT_NEAR(exact.data.events[i].time, steps.data.events[i].time, 1e-11) << i;
+  }
+}
+
 // A thousand joints in a ring at rest share their forces in more ways than can be listed; what cannot be listed is not begun.
 TEST(EngineFailures, ReactionsOfManyJointsAreSharedWithinBounds) {
   const TestModel model = text_model(

@@ -123,15 +123,16 @@ TEST(ModeTable, GivesTheSolutionOfTheEquations) {
     const int active = bench.motion.active();
     const auto size = static_cast<std::size_t>(n + active);
     std::vector<std::vector<Quad>> a(size, std::vector<Quad>(size)), b(size, std::vector<Quad>(n + 1));
+    const std::vector<double> mass = system.full_mass(bench.work);
     for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) a[i][j] = bench.work.mass[i * n + j];
+      for (int j = 0; j < n; ++j) a[i][j] = mass[i * n + j];
       b[i][1 + i] = 1;
     }
     for (int k = 0; k < active; ++k) {
       const model::RelationRows& rows = bench.work.relation[bench.motion.active_relation(k)];
       const int tangent = bench.motion.active_tangent(k);
-      const double* w = tangent < 0 ? rows.w : rows.tangent[tangent].w;
-      const double* push = tangent < 0 ? rows.push : rows.tangent[tangent].drag;
+      const model::Row& w = tangent < 0 ? rows.w : rows.tangent[tangent].w;
+      const model::Row& push = tangent < 0 ? rows.push : rows.tangent[tangent].drag;
       for (int i = 0; i < n; ++i) {
         a[n + k][i] = w[i];
         a[i][n + k] = -Quad(push[i]);

@@ -38,7 +38,7 @@ struct Bench {
   }
   [[nodiscard]] TrialStep step(double t, double h) const { return {t, h, y.data(), rate.data(), end.data()}; }
   void weigh(double t, double h, double tolerance = 1e-6) {
-    scales.weigh(step(t, h), motion, work.mass.data(), noise, {tolerance, 0, 1e9});
+    scales.weigh(step(t, h), motion, work.inertia.data(), noise, {tolerance, 0, 1e9});
   }
   TestModel model;
   model::Workspace work;
@@ -170,7 +170,7 @@ TEST(RunningScales, GiveNewtonASizeForEverything) {
   Bench bench(kTwoMasses);
   ASSERT_TRUE(bench.ready);
   const numeric::RadauScales foreseen =
-      bench.scales.foresee(bench.step(0, 0.1), bench.motion, bench.work.mass.data(), bench.noise, 1e-6);
+      bench.scales.foresee(bench.step(0, 0.1), bench.motion, bench.work.inertia.data(), bench.noise, 1e-6);
   EXPECT_NEAR(foreseen.typical[0], 0.2, 1e-15);
   // Nothing has a speed yet that would give energy: what has a value takes that, what has none the largest of the others.
   EXPECT_EQ(foreseen.typical[1], 5);

@@ -21,9 +21,12 @@ void expect_balanced(const Spec& spec, int cases, double tolerance, double reach
     for (int k = 0; k < layout.relations; ++k) {
       const Relation& r = system.relations()[static_cast<std::size_t>(k)];
       const RelationRows& rows = system.rows(work, k);
-      const auto push = [&](const double* w) {
+      const auto push = [&](const Row& w) {
         const double lambda = random.uniform(-2, 2);
-        for (std::size_t i = 0; i < n; ++i) a[i] += w[i] * lambda, expected += w[i] * lambda * v[i];
+        for (std::size_t i = 0; i < n; ++i) {
+          const double pushed = w[static_cast<int>(i)] * lambda;
+          a[i] += pushed, expected += pushed * v[i];
+        }
       };
       if (r.has_normal) push(rows.push);
       for (int j = 0; j < r.tangents; ++j) push(rows.tangent[j].drag);

@@ -132,7 +132,7 @@ TEST(Derivatives, GapAndSlipRatesFollowTheirDefinitions) {
       const std::string where = "seed " + std::to_string(i) + ", " + r.name;
       const double* v = work.in.data() + system.layout().v();
       if (r.has_normal) {
-        const std::vector<double> w(rows.w, rows.w + n);
+        const std::vector<double> w = rows.w.dense(n);
         double rate = rows.gap_time, acceleration = rows.zeta_n;
         for (std::size_t j = 0; j < n; ++j) rate += w[j] * v[j], acceleration += w[j] * a[j];
         EXPECT_LT(relative(rate, rows.gap_rate), 1e-13) << where;
@@ -149,7 +149,7 @@ TEST(Derivatives, GapAndSlipRatesFollowTheirDefinitions) {
       }
       for (int j = 0; j < r.tangents; ++j) {
         const RelationRows again = system.rows(work, k);
-        const std::vector<double> w(again.tangent[j].w, again.tangent[j].w + n);
+        const std::vector<double> w = again.tangent[j].w.dense(n);
         double slip = again.tangent[j].drive, acceleration = again.tangent[j].zeta;
         for (std::size_t c = 0; c < n; ++c) slip += w[c] * v[c], acceleration += w[c] * a[c];
         EXPECT_LT(relative(slip, again.tangent[j].slip), 1e-13) << where;

@@ -225,9 +225,9 @@ TEST_P(Mill, AgreesWithTheEquationsOfTheThesis) {
     const double twist =
         equalised ? 0 : (R2 * std::cos(f42) - R1 * std::cos(f41)) * dlK / 2 * std::cos(alpha);
     near(work.force[4], twist - ME, rods + cK, "yaw");
-    EXPECT_EQ(work.mass[0], G);
-    EXPECT_EQ(work.mass[3 * 5 + 3], m);
-    EXPECT_EQ(work.mass[4 * 5 + 4], GK);
+    EXPECT_EQ(system.full_mass(work)[0], G);
+    EXPECT_EQ(system.full_mass(work)[3 * 5 + 3], m);
+    EXPECT_EQ(system.full_mass(work)[4 * 5 + 4], GK);
     const int guide = equalised ? 1 : 0;
     EXPECT_EQ(system.relations()[static_cast<std::size_t>(guide)].name, "guide");
     near(system.rows(work, guide).base, NV + side, rods, "normal force of the guide");
