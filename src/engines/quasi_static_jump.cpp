@@ -13,6 +13,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kKick = 1e-5;   ///< of the reach: first stretch along an unstable direction
+constexpr int kMostTurns = 10;   ///< doublings of it before a direction counts as stable
 constexpr double kFaded = 1e-5;  ///< share of the largest V below which the end is looked for
 constexpr double kLegTolerance = 1e-11;
 constexpr double kFarthest = 1e6;  ///< reaches after which a jump counts as endless
@@ -121,7 +122,10 @@ bool QuasiStaticEngine::Run::kick(const QuasiStaticPoint& direction, double& arc
     for (std::size_t i = 0; i < n_; ++i) along += velocity_[i] * direction.q_rate[i];
     arc = length;
     if (along > 1e-13 * statics_.force_size() && held) return true;
-    if (along < -1e-13 * statics_.force_size()) break;
+    if (along < -1e-13 * statics_.force_size()) {
+      if (k >= kMostTurns) break;  // just before a fold the force still points back
+      continue;
+    }
     // A neutral direction: nothing is left over along it, and it ends where a status does.
     if (!held) {
       double low = 0, high = length;

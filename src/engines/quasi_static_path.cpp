@@ -124,6 +124,34 @@ bool QuasiStaticEngine::Run::locate(const QuasiStaticPoint& from, const QuasiSta
   return !fired_.empty();
 }
 
+/// By how much reactions and gaps at the middle of a step miss their cubics, as a share of what is allowed: guards are functions of them.
+double QuasiStaticEngine::Run::curve_error(const QuasiStaticPoint& from, const QuasiStaticPoint& middle,
+                                           const QuasiStaticPoint& to, double arc) const {
+  double worst = 0;
+  const auto compare = [&](const std::vector<double>& a, const std::vector<double>& a_rate,
+                           const std::vector<double>& b, const std::vector<double>& b_rate,
+                           const std::vector<double>& half, double size) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double present = std::max({size, std::abs(a[i]), std::abs(b[i])});
+      if (!(present > 0)) continue;
+      const double miss = std::abs(hermite(0.5, a[i], arc * a_rate[i], b[i], arc * b_rate[i]) - half[i]);
+      worst = std::max(worst, miss / (options_.tolerance * present));
+    }
+  };
+  const double force = statics_.force_size();
+  compare(from.normal, from.normal_rate, to.normal, to.normal_rate, middle.normal, force);
+  compare(from.tangent, from.tangent_rate, to.tangent, to.tangent_rate, middle.tangent, force);
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] != NormalStatus::open || from.gap.empty()) continue;
+    const double present =
+        std::max({std::abs(from.gap[r]), std::abs(to.gap[r]), arc * std::abs(from.gap_rate[r])});
+    const double miss = std::abs(
+        hermite(0.5, from.gap[r], arc * from.gap_rate[r], to.gap[r], arc * to.gap_rate[r]) - middle.gap[r]);
+    if (present > 0) worst = std::max(worst, miss / (options_.tolerance * present));
+  }
+  return worst;
+}
+
 /// One step of the path; next_ is its end.
 QuasiStaticEngine::Run::StepEnd QuasiStaticEngine::Run::advance(double limit) {
   const double left = limit - here_.t;
@@ -171,13 +199,14 @@ QuasiStaticEngine::Run::StepEnd QuasiStaticEngine::Run::advance(double limit) {
       continue;
     }
     const double allowed = options_.tolerance * std::max(size, real);
+    error = std::max(error, allowed * curve_error(here_, middle_, next_, real));
     if (error > allowed) {
       arc_step_ = arc * std::clamp(0.8 * std::sqrt(std::sqrt(allowed / error)), 0.1, 0.8);
       continue;
     }
     if (next_.t_rate <= kFold || next_.t <= here_.t) {
       // Beyond the fold, or just there: the last point from which time still goes on is near enough where steps no longer resolve it.
-      if (here_.t_rate > 1e3 * kFold && arc_step_ > 1e-6 * (size + real)) {
+      if (here_.t_rate > 4 * kFold && arc_step_ > 1e-10 * (size + real)) {
         arc_step_ = arc / 2;
         continue;
       }

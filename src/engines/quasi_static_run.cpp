@@ -5,6 +5,22 @@
 
 namespace judder::engines {
 
+/// Normal forces along a step of the path.
+class QuasiStaticEngine::Run::Forces final : public ForcesAlongStep {
+ public:
+  Forces(Run& run, const QuasiStaticPoint& from, const QuasiStaticPoint& to)
+      : run_(run), from_(from), to_(to) {}
+  std::span<const double> at(double theta) override {
+    if (!run_.at_time(from_.t + theta * (to_.t - from_.t), from_, to_, run_.scratch_)) return {};
+    return run_.scratch_.normal;
+  }
+
+ private:
+  Run& run_;
+  const QuasiStaticPoint& from_;
+  const QuasiStaticPoint& to_;
+};
+
 QuasiStaticEngine::QuasiStaticEngine(const model::System& system) : run_(std::make_unique<Run>(system)) {}
 QuasiStaticEngine::~QuasiStaticEngine() = default;
 QuasiStaticEngine::QuasiStaticEngine(QuasiStaticEngine&&) noexcept = default;
@@ -160,10 +176,13 @@ void QuasiStaticEngine::Run::follow() {
       if (!at_time(0.5 * (here_.t + next_.t), here_, next_, middle_)) middle_ = next_;
       add_work(here_, middle_, next_);
       const double length = next_.t - here_.t;
-      here_ = next_;
       for (std::size_t i = 0; i < n_; ++i)
-        largest_[i] = std::max(largest_[i], std::abs(here_.q[i] - start_[i]));
-      recorder_.loads.note(mode_, here_.t, length, here_.normal);
+        largest_[i] = std::max(largest_[i], std::abs(next_.q[i] - start_[i]));
+      if (recorder_.loads.follow(mode_, here_.t)) {
+        Forces forces(*this, here_, next_);
+        recorder_.loads.take_rest(length, forces);
+      }
+      here_ = next_;
     }
     if (end == StepEnd::event || end == StepEnd::fold) {
       if (!handle_fired(end == StepEnd::fold)) return;
@@ -235,6 +254,8 @@ bool QuasiStaticEngine::Run::handle_fired(bool fold) {
   }
   if (decide) {
     arc_step_ = 0;
+    const QuasiStaticPoint direction = here_;
+    if (fold && !jump(&direction)) return false;
     if (!settle(false)) return false;
   }
   fired_.clear();
@@ -312,7 +333,7 @@ void QuasiStaticEngine::Run::list_changes(const Mode& before) {
       add_event(EventKind::contact, r, word);
     } else if (old == NormalStatus::closed && mode_.normal[r] == NormalStatus::open) {
       add_event(EventKind::lift_off, r, Word::none);
-    } else if (then != now && now == TangentStatus::stick) {
+    } else if (then != now && then != TangentStatus::free && now == TangentStatus::stick) {
       add_event(EventKind::stick, r, Word::none);
     } else if (then != now && direction(now) != 0) {
       add_event(direction(then) != 0 ? EventKind::reversal : EventKind::slip, r,

@@ -16,6 +16,7 @@ struct QuasiStaticEngine::Run {
   [[nodiscard]] EngineResult go(const EngineOptions& options, Sink& sink, const Moment* resume);
 
  private:
+  class Forces;
   /// What one relation may do next; several of them make a mode.
   struct Option {
     NormalStatus normal = NormalStatus::none;
@@ -55,6 +56,8 @@ struct QuasiStaticEngine::Run {
   [[nodiscard]] double worst_guard(const QuasiStaticPoint& point, std::vector<Fired>* fired);
   void between(const QuasiStaticPoint& a, const QuasiStaticPoint& b, double arc, double share,
                QuasiStaticPoint& out) const;
+  [[nodiscard]] double curve_error(const QuasiStaticPoint& from, const QuasiStaticPoint& middle,
+                                   const QuasiStaticPoint& to, double arc) const;
   [[nodiscard]] bool locate(const QuasiStaticPoint& from, const QuasiStaticPoint& to);
   void rows_before(const QuasiStaticPoint& from, const QuasiStaticPoint& to);
 

@@ -377,6 +377,13 @@ bool QuasiStatics::tangent(QuasiStaticPoint& point, const std::vector<double>& b
   for (std::vector<double>* rate : {&point.q_rate, &point.normal_rate, &point.tangent_rate})
     std::fill(rate->begin(), rate->end(), 0.0);
   take(right_, 1 / arc, point.q_rate, point.normal_rate, point.tangent_rate);
+  point.gap = gaps_;
+  point.gap_rate.assign(gaps_.size(), 0.0);
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (!system_.relations()[r].has_normal) continue;
+    point.gap_rate[r] = rows_[r]->gap_time * point.t_rate;
+    for (std::size_t i = 0; i < n_; ++i) point.gap_rate[r] += rows_[r]->w[i] * point.q_rate[i];
+  }
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (relation.feeds.empty()) continue;

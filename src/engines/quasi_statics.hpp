@@ -27,6 +27,7 @@ struct QuasiStaticPoint {
   std::vector<double> q, normal, tangent;
   double t_rate = 1;
   std::vector<double> q_rate, normal_rate, tangent_rate;
+  std::vector<double> gap, gap_rate;  ///< by relation; known with the tangent
 };
 
 class QuasiStatics {
