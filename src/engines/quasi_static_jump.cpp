@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/elementary.hpp"
 #include "quasi_static_run.hpp"
 
 namespace judder::engines {
@@ -288,7 +289,7 @@ bool QuasiStaticEngine::Run::jump(const QuasiStaticPoint* direction) {
     if (flow_direction(to, way, speed)) rub(step, 1.0 / 6);
     here_.q = to;
     arc += step;
-    step *= std::clamp(error > 0 ? 0.9 * std::pow(kLegTolerance * size / error, 0.2) : 4.0, 0.2, 4.0);
+    step *= std::clamp(error > 0 ? 0.9 * elementary::pow(kLegTolerance * size / error, 0.2) : 4.0, 0.2, 4.0);
   }
   if (!statics_.place(here_.t, here_.q)) return fail(Reason::not_finite, "a force is not finite");
   end_leg(arc);
