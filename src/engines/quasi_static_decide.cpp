@@ -99,7 +99,7 @@ bool QuasiStaticEngine::Run::decide_flow(bool& moves) {
   bool found = false, several = false;
   Mode best;
   std::vector<double> velocity(n_), normal(flow_normal_.size()), tangent(flow_tangent_.size());
-  const double force = statics_.force_size();
+  const double force = force_scale();
   const bool few = each_mode(flow_options(), [&](const Mode& mode) {
     if (!statics_.flow(velocity, normal, tangent)) return false;
     const double small = kZeroForce * std::max(force, norm(velocity));
@@ -148,7 +148,7 @@ std::vector<std::vector<QuasiStaticEngine::Run::Option>> QuasiStaticEngine::Run:
   std::vector<std::vector<Option>> out(static_cast<std::size_t>(layout_.relations));
   double size = 0;
   for (const double value : here_.normal) size = std::max(size, std::abs(value));
-  const double small = kZeroForce * std::max(size, statics_.force_size());
+  const double small = kZeroForce * std::max(size, force_scale());
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const bool rubs = relation.tangents > 0;
@@ -189,7 +189,7 @@ bool QuasiStaticEngine::Run::admissible(const QuasiStaticPoint& rate, bool homog
   const double small_force = kTie * std::max(force, statics_.stiffness() * norm(rate.q_rate));
   double size = 0;
   for (const double value : here_.normal) size = std::max(size, std::abs(value));
-  const double zero = kZeroForce * std::max(size, statics_.force_size());
+  const double zero = kZeroForce * std::max(size, force_scale());
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = statics_.rows(r);
@@ -309,6 +309,7 @@ bool QuasiStaticEngine::Run::settle(bool imbalanced) {
     const Mode before = mode_;
     if (look) {
       if (!statics_.place(here_.t, here_.q)) return fail(Reason::not_finite, "a force is not finite");
+      static_cast<void>(statics_.differentiate(here_.normal));  // the stiffness is a measure of forces
       bool moves = false;
       if (!decide_flow(moves)) return false;
       if (moves) {

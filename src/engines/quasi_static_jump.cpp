@@ -44,6 +44,13 @@ double QuasiStaticEngine::Run::reach() const {
   return size > 0 ? size : 1;
 }
 
+/// A force of the present problem: what acts, or what springs must carry that cancel each other.
+double QuasiStaticEngine::Run::force_scale() const {
+  double size = 0;
+  for (std::size_t i = 0; i < n_; ++i) size = std::max({size, largest_[i], std::abs(here_.q[i])});
+  return std::max(statics_.force_size(), statics_.stiffness() * size);
+}
+
 bool QuasiStaticEngine::Run::flow_direction(const std::vector<double>& q, std::vector<double>& out,
                                             double& speed) {
   if (!statics_.place(here_.t, q) || !statics_.flow(velocity_, flow_normal_, flow_tangent_)) return false;
@@ -79,9 +86,9 @@ bool QuasiStaticEngine::Run::flow_step(const std::vector<double>& q, double arc,
 /// The smallest guard of the flow at the place of the last flow_direction(), relative to its size.
 double QuasiStaticEngine::Run::flow_guards(std::vector<Fired>* fired) {
   double worst = 1;
-  const double force = std::max(statics_.force_size(), norm(velocity_)), length = reach();
+  const double force = std::max(force_scale(), norm(velocity_)), length = reach();
   const auto look = [&](double value, double size, Fired::What what, int place) {
-    constexpr double kNoise = 1e-11;
+    constexpr double kNoise = 1e-13;
     const double share = size > 0 ? value / size + kNoise : 1;
     worst = std::min(worst, share);
     if (share < 0 && fired != nullptr) fired->push_back({what, place});
@@ -122,8 +129,8 @@ bool QuasiStaticEngine::Run::kick(const QuasiStaticPoint& direction, double& arc
     double along = 0;
     for (std::size_t i = 0; i < n_; ++i) along += velocity_[i] * direction.q_rate[i];
     arc = length;
-    if (along > 1e-13 * statics_.force_size() && held) return true;
-    if (along < -1e-13 * statics_.force_size()) {
+    if (along > 1e-13 * force_scale() && held) return true;
+    if (along < -1e-13 * force_scale()) {
       if (k >= kMostTurns) break;  // just before a fold the force still points back
       continue;
     }

@@ -11,7 +11,7 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kGuardNoise = 1e-11;    ///< share of its size by which a guard may be below zero
+constexpr double kGuardNoise = 1e-13;    ///< share of its size by which a guard may be below zero
 constexpr double kFold = 1e-7;           ///< dt/ds below this is a fold
 constexpr double kFirstStep = 1.0 / 16;  ///< share of the way to the next known time
 constexpr int kHalvings = 80;
@@ -62,7 +62,7 @@ double QuasiStaticEngine::Run::worst_guard(const QuasiStaticPoint& point, std::v
     worst = std::min(worst, share);
     if (share < 0 && fired != nullptr) fired->push_back({what, place});
   };
-  const double force = statics_.force_size();
+  const double force = force_scale();
   double moved = 0;
   for (std::size_t i = 0; i < n_; ++i)
     moved = std::max({moved, largest_[i], std::abs(point.q[i] - start_[i])});
@@ -138,7 +138,7 @@ double QuasiStaticEngine::Run::curve_error(const QuasiStaticPoint& from, const Q
       worst = std::max(worst, miss / (options_.tolerance * present));
     }
   };
-  const double force = statics_.force_size();
+  const double force = force_scale();
   compare(from.normal, from.normal_rate, to.normal, to.normal_rate, middle.normal, force);
   compare(from.tangent, from.tangent_rate, to.tangent, to.tangent_rate, middle.tangent, force);
   for (int r = 0; r < layout_.relations; ++r) {
@@ -157,8 +157,7 @@ QuasiStaticEngine::Run::StepEnd QuasiStaticEngine::Run::advance(double limit) {
   const double left = limit - here_.t;
   if (!(arc_step_ > 0)) arc_step_ = kFirstStep * left / std::max(here_.t_rate, kFold);
   const double shortest = 4 * 2.220446049250313e-16 * (std::abs(here_.t) + left);
-  double size = 0;
-  for (std::size_t i = 0; i < n_; ++i) size = std::max(size, largest_[i]);
+  const double size = reach();
   for (int attempt = 0; attempt < 200; ++attempt) {
     patience_.look();
     double arc = arc_step_;

@@ -83,6 +83,7 @@ struct QuasiStaticEngine::Run {
   [[nodiscard]] bool land(double speed, double& arc);
   void end_leg(double arc);
   [[nodiscard]] double reach() const;
+  [[nodiscard]] double force_scale() const;
 
   const model::System& system_;
   const model::Layout& layout_;
