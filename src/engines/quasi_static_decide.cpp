@@ -66,6 +66,21 @@ bool QuasiStaticEngine::Run::each_mode(const std::vector<std::vector<Option>>& o
   return true;
 }
 
+/// Where rows that stick depend on each other, how they share their friction no law says.
+bool QuasiStaticEngine::Run::skip_redundant() {
+  const bool out = statics_.rows_depend();
+  redundant_ = redundant_ || out;
+  return out;
+}
+
+bool QuasiStaticEngine::Run::nothing_found(const char* message) {
+  if (redundant_)
+    return fail(
+        Reason::indeterminate,
+        "the friction of rows that stick together is not determined: their slips depend on each other");
+  return fail(Reason::inconsistent, message);
+}
+
 /// By relation, in the order of preference: what may hold while time stands still.
 std::vector<std::vector<QuasiStaticEngine::Run::Option>> QuasiStaticEngine::Run::flow_options() {
   std::vector<std::vector<Option>> out(static_cast<std::size_t>(layout_.relations));
@@ -100,7 +115,9 @@ bool QuasiStaticEngine::Run::decide_flow(bool& moves) {
   Mode best;
   std::vector<double> velocity(n_), normal(flow_normal_.size()), tangent(flow_tangent_.size());
   const double force = force_scale();
+  redundant_ = false;
   const bool few = each_mode(flow_options(), [&](const Mode& mode) {
+    if (skip_redundant()) return false;
     if (!statics_.flow(velocity, normal, tangent)) return false;
     const double small = kZeroForce * std::max(force, norm(velocity));
     for (int r = 0; r < layout_.relations; ++r) {
@@ -134,7 +151,7 @@ bool QuasiStaticEngine::Run::decide_flow(bool& moves) {
     return several;
   });
   if (!few) return false;
-  if (!found) return fail(Reason::inconsistent, "no reaction of the contacts satisfies their laws");
+  if (!found) return nothing_found("no reaction of the contacts satisfies their laws");
   if (several && options_.on_indeterminate != OnIndeterminate::stay)
     return fail(Reason::indeterminate, "several motions at a frozen time satisfy the laws");
   mode_ = best;
@@ -232,9 +249,11 @@ QuasiStaticEngine::Run::Verdict QuasiStaticEngine::Run::decide_path(QuasiStaticP
   bool jumps = false, found = false, several = false;
   double largest = 0;
   const std::vector<std::vector<Option>> options = path_options();
+  redundant_ = false;
   bool few = each_mode(options, [&](const Mode& mode) {
     trial_ = mode;
-    if (!statics_.place(here_.t, here_.q) || !statics_.differentiate(here_.normal)) return false;
+    if (!statics_.place(here_.t, here_.q) || skip_redundant() || !statics_.differentiate(here_.normal))
+      return false;
     double gamma = 0;
     rate = here_;
     if (!statics_.unstable(gamma, rate)) return false;
@@ -272,7 +291,8 @@ QuasiStaticEngine::Run::Verdict QuasiStaticEngine::Run::decide_path(QuasiStaticP
   few = each_mode(options, [&](const Mode& mode) {
     trial_ = mode;
     rate = here_;
-    if (!statics_.place(here_.t, here_.q) || !statics_.tangent(rate, no_border_, 1)) return false;
+    if (!statics_.place(here_.t, here_.q) || skip_redundant() || !statics_.tangent(rate, no_border_, 1))
+      return false;
     if (!admissible(rate, false)) return false;
     if (!found) {
       found = true;
@@ -323,7 +343,6 @@ bool QuasiStaticEngine::Run::settle(bool imbalanced) {
       here_.normal = flow_normal_;
       here_.tangent = flow_tangent_;
       look = false;
-      if (imbalanced && round == 0 && !instant_open_) result_.start_mode = mode_;
     }
     const Mode undecided = mode_;
     QuasiStaticPoint direction = here_;
@@ -342,7 +361,7 @@ bool QuasiStaticEngine::Run::settle(bool imbalanced) {
           std::fill(excluded_.begin(), excluded_.end(), Option{});
           continue;
         }
-        return fail(Reason::inconsistent, "the path cannot go on: no rates satisfy the laws of the contacts");
+        return nothing_found("the path cannot go on: no rates satisfy the laws of the contacts");
       case Verdict::path:
         list_changes(undecided);
         std::fill(excluded_.begin(), excluded_.end(), Option{});

@@ -158,9 +158,19 @@ void QuasiStaticEngine::Run::follow() {
   if (result_.status.reason != Reason::done) return;
   const bool at_start = !resumed_;
   statics_.set_mode(mode_);
+  if (!statics_.place(here_.t, here_.q)) {
+    static_cast<void>(fail(Reason::not_finite, "a force is not finite at the start"));
+    return;
+  }
   statics_.stick_here(here_.t, here_.q);
+  // Reactions are not part of a moment: where a run goes on they are found as at a start.
   if (at_start) result_.start_mode = mode_;
-  if (!settle(at_start) || !close_instant()) return;
+  if (!settle(true)) return;
+  if (at_start && !instant_open_) result_.start_mode = mode_;
+  if (!close_instant()) return;
+  constexpr int kMostInstants = 1000;
+  double handled_at = here_.t;
+  int instants = 0;
   while (here_.t < options_.until && !watch_stops_) {
     if (cancelled()) return;
     for (std::size_t k = 0; k < watch_values_.size(); ++k) {
@@ -183,6 +193,12 @@ void QuasiStaticEngine::Run::follow() {
         recorder_.loads.take_rest(length, forces);
       }
       here_ = next_;
+    }
+    instants = here_.t > handled_at ? 0 : instants + 1;
+    handled_at = here_.t;
+    if (instants > kMostInstants) {
+      static_cast<void>(fail(Reason::too_many_events, "one event follows the other at this time"));
+      return;
     }
     if (end == StepEnd::event || end == StepEnd::fold) {
       if (!handle_fired(end == StepEnd::fold)) return;

@@ -70,6 +70,8 @@ struct QuasiStaticEngine::Run {
   [[nodiscard]] bool admissible(const QuasiStaticPoint& rate, bool homogeneous);
   template <class Action>
   [[nodiscard]] bool each_mode(const std::vector<std::vector<Option>>& options, const Action& action);
+  [[nodiscard]] bool skip_redundant();
+  [[nodiscard]] bool nothing_found(const char* message);
   void apply(int relation, const Option& option, Mode& mode) const;
   [[nodiscard]] bool excluded(int relation, const Option& option) const;
 
@@ -112,6 +114,7 @@ struct QuasiStaticEngine::Run {
   std::vector<long> watch_counts_;
   std::vector<int> changed_;
   bool resumed_ = false;
+  bool redundant_ = false;  ///< a combination was left out because its reactions are not determined
   bool watch_stops_ = false;
   bool instant_open_ = false;
   double arc_step_ = 0;           ///< next step of the path to try; 0: not known

@@ -41,7 +41,7 @@ std::string friction_problem(const model::System& system, std::size_t r) {
 
 }  // namespace
 
-int solve_in_place(std::vector<double>& a, std::size_t n, double* b) {
+int solve_in_place(std::vector<double>& a, std::size_t n, double* b, double least_pivot) {
   int sign = 1;
   std::vector<double> scale(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -54,6 +54,7 @@ int solve_in_place(std::vector<double>& a, std::size_t n, double* b) {
       if (std::abs(a[i * n + k]) * scale[pivot] > std::abs(a[pivot * n + k]) * scale[i]) pivot = i;
     }
     if (a[pivot * n + k] == 0 || !std::isfinite(a[pivot * n + k])) return 0;
+    if (std::abs(a[pivot * n + k]) < least_pivot * scale[pivot]) return 0;
     if (pivot != k) {
       for (std::size_t j = 0; j < n; ++j) std::swap(a[k * n + j], a[pivot * n + j]);
       std::swap(b[k], b[pivot]);
@@ -395,6 +396,14 @@ bool QuasiStatics::tangent(QuasiStaticPoint& point, const std::vector<double>& b
     }
   }
   return true;
+}
+
+bool QuasiStatics::rows_depend() {
+  constexpr double kDependent = 1e-11;
+  const std::size_t size = unknowns();
+  fill(matrix_, size, 0, false);
+  right_.assign(size, 0.0);
+  return solve_in_place(matrix_, size, right_.data(), kDependent) == 0;
 }
 
 bool QuasiStatics::flow(std::vector<double>& velocity, std::vector<double>& normal,

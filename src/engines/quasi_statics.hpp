@@ -50,6 +50,8 @@ class QuasiStatics {
                              double* moved = nullptr);
   /// The tangent at a point, of arc length one, in the direction of the border. False: there is none.
   [[nodiscard]] bool tangent(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t);
+  /// Active rows of the mode depend on each other at the place: their reactions are not determined.
+  [[nodiscard]] bool rows_depend();
   /// V and the reactions of a jump at the place. False: reactions are not determined.
   [[nodiscard]] bool flow(std::vector<double>& velocity, std::vector<double>& normal,
                           std::vector<double>& tangent);
@@ -105,7 +107,7 @@ class QuasiStatics {
 };
 
 /// Solves A x = b by elimination with scaled partial pivoting; A (n × n, row-major) and b are used up, b becomes x. The sign of the determinant, 0:
-/// singular to the last bit.
-int solve_in_place(std::vector<double>& a, std::size_t n, double* b);
+/// singular to the last bit, or a pivot is below that share of its row.
+int solve_in_place(std::vector<double>& a, std::size_t n, double* b, double least_pivot = 0);
 
 }  // namespace judder::engines
