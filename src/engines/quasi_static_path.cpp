@@ -12,6 +12,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kGuardNoise = 1e-13;    ///< share of its size by which a guard may be below zero
+constexpr double kLeastGap = 1e-4;       ///< of the reach
 constexpr double kFold = 1e-7;           ///< dt/ds below this is a fold
 constexpr double kFirstStep = 1.0 / 16;  ///< share of the way to the next known time
 constexpr int kHalvings = 80;
@@ -143,8 +144,11 @@ double QuasiStaticEngine::Run::curve_error(const QuasiStaticPoint& from, const Q
   compare(from.tangent, from.tangent_rate, to.tangent, to.tangent_rate, middle.tangent, force);
   for (int r = 0; r < layout_.relations; ++r) {
     if (mode_.normal[r] != NormalStatus::open || from.gap.empty()) continue;
-    const double present =
-        std::max({std::abs(from.gap[r]), std::abs(to.gap[r]), arc * std::abs(from.gap_rate[r])});
+    double length = 0;
+    for (std::size_t i = 0; i < n_; ++i) length += std::abs(statics_.rows(r).w[i]);
+    // A gap that has just begun is measured by a small share of what moves it: below that its digits are rounding.
+    const double present = std::max({std::abs(from.gap[r]), std::abs(to.gap[r]),
+                                     arc * std::abs(from.gap_rate[r]), kLeastGap * length * reach()});
     const double miss = std::abs(
         hermite(0.5, from.gap[r], arc * from.gap_rate[r], to.gap[r], arc * to.gap_rate[r]) - middle.gap[r]);
     if (present > 0) worst = std::max(worst, miss / (options_.tolerance * present));
