@@ -17,7 +17,8 @@ constexpr double kKick = 1e-5;   ///< of the reach: first stretch along an unsta
 constexpr int kMostTurns = 10;   ///< doublings of it before a direction counts as stable
 constexpr double kFaded = 1e-5;  ///< share of the largest V below which the end is looked for
 constexpr double kLegTolerance = 1e-11;
-constexpr double kFarthest = 1e6;  ///< reaches after which a jump counts as endless
+constexpr double kFirstStep = 1e-3;  ///< of a leg, as a share of the reach
+constexpr double kFarthest = 1e6;    ///< reaches after which a jump counts as endless
 
 constexpr std::array<std::array<double, 6>, 6> kNodes{
     {{1.0 / 5},
@@ -202,101 +203,113 @@ void QuasiStaticEngine::Run::end_leg(double arc) {
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
 }
 
+/// Work of friction along a stretch of a jump, at the velocity of the last flow.
+void QuasiStaticEngine::Run::rub(double length) {
+  const double speed = norm(velocity_);
+  if (!(speed > 0)) return;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+      leg_work_[r] -= length * flow_tangent_[j] * statics_.slip(r, j, velocity_, 0) / speed;
+  }
+}
+
+bool QuasiStaticEngine::Run::lose_jump(const char* message) {
+  return result_.status.reason == Reason::done ? fail(Reason::inconsistent, message) : false;
+}
+
+/// A status has ended in a jump: what `fired_` names changes, and the rest is decided anew. `moves`: the jump goes on.
+bool QuasiStaticEngine::Run::next_leg(bool& moves) {
+  for (const Fired& one : fired_) {
+    const model::Relation& relation = system_.relations()[one.place];
+    const bool rubs = relation.tangents > 0;
+    if (one.what == Fired::What::gap) {
+      mode_.normal[one.place] = NormalStatus::closed;
+    } else if (one.what == Fired::What::reaction && rubs) {
+      mode_.normal[one.place] = NormalStatus::open;
+      mode_.tangent[relation.first_tangent] = TangentStatus::free;
+    } else {
+      excluded_[one.place] = {mode_.normal[one.place],
+                              rubs ? mode_.tangent[relation.first_tangent] : TangentStatus::free};
+    }
+  }
+  const Mode before = undecided_;
+  if (!statics_.place(here_.t, here_.q) || !decide_flow(moves)) return lose_jump("the jump cannot go on");
+  list_changes(before);
+  std::fill(excluded_.begin(), excluded_.end(), Option{});
+  if (moves) return true;
+  here_.normal = flow_normal_;
+  here_.tangent = flow_tangent_;
+  statics_.stick_here(here_.t, here_.q);
+  return true;
+}
+
+/// One step along the force that is left over, cut where a status ends.
+bool QuasiStaticEngine::Run::flow_on(double size, double& step, double& arc) {
+  const std::vector<double> from = here_.q;
+  std::vector<double> to(n_), half(n_), way(n_);
+  double error = 0, speed = 0, unused = 0;
+  for (int attempt = 0;; ++attempt) {
+    if (attempt > 200)
+      return fail(Reason::step_too_small, "a jump cannot be followed: its step has become too small");
+    if (flow_step(from, step, to, error) && error <= kLegTolerance * size) break;
+    step /= 2;
+  }
+  // velocity_ is that at the end of the step, where the last stage stands.
+  if (flow_guards(nullptr) < 0) {
+    double low = 0, high = step;
+    for (int k = 0; k < 100; ++k) {
+      const double middle = 0.5 * (low + high);
+      if (!(middle > low && middle < high) || !flow_step(from, middle, to, error)) break;
+      (flow_guards(nullptr) < 0 ? high : low) = middle;
+    }
+    step = high;
+    if (!flow_step(from, step, to, error)) return lose_jump("the jump cannot be followed");
+  }
+  // Work of friction by Simpson's rule.
+  if (flow_direction(from, way, speed)) rub(step / 6);
+  if (flow_step(from, step / 2, half, unused) && flow_direction(half, way, speed)) rub(step * 4 / 6);
+  if (flow_direction(to, way, speed)) rub(step / 6);
+  here_.q = to;
+  arc += step;
+  step *= std::clamp(error > 0 ? 0.9 * elementary::pow(kLegTolerance * size / error, 0.2) : 4.0, 0.2, 4.0);
+  return true;
+}
+
 bool QuasiStaticEngine::Run::jump(const QuasiStaticPoint* direction) {
   double arc = 0, fastest = 0, step = 0, total = 0;
   leg_energy_ = energy_of(here_.q);
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
   undecided_ = mode_;
   const double size = reach();
-  const auto rub = [&](double length, double share) {
-    for (int r = 0; r < layout_.relations; ++r) {
-      const model::Relation& relation = system_.relations()[r];
-      const double speed = norm(velocity_);
-      for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents && speed > 0; ++j)
-        leg_work_[r] -= share * length * flow_tangent_[j] * statics_.slip(r, j, velocity_, 0) / speed;
-    }
-  };
-  std::vector<double> from(n_), to(n_), way(n_);
-  const auto lost = [&](const char* message) {
-    return result_.status.reason == Reason::done ? fail(Reason::inconsistent, message) : false;
-  };
   if (direction != nullptr) {
-    if (!kick(*direction, arc)) return lost("the jump cannot be followed");
-    rub(arc, 1);
+    if (!kick(*direction, arc)) return lose_jump("the jump cannot be followed");
+    rub(arc);
   }
-  for (long steps = 0;; ++steps) {
+  std::vector<double> way(n_);
+  while (true) {
     if (cancelled()) return false;
     patience_.look();
-    double speed = 0, error = 0;
+    double speed = 0;
     if (!flow_direction(here_.q, way, speed))
-      return fail(Reason::inconsistent, "the reactions of the contacts are not determined in a jump");
+      return lose_jump("the reactions of the contacts are not determined in a jump");
     fired_.clear();
     if (flow_guards(&fired_) < 0) {
-      // A status ends here: another leg begins.
       if (arc > 0) end_leg(arc);
       total += arc;
       arc = step = fastest = 0;
-      for (const Fired& one : fired_) {
-        if (one.what == Fired::What::gap) {
-          mode_.normal[one.place] = NormalStatus::closed;
-          continue;
-        }
-        const model::Relation& relation = system_.relations()[one.place];
-        if (one.what == Fired::What::reaction && relation.tangents > 0) {
-          mode_.normal[one.place] = NormalStatus::open;
-          mode_.tangent[relation.first_tangent] = TangentStatus::free;
-          continue;
-        }
-        excluded_[one.place] = {mode_.normal[one.place], relation.tangents > 0
-                                                             ? mode_.tangent[relation.first_tangent]
-                                                             : TangentStatus::free};
-      }
-      const Mode before = undecided_;
       bool moves = false;
-      if (!statics_.place(here_.t, here_.q) || !decide_flow(moves)) return lost("the jump cannot go on");
-      list_changes(before);
-      std::fill(excluded_.begin(), excluded_.end(), Option{});
-      if (!moves) {
-        here_.normal = flow_normal_;
-        here_.tangent = flow_tangent_;
-        statics_.stick_here(here_.t, here_.q);
-        return true;
-      }
+      if (!next_leg(moves)) return false;
+      if (!moves) return true;
       continue;
     }
     undecided_ = mode_;
     fastest = std::max(fastest, speed);
     if (speed <= kFaded * fastest && land(speed, arc)) break;
     if (total + arc > kFarthest * size)
-      return fail(Reason::inconsistent, "a jump finds no equilibrium: the forces never come to balance");
-    if (!(step > 0)) step = 1e-3 * size;
-    from = here_.q;
-    for (int attempt = 0;; ++attempt) {
-      if (attempt > 200)
-        return fail(Reason::step_too_small, "a jump cannot be followed: its step has become too small");
-      if (flow_step(from, step, to, error) && error <= kLegTolerance * size) break;
-      step /= 2;
-    }
-    // velocity_ is that at the end of the step, where the last stage stands.
-    if (flow_guards(nullptr) < 0) {
-      double low = 0, high = step;
-      for (int k = 0; k < 100; ++k) {
-        const double middle = 0.5 * (low + high);
-        if (!(middle > low && middle < high) || !flow_step(from, middle, to, error)) break;
-        (flow_guards(nullptr) < 0 ? high : low) = middle;
-      }
-      step = high;
-      if (!flow_step(from, step, to, error)) return fail(Reason::inconsistent, "the jump cannot be followed");
-    }
-    // Work of friction by Simpson's rule.
-    std::vector<double> half(n_);
-    double unused = 0;
-    if (flow_direction(from, way, speed)) rub(step, 1.0 / 6);
-    if (flow_step(from, step / 2, half, unused) && flow_direction(half, way, speed)) rub(step, 4.0 / 6);
-    if (flow_direction(to, way, speed)) rub(step, 1.0 / 6);
-    here_.q = to;
-    arc += step;
-    step *= std::clamp(error > 0 ? 0.9 * elementary::pow(kLegTolerance * size / error, 0.2) : 4.0, 0.2, 4.0);
+      return lose_jump("a jump finds no equilibrium: the forces never come to balance");
+    if (!(step > 0)) step = kFirstStep * size;
+    if (!flow_on(size, step, arc)) return false;
   }
   if (!statics_.place(here_.t, here_.q)) return fail(Reason::not_finite, "a force is not finite");
   end_leg(arc);

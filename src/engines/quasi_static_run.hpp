@@ -83,6 +83,10 @@ struct QuasiStaticEngine::Run {
   [[nodiscard]] bool flow_direction(const std::vector<double>& q, std::vector<double>& out, double& speed);
   [[nodiscard]] double flow_guards(std::vector<Fired>* fired);
   [[nodiscard]] bool land(double speed, double& arc);
+  [[nodiscard]] bool next_leg(bool& moves);
+  [[nodiscard]] bool flow_on(double size, double& step, double& arc);
+  [[nodiscard]] bool lose_jump(const char* message);
+  void rub(double length);
   void end_leg(double arc);
   [[nodiscard]] double reach() const;
   [[nodiscard]] double force_scale() const;
