@@ -75,6 +75,8 @@ const char* name(EventKind kind) {
       return "slide-end";
     case EventKind::graze:
       return "graze";
+    case EventKind::jump:
+      return "jump";
     case EventKind::watch:
       return "watch";
   }
@@ -90,6 +92,8 @@ std::string where(const model::System& system, const Event& event) {
       return system.switches()[place].place;
     case EventKind::watch:
       return system.watches()[place].name;
+    case EventKind::jump:
+      return {};
     default:
       return event.on_switch ? system.switches()[place].place : system.relations()[place].name;
   }
@@ -100,6 +104,7 @@ std::string detail(const model::System& system, const Event& event) {
     case EventKind::accumulation:
       return to_text(event.numbers[0]) + ' ' + to_text(event.numbers[1]);
     case EventKind::graze:
+    case EventKind::jump:
       return to_text(event.numbers[0]);
     case EventKind::switch_side:
     case EventKind::slide_begin:

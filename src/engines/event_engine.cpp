@@ -18,6 +18,11 @@ EventEngine::~EventEngine() = default;
 EventEngine::EventEngine(EventEngine&&) noexcept = default;
 
 std::string EventEngine::unsupported(const model::System& system) {
+  const std::vector<bool>& massless = system.massless();
+  if (std::find(massless.begin(), massless.end(), true) != massless.end() &&
+      system.massless_balance().unknown.empty())
+    return "the model is made for 'quasi-static', which leaves out all inertia; without it the massless "
+           "coordinates have no balance";
   for (const model::Relation& relation : system.relations()) {
     if (relation.tangents > 1) {
       return relation.place + " has " + std::to_string(relation.tangents) +

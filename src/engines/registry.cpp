@@ -1,5 +1,7 @@
 #include "judder/engines/registry.hpp"
 
+#include "judder/engines/quasi_static.hpp"
+
 namespace judder::engines {
 namespace {
 
@@ -14,7 +16,8 @@ EngineEntry entry(std::string name, int rank) {
 
 const std::vector<EngineEntry>& all_engines() {
   static const std::vector<EngineEntry> engines{entry<EventEngine>("event", 1),
-                                                entry<ExactEngine>("exact", 2)};
+                                                entry<ExactEngine>("exact", 2),
+                                                entry<QuasiStaticEngine>("quasi-static", 0)};
   return engines;
 }
 

@@ -245,7 +245,7 @@ void Builder::derive_audit() {
   bool jumps = false;
   for (std::size_t i = 0; i < coordinates.size(); ++i)
     jumps = jumps || (coordinates[i].spec->massless && !damped_massless(force, i));
-  if (jumps && !quasi_static()) {
+  if (jumps || quasi_static()) {
     add("jump", -1, graph.constant(0), true, true, true);
   }
 }

@@ -23,6 +23,7 @@ enum class EventKind : std::uint8_t {
   slide_begin,
   slide_end,
   graze,
+  jump,  ///< of the coordinates at a frozen time, in quasi-static evolution; place −1
   watch
 };
 
@@ -53,7 +54,7 @@ struct Event {
   bool on_switch = false;  ///< graze or accumulation of a switch
   std::array<Word, 2> words{Word::none, Word::none};
   std::array<double, 2>
-      numbers{};  ///< accumulation: count, remaining time; graze: depth; level: the new level
+      numbers{};  ///< accumulation: count, remaining time; graze: depth; level: the new level; jump: arc length
   double normal_impulse = 0;
   std::array<double, 3> tangential_impulse{};
   double energy_before = 0;
