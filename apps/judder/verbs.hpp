@@ -25,6 +25,7 @@ int run_impact(const Arguments& arguments);
 int run_plot(const Arguments& arguments);
 int run_run(const Arguments& arguments);
 int run_schema(const Arguments& arguments);
+int run_sweep(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_version(const Arguments& arguments);
 

@@ -1,0 +1,10 @@
+// The descriptions of the verbs with many runs.
+#pragma once
+
+#include "command.hpp"
+
+namespace judder::app {
+
+[[nodiscard]] Verb sweep_verb();
+
+}  // namespace judder::app
