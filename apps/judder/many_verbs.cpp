@@ -47,4 +47,29 @@ Verb sweep_verb() {
           .run = run_sweep};
 }
 
+Verb bifurcation_verb() {
+  return {.name = "bifurcation",
+          .purpose = "draws section points of the motion over a parameter",
+          .positionals = many_positionals("NAME=VALUES", "the parameter: om=0.6:1.6:400"),
+          .options = with_table(
+              {{.name = "--section",
+                .value = "WHERE",
+                .doc = "strobe (default), impact:NAME, watch:NAME"},
+               {.name = "--skip", .value = "N", .doc = "section points to pass by (default: 200)"},
+               {.name = "--keep", .value = "N", .doc = "section points to keep (default: 100)"},
+               {.name = "--carry",
+                .value = "WAY",
+                .doc = "start each value where the one before ended",
+                .completes = Completes::word,
+                .words = {"up", "down", "both"}},
+               {.name = "--show", .value = "NAME", .doc = "coordinate, velocity or phase in the figure"},
+               {.name = "--output,-o",
+                .value = "FILE",
+                .doc = "the table, .csv; the figure stands beside it",
+                .completes = Completes::file}}),
+          .examples = {"judder bifurcation oscillator.toml om=0.6:1.6:400 -o oscillator.csv",
+                       "judder bifurcation ball.toml a=0.1:0.6:300 --section impact:table -o ball.csv"},
+          .run = run_bifurcation};
+}
+
 }  // namespace judder::app

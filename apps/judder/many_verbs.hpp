@@ -6,5 +6,6 @@
 namespace judder::app {
 
 [[nodiscard]] Verb sweep_verb();
+[[nodiscard]] Verb bifurcation_verb();
 
 }  // namespace judder::app

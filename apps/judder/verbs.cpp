@@ -100,6 +100,7 @@ std::vector<Verb> make_verbs() {
                     "judder impact rod.toml --sweep mu=0:1:11 -o rod.csv"},
        .run = run_impact},
       sweep_verb(),
+      bifurcation_verb(),
       {.name = "gallery",
        .purpose = "lists the bundled models, or copies one out",
        .positionals =
