@@ -7,5 +7,6 @@ namespace judder::app {
 
 [[nodiscard]] Verb sweep_verb();
 [[nodiscard]] Verb bifurcation_verb();
+[[nodiscard]] Verb basin_verb();
 
 }  // namespace judder::app

@@ -101,6 +101,7 @@ std::vector<Verb> make_verbs() {
        .run = run_impact},
       sweep_verb(),
       bifurcation_verb(),
+      basin_verb(),
       {.name = "gallery",
        .purpose = "lists the bundled models, or copies one out",
        .positionals =

@@ -14,6 +14,7 @@ namespace judder::app {
 /// The usage error for a name that is none.
 int no_such_verb(const std::string& name);
 
+int run_basin(const Arguments& arguments);
 int run_bifurcation(const Arguments& arguments);
 int run_check(const Arguments& arguments);
 int run_compare(const Arguments& arguments);

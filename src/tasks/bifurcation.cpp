@@ -66,7 +66,7 @@ class DiagramRun {
     if (out.period_points > 0) {
       const std::size_t last = taker_->count() - 1, first = last - out.period_points;
       out.period = out.points[last * taker_->width()] - out.points[first * taker_->width()];
-      out.word = taker_->word(first + (request_.section.strobe ? 1 : 0), last + (request_.section.strobe ? 1 : 0));
+      out.word = taker_->word(first, last);
     }
     return true;
   }
