@@ -29,7 +29,8 @@ constexpr std::array<double, 9> kWeight{0,
 constexpr std::array<double, 2> kCheck{0.21, 0.84};
 constexpr double kFollows = 1e-6;    ///< of the range in the piece
 constexpr double kRounding = 1e-11;  ///< of the size of the quantity: what reactions may be off by
-constexpr int kMostHalvings = 64;    ///< in one step
+constexpr int kMostHalvings = 1024;    ///< in one step
+constexpr double kShortest = 1e-9;     // of a step: at a corner pieces are halved down to this
 
 using Kind = Reduction::Kind;
 struct Word {
@@ -398,6 +399,7 @@ void Reducer::along(double from, double to, engines::Along& motion) {
   const double begin = std::max(from, after_);
   if (!(to > begin)) return;
   int halvings = 0;
+  shortest_ = kShortest * (to - begin);
   if (piece(begin, to, motion, halvings)) end_ = to;
 }
 
@@ -418,7 +420,8 @@ bool Reducer::piece(double from, double to, engines::Along& motion, int& halving
     for (std::size_t i = 0; i < count; ++i) first_[i] = memory_[i * kNodes];
   }
   const double middle = 0.5 * (from + to);
-  if (halvings < kMostHalvings && middle > from && middle < to && !follows(from, to, motion)) {
+  if (halvings < kMostHalvings && to - from > shortest_ && middle > from && middle < to &&
+      !follows(from, to, motion)) {
     ++halvings;
     return piece(from, middle, motion, halvings) && piece(middle, to, motion, halvings);
   }

@@ -132,6 +132,7 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   std::vector<double> now_, last_, first_;
   bool begun_ = false;
   double begin_ = 0, end_ = 0;
+  double shortest_ = 0;  ///< piece of the present step
   std::vector<Extreme> extremes_;
   std::vector<double> integrals_, squares_;
   std::vector<double> counts_, firsts_, lasts_, impulses_;
