@@ -29,7 +29,8 @@ int draw(const tasks::BasinReport& found, const tasks::BasinRequest& request, st
   data.y = request.axes[1].values;
   data.labels = found.labels;
   data.subtitle = std::to_string(data.x.size()) + " x " + std::to_string(data.y.size()) + " starts";
-  for (const analysis::Attractor& attractor : found.attractors) data.attractors.push_back(legend_of(attractor));
+  for (const analysis::Attractor& attractor : found.attractors)
+    data.attractors.push_back(legend_of(attractor));
   const io::FileStatus status =
       io::write_text_file(picture, report::to_svg(report::basin_figure(data)), io::kFigureMark);
   if (!status.ok()) {
@@ -61,7 +62,8 @@ int run_basin(const Arguments& arguments) {
   request.random = static_cast<std::size_t>(count);
   request.seed = static_cast<std::uint64_t>(seed);
   request.refine = arguments.has("--refine");
-  if (request.refine && request.many.resume) return usage_error("--refine cannot be taken up: leave out --resume");
+  if (request.refine && request.many.resume)
+    return usage_error("--refine cannot be taken up: leave out --resume");
   std::optional<double> bound;
   if (!read_number(arguments, "--bound", bound)) return kUsage;
   if (bound && !(*bound > 0)) return usage_error("--bound must be positive");

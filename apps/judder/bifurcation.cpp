@@ -34,8 +34,8 @@ report::DiagramData data_of(const tasks::DiagramReport& made, const tasks::Diagr
   data.parameter = request.axis.name;
   data.quantity = shown;
   const bool phase = shown == kPhase;
-  const auto column = static_cast<std::size_t>(
-      std::find(made.columns.begin(), made.columns.end(), shown) - made.columns.begin());
+  const auto column = static_cast<std::size_t>(std::find(made.columns.begin(), made.columns.end(), shown) -
+                                               made.columns.begin());
   const std::size_t width = made.columns.size();
   for (const bool down : {false, true}) {
     report::DiagramData::Group group;
@@ -46,7 +46,8 @@ report::DiagramData data_of(const tasks::DiagramReport& made, const tasks::Diagr
         group.x.push_back(value.value);
         const double time = value.points[k * width];
         const double period = made.forcing_period;
-        group.y.push_back(phase ? time / period - std::floor(time / period) : value.points[k * width + column]);
+        group.y.push_back(phase ? time / period - std::floor(time / period)
+                                : value.points[k * width + column]);
       }
     }
     if (!group.x.empty()) data.groups.push_back(std::move(group));
@@ -66,12 +67,13 @@ std::string windows_text(const tasks::DiagramReport& made, const std::string& na
       ++j;
     const tasks::DiagramValue& value = made.values[i];
     if (++lines <= kMostLines) {
-      out += name + " = " + to_text(value.value, 9) + (j > i ? " to " + to_text(made.values[j].value, 9) : "") +
-             (value.down ? ", downwards" : "") + ": " +
-             (value.period_points == 0 ? "no period"
-                                       : std::to_string(value.period_points) +
-                                             (value.period_points == 1 ? " point" : " points") + " per period" +
-                                             (value.word.empty() ? "" : " (" + value.word + ")")) +
+      out += name + " = " + to_text(value.value, 9) +
+             (j > i ? " to " + to_text(made.values[j].value, 9) : "") + (value.down ? ", downwards" : "") +
+             ": " +
+             (value.period_points == 0
+                  ? "no period"
+                  : std::to_string(value.period_points) + (value.period_points == 1 ? " point" : " points") +
+                        " per period" + (value.word.empty() ? "" : " (" + value.word + ")")) +
              "\n";
     }
     i = j + 1;
@@ -99,7 +101,8 @@ int run_bifurcation(const Arguments& arguments) {
                        "there are: strobe, impact:CONTACT, watch:NAME, and every other kind of event");
   constexpr long kMost = 100'000'000, kMostKept = 1'000'000;
   long skip = 200, keep = 100;
-  if (!read_count(arguments, "--skip", 0, kMost, skip) || !read_count(arguments, "--keep", 1, kMostKept, keep))
+  if (!read_count(arguments, "--skip", 0, kMost, skip) ||
+      !read_count(arguments, "--keep", 1, kMostKept, keep))
     return kUsage;
   request.skip = static_cast<std::size_t>(skip);
   request.keep = static_cast<std::size_t>(keep);
@@ -110,7 +113,8 @@ int run_bifurcation(const Arguments& arguments) {
                                     : tasks::Carry::no;
   if (!carry.empty() && request.carry == tasks::Carry::no)
     return usage_error("--carry is up, down or both, not '" + carry + "'");
-  if (!arguments.has("--output")) return usage_error("a diagram needs the name of its table", "-o diagram.csv");
+  if (!arguments.has("--output"))
+    return usage_error("a diagram needs the name of its table", "-o diagram.csv");
   request.output = arguments.text("--output");
   std::unique_ptr<tasks::Machines> machines;
   if (!join_processes(machines)) return kUsage;

@@ -52,9 +52,7 @@ Verb bifurcation_verb() {
           .purpose = "draws section points of the motion over a parameter",
           .positionals = many_positionals("NAME=VALUES", "the parameter: om=0.6:1.6:400"),
           .options = with_table(
-              {{.name = "--section",
-                .value = "WHERE",
-                .doc = "strobe (default), impact:NAME, watch:NAME"},
+              {{.name = "--section", .value = "WHERE", .doc = "strobe (default), impact:NAME, watch:NAME"},
                {.name = "--skip", .value = "N", .doc = "section points to pass by (default: 200)"},
                {.name = "--keep", .value = "N", .doc = "section points to keep (default: 100)"},
                {.name = "--carry",

@@ -19,7 +19,9 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
 }
 
 /// As many bits as a double holds.
-double as_number(std::uint64_t hash) { return static_cast<double>((hash ^ hash >> 17U) & ((std::uint64_t{1} << 53U) - 1)); }
+double as_number(std::uint64_t hash) {
+  return static_cast<double>((hash ^ hash >> 17U) & ((std::uint64_t{1} << 53U) - 1));
+}
 
 /// A period has no first event: that of all turns which comes first in the alphabet stands for all.
 std::vector<std::string> turned(const std::vector<std::string>& events) {
@@ -122,7 +124,8 @@ void MotionEnd::put(std::span<double> out) const {
 MotionEnd MotionEnd::get(std::span<const double> numbers, std::string_view events) {
   MotionEnd out;
   const std::size_t n = (numbers.size() - 4) / 3;
-  out.kind = numbers[0] >= 0 && numbers[0] <= 6 ? static_cast<EndKind>(static_cast<int>(numbers[0])) : EndKind::failed;
+  out.kind = numbers[0] >= 0 && numbers[0] <= 6 ? static_cast<EndKind>(static_cast<int>(numbers[0]))
+                                                : EndKind::failed;
   out.set = numbers[1] == 1;
   out.period = numbers[2];
   out.mode = numbers[3];
@@ -149,8 +152,7 @@ bool EndFinder::find(std::string_view engine, engines::EngineOptions options, co
   options.abandon = cancel;
   options.observer = &fence;
   std::optional<PeriodicMotion> found;
-  const engines::EngineResult result =
-      run_until_periodic(system_, engine, options, forcing_, nobody, found);
+  const engines::EngineResult result = run_until_periodic(system_, engine, options, forcing_, nobody, found);
   if (cancel != nullptr && *cancel) return false;
   out = {};
   const auto n = static_cast<std::size_t>(system_.layout().integrated());
@@ -187,10 +189,10 @@ MotionEnd EndFinder::describe(const PeriodicMotion& motion, const engines::Momen
       out.least[i] = out.most[i] = 0;  // where it is on its way says nothing
     }
   }
-  out.kind = !motion.drifts.empty()   ? EndKind::drifting
-             : motion.at_rest         ? EndKind::rest
-             : motion.equilibrium     ? EndKind::equilibrium
-                                      : EndKind::periodic;
+  out.kind = !motion.drifts.empty() ? EndKind::drifting
+             : motion.at_rest       ? EndKind::rest
+             : motion.equilibrium   ? EndKind::equilibrium
+                                    : EndKind::periodic;
   out.period = motion.period;
   const std::vector<std::string> events = turned(motion.events);
   out.events = word_of(events);
@@ -226,7 +228,8 @@ bool Attractors::one(const MotionEnd& a, const Attractor& of) const {
   if (!near(a.period, b.period, std::max(a.period, b.period))) return false;
   double largest = 0;
   for (std::size_t i = 0; i < b.least.size(); ++i)
-    largest = std::max({largest, std::abs(b.least[i]), std::abs(b.most[i]), std::abs(a.least[i]), std::abs(a.most[i])});
+    largest = std::max(
+        {largest, std::abs(b.least[i]), std::abs(b.most[i]), std::abs(a.least[i]), std::abs(a.most[i])});
   for (std::size_t i = 0; i < b.least.size(); ++i) {
     // The size of a component is its range, or its value, or a thousandth of the largest of all.
     const double size = std::max({b.most[i] - b.least[i], a.most[i] - a.least[i], std::abs(b.least[i]),
@@ -261,10 +264,13 @@ Boundary boundary_of(const std::vector<int>& labels, std::size_t rows, std::size
       for (std::size_t c = d; c + d < columns; ++c) {
         const int here = at(r, c);
         ++all;
-        if (at(r - d, c) != here || at(r + d, c) != here || at(r, c - d) != here || at(r, c + d) != here) ++uncertain;
+        if (at(r - d, c) != here || at(r + d, c) != here || at(r, c - d) != here || at(r, c + d) != here)
+          ++uncertain;
       }
     }
-    if (all > 0) out.uncertain.emplace_back(static_cast<int>(d), static_cast<double>(uncertain) / static_cast<double>(all));
+    if (all > 0)
+      out.uncertain.emplace_back(static_cast<int>(d),
+                                 static_cast<double>(uncertain) / static_cast<double>(all));
   }
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (const auto& [distance, share] : out.uncertain) {

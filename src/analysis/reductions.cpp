@@ -27,10 +27,11 @@ constexpr std::array<double, 9> kWeight{0,
                                         0};
 /// Between nodes, where the polynomial is held against the quantity.
 constexpr std::array<double, 2> kCheck{0.21, 0.84};
-constexpr double kFollows = 1e-6;    ///< of the range in the piece
-constexpr double kRounding = 1e-11;  ///< of the size of the quantity: what reactions may be off by
-constexpr int kMostHalvings = 1024;    ///< in one step
-constexpr double kShortest = 1e-9;     // of a step: at a corner pieces are halved down to this
+constexpr double kFollows = 1e-6;  ///< of the range in the piece
+constexpr double kRounding =
+    1e-9;  ///< of the size that the quantity has had so far: what reactions may be off by
+constexpr int kMostHalvings = 200;  ///< in one step
+constexpr double kShortest = 1e-6;  ///< of a step: at a corner pieces are halved down to this
 
 using Kind = Reduction::Kind;
 struct Word {
@@ -271,6 +272,7 @@ void Reducer::find_works() {
   now_.assign(count, 0.0);
   last_ = first_ = now_;
   extremes_.resize(count);
+  sizes_.resize(count);
   integrals_.resize(count);
   squares_.resize(count);
   counts_.resize(asked_.size());
@@ -295,7 +297,7 @@ void Reducer::restart(double after) {
   begun_ = false;
   begin_ = end_ = kNone;
   std::fill(extremes_.begin(), extremes_.end(), Extreme{kInfinity, kNone, -kInfinity, kNone});
-  for (std::vector<double>* zero : {&integrals_, &squares_, &counts_, &impulses_})
+  for (std::vector<double>* zero : {&sizes_, &integrals_, &squares_, &counts_, &impulses_})
     std::fill(zero->begin(), zero->end(), 0.0);
   for (std::vector<double>* none : {&firsts_, &lasts_, &last_, &first_})
     std::fill(none->begin(), none->end(), kNone);
@@ -443,7 +445,8 @@ bool Reducer::follows(double from, double to, engines::Along& motion) {
         least = std::min(least, f[k]);
         most = std::max(most, f[k]);
       }
-      const double size = std::max(std::abs(least), std::abs(most));
+      double& size = sizes_[i];
+      size = std::max({size, std::abs(least), std::abs(most)});
       const double error = std::abs(interpolate(static_cast<int>(i), theta) - now_[i]);
       if (error > kFollows * (most - least) + kRounding * size) return false;
     }

@@ -22,12 +22,14 @@ Figure basin_figure(const BasinData& data) {
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t r = 0; r < rows; ++r) {
       const int label = data.labels[c * rows + r];
-      raster.cells[(rows - 1 - r) * columns + c] = static_cast<std::uint8_t>(std::clamp(label, -1, kMost) + 1);
+      raster.cells[(rows - 1 - r) * columns + c] =
+          static_cast<std::uint8_t>(std::clamp(label, -1, kMost) + 1);
     }
   }
   // A cell has its start in its middle.
   const auto edges = [](const std::vector<double>& values, double& low, double& high) {
-    const double half = 0.5 * (values.back() - values.front()) / static_cast<double>(std::max<std::size_t>(values.size() - 1, 1));
+    const double half = 0.5 * (values.back() - values.front()) /
+                        static_cast<double>(std::max<std::size_t>(values.size() - 1, 1));
     low = values.front() - half;
     high = values.back() + half;
     if (low > high) std::swap(low, high);

@@ -9,11 +9,11 @@ namespace {
 constexpr std::size_t kMostPoints = 20'000;
 constexpr double kHeight = 380;
 
-/// Cells of half a pixel or so; later groups over earlier ones.
+/// Cells of a pixel, so that none is lost where the picture is drawn; later groups over earlier ones.
 Raster raster_of(const DiagramData& data) {
   Raster out;
-  out.columns = 1300;
-  out.rows = 760;
+  out.columns = 640;
+  out.rows = 380;
   out.cells.assign(out.columns * out.rows, 0);
   bool first = true;
   for (const DiagramData::Group& group : data.groups) {
@@ -38,7 +38,8 @@ Raster raster_of(const DiagramData& data) {
       if (!std::isfinite(group.x[i]) || !std::isfinite(group.y[i])) continue;
       const double across = (group.x[i] - out.left) / (out.right - out.left);
       const double down = (out.top - group.y[i]) / (out.top - out.bottom);
-      const auto c = std::min(out.columns - 1, static_cast<std::size_t>(across * static_cast<double>(out.columns)));
+      const auto c =
+          std::min(out.columns - 1, static_cast<std::size_t>(across * static_cast<double>(out.columns)));
       const auto r = std::min(out.rows - 1, static_cast<std::size_t>(down * static_cast<double>(out.rows)));
       out.cells[r * out.columns + c] = static_cast<std::uint8_t>(g + 1);
     }

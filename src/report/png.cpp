@@ -84,7 +84,8 @@ std::string packed(const std::string& rows, std::size_t row) {
   const auto run = [&](std::size_t at, std::size_t distance) {
     if (at < distance || distance > 32768) return std::size_t{0};
     std::size_t length = 0;
-    while (length < 258 && at + length < rows.size() && rows[at + length] == rows[at + length - distance]) ++length;
+    while (length < 258 && at + length < rows.size() && rows[at + length] == rows[at + length - distance])
+      ++length;
     return length;
   };
   for (std::size_t at = 0; at < rows.size();) {

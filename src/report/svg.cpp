@@ -148,16 +148,15 @@ class PanelDrawing {
       palette.push_back(colour);
     }
     const double x = x_(raster.left), y = y_(raster.top);
-    svg_.leaf("image",
-              {{"class", "raster"},
-               {"x", pixels(x)},
-               {"y", pixels(y)},
-               {"width", pixels(x_(raster.right) - x)},
-               {"height", pixels(y_(raster.bottom) - y)},
-               {"preserveAspectRatio", "none"},
-               {"style", "image-rendering:pixelated"},
-               {"xlink:href", "data:image/png;base64," +
-                                  base64(png(raster.columns, raster.rows, raster.cells, palette))}});
+    svg_.leaf("image", {{"class", "raster"},
+                        {"x", pixels(x)},
+                        {"y", pixels(y)},
+                        {"width", pixels(x_(raster.right) - x)},
+                        {"height", pixels(y_(raster.bottom) - y)},
+                        {"preserveAspectRatio", "none"},
+                        {"style", "image-rendering:pixelated"},
+                        {"xlink:href", "data:image/png;base64," +
+                                           base64(png(raster.columns, raster.rows, raster.cells, palette))}});
   }
 
   void grid() {

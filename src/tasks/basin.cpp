@@ -74,7 +74,8 @@ bool find_listed(const BasinRequest& request, const Ensemble& ensemble, double b
   std::atomic<std::size_t> next{0}, made{0};
   std::atomic<bool> whole{true};
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t threads = request.many.threads > 0 ? static_cast<std::size_t>(request.many.threads) : cores;
+  const std::size_t threads =
+      request.many.threads > 0 ? static_cast<std::size_t>(request.many.threads) : cores;
   std::atomic<std::size_t> running{threads};
   std::vector<std::jthread> crew;
   for (std::size_t i = 0; i < threads; ++i) {
@@ -89,7 +90,8 @@ bool find_listed(const BasinRequest& request, const Ensemble& ensemble, double b
   }
   while (running > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (request.many.progress) request.many.progress(done + made, 0, std::numeric_limits<double>::quiet_NaN());
+    if (request.many.progress)
+      request.many.progress(done + made, 0, std::numeric_limits<double>::quiet_NaN());
   }
   return whole;
 }
@@ -152,8 +154,7 @@ bool refine(const BasinRequest& request, const Ensemble& ensemble, double bound,
     step = half;
     // Cells of a coarser level that were alike keep the label that they have, as if they had been made.
     for (std::size_t cell = 0; cell < labels.size(); ++cell) {
-      if (labels[cell] >= 0 && made[cell] == 0 &&
-          !std::binary_search(wanted.begin(), wanted.end(), cell))
+      if (labels[cell] >= 0 && made[cell] == 0 && !std::binary_search(wanted.begin(), wanted.end(), cell))
         made[cell] = 2;
     }
   }
@@ -163,12 +164,14 @@ bool make_all(const BasinRequest& request, const Ensemble& ensemble, double boun
               BasinReport& report) {
   RunsReport& runs = report.runs;
   MembersRequest members;
-  members.file = runs.records = records_of(request.output.empty() ? fs::path("basin.npz") : request.output, 1, 1);
+  members.file = runs.records =
+      records_of(request.output.empty() ? fs::path("basin.npz") : request.output, 1, 1);
   members.head.members = ensemble.plan().size();
   members.head.numbers = MotionEnd::size(report.components.size());
   members.head.chunk = chunk_of(ensemble.plan().size());
   members.head.title = "basin";
-  members.head.key = io::text_key(identity_of(request.many, runs.model) + identity_of(ensemble.plan()) + to_text(bound));
+  members.head.key =
+      io::text_key(identity_of(request.many, runs.model) + identity_of(ensemble.plan()) + to_text(bound));
   members.threads = request.many.threads;
   members.resume = request.many.resume;
   members.machines = request.many.machines;
@@ -193,7 +196,8 @@ bool make_all(const BasinRequest& request, const Ensemble& ensemble, double boun
     const std::vector<char> chunk = file.read_chunk(c);
     for (std::size_t i = 0; i < members.head.chunk && member < members.head.members; ++i, ++member) {
       const io::MemberRecord record = io::member_record(chunk, members.head.numbers, i, memory);
-      report.labels[member] = static_cast<int>(attractors.add(MotionEnd::get(record.numbers, record.message)));
+      report.labels[member] =
+          static_cast<int>(attractors.add(MotionEnd::get(record.numbers, record.message)));
     }
   }
   report.runs_made = member;
@@ -205,7 +209,8 @@ io::FileStatus write_array(const BasinRequest& request, const BasinReport& repor
   std::vector<double> labels(report.labels.begin(), report.labels.end());
   std::vector<std::pair<std::string, std::string>> arrays;
   arrays.emplace_back("judder_labels", io::npy(labels, report.shape));
-  for (const Plan::Axis& axis : request.axes) arrays.emplace_back(axis.name, io::npy(axis.values, {axis.values.size()}));
+  for (const Plan::Axis& axis : request.axes)
+    arrays.emplace_back(axis.name, io::npy(axis.values, {axis.values.size()}));
   std::vector<double> shares;
   for (const analysis::Attractor& attractor : report.attractors)
     shares.push_back(static_cast<double>(attractor.members));
@@ -214,7 +219,8 @@ io::FileStatus write_array(const BasinRequest& request, const BasinReport& repor
 }
 
 double share_of(const BasinReport& report, const analysis::Attractor& attractor) {
-  return static_cast<double>(attractor.members) / static_cast<double>(std::max<std::size_t>(report.labels.size(), 1));
+  return static_cast<double>(attractor.members) /
+         static_cast<double>(std::max<std::size_t>(report.labels.size(), 1));
 }
 double error_of(const BasinReport& report, double share) {
   return std::sqrt(share * (1 - share) / static_cast<double>(std::max<std::size_t>(report.labels.size(), 1)));
@@ -239,7 +245,8 @@ BasinReport basin(const BasinRequest& request) {
   if (!request.output.empty()) {
     if (runs.files = io::refuse_foreign(request.output, kArrayMark); !runs.files.ok()) return report;
   }
-  Plan plan = report.random ? Plan::random(request.axes, request.random, request.seed) : Plan::grid(request.axes);
+  Plan plan =
+      report.random ? Plan::random(request.axes, request.random, request.seed) : Plan::grid(request.axes);
   io::ModelRequest first = request.many.model;
   std::vector<double> values(plan.names().size());
   plan.values(0, values);
@@ -263,7 +270,8 @@ BasinReport basin(const BasinRequest& request) {
   if (runs.problem = engines::options_problem(options); !runs.problem.empty()) return report;
   const std::optional<double> forcing = analysis::forcing_period(system);
   if (!forcing) {
-    runs.problem = "what moves the system depends on time without a period that could be found; motions cannot settle";
+    runs.problem =
+        "what moves the system depends on time without a period that could be found; motions cannot settle";
     return report;
   }
   report.shape = plan.shape();
@@ -296,7 +304,8 @@ BasinReport basin(const BasinRequest& request) {
     if (runs.failed == 0) runs.first_failure = attractor.first.events;
     runs.failed += attractor.members;
   }
-  if (report.shape.size() == 2) report.boundary = analysis::boundary_of(report.labels, report.shape[0], report.shape[1]);
+  if (report.shape.size() == 2)
+    report.boundary = analysis::boundary_of(report.labels, report.shape[0], report.shape[1]);
   runs.stage = RunsStage::files_failed;
   if (!request.output.empty()) {
     if (runs.files = write_array(request, report); !runs.files.ok()) return report;
@@ -316,7 +325,8 @@ std::string basin_text(const BasinReport& report) {
     const double share = share_of(report, attractor);
     std::string range;
     constexpr std::size_t kMost = 4;
-    const bool told = end.kind != EndKind::unbounded && end.kind != EndKind::not_settled && end.kind != EndKind::failed;
+    const bool told =
+        end.kind != EndKind::unbounded && end.kind != EndKind::not_settled && end.kind != EndKind::failed;
     for (std::size_t k = 0; told && k < std::min(kMost, report.components.size()); ++k) {
       const double least = attractor.least[k], most = attractor.most[k];
       range += (range.empty() ? "" : "; ") + report.components[k] + " " + show(least) +
@@ -324,14 +334,15 @@ std::string basin_text(const BasinReport& report) {
       if (k < end.drift.size() && end.drift[k] != 0) range += " drifts by " + show(end.drift[k]);
     }
     table.add({std::to_string(i + 1), std::string(name(end.kind)) + (end.set ? ", a set" : ""),
-               end.period > 0 ? show(end.period) : "", to_text(share, 6), to_text(error_of(report, share), 2), range,
-               end.events});
+               end.period > 0 ? show(end.period) : "", to_text(share, 6), to_text(error_of(report, share), 2),
+               range, end.events});
   }
   std::string out = table.text();
   if (report.shape.size() == 2 && report.attractors.size() > 1) {
     out += "\nbasin entropy " + show(report.boundary.entropy) + ", of boxes at the boundary " +
            show(report.boundary.boundary_entropy);
-    if (std::isfinite(report.boundary.exponent)) out += "; uncertainty exponent " + to_text(report.boundary.exponent, 3);
+    if (std::isfinite(report.boundary.exponent))
+      out += "; uncertainty exponent " + to_text(report.boundary.exponent, 3);
     out += "\n";
   }
   return out;
@@ -356,7 +367,8 @@ std::string basin_json(const BasinReport& report) {
     one["events"] = attractor.first.events;
     Json ranges = Json::object();
     for (std::size_t k = 0; k < report.components.size() && k < attractor.least.size(); ++k)
-      ranges[report.components[k]] = {io::json_number(attractor.least[k]), io::json_number(attractor.most[k])};
+      ranges[report.components[k]] = {io::json_number(attractor.least[k]),
+                                      io::json_number(attractor.most[k])};
     one["ranges"] = std::move(ranges);
     out["attractors"].push_back(std::move(one));
   }

@@ -180,7 +180,8 @@ bool carry_all(const DiagramRequest& request, const Ensemble& fresh, const io::L
   const std::vector<std::string> names = state_names(system);
   for (std::size_t i = 0; i < names.size(); ++i) axes.push_back({names[i], {values[i]}});
   Diagnostics said;
-  const Ensemble carried(model.file.spec, io::compile_options(request.many.model), Plan::grid(std::move(axes)), said);
+  const Ensemble carried(model.file.spec, io::compile_options(request.many.model),
+                         Plan::grid(std::move(axes)), said);
   if (!carried.ok()) {
     report.runs.problem = "the motion cannot be carried from one value to the next: " +
                           (said.all().empty() ? std::string() : said.all().front().message);
@@ -211,8 +212,7 @@ bool carry_all(const DiagramRequest& request, const Ensemble& fresh, const io::L
       if (request.many.progress) request.many.progress(made, 0, kNone);
     }
   }
-  report.runs.made.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.runs.made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.runs.made.made = made;
   report.values = std::move(up);
   for (auto value = down.rbegin(); value != down.rend(); ++value) report.values.push_back(std::move(*value));
@@ -227,10 +227,10 @@ bool make_all(const DiagramRequest& request, const Ensemble& ensemble, DiagramRe
   members.head.members = request.axis.values.size();
   members.head.numbers = width * request.keep + 4;
   members.head.title = "bifurcation";
-  members.head.key = io::text_key(identity_of(request.many, report.runs.model) + identity_of(ensemble.plan()) +
-                                  to_text(request.section.strobe ? -1 : static_cast<int>(request.section.event)) +
-                                  request.section.where + " " + std::to_string(request.skip) + " " +
-                                  std::to_string(request.keep));
+  members.head.key = io::text_key(
+      identity_of(request.many, report.runs.model) + identity_of(ensemble.plan()) +
+      to_text(request.section.strobe ? -1 : static_cast<int>(request.section.event)) + request.section.where +
+      " " + std::to_string(request.skip) + " " + std::to_string(request.keep));
   members.threads = request.many.threads;
   members.resume = request.many.resume;
   members.machines = request.many.machines;
@@ -257,8 +257,10 @@ bool make_all(const DiagramRequest& request, const Ensemble& ensemble, DiagramRe
       DiagramValue value;
       value.value = request.axis.values[report.values.size()];
       const double* const more = &record.numbers[record.numbers.size() - 4];
-      value.points.assign(record.numbers.begin(),
-                          record.numbers.begin() + static_cast<std::ptrdiff_t>(std::clamp(more[0], 0.0, static_cast<double>(width * request.keep))));
+      value.points.assign(
+          record.numbers.begin(),
+          record.numbers.begin() + static_cast<std::ptrdiff_t>(
+                                       std::clamp(more[0], 0.0, static_cast<double>(width * request.keep))));
       value.period_points = static_cast<std::size_t>(std::max(more[1], 0.0));
       value.period = more[2];
       value.ok = more[3] == 1;
@@ -281,7 +283,13 @@ io::FileStatus write_tables(const DiagramRequest& request, DiagramReport& report
   csv.text(request.axis.name).text("direction").text("point");
   for (const std::string& column : report.columns) csv.text(column);
   csv.end_record();
-  of_words.text(request.axis.name).text("direction").text("points per period").text("period").text("events").text("status").end_record();
+  of_words.text(request.axis.name)
+      .text("direction")
+      .text("points per period")
+      .text("period")
+      .text("events")
+      .text("status")
+      .end_record();
   const std::size_t width = report.columns.size();
   for (const DiagramValue& value : report.values) {
     const char* const direction = request.carry == Carry::no ? "" : value.down ? "down" : "up";
@@ -322,7 +330,8 @@ DiagramReport bifurcation(const DiagramRequest& request) {
   }
   runs.stage = RunsStage::files_failed;
   if (runs.files = io::refuse_foreign(request.output, kPointsMark); !runs.files.ok()) return report;
-  if (runs.files = io::refuse_foreign(words_file(request.output), kWordsMark); !runs.files.ok()) return report;
+  if (runs.files = io::refuse_foreign(words_file(request.output), kWordsMark); !runs.files.ok())
+    return report;
   io::ModelRequest first = request.many.model;
   model::Named named;
   named.name = request.axis.name;
@@ -338,12 +347,15 @@ DiagramReport bifurcation(const DiagramRequest& request) {
   report.forcing_period = analysis::forcing_period(system).value_or(0);
   runs.stage = RunsStage::misused;
   if (request.section.strobe && !(report.forcing_period > 0)) {
-    runs.problem = "nothing in the model repeats with a period: there are no strobes; take --section impact:NAME or watch:NAME";
+    runs.problem =
+        "nothing in the model repeats with a period: there are no strobes; take --section impact:NAME or "
+        "watch:NAME";
     return report;
   }
   const engines::EngineOptions options = member_options(request.many, runs.model.compiled.run);
   const bool endless = !request.many.until && report.forcing_period > 0;
-  if (runs.problem = endless ? std::string() : engines::options_problem(options); !runs.problem.empty()) return report;
+  if (runs.problem = endless ? std::string() : engines::options_problem(options); !runs.problem.empty())
+    return report;
   Diagnostics& said = runs.model.diagnostics;
   const Ensemble ensemble(runs.model.file.spec, io::compile_options(request.many.model),
                           Plan::grid({request.axis}), said);

@@ -188,7 +188,7 @@ class FolderRun {
 
   std::optional<Sinks> sinks_;
   std::optional<analysis::Reducer> between_;  // extremes between rows
-  RunSummary begun_;  // as it was before the run
+  RunSummary begun_;                          // as it was before the run
   Clock::time_point begin_;
   double saved_until_ = 0;
   std::optional<engines::EngineResult> kept_;  // what was saved or marked last

@@ -32,9 +32,9 @@ enum class EndKind : unsigned char { rest, equilibrium, periodic, drifting, unbo
 /// Where one motion has ended up.
 struct MotionEnd {
   EndKind kind = EndKind::failed;
-  bool set = false;     ///< at rest, held by friction
+  bool set = false;  ///< at rest, held by friction
   double period = 0;
-  double mode = 0;      ///< key of modes and events, as a number that a double holds
+  double mode = 0;                  ///< key of modes and events, as a number that a double holds
   std::vector<double> least, most;  ///< of coordinates, velocities, states
   std::vector<double> drift;        ///< of the same per period, or per unit of time
   std::string events;               ///< of one period, or why it failed
@@ -51,7 +51,8 @@ class EndFinder {
   /// `bound`: of what counts as unbounded; infinite: nothing does.
   EndFinder(const model::System& system, double forcing_period, double bound);
   /// False: interrupted. `system` is the one that is run (with_sections).
-  bool find(std::string_view engine, engines::EngineOptions options, const std::atomic<bool>* cancel, MotionEnd& out);
+  bool find(std::string_view engine, engines::EngineOptions options, const std::atomic<bool>* cancel,
+            MotionEnd& out);
 
  private:
   [[nodiscard]] MotionEnd describe(const PeriodicMotion& motion, const engines::Moment& end) const;

@@ -135,6 +135,7 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   double shortest_ = 0;  ///< piece of the present step
   std::vector<Extreme> extremes_;
   std::vector<double> integrals_, squares_;
+  std::vector<double> sizes_;  ///< largest absolute value so far
   std::vector<double> counts_, firsts_, lasts_, impulses_;
 };
 

@@ -19,7 +19,7 @@ struct BasinRequest {
   std::size_t random = 0;  ///< > 0: so many random starts in the ranges of the axes
   std::uint64_t seed = 1;
   bool refine = false;
-  double bound = 0;               ///< of what counts as unbounded; 0: a million times the largest start, at least 1e6
+  double bound = 0;  ///< of what counts as unbounded; 0: a million times the largest start, at least 1e6
   std::filesystem::path output{};  ///< the array: .npz; empty: none
 };
 

@@ -56,7 +56,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
          });
 }
 
-constexpr const char* kModels[] = {"bouncing-ball", "belt", "press", "two-stops", "impact-oscillator", "relay", "three-ball-chain"};
+constexpr const char* kModels[] = {"bouncing-ball",     "belt",  "press",           "two-stops",
+                                   "impact-oscillator", "relay", "three-ball-chain"};
 
 // One System, one engine and one referee for all members: each must come out as if all of these were new.
 TEST(Ensemble, AMemberThatOnlyStartsElsewhereHasTheBitsOfARunOfItsOwn) {
@@ -112,14 +113,17 @@ TEST(Ensemble, OnlyTheFirstOfManyStartsIsBound) {
 }
 
 TEST(Ensemble, MembersDoNotDependOnTheirOrder) {
-  for (const auto& [name, parameter, from, to] :
-       {std::tuple{"belt", "mus", 0.3, 0.5}, {"bouncing-ball", "e", 0.5, 0.9}, {"impact-oscillator", "w", 0.7, 2.9}}) {
+  for (const auto& [name, parameter, from, to] : {std::tuple{"belt", "mus", 0.3, 0.5},
+                                                  {"bouncing-ball", "e", 0.5, 0.9},
+                                                  {"impact-oscillator", "w", 0.7, 2.9}}) {
     const Loaded loaded = load(name);
     constexpr std::size_t kMembers = 60;
     std::vector<Reduction> reductions;
     std::string problem;
     const std::string x = loaded.model.compiled.system->coordinate_names().front();
-    ASSERT_TRUE(parse_reductions("max(" + x + "), end(" + x + "'), rms(" + x + "), count(impact)", reductions, problem)) << problem;
+    ASSERT_TRUE(parse_reductions("max(" + x + "), end(" + x + "'), rms(" + x + "), count(impact)", reductions,
+                                 problem))
+        << problem;
     const model::Spec spec = with_reductions(loaded.model.file.spec, reductions);
     Diagnostics said;
     const Ensemble ensemble(spec, loaded.options,
@@ -144,7 +148,8 @@ TEST(Ensemble, MembersDoNotDependOnTheirOrder) {
     std::mt19937 random(11);
     std::shuffle(order.begin(), order.end(), random);
     Runner second(ensemble);
-    for (const std::size_t i : order) EXPECT_TRUE(same_bits(numbers(second, i), forwards[i])) << name << " member " << i;
+    for (const std::size_t i : order)
+      EXPECT_TRUE(same_bits(numbers(second, i), forwards[i])) << name << " member " << i;
   }
 }
 

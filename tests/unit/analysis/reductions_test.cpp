@@ -14,8 +14,9 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 
 /// What is collected of a run of a model, by its words.
-std::map<std::string, double> collect(const std::string& text, const std::string& words, double after = -INFINITY,
-                                      long samples = 2, const std::string& engine = "event") {
+std::map<std::string, double> collect(const std::string& text, const std::string& words,
+                                      double after = -INFINITY, long samples = 2,
+                                      const std::string& engine = "event") {
   io::ModelFile file = io::read_model_text(text);
   std::vector<Reduction> reductions;
   std::string problem;
@@ -52,7 +53,8 @@ tolerance = 1e-11
 // x = cos t. No row is near any of these.
 TEST(Reductions, ExtremesLieBetweenRowsWhereverTheyAre) {
   for (const char* engine : {"event", "exact"}) {
-    const auto found = collect(kSwing, "max(x*x'), min(x), range(x'), at_max(x*x'), max(x + x')", -INFINITY, 2, engine);
+    const auto found =
+        collect(kSwing, "max(x*x'), min(x), range(x'), at_max(x*x'), max(x + x')", -INFINITY, 2, engine);
     EXPECT_NEAR(found.at("max(x*x')"), 0.5, 1e-9) << engine;  // −sin(2t)/2
     EXPECT_NEAR(found.at("min(x)"), -1, 1e-9);
     EXPECT_NEAR(found.at("range(x')"), 2, 1e-9);
@@ -124,7 +126,9 @@ columns = { N = "normal(ground)" }
 // Momentum: what the ground has given is what gravity has taken and what is left of the velocity. Impacts, an accumulation and rest are in it.
 TEST(Reductions, ImpulsesAreThoseOfTheBalance) {
   for (const char* engine : {"event", "exact"}) {
-    const auto found = collect(kBall, "impulse(ground), end(h'), max(N), count(impact ground), first(impact), max(h')", -INFINITY, 2, engine);
+    const auto found =
+        collect(kBall, "impulse(ground), end(h'), max(N), count(impact ground), first(impact), max(h')",
+                -INFINITY, 2, engine);
     EXPECT_NEAR(found.at("impulse(ground)"), 9.81 * 3 + found.at("end(h')"), 1e-8) << engine;
     EXPECT_NEAR(found.at("max(N)"), 9.81, 1e-9);
     EXPECT_NEAR(found.at("first(impact)"), std::sqrt(2 / 9.81), 1e-9);
@@ -138,7 +142,8 @@ TEST(Reductions, ImpulsesAreThoseOfTheBalance) {
 TEST(Reductions, SayWhatCannotBeRead) {
   std::vector<Reduction> out;
   std::string problem;
-  for (const char* text : {"maximum(x)", "max()", "max(x", "count(bang)", "period(3)", "max(x),,end(x)", "max(x), max(x)", "impulse"}) {
+  for (const char* text : {"maximum(x)", "max()", "max(x", "count(bang)", "period(3)", "max(x),,end(x)",
+                           "max(x), max(x)", "impulse"}) {
     out.clear();
     problem.clear();
     EXPECT_FALSE(parse_reductions(text, out, problem)) << text;

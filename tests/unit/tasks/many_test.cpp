@@ -51,10 +51,11 @@ TEST_F(Many, ExtremesOfASummaryDoNotDependOnRows) {
   std::vector<std::vector<io::Extremes>> found;
   for (const bool between : {true, false}) {
     for (const int samples : {2, 11, 1001}) {
-      std::ofstream(folder_ / "swing.toml") << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
-                                               "potential = \"2*x^2\"\n[run]\nuntil = 7\n[output]\ncolumns = { P = \"x*x'\" }\n"
-                                               "event_rows = false\nsamples = "
-                                            << samples << "\n";
+      std::ofstream(folder_ / "swing.toml")
+          << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
+             "potential = \"2*x^2\"\n[run]\nuntil = 7\n[output]\ncolumns = { P = \"x*x'\" }\n"
+             "event_rows = false\nsamples = "
+          << samples << "\n";
       RunRequest request;
       request.model.file = folder_ / "swing.toml";
       request.output = folder_ / "out";
@@ -70,8 +71,8 @@ TEST_F(Many, ExtremesOfASummaryDoNotDependOnRows) {
     EXPECT_EQ(found[0][c].least, found[2][c].least);
     EXPECT_EQ(found[0][c].most_time, found[2][c].most_time);
   }
-  EXPECT_NEAR(found[0][2].most, 2, 1e-8);   // x' = −2 sin 2t
-  EXPECT_NEAR(found[0][3].most, 1, 1e-8);   // P = −sin(4t)
+  EXPECT_NEAR(found[0][2].most, 2, 1e-8);  // x' = −2 sin 2t
+  EXPECT_NEAR(found[0][3].most, 1, 1e-8);  // P = −sin(4t)
   EXPECT_GT(std::abs(found[3][3].most - 1), 1e-3) << "the rows alone would do as well";
 }
 
@@ -85,7 +86,8 @@ TEST_F(Many, AMemberThatFailsHasItsReasonAndStopsNothing) {
   ASSERT_EQ(report.stage, RunsStage::ended) << report.problem << report.files.text();
   const auto rows = table(request.output);
   ASSERT_EQ(rows.size(), 10U);
-  EXPECT_EQ(rows[0], (std::vector<std::string>{"member", "status", "time", "h", "e", "max(h)", "count(impact)", "message"}));
+  EXPECT_EQ(rows[0], (std::vector<std::string>{"member", "status", "time", "h", "e", "max(h)",
+                                               "count(impact)", "message"}));
   EXPECT_EQ(report.failed, 5U);  // three start in the ground, two of the others gain energy
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const bool good = rows[i][3] != "-1" && rows[i][4] != "1.5";
@@ -113,7 +115,11 @@ TEST_F(Many, VariantsAreAnAxis) {
 }
 
 TEST_F(Many, WhatIsAskedForIsReadBeforeAnythingRuns) {
-  RunsRequest request{.many = of("bouncing-ball"), .plan = Plan::grid({{"h", {1, 2}}}), .collect = "", .after = -INFINITY, .output = folder_ / "x.csv"};
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"h", {1, 2}}}),
+                      .collect = "",
+                      .after = -INFINITY,
+                      .output = folder_ / "x.csv"};
   for (const auto& [collect, stage] : {std::pair{"max(nothing)", RunsStage::model_invalid},
                                        {"impulse(wall)", RunsStage::misused},
                                        {"most(h)", RunsStage::misused}}) {
@@ -129,8 +135,10 @@ TEST_F(Many, WhatIsAskedForIsReadBeforeAnythingRuns) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-std::vector<std::size_t> points_at(const std::string& name, std::vector<std::string> variants, const std::string& parameter,
-                                   std::vector<double> values, const std::string& section, const fs::path& folder, std::size_t skip = 5000) {
+std::vector<std::size_t> points_at(const std::string& name, std::vector<std::string> variants,
+                                   const std::string& parameter, std::vector<double> values,
+                                   const std::string& section, const fs::path& folder,
+                                   std::size_t skip = 5000) {
   DiagramRequest request;
   request.many.model.file = fs::path(JUDDER_SOURCE_DIR "/gallery") / name / "model.toml";
   request.many.model.variants = std::move(variants);
@@ -154,16 +162,18 @@ TEST_F(Many, TheFlipOfTheBouncingTableIsWhereItBelongs) {
   EXPECT_NEAR(flip, 1.070836468248, 1e-11);
   EXPECT_EQ(points_at("bouncing-table", {}, "Gamma", {flip - 2.5e-4, flip + 2.5e-4}, "impact:table", folder_),
             (std::vector<std::size_t>{1, 2}));
-  EXPECT_EQ(points_at("bouncing-table", {}, "Gamma", {fold - 5e-3, fold + 5e-3}, "impact:table", folder_, 100),
-            (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(
+      points_at("bouncing-table", {}, "Gamma", {fold - 5e-3, fold + 5e-3}, "impact:table", folder_, 100),
+      (std::vector<std::size_t>{0, 1}));
 }
 
 // The oscillator with its stop in the middle: the eigenvalue of its one-impact motion is −1 at w = 2.65888455 (own closed form: flights of a damped
 // oscillator, saltation at the impact).
 TEST_F(Many, TheFlipOfTheImpactOscillatorIsWhereItBelongs) {
   const double flip = 2.65888455;
-  EXPECT_EQ(points_at("impact-oscillator", {"once"}, "w", {flip - 2.5e-4, flip + 2.5e-4}, "impact:stop", folder_),
-            (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(
+      points_at("impact-oscillator", {"once"}, "w", {flip - 2.5e-4, flip + 2.5e-4}, "impact:stop", folder_),
+      (std::vector<std::size_t>{1, 2}));
 }
 
 TEST_F(Many, ACarriedDiagramGoesOnWhereTheValueBeforeEnded) {
@@ -200,9 +210,9 @@ TEST_F(Many, TheShareOfTheRockingBasinIsThatOfTheClosedForm) {
     const BasinReport report = basin(request);
     ASSERT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem << report.runs.files.text();
     ASSERT_EQ(report.attractors.size(), 2U);
-    const auto rest = std::find_if(report.attractors.begin(), report.attractors.end(), [](const analysis::Attractor& each) {
-      return each.first.kind == analysis::EndKind::rest;
-    });
+    const auto rest = std::find_if(
+        report.attractors.begin(), report.attractors.end(),
+        [](const analysis::Attractor& each) { return each.first.kind == analysis::EndKind::rest; });
     ASSERT_NE(rest, report.attractors.end());
     const double n = static_cast<double>(request.random), share = static_cast<double>(rest->members) / n;
     constexpr double kExact = 0.307055818;
@@ -228,7 +238,9 @@ TEST_F(Many, ARefinedPictureIsTheWholeOne) {
   EXPECT_LT(refined.runs_made, whole.runs_made * 3 / 4);
   int other = 0;
   for (std::size_t i = 0; i < whole.labels.size(); ++i) {
-    const auto kind = [i](const BasinReport& of) { return of.attractors[static_cast<std::size_t>(of.labels[i])].first.kind; };
+    const auto kind = [i](const BasinReport& of) {
+      return of.attractors[static_cast<std::size_t>(of.labels[i])].first.kind;
+    };
     if (kind(whole) != kind(refined)) ++other;
   }
   EXPECT_EQ(other, 0);
