@@ -43,7 +43,8 @@ int main() {
       double end = 0;
       for (long i = 0; i < n; ++i) {
         if (!runner->take(next++ % kMembers)) std::exit(EXIT_FAILURE);
-        if (!reducer || runner->changed()) reducer = std::make_shared<analysis::Reducer>(runner->system(), kept);
+        if (!reducer || runner->changed())
+          reducer = std::make_shared<analysis::Reducer>(runner->system(), kept);
         reducer->restart(0);
         engines::EngineOptions options = options_of(runner->options());
         options.observer = reducer.get();
@@ -64,6 +65,7 @@ int main() {
   figure("member that starts elsewhere", rounds.seconds(1),
          "ratio " + std::to_string(rounds.ratio(1, 0)) + ", goal <= 1.25");
   figure("member with another restitution", rounds.seconds(2), "ratio " + std::to_string(rounds.ratio(2, 0)));
-  figure("compiling", compiling, "of a million members: a share of " + std::to_string(compiling / (rounds.seconds(1) * kMembers)));
+  figure("compiling", compiling,
+         "of a million members: a share of " + std::to_string(compiling / (rounds.seconds(1) * kMembers)));
   return EXIT_SUCCESS;
 }
