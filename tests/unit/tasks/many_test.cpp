@@ -176,6 +176,24 @@ TEST_F(Many, TheFlipOfTheImpactOscillatorIsWhereItBelongs) {
       (std::vector<std::size_t>{1, 2}));
 }
 
+// The flutter of the valve touches its seat at q = 7.557210972: below it knocks, above it does not.
+TEST_F(Many, TheReliefValveKnocksBelowItsGrazingFlow) {
+  RunsRequest request{.many = of("relief-valve"),
+                      .plan = Plan::grid({{"q", {7.5571, 7.5573}}}),
+                      .collect = "count(impact seat), min(x)",
+                      .after = 1300,
+                      .output = folder_ / "valve.csv"};
+  request.many.until = 1500;
+  ASSERT_EQ(sweep_runs(request).stage, RunsStage::ended);
+  const auto rows = table(request.output);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_NE(rows[1][4], "0");
+  EXPECT_EQ(rows[2][4], "0");
+  const double least = std::stod(rows[2][5]);
+  EXPECT_GT(least, 0);
+  EXPECT_LT(least, 1e-3);
+}
+
 TEST_F(Many, ACarriedDiagramGoesOnWhereTheValueBeforeEnded) {
   DiagramRequest request;
   request.many = of("bouncing-table");
