@@ -56,6 +56,7 @@ int run_run(const Arguments& arguments) {
   request.resume = arguments.text("--resume");
   request.accept_changes = arguments.has("--accept-changes");
   request.estimate = arguments.has("--estimate");
+  request.extremes_between_rows = arguments.has("--summary");
   request.until_periodic = arguments.has("--until-periodic");
   if (request.estimate && request.until_periodic)
     return usage_error("--estimate compares runs of equal length; --until-periodic ends them when it likes");

@@ -2,6 +2,7 @@
 
 #include "judder/core/diagnostics.hpp"
 #include "judder/simulate/simulate.hpp"
+#include "many_verbs.hpp"
 
 namespace judder::app {
 namespace {
@@ -98,6 +99,9 @@ std::vector<Verb> make_verbs() {
        .examples = {"judder impact rod.toml -o rod.svg",
                     "judder impact rod.toml --sweep mu=0:1:11 -o rod.csv"},
        .run = run_impact},
+      sweep_verb(),
+      bifurcation_verb(),
+      basin_verb(),
       {.name = "gallery",
        .purpose = "lists the bundled models, or copies one out",
        .positionals =

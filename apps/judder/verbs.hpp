@@ -14,6 +14,8 @@ namespace judder::app {
 /// The usage error for a name that is none.
 int no_such_verb(const std::string& name);
 
+int run_basin(const Arguments& arguments);
+int run_bifurcation(const Arguments& arguments);
 int run_check(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_completion(const Arguments& arguments);
@@ -25,6 +27,7 @@ int run_impact(const Arguments& arguments);
 int run_plot(const Arguments& arguments);
 int run_run(const Arguments& arguments);
 int run_schema(const Arguments& arguments);
+int run_sweep(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_version(const Arguments& arguments);
 

@@ -57,12 +57,18 @@ std::span<const double> EventEngine::Run::ForcesInside::at(double theta) {
 }
 
 void EventEngine::Run::tell_inside(double t1) {
-  if (!recorder_.testimony.asked_inside()) return;
-  if (!methods_.prepare_dense(recorder_.testimony.motion())) return;
+  Testimony& testimony = recorder_.testimony;
+  const bool inside = testimony.asked_inside();
+  if (!inside && !testimony.asked_along()) return;
+  if (!methods_.prepare_dense(testimony.motion())) return;
   const double h = t1 - t_;
+  const int width = layout_.integrated();
+  testimony.along(t_, t1, node_y_.data(),
+                  [&](double time, double* y) { methods_.dense((time - t_) / h, width, y); });
+  if (!inside) return;
   for (const double theta : methods_.stiff() ? Testimony::kStiff : Testimony::kSmooth) {
-    methods_.dense(theta, layout_.integrated(), node_y_.data());
-    recorder_.testimony.inside(t_ + theta * h, node_y_.data());
+    methods_.dense(theta, width, node_y_.data());
+    testimony.inside(t_ + theta * h, node_y_.data());
   }
 }
 

@@ -468,6 +468,12 @@ bool ExactEngine::Run::tell_phase(double time) {
       state_at(t);
       recorder_.testimony.inside(t, node_y_.data());
     }
+    if (recorder_.testimony.asked_along()) {
+      recorder_.testimony.along(from, to, node_y_.data(), [&](double t, double* y) {
+        form_->exponentials.advance(start_.data(), t - phase_time_, sample_.data());
+        std::copy_n(sample_.begin(), layout_.integrated(), y);
+      });
+    }
     if (k + 1 == all) break;  // its end is the end of the phase
     state_at(to);
     recorder_.testimony.end(to, node_y_.data(), false, k < followed);

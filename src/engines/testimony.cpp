@@ -5,7 +5,11 @@
 namespace judder::engines {
 
 Testimony::Memory::Memory(const model::System& system)
-    : work(system), motion(system, work), sharing(system, work), y(motion.all_components()) {
+    : work(system),
+      motion(system, work),
+      sharing(system, work),
+      y(motion.all_components()),
+      still(motion.all_components()) {
   motion.always_audit(false);
 }
 
@@ -33,13 +37,26 @@ void Testimony::after(const Mode& mode, double t, const double* y) {
   tell(Telling::after, t, y, true, true);
 }
 
+const double* Testimony::projected(double t, const double* y) {
+  std::vector<double>& out = memory_->y;
+  std::copy_n(y, system_.layout().integrated(), out.begin());
+  if (ready_ && memory_->motion.active() > 0) static_cast<void>(memory_->motion.project(t, out.data(), true));
+  return out.data();
+}
+
 void Testimony::inside(double t, const double* y) {
   if (observer_ == nullptr) return;
-  std::vector<double>& projected = memory_->y;
-  std::copy_n(y, system_.layout().integrated(), projected.begin());
-  if (ready_ && memory_->motion.active() > 0)
-    static_cast<void>(memory_->motion.project(t, projected.data(), true));
-  tell(Telling::inside, t, projected.data(), false, true);
+  tell(Telling::inside, t, projected(t, y), false, true);
+}
+
+const ToldPoint* Testimony::point_at(double t, const double* y) {
+  if (!ready_) return nullptr;
+  ModeMotion& motion = memory_->motion;
+  motion.load(t, projected(t, y));
+  if (!motion.evaluate()) return nullptr;
+  if (motion.redundant()) memory_->sharing.share(motion);
+  fill(along_, Telling::inside, motion, memory_->work);
+  return &along_;
 }
 
 void Testimony::end(double t, const double* y, bool works, bool resolved) {
@@ -53,6 +70,10 @@ void Testimony::end(const ModeMotion& motion, const model::Workspace& work, cons
 void Testimony::rest(double from, double to, const double* y) {
   if (observer_ == nullptr) return;
   for (const double theta : kSmooth) inside(from + theta * (to - from), y);
+  if (asked_along()) {
+    const int width = system_.layout().integrated();
+    along(from, to, memory_->still.data(), [&](double, double* out) { std::copy_n(y, width, out); });
+  }
   end(to, y);
 }
 
@@ -73,10 +94,8 @@ void Testimony::tell(Telling kind, double t, const double* y, bool works, bool r
   hand_over(kind, motion, memory_->work, works ? y : nullptr, resolved);
 }
 
-void Testimony::hand_over(Telling kind, const ModeMotion& motion, const model::Workspace& work,
-                          const double* y, bool resolved) {
-  const model::Layout& layout = system_.layout();
-  ToldPoint point;
+void Testimony::fill(ToldPoint& point, Telling kind, const ModeMotion& motion,
+                     const model::Workspace& work) const {
   point.kind = kind;
   point.in = work.in;
   point.mode = &motion.mode();
@@ -84,8 +103,15 @@ void Testimony::hand_over(Telling kind, const ModeMotion& motion, const model::W
   point.rate = work.rate;
   point.normal = motion.normal();
   point.tangent = motion.tangent();
-  point.resolved = resolved;
   point.unique = !motion.redundant();
+}
+
+void Testimony::hand_over(Telling kind, const ModeMotion& motion, const model::Workspace& work,
+                          const double* y, bool resolved) {
+  const model::Layout& layout = system_.layout();
+  ToldPoint point;
+  fill(point, kind, motion, work);
+  point.resolved = resolved;
   if (y != nullptr) {
     point.dissipated = {y + layout.integrated(), static_cast<std::size_t>(layout.audits)};
     point.supplied = {y + layout.integrated() + layout.audits, static_cast<std::size_t>(layout.audits)};

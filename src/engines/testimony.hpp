@@ -33,6 +33,24 @@ class Testimony {
   void after(const Mode& mode, double t, const double* y);
   /// A point of the present phase; `y` is moved onto its constraints, as rows of a run are.
   void inside(double t, const double* y);
+  [[nodiscard]] bool asked_along() const { return observer_ != nullptr && observer_->asks_along(); }
+  /// Somebody who asks for it looks at the step as long as they like; `state(t, y)` puts the state at a time of it into y.
+  template <class State>
+  void along(double from, double to, double* y, const State& state) {
+    struct Points final : Along {
+      Points(Testimony& of, double* memory, const State& by) : testimony(of), y(memory), state(by) {}
+      const ToldPoint* at(double time) override {
+        state(time, y);
+        return testimony.point_at(time, y);
+      }
+      Testimony& testimony;
+      double* y;
+      const State& state;
+    };
+    if (!asked_along() || !(to > from)) return;
+    Points points(*this, y, state);
+    observer_->along(from, to, points);
+  }
   /// The end of a step. `works` is false where y has none behind the state.
   void end(double t, const double* y, bool works = true, bool resolved = true);
   /// The end of a step that the run itself has evaluated.
@@ -50,10 +68,14 @@ class Testimony {
     model::Workspace work;
     ModeMotion motion;
     ReactionSharing sharing;
-    std::vector<double> y;
+    std::vector<double> y, still;
   };
   void hand_over(Telling kind, const ModeMotion& motion, const model::Workspace& work, const double* y,
                  bool resolved);
+  void fill(ToldPoint& point, Telling kind, const ModeMotion& motion, const model::Workspace& work) const;
+  [[nodiscard]] const ToldPoint* point_at(double t, const double* y);
+  /// A state of the present phase, moved onto its constraints.
+  [[nodiscard]] const double* projected(double t, const double* y);
   void tell(Telling kind, double t, const double* y, bool works, bool resolved);
 
   const model::System& system_;
@@ -61,6 +83,7 @@ class Testimony {
   Observer* observer_ = nullptr;
   std::unique_ptr<Memory> memory_;  ///< from the first time on that somebody listens
   bool ready_ = false;              ///< the mode could be set
+  ToldPoint along_;                 ///< the last one asked for along a step
 };
 
 }  // namespace judder::engines

@@ -85,9 +85,10 @@ double mass_entry(const System::Data& d, const Workspace& work, int row, int col
 }
 
 /// Whether the massive block of M is positive definite, by the measure of compile().
-bool has_inertia(const System::Data& d, const Workspace& work) {
+bool has_inertia(const System::Data& d, const Workspace& work, std::vector<double>& l) {
   const std::size_t k = d.massive.size();
-  std::vector<double> l(d.factor_begin.back(), 0.0), diagonal(k, 0.0);
+  l.assign(d.factor_begin.back() + k, 0.0);
+  double* const diagonal = l.data() + d.factor_begin.back();
   for (std::size_t i = 0; i < k; ++i) {
     const auto first = static_cast<std::size_t>(d.factor_first[i]);
     double* row = l.data() + d.factor_begin[i];
@@ -166,25 +167,35 @@ std::vector<double> known_instants(const System::Data& data, const expr::Graph& 
 }
 
 void begin_inputs(System& system, System::Data& data, std::vector<double> in) {
-  std::fill_n(in.begin() + data.layout.closed(), data.layout.relations, 1.0);
   data.start = std::move(in);
   Workspace work(system);
+  begin_inputs(system, data, work);
+}
+
+void begin_inputs(System& system, System::Data& data, Workspace& work) {
+  std::fill_n(data.start.begin() + data.layout.closed(), data.layout.relations, 1.0);
+  std::copy(data.start.begin(), data.start.end(), work.in.begin());
   system.sides_by_value(work.in, work);
   if (!data.follow.unknown.empty() && system.motion(work)) system.sides_by_value(work.in, work);
   data.start = work.in;
 }
 
 bool may_begin(System& system, System::Data& d) {
+  Workspace work(system);
+  std::vector<double> memory;
+  return may_begin(system, d, work, memory);
+}
+
+bool may_begin(System& system, System::Data& d, Workspace& work, std::vector<double>& memory) {
   const Layout& layout = d.layout;
   const auto n = static_cast<std::size_t>(layout.coordinates);
-  Workspace work(system);
   if (!system.motion(work)) return false;
   const auto small = [](double x) { return std::abs(x) <= kLargest; };
   if (!std::all_of(work.force.begin(), work.force.end(), small) ||
       !std::all_of(work.rate.begin(), work.rate.end(), small) ||
       !std::all_of(work.in.begin() + layout.q(), work.in.begin() + layout.q() + layout.integrated(), small))
     return false;
-  if (work.mass_failed || !has_inertia(d, work)) return false;
+  if (work.mass_failed || !has_inertia(d, work, memory)) return false;
   const double* q = work.in.data() + layout.q();
   const double* v = work.in.data() + layout.v();
   std::vector<HeldRow> held;
@@ -343,6 +354,68 @@ Bound Form::bind(std::span<const Value> parameters, std::span<const Value> start
   if (!may_begin(made, d)) return refuse("no run can begin at these start values");
   out.system.emplace(std::move(made));
   return out;
+}
+
+struct Restart::Memory {
+  Memory(const Form::Data& of, System& restarted) : form(of), system(restarted), work(restarted) {}
+  const Form::Data& form;
+  System& system;
+  Workspace work;
+  std::vector<double> at;        ///< values of the variables of formulas
+  std::vector<double> inertia;   ///< of may_begin
+  std::vector<double> constant;  ///< by start value: that of its expression, NaN where it follows others
+};
+
+Restart::Restart(const Form& form, System& system) : memory_(std::make_unique<Memory>(*form.data_, system)) {
+  const expr::Graph& graph = system.graph();
+  for (const FormParts::Start& item : memory_->form.parts.start)
+    memory_->constant.push_back(graph.is_constant(item.node) ? graph.value(item.node).raw()
+                                                             : std::numeric_limits<double>::quiet_NaN());
+}
+Restart::~Restart() = default;
+Restart::Restart(Restart&&) noexcept = default;
+Restart& Restart::operator=(Restart&&) noexcept = default;
+
+bool Restart::begin(std::span<const Form::Value> start) {
+  Memory& m = *memory_;
+  const FormParts& parts = m.form.parts;
+  System::Data& d = *m.system.data_;
+  const double from = d.start[0];
+  m.at.assign(m.form.start_values.begin(), m.form.start_values.end());
+  m.at[m.form.t] = from;
+  std::fill(d.start.begin(), d.start.end(), 0.0);
+  d.start[0] = from;
+  for (const Form::Value& entry : start) {
+    const bool known = std::any_of(parts.start.begin(), parts.start.end(), [&](const FormParts::Start& item) {
+      return item.name == entry.first || item.family == entry.first;
+    });
+    if (!known || !std::isfinite(entry.second)) return false;
+  }
+  for (std::size_t i = 0; i < parts.start.size(); ++i) {
+    const FormParts::Start& item = parts.start[i];
+    double value = m.constant[i];
+    bool given = false;
+    for (const auto& [name, number] : start) {
+      if (item.name != name && item.family != name) continue;
+      if (item.massless_velocity) return false;
+      value = number;
+      given = true;
+    }
+    if (!given && std::isnan(value)) value = d.graph.evaluate(item.node, m.at);
+    if (!std::isfinite(value)) return false;
+    m.at[item.variable] = value;
+    d.start[static_cast<std::size_t>(item.place)] = value;
+  }
+  for (const FormParts::Sign& sign : parts.signs) {
+    const double value = d.graph.evaluate(sign.node, m.at);
+    if ((value < 0 ? -1.0 : value > 0 ? 1.0 : 0.0) != sign.sign) return false;
+  }
+  // What an engine has taken over from the System must not hang on the start.
+  for (const FormParts::Scale& scale : parts.scales) {
+    if (d.graph.evaluate(scale.node, m.at) != d.scale_floor[scale.coordinate]) return false;
+  }
+  begin_inputs(m.system, d, m.work);
+  return may_begin(m.system, d, m.work, m.inertia);
 }
 
 }  // namespace judder::model

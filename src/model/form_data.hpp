@@ -79,7 +79,11 @@ constexpr std::size_t kLongestSide = 1 << 12;
                                                  const RunOptions& run, Work* budget);
 /// The array of inputs at the start, with sides by value and massless coordinates found, from time, coordinates, velocities and states.
 void begin_inputs(System& system, System::Data& data, std::vector<double> in);
+/// The same of what stands in data.start already, in memory that is at hand.
+void begin_inputs(System& system, System::Data& data, Workspace& work);
 /// Whether a run can begin there, by the checks of compile() without their words; completes the inputs.
 [[nodiscard]] bool may_begin(System& system, System::Data& data);
+[[nodiscard]] bool may_begin(System& system, System::Data& data, Workspace& work,
+                             std::vector<double>& memory);
 
 }  // namespace judder::model

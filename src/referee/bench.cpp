@@ -168,15 +168,7 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   slid_from.assign(layout.switches, -kInfinity);
   slid_to.assign(layout.switches, -kInfinity);
   powers.resize(system.audits().size());
-  for (int i = 0; i < n; ++i) position[i] = system.scale_floor()[i];
-  if (options.scales.size() >= static_cast<std::size_t>(layout.integrated())) {
-    for (int i = 0; i < n; ++i) {
-      position[i] = std::max(position[i], options.scales[i]);
-      velocity[i] = options.scales[n + i];
-    }
-    for (int i = 0; i < m; ++i) state[i] = options.scales[2 * n + i];
-  }
-  options.scales = {};
+  begin_scales();
   int most = std::max(system.motion_program().outputs(), 16);
   for (const model::SwitchInfo& info : system.switches()) most = std::max(most, info.surface.outputs());
   for (const model::Relation& r : relations)
@@ -195,6 +187,54 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
   stiff_weights = weights_of({0, 0.15505102572168219, 0.4, 0.6449489742783178, 1}, 0, 1);
   const std::array<double, 5> lobatto{0, 0.17267316464601143, 0.5, 0.8273268353539886, 1};
   for (std::size_t k = 0; k < 2; ++k) inner_weights[k] = weights_of(lobatto, lobatto[k + 1], lobatto[k + 2]);
+}
+
+void Referee::Bench::begin_scales() {
+  const int m = layout.states;
+  for (int i = 0; i < n; ++i) position[i] = system.scale_floor()[i];
+  if (options.scales.size() >= static_cast<std::size_t>(layout.integrated())) {
+    for (int i = 0; i < n; ++i) {
+      position[i] = std::max(position[i], options.scales[i]);
+      velocity[i] = options.scales[n + i];
+    }
+    for (int i = 0; i < m; ++i) state[i] = options.scales[2 * n + i];
+  }
+  options.scales = {};
+}
+
+void Referee::Bench::restart(const Options& asked) {
+  options = asked;
+  allowed = kMargin * asked.tolerance;
+  for (Reading& reading : readings) {
+    reading.in.assign(system.start().begin(), system.start().end());
+    reading.in.resize(static_cast<std::size_t>(layout.size()) + 1);
+    reading.judged = reading.slides = reading.works_told = false;
+  }
+  std::copy(system.start().begin(), system.start().end(), work.in.begin());
+  order = {0, 1, 2, 3, 4};
+  held = pieces = impacts = 0;
+  phase = 0;
+  started = energy_known = works_known = jacobian_ready = tail = powers_combined = false;
+  own_sure = own_unique = true;
+  doubts = 0;
+  energy_before = largest_energy = energy_scale = flow = kinetic = first_energy = 0;
+  works_net = works_dissipated = works_energy = own_net = own_dissipated = own_slack = 0;
+  for (std::vector<double>* values :
+       {&start, &row_rounding, &position, &velocity, &state, &acceleration, &force, &rate, &surface, &gap,
+        &normal_force, &tangential_force, &load_scale, &normal_impulse_scale, &impulse_normal, &impulse_push,
+        &impulse_terms, &speed_before, &first_speed})
+    std::fill(values->begin(), values->end(), 0.0);
+  for (std::vector<double>* before : {&position_before, &velocity_before, &state_before}) before->clear();
+  std::fill(slid_from.begin(), slid_from.end(), -kInfinity);
+  std::fill(slid_to.begin(), slid_to.end(), -kInfinity);
+  sliding.clear();
+  lower_sides.clear();
+  around.clear();
+  begin_scales();
+  for (LawRecord& law : laws) law.checks = 0, law.worst = 0;
+  findings.clear();
+  index.clear();
+  not_kept = 0;
 }
 
 void Referee::Bench::take(const Point& from, Reading& out) const {

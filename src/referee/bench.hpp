@@ -75,6 +75,9 @@ struct Reading {
 
 struct Referee::Bench {
   Bench(const model::System& system, const Options& options);
+  /// Forgets the run that it has read; what follows from the system alone stays.
+  void restart(const Options& asked);
+  void begin_scales();
 
   void take(const Point& point, Reading& out) const;
   void point(const Point& point);

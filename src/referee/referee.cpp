@@ -9,10 +9,17 @@ Referee::Referee(const model::System& system, const Options& options)
 Referee::~Referee() = default;
 Referee::Referee(Referee&&) noexcept = default;
 
+void Referee::restart(const Options& options) { bench_->restart(options); }
+
 void Referee::point(const Point& point) { bench_->point(point); }
 void Referee::impulse(const Impulse& impulse) { bench_->impulse(impulse); }
 
 bool Referee::asks_inside() const { return bench_->asks_inside(); }
+
+bool Referee::silent() {
+  bench_->finish();
+  return bench_->findings.empty();
+}
 
 Verdict Referee::verdict() {
   bench_->finish();

@@ -30,6 +30,10 @@ Extents extents_of(const Panel& panel) {
     for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i)
       add(series.x[i], series.y[i]);
   }
+  if (panel.raster) {
+    add(panel.raster->left, panel.raster->bottom);
+    add(panel.raster->right, panel.raster->top);
+  }
   for (const Mark& mark : panel.marks) {
     if (std::isfinite(mark.y)) add(mark.x, mark.y);
   }

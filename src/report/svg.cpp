@@ -10,6 +10,7 @@
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "layout.hpp"
+#include "png.hpp"
 #include "svg_text.hpp"
 #include "thin.hpp"
 
@@ -115,6 +116,7 @@ class PanelDrawing {
                         {"overflow", "hidden"},
                         {"viewBox", left + ' ' + top + ' ' + width + ' ' + height}});
     }
+    raster();
     for (std::size_t i = 0; i < panel_.series.size(); ++i) series(panel_.series[i], layout_.colours[i]);
     if (clipped) svg_.close("svg");
     axes();
@@ -132,6 +134,29 @@ class PanelDrawing {
                        {"y2", pixels(y2)},
                        {"stroke", std::string(colour)},
                        {"stroke-width", pixels(width)}});
+  }
+
+  void raster() {
+    if (!panel_.raster || panel_.raster->cells.empty()) return;
+    const Raster& raster = *panel_.raster;
+    std::vector<Colour> palette{{255, 255, 255, 0}};
+    for (int i = 0; i < 255; ++i) {
+      const std::string hex = colour_of(i);
+      Colour colour{0, 0, 0, 255};
+      for (std::size_t k = 0; k < 3; ++k)
+        colour[k] = static_cast<std::uint8_t>(std::stoi(hex.substr(1 + 2 * k, 2), nullptr, 16));
+      palette.push_back(colour);
+    }
+    const double x = x_(raster.left), y = y_(raster.top);
+    svg_.leaf("image", {{"class", "raster"},
+                        {"x", pixels(x)},
+                        {"y", pixels(y)},
+                        {"width", pixels(x_(raster.right) - x)},
+                        {"height", pixels(y_(raster.bottom) - y)},
+                        {"preserveAspectRatio", "none"},
+                        {"style", "image-rendering:pixelated"},
+                        {"xlink:href", "data:image/png;base64," +
+                                           base64(png(raster.columns, raster.rows, raster.cells, palette))}});
   }
 
   void grid() {
@@ -465,7 +490,10 @@ std::string to_svg(const Figure& figure) {
   const std::string width = pixels(layout.width);
   const std::string height = pixels(layout.height);
   SvgWriter svg;
+  const bool pictures = std::any_of(figure.panels.begin(), figure.panels.end(),
+                                    [](const Panel& panel) { return panel.raster.has_value(); });
   svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                   {"xmlns:xlink", pictures ? "http://www.w3.org/1999/xlink" : ""},
                    {"width", width},
                    {"height", height},
                    {"viewBox", "0 0 " + width + ' ' + height},

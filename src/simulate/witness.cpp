@@ -65,6 +65,11 @@ Witness::Witness(const model::System& system, const engines::EngineOptions& opti
       tangent_(layout_.tangents),
       surface_(layout_.switches) {}
 
+void Witness::restart(const engines::EngineOptions& options) {
+  next_ = options.observer;
+  referee_.restart(options_for(options, nullptr));
+}
+
 void Witness::point(const engines::ToldPoint& told) {
   const std::size_t n = layout_.coordinates;
   referee::Point point;

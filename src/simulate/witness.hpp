@@ -11,10 +11,15 @@ namespace judder::simulate {
 class Witness final : public engines::Observer {
  public:
   Witness(const model::System& system, const engines::EngineOptions& options, const engines::Moment* resume);
+  /// Another run of the same system begins.
+  void restart(const engines::EngineOptions& options);
   void point(const engines::ToldPoint& told) override;
   void impulses(const engines::ToldImpulses& told) override;
   void event(const engines::Event& event) override;
   [[nodiscard]] bool asks_inside() const override;
+  [[nodiscard]] bool asks_along() const override { return next_ != nullptr && next_->asks_along(); }
+  void along(double from, double to, engines::Along& motion) override { next_->along(from, to, motion); }
+  [[nodiscard]] bool silent() { return referee_.silent(); }
   [[nodiscard]] Verdict verdict() { return referee_.verdict(); }
 
  private:

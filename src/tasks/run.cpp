@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "judder/analysis/periodic.hpp"
+#include "judder/analysis/reductions.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/reference_file.hpp"
 #include "judder/io/run_place.hpp"
@@ -155,6 +157,7 @@ class FolderRun {
   bool fail(RunStage stage, io::FileStatus files);
 
   [[nodiscard]] RunPast past(const engines::EngineResult& result) const;
+  [[nodiscard]] std::vector<io::Extremes> extremes() const;
   [[nodiscard]] RunSummary summary_of(const engines::EngineResult& result);
   [[nodiscard]] std::string unfinished_json(const engines::EngineResult& so_far);
   [[nodiscard]] std::string state_of(const engines::EngineResult& so_far,
@@ -187,7 +190,8 @@ class FolderRun {
   std::vector<std::string> undefined_before_;
 
   std::optional<Sinks> sinks_;
-  RunSummary begun_;  // as it was before the run
+  std::optional<analysis::Reducer> between_;  // extremes between rows
+  RunSummary begun_;                          // as it was before the run
   Clock::time_point begin_;
   double saved_until_ = 0;
   std::optional<engines::EngineResult> kept_;  // what was saved or marked last
@@ -344,6 +348,10 @@ void FolderRun::set_up_sinks() {
   sinks_->tell_progress(request_, options_);
   sinks_->tell(request_.listener);
   if (request_.estimate) sinks_->remember(system());
+  if (request_.extremes_between_rows) {
+    between_.emplace(system());
+    options_.observer = &*between_;
+  }
   sinks_->folder.use_save(
       [this](const engines::EngineResult& so_far, bool commit) { return save(so_far, commit); });
 }
@@ -357,6 +365,22 @@ void FolderRun::move() {
                        : simulate::run(system(), used().engine, options_, sinks_->all, resume());
 }
 
+/// Of the columns, with those of the part that was taken up. Those between rows take the place of those of rows, which hang on where rows are.
+std::vector<io::Extremes> FolderRun::extremes() const {
+  std::vector<io::Extremes> out = sinks_->columns.extremes();
+  if (!between_) return out;
+  const std::vector<io::Extremes>& before = sinks_->columns.extremes_before();
+  const std::vector<analysis::Extreme>& found = between_->extremes();
+  for (std::size_t c = 1; c < std::min(out.size(), found.size()); ++c) {
+    const analysis::Extreme& here = found[c];
+    if (!std::isfinite(here.least) || !std::isfinite(here.most)) continue;
+    out[c] = before[c];
+    if (here.least < out[c].least) out[c].least = here.least, out[c].least_time = here.least_time;
+    if (here.most > out[c].most) out[c].most = here.most, out[c].most_time = here.most_time;
+  }
+  return out;
+}
+
 /// What the run has said of itself up to here, with what was said before it was taken up.
 RunPast FolderRun::past(const engines::EngineResult& result) const {
   const Loads& loads = sinks_->contacts.loads();
@@ -367,7 +391,7 @@ RunPast FolderRun::past(const engines::EngineResult& result) const {
   out.worst_gap = std::max(past_.worst_gap, result.worst_gap);
   out.gains = loads.gains;
   out.intervals = loads.interval_count;
-  out.extremes = sinks_->columns.extremes();
+  out.extremes = extremes();
   out.hardest = loads.hardest;
   return out;
 }
@@ -506,7 +530,7 @@ void FolderRun::hand_over() {
     report_.first_structure = sinks_->structures->first();
     report_.structures = sinks_->structures->names();
   }
-  report_.extremes = sinks_->columns.extremes();
+  report_.extremes = extremes();
   report_.hardest = sinks_->contacts.loads().hardest;
   report_.undefined = sinks_->columns.undefined();
 }
@@ -515,6 +539,7 @@ void FolderRun::hand_over() {
 void FolderRun::estimate() {
   if (!request_.estimate || sectioned_ || !result_.status.ok()) return;
   engines::EngineOptions finer = options_;
+  finer.observer = nullptr;
   finer.tolerance = std::max(options_.tolerance / 10, 1e-14);
   if (options_.step > 0) finer.step = options_.step / 2;
   simulate::MemorySink second(system());

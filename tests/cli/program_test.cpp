@@ -726,7 +726,7 @@ TEST_F(Program, CompletionScriptsAreAccepted) {
   EXPECT_EQ(complete("judder compare names.toml --engines ev"), "event\n");
   EXPECT_EQ(complete("judder compare names.toml --engines event,ex"), "event,exact\n");
   fs::create_directories(folder_ / "bouncing-mine");
-  EXPECT_EQ(complete("judder verify bouncing-"), "bouncing-ball bouncing-mine\n");
+  EXPECT_EQ(complete("judder verify bouncing-"), "bouncing-ball bouncing-mine bouncing-table\n");
   EXPECT_EQ(complete("judder plot bouncing-"), "bouncing-mine\n");
   EXPECT_EQ(complete("judder plot nam"), "\n");
   EXPECT_EQ(complete("judder plot --law nam"), "names.toml\n");

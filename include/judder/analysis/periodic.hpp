@@ -156,6 +156,8 @@ class PeriodMonitor : public engines::Sink {
     void point(const engines::ToldPoint& point) override;
     void impulses(const engines::ToldImpulses& impulses) override;
     void event(const engines::Event& event) override;
+    [[nodiscard]] bool asks_along() const override { return next_ != nullptr && next_->asks_along(); }
+    void along(double from, double to, engines::Along& motion) override { next_->along(from, to, motion); }
 
    private:
     PeriodMonitor& monitor_;

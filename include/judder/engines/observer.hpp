@@ -33,6 +33,14 @@ struct ToldImpulses {
   bool tail = false;                        ///< stands for the rest of an accumulation
 };
 
+/// The motion along a step, at any time of it: the dense output of the engine, with accelerations and reactions.
+class Along {
+ public:
+  virtual ~Along() = default;
+  /// Of the kind `inside`; valid until the next call. Null: nothing can be evaluated there.
+  [[nodiscard]] virtual const ToldPoint* at(double time) = 0;
+};
+
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -41,6 +49,13 @@ class Observer {
   virtual void event(const Event& event) { (void)event; }
   /// Whether the inside of the coming step is to be told: points there cost as much as stages of the step.
   [[nodiscard]] virtual bool asks_inside() const { return true; }
+  /// Whether along() is to be called for the coming step, before its end is told.
+  [[nodiscard]] virtual bool asks_along() const { return false; }
+  virtual void along(double from, double to, Along& motion) {
+    static_cast<void>(from);
+    static_cast<void>(to);
+    static_cast<void>(motion);
+  }
 };
 
 }  // namespace judder::engines

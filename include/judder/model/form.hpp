@@ -56,7 +56,26 @@ class Form {
 
  private:
   friend struct Builder;
+  friend class Restart;
   std::unique_ptr<Data> data_;
+};
+
+/// Other start values for a System that bind() has made, as often as one likes and without memory from the heap, for ensembles: a run of it begins
+/// to the bit as if bind() had been given them. Engines of the System stay good. The System belongs to one thread; nobody runs it meanwhile.
+class Restart {
+ public:
+  /// Both must live as long.
+  Restart(const Form& form, System& system);
+  ~Restart();
+  Restart(Restart&&) noexcept;
+  Restart& operator=(Restart&&) noexcept;
+
+  /// False: no run of this System can begin so; bind() or compile() say why, or make another one. What is not given follows from the file.
+  [[nodiscard]] bool begin(std::span<const Form::Value> start);
+
+ private:
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
 };
 
 }  // namespace judder::model

@@ -421,6 +421,7 @@ class System {
  private:
   friend struct Builder;
   friend class Form;
+  friend class Restart;
   std::unique_ptr<Data> data_;
 };
 

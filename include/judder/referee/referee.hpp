@@ -80,11 +80,16 @@ class Referee {
   ~Referee();
   Referee(Referee&&) noexcept;
 
+  /// Another run of the same system begins: as if made anew, with the memory that is there.
+  void restart(const Options& options);
+
   void point(const Point& point);
   void impulse(const Impulse& impulse);
   /// Whether the inside of the next piece is to be told: that of the first pieces after an instant, then of every fourth. Told or not, every
   /// end is judged.
   [[nodiscard]] bool asks_inside() const;
+  /// Nothing was found up to the last point.
+  [[nodiscard]] bool silent();
   /// What was found up to the last point.
   [[nodiscard]] Verdict verdict();
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -31,6 +32,13 @@ struct Series {
   double radius = 3;                 ///< of the symbol, in pixels
   double width = 1.5;                ///< of the line, in pixels
   bool filled = false;  ///< the closed region inside the points, lightly tinted (a friction cone)
+};
+
+/// A picture of cells behind the curves: what is too much for points, or has a colour at every place.
+struct Raster {
+  std::size_t columns = 0, rows = 0;
+  std::vector<std::uint8_t> cells{};  ///< rows from the top; 0: nothing, k: colour k − 1 of the palette
+  double left = 0, right = 0, bottom = 0, top = 0;  ///< of its edges
 };
 
 /// A kind of mark: "impact", "lift-off".
@@ -61,6 +69,7 @@ struct Axis {
 struct Panel {
   Axis x{};
   Axis y{};
+  std::optional<Raster> raster{};
   std::vector<Series> series{};
   std::vector<MarkKind> mark_kinds{};
   std::vector<Mark> marks{};

@@ -42,7 +42,9 @@ struct RunRequest {
       reference{};  ///< reference file whose [structures] name the modes (io::reference_beside); empty, or not there: none
   bool accept_changes = false;  ///< go on although parameters, variants, data or the engine are others
   bool estimate = false;
-  bool referee = true;          ///< let the referee judge the run
+  bool referee = true;  ///< let the referee judge the run
+  bool extremes_between_rows =
+      false;  ///< find those of the columns on the dense output: the same whatever rows there are
   bool until_periodic = false;  ///< end when the motion has become periodic; not with `estimate`
   std::atomic<bool>* cancel =
       nullptr;  ///< set from outside to stop; a folder that cannot be written sets it as well

@@ -80,6 +80,8 @@ class ColumnRecord final : public simulate::NullSink {
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
 
   [[nodiscard]] const std::vector<io::Extremes>& extremes() const { return extremes_; }
+  /// Those that were taken up.
+  [[nodiscard]] const std::vector<io::Extremes>& extremes_before() const { return extremes_before_; }
   /// One sentence for each column that is no finite number somewhere.
   [[nodiscard]] const std::vector<std::string>& undefined() const { return undefined_; }
   /// How these sentences begin.

@@ -1,0 +1,23 @@
+// A bifurcation diagram as a figure: section points over the parameter. More than 20 000 of them become a picture of cells.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "judder/report/figure.hpp"
+
+namespace judder::report {
+
+struct DiagramData {
+  std::string title, parameter, quantity, subtitle;
+  /// Points of each group: "up" and "down", or one without a name.
+  struct Group {
+    std::string name;
+    std::vector<double> x, y;
+  };
+  std::vector<Group> groups;
+};
+
+[[nodiscard]] Figure diagram_figure(const DiagramData& data);
+
+}  // namespace judder::report

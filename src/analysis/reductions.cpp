@@ -1,0 +1,636 @@
+#include "judder/analysis/reductions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "judder/core/diagnostics.hpp"
+
+namespace judder::analysis {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Both ends, and the nodes of Gauss and Legendre with seven points between them.
+constexpr std::array<double, 9> kPlace{0,   0.025446043828620738, 0.12923440720030278, 0.29707742431130142,
+                                       0.5, 0.70292257568869858,  0.87076559279969722, 0.97455395617137926,
+                                       1};
+constexpr std::array<double, 9> kWeight{0,
+                                        0.064742483084434847,
+                                        0.13985269574463833,
+                                        0.19091502525255947,
+                                        0.20897959183673469,
+                                        0.19091502525255947,
+                                        0.13985269574463833,
+                                        0.064742483084434847,
+                                        0};
+/// Between nodes, where the polynomial is held against the quantity.
+constexpr std::array<double, 2> kCheck{0.21, 0.84};
+constexpr double kFollows = 1e-6;  ///< of the range in the piece
+constexpr double kRounding =
+    1e-9;  ///< of the size that the quantity has had so far: what reactions may be off by
+constexpr int kMostHalvings = 200;  ///< in one step
+constexpr double kShortest = 1e-6;  ///< of a step: at a corner pieces are halved down to this
+
+using Kind = Reduction::Kind;
+struct Word {
+  std::string_view name;
+  Kind kind;
+};
+constexpr std::array<Word, 15> kWords{{{"max", Kind::max},
+                                       {"min", Kind::min},
+                                       {"range", Kind::range},
+                                       {"mean", Kind::mean},
+                                       {"rms", Kind::rms},
+                                       {"integral", Kind::integral},
+                                       {"start", Kind::start},
+                                       {"end", Kind::end},
+                                       {"at_max", Kind::at_max},
+                                       {"at_min", Kind::at_min},
+                                       {"count", Kind::count},
+                                       {"first", Kind::first},
+                                       {"last", Kind::last},
+                                       {"impulse", Kind::impulse},
+                                       {"period", Kind::period}}};
+
+bool of_event(Kind kind) { return kind == Kind::count || kind == Kind::first || kind == Kind::last; }
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin));
+}
+
+/// Parts between commas that stand in no bracket.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> out{""};
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      out.emplace_back();
+    else
+      out.back() += c;
+  }
+  return out;
+}
+
+bool event_named(const std::string& word, engines::EventKind& out) {
+  for (int k = 0; k <= static_cast<int>(engines::EventKind::watch); ++k) {
+    if (word != engines::name(static_cast<engines::EventKind>(k))) continue;
+    out = static_cast<engines::EventKind>(k);
+    return true;
+  }
+  return false;
+}
+
+bool parse_one(const std::string& part, Reduction& out, std::string& problem) {
+  out.text = trimmed(part);
+  const std::size_t bracket = out.text.find('(');
+  const std::string word = trimmed(out.text.substr(0, bracket));
+  const auto found =
+      std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.name == word; });
+  if (found == kWords.end()) {
+    problem = "'" + out.text + "' is nothing that can be collected; there are: ";
+    for (const Word& w : kWords)
+      problem += std::string(w.name) + (w.kind == Kind::period ? ""
+                                        : of_event(w.kind)     ? "(EVENT), "
+                                                               : "(…), ");
+    return false;
+  }
+  out.kind = found->kind;
+  const bool given = bracket != std::string::npos;
+  if (given && out.text.back() != ')') {
+    problem = "'" + out.text + "' lacks its closing bracket";
+    return false;
+  }
+  const std::string inside =
+      given ? trimmed(std::string_view(out.text).substr(bracket + 1, out.text.size() - bracket - 2)) : "";
+  if (out.kind == Kind::period) {
+    if (given) problem = "'period' is written without brackets";
+    return !given;
+  }
+  if (inside.empty()) {
+    problem = "'" + word + "' needs " +
+              (of_event(out.kind)          ? "an event: " + word + "(impact) or " + word + "(impact wall)"
+               : out.kind == Kind::impulse ? "a contact: impulse(wall)"
+                                           : "an expression: " + word + "(x')");
+    return false;
+  }
+  if (out.kind == Kind::impulse) {
+    out.where = inside;
+    return true;
+  }
+  if (!of_event(out.kind)) {
+    out.expression = inside;
+    return true;
+  }
+  const std::size_t space = inside.find(' ');
+  if (!event_named(inside.substr(0, space), out.event)) {
+    problem = "there are no events of the kind '" + inside.substr(0, space) + "' (docs/run-folder.md)";
+    return false;
+  }
+  if (space != std::string::npos) out.where = trimmed(std::string_view(inside).substr(space));
+  return true;
+}
+
+}  // namespace
+
+bool parse_reductions(const std::string& text, std::vector<Reduction>& out, std::string& problem) {
+  for (const std::string& part : parts_of(text)) {
+    Reduction one;
+    if (trimmed(part).empty()) {
+      problem = "there is nothing between two commas in '" + text + "'";
+      return false;
+    }
+    if (!parse_one(part, one, problem)) return false;
+    for (const Reduction& before : out) {
+      if (before.text == one.text) {
+        problem = "'" + one.text + "' is asked for twice";
+        return false;
+      }
+    }
+    out.push_back(std::move(one));
+  }
+  return true;
+}
+
+model::Spec with_reductions(const model::Spec& spec, std::vector<Reduction>& reductions) {
+  model::Spec out = spec;
+  std::size_t count = 0;
+  for (Reduction& one : reductions) {
+    if (one.expression.empty()) continue;
+    one.column = one.expression;
+    const auto known = [&](const model::Named& named) { return named.name.text == one.expression; };
+    if (std::any_of(spec.output.columns.begin(), spec.output.columns.end(), known)) continue;
+    const auto same = [&](const Reduction& other) { return other.expression == one.expression; };
+    const auto first = std::find_if(reductions.begin(), reductions.end(), same);
+    if (&*first != &one) {
+      one.column = first->column;
+      continue;
+    }
+    one.column = "collected " + std::to_string(++count);
+    model::Named column;
+    column.name = one.column;
+    column.value = model::Value(one.expression);
+    out.output.columns.push_back(std::move(column));
+  }
+  return out;
+}
+
+std::string reductions_problem(const model::System& system, const std::vector<Reduction>& reductions) {
+  for (const Reduction& one : reductions) {
+    if (one.where.empty()) continue;
+    std::vector<std::string> names;
+    for (const model::Relation& r : system.relations()) {
+      if (one.kind != Kind::impulse || r.has_normal) names.push_back(r.name);
+    }
+    if (one.kind != Kind::impulse) {
+      for (const model::SwitchInfo& s : system.switches()) names.push_back(s.place);
+      for (const model::WatchInfo& w : system.watches()) names.push_back(w.name);
+    }
+    if (std::find(names.begin(), names.end(), one.where) != names.end()) continue;
+    const std::string near = nearest(one.where, names);
+    return "'" + one.text + "': there is no " + (one.kind == Kind::impulse ? "contact" : "place") + " '" +
+           one.where + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?");
+  }
+  return {};
+}
+
+Reducer::Reducer(const model::System& system, const std::vector<Reduction>& reductions, double after)
+    : system_(system), work_(system) {
+  for (const Reduction& one : reductions) {
+    Asked asked{one.kind, -1, one.event, one.where, -1};
+    if (one.kind == Kind::impulse) {
+      for (std::size_t r = 0; r < system.relations().size(); ++r) {
+        if (system.relations()[r].name == one.where && system.relations()[r].has_normal)
+          asked.relation = static_cast<int>(r);
+      }
+      Quantity reaction;
+      reaction.relation = asked.relation;
+      reaction.integral = true;
+      asked.quantity = static_cast<int>(quantities_.size());
+      quantities_.push_back(reaction);
+    } else if (!one.expression.empty()) {
+      asked.quantity = quantity_of(system, one.column);
+      Quantity& q = quantities_[static_cast<std::size_t>(asked.quantity)];
+      const bool end = one.kind == Kind::end;
+      const bool sum = one.kind == Kind::mean || one.kind == Kind::rms || one.kind == Kind::integral ||
+                       one.kind == Kind::start;  // which may lie inside a step
+      q.integral = q.integral || sum;
+      q.extreme = q.extreme || (!sum && !end);
+    }
+    reads_ends_ = reads_ends_ || one.kind == Kind::end;
+    asked_.push_back(std::move(asked));
+  }
+  find_works();
+  restart(after);
+}
+
+Reducer::Reducer(const model::System& system) : system_(system), work_(system) {
+  const int own = system.layout().integrated();
+  for (int i = 0; i <= own; ++i) {
+    Quantity q;
+    q.place = i;
+    q.extreme = i > 0;
+    quantities_.push_back(q);
+  }
+  for (std::size_t c = 0; c < system.columns().size(); ++c) {
+    if (system.columns()[c].mode_of >= 0) continue;
+    Quantity q;
+    q.column = static_cast<int>(c);
+    q.extreme = true;
+    quantities_.push_back(q);
+  }
+  find_works();
+  restart(-kInfinity);
+}
+
+int Reducer::quantity_of(const model::System& system, const std::string& column) {
+  Quantity q;
+  for (std::size_t c = 0; c < system.columns().size(); ++c) {
+    if (system.columns()[c].name == column) q.column = static_cast<int>(c);
+  }
+  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+    if (quantities_[i].column == q.column && quantities_[i].relation < 0) return static_cast<int>(i);
+  }
+  quantities_.push_back(q);
+  return static_cast<int>(quantities_.size()) - 1;
+}
+
+/// Columns that change with the works that elements have done.
+void Reducer::find_works() {
+  const model::Layout& layout = system_.layout();
+  for (const Quantity& q : quantities_) {
+    along_ = along_ || q.extreme || q.integral;
+    reads_ends_ = reads_ends_ || (!q.extreme && !q.integral);
+    reads_columns_ = reads_columns_ || q.column >= 0;
+  }
+  const std::size_t count = quantities_.size();
+  memory_.assign(count * kNodes, 0.0);
+  now_.assign(count, 0.0);
+  last_ = first_ = now_;
+  extremes_.resize(count);
+  sizes_.resize(count);
+  integrals_.resize(count);
+  squares_.resize(count);
+  counts_.resize(asked_.size());
+  firsts_ = lasts_ = impulses_ = counts_;
+  if (!reads_columns_ || layout.audits == 0) return;
+  std::vector<double> before(work_.output.size()), after(work_.output.size());
+  const auto begin = work_.in.begin() + layout.dissipated();
+  std::fill(begin, begin + 2 * layout.audits, 1.0);
+  system_.column_values(work_, before.data());
+  for (int i = 0; i < 2 * layout.audits; ++i) begin[i] = 2.5 + i;
+  system_.column_values(work_, after.data());
+  for (Quantity& q : quantities_) {
+    if (q.column < 0 || system_.columns()[static_cast<std::size_t>(q.column)].value < 0) continue;
+    const auto at = static_cast<std::size_t>(system_.columns()[static_cast<std::size_t>(q.column)].value);
+    q.of_works = before[at] != after[at] && !(std::isnan(before[at]) && std::isnan(after[at]));
+    reads_ends_ = reads_ends_ || q.of_works;
+  }
+}
+
+void Reducer::restart(double after) {
+  after_ = after;
+  begun_ = false;
+  begin_ = end_ = kNone;
+  std::fill(extremes_.begin(), extremes_.end(), Extreme{kInfinity, kNone, -kInfinity, kNone});
+  for (std::vector<double>* zero : {&sizes_, &integrals_, &squares_, &counts_, &impulses_})
+    std::fill(zero->begin(), zero->end(), 0.0);
+  for (std::vector<double>* none : {&firsts_, &lasts_, &last_, &first_})
+    std::fill(none->begin(), none->end(), kNone);
+  const model::Layout& layout = system_.layout();
+  std::fill_n(work_.in.begin() + layout.dissipated(), 2 * layout.audits, 0.0);
+}
+
+void Reducer::event(const engines::Event& event, std::span<const double>) {
+  if (event.time < after_) return;
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    const Asked& asked = asked_[i];
+    if (!of_event(asked.kind) || event.kind != asked.event) continue;
+    if (!asked.where.empty()) {
+      const bool of_switch = event.on_switch || event.kind == engines::EventKind::switch_side ||
+                             event.kind == engines::EventKind::slide_begin ||
+                             event.kind == engines::EventKind::slide_end;
+      const auto place = static_cast<std::size_t>(event.place);
+      const std::string& name = of_switch                                 ? system_.switches()[place].place
+                                : event.kind == engines::EventKind::watch ? system_.watches()[place].name
+                                                                          : system_.relations()[place].name;
+      if (name != asked.where) continue;
+    }
+    counts_[i] += 1;
+    if (std::isnan(firsts_[i])) firsts_[i] = event.time;
+    lasts_[i] = event.time;
+  }
+}
+
+void Reducer::impulses(const engines::ToldImpulses& told) {
+  if (told.in[0] < after_) return;
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    if (asked_[i].kind == Kind::impulse)
+      impulses_[i] += told.normal[static_cast<std::size_t>(asked_[i].relation)];
+  }
+}
+
+void Reducer::read(const engines::ToldPoint& told, double* out) {
+  const model::Layout& layout = system_.layout();
+  if (reads_columns_) {
+    double* const in = work_.in.data();
+    std::copy_n(told.in.begin(), layout.acceleration(), in);
+    std::copy(told.acceleration.begin(), told.acceleration.end(), in + layout.acceleration());
+    std::copy(told.normal.begin(), told.normal.end(), in + layout.normal());
+    std::copy(told.tangent.begin(), told.tangent.end(), in + layout.tangent());
+    in[layout.initial_energy()] = told.in[static_cast<std::size_t>(layout.initial_energy())];
+    if (told.dissipated.size() == system_.audits().size()) {
+      std::copy(told.dissipated.begin(), told.dissipated.end(), in + layout.dissipated());
+      std::copy(told.supplied.begin(), told.supplied.end(), in + layout.supplied());
+    }
+    system_.column_values(work_, work_.output.data());
+  }
+  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+    const Quantity& q = quantities_[i];
+    if (q.place >= 0) {
+      out[i] = told.in[static_cast<std::size_t>(q.place)];
+    } else if (q.relation >= 0) {
+      out[i] = told.normal[static_cast<std::size_t>(q.relation)];
+    } else if (q.column < 0) {
+      out[i] = kNone;
+    } else {
+      const model::ColumnInfo& column = system_.columns()[static_cast<std::size_t>(q.column)];
+      out[i] = column.mode_of >= 0 ? simulate::mode_number(system_, *told.mode, column.mode_of)
+                                   : work_.output[static_cast<std::size_t>(column.value)];
+    }
+  }
+}
+
+void Reducer::note(int quantity, double time, double value) {
+  Extreme& extreme = extremes_[static_cast<std::size_t>(quantity)];
+  if (value < extreme.least) {
+    extreme.least = value;
+    extreme.least_time = time;
+  }
+  if (value > extreme.most) {
+    extreme.most = value;
+    extreme.most_time = time;
+  }
+}
+
+// The ends of steps and the limits at instants. What is asked along steps has its values from there; here stand the last value of all, the first, and
+// instants between which no time goes by.
+void Reducer::point(const engines::ToldPoint& told) {
+  if (told.kind == engines::Telling::inside || quantities_.empty()) return;
+  const double time = told.in[0];
+  if (!reads_ends_ && told.kind != engines::Telling::after) return;
+  if (time < after_ && !reads_ends_) return;
+  read(told, last_.data());
+  if (time < after_) return;
+  if (!begun_) {
+    begun_ = true;
+    begin_ = time;
+    first_ = last_;
+  }
+  end_ = time;
+  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+    if (quantities_[i].extreme) note(static_cast<int>(i), time, last_[i]);
+  }
+}
+
+void Reducer::along(double from, double to, engines::Along& motion) {
+  const double begin = std::max(from, after_);
+  if (!(to > begin)) return;
+  int halvings = 0;
+  shortest_ = kShortest * (to - begin);
+  if (piece(begin, to, motion, halvings)) end_ = to;
+}
+
+/// A part of a step, halved until the polynomials follow. False: nothing can be evaluated.
+bool Reducer::piece(double from, double to, engines::Along& motion, int& halvings) {
+  const std::size_t count = quantities_.size();
+  for (int k = 0; k < kNodes; ++k) {
+    const auto node = static_cast<std::size_t>(k);
+    const double time = k + 1 == kNodes ? to : from + kPlace[node] * (to - from);
+    const engines::ToldPoint* const told = motion.at(time);
+    if (told == nullptr) return false;
+    read(*told, now_.data());
+    for (std::size_t i = 0; i < count; ++i) memory_[i * kNodes + node] = now_[i];
+  }
+  if (!begun_) {
+    begun_ = true;
+    begin_ = from;
+    for (std::size_t i = 0; i < count; ++i) first_[i] = memory_[i * kNodes];
+  }
+  const double middle = 0.5 * (from + to);
+  if (halvings < kMostHalvings && to - from > shortest_ && middle > from && middle < to &&
+      !follows(from, to, motion)) {
+    ++halvings;
+    return piece(from, middle, motion, halvings) && piece(middle, to, motion, halvings);
+  }
+  take_piece(from, to, motion);
+  return true;
+}
+
+bool Reducer::follows(double from, double to, engines::Along& motion) {
+  for (const double theta : kCheck) {
+    const engines::ToldPoint* const told = motion.at(from + theta * (to - from));
+    if (told == nullptr) return true;
+    read(*told, now_.data());
+    for (std::size_t i = 0; i < quantities_.size(); ++i) {
+      const Quantity& q = quantities_[i];
+      if (q.of_works || (!q.extreme && !q.integral)) continue;
+      const double* const f = &memory_[i * kNodes];
+      double least = f[0], most = f[0];
+      for (int k = 1; k < kNodes; ++k) {
+        least = std::min(least, f[k]);
+        most = std::max(most, f[k]);
+      }
+      double& size = sizes_[i];
+      size = std::max({size, std::abs(least), std::abs(most)});
+      const double error = std::abs(interpolate(static_cast<int>(i), theta) - now_[i]);
+      if (error > kFollows * (most - least) + kRounding * size) return false;
+    }
+  }
+  return true;
+}
+
+void Reducer::take_piece(double from, double to, engines::Along& motion) {
+  const double length = to - from;
+  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+    const Quantity& q = quantities_[i];
+    const double* const f = &memory_[i * kNodes];
+    if (q.integral) {
+      double sum = 0, square = 0;
+      for (int k = 0; k < kNodes; ++k) {
+        const double weight = kWeight[static_cast<std::size_t>(k)];
+        sum += weight * f[k];
+        square += weight * f[k] * f[k];
+      }
+      integrals_[i] += length * sum;
+      squares_[i] += length * square;
+    }
+    if (!q.extreme || q.of_works) continue;
+    double least = f[0], most = f[0];
+    for (int k = 0; k < kNodes; ++k) {
+      least = std::min(least, f[k]);
+      most = std::max(most, f[k]);
+      note(static_cast<int>(i), k + 1 == kNodes ? to : from + kPlace[static_cast<std::size_t>(k)] * length,
+           f[k]);
+    }
+    if (!(most > least)) continue;
+    constexpr int kGrid = 32;
+    constexpr double kMargin =
+        0.02;  // of the range: what lies this far below the largest so far is not looked at
+    for (const int sign : {1, -1}) {
+      double best = -kInfinity, theta = 0;
+      for (int g = 0; g <= kGrid; ++g) {
+        const double at = static_cast<double>(g) / kGrid;
+        const double value = sign * interpolate(static_cast<int>(i), at);
+        if (value > best) {
+          best = value;
+          theta = at;
+        }
+      }
+      const double known = sign > 0 ? extremes_[i].most : -extremes_[i].least;
+      if (best + kMargin * (most - least) < known) continue;
+      if (theta > 0 && theta < 1) refine(static_cast<int>(i), sign, from, to, theta, motion);
+    }
+  }
+}
+
+/// By parabolas through three points with the quantity itself, golden sections where these do not help (R. P. Brent, 1973, chapter 5).
+void Reducer::refine(int quantity, int sign, double from, double to, double theta, engines::Along& motion) {
+  constexpr double kStep = 1.0 / 32;
+  constexpr double kGolden = 0.3819660112501051;
+  constexpr int kMost = 40;
+  const double length = to - from;
+  // −sign · quantity is to be made small.
+  const auto value = [&](double at) {
+    const engines::ToldPoint* const told = motion.at(from + at * length);
+    if (told == nullptr) return kInfinity;
+    read(*told, now_.data());
+    const double out = now_[static_cast<std::size_t>(quantity)];
+    note(quantity, from + at * length, out);
+    return -sign * out;
+  };
+  double a = std::max(0.0, theta - kStep), b = std::min(1.0, theta + kStep);
+  double x = theta, w = x, v = x, fx = value(x), fw = fx, fv = fx, step = 0, before = 0;
+  for (int i = 0; i < kMost; ++i) {
+    const double middle = 0.5 * (a + b);
+    constexpr double kTolerance = 1e-9;  // the value is off by its square
+    if (std::abs(x - middle) <= 2 * kTolerance - 0.5 * (b - a)) return;
+    double p = 0, q = 0;
+    if (std::abs(before) > kTolerance) {
+      const double r = (x - w) * (fx - fv);
+      q = (x - v) * (fx - fw);
+      p = (x - v) * q - (x - w) * r;
+      q = 2 * (q - r);
+      if (q > 0) p = -p;
+      q = std::abs(q);
+    }
+    const double last = before;
+    if (q > 0 && std::abs(p) < std::abs(0.5 * q * last) && p > q * (a - x) && p < q * (b - x)) {
+      before = step;
+      step = p / q;
+    } else {
+      before = x < middle ? b - x : a - x;
+      step = kGolden * before;
+    }
+    const double u = std::abs(step) >= kTolerance ? x + step : x + (step > 0 ? kTolerance : -kTolerance);
+    const double fu = value(u);
+    if (fu <= fx) {
+      (u < x ? b : a) = x;
+      v = w, fv = fw, w = x, fw = fx, x = u, fx = fu;
+    } else {
+      (u < x ? a : b) = u;
+      if (fu <= fw || w == x) {
+        v = w, fv = fw, w = u, fw = fu;
+      } else if (fu <= fv || v == x || v == w) {
+        v = u, fv = fu;
+      }
+    }
+  }
+}
+
+/// The polynomial through the nodes, in barycentric form.
+double Reducer::interpolate(int quantity, double theta) const {
+  static constexpr std::array<double, kNodes> kBary = [] {
+    std::array<double, kNodes> out{};
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      double product = 1;
+      for (std::size_t j = 0; j < kNodes; ++j) {
+        if (j != i) product *= kPlace[i] - kPlace[j];
+      }
+      out[i] = 1 / product;
+    }
+    return out;
+  }();
+  const double* const f = &memory_[static_cast<std::size_t>(quantity) * kNodes];
+  double above = 0, below = 0;
+  for (std::size_t k = 0; k < kNodes; ++k) {
+    const double distance = theta - kPlace[k];
+    if (distance == 0) return f[k];
+    above += kBary[k] / distance * f[k];
+    below += kBary[k] / distance;
+  }
+  return above / below;
+}
+
+void Reducer::values(std::span<double> out) {
+  const double length = end_ - begin_;
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    const Asked& asked = asked_[i];
+    const auto q = static_cast<std::size_t>(std::max(asked.quantity, 0));
+    const auto known = [](double value) { return std::isinf(value) ? kNone : value; };
+    double value = kNone;
+    switch (asked.kind) {
+      case Kind::max:
+        value = known(extremes_[q].most);
+        break;
+      case Kind::min:
+        value = known(extremes_[q].least);
+        break;
+      case Kind::range:
+        value = known(extremes_[q].most) - known(extremes_[q].least);
+        break;
+      case Kind::at_max:
+        value = extremes_[q].most_time;
+        break;
+      case Kind::at_min:
+        value = extremes_[q].least_time;
+        break;
+      case Kind::mean:
+        value = integrals_[q] / length;
+        break;
+      case Kind::rms:
+        value = std::sqrt(squares_[q] / length);
+        break;
+      case Kind::integral:
+        value = integrals_[q];
+        break;
+      case Kind::start:
+        value = first_[q];
+        break;
+      case Kind::end:
+        value = last_[q];
+        break;
+      case Kind::count:
+        value = counts_[i];
+        break;
+      case Kind::first:
+        value = firsts_[i];
+        break;
+      case Kind::last:
+        value = lasts_[i];
+        break;
+      case Kind::impulse:
+        value = integrals_[q] + impulses_[i];
+        break;
+      case Kind::period:
+        break;
+    }
+    out[i] = value;
+  }
+}
+
+}  // namespace judder::analysis

@@ -1,0 +1,147 @@
+#include "judder/analysis/sections.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace judder::analysis {
+namespace {
+
+constexpr std::size_t kMostEvents = 100'000;  // that words are made of
+
+}  // namespace
+
+bool parse_section(const std::string& text, SectionKind& out) {
+  out = {};
+  out.strobe = text == "strobe";
+  if (out.strobe) return true;
+  const std::size_t colon = text.find(':');
+  const std::string word = text.substr(0, colon);
+  if (colon != std::string::npos) out.where = text.substr(colon + 1);
+  for (int k = 0; k <= static_cast<int>(engines::EventKind::watch); ++k) {
+    if (word != engines::name(static_cast<engines::EventKind>(k))) continue;
+    out.event = static_cast<engines::EventKind>(k);
+    return true;
+  }
+  return false;
+}
+
+SectionTaker::SectionTaker(const model::System& system, SectionKind kind, std::size_t skip, std::size_t keep)
+    : system_(system),
+      kind_(std::move(kind)),
+      skip_(skip),
+      keep_(keep),
+      width_(1 + static_cast<std::size_t>(system.layout().integrated())) {
+  points_.reserve(keep_ * width_);
+  restart(nullptr);
+}
+
+void SectionTaker::restart(const std::atomic<bool>* cancel) {
+  cancel_ = cancel;
+  met_ = 0;
+  points_.clear();
+  carried_.clear();
+  events_.clear();
+  stop_ = false;
+}
+
+void SectionTaker::row(engines::RowKind kind, const engines::Mode&, model::Workspace& work) {
+  if (kind != engines::RowKind::sample) return;
+  const double* const y = work.in.data() + system_.layout().q();
+  if (!stop_) carried_.assign(y, y + (width_ - 1));
+  if (kind_.strobe) take(work.in[0], y);
+}
+
+void SectionTaker::event(const engines::Event& event, std::span<const double> state) {
+  if (stop_) return;
+  if (met_ >= skip_ && events_.size() < kMostEvents)
+    events_.push_back({event.kind, event.place, event.on_switch, count()});
+  if (kind_.strobe || event.kind != kind_.event) return;
+  if (!kind_.where.empty() && engines::where(system_, event) != kind_.where) return;
+  take(event.time, state.data());
+}
+
+void SectionTaker::take(double time, const double* y) {
+  if (stop_) return;
+  if (met_++ < skip_) return;
+  points_.push_back(time);
+  points_.insert(points_.end(), y, y + (width_ - 1));
+  if (count() >= keep_) stop_ = true;
+}
+
+void SectionTaker::progress(double) {
+  if (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) stop_ = true;
+}
+
+std::string SectionTaker::word(std::size_t from, std::size_t to) const {
+  std::string out, last;
+  std::size_t times = 0;
+  const auto close = [&] {
+    if (times == 0) return;
+    out += (out.empty() ? "" : ", ") + (times > 1 ? std::to_string(times) + " " : std::string()) + last;
+  };
+  for (const Happened& happened : events_) {
+    // The event of a point itself comes before it is kept, and ends its return.
+    if (happened.before <= from || happened.before > to) continue;
+    engines::Event event;
+    event.kind = happened.kind;
+    event.place = happened.place;
+    event.on_switch = happened.on_switch;
+    const std::string name = std::string(engines::name(event.kind)) + " " + engines::where(system_, event);
+    if (name != last) {
+      close();
+      times = 0;
+      last = name;
+    }
+    ++times;
+  }
+  close();
+  return out;
+}
+
+std::size_t points_per_period(std::span<const double> points, std::size_t width,
+                              const std::vector<bool>& drifts) {
+  const std::size_t count = points.size() / width;
+  constexpr std::size_t kParts = 6;
+  if (count < 2 * kParts) return 0;
+  const std::size_t components = width - 1;
+  // With what a distance is compared: the largest value, or all velocities would be compared with their rounding.
+  std::vector<double> size(components, 0.0);
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t i = 0; i < components; ++i)
+      size[i] = std::max(size[i], std::abs(points[k * width + 1 + i]));
+  }
+  const double largest = *std::max_element(size.begin(), size.end());
+  const auto distance = [&](std::size_t k, std::size_t p) {
+    double out = 0;
+    for (std::size_t i = 0; i < components; ++i) {
+      if (i < drifts.size() && drifts[i]) continue;
+      const double scale = std::max(size[i], 1e-6 * largest);
+      if (scale == 0) continue;
+      out = std::max(out, std::abs(points[(k + p) * width + 1 + i] - points[k * width + 1 + i]) / scale);
+    }
+    return out;
+  };
+  constexpr double kSame = 1e-8, kFar = 0.2;
+  for (std::size_t p = 1; 3 * p <= count; ++p) {
+    const std::size_t length = count - p, part = length / kParts;
+    if (part < 1) break;
+    // The largest distance of each part, from the last backwards so that they are equally long.
+    std::array<double, kParts> e{};
+    const std::size_t begin = length - kParts * part;
+    for (std::size_t j = 0; j < kParts; ++j) {
+      for (std::size_t k = 0; k < part; ++k) e[j] = std::max(e[j], distance(begin + j * part + k, p));
+    }
+    if (e[kParts - 1] <= kSame && e[kParts - 2] <= kSame) return p;
+    bool falls = e[0] < kFar && e[kParts - 1] > 0;
+    for (std::size_t j = 1; j < kParts; ++j) falls = falls && e[j] < e[j - 1];
+    if (!falls) continue;
+    const auto w = [&](std::size_t j) { return 0.5 / (e[j] * e[j]) + 0.5 / (e[j + 1] * e[j + 1]); };
+    const double first = w(2) - w(0), second = w(4) - w(2);
+    constexpr double kGrows = 1 + 1e-6;
+    if (second > kGrows * first) return p;
+  }
+  return 0;
+}
+
+}  // namespace judder::analysis

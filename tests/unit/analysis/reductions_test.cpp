@@ -1,0 +1,160 @@
+#include "judder/analysis/reductions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "judder/io/load.hpp"
+
+namespace judder::analysis {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+/// What is collected of a run of a model, by its words.
+std::map<std::string, double> collect(const std::string& text, const std::string& words,
+                                      double after = -INFINITY, long samples = 2,
+                                      const std::string& engine = "event") {
+  io::ModelFile file = io::read_model_text(text);
+  std::vector<Reduction> reductions;
+  std::string problem;
+  EXPECT_TRUE(parse_reductions(words, reductions, problem)) << problem;
+  file.spec = with_reductions(file.spec, reductions);
+  const io::LoadedModel model = io::load_model(std::move(file), {});
+  EXPECT_TRUE(model.ok()) << render(model.diagnostics, "model", text);
+  if (!model.ok()) return {};
+  EXPECT_EQ(reductions_problem(*model.compiled.system, reductions), "");
+  Reducer reducer(*model.compiled.system, reductions, after);
+  engines::EngineOptions options = engines::options_of(model.compiled.run);
+  options.samples = samples;
+  options.observer = &reducer;
+  const engines::EngineResult result = simulate::run(*model.compiled.system, engine, options, reducer);
+  EXPECT_TRUE(result.status.ok()) << result.status.message;
+  std::vector<double> values(reductions.size());
+  reducer.values(values);
+  std::map<std::string, double> out;
+  for (std::size_t i = 0; i < values.size(); ++i) out[reductions[i].text] = values[i];
+  return out;
+}
+
+const std::string kSwing = R"toml(format = 1
+[coordinates]
+x = 1
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[run]
+until = 20
+tolerance = 1e-11
+)toml";
+
+// x = cos t. No row is near any of these.
+TEST(Reductions, ExtremesLieBetweenRowsWhereverTheyAre) {
+  for (const char* engine : {"event", "exact"}) {
+    const auto found =
+        collect(kSwing, "max(x*x'), min(x), range(x'), at_max(x*x'), max(x + x')", -INFINITY, 2, engine);
+    EXPECT_NEAR(found.at("max(x*x')"), 0.5, 1e-9) << engine;  // −sin(2t)/2
+    EXPECT_NEAR(found.at("min(x)"), -1, 1e-9);
+    EXPECT_NEAR(found.at("range(x')"), 2, 1e-9);
+    EXPECT_NEAR(found.at("max(x + x')"), std::sqrt(2), 1e-9);
+    const double phase = std::fmod(found.at("at_max(x*x')"), kPi);
+    EXPECT_NEAR(phase, 0.75 * kPi, 1e-4);
+  }
+}
+
+TEST(Reductions, DoNotDependOnRows) {
+  const std::string words = "max(x*x'), rms(x), mean(x'), end(x)";
+  EXPECT_EQ(collect(kSwing, words, -INFINITY, 2), collect(kSwing, words, -INFINITY, 7));
+  EXPECT_EQ(collect(kSwing, words, -INFINITY, 2), collect(kSwing, words, -INFINITY, 60001));
+}
+
+TEST(Reductions, IntegralsAreQuadratures) {
+  const auto found = collect(kSwing, "integral(x^2), mean(x'), rms(x), end(x), start(x)");
+  EXPECT_NEAR(found.at("integral(x^2)"), 10 + std::sin(40) / 4, 1e-8);
+  EXPECT_NEAR(found.at("mean(x')"), (std::cos(20) - 1) / 20, 1e-9);
+  EXPECT_NEAR(found.at("rms(x)"), std::sqrt((10 + std::sin(40) / 4) / 20), 1e-9);
+  EXPECT_NEAR(found.at("end(x)"), std::cos(20), 1e-9);
+  EXPECT_EQ(found.at("start(x)"), 1);
+}
+
+TEST(Reductions, BeginWhereTheyAreAskedTo) {
+  const double after = 1.234;  // inside a step
+  const auto found = collect(kSwing, "integral(x), start(x), max(x), min(x')", after);
+  EXPECT_NEAR(found.at("integral(x)"), std::sin(20) - std::sin(after), 1e-8);
+  EXPECT_NEAR(found.at("start(x)"), std::cos(after), 1e-9);
+  EXPECT_NEAR(found.at("max(x)"), 1, 1e-9);
+  const auto end = collect(kSwing, "max(x)", 15.0);
+  EXPECT_NEAR(end.at("max(x)"), 1, 1e-9);
+  const auto last = collect(kSwing, "max(x)", 19.5);  // cos rises from 0.80 to 0.41 … falls
+  EXPECT_NEAR(last.at("max(x)"), std::cos(19.5), 1e-9);
+}
+
+// A quantity with corners of its own, and one that is faster than the motion: steps are long where nothing moves.
+TEST(Reductions, FollowFormulasThatAreFasterThanTheMotion) {
+  const auto found = collect(kSwing, "integral(abs(sin(7*t))), max(sin(31*t)*t), mean(abs(x))");
+  // 20 = 44 half periods of sin 7t and a rest.
+  const double half = kPi / 7, rest = 20 - 44 * half;
+  EXPECT_NEAR(found.at("integral(abs(sin(7*t)))"), 44 * 2.0 / 7 + (1 - std::cos(7 * rest)) / 7, 1e-6);
+  double best = 0;
+  for (int i = 0; i <= 2000000; ++i) best = std::max(best, std::sin(31 * 1e-5 * i) * 1e-5 * i);
+  EXPECT_NEAR(found.at("max(sin(31*t)*t)"), best, 1e-6);
+  const double swings = std::floor(20 / kPi + 0.5), over = 20 - (swings - 0.5) * kPi;
+  EXPECT_NEAR(found.at("mean(abs(x))") * 20, 1 + 2 * (swings - 1) + (1 - std::cos(over)), 1e-6);
+}
+
+const std::string kBall = R"toml(format = 1
+[parameters]
+g = 9.81
+[coordinates]
+h = 1
+[energy]
+kinetic = "h'^2/2"
+potential = "g*h"
+[[contact]]
+name = "ground"
+gap = "h"
+impact = 0.5
+[run]
+until = 3
+tolerance = 1e-11
+[output]
+columns = { N = "normal(ground)" }
+)toml";
+
+// Momentum: what the ground has given is what gravity has taken and what is left of the velocity. Impacts, an accumulation and rest are in it.
+TEST(Reductions, ImpulsesAreThoseOfTheBalance) {
+  for (const char* engine : {"event", "exact"}) {
+    const auto found =
+        collect(kBall, "impulse(ground), end(h'), max(N), count(impact ground), first(impact), max(h')",
+                -INFINITY, 2, engine);
+    EXPECT_NEAR(found.at("impulse(ground)"), 9.81 * 3 + found.at("end(h')"), 1e-8) << engine;
+    EXPECT_NEAR(found.at("max(N)"), 9.81, 1e-9);
+    EXPECT_NEAR(found.at("first(impact)"), std::sqrt(2 / 9.81), 1e-9);
+    EXPECT_NEAR(found.at("max(h')"), 0.5 * std::sqrt(2 * 9.81), 1e-8);
+    EXPECT_GT(found.at("count(impact ground)"), 5);
+  }
+  const auto later = collect(kBall, "impulse(ground), start(h'), end(h')", 1.0);
+  EXPECT_NEAR(later.at("impulse(ground)"), 9.81 * 2 + later.at("end(h')") - later.at("start(h')"), 1e-8);
+}
+
+TEST(Reductions, SayWhatCannotBeRead) {
+  std::vector<Reduction> out;
+  std::string problem;
+  for (const char* text : {"maximum(x)", "max()", "max(x", "count(bang)", "period(3)", "max(x),,end(x)",
+                           "max(x), max(x)", "impulse"}) {
+    out.clear();
+    problem.clear();
+    EXPECT_FALSE(parse_reductions(text, out, problem)) << text;
+    EXPECT_FALSE(problem.empty()) << text;
+  }
+  out.clear();
+  EXPECT_TRUE(parse_reductions("max(atan2(x, x')), count(watch top) , period", out, problem)) << problem;
+  ASSERT_EQ(out.size(), 3U);
+  EXPECT_EQ(out[0].expression, "atan2(x, x')");
+  EXPECT_EQ(out[1].where, "top");
+}
+
+}  // namespace
+}  // namespace judder::analysis

@@ -1,0 +1,268 @@
+// Many runs from a request to the files: tables, diagrams, basins, and the extremes of a run.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "count.hpp"
+#include "judder/io/csv.hpp"
+#include "judder/tasks/basin.hpp"
+#include "judder/tasks/bifurcation.hpp"
+#include "judder/tasks/run.hpp"
+#include "judder/tasks/sweep.hpp"
+
+namespace judder::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::Plan;
+
+class Many : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("judder-many-" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  [[nodiscard]] static ManyRequest of(const std::string& name) {
+    ManyRequest out;
+    out.model.file = fs::path(JUDDER_SOURCE_DIR "/gallery") / name / "model.toml";
+    return out;
+  }
+  [[nodiscard]] std::vector<std::vector<std::string>> table(const fs::path& file) const {
+    std::ifstream in(file);
+    io::CsvReader csv(in);
+    std::vector<std::vector<std::string>> out;
+    while (csv.next()) {
+      out.emplace_back();
+      for (std::size_t i = 0; i < csv.size(); ++i) out.back().emplace_back(csv.field(i));
+    }
+    EXPECT_FALSE(csv.error());
+    return out;
+  }
+  fs::path folder_;
+};
+
+// A ball from 1 m: the largest speed is √(2 g) and nothing else that a row could say.
+TEST_F(Many, ExtremesOfASummaryDoNotDependOnRows) {
+  std::vector<std::vector<io::Extremes>> found;
+  for (const bool between : {true, false}) {
+    for (const int samples : {2, 11, 1001}) {
+      std::ofstream(folder_ / "swing.toml")
+          << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
+             "potential = \"2*x^2\"\n[run]\nuntil = 7\n[output]\ncolumns = { P = \"x*x'\" }\n"
+             "event_rows = false\nsamples = "
+          << samples << "\n";
+      RunRequest request;
+      request.model.file = folder_ / "swing.toml";
+      request.output = folder_ / "out";
+      request.extremes_between_rows = between;
+      const RunReport report = run_model(request);
+      ASSERT_EQ(report.stage, RunStage::ended);
+      found.push_back(report.extremes);
+    }
+  }
+  for (std::size_t c = 1; c < found[0].size(); ++c) {
+    EXPECT_EQ(found[0][c].most, found[1][c].most) << found[0][c].name;
+    EXPECT_EQ(found[0][c].most, found[2][c].most);
+    EXPECT_EQ(found[0][c].least, found[2][c].least);
+    EXPECT_EQ(found[0][c].most_time, found[2][c].most_time);
+  }
+  EXPECT_NEAR(found[0][2].most, 2, 1e-8);  // x' = −2 sin 2t
+  EXPECT_NEAR(found[0][3].most, 1, 1e-8);  // P = −sin(4t)
+  EXPECT_GT(std::abs(found[3][3].most - 1), 1e-3) << "the rows alone would do as well";
+}
+
+TEST_F(Many, AMemberThatFailsHasItsReasonAndStopsNothing) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"h", {1, -1, 2}}, {"e", {0.5, 0.9, 1.5}}}),
+                      .collect = "max(h), count(impact)",
+                      .after = -INFINITY,
+                      .output = folder_ / "balls.csv"};
+  const RunsReport report = sweep_runs(request);
+  ASSERT_EQ(report.stage, RunsStage::ended) << report.problem << report.files.text();
+  const auto rows = table(request.output);
+  ASSERT_EQ(rows.size(), 10U);
+  EXPECT_EQ(rows[0], (std::vector<std::string>{"member", "status", "time", "h", "e", "max(h)",
+                                               "count(impact)", "message"}));
+  EXPECT_EQ(report.failed, 5U);  // three start in the ground, two of the others gain energy
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const bool good = rows[i][3] != "-1" && rows[i][4] != "1.5";
+    EXPECT_EQ(rows[i][1], good ? "done" : "no-equations") << i;
+    EXPECT_EQ(rows[i].back().empty(), good) << i;
+    if (good) {
+      EXPECT_EQ(rows[i][5], rows[i][3]) << "it never rises above its start";
+    }
+  }
+}
+
+TEST_F(Many, VariantsAreAnAxis) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"H", {0.5, 1}}}, {"half", "dead"}),
+                      .collect = "count(impact)",
+                      .after = -INFINITY,
+                      .output = folder_ / "variants.csv"};
+  ASSERT_EQ(sweep_runs(request).stage, RunsStage::ended);
+  const auto rows = table(request.output);
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[1][3], "half");
+  EXPECT_EQ(rows[3][3], "dead");
+  EXPECT_EQ(rows[3][5], "1");
+  EXPECT_NE(rows[1][5], "1");
+}
+
+TEST_F(Many, WhatIsAskedForIsReadBeforeAnythingRuns) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"h", {1, 2}}}),
+                      .collect = "",
+                      .after = -INFINITY,
+                      .output = folder_ / "x.csv"};
+  for (const auto& [collect, stage] : {std::pair{"max(nothing)", RunsStage::model_invalid},
+                                       {"impulse(wall)", RunsStage::misused},
+                                       {"most(h)", RunsStage::misused}}) {
+    request.collect = collect;
+    EXPECT_EQ(sweep_runs(request).stage, stage) << collect;
+  }
+  request.collect = "max(h)";
+  request.after = 100;
+  EXPECT_EQ(sweep_runs(request).stage, RunsStage::misused);
+  request.after = 0;
+  request.output = folder_ / "x.txt";
+  EXPECT_EQ(sweep_runs(request).stage, RunsStage::misused);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+std::vector<std::size_t> points_at(const std::string& name, std::vector<std::string> variants,
+                                   const std::string& parameter, std::vector<double> values,
+                                   const std::string& section, const fs::path& folder,
+                                   std::size_t skip = 5000) {
+  DiagramRequest request;
+  request.many.model.file = fs::path(JUDDER_SOURCE_DIR "/gallery") / name / "model.toml";
+  request.many.model.variants = std::move(variants);
+  request.axis = {parameter, std::move(values)};
+  EXPECT_TRUE(analysis::parse_section(section, request.section));
+  request.skip = skip;
+  request.keep = 300;
+  request.output = folder / "diagram.csv";
+  const DiagramReport report = bifurcation(request);
+  EXPECT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem << report.runs.files.text();
+  std::vector<std::size_t> out;
+  for (const DiagramValue& value : report.values) out.push_back(value.period_points);
+  return out;
+}
+
+// A ball on a vibrating table, once per period: it begins at Γ = π (1 − e)/(1 + e) and loses its stability at
+// Γ² = (π (1 − e)/(1 + e))² + 4 (1 + e²)²/(1 + e)⁴ (Guckenheimer and Holmes 1983, 2.4; with the table's way left in).
+TEST_F(Many, TheFlipOfTheBouncingTableIsWhereItBelongs) {
+  const double e = 0.8, fold = M_PI * (1 - e) / (1 + e);
+  const double flip = std::sqrt(fold * fold + 4 * std::pow(1 + e * e, 2) / std::pow(1 + e, 4));
+  EXPECT_NEAR(flip, 1.070836468248, 1e-11);
+  EXPECT_EQ(points_at("bouncing-table", {}, "Gamma", {flip - 2.5e-4, flip + 2.5e-4}, "impact:table", folder_),
+            (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(
+      points_at("bouncing-table", {}, "Gamma", {fold - 5e-3, fold + 5e-3}, "impact:table", folder_, 100),
+      (std::vector<std::size_t>{0, 1}));
+}
+
+// The oscillator with its stop in the middle: the eigenvalue of its one-impact motion is −1 at w = 2.65888455 (own closed form: flights of a damped
+// oscillator, saltation at the impact).
+TEST_F(Many, TheFlipOfTheImpactOscillatorIsWhereItBelongs) {
+  const double flip = 2.65888455;
+  EXPECT_EQ(
+      points_at("impact-oscillator", {"once"}, "w", {flip - 2.5e-4, flip + 2.5e-4}, "impact:stop", folder_),
+      (std::vector<std::size_t>{1, 2}));
+}
+
+// The flutter of the valve touches its seat at q = 7.557210972: below it knocks, above it does not.
+TEST_F(Many, TheReliefValveKnocksBelowItsGrazingFlow) {
+  RunsRequest request{.many = of("relief-valve"),
+                      .plan = Plan::grid({{"q", {7.5571, 7.5573}}}),
+                      .collect = "count(impact seat), min(x)",
+                      .after = 1300,
+                      .output = folder_ / "valve.csv"};
+  request.many.until = 1500;
+  ASSERT_EQ(sweep_runs(request).stage, RunsStage::ended);
+  const auto rows = table(request.output);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_NE(rows[1][4], "0");
+  EXPECT_EQ(rows[2][4], "0");
+  const double least = std::stod(rows[2][5]);
+  EXPECT_GT(least, 0);
+  EXPECT_LT(least, 1e-3);
+}
+
+TEST_F(Many, ACarriedDiagramGoesOnWhereTheValueBeforeEnded) {
+  DiagramRequest request;
+  request.many = of("bouncing-table");
+  request.axis = {"Gamma", {0.5, 0.6, 0.7}};
+  ASSERT_TRUE(analysis::parse_section("impact:table", request.section));
+  request.skip = 30;
+  request.keep = 60;
+  request.carry = Carry::both;
+  request.output = folder_ / "carried.csv";
+  const DiagramReport report = bifurcation(request);
+  ASSERT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem;
+  ASSERT_EQ(report.values.size(), 6U);
+  for (const DiagramValue& value : report.values) {
+    EXPECT_TRUE(value.ok) << value.status;
+    EXPECT_EQ(value.status, "done") << value.value << (value.down ? " down" : " up");
+    EXPECT_EQ(value.period_points, 1U) << value.value;
+    EXPECT_NEAR(value.period, 2 * M_PI, 1e-6);
+  }
+}
+
+// Free rocking, folded: y'' = y − 1, restitution r at y = 0. A start comes to rest if its energy at the first passage is below that of the upright
+// tip; the share of |x| < 1, |x'| < 2 is 0.307055818 for r = 0.9 (integral in closed form). By symmetry y and y' are uniform in (0, 1) and (−2, 2).
+TEST_F(Many, TheShareOfTheRockingBasinIsThatOfTheClosedForm) {
+  const bool full = std::getenv("JUDDER_FULL") != nullptr;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    BasinRequest request;
+    request.many = of("rocking-basin");
+    request.axes = {{"y", {0, 1}}, {"y'", {-2, 2}}};
+    request.random = full ? 1000000 : 1000;
+    request.seed = seed;
+    request.output = folder_ / ("rocking" + std::to_string(seed) + ".npz");
+    const BasinReport report = basin(request);
+    ASSERT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem << report.runs.files.text();
+    ASSERT_EQ(report.attractors.size(), 2U);
+    const auto rest = std::find_if(
+        report.attractors.begin(), report.attractors.end(),
+        [](const analysis::Attractor& each) { return each.first.kind == analysis::EndKind::rest; });
+    ASSERT_NE(rest, report.attractors.end());
+    const double n = static_cast<double>(request.random), share = static_cast<double>(rest->members) / n;
+    constexpr double kExact = 0.307055818;
+    EXPECT_NEAR(share, kExact, 3 * std::sqrt(kExact * (1 - kExact) / n)) << "seed " << seed;
+  }
+}
+
+// Divided only where ends differ, the picture is that of all cells but for single ones.
+TEST_F(Many, ARefinedPictureIsTheWholeOne) {
+  BasinRequest request;
+  request.many = of("rocking-basin");
+  for (int i = 0; i < 33; ++i) {
+    if (i == 0) request.axes = {{"y", {}}, {"y'", {}}};
+    request.axes[0].values.push_back(0.01 + 0.03 * i);
+    request.axes[1].values.push_back(-2 + 0.125 * i);
+  }
+  request.output = folder_ / "whole.npz";
+  const BasinReport whole = basin(request);
+  request.refine = true;
+  request.output = folder_ / "refined.npz";
+  const BasinReport refined = basin(request);
+  ASSERT_EQ(whole.labels.size(), refined.labels.size());
+  EXPECT_LT(refined.runs_made, whole.runs_made * 3 / 4);
+  int other = 0;
+  for (std::size_t i = 0; i < whole.labels.size(); ++i) {
+    const auto kind = [i](const BasinReport& of) {
+      return of.attractors[static_cast<std::size_t>(of.labels[i])].first.kind;
+    };
+    if (kind(whole) != kind(refined)) ++other;
+  }
+  EXPECT_EQ(other, 0);
+}
+
+}  // namespace
+}  // namespace judder::tasks
