@@ -179,7 +179,9 @@ void Bench::finish(const model::System& system, Push push) {
   for (std::size_t i = 0; i < rest_.n && rest_.n + i < result.end.y.size(); ++i)
     speed = std::max(speed, std::abs(result.end.y[rest_.n + i]));
   push.at_rest = speed <= 1e-9 * push.size * frequency_;
-  if (!result.status.ok()) push.problem = result.status.message;
+  // A motion that has become smaller than rounding has nothing left that could be decided.
+  constexpr double kGone = 1e-6;
+  if (!result.status.ok() && push.last > kGone) push.problem = result.status.message;
   if (keep) {
     kept_[kind] = true;
     out_.curves.push_back({push.what, std::move(sink.rows)});
@@ -188,9 +190,26 @@ void Bench::finish(const model::System& system, Push push) {
 }
 
 void Bench::start_from(const Row& velocity, const Row& displacement, Push push) {
+  // No start may lie inside a wall by rounding.
+  Row place(rest_.n);
+  for (std::size_t i = 0; i < rest_.n; ++i) {
+    place[i] = state_.x[i] + displacement[i];
+    if (std::abs(place[i]) < 1e-14 * length_) place[i] = 0;
+  }
+  for (const RestProblem::Relation& relation : rest_.relations) {
+    if (!relation.unilateral) continue;
+    double gap = relation.gap, terms = std::abs(gap), square = 0;
+    for (std::size_t i = 0; i < rest_.n; ++i) {
+      gap += relation.w[i] * place[i];
+      terms += std::abs(relation.w[i] * place[i]);
+      square += relation.w[i] * relation.w[i];
+    }
+    if (gap >= 0 || gap < -1e-13 * terms) continue;
+    for (std::size_t i = 0; i < rest_.n; ++i) place[i] += relation.w[i] / square * 2 * -gap;
+  }
   std::vector<model::Form::Value> start;
   for (std::size_t i = 0; i < rest_.n; ++i) {
-    start.emplace_back(rest_.coordinates[i], state_.x[i] + displacement[i]);
+    start.emplace_back(rest_.coordinates[i], place[i]);
     start.emplace_back(rest_.coordinates[i] + "'", velocity[i]);
   }
   for (std::size_t i = 0; i < rest_.m; ++i) start.emplace_back(rest_.states[i], state_.x[rest_.n + i]);
@@ -247,7 +266,7 @@ void Bench::decide() {
       largest = push.largest;
       farthest = push.what;
     }
-    if (push.kind == Push::Kind::velocity) last = std::max(last, push.last);
+    last = std::max(last, push.last);
   }
   if (!any) {
     out_.why = "no push could be followed to its end";

@@ -66,6 +66,7 @@ class Finder {
   void layout_of(const Choice& choice);
   bool residual(const Choice& choice, const Row& u, Row& r, Row& terms);
   bool newton(const Choice& choice, Row& u, double& error);
+  bool step_of(const RealMatrix& a, const Row& r, Row& change) const;
   bool admissible(const Choice& choice, const Row& u, FoundRest& out);
   void follow(const Choice& choice, const Row& u, FoundRest& out);
   void add(const Choice& choice, const Row& u, double error);
@@ -320,8 +321,8 @@ bool Finder::newton(const Choice& choice, Row& u, double& error) {
       if (!residual(choice, moved, minus, unused)) return false;
       for (std::size_t i = 0; i < size; ++i) a(i, j) = (plus[i] - minus[i]) / (2 * h);
     }
-    Row change = r;
-    if (!solve(a, change)) return false;
+    Row change;
+    if (!step_of(a, r, change)) return false;
     double longest = 0;
     for (std::size_t j = 0; j < n_ + m_; ++j)
       longest = std::max(longest, std::abs(change[j]) / (10 * scale_[j] + std::abs(u[j])));
@@ -337,6 +338,32 @@ bool Finder::newton(const Choice& choice, Row& u, double& error) {
   if (!residual(choice, u, r, terms)) return false;
   error = size_of(r, terms);
   return error <= 100 * options_.tolerance;
+}
+
+/// Newton's step, or where unknowns are not determined (reactions of too many contacts, a direction that floats) the shortest one.
+bool Finder::step_of(const RealMatrix& a, const Row& r, Row& change) const {
+  const std::size_t size = r.size();
+  RealMatrix direct = a;
+  change = r;
+  const auto sensible = [&] {
+    for (std::size_t j = 0; j < size; ++j) {
+      if (!(std::abs(change[j]) < 1e8)) return false;
+    }
+    return true;
+  };
+  if (solve(direct, change) && sensible()) return true;
+  RealMatrix normal(size);
+  double trace = 0;
+  change.assign(size, 0);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < size; ++j) {
+      for (std::size_t k = 0; k < size; ++k) normal(i, j) += a.a[k * size + i] * a.a[k * size + j];
+    }
+    for (std::size_t k = 0; k < size; ++k) change[i] += a.a[k * size + i] * r[k];
+    trace = std::max(trace, normal(i, i));
+  }
+  for (std::size_t i = 0; i < size; ++i) normal(i, i) += 1e-10 * trace;
+  return trace > 0 && solve(normal, change) && sensible();
 }
 
 /// Signs of gaps, reactions, sides and weights; fills in the state.

@@ -278,7 +278,9 @@ bool positive(const RestProblem& rest, const RestState& state, bool stuck_too) {
   for (std::size_t k = 0; k < rest.relations.size(); ++k) {
     const RestProblem::Relation& relation = rest.relations[k];
     if (relation.kind == model::RelationKind::constraint && relation.has_normal) hold(relation.w);
-    if (stuck_too && state.status[k] == RestStatus::stuck) hold(relation.tangents[0].w);
+    if (stuck_too && state.status[k] == RestStatus::stuck && !relation.tangents.empty())
+      hold(relation.tangents[0].w);
+    if (stuck_too && state.status[k] == RestStatus::pressed) hold(relation.w);
   }
   for (std::size_t c = 0; c < n; ++c) {
     if (!(a(c, c) > 1e-9 * trace)) return false;
@@ -290,8 +292,25 @@ bool positive(const RestProblem& rest, const RestState& state, bool stuck_too) {
   return true;
 }
 
+/// Without friction a rest is a minimum of the energy over what the contacts leave, and no impact adds to it.
+bool by_minimum(const RestProblem& rest, const RestState& state, RestJudgement& out) {
+  for (const RestProblem::Relation& relation : rest.relations) {
+    if (!relation.tangents.empty() && relation.tangents[0].mu != 0) return false;
+    if (relation.push != relation.w) return false;
+  }
+  if (std::none_of(rest.relations.begin(), rest.relations.end(), [](const auto& r) { return r.unilateral; }))
+    return false;
+  if (std::any_of(rest.damping.begin(), rest.damping.end(), [](double c) { return c != 0; })) return false;
+  if (!positive(rest, state, true)) return false;
+  out.stability = Stability::lyapunov;
+  out.basis = Basis::energy;
+  out.why = "the energy has its minimum over the places that the contacts leave";
+  return true;
+}
+
 bool by_energy(const RestProblem& rest, const RestState& state, RestJudgement& out) {
   if (rest.m != 0) return false;
+  if (by_minimum(rest, state, out)) return true;
   bool all_strict = true, any = false;
   for (std::size_t k = 0; k < rest.relations.size(); ++k) {
     const RestProblem::Relation& relation = rest.relations[k];
@@ -608,7 +627,9 @@ StopBeforeTip stop_before_tip(const KlarbringNumbers& k, double normal) {
   if (middle)
     square = 2 * A * r / (k.m * k.W);
   else if (soft < 0 && A < 0)
-    square = r * (1 - kTie) > -A / (k.W * -soft) ? -soft / k.m * (r + A / (k.W * -soft)) * (r + A / (k.W * -soft)) : 0;
+    square = r * (1 - kTie) > -A / (k.W * -soft)
+                 ? -soft / k.m * (r + A / (k.W * -soft)) * (r + A / (k.W * -soft))
+                 : 0;
   else
     square = soft > 0 ? soft / k.m * r * (2 * A / (k.W * soft) - r)
                       : -soft / k.m * r * (r + 2 * A / (k.W * -soft));

@@ -19,6 +19,10 @@ using Json = nlohmann::ordered_json;
 /// Rounding of a linear program is not shown.
 std::string short_number(double x, double size) { return to_text(std::abs(x) <= 1e-13 * size ? 0 : x, 7); }
 
+std::string counted(std::size_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
 std::string range_text(const RestRange& range) {
   const double size = std::max(std::isfinite(range.low) ? std::abs(range.low) : 1,
                                std::isfinite(range.high) ? std::abs(range.high) : 1);
@@ -39,7 +43,7 @@ std::string statuses(const RestSurvey& survey, const RestState& state) {
     out += (out.empty() ? "" : ", ") + in_line(survey.rest.relations[k].name) + " " +
            analysis::name(state.status[k]);
   }
-  return out.empty() ? "nothing touches" : out;
+  return out.empty() ? "free" : out;
 }
 
 std::string verdict(const analysis::RestJudgement& judgement) {
@@ -81,7 +85,8 @@ std::string margin_text(const analysis::RestJudgement& judgement) {
                     to_text(judgement.margin, 6);
   if (!judgement.margin_at.empty()) out += ", then " + in_line(judgement.margin_at);
   for (const analysis::ForceMargin& force : judgement.forces)
-    out += "; " + in_line(force.name) + " -" + to_text(force.less, 5) + " to +" + to_text(force.more, 5);
+    out += "; " + in_line(force.name) + " by " + (force.less == 0 ? "0" : "-" + to_text(force.less, 5)) +
+           " to " + (force.more == 0 ? "0" : "+" + to_text(force.more, 5));
   return out;
 }
 
@@ -264,8 +269,9 @@ std::string equilibria_text(const RestSurvey& survey) {
     } else {
       const bool bounded = family.rays.empty() && family.lines.empty();
       out += "dimension " + std::to_string(family.dimension) + (bounded ? "" : ", unbounded") + ", " +
-             std::to_string(family.vertices.size()) + " vertices, " + std::to_string(family.rays.size()) +
-             " rays" + (family.lines.empty() ? "" : ", " + std::to_string(family.lines.size()) + " lines") +
+             counted(family.vertices.size(), "vertex", "vertices") + ", " +
+             counted(family.rays.size(), "ray", "rays") +
+             (family.lines.empty() ? "" : ", " + counted(family.lines.size(), "line", "lines")) +
              (family.complete ? "" : " (the list was cut)") + "\n";
       for (const RestRange& range : family.ranges) out += "  " + range_text(range) + "\n";
     }
