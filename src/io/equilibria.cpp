@@ -37,13 +37,7 @@ std::string range_text(const RestRange& range) {
 }
 
 std::string statuses(const RestSurvey& survey, const RestState& state) {
-  std::string out;
-  for (std::size_t k = 0; k < state.status.size(); ++k) {
-    if (state.status[k] == analysis::RestStatus::held) continue;
-    out += (out.empty() ? "" : ", ") + in_line(survey.rest.relations[k].name) + " " +
-           analysis::name(state.status[k]);
-  }
-  return out.empty() ? "free" : out;
+  return in_line(analysis::status_words(survey.rest, state));
 }
 
 std::string verdict(const analysis::RestJudgement& judgement) {
@@ -124,16 +118,45 @@ void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std
   if (!judged.experiment) return;
   const analysis::Experiment& e = *judged.experiment;
   out += std::string("    experiment: ") + analysis::name(e.stability) + ", " + in_line(e.why) + "\n";
-  TextTable table({"disturbance", "size", "largest", "last", "at rest"}, {1, 2, 3});
-  for (const analysis::Push& push : e.pushes)
-    table.add({push.what, to_text(push.size, 3), push.problem.empty() ? to_text(push.largest, 4) : "",
-               push.problem.empty() ? to_text(push.last, 4) : push.problem, push.at_rest ? "yes" : ""});
+  // The worst of each kind and size; JSON has all of them.
+  TextTable table({"disturbance", "size", "largest", "last", "at rest", "farthest after"}, {1, 2, 3});
+  std::vector<const analysis::Push*> left;
+  for (const analysis::Push& push : e.pushes) left.push_back(&push);
+  std::size_t lost = 0;
+  while (!left.empty()) {
+    const analysis::Push& first = *left.front();
+    const analysis::Push* worst = nullptr;
+    double last = 0;
+    std::size_t still = 0, count = 0;
+    const auto same = [&](const analysis::Push* push) {
+      return push->kind == first.kind && push->size == first.size;
+    };
+    for (const analysis::Push* push : left) {
+      if (!same(push)) continue;
+      if (!push->problem.empty()) {
+        ++lost;
+        continue;
+      }
+      ++count;
+      still += push->at_rest ? 1 : 0;
+      last = std::max(last, push->last);
+      if (worst == nullptr || push->largest > worst->largest) worst = push;
+    }
+    if (worst != nullptr)
+      table.add({analysis::name(first.kind), to_text(first.size, 3), to_text(worst->largest, 4),
+                 to_text(last, 4), std::to_string(still) + " of " + std::to_string(count), worst->what});
+    const double size = first.size;
+    const analysis::Push::Kind kind = first.kind;
+    std::erase_if(left, [&](const analysis::Push* push) { return push->kind == kind && push->size == size; });
+  }
   std::string text = table.text();
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = text.find('\n', from);
     out += "      " + text.substr(from, end - from + 1);
     from = end + 1;
   }
+  if (lost > 0)
+    out += "      " + std::to_string(lost) + " pushes could not be followed to the end; --json says why\n";
 }
 
 std::string search_text(const RestSurvey& survey) {

@@ -139,50 +139,63 @@ Panel reaction_plane(const RestSurvey& survey, std::size_t k) {
   return panel;
 }
 
+/// Reactions of contact k after pushes along the coordinates, with their ends.
 void add_paths(const RestSurvey& survey, std::size_t k, Panel& panel) {
   const std::size_t n = survey.rest.n;
+  constexpr int kMostPaths = 4;
+  int paths = 0;
   for (const RestSurvey::Family& each : survey.families) {
     for (const RestSurvey::Judged& judged : each.judged) {
-      if (!judged.experiment || judged.experiment->curves.empty()) continue;
-      const auto& curve = judged.experiment->curves.front();
-      Series path;
-      path.label = "after " + curve.what;
-      path.width = 1;
-      for (const std::vector<double>& row : curve.rows) {
-        path.x.push_back(row[1 + n + 2 * k + 1]);
-        path.y.push_back(row[1 + n + 2 * k]);
+      if (!judged.experiment || judged.state.normal[k] <= 0) continue;
+      for (const auto& curve : judged.experiment->curves) {
+        Series path;
+        for (const std::vector<double>& row : curve.rows) {
+          path.x.push_back(row[1 + n + 2 * k + 1]);
+          path.y.push_back(row[1 + n + 2 * k]);
+        }
+        if (path.x.empty() || paths == kMostPaths) continue;
+        ++paths;
+        path.label = curve.what;
+        path.width = 1;
+        path.colour = paths + 1;
+        Series end;
+        end.stroke = Stroke::none;
+        end.symbol = Symbol::diamond;
+        end.colour = paths + 1;
+        end.radius = 4;
+        end.x = {path.x.back()};
+        end.y = {path.y.back()};
+        panel.series.push_back(std::move(path));
+        panel.series.push_back(std::move(end));
       }
-      if (path.x.empty()) continue;
-      Series end;
-      end.label = "end";
-      end.stroke = Stroke::none;
-      end.symbol = Symbol::diamond;
-      end.x = {path.x.back()};
-      end.y = {path.y.back()};
-      panel.series.push_back(std::move(path));
-      panel.series.push_back(std::move(end));
-      return;
     }
   }
 }
 
-Panel offsets(const RestSurvey& survey, const RestSurvey::Judged& judged) {
+/// How far each coordinate that moves at all goes from the rest.
+Panel offsets(const RestSurvey& survey, const RestSurvey::Judged& judged, const std::string& words) {
   Panel panel;
   panel.x.label = "t";
   panel.x.tight = true;
-  panel.y.label = "offset after a push";
-  panel.height = 180;
+  panel.y.label = "offset from " + words;
+  panel.height = 170;
   for (const auto& curve : judged.experiment->curves) {
-    for (std::size_t i = 0; i < survey.rest.n && i < 3; ++i) {
-      Series series;
-      series.label = survey.rest.coordinates[i] + ", " + curve.what;
+    std::size_t most = 0;
+    double far = -1;
+    for (std::size_t i = 0; i < survey.rest.n; ++i) {
       for (const std::vector<double>& row : curve.rows) {
-        series.x.push_back(row[0]);
-        series.y.push_back(row[1 + i] - judged.state.x[i]);
+        if (std::abs(row[1 + i] - judged.state.x[i]) <= far) continue;
+        far = std::abs(row[1 + i] - judged.state.x[i]);
+        most = i;
       }
-      panel.series.push_back(std::move(series));
     }
-    break;
+    Series series;
+    series.label = survey.rest.coordinates[most] + " after " + curve.what;
+    for (const std::vector<double>& row : curve.rows) {
+      series.x.push_back(row[0]);
+      series.y.push_back(row[1 + most] - judged.state.x[most]);
+    }
+    panel.series.push_back(std::move(series));
   }
   return panel;
 }
@@ -204,7 +217,7 @@ Figure equilibria_figure(const RestSurvey& survey, const std::string& title) {
   for (const RestSurvey::Family& each : survey.families) {
     for (const RestSurvey::Judged& judged : each.judged) {
       if (judged.experiment && !judged.experiment->curves.empty() && figure.panels.size() < kMostPanels)
-        figure.panels.push_back(offsets(survey, judged));
+        figure.panels.push_back(offsets(survey, judged, analysis::status_words(survey.rest, judged.state)));
     }
   }
   return figure;

@@ -5,9 +5,10 @@
 // held by constraints stays so. Measured over a time of many swings: the largest and the last distance from the rest, relative to the
 // size of the push. The verdict of velocities and displacements:
 //
-//     unstable      at some size the distance is more than `far` times the push, and does not fall with it
-//     asymptotic    it falls with the push, and the last distance is less than a hundredth of it for every push
-//     stable        it falls with the push
+//     unstable      the smallest push takes it more than `far` times its size away, and larger ones relatively less far, or it still moves
+//     asymptotic    no push goes so far, and all end within a hundredth of their size
+//     stable        no push goes so far, or all end at rest at a distance that is the same times the push for every size
+//     open          a push of the smallest size could not be followed: the engine ended, or the referee found that the motion breaks a law
 //
 // An experiment proves nothing: pushes in other directions, of smaller size or seen for a longer time may do otherwise.
 //
@@ -30,7 +31,7 @@ struct ExperimentOptions {
   double far = 40;                              ///< times the push: no stable rest is known that goes farther
   int mixed = 4;        ///< pushes in mixed directions, beside those along coordinates
   bool forces = true;   ///< disturbances of the load, too
-  bool curves = false;  ///< keep the first motion of each kind
+  bool curves = false;  ///< keep the motions after a push along each coordinate
   const std::atomic<bool>* cancel = nullptr;
 };
 
@@ -57,7 +58,7 @@ struct Experiment {
   Stability stability = Stability::open;  ///< open: no run reached its end
   std::string why;
   std::vector<Push> pushes;
-  /// The motion of one push (ExperimentOptions::curves): rows of t, coordinates, and λ_N, λ_T by relation.
+  /// The beginning of the motion after one push (ExperimentOptions::curves): rows of t, coordinates, then λ_N, λ_T by relation.
   struct Curve {
     std::string what;
     std::vector<std::vector<double>> rows;

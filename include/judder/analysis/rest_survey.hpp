@@ -31,4 +31,32 @@ struct RestSurvey {
   std::optional<RestSearch> search;  ///< of a model that is not affine at rest: nothing above is filled in
 };
 
+struct RestSurveyOptions {
+  EquilibriaOptions rests;  ///< `at` not given: the start of the run
+  bool forces = true;       ///< margins of the named forces; the model is compiled once for each of them
+  bool perturb = false;     ///< push every rest, up to 40 of them
+  bool curves = false;      ///< keep motions of these experiments, for figures
+};
+
+/// `spec` and `compile` are those of the model. A problem with a message: there is no survey. Throws Abandoned when cancelled.
+void survey_rests(const model::System& system, const model::Spec& spec, const model::CompileOptions& compile,
+                  const model::RunOptions& run, const RestSurveyOptions& options, RestSurvey& out,
+                  EquilibriaProblem& problem);
+
+/// "wall stuck, pad imminent slip+"; "free" where nothing touches.
+[[nodiscard]] std::string status_words(const RestProblem& rest, const RestState& state);
+/// The same of a rest that was found by a search, switches included.
+[[nodiscard]] std::string status_words(const FoundRest& rest);
+
+/// One number or word of a survey, for references and tests. `words` are those of a state (status_words); `number` counts states of these words from 1.
+/// Fields: a coordinate; "NAME least" and "NAME most" over the family; "stability", "basis", "margin", "critical mu", "growth" (largest real part of
+/// the eigenvalues), "frequency" (its imaginary part), "dimension", "vertices", "rays", "faces"; "count": how many families have such states inside.
+struct RestReading {
+  std::optional<double> number;
+  std::optional<std::string> words;
+  std::string problem;
+};
+[[nodiscard]] RestReading read_rest(const RestSurvey& survey, const std::string& words, int number,
+                                    const std::string& field);
+
 }  // namespace judder::analysis
