@@ -330,14 +330,14 @@ TEST(RestStability, TwoContactsAreLeftToExperiments) {
     const auto number = [&](double low, double high) { return to_text(low + (high - low) * u(random)); };
     // A bar on two feet: its ends are pressed down by springs, both slide with it.
     const std::string text =
-        "[coordinates]\nx = 0\na = 0\nb = 0\n[energy]\nkinetic = \"(x'^2 + " + number(0.3, 1) + "*a'^2 + " +
-        number(0.3, 1) + "*b'^2)/2 + " + number(-0.2, 0.2) + "*x'*a' + " + number(-0.2, 0.2) +
+        "[coordinates]\nx = 0\na = 0\nb = 0\n[energy]\nkinetic = \"(x'^2 + " + number(0.5, 1) + "*a'^2 + " +
+        number(0.5, 1) + "*b'^2)/2 + " + number(-0.45, 0.45) + "*x'*a' + " + number(-0.45, 0.45) +
         "*x'*b'\"\npotential = \"" + number(0.5, 2) + "*x^2 + " + number(0.5, 2) + "*a^2 + " +
         number(0.5, 2) + "*b^2 + " + number(-0.6, 0.6) + "*x*a + " + number(-0.6, 0.6) + "*x*b + " +
         number(-0.3, 0.3) + "*a*b + " + number(0.2, 1) + "*a + " + number(0.2, 1) + "*b + " +
         number(-0.5, 0.5) +
-        "*x\"\n[[contact]]\nname = \"left\"\ngap = \"a\"\nslip = \"x'\"\nfriction = " + number(0.1, 1.5) +
-        "\n[[contact]]\nname = \"right\"\ngap = \"b\"\nslip = \"x'\"\nfriction = " + number(0.1, 1.5) +
+        "*x\"\n[[contact]]\nname = \"left\"\ngap = \"a\"\nslip = \"x'\"\nfriction = " + number(0.1, 4) +
+        "\n[[contact]]\nname = \"right\"\ngap = \"b\"\nslip = \"x'\"\nfriction = " + number(0.1, 4) +
         "\n[run]\nuntil = 1\n";
     const RestProblem rest = problem_of(text_model(text));
     const io::ModelFile file = io::read_model_text("format = 1\n" + text);
