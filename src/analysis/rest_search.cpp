@@ -1,94 +1,16 @@
-#include "judder/analysis/rest_search.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 
-#include "analysis/dense.hpp"
-#include "judder/core/number.hpp"
-#include "judder/core/patience.hpp"
+#include "analysis/rest_finder.hpp"
 
 namespace judder::analysis {
-namespace {
 
 using model::RelationKind;
 using model::System;
-using model::Workspace;
 using Row = std::vector<double>;
-
-/// One choice of statuses: contacts, friction by θ = λ_T/(μ L) in [−1, 1], sides of switches.
-struct Choice {
-  std::vector<std::uint8_t> closed;  ///< by relation
-  std::vector<double> theta;         ///< by relation
-  enum class Side : std::uint8_t { below, above, on, by_value };
-  std::vector<Side> side;          ///< by switch
-  std::vector<double> free_share;  ///< by switch that is on whatever the position: its weight
-};
-
-class Finder {
- public:
-  Finder(const System& system, const RestSearchOptions& options)
-      : system_(system), layout_(system.layout()), options_(options), work_(system) {
-    patience_.start(options.cancel);
-    n_ = static_cast<std::size_t>(layout_.coordinates);
-    m_ = static_cast<std::size_t>(layout_.states);
-    work_.in[0] = options.at.value_or(system.start()[0]);
-    for (std::size_t i = 0; i < n_ + m_; ++i) {
-      const double start = work_.in[place(i)];
-      start_.push_back(start);
-      const double floor = i < n_ ? system.scale_floor()[i] : 0;
-      scale_.push_back(std::max({std::abs(start), floor, 1e-300}));
-      if (scale_.back() == 1e-300) scale_.back() = 1;
-    }
-    for (std::size_t i = 0; i < n_; ++i) work_.in[static_cast<std::size_t>(layout_.v()) + i] = 0;
-    for (std::size_t k = 0; k < system.relations().size(); ++k)
-      work_.in[static_cast<std::size_t>(layout_.closed()) + k] = 1;
-  }
-
-  bool suits(EquilibriaProblem& problem) const;
-  RestSearch find();
-
- private:
-  [[nodiscard]] std::size_t place(std::size_t i) const {
-    return i < n_ ? static_cast<std::size_t>(layout_.q()) + i
-                  : static_cast<std::size_t>(layout_.z()) + i - n_;
-  }
-  void load(const Row& x) {
-    for (std::size_t i = 0; i < n_ + m_; ++i) work_.in[place(i)] = x[i];
-  }
-  void classify_switches();
-  [[nodiscard]] bool active(const Choice& choice, std::size_t k) const {
-    return system_.relations()[k].kind != RelationKind::contact || !system_.relations()[k].has_normal ||
-           choice.closed[k] != 0;
-  }
-  void set_sides(const Choice& choice, unsigned corner);
-  void all_choices(std::vector<Choice>& out);
-  void layout_of(const Choice& choice);
-  bool residual(const Choice& choice, const Row& u, Row& r, Row& terms);
-  bool newton(const Choice& choice, Row& u, double& error);
-  bool step_of(const RealMatrix& a, const Row& r, Row& change) const;
-  bool admissible(const Choice& choice, const Row& u, FoundRest& out);
-  void follow(const Choice& choice, const Row& u, FoundRest& out);
-  void add(const Choice& choice, const Row& u, double error);
-  void judge(const Choice& choice, const Row& u, FoundRest& rest);
-  bool field(const Choice& choice, const Row& y, Row& rate);
-  void judge_smooth(const Choice& choice, const Row& u, FoundRest& rest);
-  void judge_sliding(const Choice& choice, const Row& u, FoundRest& rest);
-  double surface(std::size_t k);
-
-  const System& system_;
-  const model::Layout& layout_;
-  const RestSearchOptions& options_;
-  Workspace work_;
-  Patience patience_;
-  std::size_t n_ = 0, m_ = 0;
-  Row start_, scale_;
-  enum class Kind : std::uint8_t { fixed, moves, idle };
-  std::vector<Kind> kind_;  ///< idle: its surface is zero at every rest
-  // of the present choice
-  std::vector<std::size_t> normal_, slid_;  ///< relations with unknown λ_N; switches with unknown weight
-  RestSearch out_;
-};
+using Choice = RestChoice;
+using Finder = RestFinder;
 
 bool Finder::suits(EquilibriaProblem& problem) const {
   for (std::size_t k = 0; k < system_.relations().size(); ++k) {
@@ -473,142 +395,6 @@ void Finder::follow(const Choice& choice, const Row& u, FoundRest& out) {
   if (!any) out.family.clear();
 }
 
-/// ẏ of the motion with all statuses as they are, friction of what slides included; y = (q, v, z). No contact is closed.
-bool Finder::field(const Choice& choice, const Row& y, Row& rate) {
-  for (std::size_t i = 0; i < 2 * n_ + m_; ++i) work_.in[static_cast<std::size_t>(layout_.q()) + i] = y[i];
-  set_sides(choice, 0);
-  if (!system_.motion(work_)) return false;
-  Row force = work_.force;
-  for (std::size_t k = 0; k < system_.relations().size(); ++k) {
-    const model::Relation& relation = system_.relations()[k];
-    if (!active(choice, k) || relation.tangents == 0 || relation.smooth_friction) continue;
-    const model::RelationRows& rows = system_.rows(work_, static_cast<int>(k));
-    const double sign = rows.tangent[0].drive > 0 ? 1 : -1;
-    for (std::size_t i = 0; i < n_; ++i)
-      force[i] -= sign * rows.tangent[0].drag[i] * rows.tangent[0].mu * rows.base;
-  }
-  system_.solve_mass(work_, force.data());
-  rate.assign(2 * n_ + m_, 0);
-  for (std::size_t i = 0; i < n_; ++i) {
-    rate[i] = y[n_ + i];
-    rate[n_ + i] = force[i];
-  }
-  for (std::size_t i = 0; i < m_; ++i) rate[2 * n_ + i] = work_.rate[i];
-  return true;
-}
-
-void Finder::judge_smooth(const Choice& choice, const Row& u, FoundRest& rest) {
-  const std::size_t size = 2 * n_ + m_;
-  Row y(size, 0), plus, minus;
-  for (std::size_t i = 0; i < n_; ++i) y[i] = u[i];
-  for (std::size_t i = 0; i < m_; ++i) y[2 * n_ + i] = u[n_ + i];
-  ComplexMatrix a(size);
-  for (std::size_t j = 0; j < size; ++j) {
-    const double scale = j < n_ ? scale_[j] : j < 2 * n_ ? scale_[j - n_] : scale_[j - n_];
-    const double h = 1e-5 * std::max(scale, std::abs(y[j]));
-    Row moved = y;
-    moved[j] += h;
-    if (!field(choice, moved, plus)) return;
-    moved[j] = y[j] - h;
-    if (!field(choice, moved, minus)) return;
-    for (std::size_t i = 0; i < size; ++i) a(i, j) = (plus[i] - minus[i]) / (2 * h);
-  }
-  for (std::size_t i = 0; i < n_; ++i) work_.in[static_cast<std::size_t>(layout_.v()) + i] = 0;
-  rest.eigenvalues = eigenvalues(std::move(a));
-  if (rest.eigenvalues.empty()) return;
-  double most = 0;
-  for (const auto& each : rest.eigenvalues) most = std::max(most, std::abs(each));
-  const double growth = rest.eigenvalues.front().real();
-  const std::string text = to_text(growth, 6);
-  if (growth > 1e-7 * most) {
-    rest.stability = Stability::unstable;
-    rest.why = "an eigenvalue has the real part " + text;
-  } else if (growth < -1e-7 * most) {
-    rest.stability = Stability::asymptotic;
-    rest.why = "all eigenvalues have real parts up to " + text;
-  } else {
-    rest.why = "eigenvalues lie on the imaginary axis, which decides nothing";
-  }
-}
-
-/// One surface of a first-order model: does it attract, and where does the sliding motion go?
-void Finder::judge_sliding(const Choice& choice, const Row& u, FoundRest& rest) {
-  const std::size_t k = slid_.front();
-  const model::SwitchInfo& info = system_.switches()[k];
-  Row parts(static_cast<std::size_t>(info.surface.outputs()));
-  const auto sliding = [&](const Row& z, Row& rate, double& into_above, double& into_below) {
-    load(z);
-    Row both[2];
-    for (unsigned corner = 0; corner < 2; ++corner) {
-      set_sides(choice, corner);
-      if (!system_.motion(work_)) return false;
-      both[corner] = work_.rate;
-    }
-    info.surface.evaluate(work_.in.data(), parts.data(), work_.registers.data());
-    into_above = into_below = 0;
-    for (std::size_t i = 0; i < m_; ++i) {
-      into_above += parts[2 + i] * both[1][i];
-      into_below += parts[2 + i] * both[0][i];
-    }
-    const double share = into_below / (into_below - into_above);
-    rate.resize(m_);
-    for (std::size_t i = 0; i < m_; ++i) rate[i] = share * both[1][i] + (1 - share) * both[0][i];
-    return true;
-  };
-  Row z(u.begin(), u.begin() + static_cast<std::ptrdiff_t>(m_)), rate;
-  double above = 0, below = 0;
-  if (!sliding(z, rate, above, below)) return;
-  if (!(above < 0 && below > 0)) {
-    rest.stability = Stability::unstable;
-    rest.why = above > 0 && below < 0 ? "the surface repels on both sides"
-                                      : "the surface does not attract from both sides";
-    return;
-  }
-  Row plus, minus;
-  ComplexMatrix a(m_);
-  for (std::size_t j = 0; j < m_; ++j) {
-    const double h = 1e-5 * std::max(scale_[j], std::abs(z[j]));
-    Row moved = z;
-    double x = 0, y = 0;
-    moved[j] += h;
-    if (!sliding(moved, plus, x, y)) return;
-    moved[j] = z[j] - h;
-    if (!sliding(moved, minus, x, y)) return;
-    for (std::size_t i = 0; i < m_; ++i) a(i, j) = (plus[i] - minus[i]) / (2 * h);
-  }
-  auto values = eigenvalues(std::move(a));
-  if (values.empty()) return;
-  // One of them belongs to the direction off the surface, on which the field is tangent: it is zero.
-  const auto least = std::min_element(values.begin(), values.end(),
-                                      [](const auto& p, const auto& q) { return std::abs(p) < std::abs(q); });
-  values.erase(least);
-  rest.eigenvalues = values;
-  if (values.empty()) {
-    rest.stability = Stability::asymptotic;
-    rest.why = "the surface attracts from both sides";
-    return;
-  }
-  double most = 0;
-  for (const auto& each : values) most = std::max(most, std::abs(each));
-  const double growth = values.front().real();
-  rest.stability = growth > 1e-6 * most    ? Stability::unstable
-                   : growth < -1e-6 * most ? Stability::asymptotic
-                                           : Stability::open;
-  rest.why = "the surface attracts, and the eigenvalues of sliding on it have real parts up to " +
-             to_text(growth, 6);
-}
-
-void Finder::judge(const Choice& choice, const Row& u, FoundRest& rest) {
-  bool held = !normal_.empty();
-  for (const RestStatus status : rest.state.status)
-    held = held || status == RestStatus::stuck || status == RestStatus::slip_plus ||
-           status == RestStatus::slip_minus;
-  for (std::size_t k = 0; k < kind_.size(); ++k) held = held || kind_[k] == Kind::idle;
-  rest.why = "no theorem applies";
-  if (!held && slid_.empty()) return judge_smooth(choice, u, rest);
-  if (!held && slid_.size() == 1 && n_ == 0) return judge_sliding(choice, u, rest);
-}
-
 void Finder::add(const Choice& choice, const Row& u, double error) {
   FoundRest made;
   made.residual = error;
@@ -654,8 +440,6 @@ RestSearch Finder::find() {
   }
   return std::move(out_);
 }
-
-}  // namespace
 
 std::optional<RestSearch> search_rests(const System& system, const RestSearchOptions& options,
                                        EquilibriaProblem& problem) {

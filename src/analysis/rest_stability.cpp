@@ -533,62 +533,6 @@ std::vector<NamedForce> named_forces(const model::Spec& spec, const model::Compi
   return out;
 }
 
-std::optional<KlarbringNumbers> klarbring_numbers(const RestProblem& rest) {
-  if (rest.n != 2 || rest.m != 0 || rest.relations.size() != 1) return std::nullopt;
-  const RestProblem::Relation& contact = rest.relations[0];
-  if (!contact.unilateral || contact.tangents.empty() || contact.push != contact.w) return std::nullopt;
-  const RestProblem::Tangent& tangent = contact.tangents[0];
-  if (tangent.drive != 0 || tangent.mu != tangent.mu_slip || tangent.drag != tangent.w || contact.base != 0 ||
-      contact.factors != std::vector<double>{1} || contact.feeds != std::vector<int>{0})
-    return std::nullopt;
-  if (std::any_of(rest.damping.begin(), rest.damping.end(), [](double c) { return c != 0; }))
-    return std::nullopt;
-  if (std::any_of(contact.base_slope.begin(), contact.base_slope.end(), [](double c) { return c != 0; }))
-    return std::nullopt;
-  // u = S q − (gap, 0):  U_N = −g, U_T along the slip;  q = B u + q0
-  const double a = -contact.w[0], b = -contact.w[1], c = tangent.w[0], d = tangent.w[1];
-  const double det = a * d - b * c;
-  if (det == 0) return std::nullopt;
-  const double B[4] = {d / det, -b / det, -c / det, a / det};
-  const double q0[2] = {B[0] * contact.gap, B[2] * contact.gap};
-  const auto turned = [&](const std::vector<double>& A, double* out) {
-    for (int i = 0; i < 2; ++i) {
-      for (int j = 0; j < 2; ++j) {
-        out[2 * i + j] = 0;
-        for (int k = 0; k < 2; ++k) {
-          for (int l = 0; l < 2; ++l)
-            out[2 * i + j] += B[2 * k + i] * A[static_cast<std::size_t>(2 * k + l)] * B[2 * l + j];
-        }
-      }
-    }
-  };
-  double M[4], K[4], F[2];
-  turned(rest.mass, M);
-  turned(rest.stiffness, K);
-  for (int i = 0; i < 2; ++i) {
-    F[i] = 0;
-    for (int k = 0; k < 2; ++k) {
-      double force = rest.load[static_cast<std::size_t>(k)];
-      for (int l = 0; l < 2; ++l) force -= rest.stiffness[static_cast<std::size_t>(2 * k + l)] * q0[l];
-      F[i] += B[2 * k + i] * force;
-    }
-  }
-  const double same = kTie * M[0];
-  if (std::abs(M[1]) > same || std::abs(M[0] - M[3]) > same) return std::nullopt;
-  if (std::abs(K[1] - K[2]) > kTie * (std::abs(K[0]) + std::abs(K[3])) || !(K[3] > 0) ||
-      !(K[0] * K[3] - K[1] * K[1] > 0))
-    return std::nullopt;
-  KlarbringNumbers out{M[0], K[0], K[1], K[3], F[0], F[1], tangent.mu, false};
-  if (std::abs(out.W) <= kTie * std::sqrt(K[0] * K[3]))
-    return std::nullopt;  // the theorems need the coupling
-  if (out.W < 0) {
-    out.W = -out.W;
-    out.FT = -out.FT;
-    out.mirrored = true;
-  }
-  return out;
-}
-
 RestJudgement judge(const RestProblem& rest, const RestState& state, const std::vector<NamedForce>& forces,
                     double restitution) {
   RestJudgement out;
@@ -617,35 +561,6 @@ RestJudgement judge(const RestProblem& rest, const RestState& state, const std::
   }
   if (out.why.empty()) out.why = "no theorem applies";
   return out;
-}
-
-StopBeforeTip stop_before_tip(const KlarbringNumbers& k, double normal) {
-  StopBeforeTip out;
-  const double A = k.A(), r = normal / k.W, soft = k.KT - k.mu * k.W, hard = k.KT + k.mu * k.W;
-  const bool middle = std::abs(soft) <= kTie * k.KT;
-  double square = 0;
-  if (middle)
-    square = 2 * A * r / (k.m * k.W);
-  else if (soft < 0 && A < 0)
-    square = r * (1 - kTie) > -A / (k.W * -soft)
-                 ? -soft / k.m * (r + A / (k.W * -soft)) * (r + A / (k.W * -soft))
-                 : 0;
-  else
-    square = soft > 0 ? soft / k.m * r * (2 * A / (k.W * soft) - r)
-                      : -soft / k.m * r * (r + 2 * A / (k.W * -soft));
-  out.forward = std::sqrt(std::max(square, 0.0));
-  out.backward = kInfinity;
-  if (!middle && soft > 0 && A > 0) {
-    // The turning point of the negative swing must not lie farther than 2 c₊ from the tip.
-    const double centre = A / (k.W * hard), reach = 2 * A / (k.W * soft) - centre, from = centre - r;
-    const double room = reach * reach - from * from;
-    out.backward = room > 0 ? std::sqrt(hard / k.m * room) : 0;
-  }
-  return out;
-}
-
-TypeChange type_change(const KlarbringNumbers& k) {
-  return {k.KT / k.W, (k.mirrored ? -1 : 1) * k.KT * k.FN / k.W};
 }
 
 }  // namespace judder::analysis

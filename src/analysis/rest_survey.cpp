@@ -134,6 +134,51 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
   out.found.families.clear();
 }
 
+std::vector<FamilyChange> family_changes(const model::Spec& spec, const model::CompileOptions& compile,
+                                         const std::string& parameter, double from, double to, int points,
+                                         const EquilibriaOptions& options) {
+  const auto families = [&](double value) {
+    model::CompileOptions how = compile;
+    std::erase_if(how.set, [&](const model::Named& named) { return named.name.text == parameter; });
+    how.set.push_back({parameter, value});
+    const model::Compiled compiled = model::compile(spec, how);
+    std::vector<std::string> out;
+    EquilibriaProblem problem;
+    if (!compiled.system) return out;
+    const auto rest = rest_problem(*compiled.system, options, problem);
+    if (!rest) return out;
+    for (const RestFamily& family : equilibria(*rest, options).families)
+      out.push_back(status_words(*rest, family.inside) + ", dimension " + std::to_string(family.dimension));
+    return out;
+  };
+  std::vector<FamilyChange> out;
+  double before = from;
+  std::vector<std::string> last = families(from);
+  for (int i = 1; i < points; ++i) {
+    const double value = from + (to - from) * i / (points - 1);
+    std::vector<std::string> here = families(value);
+    if (here != last) {
+      double low = before, high = value;
+      std::vector<std::string> above = here;
+      for (int n = 0; n < 60; ++n) {
+        const double middle = low + (high - low) / 2;
+        if (middle == low || middle == high) break;
+        std::vector<std::string> there = families(middle);
+        if (there == last) {
+          low = middle;
+        } else {
+          high = middle;
+          above = std::move(there);
+        }
+      }
+      out.push_back({low + (high - low) / 2, last, above});
+    }
+    before = value;
+    last = std::move(here);
+  }
+  return out;
+}
+
 RestReading read_rest(const RestSurvey& survey, const std::string& words, int number,
                       const std::string& field) {
   if (survey.search) return of_search(survey, words, number, field);

@@ -283,6 +283,23 @@ std::string equilibria_text(const RestSurvey& survey) {
            "; families change type at mu = " + to_text(change.mu, 6) + " and at the tangential load " +
            to_text(change.pull, 6) + "\n";
   }
+  if (survey.klarbring &&
+      std::abs(survey.klarbring->A()) <= 1e-9 * std::abs(survey.klarbring->KT * survey.klarbring->FN)) {
+    const analysis::TipReturn back = analysis::tip_return(*survey.klarbring);
+    using Kind = analysis::TipReturn::Kind;
+    out += "passing the tip of the cone it ";
+    if (back.kind == Kind::returns)
+      out += "comes back there with " + to_text(back.ratio, 8) + " times its speed after " +
+             to_text(back.duration, 8) + ", " +
+             counted(static_cast<std::size_t>(back.landings), "landing", "landings");
+    else if (back.kind == Kind::rests)
+      out += "comes to rest within " + to_text(back.farthest, 6) + " times its speed after " +
+             to_text(back.duration, 8);
+    else
+      out += "ends in hops for ever, of " + to_text(back.duration, 8) + " each and " +
+             to_text(back.ratio, 8) + " of the size of the one before";
+    out += "\n";
+  }
   std::size_t number = 0;
   for (const RestSurvey::Family& each : survey.families) {
     const analysis::RestFamily& family = each.family;

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "judder/analysis/equilibria.hpp"
+#include "judder/analysis/klarbring.hpp"
 #include "judder/model/compile.hpp"
 
 namespace judder::analysis {
@@ -70,27 +71,5 @@ struct RestJudgement {
 
 [[nodiscard]] RestJudgement judge(const RestProblem& rest, const RestState& state,
                                   const std::vector<NamedForce>& forces = {}, double restitution = 0);
-
-/// The numbers of Klarbring's particle that a rest problem is, or nothing. Signs of Basseville: the wall occupies UN > 0.
-struct KlarbringNumbers {
-  double m = 0, KN = 0, W = 0, KT = 0, FN = 0, FT = 0, mu = 0;
-  bool mirrored = false;  ///< the tangential direction is turned so that W ≥ 0
-  [[nodiscard]] double A() const { return KT * FN - W * FT; }
-};
-[[nodiscard]] std::optional<KlarbringNumbers> klarbring_numbers(const RestProblem& rest);
-
-/// Critical values of such a particle (Basseville 4.2 and 4.3, corrected). `normal` = −R_N of the rest at which a push along the wall begins.
-struct StopBeforeTip {
-  double forward =
-      0;  ///< the push towards the tip of the cone below which it stops before; 0 where any push reaches it
-  double backward =
-      0;  ///< the push the other way whose return swing just reaches the tip; infinite: none does
-};
-[[nodiscard]] StopBeforeTip stop_before_tip(const KlarbringNumbers& k, double normal);
-/// The coefficients and tangential loads at which families appear, vanish or change type: μ = K_T/W, and F_T = K_T F_N/W (A = 0).
-struct TypeChange {
-  double mu = 0, pull = 0;
-};
-[[nodiscard]] TypeChange type_change(const KlarbringNumbers& k);
 
 }  // namespace judder::analysis

@@ -48,6 +48,18 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
 /// The same of a rest that was found by a search, switches included.
 [[nodiscard]] std::string status_words(const FoundRest& rest);
 
+/// A value of a parameter at which families of rest states appear, vanish or change type: between two values, by bisection.
+struct FamilyChange {
+  double value = 0;
+  std::vector<std::string> below, above;  ///< "wall stuck, dimension 1", …, in the order of the statuses
+};
+/// Looks at `points` values from `from` to `to` (≥ 2). What appears and vanishes between two of them is not seen. Values at which the model does not
+/// compile or is not affine at rest have no families.
+[[nodiscard]] std::vector<FamilyChange> family_changes(const model::Spec& spec,
+                                                       const model::CompileOptions& compile,
+                                                       const std::string& parameter, double from, double to,
+                                                       int points, const EquilibriaOptions& options = {});
+
 /// One number or word of a survey, for references and tests. `words` are those of a state (status_words); `number` counts states of these words from 1.
 /// Fields: a coordinate; "NAME least" and "NAME most" over the family; "stability", "basis", "margin", "critical mu", "growth" (largest real part of
 /// the eigenvalues), "frequency" (its imaginary part), "dimension", "vertices", "rays", "faces"; "count": how many families have such states inside.

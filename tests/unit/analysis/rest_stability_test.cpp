@@ -10,6 +10,7 @@
 #include "count.hpp"
 #include "judder/analysis/perturbation.hpp"
 #include "judder/analysis/rest_search.hpp"
+#include "judder/analysis/rest_survey.hpp"
 #include "klarbring.hpp"
 #include "run_model.hpp"
 
@@ -131,6 +132,44 @@ TEST(RestStability, StopBeforeTheTipIsExact) {
   k.FT = 2;
   EXPECT_NEAR(stop_before_tip(*klarbring_numbers(problem_of(k.model())), 8).forward, 2, 1e-12)
       << "F = (1, 2), UT = -7";
+}
+
+// Successive passages of the tip: Petcoviciu TC-4.3 as computed by the second reading, and endless hops (second reading, C4).
+TEST(RestStability, PassagesOfTheTipContract) {
+  KlarbringNumbers k{1, 2, 1, 1, 1, 1, 0.25, false};
+  TipReturn back = tip_return(k);
+  EXPECT_EQ(back.kind, TipReturn::Kind::returns);
+  EXPECT_NEAR(back.ratio, 0.39667347, 5e-9);
+  EXPECT_NEAR(back.duration, 8.499584, 5e-7);
+  EXPECT_EQ(back.landings, 2);
+  k.mu = 1;
+  back = tip_return(k);
+  EXPECT_EQ(back.kind, TipReturn::Kind::rests);
+  EXPECT_NEAR(back.duration, 7.345113827, 1e-8) << "Basseville, Fig. IV.9";
+  k = {1, 1, 0.9, 1, 0.9, 1, 1, false};
+  back = tip_return(k);
+  EXPECT_EQ(back.kind, TipReturn::Kind::hops);
+  EXPECT_NEAR(back.duration, 3.707697559, 1e-8);
+  EXPECT_NEAR(back.ratio, 0.3878698678, 1e-9);
+}
+
+// Families appear, vanish and change type at mu = K_T/W and at A = 0: by bisection where closed forms say so.
+TEST(RestStability, FamiliesChangeWhereTheyShould) {
+  const io::LoadedModel loaded =
+      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/klarbring-equilibria/model.toml"});
+  const auto by_mu = family_changes(loaded.file.spec, {}, "mu", 0.5, 1.7, 8);
+  ASSERT_EQ(by_mu.size(), 1U);
+  EXPECT_NEAR(by_mu[0].value, 1, 1e-6);
+  EXPECT_EQ(by_mu[0].below, std::vector<std::string>{"wall detached, dimension 0"});
+  EXPECT_EQ(by_mu[0].above.size(), 2U);
+  const auto by_load = family_changes(loaded.file.spec, {}, "FT", 0.3, 1.9, 8);
+  ASSERT_EQ(by_load.size(), 1U);
+  EXPECT_NEAR(by_load[0].value, 1, 1e-6) << "A = 0";
+  const io::LoadedModel plank =
+      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/tilting-plank/model.toml"});
+  const auto by_foot = family_changes(plank.file.spec, {}, "mr", 0.31, 0.9, 6);
+  ASSERT_EQ(by_foot.size(), 1U);
+  EXPECT_NEAR(by_foot[0].value, 0.5, 1e-6) << "a/h: from here on it may rest tilted";
 }
 
 // The same particle in turned and shifted coordinates is recognised, with its numbers.
