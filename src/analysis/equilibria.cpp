@@ -134,7 +134,7 @@ class Search {
     ranges(solver, layout, choice, polyhedron, family);
     for (const std::uint32_t side : solver.facets()) {
       contact::Polyhedron face = polyhedron;
-      face.add_equation({&polyhedron.inequalities[side * polyhedron.variables], polyhedron.variables},
+      face.add_equation({polyhedron.inequalities.data() + side * polyhedron.variables, polyhedron.variables},
                         polyhedron.bounds[side]);
       PolyhedronSolver face_solver(face, how_);
       if (!face_solver.feasible()) continue;
@@ -228,7 +228,8 @@ class Search {
     contact::Polyhedron free;
     free.variables = rest_.n;
     const std::size_t width = rest_.n + rest_.m;
-    for (std::size_t i = 0; i < rest_.n; ++i) free.add_equation({&rest_.stiffness[i * width], rest_.n}, 0);
+    for (std::size_t i = 0; i < rest_.n; ++i)
+      free.add_equation({rest_.stiffness.data() + i * width, rest_.n}, 0);
     for (const RestProblem::Relation& relation : rest_.relations) {
       if (relation.has_normal) free.add_equation(relation.w, 0);
       if (!relation.tangents.empty() && relation.tangents[0].drive == 0 && relation.tangents[0].mu > 0)

@@ -80,7 +80,7 @@ void PolyhedronSolver::Data::scale() {
                            const std::vector<double>& scales) {
     double most = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (largest(&a[i * n], n) > 0) most = std::max(most, std::abs(values[i]) * scales[i]);
+      if (largest(a.data() + i * n, n) > 0) most = std::max(most, std::abs(values[i]) * scales[i]);
     }
     return most;
   };
@@ -90,7 +90,7 @@ void PolyhedronSolver::Data::scale() {
   const auto alone = [&](const std::vector<double>& a, const std::vector<double>& values, std::size_t count,
                          std::vector<double>& scales) {
     for (std::size_t i = 0; i < count; ++i) {
-      if (largest(&a[i * n], n) == 0) scales[i] = beta * power_of_two(std::abs(values[i]));
+      if (largest(a.data() + i * n, n) == 0) scales[i] = beta * power_of_two(std::abs(values[i]));
     }
   };
   alone(p.equations, p.equation_values, k, equation_scale);
@@ -141,7 +141,7 @@ void PolyhedronSolver::Data::eliminate() {
   }
   for (std::size_t i = 0; i < k; ++i) {
     if (used_row[i] != 0) continue;
-    const double size = std::max(1.0, largest(&a[i * w + n + 1], k));
+    const double size = std::max(1.0, largest(a.data() + i * w + n + 1, k));
     if (std::abs(a[i * w + n]) > options.tolerance * size) {
       contradiction = true;
       witness = rows.size();
@@ -162,7 +162,7 @@ void PolyhedronSolver::Data::reduce() {
   g.assign(m, 0);
   reduced_scale.assign(m, 1);
   for (std::size_t i = 0; i < m; ++i) {
-    const double* const row = &p.inequalities[i * n];
+    const double* const row = p.inequalities.data() + i * n;
     const double s = inequality_scale[i];
     double terms = 0;
     double right = p.bounds[i] * s / beta;
@@ -179,7 +179,7 @@ void PolyhedronSolver::Data::reduce() {
       terms = std::max(terms, size);
     }
     // A row that elimination has left without variables keeps its size; otherwise its largest entry becomes one.
-    const double most = largest(&G[i * d()], d());
+    const double most = largest(G.data() + i * d(), d());
     const double factor = most > 1e-9 * std::max(terms, 1.0) ? power_of_two(most) : 1;
     for (std::size_t j = 0; j < d(); ++j) G[i * d() + j] *= factor;
     if (factor == 1 && most <= 1e-9 * std::max(terms, 1.0)) {
@@ -234,7 +234,7 @@ void PolyhedronSolver::Data::certify(std::span<const double> objective, LinearRe
     for (std::size_t j = 0; j < n && ray; ++j) size = std::max(size, std::abs(x[j]) / column[j]);
     for (std::size_t i = 0; i < k + m; ++i) {
       const bool equation = i < k;
-      const double* const row = equation ? &p.equations[i * n] : &p.inequalities[(i - k) * n];
+      const double* const row = equation ? p.equations.data() + i * n : p.inequalities.data() + (i - k) * n;
       double sum = ray ? 0 : equation ? -p.equation_values[i] : -p.bounds[i - k];
       double terms = std::abs(sum);
       for (std::size_t j = 0; j < n; ++j) {

@@ -93,7 +93,7 @@ void PolyhedronSolver::Data::explore() {
   }
   // The other end of each direction, so that the point lies in the middle of small sets.
   for (std::size_t i = 0; i < m; ++i) {
-    if (implicit[i] != 0 || largest(&G[i * d()], d()) == 0) continue;
+    if (implicit[i] != 0 || largest(G.data() + i * d(), d()) == 0) continue;
     for (std::size_t j = 0; j < d(); ++j) weights[j] = G[i * d() + j];
     std::size_t ray_column = 0;
     if (walked.maximise(weights, ray_column, multipliers) != Dictionary::Answer::optimal) continue;
@@ -133,7 +133,7 @@ std::vector<std::uint32_t> PolyhedronSolver::facets() {
   // Without its inequality the polyhedron reaches beyond it. Implicit ones hold from both sides.
   std::vector<std::uint8_t> dropped = data.implicit;
   for (std::size_t i = 0; i < m; ++i) {
-    if (dropped[i] != 0 || largest(&data.G[i * d], d) == 0) continue;
+    if (dropped[i] != 0 || largest(data.G.data() + i * d, d) == 0) continue;
     std::vector<double> rows, bounds;
     for (std::size_t other = 0; other < m; ++other) {
       if (other == i || (dropped[other] != 0 && data.implicit[other] == 0)) continue;
