@@ -20,6 +20,7 @@ int run_check(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_completion(const Arguments& arguments);
 int run_dither(const Arguments& arguments);
+int run_equilibria(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_gallery(const Arguments& arguments);
 int run_help(const Arguments& arguments);

@@ -306,6 +306,8 @@ std::string quantity_in_words(const ReferenceValue& value) {
       return "mean of " + value.subject + interval;
     case Quantity::reason:
       return "reason of the end";
+    case Quantity::rest:
+      return value.field + " of the rest '" + value.subject + "'" + number;
     case Quantity::sequence:
       break;
   }

@@ -7,7 +7,9 @@
 #include <tuple>
 
 #include "analysis/quantity.hpp"
+#include "judder/analysis/rest_survey.hpp"
 #include "judder/core/number.hpp"
+#include "judder/core/patience.hpp"
 
 namespace judder::analysis {
 
@@ -373,17 +375,50 @@ class Verifier {
       needed.back() = own;
       needed.back().usable = true;
     }
-    // A run that nothing can be read from is not made.
-    if (std::none_of(needed.begin(), needed.end(), [](const Instants& own) { return own.usable; })) return;
+    if (!rests(run, spec, how, compiled, needed)) return;
     engine.instants.assign(instants.begin(), instants.end());
 
     const bool twice = options_.both_engines && options_.engine.empty() && compiled.run.engine == "event" &&
                        engines::ExactEngine::unsupported(system).empty();
     if (twice) {
-      for (const std::size_t k : run.outcomes) exact_[k] = out_.outcomes[k];
+      for (const std::size_t k : run.outcomes) {
+        if (out_.outcomes[k].value->quantity != Quantity::rest) exact_[k] = out_.outcomes[k];
+      }
       read(run, simulate::simulate(system, engine, "exact"), compiled, needed);
     }
     read(run, simulate::simulate(system, engine, compiled.run.engine), compiled, needed);
+  }
+
+  /// The values of rest states, which need no run. False: there are no others that could be read.
+  bool rests(const Run& run, const model::Spec& spec, const model::CompileOptions& how,
+             const model::Compiled& compiled, const std::vector<Instants>& needed) {
+    bool others = false, any = false;
+    for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
+      const bool rest = out_.outcomes[run.outcomes[i]].value->quantity == Quantity::rest;
+      others = others || (needed[i].usable && !rest);
+      any = any || (needed[i].usable && rest);
+    }
+    if (!any) return others;
+    RestSurvey survey;
+    EquilibriaProblem problem;
+    RestSurveyOptions options;
+    options.forces = false;
+    options.rests.cancel = options_.cancel;
+    options.rests.limit = 1000;
+    try {
+      survey_rests(*compiled.system, spec, how, compiled.run, options, survey, problem);
+    } catch (const Abandoned&) {
+      throw WorkStopped{WorkStopped::Reason::cancelled};
+    }
+    for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
+      Outcome& outcome = out_.outcomes[run.outcomes[i]];
+      if (outcome.value->quantity != Quantity::rest || !needed[i].usable) continue;
+      RestReading reading{{}, {}, problem.message};
+      if (problem.message.empty())
+        reading = read_rest(survey, outcome.value->subject, outcome.value->number, outcome.value->field);
+      judge(outcome, {reading.number, reading.words, reading.problem}, needed[i].exact);
+    }
+    return others;
   }
 
   /// The values of one run; those of a repetition by the exact engine are kept apart.
@@ -393,6 +428,7 @@ class Verifier {
     const bool repetition = result.engine == "exact" && compiled.run.engine == "event";
     ++out_.runs;
     for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
+      if (out_.outcomes[run.outcomes[i]].value->quantity == Quantity::rest) continue;  // it has been read
       Outcome& outcome = repetition ? exact_[run.outcomes[i]] : out_.outcomes[run.outcomes[i]];
       outcome.engine = result.engine;
       if (!needed[i].usable) continue;  // it has been said why

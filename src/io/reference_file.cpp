@@ -20,9 +20,9 @@ using analysis::Side;
 
 const std::vector<std::pair<std::string, Quantity>>& quantities() {
   static const std::vector<std::pair<std::string, Quantity>> all{
-      {"event", Quantity::event},     {"column", Quantity::column},    {"count", Quantity::count},
-      {"minimum", Quantity::minimum}, {"maximum", Quantity::maximum},  {"mean", Quantity::mean},
-      {"reason", Quantity::reason},   {"sequence", Quantity::sequence}};
+      {"event", Quantity::event},     {"column", Quantity::column},     {"count", Quantity::count},
+      {"minimum", Quantity::minimum}, {"maximum", Quantity::maximum},   {"mean", Quantity::mean},
+      {"reason", Quantity::reason},   {"sequence", Quantity::sequence}, {"rest", Quantity::rest}};
   return all;
 }
 
@@ -192,7 +192,7 @@ ReferenceValue read_value(const Item& item, std::size_t number, Diagnostics& out
   }
   if (given != 1)
     table.error(
-        "a value needs exactly one of: event, column, count, minimum, maximum, mean, reason, sequence");
+        "a value needs exactly one of: event, column, count, minimum, maximum, mean, reason, sequence, rest");
   if (value.quantity == Quantity::reason || value.quantity == Quantity::sequence) value.text = value.subject;
   if (given == 1 && value.quantity == Quantity::event)
     table.kind("event", value.subject.substr(0, value.subject.find(' ')));

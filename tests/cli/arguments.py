@@ -51,8 +51,8 @@ FORMS = {"NAME": ["H"], "NAME=VALUE": ["H", "H=1", "mu=H", "mu=1H"], "FACTOR": [
          "T": ["H", "0.1H", "1 + H"], "DIR": ["H", "H/H", "none/H"], "WHICH": ["H", "variantsH"], "a,b": ["H", "event,H", "speed,H", "speed=0:1:3,H=0:1:3", "speed=0:H:3,W=0:1:2"],
          "e1,e2": ["H", "1e-6,H", "1e-6,1e-7H"], "h1,h2": ["H", "1e-3,H"], "FILE": ["H", "H/H.csv"], "name=a:b:n": ["H", "H=0:1:3", "mu=0:1:H", "mu=H:1:3", "mu=0:1:3H"],
          "PATH": ["H", "H.svg", "H.csv"], "v": ["H", "1H"], "a:b:n": ["H", "0:1:H", "0:H:3", "0:1:3H"], "H": ["H", "3H"], "F": ["H", "meanH"],
-         "N": ["H", "3H"], "S": ["H", "1H"], "R": ["H", "1H"], "LIST": ["H", "max(H)", "all,H"], "I/N": ["H", "1/H"], "WHERE": ["H", "impact:H"], "WAY": ["H", "upH"]}
-MODELS = {"impact": "rod-impact", "dither": "dither-square"}
+         "N": ["H", "3H", "10H"], "S": ["H", "1H"], "R": ["H", "1H"], "LIST": ["H", "max(H)", "all,H"], "I/N": ["H", "1/H"], "WHERE": ["H", "impact:H"], "WAY": ["H", "upH"]}
+MODELS = {"impact": "rod-impact", "dither": "dither-square", "equilibria": "klarbring-equilibria"}
 
 
 def listed(verb):
@@ -114,7 +114,7 @@ with tempfile.TemporaryDirectory() as place:
         home = pathlib.Path(os.fsdecode(os.path.join(os.fsencode(place), b"home-" + bytes_of("\0", stranger))))
         home.mkdir()
         text = home / ("m" + home.name + ".toml")
-        for verb in ("check", "explain", "run", "compare", "impact", "dither"):
+        for verb in ("check", "explain", "run", "compare", "impact", "dither", "equilibria"):
             shutil.copy(model[verb], text)
             for more in ([], ["--json"], *([["--summary"]] if verb == "run" else [])):
                 rest = ["--until", "0.2", "-o", str(folder / "plain")] if verb == "run" else ["--until", "0.2"] if verb == "compare" else []

@@ -31,7 +31,7 @@
 
 namespace judder::analysis {
 
-enum class Quantity { event, column, count, minimum, maximum, mean, reason, sequence };
+enum class Quantity { event, column, count, minimum, maximum, mean, reason, sequence, rest };
 
 /// The limit of a column at an instant with events.
 enum class Side { before, after };
@@ -47,9 +47,11 @@ struct ReferenceValue {
   model::Value until;                 ///< replaces `until` of [run]
 
   Quantity quantity = Quantity::column;
-  std::string subject;  ///< "impact plane", a column, a reason, or the kinds in order: "impact lift-off"
-  int number = 1;       ///< n-th occurrence of the event; −1: the last
-  std::string field = "time";  ///< of the event: time, normal_impulse, …, detail, or a column
+  /// "impact plane", a column, a reason, the kinds in order: "impact lift-off", or the statuses of a rest: "wall stuck".
+  std::string subject;
+  int number = 1;  ///< n-th occurrence of the event; −1: the last; n-th rest of these statuses
+  std::string field =
+      "time";  ///< of the event: time, normal_impulse, …, detail, or a column; of a rest: analysis/rest_survey.hpp
   Side side = Side::after;
   model::Value at;                 ///< instant of a column; not given: the end of the run
   model::Value from, to;           ///< of an extremum or mean; not given: the whole run

@@ -1,0 +1,19 @@
+// Rest states (analysis/rest_survey.hpp) in words, as JSON and as a table of their points.
+//
+// The table has one row per vertex and ray of each family, and per isolated rest:
+//
+//     family, point ("rest", "vertex", "ray", "inside", "side"), coordinates, then by contact: status, normal, tangent, gap
+#pragma once
+
+#include <string>
+
+#include "judder/analysis/rest_survey.hpp"
+
+namespace judder::io {
+
+[[nodiscard]] std::string equilibria_text(const analysis::RestSurvey& survey);
+/// `model`: its file, as named.
+[[nodiscard]] std::string equilibria_json(const analysis::RestSurvey& survey, const std::string& model);
+[[nodiscard]] std::string equilibria_csv(const analysis::RestSurvey& survey);
+
+}  // namespace judder::io
