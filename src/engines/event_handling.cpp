@@ -179,7 +179,13 @@ bool EventEngine::Run::handle_guards() {
           at_surface_.push_back(place);
           meet_surface(place);
         }
-        landed_[place] = carried_[place] = 1;
+        landed_[place] = 1;
+        // A kink that has been on the other side since before the step, where what is left of its zero no longer moves, has no zero here: its value tells.
+        carried_[place] = guard.kind == GuardKind::side &&
+                                  system_.switches()[place].kind == expr::SwitchKind::kink &&
+                                  guards_.value(guard) < -kRoundingUnits * surface_rounding(place)
+                              ? 0
+                              : 1;
         fresh_switch_[place] = 1;
         break;
       case GuardKind::held_above:

@@ -169,6 +169,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool comes_back(int i, int r, int points, int side, double error) const;
   [[nodiscard]] bool try_to_land(double length);
   bool land(double h, bool may_miss);
+  [[nodiscard]] int passed_first(double h, double length);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] bool crossing_counts(const Guard& guard, bool rising);
@@ -316,6 +317,7 @@ struct EventEngine::Run {
   [[nodiscard]] int slips_across(int k, const Mode& trial) const;
   [[nodiscard]] bool others_changed(int k) const;
   [[nodiscard]] bool go_on_held(const std::vector<int>& members, const Mode& before);
+  [[nodiscard]] Leaving leaving_past_rounding(const expr::Series& surface, double rounding) const;
   [[nodiscard]] Leaving small_push(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_ahead(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_by_acceleration(int k);

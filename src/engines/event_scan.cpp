@@ -396,12 +396,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
       const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
       const bool late = (kink && below && sample[0] < 0) || leaves;
-      const double touch_band =
-          guard.zeros != 0               ? 0
-          : guard.kind == GuardKind::gap ? std::max({share_of_error_ * band, noise, fit.error})
-          : guard.kind == GuardKind::slip || is_reaction(guard) || guard.kind == GuardKind::joint_normal
-              ? band
-              : 0;
+      const double touch_band = guard.zeros != 0 ? 0
+                                : guard.kind == GuardKind::gap
+                                    ? std::max({share_of_error_ * band, noise, fit.error})
+                                : guard.kind == GuardKind::slip || force ? band
+                                                                         : 0;
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
         const bool returns = r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
@@ -801,6 +800,26 @@ bool EventEngine::Run::gather_events(double h, double length) {
   return true;
 }
 
+// The function of the state with the first zero in the step that the end of a landing is behind by more than rounding, other than the one that was landed on; −1:
+// there is none. The trial step ends at the landing.
+int EventEngine::Run::passed_first(double h, double length) {
+  const double window = 64 * kEpsilon * std::max({std::abs(t_), std::abs(t_ + length), length});
+  int first = -1;
+  bool loaded = false;
+  for (int i = 0; i < guards_.size(); ++i) {
+    const Guard& guard = guards_.list()[i];
+    if (i == first_guard_ || !of_the_state(guard) || !(root_theta_[i] * h < length - window)) continue;
+    if (first >= 0 && root_theta_[i] >= root_theta_[first]) continue;
+    if (!loaded) motion_.load(t_ + length, methods_.y1());
+    loaded = true;
+    Guard rounded = guard;
+    static_cast<void>(guards_.renew_noise(rounded));
+    const double past = std::max(std::abs(root_slope_[i]) / h * window, kRoundingUnits * rounded.noise);
+    if (guards_.value(guard) < -past) first = i;
+  }
+  return first;
+}
+
 // Newton's iteration may look beyond the place where a step is to end, and there may be nothing: √h below h = 0. Explicit steps come from before.
 bool EventEngine::Run::try_to_land(double length) {
   if (try_step(length)) return true;
@@ -881,12 +900,20 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     if (!try_to_land(length))
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
-  // The state is put onto its constraints, which moves the zero of a gap beside them.
-  const bool beside = guard.kind == GuardKind::gap && motion_.holds();
+  // Where a zero is only touched, its landing may lie anywhere around it, also behind the zero of another function: that one comes first.
+  if (const int passed = passed_first(h, length); passed >= 0 && may_miss) {
+    first_guard_ = passed;
+    first_theta_ = root_theta_[passed];
+    first_slope_ = root_slope_[passed];
+    return land(h, false);
+  }
+  // The state is put onto its constraints, which moves the zeros of gaps and surfaces beside them.
+  const bool beside = of_the_state(guard) && motion_.holds();
   for (int i = 0; i < kMostProjected && beside; ++i) {
     std::copy_n(methods_.y1(), motion_.components(), landing_y_.begin());
     if (!motion_.project(t_ + length, landing_y_.data(), true)) break;
     motion_.load(t_ + length, landing_y_.data());
+    if (guards_.needs_motion() && !motion_.evaluate()) break;
     const double change = -guards_.value(guard) / slope;
     if (!(std::abs(change) > resolution) || !(length + change > 0 && length + change <= h)) break;
     length += change;
