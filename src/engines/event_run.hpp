@@ -181,6 +181,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
   [[nodiscard]] bool turns_a_row(int k) const;
+  [[nodiscard]] bool lies_behind(int index);
   [[nodiscard]] bool handle_parting();
   void take_timetable();
   void reset_bristles();
@@ -403,6 +404,7 @@ struct EventEngine::Run {
   std::vector<double> residues_;      ///< of the guards at the start of a step that begins with a zero
   std::array<double, numeric::kMaxRootDegree + 1> clean_{};  ///< samples without it
   int first_guard_ = -1;                                     ///< guard whose zero ends the step
+  int late_kink_ = -1;  ///< a kink that has been on the other side since before the step
   double first_theta_ = 0;
   double share_of_error_ = 0;       ///< error of the trial step, as a share of what is allowed
   bool dips_beyond_ = false;        ///< that zero may be one of a touch whose lowest point is behind the step

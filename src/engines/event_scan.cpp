@@ -275,7 +275,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       return false;
     }
     degree_ = points - 1;
-    first_guard_ = -1;
+    first_guard_ = late_kink_ = -1;
     first_theta_ = 2;
     dips_beyond_ = false;
     graze_guard_ = -1;
@@ -307,6 +307,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients)
                       : grid.interpolate(clean, 1, std::min(guard.zeros, 3), coefficients);
       fit_errors_[i] = fit.error;
+      // What stays within a quarter of what the event has left of its zero has no other: it has not moved from there yet.
+      if (guard.zeros > 0 && !closed_form && std::all_of(sample, sample + points + 1, [&](double value) {
+            return std::abs(value - residues_[i]) < 0.25 * std::abs(residues_[i]);
+          }))
+        continue;
       double largest = 0;
       double lowest = sample[points];
       double highest = sample[points];
@@ -396,6 +401,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
       const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
       const bool late = (kink && below && sample[0] < 0) || leaves;
+      if (late && kink) {
+        motion_.load(t_ + h, y1);
+        if (largest <= kRoundingUnits * surface_rounding(guard.place)) continue;
+        late_kink_ = i;
+      }
       const double touch_band = guard.zeros != 0 ? 0
                                 : guard.kind == GuardKind::gap
                                     ? std::max({share_of_error_ * band, noise, fit.error})
@@ -907,8 +917,10 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     first_slope_ = root_slope_[passed];
     return land(h, false);
   }
-  // The state is put onto its constraints, which moves the zeros of gaps and surfaces beside them.
-  const bool beside = of_the_state(guard) && motion_.holds();
+  // The state is put onto its constraints, which moves the zeros of gaps and kinks beside them.
+  const bool kink =
+      guard.kind == GuardKind::side && system_.switches()[guard.place].kind == expr::SwitchKind::kink;
+  const bool beside = (guard.kind == GuardKind::gap || kink) && motion_.holds();
   for (int i = 0; i < kMostProjected && beside; ++i) {
     std::copy_n(methods_.y1(), motion_.components(), landing_y_.begin());
     if (!motion_.project(t_ + length, landing_y_.data(), true)) break;

@@ -341,8 +341,10 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
     }
     return sum;
   };
-  if (exit_side_[k] != 0) {
-    const Leaving leaves = leaving_past_rounding(s, std::max(rounding, force_rounding(k)));
+  if (exit_side_[k] != 0 && info.rate.outputs() == 0) {
+    // What the landing has left of the rate is no more than rounding either.
+    const Leaving leaves =
+        leaving_past_rounding(s, std::max({rounding, force_rounding(k), std::abs(s.c[1])}));
     if (leaves.sign != 0) return leaves;
   }
   for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {

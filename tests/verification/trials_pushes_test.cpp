@@ -229,6 +229,69 @@ until = 1
   EXPECT_NEAR(after[2], (before[2] + rest) * std::exp(-3 * 0.18) - rest, 1e-9);
 }
 
+// --- functions that have not moved from what an event has left of their zero ---
+
+// The speed u' of a body on a lugre contact fades with that of its bristle to 1e-17; x swings beside it with ω² = 4/3.
+TEST(Residues, OfASpeedThatFadesAreNoZerosAgainAndAgain) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = -0.5
+w = 0
+u = -0.5
+[energy]
+kinetic = "1.5*(x'^2) + 1.5*(w'^2) + 0.25*(u'^2)"
+potential = "2*(x^2) + (w - u)^2 + 10*w"
+dissipation = "0.5*(u'^2)"
+[[contact]]
+name = "c1"
+gap = "w + 1"
+slip = "u'"
+friction = { type = "lugre", mu = 0.5, stiffness = 100, damping = 0.5 }
+impact = 0.5
+[[watch]]
+name = "look1"
+zero = "u'"
+direction = "down"
+[run]
+until = 6
+)toml");
+  for (const double tolerance : kTolerances) {
+    const Outcome run = at(model, tolerance);
+    EXPECT_NEAR(run.y[0], -0.5 * std::cos(6 * std::sqrt(4.0 / 3)), 100 * tolerance);
+    EXPECT_EQ(run.y[1], -1);
+    EXPECT_LT(finish(model).steps, 5000);
+  }
+}
+
+// x comes back to its place between two equal dry forces, one of them a joint, and its slip is 1e-20 there.
+TEST(Residues, OfASlipThatFadesAreNoTouchesAgainAndAgain) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "1.5*(x'^2) + 0.25*(y'^2)"
+potential = "50*(x^2) + 0.5*abs(x) + y"
+[[force]]
+name = "force1"
+along = "x'"
+value = "0.5*bump(1.5*t)"
+[[friction]]
+name = "j1"
+slip = "x'"
+normal = 1
+law = 0.5
+[run]
+until = 1.5
+)toml");
+  for (const double tolerance : kTolerances) {
+    const Outcome run = at(model, tolerance);
+    EXPECT_LT(run.words.size(), 20U);
+    EXPECT_NEAR(run.y[0], 0, 1e-10);
+    EXPECT_NEAR(run.y[1], -2.25, 100 * tolerance);
+  }
+}
+
 // --- landings beside other zeros ---
 
 // x' = -0.5 sin 4.5 t along a belt, and x touches the level 0 where x' passes zero: a touch has no place of its own.
