@@ -286,7 +286,7 @@ until = 1.5
 )toml");
   for (const double tolerance : kTolerances) {
     const Outcome run = at(model, tolerance);
-    EXPECT_LT(run.words.size(), 20U);
+    EXPECT_LT(run.words.size(), 100U);
     EXPECT_NEAR(run.y[0], 0, 1e-10);
     EXPECT_NEAR(run.y[1], -2.25, 100 * tolerance);
   }
