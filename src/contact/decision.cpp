@@ -222,16 +222,15 @@ class Decider {
 
  private:
   Decision rounds() {
-    Rules rules = static_rules();
-    for (int round = 0; round <= p_.tangents; ++round) {
-      solve_round(rules);
-      if (found_ == 0 || several_) break;
-      if (!release(rules)) {
-        if (!released_as_judged()) break;
-        return answer(rules, listable_ || bounded_ ? Verdict::unique : Verdict::found_unchecked);
-      }
-      decision_.static_rule = true;
-    }
+    bool found = release_in_turn(0);
+    // Where several modes share the accelerations of the static coefficients, rows at their limits may be released either way in them: the first may leave several
+    // motions that do not go as they were released, and another the one that does.
+    const int modes = decision_.static_rule && found_ > 0 && several_ ? shared_ : 0;
+    for (int c = 1; c < modes && !found; ++c) found = release_in_turn(c);
+    if (modes > 1 && !found) found = release_in_turn(0);
+    if (found)
+      return answer(rules_of(m_), listable_ || bounded_ ? Verdict::unique : Verdict::found_unchecked);
+    Rules rules = rules_of(m_);
     if (found_ > 0 && several_) return answer(rules, Verdict::indeterminate);
     const bool hysteresis = has_hysteresis();
     if (bounded_ && hysteresis && least_slipping())
@@ -240,6 +239,25 @@ class Decider {
     if (!listable_) return failure(rules, Verdict::not_found);
     if (!hysteresis) return failure(rules, Verdict::inconsistent);
     return most_sticking(rules);
+  }
+
+  // The rounds of rule 1, with the first release by the mode of this number among those that the static coefficients leave. True: there is one motion, and it goes as
+  // it was released.
+  bool release_in_turn(int first) {
+    Rules rules = static_rules();
+    decision_.static_rule = false;
+    decision_.row = -1;
+    for (int round = 0; round <= p_.tangents; ++round) {
+      solve_round(rules);
+      if (round == 0) {
+        shared_ = listed_ && !several_ ? found_ : 0;
+        if (first > 0 && first < found_) std::swap_ranges(candidate(0), candidate(0) + n_, candidate(first));
+      }
+      if (found_ == 0 || several_) return false;
+      if (!release(rules)) return released_as_judged();
+      decision_.static_rule = true;
+    }
+    return false;
   }
 
   // Everything at rest is judged with its static coefficient, in stick and in slip.
@@ -593,6 +611,7 @@ class Decider {
   int found_ = 0;
   int best_ = 0;
   int best_score_ = 0;
+  int shared_ = 0;  // modes that the static coefficients leave
   bool several_ = false;
   bool listable_ = true;   // all modes can be tried
   bool listed_ = true;     // those of the present round are

@@ -450,9 +450,12 @@ std::string ClosedForm::list_functions(Context& c, const Stack& stack) {
       case GuardKind::held_below:
         break;  // what a linear motion holds to order eight it holds
       case GuardKind::slide_above:
+        // Neither side pushes at the start: no share is known, and no row.
+        if (c.above.size() <= static_cast<std::size_t>(place) || c.above[place].empty()) break;
         take(index, scaled(c.above[place], -guard.sign));
         break;
       case GuardKind::slide_below:
+        if (c.below.size() <= static_cast<std::size_t>(place) || c.below[place].empty()) break;
         take(index, scaled(c.below[place], guard.sign));
         break;
       case GuardKind::observed:  // watches with switches are refused

@@ -46,6 +46,16 @@ bool EventEngine::Run::turns_a_row(int k) const {
          });
 }
 
+// Whether a surface that is met is past its zero by more than rounding of its terms and, where it has come there in this step, of the time.
+bool EventEngine::Run::lies_behind(int index) {
+  const Guard& guard = guards_.list()[index];
+  if (guard.kind != GuardKind::side) return false;
+  constexpr double kBits = 64 * std::numeric_limits<double>::epsilon();
+  const double rate = index == late_kink_ || !(landing_h_ > 0) ? 0 : root_slope_[index] / landing_h_;
+  return guards_.value(guard) <
+         -(kRoundingUnits * surface_rounding(guard.place) + std::abs(rate) * kBits * std::abs(t_));
+}
+
 // The end of a step on a guard: find out what happened, do what it asks for, decide the next mode.
 bool EventEngine::Run::handle_guards() {
   begin_instant();
@@ -179,7 +189,10 @@ bool EventEngine::Run::handle_guards() {
           at_surface_.push_back(place);
           meet_surface(place);
         }
-        landed_[place] = carried_[place] = 1;
+        landed_[place] = 1;
+        // A kink that is on the other side by more than a landing leaves, where what is left of its zero no longer moves, has no zero here: its value tells.
+        carried_[place] =
+            system_.switches()[place].kind == expr::SwitchKind::kink && lies_behind(index) ? 0 : 1;
         fresh_switch_[place] = 1;
         break;
       case GuardKind::held_above:

@@ -239,6 +239,7 @@ double EventEngine::Run::rates_parted() {
   const int n = layout_.coordinates;
   const auto speed = scales_.sizes().begin() + n;  // that each coordinate has had
   const double fastest = *std::max_element(speed, speed + n);
+  const double since = std::abs(work_.in[0] - phase_.time);
   double ratio = 0;
   for (int k = 0; k < motion_.active(); ++k) {
     const int r = motion_.active_relation(k);
@@ -248,11 +249,11 @@ double EventEngine::Run::rates_parted() {
     const model::RelationRows& rows = system_.rows(work_, r);
     const model::Row& w = j < 0 ? rows.w : rows.tangent[j].w;
     double size = std::abs(j < 0 ? rows.gap_time : rows.tangent[j].drive);
-    double rounding =
-        0;  // rows are solved together, and what others carry leaves its last bits in all of them
+    // Rows are solved together, and what others carry leaves its last bits in all of them. So do forces that balance where nothing has a speed yet.
+    double rounding = 0;
     for (const int i : relation.touches) {
       size += std::abs(w[i]) * speed[i];
-      rounding += std::abs(w[i]) * kBits * fastest;
+      rounding += std::abs(w[i]) * kBits * (fastest + motion_.acceleration_terms()[i] * since);
     }
     const double rate = std::abs(j < 0 ? rows.gap_rate : rows.tangent[j].slip);
     const double been = j < 0 ? 0 : guards_.slip_scale(relation.first_tangent + j);

@@ -178,6 +178,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool comes_back(int i, int r, int points, int side, double error) const;
   [[nodiscard]] bool try_to_land(double length);
   bool land(double h, bool may_miss);
+  [[nodiscard]] int passed_first(double h, double length);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] bool crossing_counts(const Guard& guard, bool rising);
@@ -189,6 +190,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool handle_guards();
   [[nodiscard]] bool handle_timetable(double t);
   [[nodiscard]] bool turns_a_row(int k) const;
+  [[nodiscard]] bool lies_behind(int index);
   [[nodiscard]] bool handle_parting();
   void take_timetable();
   void reset_bristles();
@@ -325,6 +327,7 @@ struct EventEngine::Run {
   [[nodiscard]] int slips_across(int k, const Mode& trial) const;
   [[nodiscard]] bool others_changed(int k) const;
   [[nodiscard]] bool go_on_held(const std::vector<int>& members, const Mode& before);
+  [[nodiscard]] Leaving leaving_past_rounding(const expr::Series& surface, double rounding) const;
   [[nodiscard]] Leaving small_push(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_ahead(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_by_acceleration(int k);
@@ -412,6 +415,7 @@ struct EventEngine::Run {
   std::vector<double> residues_;      ///< of the guards at the start of a step that begins with a zero
   std::array<double, numeric::kMaxRootDegree + 1> clean_{};  ///< samples without it
   int first_guard_ = -1;                                     ///< guard whose zero ends the step
+  int late_kink_ = -1;  ///< a kink that has been on the other side since before the step
   double first_theta_ = 0;
   double share_of_error_ = 0;       ///< error of the trial step, as a share of what is allowed
   bool dips_beyond_ = false;        ///< that zero may be one of a touch whose lowest point is behind the step

@@ -283,7 +283,7 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       return false;
     }
     degree_ = points - 1;
-    first_guard_ = -1;
+    first_guard_ = late_kink_ = -1;
     first_theta_ = 2;
     dips_beyond_ = false;
     graze_guard_ = -1;
@@ -315,6 +315,11 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
           closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients)
                       : grid.interpolate(clean, 1, std::min(guard.zeros, 3), coefficients);
       fit_errors_[i] = fit.error;
+      // What stays within a quarter of what the event has left of its zero has no other: it has not moved from there yet.
+      if (guard.zeros > 0 && !closed_form && std::all_of(sample, sample + points + 1, [&](double value) {
+            return std::abs(value - residues_[i]) < 0.25 * std::abs(residues_[i]);
+          }))
+        continue;
       double largest = 0;
       double lowest = sample[points];
       double highest = sample[points];
@@ -404,12 +409,16 @@ bool EventEngine::Run::find_first_guard(double h, bool& accurate) {
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
       const bool leaves = guard.stays && below && sample[0] < 0 && sample[points] < -guard.flat;
       const bool late = (kink && below && sample[0] < 0) || leaves;
-      const double touch_band =
-          guard.zeros != 0               ? 0
-          : guard.kind == GuardKind::gap ? std::max({share_of_error_ * band, noise, fit.error})
-          : guard.kind == GuardKind::slip || is_reaction(guard) || guard.kind == GuardKind::joint_normal
-              ? band
-              : 0;
+      if (late && kink) {
+        motion_.load(t_ + h, y1);
+        if (largest <= kRoundingUnits * surface_rounding(guard.place)) continue;
+        late_kink_ = i;
+      }
+      const double touch_band = guard.zeros != 0 ? 0
+                                : guard.kind == GuardKind::gap
+                                    ? std::max({share_of_error_ * band, noise, fit.error})
+                                : guard.kind == GuardKind::slip || force ? band
+                                                                         : 0;
       for (int r = 0; r < roots_.size(); ++r) {
         const numeric::Root& root = roots_[r];
         const bool returns = r + 2 < roots_.size() && root.kind != numeric::RootKind::graze &&
@@ -809,6 +818,26 @@ bool EventEngine::Run::gather_events(double h, double length) {
   return true;
 }
 
+// The function of the state with the first zero in the step that the end of a landing is behind by more than rounding, other than the one that was landed on; −1:
+// there is none. The trial step ends at the landing.
+int EventEngine::Run::passed_first(double h, double length) {
+  const double window = 64 * kEpsilon * std::max({std::abs(t_), std::abs(t_ + length), length});
+  int first = -1;
+  bool loaded = false;
+  for (int i = 0; i < guards_.size(); ++i) {
+    const Guard& guard = guards_.list()[i];
+    if (i == first_guard_ || !of_the_state(guard) || !(root_theta_[i] * h < length - window)) continue;
+    if (first >= 0 && root_theta_[i] >= root_theta_[first]) continue;
+    if (!loaded) motion_.load(t_ + length, methods_.y1());
+    loaded = true;
+    Guard rounded = guard;
+    static_cast<void>(guards_.renew_noise(rounded));
+    const double past = std::max(std::abs(root_slope_[i]) / h * window, kRoundingUnits * rounded.noise);
+    if (guards_.value(guard) < -past) first = i;
+  }
+  return first;
+}
+
 // Newton's iteration may look beyond the place where a step is to end, and there may be nothing: √h below h = 0. Explicit steps come from before.
 bool EventEngine::Run::try_to_land(double length) {
   if (try_step(length)) return true;
@@ -889,12 +918,22 @@ bool EventEngine::Run::land(double h, bool may_miss) {
     if (!try_to_land(length))
       return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an event"});
   }
-  // The state is put onto its constraints, which moves the zero of a gap beside them.
-  const bool beside = guard.kind == GuardKind::gap && motion_.holds();
+  // Where a zero is only touched, its landing may lie anywhere around it, also behind the zero of another function: that one comes first.
+  if (const int passed = passed_first(h, length); passed >= 0 && may_miss) {
+    first_guard_ = passed;
+    first_theta_ = root_theta_[passed];
+    first_slope_ = root_slope_[passed];
+    return land(h, false);
+  }
+  // The state is put onto its constraints, which moves the zeros of gaps and kinks beside them.
+  const bool kink =
+      guard.kind == GuardKind::side && system_.switches()[guard.place].kind == expr::SwitchKind::kink;
+  const bool beside = (guard.kind == GuardKind::gap || kink) && motion_.holds();
   for (int i = 0; i < kMostProjected && beside; ++i) {
     std::copy_n(methods_.y1(), motion_.components(), landing_y_.begin());
     if (!motion_.project(t_ + length, landing_y_.data(), true)) break;
     motion_.load(t_ + length, landing_y_.data());
+    if (guards_.needs_motion() && !motion_.evaluate()) break;
     const double change = -guards_.value(guard) / slope;
     if (!(std::abs(change) > resolution) || !(length + change > 0 && length + change <= h)) break;
     length += change;

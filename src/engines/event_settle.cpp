@@ -457,7 +457,7 @@ bool EventEngine::Run::restart() {
   project_sliding();
   if (motion_.redundant()) guards_.sharing.set_mode(mode_);
   take_observed();
-  guards_.build();
+  guards_.build(push_zeros_);
   set_guard_zeros();
   if (negative_joint_ >= 0) {
     return fail({Reason::negative_normal, t_, system_.relations()[negative_joint_].place,

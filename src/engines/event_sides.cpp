@@ -252,17 +252,20 @@ double EventEngine::Run::slip_rounding(int r, int j) {
 // contacts and constraints whose rate has jumped: one that opens is opened here, one that approaches strikes (true).
 bool EventEngine::Run::rates_by_value() {
   load_statuses();
+  const double since = phase_.y.empty() ? 0 : t_ - phase_.time;
   bool struck = false;
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     if (relation.rows_constant || mode_.normal[r] == NormalStatus::open) continue;
     const model::RelationRows& rows = system_.rows(work_, r);
-    // Velocities are known to the last bits of what they have been: where all of them vanish together, what is left is no measure.
+    // Velocities are known to the last bits of what they have been: where all of them vanish together, what is left is no measure. Forces that balance
+    // where nothing has moved yet leave theirs.
     const auto size_of = [&](const model::Row& w, double own) {
       double terms = std::abs(own);
       for (const int i : relation.touches)
         terms += std::abs(w[i]) * std::max({speed_before_[i], std::abs(work_.in[layout_.v() + i]),
-                                            scales_.sizes()[layout_.coordinates + i]});
+                                            scales_.sizes()[layout_.coordinates + i],
+                                            motion_.acceleration_terms()[i] * since});
       return terms;
     };
     if (relation.has_normal) {

@@ -4,6 +4,8 @@
 
 #include "event_run.hpp"
 
+#include "core/elementary.hpp"
+
 namespace judder::engines {
 namespace {
 
@@ -202,7 +204,7 @@ bool EventEngine::Run::try_sliding(Mode& trial, Status& status) {
         if (!known.slides(k)) continue;
         trial.side[k] = motion_.mode().side[k];
         const double coefficient = trial.side[k] - std::floor(known.side[k]);
-        within = within && coefficient >= 0 && coefficient <= 1;
+        within = within && coefficient >= -kSmallRate && coefficient <= 1 + kSmallRate;
       }
       if (!within && options_.on_indeterminate != OnIndeterminate::stay) break;
       motion_.load(t_, y_.data());
@@ -339,10 +341,40 @@ EventEngine::Run::Leaving EventEngine::Run::leaving_direction(int k, const Mode&
     }
     return sum;
   };
+  if (exit_side_[k] != 0 && info.rate.outputs() == 0) {
+    // What the landing has left of the rate is no more than rounding either.
+    const Leaving leaves =
+        leaving_past_rounding(s, std::max({rounding, force_rounding(k), std::abs(s.c[1])}));
+    if (leaves.sign != 0) return leaves;
+  }
   for (int o = from; o <= series_.order(); ++o, power *= series_.time_scale()) {
     if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
   return series_.order() < 2 ? leaving_by_acceleration(k) : Leaving{0, 0};
+}
+
+// Where a slide ends because its push passes zero to a high order, rounding puts the instant somewhere into the time in which the push is less than that: its
+// derivatives there may have either sign (those of (t - 2)^3 shortly before t = 2). What leaves is the rate that comes out of the rounding first.
+EventEngine::Run::Leaving EventEngine::Run::leaving_past_rounding(const expr::Series& surface,
+                                                                  double rounding) const {
+  constexpr int kHalvings = 60;  ///< of the time that phases last
+  constexpr double kClear = 8;   ///< roundings
+  const double longest = std::max({series_.time_scale(), t_ - phase_.time, last_flight_});
+  for (int halving = kHalvings; halving >= 0; --halving) {
+    const double time = elementary::whole_pow(0.5, halving) * longest;
+    double rate = 0;
+    double largest = 0;
+    double power = 1;
+    int order = 0;
+    for (int o = 1; o <= series_.order(); ++o, power *= time) {
+      const double term = o * surface.c[o] * power;
+      rate += term;
+      if (std::abs(term) > largest) order = o;
+      largest = std::max(largest, std::abs(term));
+    }
+    if (std::abs(rate) > kClear * rounding) return {rate > 0 ? 1 : -1, order};
+  }
+  return {0, 0};
 }
 
 // The sign of a rate that sees the forces, and is more than rounding, however small beside its terms.
@@ -616,11 +648,6 @@ bool EventEngine::Run::decide_surface(int k) {
   trial = before;
   // Where neither rate tells, the surface does not see the forces in its first derivative.
   const bool second = info.rate.outputs() > 0 && std::min(leaves[0].order, leaves[1].order) > 1;
-  if (second && std::max(leaves[0].order, leaves[1].order) > 2) {
-    return fail(
-        {Reason::indeterminate, t_, info.place,
-         "the motion meets the surface of this switch to an order above two, and both sides push back"});
-  }
   trial.surface[k] = second ? AtSurface::rests : AtSurface::slides;
   trial.side[k] = lower_[k] + 0.5;
   Status sliding;
@@ -630,10 +657,9 @@ bool EventEngine::Run::decide_surface(int k) {
            (upper != 0 ? motion_.sliding_rate(k, 1) <= 0 : motion_.sliding_rate(k, 0) >= 0);
   };
   if (try_sides(trial, sliding) && (motion_.parallel(k) || (pushes(0) && pushes(1)))) {
-    for (const int upper : {0, 1}) {
-      if (!second)
-        push_zeros_[2 * k + upper] = static_cast<std::int8_t>(std::max(leaves[upper].order - 1, 0));
-    }
+    for (const int upper : {0, 1})
+      push_zeros_[2 * k + upper] =
+          static_cast<std::int8_t>(std::max(leaves[upper].order - (second ? 2 : 1), 0));
     mode_ = trial;
     return true;
   }

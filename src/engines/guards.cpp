@@ -147,7 +147,7 @@ void Guards::add_margins(int block) {
   for (int c = before; c < conditions_.size(); ++c) add(GuardKind::margin, block, c);
 }
 
-void Guards::build() {
+void Guards::build(std::span<const std::int8_t> pushes) {
   list_.clear();
   gaps_ = 0;
   conditions_.clear();
@@ -224,7 +224,8 @@ void Guards::build() {
       continue;
     }
     if (mode.slides(k)) {
-      if (motion_.parallel(k)) continue;  // friction's guards end it
+      // What no side moves friction holds, and its guards end that; unless both sides only begin to push.
+      if (motion_.parallel(k) && (pushes.empty() || (pushes[2 * k] == 0 && pushes[2 * k + 1] == 0))) continue;
       // A surface that repels is stayed on where the run is told to; then the rates have the other signs.
       const bool repels = motion_.sliding_rate(k, 0) < 0 && motion_.sliding_rate(k, 1) > 0;
       add(GuardKind::slide_above, k, 0, repels ? -1 : 1);

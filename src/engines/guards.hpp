@@ -86,8 +86,9 @@ class Guards {
   /// How many running scales there are.
   [[nodiscard]] static std::size_t scale_count(const model::System& system);
 
-  /// Lists the guards of the motion's mode; `zeros` are all 0.
-  void build();
+  /// Lists the guards of the motion's mode; `zeros` are all 0. `pushes`: of each switch that slides, for its lower and upper side, the order of the zero that the
+  /// push to the surface grows from; empty: none grows from zero.
+  void build(std::span<const std::int8_t> pushes = {});
   /// Lists those of the switches of watches anew, for the sides in work.in.
   void build_observed();
   [[nodiscard]] std::vector<Guard>& list() { return list_; }

@@ -21,9 +21,10 @@ double norm(const std::vector<double>& x) {
   return std::sqrt(sum);
 }
 
-double product(const double* a, const std::vector<double>& b) {
+double product(const model::Row& a, const std::vector<double>& b) {
   double sum = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) sum += a[i] * b[i];
+  for (std::size_t k = 0; k < a.values().size(); ++k)
+    sum += a.values()[k] * b[static_cast<std::size_t>(a.places()[k])];
   return sum;
 }
 

@@ -99,7 +99,7 @@ double QuasiStaticEngine::Run::flow_guards(std::vector<Fired>* fired) {
     const model::RelationRows& rows = statics_.rows(r);
     if (mode_.normal[r] == NormalStatus::open) {
       double scale = 0;
-      for (std::size_t i = 0; i < n_; ++i) scale += std::abs(rows.w[i]);
+      for (const double w : rows.w.values()) scale += std::abs(w);
       look(statics_.gap(r), scale * length, Fired::What::gap, r);
       continue;
     }

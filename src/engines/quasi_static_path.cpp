@@ -72,7 +72,7 @@ double QuasiStaticEngine::Run::worst_guard(const QuasiStaticPoint& point, std::v
     const model::RelationRows& rows = statics_.rows(r);
     if (mode_.normal[r] == NormalStatus::open) {
       double scale = 0;
-      for (std::size_t i = 0; i < n_; ++i) scale += std::abs(rows.w[i]);
+      for (const double w : rows.w.values()) scale += std::abs(w);
       look(statics_.gap(r), std::max(scale * moved, std::abs(rows.gap_time * (point.t - options_.from))),
            Fired::What::gap, r);
       continue;
@@ -145,7 +145,7 @@ double QuasiStaticEngine::Run::curve_error(const QuasiStaticPoint& from, const Q
   for (int r = 0; r < layout_.relations; ++r) {
     if (mode_.normal[r] != NormalStatus::open || from.gap.empty()) continue;
     double length = 0;
-    for (std::size_t i = 0; i < n_; ++i) length += std::abs(statics_.rows(r).w[i]);
+    for (const double w : statics_.rows(r).w.values()) length += std::abs(w);
     // A gap that has just begun is measured by a small share of what moves it: below that its digits are rounding.
     const double present = std::max({std::abs(from.gap[r]), std::abs(to.gap[r]),
                                      arc * std::abs(from.gap_rate[r]), kLeastGap * length * reach()});

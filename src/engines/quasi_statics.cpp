@@ -224,7 +224,8 @@ double QuasiStatics::limit(int relation, int tangent, const std::vector<double>&
 double QuasiStatics::slip(int relation, int tangent, const std::vector<double>& rate, double t_rate) const {
   const auto& row = rows_[relation]->tangent[tangent - system_.relations()[relation].first_tangent];
   double sum = row.drive * t_rate;
-  for (std::size_t i = 0; i < n_; ++i) sum += row.w[i] * rate[i];
+  for (std::size_t k = 0; k < row.w.values().size(); ++k)
+    sum += row.w.values()[k] * rate[static_cast<std::size_t>(row.w.places()[k])];
   return sum;
 }
 
@@ -237,7 +238,8 @@ void QuasiStatics::stick_here(double t, const std::vector<double>& q) {
 }
 
 /// Force direction of the reaction of a row; a slipping row belongs to its normal force.
-double QuasiStatics::column(const Row& row, std::size_t i) const {
+double QuasiStatics::column(const Row& row, std::size_t place) const {
+  const int i = static_cast<int>(place);
   const model::RelationRows& rows = *rows_[row.relation];
   const model::Relation& relation = system_.relations()[row.relation];
   if (row.tangent >= 0) return rows.tangent[row.tangent - relation.first_tangent].drag[i];
@@ -250,7 +252,8 @@ double QuasiStatics::column(const Row& row, std::size_t i) const {
   return sum;
 }
 
-double QuasiStatics::row(const Row& row, std::size_t i) const {
+double QuasiStatics::row(const Row& row, std::size_t place) const {
+  const int i = static_cast<int>(place);
   const model::RelationRows& rows = *rows_[row.relation];
   return row.tangent < 0 ? rows.w[i]
                          : rows.tangent[row.tangent - system_.relations()[row.relation].first_tangent].w[i];

@@ -164,6 +164,9 @@ struct Referee::Bench {
   [[nodiscard]] static double first_movement(double moved, double before) { return before > 0 ? 0 : moved; }
   /// What the errors that the states at the points may have do to the integral of component i (velocities, then states).
   [[nodiscard]] double carried_error(const Reading& reading, int i, double length);
+  [[nodiscard]] double balance_error(int i);
+  [[nodiscard]] double driven_rounding(int i);
+  [[nodiscard]] double tied_rounding(const Reading& reading, int i);
   [[nodiscard]] double massless_rounding(const Reading& reading, int i, double length);
   [[nodiscard]] double massless_speed(const model::Row& w);
   [[nodiscard]] double energy_error(const Reading& reading, double length, double flows);

@@ -106,6 +106,11 @@ void Referee::Bench::judge_piece() {
                          first_movement(largest * length, position_before[i]) +
                          16 * kEpsilon * (std::abs(last.in[at]) + std::abs(first.in[at]));
       if (integral.residual > allowance && massless[i] != 0) allowance += massless_rounding(last, i, length);
+      if (integral.residual > allowance && massless[i] == 0) {
+        allowance += tied_rounding(last, i);  // loads the reading
+        if (mass[i * n + i] > 0)
+          allowance += kStages * length * length * driven_rounding(i) / mass[i * n + i];
+      }
       check(Law::position, i, last.time, integral.residual, allowance);
       if (massless[i] != 0) continue;
       largest = gather([&](const Reading& r) { return r.acceleration[i]; });
@@ -119,9 +124,7 @@ void Referee::Bench::judge_piece() {
       if (integral.residual > allowance && inertia[i] > 0) {
         // Rounding of the forces, over the inertia.
         load(last);
-        allowance += kStages * length * (rounding(system.motion_program(), i) + 256 * kEpsilon * force[i]) /
-                         inertia[i] +
-                     carried_error(last, i, length);
+        allowance += kStages * length * driven_rounding(i) / inertia[i] + carried_error(last, i, length);
       }
       check(Law::velocity, i, last.time, integral.residual, allowance);
     }
@@ -217,6 +220,27 @@ double Referee::Bench::carried_error(const Reading& reading, int i, double lengt
   for (int j = 0; j < layout.states; ++j) sum += std::abs(row[2 * n + j]) * state[j];
   const double own_inertia = i < n ? inertia[i] : 1;
   return own_inertia > 0 ? allowed * length * sum / own_inertia : 0;
+}
+
+// Rounding of the forces that drive coordinate i, at the loaded state: their own, and what the solution of rows at rest leaves of those of others.
+double Referee::Bench::driven_rounding(int i) {
+  return rounding(system.motion_program(), i) + std::max(256 * kEpsilon * force[i], solved_rounding(i));
+}
+
+// How far coordinate i may be put so that rows which are held fit together to the last bits of all coordinates in them: a little one that is tied to a large one has no
+// more digits than that.
+double Referee::Bench::tied_rounding(const Reading& reading, int i) {
+  load(reading);
+  double sum = 0;
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system.relations()[r];
+    if (!relation.has_normal || !relation.holonomic || reading.normal[r] == Normal::open) continue;
+    const model::Row& w = system.rows(work, r).w;
+    double terms = 0;
+    for (const int j : relation.touches) terms += std::abs(w[j] * reading.in[layout.q() + j]);
+    if (w[i] != 0) sum += 16 * kEpsilon * terms / std::abs(w[i]);
+  }
+  return sum;
 }
 
 // How far a massless coordinate follows the rounding of its forces and what the others may be off: through its damper over the length, or
