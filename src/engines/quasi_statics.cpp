@@ -7,6 +7,18 @@
 namespace judder::engines {
 namespace {
 
+double product(const model::Row& row, const std::vector<double>& x) {
+  double sum = 0;
+  for (std::size_t k = 0; k < row.values().size(); ++k)
+    sum += row.values()[k] * x[static_cast<std::size_t>(row.places()[k])];
+  return sum;
+}
+
+void add(const model::Row& row, double factor, std::vector<double>& out) {
+  for (std::size_t k = 0; k < row.values().size(); ++k)
+    out[static_cast<std::size_t>(row.places()[k])] += factor * row.values()[k];
+}
+
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kConverged = 1e-13;  ///< a correction this small relative to what there is has converged
 constexpr int kMostCorrections = 12;
@@ -223,10 +235,7 @@ double QuasiStatics::limit(int relation, int tangent, const std::vector<double>&
 
 double QuasiStatics::slip(int relation, int tangent, const std::vector<double>& rate, double t_rate) const {
   const auto& row = rows_[relation]->tangent[tangent - system_.relations()[relation].first_tangent];
-  double sum = row.drive * t_rate;
-  for (std::size_t k = 0; k < row.w.values().size(); ++k)
-    sum += row.w.values()[k] * rate[static_cast<std::size_t>(row.w.places()[k])];
-  return sum;
+  return row.drive * t_rate + product(row.w, rate);
 }
 
 void QuasiStatics::stick_here(double t, const std::vector<double>& q) {
@@ -298,7 +307,7 @@ void QuasiStatics::residual(const QuasiStaticPoint& point, std::vector<double>& 
     for (int j = 0; j < relation.tangents; ++j) {
       const int sigma = direction(mode_.tangent[relation.first_tangent + j]);
       const auto& row_of = rows_[r]->tangent[j];
-      for (std::size_t i = 0; i < n_; ++i) out[i] -= sigma * row_of.mu * rows_[r]->base * row_of.drag[i];
+      add(row_of.drag, -sigma * row_of.mu * rows_[r]->base, out);
     }
   }
 }
@@ -386,7 +395,7 @@ bool QuasiStatics::tangent(QuasiStaticPoint& point, const std::vector<double>& b
   for (int r = 0; r < layout_.relations; ++r) {
     if (!system_.relations()[r].has_normal) continue;
     point.gap_rate[r] = rows_[r]->gap_time * point.t_rate;
-    for (std::size_t i = 0; i < n_; ++i) point.gap_rate[r] += rows_[r]->w[i] * point.q_rate[i];
+    point.gap_rate[r] += product(rows_[r]->w, point.q_rate);
   }
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
@@ -420,7 +429,7 @@ bool QuasiStatics::flow(std::vector<double>& velocity, std::vector<double>& norm
     for (int j = 0; j < relation.tangents; ++j) {
       const int sigma = direction(mode_.tangent[relation.first_tangent + j]);
       const auto& row_of = rows_[r]->tangent[j];
-      for (std::size_t i = 0; i < n_; ++i) right_[i] += sigma * row_of.mu * rows_[r]->base * row_of.drag[i];
+      add(row_of.drag, sigma * row_of.mu * rows_[r]->base, right_);
     }
   }
   if (solve_in_place(matrix_, size, right_.data()) == 0) return false;
