@@ -13,6 +13,7 @@ namespace judder::contact {
 namespace {
 
 constexpr double kPivot = 1e-13;
+constexpr int kLeaps = 5;
 
 class Newton {
  public:
@@ -160,12 +161,13 @@ int newton_steps(StepMemory& m, int steps, double tolerance, double alpha, doubl
   double worst = newton.evaluate(x, m.u.data(), m.error.data());
   double merit = square_sum(m.error.data(), m.n);
   int done = 0;
+  int leaps = 0;
   while (done < steps && worst > tolerance && std::isfinite(worst)) {
     m.look();
     newton.direction(x, m.u.data());
     ++done;
     bool better = false;
-    for (double share = 1; share > 1e-4 && !better; share *= 0.5) {
+    for (double share = 1; share > 1e-3 && !better; share *= 0.5) {
       for (int k = 0; k < m.n; ++k) m.trial[k] = x[k] - share * m.step[k];
       const double found = newton.evaluate(m.trial.data(), m.trial_u.data(), m.error.data());
       const double sum = square_sum(m.error.data(), m.n);
@@ -176,7 +178,13 @@ int newton_steps(StepMemory& m, int steps, double tolerance, double alpha, doubl
       merit = sum;
       better = true;
     }
-    if (!better) break;
+    if (better) continue;
+    // A kink holds the line search up: step across it, a few times.
+    if (++leaps > kLeaps) break;
+    if (!(alpha > 0)) (void)judge(m);
+    for (int k = 0; k < m.n; ++k) x[k] -= m.step[k];
+    worst = newton.evaluate(x, m.u.data(), m.error.data());
+    merit = square_sum(m.error.data(), m.n);
   }
   residual = alpha > 0 ? worst : judge(m);
   return done;
@@ -185,23 +193,26 @@ int newton_steps(StepMemory& m, int steps, double tolerance, double alpha, doubl
 int proximal_rounds(StepMemory& m, const OneStepOptions& options, double& residual) {
   const double tolerance = 0.25 * options.tolerance;
   double alpha = 1;
+  double fall = 0.1;  // of α after a success; gentler after each failure
   int done = 0;
   for (int round = 0; round < options.proximal_rounds; ++round) {
     std::copy_n(m.x.begin(), m.n, m.center.begin());
     const double before = judge(m);
+    const double target = std::max(0.1 * tolerance, 1e-3 * before);
     double inner = 0;
-    const double target = std::max(0.1 * tolerance, 1e-3 * alpha * before);
     const int used = newton_steps(m, options.newton_steps, target, alpha, inner);
     done += used;
-    if (!(inner <= target) && !(inner < 0.1 * before)) {
+    if (!(inner <= target)) {
       std::copy_n(m.center.begin(), m.n, m.x.begin());
-      alpha *= 20;
+      alpha /= fall;
+      fall = std::sqrt(fall);
       if (alpha > 1e6) break;
       continue;
     }
     residual = judge(m);
     if (residual <= tolerance) break;
-    if (used < 10 || residual < 0.5 * before) alpha = std::max(1e-12, alpha * 0.1);
+    if (used <= 4) fall = std::max(0.1, fall * fall);
+    alpha = std::max(1e-12, alpha * fall);
   }
   return done;
 }
