@@ -11,8 +11,9 @@ namespace judder::contact {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kListed = 32;    // rows of problems whose modes are tried before long iterations
-constexpr int kDecided = 400;  // rows of planar problems that are decided by pivoting in the end
+constexpr int kListed = 32;     // rows of problems whose modes are tried before long iterations
+constexpr int kProvided = 128;  // rows of problems whose Newton matrix is provided before it is needed
+constexpr int kDecided = 400;   // rows of planar problems that are decided by pivoting in the end
 
 double power_of_two(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 1.0; }
 
@@ -252,6 +253,23 @@ StepContact contact_of(const StepMemory& m, const ScaledBlock& block, const doub
   return std::sqrt(square) < limit * (1 - 1e-12) ? StepContact::stick : StepContact::slip;
 }
 
+void provide(const OneStepProblem& p, StepMemory& m) {
+  const int n = p.rows();
+  const auto rows = static_cast<std::size_t>(n);
+  const std::size_t count = p.blocks.size();
+  if (p.W != nullptr) {
+    m.resize(n, static_cast<int>(count), count * count, rows * rows, p.feeds.size());
+    return;
+  }
+  std::size_t nonzeros = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (int e = p.begin[i]; e < p.begin[i + 1]; ++e)
+      nonzeros += static_cast<std::size_t>(p.blocks[i].rows()) *
+                  static_cast<std::size_t>(p.blocks[static_cast<std::size_t>(p.column[e])].rows());
+  }
+  m.resize(n, static_cast<int>(count), p.column.size(), nonzeros, p.feeds.size());
+}
+
 void publish(const OneStepProblem& p, StepMemory& m, OneStepResult& result) {
   for (int k = 0; k < m.n; ++k) m.impulse[k] = m.best[k] * m.s[k] * m.unit;
   scaled_velocity(m, m.best.data(), m.u.data());
@@ -340,30 +358,26 @@ void OneStepWorkspace::Memory::resize(int rows, int block_count, std::size_t ent
        {&q, &s, &x, &best, &u, &trial, &trial_u, &error, &step, &center, &impulse, &velocity})
     grow(*v, r);
   grow(pivot, r);
+  if (rows > kProvided) return;
+  grow(jacobian, r * r);
+  if (rows > kListed) return;
+  for (std::vector<double>* v : {&mode_matrix, &mode_coupling}) v->reserve(r * r);
+  for (std::vector<double>* v : {&mode_b, &mode_mu, &mode_base}) v->reserve(r);
+  mode_kind.reserve(r);
+  mode_row.reserve(r);
 }
 
 void OneStepWorkspace::resize(int rows, int blocks) {
   const auto n = static_cast<std::size_t>(rows);
   const auto b = static_cast<std::size_t>(blocks);
   memory_->resize(rows, blocks, b * b, n * n, n * b);
+  if (rows <= kListed) memory_->decision.resize(rows, rows);
 }
 
 void OneStepWorkspace::resize(const OneStepProblem& problem) {
+  provide(problem, *memory_);
   const int n = problem.rows();
-  const auto rows = static_cast<std::size_t>(n);
-  const std::size_t count = problem.blocks.size();
-  if (problem.W != nullptr) {
-    memory_->resize(n, static_cast<int>(count), count * count, rows * rows, problem.feeds.size());
-    return;
-  }
-  std::size_t nonzeros = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (int e = problem.begin[i]; e < problem.begin[i + 1]; ++e)
-      nonzeros +=
-          static_cast<std::size_t>(problem.blocks[i].rows()) *
-          static_cast<std::size_t>(problem.blocks[static_cast<std::size_t>(problem.column[e])].rows());
-  }
-  memory_->resize(n, static_cast<int>(count), problem.column.size(), nonzeros, problem.feeds.size());
+  if (n <= kListed) memory_->decision.resize(n, n);
 }
 
 bool prepare_one_step(const OneStepProblem& p, StepMemory& m) {
@@ -457,7 +471,7 @@ double judge(StepMemory& m) {
 OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions& options,
                              OneStepWorkspace& workspace) {
   StepMemory& m = workspace.memory();
-  workspace.resize(problem);
+  provide(problem, m);
   OneStepResult result;
   if (!prepare_one_step(problem, m)) {
     const auto n = static_cast<std::size_t>(problem.rows());

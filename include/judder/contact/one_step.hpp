@@ -25,8 +25,8 @@
 // Scales. With d_i = √W_ii (one d for all slip components of a block) r_i d_i and u_i / d_i have one unit whatever the units of
 // the rows. All residuals are in this unit, relative to the largest of |q_i| / d_i.
 //
-// Nothing allocates in a solve after OneStepWorkspace::resize to a problem of the same shape; views of the result are valid until the
-// next use of the workspace.
+// Nothing allocates in a solve of up to 128 rows after OneStepWorkspace::resize to its size; larger problems take the matrix of Newton's
+// method at its first use. Views of the result are valid until the next use of the workspace.
 //
 // docs/contact-solvers.md. M. Jean, The non-smooth contact dynamics method, Comput. Methods Appl. Mech. Eng. 177 (1999); P. Alart,
 // A. Curnier, A mixed formulation for frictional contact problems prone to Newton like solution methods, ibid. 92 (1991); V. Acary,
