@@ -1,6 +1,7 @@
 #include "judder/contact/one_step.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -15,7 +16,11 @@ constexpr int kListed = 32;     // rows of problems whose modes are tried before
 constexpr int kProvided = 128;  // rows of problems whose Newton matrix is provided before it is needed
 constexpr int kDecided = 400;   // rows of planar problems that are decided by pivoting in the end
 
-double power_of_two(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 1.0; }
+// The power of two below x; 1 where x is zero, subnormal or negative.
+double power_of_two(double x) {
+  if (!(x >= std::numeric_limits<double>::min())) return 1;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0'0000'0000'0000u);
+}
 
 template <class T>
 void grow(std::vector<T>& v, std::size_t size) {
@@ -497,7 +502,8 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
   };
   const auto search = [&] {
     if (done(OneStepMethod::guess)) return;
-    result.iterations += gauss_seidel(m, std::min(options.sweeps, 20), tolerance, residual);
+    result.iterations +=
+        gauss_seidel(m, std::min(options.sweeps, m.n <= kListed ? 4 : 20), tolerance, residual);
     if (done(OneStepMethod::gauss_seidel)) return;
     result.iterations += newton_steps(m, options.newton_steps, tolerance, 0, residual);
     if (done(OneStepMethod::newton)) return;
