@@ -1,5 +1,7 @@
 #include "judder/engines/registry.hpp"
 
+#include "engines/stepping/stepping_engines.hpp"
+
 namespace judder::engines {
 namespace {
 
@@ -13,8 +15,11 @@ EngineEntry entry(std::string name, int rank) {
 }  // namespace
 
 const std::vector<EngineEntry>& all_engines() {
-  static const std::vector<EngineEntry> engines{entry<EventEngine>("event", 1),
-                                                entry<ExactEngine>("exact", 2)};
+  static const std::vector<EngineEntry> engines = [] {
+    std::vector<EngineEntry> out{entry<EventEngine>("event", 1), entry<ExactEngine>("exact", 2)};
+    for (EngineEntry& each : stepping_engines()) out.push_back(std::move(each));
+    return out;
+  }();
   return engines;
 }
 

@@ -1,0 +1,162 @@
+#include "stepping_engines.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engines/stepping/implicit_scheme.hpp"
+#include "engines/stepping/step_options.hpp"
+#include "engines/stepping/stepping_run.hpp"
+
+namespace judder::engines {
+namespace {
+
+using Fields = std::vector<model::OptionField>;
+
+const Fields& moreau_fields() {
+  static const Fields fields{
+      {.name = "theta",
+       .doc = "Weight of the end of the step: 0 explicit, 0.5 second order in flight, 1 implicit.",
+       .fallback = "0.5",
+       .least = 0,
+       .most = 1},
+      {.name = "form",
+       .doc = "`standard` moves places by the weighted velocity; `printed` by the velocity of the end, as "
+              "Basseville and Petcoviciu do.",
+       .fallback = "standard",
+       .words = {"standard", "printed"}}};
+  return fields;
+}
+
+const Fields& theta_fields() {
+  static const Fields fields{{.name = "theta",
+                              .doc = "Weight of the end of the step: 0.5 Crank-Nicolson, 1 implicit Euler.",
+                              .fallback = "0.5",
+                              .least = 0.01,
+                              .most = 1}};
+  return fields;
+}
+
+const Fields& newmark_fields() {
+  static const Fields fields{{.name = "beta",
+                              .doc = "Newmark's β; 2β ≥ γ ≥ 1/2 is stable.",
+                              .fallback = "0.25",
+                              .least = 0.01,
+                              .most = 1},
+                             {.name = "gamma",
+                              .doc = "Newmark's γ; 1/2 is second order.",
+                              .fallback = "0.5",
+                              .least = 0.01,
+                              .most = 1}};
+  return fields;
+}
+
+const Fields& central_fields() {
+  static const Fields fields{{.name = "form",
+                              .doc = "`modified` takes elastic forces in the middle of two steps and has "
+                                     "friction; `explicit` takes them at the step, as Paoli and "
+                                     "Schatzman do.",
+                              .fallback = "modified",
+                              .words = {"modified", "explicit"}}};
+  return fields;
+}
+
+StepNumbers moreau_numbers(const EngineOptions& options) {
+  const StepOptions own(options, "moreau", moreau_fields());
+  StepNumbers numbers;
+  numbers.theta = own.number("theta");
+  numbers.formula = own.word("form") == "printed" ? StepFormula::printed : StepFormula::moreau;
+  return numbers;
+}
+
+StepNumbers theta_numbers(const EngineOptions& options) {
+  StepNumbers numbers;
+  numbers.formula = StepFormula::theta;
+  numbers.theta = StepOptions(options, "theta", theta_fields()).number("theta");
+  return numbers;
+}
+
+StepNumbers newmark_numbers(const EngineOptions& options) {
+  const StepOptions own(options, "newmark", newmark_fields());
+  StepNumbers numbers;
+  numbers.formula = StepFormula::newmark;
+  numbers.beta = own.number("beta");
+  numbers.gamma = own.number("gamma");
+  return numbers;
+}
+
+StepNumbers central_numbers(const EngineOptions& options) {
+  StepNumbers numbers;
+  numbers.formula = StepOptions(options, "paoli-schatzman", central_fields()).word("form") == "explicit"
+                        ? StepFormula::explicit_central
+                        : StepFormula::central;
+  return numbers;
+}
+
+/// Its restitution is not the number zero.
+bool may_restore(const model::Relation& relation) {
+  if (relation.restitution.outputs() != 2) return false;
+  if (!relation.restitution.constant()) return true;
+  double out[2] = {0, 0};
+  std::vector<double> registers(static_cast<std::size_t>(relation.restitution.registers()) + 1);
+  const std::vector<double> in(static_cast<std::size_t>(relation.restitution.inputs()) + 1);
+  relation.restitution.evaluate(in.data(), out, registers.data());
+  return out[0] != 0;
+}
+
+/// Impact laws of the model that are not of the scheme.
+std::string impact_problem(const model::System& system, bool restitution, const std::string& scheme) {
+  for (const model::Relation& relation : system.relations()) {
+    if (relation.kind != model::RelationKind::contact || !relation.has_normal) continue;
+    const bool restores = may_restore(relation);
+    if (relation.has_tangential_restitution)
+      return relation.place + " has tangential restitution, which " + scheme + " has no place for";
+    if (!restores) continue;
+    if (!restitution)
+      return relation.place + " may rebound: " + scheme + " has no restitution; contacts come to rest by it";
+    if (relation.impact != ImpactType::moreau)
+      return relation.place + " has the impact law '" + name(relation.impact) + "'; " + scheme +
+             " has Moreau's";
+  }
+  return {};
+}
+
+std::string moreau_unsupported(const model::System& system) {
+  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  return impact_problem(system, true, "Moreau's scheme");
+}
+
+std::string rest_unsupported(const model::System& system) {
+  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  return impact_problem(system, false, "this scheme");
+}
+
+std::string central_unsupported(const model::System& system) {
+  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  if (system.layout().states > 0)
+    return "the model has states: Paoli and Schatzman's scheme moves coordinates of masses alone";
+  return impact_problem(system, true, "Paoli and Schatzman's scheme");
+}
+
+template <ImplicitScheme::ReadNumbers Read>
+std::unique_ptr<Engine> make_implicit(const model::System& system) {
+  return std::make_unique<SteppingEngine>(system, [](const model::System& of) -> std::unique_ptr<Scheme> {
+    return std::make_unique<ImplicitScheme>(of, Read);
+  });
+}
+
+EngineEntry entry(std::string name, Fields fields, std::string (*unsupported)(const model::System&),
+                  std::unique_ptr<Engine> (*make)(const model::System&)) {
+  return {{std::move(name), std::move(fields)}, 0, unsupported, make, false};
+}
+
+}  // namespace
+
+std::vector<EngineEntry> stepping_engines() {
+  return {entry("moreau", moreau_fields(), moreau_unsupported, make_implicit<moreau_numbers>),
+          entry("theta", theta_fields(), rest_unsupported, make_implicit<theta_numbers>),
+          entry("newmark", newmark_fields(), rest_unsupported, make_implicit<newmark_numbers>),
+          entry("paoli-schatzman", central_fields(), central_unsupported, make_implicit<central_numbers>)};
+}
+
+}  // namespace judder::engines
