@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engines/stepping/implicit_scheme.hpp"
+#include "engines/stepping/runge_kutta_scheme.hpp"
 #include "engines/stepping/step_options.hpp"
 #include "engines/stepping/stepping_run.hpp"
 
@@ -59,6 +60,66 @@ const Fields& central_fields() {
                               .fallback = "modified",
                               .words = {"modified", "explicit"}}};
   return fields;
+}
+
+const Fields& zabuga_fields() {
+  static const Fields fields{
+      {.name = "cut",
+       .doc = "`chord` ends a step where the chord of a slip velocity or of a gap is zero; `none` goes on to "
+              "its end with the old directions.",
+       .fallback = "chord",
+       .words = {"chord", "none"}},
+      {.name = "chords", .doc = "Chords by which a zero is sought.", .fallback = "1", .least = 1, .most = 20},
+      {.name = "slip",
+       .doc = "At a cut: `zero` sets the slip velocity to zero, `kept` leaves it where slip goes on.",
+       .fallback = "zero",
+       .words = {"zero", "kept"}},
+      {.name = "breakaway",
+       .doc = "Rest ends at the first `grid` time at which it cannot go on, or where that is `located` by a "
+              "chord.",
+       .fallback = "grid",
+       .words = {"grid", "located"}}};
+  return fields;
+}
+
+const Fields& ordinary_fields() {
+  static const Fields fields{{.name = "stop",
+                              .doc = "A body whose slip has turned in a step is stopped if friction holds it "
+                                     "(`test`), or never (`none`).",
+                              .fallback = "test",
+                              .words = {"test", "none"}}};
+  return fields;
+}
+
+RungeKuttaNumbers zabuga_numbers(const EngineOptions& options) {
+  const StepOptions own(options, "rk4-zabuga", zabuga_fields());
+  RungeKuttaNumbers numbers;
+  numbers.cut = own.word("cut") == "chord";
+  numbers.stop_test = numbers.cut;  // without cuts nothing looks at slips that turn
+  numbers.chords = static_cast<int>(own.number("chords"));
+  numbers.zero_slip = own.word("slip") == "zero";
+  numbers.locate_start = own.word("breakaway") == "located";
+  return numbers;
+}
+
+RungeKuttaNumbers ordinary_numbers(const EngineOptions& options) {
+  RungeKuttaNumbers numbers;
+  numbers.stage_signs = true;
+  numbers.cut = false;
+  numbers.stop_test = StepOptions(options, "rk4", ordinary_fields()).word("stop") == "test";
+  return numbers;
+}
+
+std::string planar_unsupported(const model::System& system) {
+  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  return EventEngine::unsupported(system);
+}
+
+template <RungeKuttaScheme::ReadNumbers Read>
+std::unique_ptr<Engine> make_runge_kutta(const model::System& system) {
+  return std::make_unique<SteppingEngine>(system, [](const model::System& of) -> std::unique_ptr<Scheme> {
+    return std::make_unique<RungeKuttaScheme>(of, Read);
+  });
 }
 
 StepNumbers moreau_numbers(const EngineOptions& options) {
@@ -156,7 +217,9 @@ std::vector<EngineEntry> stepping_engines() {
   return {entry("moreau", moreau_fields(), moreau_unsupported, make_implicit<moreau_numbers>),
           entry("theta", theta_fields(), rest_unsupported, make_implicit<theta_numbers>),
           entry("newmark", newmark_fields(), rest_unsupported, make_implicit<newmark_numbers>),
-          entry("paoli-schatzman", central_fields(), central_unsupported, make_implicit<central_numbers>)};
+          entry("paoli-schatzman", central_fields(), central_unsupported, make_implicit<central_numbers>),
+          entry("rk4-zabuga", zabuga_fields(), planar_unsupported, make_runge_kutta<zabuga_numbers>),
+          entry("rk4", ordinary_fields(), planar_unsupported, make_runge_kutta<ordinary_numbers>)};
 }
 
 }  // namespace judder::engines
