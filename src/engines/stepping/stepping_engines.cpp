@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engines/stepping/implicit_scheme.hpp"
+#include "engines/stepping/regularised_scheme.hpp"
 #include "engines/stepping/runge_kutta_scheme.hpp"
 #include "engines/stepping/step_options.hpp"
 #include "engines/stepping/stepping_run.hpp"
@@ -122,6 +123,68 @@ std::unique_ptr<Engine> make_runge_kutta(const model::System& system) {
   });
 }
 
+constexpr double kStiffest = 1e300;
+
+const Fields& penalty_fields() {
+  static const Fields fields{
+      {.name = "stiffness",
+       .doc = "Of contacts and constraints, N/m; 0: as stiff as the step allows.",
+       .fallback = "0",
+       .least = 0,
+       .most = kStiffest},
+      {.name = "tangential",
+       .doc = "Of the spring that holds what sticks, N/m; 0: as stiff as the step allows.",
+       .fallback = "0",
+       .least = 0,
+       .most = kStiffest},
+      {.name = "damping",
+       .doc = "Beside that spring, N s/m.",
+       .fallback = "0",
+       .least = 0,
+       .most = kStiffest}};
+  return fields;
+}
+
+const Fields& arctan_fields() {
+  static const Fields fields{
+      {.name = "beta",
+       .doc = "Steepness: friction is -L mu (2/pi) atan(beta slip), s/m; 0: as steep as the step allows.",
+       .fallback = "0",
+       .least = 0,
+       .most = kStiffest},
+      {.name = "stiffness",
+       .doc = "Of contacts and constraints, N/m; 0: as stiff as the step allows.",
+       .fallback = "0",
+       .least = 0,
+       .most = kStiffest}};
+  return fields;
+}
+
+RegularisedNumbers penalty_numbers(const EngineOptions& options) {
+  const StepOptions own(options, "penalty", penalty_fields());
+  RegularisedNumbers numbers;
+  numbers.stiffness = own.number("stiffness");
+  numbers.tangential = own.number("tangential");
+  numbers.damping = own.number("damping");
+  return numbers;
+}
+
+RegularisedNumbers arctan_numbers(const EngineOptions& options) {
+  const StepOptions own(options, "arctan", arctan_fields());
+  RegularisedNumbers numbers;
+  numbers.arctan = true;
+  numbers.stiffness = own.number("stiffness");
+  numbers.beta = own.number("beta");
+  return numbers;
+}
+
+template <RegularisedScheme::ReadNumbers Read>
+std::unique_ptr<Engine> make_regularised(const model::System& system) {
+  return std::make_unique<SteppingEngine>(system, [](const model::System& of) -> std::unique_ptr<Scheme> {
+    return std::make_unique<RegularisedScheme>(of, Read);
+  });
+}
+
 StepNumbers moreau_numbers(const EngineOptions& options) {
   const StepOptions own(options, "moreau", moreau_fields());
   StepNumbers numbers;
@@ -219,7 +282,9 @@ std::vector<EngineEntry> stepping_engines() {
           entry("newmark", newmark_fields(), rest_unsupported, make_implicit<newmark_numbers>),
           entry("paoli-schatzman", central_fields(), central_unsupported, make_implicit<central_numbers>),
           entry("rk4-zabuga", zabuga_fields(), planar_unsupported, make_runge_kutta<zabuga_numbers>),
-          entry("rk4", ordinary_fields(), planar_unsupported, make_runge_kutta<ordinary_numbers>)};
+          entry("rk4", ordinary_fields(), planar_unsupported, make_runge_kutta<ordinary_numbers>),
+          entry("penalty", penalty_fields(), stepping_unsupported, make_regularised<penalty_numbers>),
+          entry("arctan", arctan_fields(), stepping_unsupported, make_regularised<arctan_numbers>)};
 }
 
 }  // namespace judder::engines
