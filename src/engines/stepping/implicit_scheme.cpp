@@ -48,6 +48,11 @@ ImplicitScheme::ImplicitScheme(const model::System& system, ReadNumbers read)
   start_powers_.resize(layout_.audits);
   for (const model::SwitchInfo& info : system.switches())
     kinks_ = kinks_ || info.kind != expr::SwitchKind::jump;
+  bool directed = false;  // forces read directions of slips, or which contacts are closed
+  for (const model::Relation& relation : system.relations())
+    directed = directed || relation.direction_in_force || relation.reads_closed;
+  affine_ = system.linear().linear() && system.mass_constant() && contacts_.rows_constant() && !directed &&
+            layout_.switches == 0 && layout_.states == 0 && system.autonomous_forces();
   linear_ = system.linear().linear() && system.mass_constant() && contacts_.rows_constant();
 }
 
@@ -56,7 +61,8 @@ void ImplicitScheme::use(Patience* patience) {
   contacts_.use(patience);
 }
 
-std::string ImplicitScheme::begin(const EngineOptions& options, double /*step*/) {
+std::string ImplicitScheme::begin(const EngineOptions& options, double step) {
+  step_ = step;
   numbers_ = read_(options);
   on_indeterminate_ = options.on_indeterminate;
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
@@ -278,6 +284,22 @@ Status ImplicitScheme::take_matrix() {
   return {};
 }
 
+// The forces at the evaluation point from those of the beginning, where they differ by constant slopes alone.
+void ImplicitScheme::find_affine_forces(const StepState& state) {
+  const int width = 2 * n_ + layout_.free_parameters;
+  const double* const q0 = state.y.data();
+  for (int j = 0; j < n_; ++j) {
+    mean_[j] = place_[j] + c_.cq * xi_[j] - q0[j];
+    loads_[j] = speed_[j] + c_.cv * xi_[j] - q0[n_ + j];
+  }
+  for (int i = 0; i < n_; ++i) {
+    const double* const row = known_jacobian_.data() + static_cast<std::ptrdiff_t>(i) * width;
+    double sum = force_[i];
+    for (int j = 0; j < n_; ++j) sum += row[j] * mean_[j] + row[n_ + j] * loads_[j];
+    work_.force[i] = sum;
+  }
+}
+
 // R(ξ, z₁) of the formula, without impulses.
 void ImplicitScheme::find_residual(const StepState& state) {
   for (int i = 0; i < n_; ++i) {
@@ -299,9 +321,13 @@ Status ImplicitScheme::solve_step(const StepState& state) {
   for (int i = 0; i < m_; ++i) xi_[n_ + i] = state.y[2 * n_ + i];
   double last = INFINITY;
   for (int round = 0; round < kMostRounds; ++round) {
-    if (!load_evaluation(state, round)) return failed(state);
-    std::copy_n(work_.in.begin() + layout_.side(), layout_.switches, sides_.begin());
-    if (Status status = take_matrix(); !status.ok()) return status;
+    if (!affine_ || !have_matrix_ || matrix_h_ != c_.h || matrix_kappa_ != c_.kappa) {
+      if (!load_evaluation(state, round)) return failed(state);
+      std::copy_n(work_.in.begin() + layout_.side(), layout_.switches, sides_.begin());
+      if (Status status = take_matrix(); !status.ok()) return status;
+    } else {
+      find_affine_forces(state);
+    }
     find_residual(state);
     lu_.solve(residual_.data());
     double scale = 0, change = 0;
@@ -387,7 +413,10 @@ Status ImplicitScheme::advance(StepState& state, double to, StepReport& report) 
 Status ImplicitScheme::one_step(StepState& state, double to, StepReport& report) {
   std::copy(state.y.begin(), state.y.end(), start_.begin());
   if (!has_force_ && !evaluate_start(state)) return failed(state);
-  set_coefficients(state, to - state.t);
+  // Differences of grid times have the rounding of the times; the steps of a grid are equal.
+  constexpr double kEqualSteps = 1e-6;
+  const double h = to - state.t;
+  set_coefficients(state, std::abs(h - step_) <= kEqualSteps * step_ ? step_ : h);
   if (central()) find_gaps_before(state);
   if (Status status = take_mass(state); !status.ok()) return status;
   if (Status status = solve_step(state); !status.ok()) return status;
@@ -538,13 +567,6 @@ void ImplicitScheme::note_monitors(const StepState& state, const StepReport& rep
     note_identity(state);
     std::copy(report.acceleration.begin(), report.acceleration.end(), acceleration_.begin());
   }
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    if (!relation.has_normal || relation.kind != model::RelationKind::contact) continue;
-    double gap = 0, rate = 0;
-    system_.gap(work_, r, gap, rate);
-    penetration_.note(std::max(0.0, -gap), INFINITY, t);
-  }
   if (!contacts_.any_part()) return;
   complementarity_.note(contacts_.complementarity(), INFINITY, t);
   cone_.note(std::max(0.0, contacts_.cone()), INFINITY, t);
@@ -621,8 +643,7 @@ void ImplicitScheme::note_identity(const StepState& state) {
 }
 
 std::vector<StepMonitor*> ImplicitScheme::all_monitors() {
-  return {&energy_, &bound_,  &identity_, &penetration_, &complementarity_,
-          &cone_,   &unique_, &rounds_,   &iterations_};
+  return {&energy_, &bound_, &identity_, &complementarity_, &cone_, &unique_, &rounds_, &iterations_};
 }
 
 void ImplicitScheme::monitors(std::vector<Monitor>& out) const {

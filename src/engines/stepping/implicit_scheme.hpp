@@ -81,6 +81,7 @@ class ImplicitScheme final : public Scheme {
   [[nodiscard]] Status solve_step(const StepState& state);
   [[nodiscard]] bool load_evaluation(const StepState& state, int round);
   [[nodiscard]] Status take_matrix();
+  void find_affine_forces(const StepState& state);
   void find_residual(const StepState& state);
   [[nodiscard]] Status solve_contacts(const StepState& state);
   void find_gaps(const StepState& state);
@@ -110,7 +111,9 @@ class ImplicitScheme final : public Scheme {
   int n_ = 0, m_ = 0, size_ = 0;
   bool linear_ =
       false;  ///< forces and rates affine in the state with constant slopes, rows constant, masses constant
+  bool affine_ = false;  ///< forces differ by constant slopes alone, whatever the mode and the time
   bool has_powers_ = false;
+  double step_ = 0;  ///< of the grid
 
   std::vector<double> start_, end_;   ///< q, v, z
   std::vector<double> force_, rate_;  ///< at the beginning
@@ -133,8 +136,8 @@ class ImplicitScheme final : public Scheme {
   bool conservative_ = false;  ///< forces are −K q + a constant with K symmetric: the identities hold
 
   StepMonitor energy_{"energy"}, bound_{"velocity_bound"}, identity_{"energy_identity"},
-      penetration_{"penetration"}, complementarity_{"complementarity"}, cone_{"cone"}, unique_{"uniqueness"},
-      rounds_{"rounds"}, iterations_{"contact_iterations"};
+      complementarity_{"complementarity"}, cone_{"cone"}, unique_{"uniqueness"}, rounds_{"rounds"},
+      iterations_{"contact_iterations"};
   [[nodiscard]] std::vector<StepMonitor*> all_monitors();
 };
 

@@ -41,7 +41,6 @@ std::string RegularisedScheme::begin(const EngineOptions& options, double step) 
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   std::fill(stretch_.begin(), stretch_.end(), 0.0);
   std::fill(slips_.begin(), slips_.end(), std::uint8_t{0});
-  penetration_.start();
   creep_.start();
   return {};
 }
@@ -249,7 +248,6 @@ void RegularisedScheme::take_end(StepState& state) {
     const bool contact = relation.has_normal && relation.kind == model::RelationKind::contact;
     if (contact) {
       state.mode.normal[r] = rows.gap < 0 ? NormalStatus::closed : NormalStatus::open;
-      penetration_.note(std::max(0.0, -rows.gap), INFINITY, state.t);
     }
     const bool open = contact && state.mode.normal[r] == NormalStatus::open;
     const double load = load_of(r);
@@ -301,27 +299,24 @@ void RegularisedScheme::take_end(StepState& state) {
 }
 
 void RegularisedScheme::monitors(std::vector<Monitor>& out) const {
-  if (penetration_.used()) out.push_back(penetration_.record());
   if (creep_.used() && !numbers_.arctan) out.push_back(creep_.record());
 }
 
 void RegularisedScheme::save(std::vector<double>& out) const {
   out.insert(out.end(), stretch_.begin(), stretch_.end());
   out.insert(out.end(), slips_.begin(), slips_.end());
-  penetration_.save(out);
   creep_.save(out);
 }
 
 bool RegularisedScheme::load(std::span<const double> saved, const StepState& /*state*/) {
   const std::size_t tangents = stretch_.size(), relations = slips_.size();
-  if (saved.size() != tangents + relations + 2 * StepMonitor::kSaved) return false;
+  if (saved.size() != tangents + relations + StepMonitor::kSaved) return false;
   for (std::size_t i = 0; i < tangents + relations; ++i) {
     if (!std::isfinite(saved[i])) return false;
   }
   std::copy_n(saved.begin(), tangents, stretch_.begin());
   for (std::size_t r = 0; r < relations; ++r) slips_[r] = saved[tangents + r] != 0 ? 1 : 0;
-  penetration_.load(saved.subspan(tangents + relations, StepMonitor::kSaved));
-  creep_.load(saved.subspan(tangents + relations + StepMonitor::kSaved, StepMonitor::kSaved));
+  creep_.load(saved.subspan(tangents + relations, StepMonitor::kSaved));
   return true;
 }
 

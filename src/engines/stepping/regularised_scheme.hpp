@@ -64,7 +64,7 @@ class RegularisedScheme final : public Scheme {
   std::vector<std::uint8_t> slips_;       ///< by relation: its friction slips during the step
   std::vector<double> powers_;
   Mode stage_mode_;
-  StepMonitor penetration_{"penetration"}, creep_{"creep"};
+  StepMonitor creep_{"creep"};
 };
 
 }  // namespace judder::engines

@@ -37,7 +37,6 @@ std::string RungeKuttaScheme::begin(const EngineOptions& options, double /*step*
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   motion_.release_pins();
   std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
-  penetration_.start();
   cuts_.start();
   motion_.evaluations = 0;
   return {};
@@ -265,10 +264,6 @@ Status RungeKuttaScheme::advance(StepState& state, double to, StepReport& report
   std::copy_n(in + layout_.acceleration(), layout_.coordinates, report.acceleration.begin());
   for (int r = 0; r < layout_.relations; ++r) {
     if (report.struck[r] == 0) report.normal[r] = length * in[layout_.normal() + r];
-    double gap = 0, rate = 0;
-    if (state.mode.normal[r] != NormalStatus::open && state.mode.normal[r] != NormalStatus::closed) continue;
-    system_.gap(work_, r, gap, rate);
-    penetration_.note(std::max(0.0, -gap), INFINITY, state.t);
   }
   for (int j = 0; j < layout_.tangents; ++j) report.tangent[j] = length * in[layout_.tangent() + j];
   evaluations = motion_.evaluations;
@@ -368,22 +363,18 @@ Status RungeKuttaScheme::collide(StepState& state, int relation, StepReport& rep
 }
 
 void RungeKuttaScheme::monitors(std::vector<Monitor>& out) const {
-  for (const StepMonitor* monitor : {&penetration_, &cuts_}) {
-    if (monitor->used()) out.push_back(monitor->record());
-  }
+  if (cuts_.used()) out.push_back(cuts_.record());
 }
 
 void RungeKuttaScheme::save(std::vector<double>& out) const {
   out.insert(out.end(), fresh_.begin(), fresh_.end());
-  penetration_.save(out);
   cuts_.save(out);
 }
 
 bool RungeKuttaScheme::load(std::span<const double> saved, const StepState& /*state*/) {
-  if (saved.size() != fresh_.size() + 2 * StepMonitor::kSaved) return false;
+  if (saved.size() != fresh_.size() + StepMonitor::kSaved) return false;
   for (std::size_t j = 0; j < fresh_.size(); ++j) fresh_[j] = saved[j] != 0 ? 1 : 0;
-  penetration_.load(saved.subspan(fresh_.size(), StepMonitor::kSaved));
-  cuts_.load(saved.subspan(fresh_.size() + StepMonitor::kSaved, StepMonitor::kSaved));
+  cuts_.load(saved.subspan(fresh_.size(), StepMonitor::kSaved));
   return true;
 }
 

@@ -90,7 +90,7 @@ class RungeKuttaScheme final : public Scheme {
   std::vector<std::uint8_t> touching_;
   std::vector<Event> struck_;
   Mode stage_mode_;
-  StepMonitor penetration_{"penetration"}, cuts_{"cuts"};
+  StepMonitor cuts_{"cuts"};
 };
 
 }  // namespace judder::engines

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engines/stepping/step_inputs.hpp"
+#include "engines/stepping/step_monitors.hpp"
 #include "judder/core/number.hpp"
 #include "judder/engines/collision.hpp"
 
@@ -15,6 +16,8 @@ namespace {
 constexpr double kDefaultSteps = 1e4;
 /// A grid time this close to the end, in steps, is the end.
 constexpr double kCloseToEnd = 1e-6;
+/// Energies and gaps of what flies are looked at in every so many-th step: the largest of them are what others are relative to.
+constexpr long kLookEvery = 8;
 /// Steps of a run: beyond this a grid time has lost its digits.
 constexpr double kMostSteps = 1e12;
 
@@ -65,12 +68,14 @@ struct SteppingEngine::Run {
   Event event_here(EventKind kind, int place) const;
   void note_loads(double h);
   void note_gaps();
+  [[nodiscard]] bool touched() const;
   void note_watches();
   void load(double t, const double* y);
   void publish(double h);
   void row(RowKind kind);
   void save(Moment& out) const;
   void hand_state();
+  void tell_monitors();
   bool fail(Status status) {
     if (result.status.reason == Reason::done) result.status = std::move(status);
     return false;
@@ -101,6 +106,7 @@ struct SteppingEngine::Run {
   long index = 0;
   double length = 0;  ///< of the last step
   bool stopped = false, handed = false;
+  StepMonitor penetration{"penetration"};
 };
 
 SteppingEngine::SteppingEngine(const model::System& system, const MakeScheme& make)
@@ -126,7 +132,7 @@ EngineResult SteppingEngine::Run::go(const EngineOptions& given, Sink& sink, con
     result.whole = false;
     if (!handed) result.end = resume != nullptr ? *resume : Moment{};
     recorder.fill(result);
-    scheme->monitors(result.monitors);
+    tell_monitors();
     return std::move(result);
   }
   save(result.end);
@@ -137,7 +143,7 @@ EngineResult SteppingEngine::Run::go(const EngineOptions& given, Sink& sink, con
   result.evaluations = scheme->evaluations;
   result.impacts = scheme->impacts;
   recorder.fill(result);
-  scheme->monitors(result.monitors);
+  tell_monitors();
   const bool goes_on = result.status.reason == Reason::interrupted;
   for (int r = 0; r < layout.relations && !goes_on; ++r) recorder.close(r, state.t);
   if (result.status.reason == Reason::done) {
@@ -155,6 +161,7 @@ bool SteppingEngine::Run::begin(const Moment* resume) {
   index = 0;
   length = 0;
   stopped = false;
+  penetration.start();
   scheme->evaluations = scheme->impacts = 0;
   if (duration > 0 && !(duration / step <= kMostSteps))
     return fail({Reason::unsupported,
@@ -218,6 +225,12 @@ void SteppingEngine::Run::start_from_model() {
   }
 }
 
+void SteppingEngine::Run::tell_monitors() {
+  result.monitors.clear();
+  if (penetration.used()) result.monitors.push_back(penetration.record());
+  scheme->monitors(result.monitors);
+}
+
 void SteppingEngine::Run::follow() {
   while (state.t < options.until && !stopped) {
     if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) {
@@ -251,7 +264,9 @@ bool SteppingEngine::Run::one_step() {
     return fail(std::move(status));
   }
   ++result.steps;
+  // As the scheme has it: a step of the grid is one, whatever the rounding of its ends.
   length = state.t - t0;
+  if (std::abs(length - step) <= kCloseToEnd * step) length = step;
   for (int e = 0; e < layout.audits; ++e) {
     works[e] += report.dissipated[e];
     works[layout.audits + e] += report.supplied[e];
@@ -287,8 +302,9 @@ void SteppingEngine::Run::handle_end(double h) {
   list_changes();
   note_loads(h);
   load(state.t, state.y.data());
-  recorder.residuals.note_energy(work);
-  note_gaps();
+  const bool look = index % kLookEvery == 0;
+  if (look) recorder.residuals.note_energy(work);
+  if (look || touched()) note_gaps();
   if (!watch_side.empty()) {
     publish(h);
     note_watches();
@@ -422,6 +438,14 @@ void SteppingEngine::Run::note_loads(double h) {
   static_cast<void>(recorder.loads.follow(state.mode, state.t));
 }
 
+// Some contact is closed, or was struck in this step.
+bool SteppingEngine::Run::touched() const {
+  for (int r = 0; r < layout.relations; ++r) {
+    if (state.mode.normal[r] == NormalStatus::closed || report.struck[r] != 0) return true;
+  }
+  return false;
+}
+
 // The gaps of the state in work, and how far it has come.
 void SteppingEngine::Run::note_gaps() {
   bool any = false;
@@ -435,6 +459,7 @@ void SteppingEngine::Run::note_gaps() {
     double gap = 0, rate = 0;
     system.gap(work, r, gap, rate);
     seen_gap[r] = std::max(seen_gap[r], gap);
+    penetration.note(std::max(0.0, -gap), INFINITY, state.t);
     recorder.residuals.note_gap(work, r, gap, seen_gap[r], moved);
   }
 }
@@ -512,6 +537,7 @@ void SteppingEngine::Run::save(Moment& out) const {
   list.insert(list.end(), report.tangent.begin(), report.tangent.end());
   list.insert(list.end(), report.acceleration.begin(), report.acceleration.end());
   recorder.loads.save(list);
+  penetration.save(list);
   scheme->save(list);
 }
 
@@ -521,8 +547,7 @@ void SteppingEngine::Run::hand_state() {
   result.evaluations = scheme->evaluations;
   result.impacts = scheme->impacts;
   recorder.fill(result);
-  result.monitors.clear();
-  scheme->monitors(result.monitors);
+  tell_monitors();
   recorder.state(result);
 }
 
@@ -539,8 +564,8 @@ bool SteppingEngine::Run::take_up(const Moment& from) {
   std::span<const double> rest(from.phase.scheme);
   const auto count = [](int n) { return static_cast<std::size_t>(n); };
   const std::size_t n = count(layout.coordinates), relations = count(layout.relations), loads = 4 * relations;
-  const std::size_t fixed =
-      kHead + 2 * relations + 3 * n + watch_side.size() + count(layout.tangents) + loads;
+  const std::size_t fixed = kHead + 2 * relations + 3 * n + watch_side.size() + count(layout.tangents) +
+                            loads + StepMonitor::kSaved;
   const auto take = [&rest](std::size_t size) {
     const std::span<const double> out = rest.first(size);
     rest = rest.subspan(size);
@@ -579,7 +604,9 @@ bool SteppingEngine::Run::take_up(const Moment& from) {
   copy_to(relations, report.normal);
   copy_to(count(layout.tangents), report.tangent);
   copy_to(n, report.acceleration);
-  if (!recorder.loads.load(take(loads)) || !scheme->load(rest, state))
+  const std::span<const double> intervals = take(loads);
+  penetration.load(take(StepMonitor::kSaved));
+  if (!recorder.loads.load(intervals) || !scheme->load(rest, state))
     return fail({Reason::unsupported, state.t, {}, "the state is of another engine with fixed steps"});
   return true;
 }
