@@ -265,7 +265,12 @@ Status RungeKuttaScheme::advance(StepState& state, double to, StepReport& report
   for (int r = 0; r < layout_.relations; ++r) {
     if (report.struck[r] == 0) report.normal[r] = length * in[layout_.normal() + r];
   }
-  for (int j = 0; j < layout_.tangents; ++j) report.tangent[j] = length * in[layout_.tangent() + j];
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j) {
+      if (report.struck[r] == 0) report.tangent[j] = length * in[layout_.tangent() + j];
+    }
+  }
   evaluations = motion_.evaluations;
   return {};
 }
@@ -349,6 +354,9 @@ Status RungeKuttaScheme::collide(StepState& state, int relation, StepReport& rep
   for (const Event& event : struck_) {
     report.struck[event.place] = 1;
     report.normal[event.place] += event.normal_impulse;
+    const model::Relation& struck = system_.relations()[event.place];
+    for (int j = 0; j < struck.tangents; ++j)
+      report.tangent[struck.first_tangent + j] += event.tangential_impulse[j];
     ++impacts;
   }
   for (std::size_t e = 0; e < system_.audits().size(); ++e) {
