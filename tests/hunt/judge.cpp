@@ -918,7 +918,7 @@ class Case {
   /// motion is not unique.
   void stepping(const Ran& loose, const Ran& fine, const Rows& fine_rows, std::size_t width) {
     constexpr std::array<int, 3> kSteps{1000, 4000, 16000};
-    constexpr double kClose = 2e-3, kFall = 4;
+    constexpr double kClose = 2e-3, kFall = 4, kLeastSize = 1e-3;
     out_.stepping = "refused";
     if (!simulate::engine_problem(*system_, "moreau").empty()) return;
     const double span = options_.until - options_.from;
@@ -941,7 +941,9 @@ class Case {
         return;
       }
       const Rows mine = rows_of(ran, width);
-      const std::vector<double> scale = scales(fine_rows, mine);
+      std::vector<double> scale = scales(fine_rows, mine);
+      // What rests exactly is approached by chatter of the size of the step: numbers of the models are of size one.
+      for (double& size : scale) size = std::max(size, kLeastSize * span * span);
       const auto places = static_cast<std::size_t>(system_->layout().coordinates);
       where = rows;
       for (std::size_t k = 0; k < std::min(rows, mine.values.size()); ++k) {
@@ -969,6 +971,40 @@ class Case {
          time);
   }
 
+  /// Some switch that jumps is at one of its levels, to rounding, at rows before this time: a step is beside it.
+  [[nodiscard]] bool stands_at_a_level(double time) {
+    class Levels : public engines::Sink {
+     public:
+      Levels(const model::System& system, double until) : system_(system), until_(until) {}
+      void row(engines::RowKind, const engines::Mode&, model::Workspace& work) override {
+        if (work.in[0] > until_) return;
+        for (const model::SwitchInfo& info : system_.switches()) {
+          if (info.kind != expr::SwitchKind::jump || info.time_only) continue;
+          double s = 0;
+          info.value.evaluate(work.in.data(), &s, work.registers.data());
+          double level = 0;
+          if (info.whole) level = std::round(s);
+          for (const double each : info.levels) {
+            if (std::abs(each - s) < std::abs(level - s)) level = each;
+          }
+          if (std::abs(s - level) <= 1e-9) ++found;
+        }
+      }
+      void event(const engines::Event&, std::span<const double> /*state*/) override {}
+      long found = 0;
+
+     private:
+      const model::System& system_;
+      double until_;
+    };
+    Levels levels(*system_, time);
+    engines::EngineOptions o = at(kFine);
+    o.cancel = limit_.start(2);
+    static_cast<void>(simulate::run(*system_, "event", o, levels));
+    limit_.stop();
+    return levels.found > 0;
+  }
+
   [[nodiscard]] std::string unexplained(const Ran& loose, const Ran& fine, const Rows& fine_rows,
                                         std::size_t k, double apart, double time) {
     constexpr double kSteps = 16000, kTimes = 10, kLight = 1e-6;
@@ -983,6 +1019,7 @@ class Case {
                          event.normal_impulse != 0;
       if (event.kind == engines::EventKind::graze || light) return "grazing";
     }
+    if (stands_at_a_level(time)) return "grazing";
     // A change of the numbers by as much as ten steps are worth moves the motion as far.
     const double share = kTimes / kSteps / kChanged;
     if (k >= fine_rows.values.size() || sensitive(fine, fine_rows, k, 100 * std::min(apart, 1.0) / share))

@@ -208,7 +208,7 @@ void ImplicitScheme::take_sides(Mode& mode, bool all) {
   for (int k = 0; k < layout_.switches; ++k) {
     const model::SwitchInfo& info = system_.switches()[k];
     if (!all && info.kind == expr::SwitchKind::jump) continue;
-    mode.side[k] = system_.side_of_value(work_, k);
+    mode.side[k] = side_by_value(system_.switches()[k], work_);
     work_.in[layout_.side() + k] = mode.side[k];
   }
 }

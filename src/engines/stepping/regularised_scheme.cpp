@@ -150,7 +150,8 @@ bool RegularisedScheme::rate_at(double t, const double* y, double* rate) {
   double* const in = work_.in.data();
   write_state(layout_, t, y, in);
   write_statuses(layout_, stage_mode_, in);
-  for (int k = 0; k < layout_.switches; ++k) in[layout_.side() + k] = system_.side_of_value(work_, k);
+  for (int k = 0; k < layout_.switches; ++k)
+    in[layout_.side() + k] = side_by_value(system_.switches()[k], work_);
   const double* const v = y + n;
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
@@ -238,7 +239,7 @@ void RegularisedScheme::take_end(StepState& state) {
   double* const in = work_.in.data();
   write_state(layout_, state.t, state.y.data(), in);
   for (int k = 0; k < layout_.switches; ++k) {
-    state.mode.side[k] = system_.side_of_value(work_, k);
+    state.mode.side[k] = side_by_value(system_.switches()[k], work_);
     in[layout_.side() + k] = state.mode.side[k];
   }
   const double* const v = state.y.data() + layout_.coordinates;

@@ -100,7 +100,7 @@ double RungeKuttaScheme::slip_of(int relation, int tangent) {
 
 void RungeKuttaScheme::take_sides(Mode& mode) {
   for (int k = 0; k < layout_.switches; ++k) {
-    mode.side[k] = system_.side_of_value(work_, k);
+    mode.side[k] = side_by_value(system_.switches()[k], work_);
     work_.in[layout_.side() + k] = mode.side[k];
   }
 }

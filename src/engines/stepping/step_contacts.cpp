@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 
+#include "core/elementary.hpp"
 #include "judder/contact/one_step_planar.hpp"
 #include "judder/core/number.hpp"
 
@@ -217,13 +219,23 @@ void StepContacts::list_blocks(const StepLaw& law) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     Law& own = law_[r];
-    own = {0, 0, relation.smooth_friction};
-    if (relation.tangents > 0 && !relation.smooth_friction) {
+    const bool strikes = was_open_[r] != 0 && approach_[r] < 0;
+    const bool as_coulomb = relation.smooth_friction && relation.has_normal &&
+                            (strikes || relation.friction == FrictionType::arctan);
+    own = {0, 0, relation.smooth_friction && !as_coulomb};
+    if (as_coulomb) {
+      // An impulse has Coulomb's law with the steady coefficient; so has an arctan in every step, so that no step pushes a slip beyond its zero.
+      double speed = 0;
+      for (int j = 0; j < relation.tangents; ++j)
+        speed = elementary::hypot(speed, slip_[relation.first_tangent + j]);
+      own.mu = relation.impact_friction || !strikes ? system_.impulse_coefficient(work_, r, speed) : 0;
+      own.load = law.kappa * rows.base;
+    } else if (relation.tangents > 0 && !relation.smooth_friction) {
       own.mu = rested_[r] != 0 ? rows.tangent[0].mu_static : rows.tangent[0].mu;
       if (!relation.impact_friction && was_open_[r] != 0 && approach_[r] < 0) own.mu = 0;
       own.load = law.kappa * rows.base;
     }
-    const int slips = relation.smooth_friction ? 0 : relation.tangents;
+    const int slips = own.smooth ? 0 : relation.tangents;
     const bool contact = relation.has_normal && relation.kind == RelationKind::contact;
     const bool fed_by_itself = relation.feeds.size() == 1 && relation.feeds.front() == r;
     if (contact && (slips == 0 || fed_by_itself)) {
@@ -312,6 +324,16 @@ void StepContacts::assemble() {
 }
 
 bool StepContacts::solve_single() {
+  if (blocks_.size() == 1 && blocks_.front().kind == StepBlockKind::friction && blocks_.front().slips == 1 &&
+      blocks_.front().feed_size == 0 && W_[0] > 0) {
+    // A joint with a known load: what would stop it, as far as friction goes.
+    const double limit = blocks_.front().mu * blocks_.front().load, stop = -q_[0] / W_[0];
+    const bool sticks = std::abs(stop) <= limit;
+    impulse_[0] = sticks ? stop : std::copysign(limit, stop);
+    u_[0] = sticks ? 0 : q_[0] + W_[0] * impulse_[0];
+    found_[0] = sticks ? StepContact::stick : StepContact::slip;
+    return true;
+  }
   if (blocks_.size() != 1 || blocks_.front().kind != StepBlockKind::contact || blocks_.front().slips > 1 ||
       blocks_.front().load != 0)
     return false;
@@ -347,8 +369,10 @@ Status StepContacts::solve_general() {
   iterations_ = result.iterations;
   // What is left above the tolerance and still far below what is seen of the motion is taken: dependent rows may keep the last digits from being met.
   constexpr double kGoodEnough = 1e-7;
-  if (!result.ok() &&
-      !(result.status == contact::OneStepStatus::not_converged && result.residual_of_q <= kGoodEnough)) {
+  // Where impulses balance each other and next to nothing moves, nothing is left to be solved but their rounding.
+  constexpr double kRounding = 1e-10;
+  if (!result.ok() && !(result.status == contact::OneStepStatus::not_converged &&
+                        (result.residual_of_q <= kGoodEnough || result.residual <= kRounding))) {
     Status status;
     status.reason =
         result.status == contact::OneStepStatus::no_solution ? Reason::inconsistent : Reason::impact_failed;
@@ -360,7 +384,45 @@ Status StepContacts::solve_general() {
   std::copy(result.impulse.begin(), result.impulse.end(), impulse_.begin());
   std::copy(result.velocity.begin(), result.velocity.end(), u_.begin());
   std::copy(result.contacts.begin(), result.contacts.end(), found_.begin());
+  classify();
   return {};
+}
+
+// Stick and slip by the numbers of the answer: where a limit is below the residual that is allowed, every impulse within it is one, and what slides must not be
+// taken for what stands.
+void StepContacts::classify() {
+  constexpr double kInside = 1e-9, kStands = 1e-7, kZero = 16 * std::numeric_limits<double>::epsilon();
+  const auto n = row_slot_.size();
+  double size = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double d = W_[i * n + i];
+    if (d > 0) size = std::max(size, std::abs(q_[i]) / std::sqrt(d));
+  }
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    std::size_t at = row;
+    row += static_cast<std::size_t>(block.rows());
+    if (block.kind != StepBlockKind::friction) ++at;
+    if (block.slips == 0 || (block.kind == StepBlockKind::contact && found_[b] == StepContact::open))
+      continue;
+    double limit = block.load, force = 0, speed = 0, terms = 0, scale = 0;
+    if (block.kind == StepBlockKind::contact) limit += impulse_[at - 1];
+    for (int k = 0; k < block.feed_size; ++k) {
+      const contact::StepFeed& feed = feeds_[static_cast<std::size_t>(block.feed + k)];
+      limit += feed.weight * std::abs(impulse_[feed.row]);
+    }
+    limit *= block.mu;
+    for (std::size_t i = at; i < at + static_cast<std::size_t>(block.slips); ++i) {
+      force = elementary::hypot(force, impulse_[i]);
+      speed = elementary::hypot(speed, u_[i]);
+      terms += std::abs(q_[i]);
+      scale = std::max(scale, std::sqrt(std::max(W_[i * n + i], 0.0)) * size);
+      for (std::size_t j = 0; j < n; ++j) terms += std::abs(W_[i * n + j] * impulse_[j]);
+    }
+    const bool stands = force < limit * (1 - kInside) ? speed <= kStands * scale : speed <= kZero * terms;
+    found_[b] = stands ? StepContact::stick : StepContact::slip;
+  }
 }
 
 // Where friction is strong and couples strongly, all modes are tried, and every motion that a step allows is named.

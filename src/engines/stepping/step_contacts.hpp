@@ -118,6 +118,7 @@ class StepContacts {
   void assemble();
   [[nodiscard]] bool solve_single();
   [[nodiscard]] Status solve_general();
+  void classify();
   void check_unique();
   void take_impulses(double* xi, int size);
 

@@ -26,7 +26,7 @@ inline void write_statuses(const model::Layout& layout, const Mode& mode, double
 inline double side_by_value(const model::SwitchInfo& info, model::Workspace& work) {
   double s = 0;
   info.value.evaluate(work.in.data(), &s, work.registers.data());
-  if (info.two_sided()) return s >= 0 ? 1 : 0;
+  if (info.two_sided()) return s > 0 ? 1 : s < 0 ? 0 : info.at_zero;  // sign(0) is 0
   if (info.whole) return info.never_negative ? std::max(std::floor(s), 0.0) : std::floor(s);
   double side = -1;
   for (const double level : info.levels) side += s >= level ? 1 : 0;

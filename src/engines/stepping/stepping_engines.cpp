@@ -15,6 +15,15 @@ namespace {
 
 using Fields = std::vector<model::OptionField>;
 
+constexpr const char* kMoreau = "moreau";
+constexpr const char* kTheta = "theta";
+constexpr const char* kNewmark = "newmark";
+constexpr const char* kCentral = "paoli-schatzman";
+constexpr const char* kZabuga = "rk4-zabuga";
+constexpr const char* kOrdinary = "rk4";
+constexpr const char* kPenalty = "penalty";
+constexpr const char* kArctan = "arctan";
+
 const Fields& moreau_fields() {
   static const Fields fields{
       {.name = "theta",
@@ -93,7 +102,7 @@ const Fields& ordinary_fields() {
 }
 
 RungeKuttaNumbers zabuga_numbers(const EngineOptions& options) {
-  const StepOptions own(options, "rk4-zabuga", zabuga_fields());
+  const StepOptions own(options, kZabuga, zabuga_fields());
   RungeKuttaNumbers numbers;
   numbers.cut = own.word("cut") == "chord";
   numbers.stop_test = numbers.cut;  // without cuts nothing looks at slips that turn
@@ -107,20 +116,13 @@ RungeKuttaNumbers ordinary_numbers(const EngineOptions& options) {
   RungeKuttaNumbers numbers;
   numbers.stage_signs = true;
   numbers.cut = false;
-  numbers.stop_test = StepOptions(options, "rk4", ordinary_fields()).word("stop") == "test";
+  numbers.stop_test = StepOptions(options, kOrdinary, ordinary_fields()).word("stop") == "test";
   return numbers;
 }
 
 std::string planar_unsupported(const model::System& system) {
   if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
   return EventEngine::unsupported(system);
-}
-
-template <RungeKuttaScheme::ReadNumbers Read>
-std::unique_ptr<Engine> make_runge_kutta(const model::System& system) {
-  return std::make_unique<SteppingEngine>(system, [](const model::System& of) -> std::unique_ptr<Scheme> {
-    return std::make_unique<RungeKuttaScheme>(of, Read);
-  });
 }
 
 constexpr double kStiffest = 1e300;
@@ -161,7 +163,7 @@ const Fields& arctan_fields() {
 }
 
 RegularisedNumbers penalty_numbers(const EngineOptions& options) {
-  const StepOptions own(options, "penalty", penalty_fields());
+  const StepOptions own(options, kPenalty, penalty_fields());
   RegularisedNumbers numbers;
   numbers.stiffness = own.number("stiffness");
   numbers.tangential = own.number("tangential");
@@ -170,7 +172,7 @@ RegularisedNumbers penalty_numbers(const EngineOptions& options) {
 }
 
 RegularisedNumbers arctan_numbers(const EngineOptions& options) {
-  const StepOptions own(options, "arctan", arctan_fields());
+  const StepOptions own(options, kArctan, arctan_fields());
   RegularisedNumbers numbers;
   numbers.arctan = true;
   numbers.stiffness = own.number("stiffness");
@@ -178,15 +180,8 @@ RegularisedNumbers arctan_numbers(const EngineOptions& options) {
   return numbers;
 }
 
-template <RegularisedScheme::ReadNumbers Read>
-std::unique_ptr<Engine> make_regularised(const model::System& system) {
-  return std::make_unique<SteppingEngine>(system, [](const model::System& of) -> std::unique_ptr<Scheme> {
-    return std::make_unique<RegularisedScheme>(of, Read);
-  });
-}
-
 StepNumbers moreau_numbers(const EngineOptions& options) {
-  const StepOptions own(options, "moreau", moreau_fields());
+  const StepOptions own(options, kMoreau, moreau_fields());
   StepNumbers numbers;
   numbers.theta = own.number("theta");
   numbers.formula = own.word("form") == "printed" ? StepFormula::printed : StepFormula::moreau;
@@ -196,12 +191,12 @@ StepNumbers moreau_numbers(const EngineOptions& options) {
 StepNumbers theta_numbers(const EngineOptions& options) {
   StepNumbers numbers;
   numbers.formula = StepFormula::theta;
-  numbers.theta = StepOptions(options, "theta", theta_fields()).number("theta");
+  numbers.theta = StepOptions(options, kTheta, theta_fields()).number("theta");
   return numbers;
 }
 
 StepNumbers newmark_numbers(const EngineOptions& options) {
-  const StepOptions own(options, "newmark", newmark_fields());
+  const StepOptions own(options, kNewmark, newmark_fields());
   StepNumbers numbers;
   numbers.formula = StepFormula::newmark;
   numbers.beta = own.number("beta");
@@ -211,7 +206,7 @@ StepNumbers newmark_numbers(const EngineOptions& options) {
 
 StepNumbers central_numbers(const EngineOptions& options) {
   StepNumbers numbers;
-  numbers.formula = StepOptions(options, "paoli-schatzman", central_fields()).word("form") == "explicit"
+  numbers.formula = StepOptions(options, kCentral, central_fields()).word("form") == "explicit"
                         ? StepFormula::explicit_central
                         : StepFormula::central;
   return numbers;
@@ -262,29 +257,28 @@ std::string central_unsupported(const model::System& system) {
   return impact_problem(system, true, "Paoli and Schatzman's scheme");
 }
 
-template <ImplicitScheme::ReadNumbers Read>
-std::unique_ptr<Engine> make_implicit(const model::System& system) {
-  return std::make_unique<SteppingEngine>(system, [](const model::System& of) -> std::unique_ptr<Scheme> {
-    return std::make_unique<ImplicitScheme>(of, Read);
-  });
-}
-
-EngineEntry entry(std::string name, Fields fields, std::string (*unsupported)(const model::System&),
-                  std::unique_ptr<Engine> (*make)(const model::System&)) {
-  return {{std::move(name), std::move(fields)}, 0, unsupported, make, false};
+/// The row of an engine whose scheme reads its numbers by `Read`.
+template <class Kind, typename Kind::ReadNumbers Read, const Fields& (*OwnFields)(), const char* const& Name>
+EngineEntry entry(std::string (*unsupported)(const model::System&)) {
+  const auto make = [](const model::System& system) -> std::unique_ptr<Engine> {
+    return std::make_unique<SteppingEngine>(
+        system, Name, OwnFields(),
+        [](const model::System& of) -> std::unique_ptr<Scheme> { return std::make_unique<Kind>(of, Read); });
+  };
+  return {{Name, OwnFields()}, 0, unsupported, make, false};
 }
 
 }  // namespace
 
 std::vector<EngineEntry> stepping_engines() {
-  return {entry("moreau", moreau_fields(), moreau_unsupported, make_implicit<moreau_numbers>),
-          entry("theta", theta_fields(), rest_unsupported, make_implicit<theta_numbers>),
-          entry("newmark", newmark_fields(), rest_unsupported, make_implicit<newmark_numbers>),
-          entry("paoli-schatzman", central_fields(), central_unsupported, make_implicit<central_numbers>),
-          entry("rk4-zabuga", zabuga_fields(), planar_unsupported, make_runge_kutta<zabuga_numbers>),
-          entry("rk4", ordinary_fields(), planar_unsupported, make_runge_kutta<ordinary_numbers>),
-          entry("penalty", penalty_fields(), stepping_unsupported, make_regularised<penalty_numbers>),
-          entry("arctan", arctan_fields(), stepping_unsupported, make_regularised<arctan_numbers>)};
+  return {entry<ImplicitScheme, moreau_numbers, moreau_fields, kMoreau>(moreau_unsupported),
+          entry<ImplicitScheme, theta_numbers, theta_fields, kTheta>(rest_unsupported),
+          entry<ImplicitScheme, newmark_numbers, newmark_fields, kNewmark>(rest_unsupported),
+          entry<ImplicitScheme, central_numbers, central_fields, kCentral>(central_unsupported),
+          entry<RungeKuttaScheme, zabuga_numbers, zabuga_fields, kZabuga>(planar_unsupported),
+          entry<RungeKuttaScheme, ordinary_numbers, ordinary_fields, kOrdinary>(planar_unsupported),
+          entry<RegularisedScheme, penalty_numbers, penalty_fields, kPenalty>(stepping_unsupported),
+          entry<RegularisedScheme, arctan_numbers, arctan_fields, kArctan>(stepping_unsupported)};
 }
 
 }  // namespace judder::engines

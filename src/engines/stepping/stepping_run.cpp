@@ -6,6 +6,7 @@
 
 #include "engines/stepping/step_inputs.hpp"
 #include "engines/stepping/step_monitors.hpp"
+#include "engines/stepping/step_options.hpp"
 #include "judder/core/number.hpp"
 #include "judder/engines/collision.hpp"
 
@@ -85,6 +86,8 @@ struct SteppingEngine::Run {
     return t >= options.until - kCloseToEnd * step ? options.until : t;
   }
 
+  std::string name;
+  std::vector<model::OptionField> fields;
   const model::System& system;
   const model::Layout& layout;
   model::Workspace work;
@@ -109,8 +112,12 @@ struct SteppingEngine::Run {
   StepMonitor penetration{"penetration"};
 };
 
-SteppingEngine::SteppingEngine(const model::System& system, const MakeScheme& make)
-    : run_(std::make_unique<Run>(system, make)) {}
+SteppingEngine::SteppingEngine(const model::System& system, std::string name,
+                               const std::vector<model::OptionField>& fields, const MakeScheme& make)
+    : run_(std::make_unique<Run>(system, make)) {
+  run_->name = std::move(name);
+  run_->fields = fields;
+}
 SteppingEngine::~SteppingEngine() = default;
 
 EngineResult SteppingEngine::run(const EngineOptions& options, Sink& sink, const Moment* resume) {
@@ -168,6 +175,8 @@ bool SteppingEngine::Run::begin(const Moment* resume) {
                  options.from,
                  {},
                  "the step " + to_text(step) + " is too short for a run of length " + to_text(duration)});
+  if (const std::string problem = step_options_problem(options, name, fields); !problem.empty())
+    return fail({Reason::unsupported, options.from, {}, problem});
   if (const std::string problem = scheme->begin(options, step); !problem.empty())
     return fail({Reason::unsupported, options.from, {}, problem});
   std::copy(system.start().begin(), system.start().end(), work.in.begin());
@@ -192,7 +201,8 @@ void SteppingEngine::Run::start_from_model() {
   state.mode = {};
   state.mode.surface.assign(layout.switches, AtSurface::away);
   std::vector<std::uint8_t> touching;
-  system.sides_by_value(work.in, work);
+  for (int k = 0; k < layout.switches; ++k)
+    work.in[layout.side() + k] = side_by_value(system.switches()[k], work);
   static_cast<void>(observe(system, work, state.mode, touching));
   state.mode.side.assign(work.in.begin() + layout.side(), work.in.begin() + layout.side() + layout.switches);
   load(state.t, state.y.data());

@@ -21,7 +21,9 @@ namespace judder::engines {
 class SteppingEngine final : public Engine {
  public:
   using MakeScheme = std::function<std::unique_ptr<Scheme>(const model::System&)>;
-  SteppingEngine(const model::System& system, const MakeScheme& make);
+  /// `name` and `fields`: of its row in the registry.
+  SteppingEngine(const model::System& system, std::string name, const std::vector<model::OptionField>& fields,
+                 const MakeScheme& make);
   ~SteppingEngine() override;
 
   [[nodiscard]] EngineResult run(const EngineOptions& options, Sink& sink,

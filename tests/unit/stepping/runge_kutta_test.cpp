@@ -31,7 +31,8 @@ Squares mean_squares(long L, const std::string& engine, const std::vector<StepOp
   const TestModel model = gallery_model("zabuga-oscillator");
   engines::EngineOptions options = model.options;
   options.step = options.until / static_cast<double>(L);
-  for (const StepOption& option : own) options.own.push_back({engine, option.key, option.number, option.text});
+  for (const StepOption& option : own)
+    options.own.push_back({engine, option.key, option.number, option.text});
   StepEnds ends;
   const engines::EngineResult run = simulate::run(model.system, engine, options, ends);
   EXPECT_TRUE(run.status.ok()) << run.status.message;
