@@ -57,6 +57,7 @@ struct SteppingEngine::Run {
 
   EngineResult go(const EngineOptions& given, Sink& sink, const Moment* resume);
   [[nodiscard]] bool begin(const Moment* resume);
+  [[nodiscard]] EngineResult not_begun(const Moment* resume);
   void start_from_model();
   [[nodiscard]] bool take_up(const Moment& from);
   void follow();
@@ -133,7 +134,8 @@ EngineResult SteppingEngine::Run::go(const EngineOptions& given, Sink& sink, con
   patience.start(options.abandon);
   handed = false;
   try {
-    if (begin(resume)) follow();
+    if (!begin(resume)) return not_begun(resume);
+    follow();
   } catch (const Abandoned&) {
     static_cast<void>(fail({Reason::interrupted, state.t, {}, "interrupted"}));
     result.whole = false;
@@ -157,6 +159,36 @@ EngineResult SteppingEngine::Run::go(const EngineOptions& given, Sink& sink, con
     result.status.time = state.t;
     if (stopped) result.status.reason = Reason::watch;
   }
+  return std::move(result);
+}
+
+// What the run was to begin with, as it was given.
+EngineResult SteppingEngine::Run::not_begun(const Moment* resume) {
+  if (resume != nullptr) {
+    result.end = *resume;
+  } else {
+    Moment& end = result.end;
+    end = {};
+    end.time = options.from;
+    end.y.assign(system.start().begin() + layout.q(),
+                 system.start().begin() + layout.q() + layout.integrated());
+    end.dissipated.assign(layout.audits, 0);
+    end.supplied.assign(layout.audits, 0);
+    end.mode.normal.assign(layout.relations, NormalStatus::none);
+    end.mode.pressed.assign(layout.relations, 0);
+    end.mode.tangent.assign(layout.tangents, TangentStatus::free);
+    end.mode.side.assign(layout.switches, 0);
+    end.mode.surface.assign(layout.switches, AtSurface::away);
+    for (int r = 0; r < layout.relations; ++r) {
+      const model::Relation& relation = system.relations()[r];
+      if (relation.has_normal)
+        end.mode.normal[r] =
+            relation.kind == model::RelationKind::constraint ? NormalStatus::held : NormalStatus::open;
+    }
+    end.scales.assign(layout.integrated(), 0);
+    end.watch_counts.assign(crossings.size(), 0);
+  }
+  recorder.fill(result);
   return std::move(result);
 }
 
