@@ -383,7 +383,7 @@ TEST_F(Program, VerbsAndEnginesThatDoNotExistAreOfferedNowhere) {
   for (const char* verb : {"run", "check", "verify"}) {
     const Outcome outcome = run(std::string(verb) + " '" + press_ + "' --engine moreau");
     EXPECT_EQ(outcome.code, 2) << verb;
-    EXPECT_NE(outcome.err.find("there are: event, exact, auto"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("there are: event, exact, moreau"), std::string::npos) << outcome.err;
   }
 }
 

@@ -37,7 +37,8 @@ TEST(Registry, AutoIsTheHighestRankThatTakesTheModel) {
   EXPECT_EQ(simulate::engine_used(cubic.system, "auto"), "event");
   EXPECT_EQ(simulate::engine_names().back(), "auto");
   EXPECT_EQ(simulate::engine_problem(linear.system, "evnt"),
-            "there is no engine 'evnt'; there are: event, exact, auto");
+            "there is no engine 'evnt'; there are: event, exact, moreau, theta, newmark, paoli-schatzman, "
+            "rk4-zabuga, rk4, penalty, arctan, auto");
 }
 
 TEST(Options, ThatMakeNoRunAreAStatus) {
