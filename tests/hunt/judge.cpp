@@ -913,12 +913,12 @@ class Case {
     if (!c.what.empty()) find("by value", c.what, c.time);
   }
 
-  /// Moreau-Jean's scheme with three steps: places come to those of the event engine, at least like the square root of the step (theory: the step), as far as the
+  /// Moreau-Jean's scheme with three steps: places come to those of the event engine, at least like the third root of the step (theory: the step; contacts that close with e = 1 from a flat start come slower), as far as the
   /// motion is comparable. Where they do not there must be a reason: errors of the size of the step grow beyond the horizon, a touch is too light to be told, or the
   /// motion is not unique.
   void stepping(const Ran& loose, const Ran& fine, const Rows& fine_rows, std::size_t width) {
     constexpr std::array<int, 3> kSteps{1000, 4000, 16000};
-    constexpr double kClose = 2e-3, kFall = 4, kLeastSize = 1e-3;
+    constexpr double kClose = 2e-3, kFall = 2.5, kLeastSize = 1e-3;
     out_.stepping = "refused";
     if (!simulate::engine_problem(*system_, "moreau").empty()) return;
     const double span = options_.until - options_.from;

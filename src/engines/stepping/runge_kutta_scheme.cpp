@@ -23,6 +23,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
   gap_before_.resize(layout_.relations);
   fresh_.resize(layout_.tangents);
   touching_.resize(layout_.relations);
+  kept_.resize(layout_.integrated());
   motion_.always_audit(true);
 }
 
@@ -318,8 +319,7 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
     stop_turned(state.mode);
   }
   const bool keeps = (found.kind == Cut::slip && !numbers_.zero_slip) || !numbers_.cut;
-  const std::vector<double> kept = keeps ? state.y : std::vector<double>();
-  const Mode turned = state.mode;
+  std::copy(state.y.begin(), state.y.end(), kept_.begin());
   if (found.kind == Cut::slip && numbers_.zero_slip) {
     load(state);
     if (!motion_.set_mode(state.mode)) return failed(state);
@@ -333,7 +333,7 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
     bool stays = true;
     for (int j = 0; j < layout_.tangents; ++j)
       stays = stays && (fresh_[j] == 0 || state.mode.tangent[j] != TangentStatus::stick);
-    if (stays) state.y = kept;
+    if (stays) std::copy(kept_.begin(), kept_.end(), state.y.begin());
     load(state);
     if (!numbers_.cut) turn_by_slip(state.mode);
   } else {

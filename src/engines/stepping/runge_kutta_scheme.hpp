@@ -89,6 +89,7 @@ class RungeKuttaScheme final : public Scheme {
       fresh_;  ///< by tangential row: its slip stood at zero at the beginning of the step
   std::vector<std::uint8_t> touching_;
   std::vector<Event> struck_;
+  std::vector<double> kept_;  ///< the state at a cut
   Mode stage_mode_;
   StepMonitor cuts_{"cuts"};
 };
