@@ -252,13 +252,12 @@ void RegularisedScheme::take_end(StepState& state) {
     }
     const bool open = contact && state.mode.normal[r] == NormalStatus::open;
     const double load = load_of(r);
-    double slip[3] = {}, forward = 0, force = 0, speed = 0;
+    double slip[3] = {}, force = 0, speed = 0;
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       slip[j] = rows.tangent[j].drive + dot(rows.tangent[j].w, v, layout_.coordinates);
       speed += slip[j] * slip[j];
       force += tangent_[number] * tangent_[number];
-      forward -= tangent_[number] * slip[j];
     }
     speed = std::sqrt(speed);
     const bool ideal = relation.tangents > 0 && !relation.smooth_friction;

@@ -26,7 +26,8 @@ inline void write_statuses(const model::Layout& layout, const Mode& mode, double
 inline double side_by_value(const model::SwitchInfo& info, model::Workspace& work) {
   double s = 0;
   info.value.evaluate(work.in.data(), &s, work.registers.data());
-  if (info.two_sided()) return s > 0 ? 1 : s < 0 ? 0 : info.at_zero;  // sign(0) is 0
+  // sign(0) is 0; at a kink both sides have the same value, and one of them has a row.
+  if (info.two_sided()) return s > 0 ? 1 : s < 0 ? 0 : info.kind == expr::SwitchKind::jump ? info.at_zero : 1;
   if (info.whole) return info.never_negative ? std::max(std::floor(s), 0.0) : std::floor(s);
   double side = -1;
   for (const double level : info.levels) side += s >= level ? 1 : 0;
