@@ -15,8 +15,8 @@
 
 namespace {
 
-constexpr double r0 = 0.0025, rM = 0.0031, hM = 0.0058, lM = 0.010, lG = 0.015, hS = 0.02, lS = 0.0201, mM = 3e-4, mS = 4.5e-3,
-                 JM = 5e-9, JS = 7e-7, c = 0.0056, g = 9.81, mu = 0.3, kUntil = 0.3;
+constexpr double r0 = 0.0025, rM = 0.0031, hM = 0.0058, lM = 0.010, lG = 0.015, hS = 0.02, lS = 0.0201,
+                 mM = 3e-4, mS = 4.5e-3, JM = 5e-9, JS = 7e-7, c = 0.0056, g = 9.81, mu = 0.3, kUntil = 0.3;
 
 double processor_seconds() {
   timespec now{};
@@ -48,7 +48,8 @@ Run run(double step, double start) {
   (*v)(2) = -7.4583;
   auto bird = std::make_shared<LagrangianLinearTIDS>(
       q, v,
-      matrix(3, {mM + mS, mS * lM, mS * lG, mS * lM, JM + mS * lM * lM, mS * lM * lG, mS * lG, mS * lM * lG, JS + mS * lG * lG}));
+      matrix(3, {mM + mS, mS * lM, mS * lG, mS * lM, JM + mS * lM * lM, mS * lM * lG, mS * lG, mS * lM * lG,
+                 JS + mS * lG * lG}));
   bird->setKPtr(matrix(3, {0, 0, 0, 0, c, -c, 0, -c, c}));
   auto force = std::make_shared<SiconosVector>(3);
   (*force)(0) = -g * (mM + mS);
@@ -68,9 +69,9 @@ Run run(double step, double start) {
   contact({0, 0, -hS, 1, lM, lG - lS}, lM + lG - lS - r0, 0.5);
   contact({0, hM, 0, 1, rM, 0}, rM - r0, 0);
   contact({0, -hM, 0, 1, rM, 0}, rM - r0, 0);
-  auto simulation = std::make_shared<TimeStepping>(
-      model, std::make_shared<TimeDiscretisation>(0., step), std::make_shared<MoreauJeanOSI>(0.5),
-      std::make_shared<FrictionContact>(2));
+  auto simulation = std::make_shared<TimeStepping>(model, std::make_shared<TimeDiscretisation>(0., step),
+                                                   std::make_shared<MoreauJeanOSI>(0.5),
+                                                   std::make_shared<FrictionContact>(2));
   simulation->setNewtonOptions(SICONOS_TS_LINEAR);
   const long steps = static_cast<long>(kUntil / step) - 1;
   Run out;
@@ -101,7 +102,9 @@ int main(int argc, char** argv) {
     last = run(step, start);
     seconds.push_back(last.per_step);
   }
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
-  std::printf("%.9g %.9g %.12g %.12g %.12g %.12g\n", seconds[seconds.size() / 2], last.t, last.y, last.phiM, last.phiS, last.vy);
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2),
+                   seconds.end());
+  std::printf("%.9g %.9g %.12g %.12g %.12g %.12g\n", seconds[seconds.size() / 2], last.t, last.y, last.phiM,
+              last.phiS, last.vy);
   return 0;
 }

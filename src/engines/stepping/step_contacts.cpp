@@ -580,16 +580,6 @@ void StepContacts::write_mode(Mode& mode) const {
   }
 }
 
-double StepContacts::power(const double* velocity) const {
-  double sum = 0;
-  for (std::size_t i = 0; i < row_slot_.size(); ++i) {
-    if (impulse_[i] == 0) continue;
-    const Slot& slot = slots_[row_slot_[i]];
-    sum += impulse_[i] * product(push_of(slot), velocity, n_);
-  }
-  return sum;
-}
-
 double StepContacts::drive_work() const {
   double sum = 0;
   for (std::size_t i = 0; i < row_slot_.size(); ++i) sum -= impulse_[i] * drive_of(slots_[row_slot_[i]]);

@@ -64,24 +64,18 @@ class StepContacts {
   /// Impulses of the last solve by relation and by tangential row.
   [[nodiscard]] std::span<const double> normal() const { return normal_; }
   [[nodiscard]] std::span<const double> tangent() const { return tangent_; }
-  [[nodiscard]] bool takes_part(int relation) const { return part_[relation] != 0; }
   [[nodiscard]] bool was_open(int relation) const { return was_open_[relation] != 0; }
   [[nodiscard]] bool any_part() const { return any_; }
   [[nodiscard]] bool any_impulse() const { return any_impulse_; }
-  /// Restitution pushes this contact apart: it is open behind the step.
-  [[nodiscard]] bool rebounds(int relation) const { return shift_[relation] > 0; }
   /// The impulses of this step are not the only ones, and how many other motions there are.
   [[nodiscard]] int solutions() const { return solutions_; }
   [[nodiscard]] const std::string& solutions_text() const { return solutions_text_; }
   [[nodiscard]] int iterations() const { return iterations_; }
-  /// Normal velocity before the step by relation, and slip by tangential row.
-  [[nodiscard]] std::span<const double> approach() const { return approach_; }
 
   /// Largest errors of the laws in the last solve: u_N p_N / κ-free complementarity, friction beyond its cone; in the units of the rows.
   [[nodiscard]] double complementarity() const { return complementarity_; }
   [[nodiscard]] double cone() const { return cone_; }
-  /// Power of the impulses on the slips and gaps of the end, Σ p·γ₁, and work of drives, −Σ p·b.
-  [[nodiscard]] double power(const double* velocity) const;
+  /// Work of drives, −Σ p·b.
   [[nodiscard]] double drive_work() const;
   /// Work of the impulses of one relation, with velocities before and after.
   void work_of(int relation, const double* before, const double* after, double& dissipated,
