@@ -226,6 +226,9 @@ bool may_restore(const model::Relation& relation) {
 /// Impact laws of the model that are not of the scheme.
 std::string impact_problem(const model::System& system, bool restitution, const std::string& scheme) {
   for (const model::Relation& relation : system.relations()) {
+    if (relation.smooth_friction && relation.kind != model::RelationKind::contact && !relation.feeds.empty())
+      return relation.place + " has the smooth law '" + name(relation.friction) +
+             "' on a load that is a reaction; " + scheme + " has smooth laws on known loads and on contacts";
     if (relation.kind != model::RelationKind::contact || !relation.has_normal) continue;
     const bool restores = may_restore(relation);
     if (relation.has_tangential_restitution)
