@@ -64,9 +64,14 @@ std::string compare_text(const analysis::Comparison& comparison) {
 }
 
 std::string compare_csv(const analysis::Comparison& comparison) {
-  const auto line = [](const std::vector<std::string>& row) {
+  // The last columns are those of engines with fixed steps.
+  constexpr std::size_t kOfSteps = 4;
+  const bool steps = std::any_of(comparison.rows.begin(), comparison.rows.end(),
+                                 [](const CompareRow& row) { return row.velocity_error.has_value(); });
+  const std::size_t columns = titles().size() - (steps ? 0 : kOfSteps);
+  const auto line = [columns](const std::vector<std::string>& row) {
     std::string out;
-    for (std::size_t c = 0; c < row.size(); ++c) out += (c == 0 ? "" : ",") + row[c];
+    for (std::size_t c = 0; c < columns; ++c) out += (c == 0 ? "" : ",") + row[c];
     return out + "\n";
   };
   std::vector<std::string> header = titles();

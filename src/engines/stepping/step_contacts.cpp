@@ -388,6 +388,25 @@ Status StepContacts::solve_general() {
   return {};
 }
 
+// A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say.
+bool StepContacts::rest_turned() {
+  bool any = false;
+  int row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    const int r = block_relation_[b];
+    const int at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    row += block.rows();
+    const model::Relation& relation = system_.relations()[r];
+    if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
+    const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
+    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
+    rested_[r] = 1;
+    any = true;
+  }
+  return any;
+}
+
 // Stick and slip by the numbers of the answer: where a limit is below the residual that is allowed, every impulse within it is one, and what slides must not be
 // taken for what stands.
 void StepContacts::classify() {
@@ -472,9 +491,13 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   }
   find_free(law, gap, gap_before, xi);
   assemble();
-  if (!solve_single()) {
-    Status status = solve_general();
-    if (!status.ok()) return status;
+  for (int turn = 0; turn < 2; ++turn) {
+    if (!solve_single()) {
+      Status status = solve_general();
+      if (!status.ok()) return status;
+    }
+    if (turn > 0 || !rest_turned()) break;
+    list_blocks(law);
   }
   check_unique();
   take_impulses(xi, size);

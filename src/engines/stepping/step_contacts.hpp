@@ -112,6 +112,7 @@ class StepContacts {
   void assemble();
   [[nodiscard]] bool solve_single();
   [[nodiscard]] Status solve_general();
+  [[nodiscard]] bool rest_turned();
   void classify();
   void check_unique();
   void take_impulses(double* xi, int size);

@@ -224,6 +224,30 @@ until = 1
   EXPECT_NEAR(last(sprung, "x"), 2e-4, 1e-10);  // F/k
 }
 
+// The spring pulls with more than slip resists and less than rest does when the slip comes to its end: it stays, wherever its end falls in a step.
+TEST(SteppingRuns, HoldByStaticFrictionWhatHasStopped) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+y = { start = 1, velocity = 1.5 }
+[energy]
+kinetic = "y'^2/2"
+potential = "y^2"
+[[friction]]
+name = "j"
+slip = "y'"
+normal = 5
+law = { static = 0.8, dynamic = 0.4 }
+[run]
+until = 1.6
+)toml");
+  const double rest = last(run(model), "y");
+  for (const long steps : {1000L, 1777L, 2500L, 4000L, 9001L}) {
+    const simulate::Result stepped = step_run(model, "moreau", 1.6 / static_cast<double>(steps), steps);
+    EXPECT_NEAR(last(stepped, "y"), rest, 1e-4) << steps;
+    EXPECT_EQ(stepped.data.events.size(), 1u) << steps;
+  }
+}
+
 // A ball on a spring that pushes: the half swing of a damped oscillator leaves e of its speed.
 TEST(Regularised, ReboundsWithItsRestitution) {
   const TestModel ball = text_model(R"toml(
