@@ -233,10 +233,12 @@ std::string impact_problem(const model::System& system, bool restitution, const 
     const bool restores = may_restore(relation);
     if (relation.has_tangential_restitution)
       return relation.place + " has tangential restitution, which " + scheme + " has no place for";
-    if (!restores) continue;
-    if (!restitution)
+    // Without restitution the laws differ still, by what friction does on their paths.
+    const bool differs = relation.impact != ImpactType::moreau && (restores || relation.tangents > 0);
+    if (!restores && !differs) continue;
+    if (!restitution && restores)
       return relation.place + " may rebound: " + scheme + " has no restitution; contacts come to rest by it";
-    if (relation.impact != ImpactType::moreau)
+    if (differs)
       return relation.place + " has the impact law '" + name(relation.impact) + "'; " + scheme +
              " has Moreau's";
   }
