@@ -3,6 +3,8 @@
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
 #include "judder/io/ranges.hpp"
+#include "judder/report/compare_figure.hpp"
+#include "judder/report/svg.hpp"
 #include "judder/tasks/compare.hpp"
 #include "verbs.hpp"
 
@@ -49,7 +51,9 @@ int run_compare(const Arguments& arguments) {
   if (!read_number(arguments, "--until", request.until)) return kUsage;
 
   // Asked before the work is done.
-  constexpr std::string_view kMark = "engine,tolerance,step,events,agree,";
+  const bool figure = arguments.text("--output").ends_with(".svg");
+  const std::string_view kMark =
+      figure ? std::string_view("<?xml") : std::string_view("engine,tolerance,step,events,agree,");
   if (arguments.has("--output")) {
     if (const io::FileStatus status = io::refuse_foreign(arguments.text("--output"), kMark); !status.ok()) {
       print_message(status.text());
@@ -61,7 +65,11 @@ int run_compare(const Arguments& arguments) {
   if (interrupted()) return was_interrupted();
   if (!compared.done) return model_code == kDone ? kModelInvalid : model_code;
   if (const std::string file = arguments.text("--output"); !file.empty()) {
-    const io::FileStatus status = io::write_text_file(file, io::compare_csv(compared.comparison), kMark);
+    const io::FileStatus status = io::write_text_file(
+        file,
+        figure ? report::to_svg(report::compare_figure(compared.comparison, compared.model.compiled.title))
+               : io::compare_csv(compared.comparison),
+        kMark);
     if (!status.ok()) {
       print_message(status.text());
       return kInputOutput;

@@ -9,6 +9,7 @@
 #include "core/elementary.hpp"
 #include "judder/analysis/estimate.hpp"
 #include "judder/core/number.hpp"
+#include "judder/engines/registry.hpp"
 
 namespace judder::analysis {
 namespace {
@@ -47,6 +48,68 @@ double error_of(const model::System& system, const RunDifference& apart, double 
   return error;
 }
 
+/// The errors that the theory of schemes with fixed steps speaks of.
+struct StepErrors {
+  double place = 0, velocity = 0;
+  double place_square = 0, velocity_square = 0;
+};
+
+StepErrors step_errors(const model::System& system, const MemorySink& reference, const MemorySink& run,
+                       long steps) {
+  const auto n = static_cast<std::size_t>(system.layout().coordinates);
+  StepErrors out;
+  std::vector<double> least(2 * n, INFINITY), most(2 * n, -INFINITY), largest(n), integral(n), last(n);
+  double first_time = 0, last_time = 0;
+  std::size_t count = 0, j = 0;
+  for (std::size_t i = 0; i < reference.rows(); ++i) {
+    if (reference.kinds[i] == engines::RowKind::before) continue;
+    const double time = reference.cell(i, 0);
+    while (j < run.rows() && run.cell(j, 0) < time) ++j;
+    if (j == run.rows()) break;
+    if (run.cell(j, 0) != time) continue;
+    if (count == 0) first_time = last_time = time;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double q = reference.cell(i, 1 + k), v = reference.cell(i, 1 + n + k);
+      const double dq = std::abs(run.cell(j, 1 + k) - q), dv = std::abs(run.cell(j, 1 + n + k) - v);
+      least[k] = std::min(least[k], q);
+      most[k] = std::max(most[k], q);
+      least[n + k] = std::min(least[n + k], v);
+      most[n + k] = std::max(most[n + k], v);
+      largest[k] = std::max(largest[k], dq);
+      integral[k] += 0.5 * (dv + (count > 0 ? last[k] : dv)) * (time - last_time);
+      last[k] = dv;
+      out.place_square += dq * dq;
+      out.velocity_square += dv * dv;
+    }
+    last_time = time;
+    ++count;
+  }
+  if (count == 0) return out;
+  out.place_square /= static_cast<double>(count);
+  out.velocity_square /= static_cast<double>(count);
+  // Columns that only rest have rounding for a range (error_of).
+  double size = 0, speed = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    size = std::max({size, std::abs(most[k]), std::abs(least[k])});
+    speed = std::max({speed, std::abs(most[n + k]), std::abs(least[n + k])});
+  }
+  const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(std::max(steps, 1L)) *
+                          (size + speed * (last_time - first_time));
+  for (std::size_t k = 0; k < n; ++k) {
+    if (std::max(largest[k], most[k] - least[k]) <= rounding) continue;
+    const double place = most[k] - least[k],
+                 velocity = (most[n + k] - least[n + k]) * (last_time - first_time);
+    if (place > 0) out.place = std::max(out.place, largest[k] / place);
+    if (velocity > 0) out.velocity = std::max(out.velocity, integral[k] / velocity);
+  }
+  return out;
+}
+
+bool fixed_steps(const std::string& engine) {
+  const engines::EngineEntry* const entry = engines::find_engine(engine);
+  return entry != nullptr && !entry->judged;
+}
+
 CompareRow run_row(const model::System& system, const engines::EngineOptions& options, int repeats,
                    const MemorySink& reference, long reference_steps, CompareRow row) {
   row.problem = simulate::engine_problem(system, row.engine);
@@ -75,6 +138,13 @@ CompareRow run_row(const model::System& system, const engines::EngineOptions& op
   row.time_error = apart.largest_time;
   row.error = error_of(system, apart, options.until - options.from,
                        std::max(reference_steps, result.steps + result.windows));
+  if (fixed_steps(row.engine)) {
+    const StepErrors errors = step_errors(system, reference, sink, result.steps + reference_steps);
+    row.error = errors.place;
+    row.velocity_error = errors.velocity;
+    row.place_square = errors.place_square;
+    row.velocity_square = errors.velocity_square;
+  }
   row.steps = result.steps;
   row.evaluations = result.evaluations;
   row.windows = result.windows;
@@ -148,6 +218,13 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
     own.step = 0;
     std::vector<double> tolerances = options.tolerances;
     if (tolerances.empty() && options.steps.empty()) tolerances.push_back(run.tolerance);
+    const bool fixed = fixed_steps(asked);
+    if (fixed) {
+      own.event_rows = false;
+      own.step = run.step;
+      if (options.steps.empty()) add(own, {.engine = asked});
+      tolerances.clear();
+    }
     for (const double tolerance : tolerances) {
       if (cancelled()) return out;
       own.tolerance = tolerance;
@@ -155,6 +232,7 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
     }
     own.tolerance = run.tolerance;
     double step_before = 0, error_before = 0;  // of the last run that came to its end; 0: none
+    double velocity_before = 0;
     for (const double step : options.steps) {
       if (cancelled()) return out;
       own.step = step;
@@ -171,8 +249,13 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
         else
           out.rows.back().order_unknown = true;
       }
+      if (step_before > 0 && step_before != step && row.velocity_error && velocity_before > 0 &&
+          *row.velocity_error > 0)
+        out.rows.back().velocity_order =
+            elementary::log(velocity_before / *row.velocity_error) / elementary::log(step_before / step);
       step_before = step;
       error_before = row.error;
+      velocity_before = row.velocity_error.value_or(0);
     }
   }
   return out;

@@ -10,6 +10,7 @@
 #include "judder/analysis/rest_survey.hpp"
 #include "judder/core/number.hpp"
 #include "judder/core/patience.hpp"
+#include "judder/engines/registry.hpp"
 
 namespace judder::analysis {
 
@@ -70,7 +71,21 @@ std::optional<Misnamed> replace(model::Run& run, const std::vector<model::Named>
       *value->second = key.value;
     else if (const auto word = words.find(key.name.text); word != words.end())
       *word->second = key.value.text;
-    else {
+    else if (const std::size_t dot = key.name.text.find('.'); dot != std::string::npos) {
+      // "moreau.theta": a key of [run.moreau]; whether there is one is asked when the model is compiled.
+      model::Named own = key;
+      own.name.text = key.name.text.substr(dot + 1);
+      const std::string engine = key.name.text.substr(0, dot);
+      auto table = std::find_if(run.engines.begin(), run.engines.end(),
+                                [&](const model::EngineTable& each) { return each.name.text == engine; });
+      if (table == run.engines.end()) {
+        table = run.engines.insert(table, model::EngineTable{});
+        table->name = key.name;
+        table->name.text = engine;
+      }
+      std::erase_if(table->values, [&](const model::Named& each) { return each.name.text == own.name.text; });
+      table->values.push_back(own);
+    } else {
       std::vector<std::string> known;
       for (const auto& [name, value_of] : values) known.push_back(name);
       for (const auto& [name, word_of] : words) known.push_back(name);
@@ -299,6 +314,11 @@ class Verifier {
     how.set = run.set;
     how.engine = options_.engine;
     how.cancel = options_.cancel;
+    // A name that is no engine has a message of its own, with its place in the reference.
+    const std::vector<std::string>& engines_known = simulate::engine_names();
+    if (spec.run.engine.empty() ||
+        std::find(engines_known.begin(), engines_known.end(), spec.run.engine.text) != engines_known.end())
+      how.engines = engines::engine_words();
     model::Compiled compiled = model::compile(spec, how);
     budget_.spend(static_cast<std::size_t>(compiled.work));
     if (!compiled.system && !compiled.cancelled && out_.invalid_run.empty()) {

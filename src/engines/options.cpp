@@ -25,6 +25,7 @@ EngineOptions options_of(const model::RunOptions& run) {
   out.every = run.every;
   out.event_rows = run.event_rows;
   out.list_switches = run.list_switches;
+  out.own = run.engine_options;
   return out;
 }
 

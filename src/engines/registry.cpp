@@ -1,6 +1,7 @@
 #include "judder/engines/registry.hpp"
 
 #include "judder/engines/quasi_static.hpp"
+#include "engines/stepping/stepping_engines.hpp"
 
 namespace judder::engines {
 namespace {
@@ -15,9 +16,13 @@ EngineEntry entry(std::string name, int rank) {
 }  // namespace
 
 const std::vector<EngineEntry>& all_engines() {
-  static const std::vector<EngineEntry> engines{entry<EventEngine>("event", 1),
-                                                entry<ExactEngine>("exact", 2),
-                                                entry<QuasiStaticEngine>("quasi-static", 0)};
+  static const std::vector<EngineEntry> engines = [] {
+    std::vector<EngineEntry> out{entry<EventEngine>("event", 1), entry<ExactEngine>("exact", 2)};
+    for (EngineEntry& each : stepping_engines()) out.push_back(std::move(each));
+    out.push_back(entry<QuasiStaticEngine>("quasi-static", 0));
+    out.back().judged = false;  // its motion obeys balance, not the equations of motion
+    return out;
+  }();
   return engines;
 }
 

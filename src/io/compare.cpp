@@ -14,9 +14,9 @@ using analysis::CompareRow;
 using Json = nlohmann::ordered_json;
 
 const std::vector<std::string>& titles() {
-  static const std::vector<std::string> words{"engine", "tolerance",   "step",       "events",
-                                              "agree",  "error",       "time error", "order",
-                                              "steps",  "evaluations", "windows",    "seconds"};
+  static const std::vector<std::string> words{
+      "engine", "tolerance",   "step",    "events",  "agree",       "error",    "time error", "order",
+      "steps",  "evaluations", "windows", "seconds", "velocity L1", "L1 order", "square q",   "square v"};
   return words;
 }
 
@@ -30,17 +30,18 @@ std::vector<std::string> cells(const CompareRow& row, int digits) {
     out.resize(titles().size());
     return out;
   }
-  out.insert(out.end(),
-             {std::to_string(row.events), row.events_agree ? "all" : std::to_string(row.agreeing),
-              number(row.error, 2), number(row.time_error, 2), number(row.order, 3), count(row.steps),
-              count(row.evaluations), count(row.windows), number(row.seconds, 2)});
+  out.insert(out.end(), {std::to_string(row.events), row.events_agree ? "all" : std::to_string(row.agreeing),
+                         number(row.error, 2), number(row.time_error, 2), number(row.order, 3),
+                         count(row.steps), count(row.evaluations), count(row.windows), number(row.seconds, 2),
+                         number(row.velocity_error, 2), number(row.velocity_order, 3),
+                         number(row.place_square, 4), number(row.velocity_square, 4)});
   return out;
 }
 
 }  // namespace
 
 std::string compare_text(const analysis::Comparison& comparison) {
-  TextTable table(titles(), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  TextTable table(titles(), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   std::string notes;
   for (const CompareRow& row : comparison.rows) {
     table.add(cells(row, 3));
@@ -63,9 +64,14 @@ std::string compare_text(const analysis::Comparison& comparison) {
 }
 
 std::string compare_csv(const analysis::Comparison& comparison) {
-  const auto line = [](const std::vector<std::string>& row) {
+  // The last columns are those of engines with fixed steps.
+  constexpr std::size_t kOfSteps = 4;
+  const bool steps = std::any_of(comparison.rows.begin(), comparison.rows.end(),
+                                 [](const CompareRow& row) { return row.velocity_error.has_value(); });
+  const std::size_t columns = titles().size() - (steps ? 0 : kOfSteps);
+  const auto line = [columns](const std::vector<std::string>& row) {
     std::string out;
-    for (std::size_t c = 0; c < row.size(); ++c) out += (c == 0 ? "" : ",") + row[c];
+    for (std::size_t c = 0; c < columns; ++c) out += (c == 0 ? "" : ",") + row[c];
     return out + "\n";
   };
   std::vector<std::string> header = titles();
@@ -93,6 +99,12 @@ std::string compare_json(const analysis::Comparison& comparison, const std::stri
                    {"evaluations", row.evaluations},
                    {"windows", row.windows},
                    {"seconds", json_number(row.seconds)}});
+    }
+    if (row.velocity_error) {
+      item.update({{"velocity_l1", json_number(row.velocity_error)},
+                   {"velocity_l1_order", json_number(row.velocity_order)},
+                   {"mean_square_q", json_number(row.place_square)},
+                   {"mean_square_v", json_number(row.velocity_square)}});
     }
     if (!row.problem.empty()) item["problem"] = row.problem;
     rows.push_back(std::move(item));

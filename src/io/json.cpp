@@ -238,6 +238,14 @@ Json referee_json(const Verdict& verdict) {
                 verdict.not_kept);
 }
 
+Json monitors_json(const std::vector<engines::Monitor>& monitors) {
+  Json out = Json::object();
+  for (const engines::Monitor& monitor : monitors)
+    out[monitor.name] = object("worst", json_number(monitor.worst), "time", json_number(monitor.time),
+                               "checks", monitor.checks, "broken", monitor.broken);
+  return out;
+}
+
 Json run_document(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
   Json options = object("from", json_number(used.from), "until", json_number(used.until), "tolerance",
@@ -266,6 +274,7 @@ Json run_document(const RunSummary& summary) {
       "intervals", Json::array(),  // filled in by with_intervals
       "notes", summary.notes, "wall_seconds", json_number(summary.wall_seconds));
   if (summary.periodic) out["periodic"] = periodic_json(*summary.periodic);
+  if (!summary.monitors.empty()) out["monitors"] = monitors_json(summary.monitors);
   if (summary.verdict.judged) out["referee"] = referee_json(summary.verdict);
   return out;
 }

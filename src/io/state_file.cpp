@@ -147,7 +147,8 @@ constexpr PhaseList kPhaseLists[] = {{"y", &PhaseMemory::y},
                                      {"switchings", &PhaseMemory::switchings},
                                      {"tail", &PhaseMemory::tail},
                                      {"intervals", &PhaseMemory::intervals},
-                                     {"timetable", &PhaseMemory::timetable}};
+                                     {"timetable", &PhaseMemory::timetable},
+                                     {"scheme", &PhaseMemory::scheme}};
 
 Json phase_json(const PhaseMemory& phase) {
   Json out = object("time", number(phase.time), "mode", mode_json(phase.mode), "start", number(phase.start),
@@ -167,7 +168,11 @@ PhaseMemory to_phase(const ReadJson& in) {
   phase.largest_energy = number_in(in, "largest_energy");
   phase.stiff = truth_in(in, "stiff");
   phase.tail_end = any_number(member(in, "tail_end"), "tail_end");
-  for (const PhaseList& each : kPhaseLists) phase.*each.member = numbers_in(in, each.name, Allowed::any);
+  for (const PhaseList& each : kPhaseLists) {
+    // States that were saved before there were engines with fixed steps have no list of theirs.
+    if (each.member == &PhaseMemory::scheme && !in.contains(each.name)) continue;
+    phase.*each.member = numbers_in(in, each.name, Allowed::any);
+  }
   return phase;
 }
 

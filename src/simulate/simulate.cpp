@@ -172,6 +172,8 @@ void add_earlier(const engines::EngineResult& earlier, engines::EngineResult& re
   result.uniqueness_unchecked = result.uniqueness_unchecked || earlier.uniqueness_unchecked;
   result.largest_energy = std::max(result.largest_energy, earlier.largest_energy);
   result.worst_gap = std::max(result.worst_gap, earlier.worst_gap);
+  // A run that is taken up carries its monitors on; where another engine has gone on they are those of the part before.
+  if (result.monitors.empty()) result.monitors = earlier.monitors;
   result.start_mode = earlier.start_mode;
 }
 
@@ -198,7 +200,7 @@ Legs::Legs(const model::System& system, std::string_view name, const engines::En
   const std::string used = engine_used(system, name);
   parts_->engine = engines::find_engine(used)->make(system);
   parts_->may_change = name == "auto" && used != engines::all_engines().front().words.name;
-  if (options.referee) parts_->witness.emplace(system, options, resume);
+  if (options.referee && engines::find_engine(used)->judged) parts_->witness.emplace(system, options, resume);
 }
 
 Legs::~Legs() = default;

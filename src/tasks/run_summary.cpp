@@ -92,6 +92,7 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   out.counts.emplace_back("events", static_cast<double>(events));
   count("impacts", result.impacts);
   count("undecided_ties", result.undecided_ties);
+  out.monitors = result.monitors;
   const double initial = result.end.initial_energy;
   const double largest = std::max(result.largest_energy, std::abs(initial));
   out.residuals.emplace_back("gap", past.worst_gap);

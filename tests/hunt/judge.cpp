@@ -1,6 +1,7 @@
 #include "judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -814,6 +815,8 @@ class Case {
       same_motion("exact", fine, fine_rows, exact, rows_of(exact, width), *system_);
       if (found()) return;
     }
+    if (checks_.stepping) stepping(loose, fine, fine_rows, width);
+    if (found()) return;
     if (checks_.by_value) by_value(fine);
     if (found()) return;
     if (checks_.permuted) permuted(fine, fine_rows, width);
@@ -908,6 +911,120 @@ class Case {
     if (draft_ == nullptr) return;
     const Contradiction c = contradiction(*draft_, ran.result.data, out_.rows_by_value);
     if (!c.what.empty()) find("by value", c.what, c.time);
+  }
+
+  /// Moreau-Jean's scheme with three steps: places come to those of the event engine, at least like the third root of the step (theory: the step; contacts that close with e = 1 from a flat start come slower), as far as the
+  /// motion is comparable. Where they do not there must be a reason: errors of the size of the step grow beyond the horizon, a touch is too light to be told, or the
+  /// motion is not unique.
+  void stepping(const Ran& loose, const Ran& fine, const Rows& fine_rows, std::size_t width) {
+    constexpr std::array<int, 3> kSteps{1000, 4000, 16000};
+    constexpr double kClose = 2e-3, kFall = 2.5, kLeastSize = 1e-3;
+    out_.stepping = "refused";
+    if (!simulate::engine_problem(*system_, "moreau").empty()) return;
+    const double span = options_.until - options_.from;
+    const std::size_t rows = std::min(horizon_, fine_rows.values.size());
+    std::array<double, 3> error{};
+    std::size_t where = rows;
+    std::string words;
+    for (std::size_t i = 0; i < kSteps.size(); ++i) {
+      engines::EngineOptions o = options_;
+      o.step = span / kSteps[i];
+      o.on_indeterminate = engines::OnIndeterminate::stop;
+      o.max_events = 50 * kMostEvents;
+      const Ran ran = go(*system_, o, "moreau");
+      if (ran.reason() == Reason::interrupted) {
+        out_.stepping = "slow";
+        return;
+      }
+      if (ran.reason() == Reason::indeterminate || ran.reason() == Reason::inconsistent) {
+        out_.stepping = "not unique";
+        return;
+      }
+      const Rows mine = rows_of(ran, width);
+      std::vector<double> scale = scales(fine_rows, mine);
+      // What rests exactly is approached by chatter of the size of the step: numbers of the models are of size one.
+      for (double& size : scale) size = std::max(size, kLeastSize * span * span);
+      const auto places = static_cast<std::size_t>(system_->layout().coordinates);
+      where = rows;
+      for (std::size_t k = 0; k < std::min(rows, mine.values.size()); ++k) {
+        double d = 0;
+        for (std::size_t c = 0; c < places; ++c)
+          d = std::max(d, scale[c] > 0 ? std::abs(mine.values[k][c] - fine_rows.values[k][c]) / scale[c] : 0);
+        if (d > kClose && where == rows) where = k;
+        if (!(d <= error[i])) error[i] = d;
+      }
+      const bool ended = mine.values.size() < rows && !ran.status().ok();
+      if (ended) {
+        error[i] = INFINITY;
+        where = std::min(where, mine.values.size());
+        words = " (ended: " + end_word(ran.status()) + ": " + ran.status().message + ")";
+      }
+    }
+    out_.stepping = "agrees";
+    if (error[2] <= kClose || error[2] <= error[0] / kFall) return;
+    const double time = where < fine_rows.times.size() ? fine_rows.times[where] : options_.until;
+    out_.stepping = unexplained(loose, fine, fine_rows, where, error[2], time);
+    if (out_.stepping != "defect") return;
+    find("stepping",
+         "errors of places with 1000, 4000, 16000 steps: " + to_text(error[0], 3) + ", " +
+             to_text(error[1], 3) + ", " + to_text(error[2], 3) + words,
+         time);
+  }
+
+  /// Some switch that jumps is at one of its levels, to rounding, at rows before this time: a step is beside it.
+  [[nodiscard]] bool stands_at_a_level(double time) {
+    class Levels : public engines::Sink {
+     public:
+      Levels(const model::System& system, double until) : system_(system), until_(until) {}
+      void row(engines::RowKind, const engines::Mode&, model::Workspace& work) override {
+        if (work.in[0] > until_) return;
+        for (const model::SwitchInfo& info : system_.switches()) {
+          if (info.kind != expr::SwitchKind::jump || info.time_only) continue;
+          double s = 0;
+          info.value.evaluate(work.in.data(), &s, work.registers.data());
+          double level = 0;
+          if (info.whole) level = std::round(s);
+          for (const double each : info.levels) {
+            if (std::abs(each - s) < std::abs(level - s)) level = each;
+          }
+          if (std::abs(s - level) <= 1e-9) ++found;
+        }
+      }
+      void event(const engines::Event&, std::span<const double> /*state*/) override {}
+      long found = 0;
+
+     private:
+      const model::System& system_;
+      double until_;
+    };
+    Levels levels(*system_, time);
+    engines::EngineOptions o = at(kFine);
+    o.cancel = limit_.start(2);
+    static_cast<void>(simulate::run(*system_, "event", o, levels));
+    limit_.stop();
+    return levels.found > 0;
+  }
+
+  [[nodiscard]] std::string unexplained(const Ran& loose, const Ran& fine, const Rows& fine_rows,
+                                        std::size_t k, double apart, double time) {
+    constexpr double kSteps = 16000, kTimes = 10, kLight = 1e-6;
+    if (out_.sensitive || loose.reason() != fine.reason()) return "horizon";
+    const engines::EngineResult& end = fine.result.end;
+    if (end.reactions_not_unique || end.undecided_ties > 0 || end.uniqueness_unchecked) return "not unique";
+    const double most = std::max(end.largest_energy, 1e-300);
+    for (const engines::Event& event : fine.result.data.events) {
+      if (event.time > time) break;
+      const bool light = event.kind == engines::EventKind::impact &&
+                         std::abs(event.energy_before - event.energy_after) <= kLight * most &&
+                         event.normal_impulse != 0;
+      if (event.kind == engines::EventKind::graze || light) return "grazing";
+    }
+    if (stands_at_a_level(time)) return "grazing";
+    // A change of the numbers by as much as ten steps are worth moves the motion as far.
+    const double share = kTimes / kSteps / kChanged;
+    if (k >= fine_rows.values.size() || sensitive(fine, fine_rows, k, 100 * std::min(apart, 1.0) / share))
+      return "horizon";
+    return "defect";
   }
 
   void permuted(const Ran& fine, const Rows& fine_rows, std::size_t width) {

@@ -26,6 +26,8 @@ struct Outcome {
   bool sensitive = false;  ///< tolerances disagree, and so do runs from slightly other numbers
   long rows_by_value = 0;  ///< rows judged against the laws
   bool exact = false;      ///< the exact engine takes it
+  /// What Moreau-Jean's scheme says beside the event engine: "agrees", or why it need not ("refused", "horizon", "grazing", "not unique", "slow"), or "defect".
+  std::string stepping;
   std::vector<std::pair<std::string, double>> last;  ///< coordinates, velocities and states at the end
 };
 
@@ -33,6 +35,7 @@ struct Outcome {
 struct Checks {
   bool exact = true, permuted = true, units = true, bits = true, until = true, samples = true, resume = true,
        rows = true, by_value = true;
+  bool stepping = false;  ///< Moreau-Jean's scheme with shrinking steps: asked for by itself (--stepping)
 };
 
 /// The limit of one run, in seconds of processor time.

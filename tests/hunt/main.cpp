@@ -2,6 +2,7 @@
 //
 //     judder_hunt SECONDS [--seed S] [--cases N] [--finds DIR] [--keep DIR] [--known FILE] [--most M] [--with "FEATURE,…"] [--without "FEATURE,…"]
 //     judder_hunt --seed S --case K          prints one model and what is found
+//     judder_hunt SECONDS --stepping         Moreau-Jean's scheme with shrinking steps beside the event engine, and nothing else
 //     judder_hunt --shares --cases N         how often each feature is drawn
 //     judder_hunt --models DIR               the models of a folder against what their first line expects
 //
@@ -80,6 +81,7 @@ struct Options {
   double seconds = 60;
   std::uint64_t seed = 1, first = 0, cases = UINT64_MAX;
   bool one = false, quiet = false, shares = false;
+  bool stepping = false;  ///< Moreau-Jean's scheme alone beside the event engine
   std::string finds = "build/finds/hunt", keep, known, models;
   int most_per_kind = 25;
   std::vector<std::string> without;  ///< features that are not wanted
@@ -91,6 +93,14 @@ struct Record {
   Outcome outcome;
   std::string features, file;
 };
+
+/// Nothing but the comparison with Moreau-Jean's scheme.
+Checks stepping_alone() {
+  Checks c;
+  c.exact = c.permuted = c.units = c.bits = c.until = c.samples = c.resume = c.rows = c.by_value = false;
+  c.stepping = true;
+  return c;
+}
 
 Checks checks_for(std::uint64_t seed, std::uint64_t index) {
   Dice dice(seed ^ 0xC0FFEE, index);
@@ -109,6 +119,7 @@ Checks checks_for(std::uint64_t seed, std::uint64_t index) {
 Checks checks_of(const std::string& kind) {
   const auto is = [&](const char* word) { return kind.rfind(word, 0) == 0; };
   Checks c;
+  if (is("stepping")) return stepping_alone();
   c.exact = is("exact");
   c.permuted = is("permuted");
   c.units = is("units");
@@ -191,7 +202,8 @@ Record try_case(const Options& options, std::uint64_t index, Limit& limit, bool 
   record.index = index;
   const Draft draft = draw(options.seed, index);
   for (const std::string& f : draft.features) record.features += f + ";";
-  record.outcome = judge(draft, checks_for(options.seed, index), options.seed + index, limit);
+  record.outcome = judge(draft, options.stepping ? stepping_alone() : checks_for(options.seed, index),
+                         options.seed + index, limit);
   const std::string kind = record.outcome.kind;
   if (kind.empty() || !shrink || files_of(options.finds, slug(kind)) >= options.most_per_kind) return record;
   const Checks needed = checks_of(kind);
@@ -237,8 +249,8 @@ std::string line_of(const Record& r) {
   for (const std::string& cell :
        {std::to_string(r.index), plain(r.outcome.refused), plain(r.outcome.ended), plain(r.outcome.kind),
         plain(r.outcome.detail), std::string(r.outcome.sensitive ? "1" : "0"),
-        std::string(r.outcome.exact ? "1" : "0"), std::to_string(r.outcome.rows_by_value), r.features,
-        r.file})
+        std::string(r.outcome.exact ? "1" : "0"), std::to_string(r.outcome.rows_by_value), r.features, r.file,
+        plain(r.outcome.stepping)})
     out += kBetween + cell;
   return out + "\n";
 }
@@ -296,7 +308,7 @@ struct Count {
 struct Tally {
   long cases = 0, refused = 0, sensitive = 0, exact = 0, judged_rows = 0, judged = 0, found = 0;
   std::map<std::string, Count> features;
-  std::map<std::string, long> refusals, ends, kinds;
+  std::map<std::string, long> refusals, ends, kinds, stepping;
   std::vector<std::string> files;
   std::vector<std::pair<std::uint64_t, std::string>> findings;
 };
@@ -313,6 +325,7 @@ void add(Tally& tally, const std::vector<std::string>& c) {
     ++tally.found;
     tally.findings.emplace_back(std::stoull(c[1]), c[4]);
   }
+  if (c.size() > 11 && !c[11].empty()) ++tally.stepping[c[11]];
   tally.sensitive += c[6] == "1" ? 1 : 0;
   tally.exact += c[7] == "1" ? 1 : 0;
   const long rows = std::stol(c[8]);
@@ -416,6 +429,11 @@ Tally hunt(const Options& options) {
   }
   const double seconds = passed();
   if (!options.quiet) print(tally);
+  if (!tally.stepping.empty()) {
+    std::printf("Moreau-Jean beside the event engine:");
+    for (const auto& [word, count] : tally.stepping) std::printf(" %s %ld", word.c_str(), count);
+    std::printf("\n");
+  }
   std::printf(
       "%ld models in %.1f s (%.0f per second): %ld refused, %ld with the exact engine, %ld judged by value "
       "(%ld rows), %ld sensitive, %ld findings\n",
@@ -574,15 +592,17 @@ int start(int count, char** words) {
       options.most_per_kind = std::stoi(next());
     else if (word == "--quiet")
       options.quiet = true;
+    else if (word == "--stepping")
+      options.stepping = true;
     else if (word == "--shares")
       options.shares = true;
     else if (const auto seconds = parse_number(word))
       options.seconds = *seconds;
     else {
-      std::fprintf(
-          stderr,
-          "judder_hunt SECONDS [--seed S] [--case K] [--cases N] [--finds DIR] [--keep DIR] "
-          "[--known FILE] [--most M] [--with FEATURES] [--without FEATURES] [--models DIR] [--quiet]\n");
+      std::fprintf(stderr,
+                   "judder_hunt SECONDS [--seed S] [--case K] [--cases N] [--finds DIR] [--keep DIR] "
+                   "[--known FILE] [--most M] [--with FEATURES] [--without FEATURES] [--models DIR] "
+                   "[--stepping] [--quiet]\n");
       return 2;
     }
   }

@@ -26,6 +26,8 @@ const std::filesystem::path kGallery = JUDDER_SOURCE_DIR "/gallery";
 const std::map<std::string, std::string> kCannotMatter{
     {"klarbring/model-bilateral.toml: KN", "the particle is held at UN = 0, where this spring has no force"},
     {"klarbring/model-bilateral.toml: D: KN", "the same with the doubled stiffness"},
+    {"nscd/model.toml: stick: mu", "the reaction lies inside the cone by a fifth"},
+    {"nscd/model.toml: impact: mu", "the particle sticks from the impact on, inside the cone"},
     {"roller-table/model.toml: lagrange: lagrange", "a choice: all above 0 but 2 mean the same"},
 };
 

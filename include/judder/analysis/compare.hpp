@@ -10,6 +10,13 @@
 //     order        log(e₁/e₂)/log(h₁/h₂) between successive steps of one engine; left out where an error is less than ten times that of the reference,
 //                  because it then tells as much about the reference as about the step
 //
+// Engines with fixed steps alone (docs/stepping.md) are run per step, without a tolerance. Velocities that jump are off by their jump around an impact, whatever the
+// step; so their error is measured in the norms of their theory, and orders belong to these:
+//
+//     error        largest |q − q_ref| at a sample, relative to the range of the column
+//     velocity L¹  ∫|v − v_ref| dt, relative to the range of the column times the length of the run (trapezoidal rule over the samples)
+//     squares      1/L Σ (q − q_ref)² and 1/L Σ (v − v_ref)² over the samples, summed over the columns (Zabuga 2017, 4.25)
+//
 // Touches without consequence (`graze`) are left out of the comparison: engines see them down to different depths.
 #pragma once
 
@@ -38,6 +45,8 @@ struct CompareRow {
   bool events_agree = false;
   double error = 0, time_error = 0;
   std::optional<double> order{};
+  std::optional<double> velocity_error{}, velocity_order{};  ///< L¹; of engines with fixed steps alone
+  std::optional<double> place_square{}, velocity_square{};
   bool order_unknown =
       false;  ///< there is a step before this one, and the reference is not good enough to tell the order
   long steps = 0, evaluations = 0, windows = 0;

@@ -28,10 +28,11 @@ enum class OnIndeterminate : std::uint8_t { stop, stay };
 enum class Integrator : std::uint8_t { automatic, explicit_only, stiff };
 
 struct EngineOptions {
-  double from = 0;            ///< start time
-  double until = 1;           ///< end time, ≥ from
-  double tolerance = 1e-9;    ///< error per step relative to running scales; [1e-14, 1e-2]
-  double step = 0;            ///< > 0: fixed step without error control (order tests)
+  double from = 0;          ///< start time
+  double until = 1;         ///< end time, ≥ from
+  double tolerance = 1e-9;  ///< error per step relative to running scales; [1e-14, 1e-2]
+  double step =
+      0;  ///< > 0: fixed step without error control; engines with fixed steps alone have a default (docs/stepping.md)
   double max_step = 0;        ///< > 0: longest step
   long max_events = 1000000;  ///< the run ends with that reason when there are more
   Integrator integrator = Integrator::automatic;
@@ -48,6 +49,7 @@ struct EngineOptions {
   const std::atomic<bool>* abandon = nullptr;
   Observer* observer = nullptr;  ///< is told every step and every instant; changes nothing
   bool referee = true;           ///< simulate::run lets the referee judge the run (docs/referee.md)
+  std::vector<model::RunOptions::EngineOption> own;  ///< [run.NAME], of all engines; each reads its own
   bool another_goes_on =
       false;  ///< where this engine cannot go on another one does: phases stay open as in an interrupt
 };
@@ -79,6 +81,7 @@ struct PhaseMemory {
   std::vector<double> tail;        ///< by relation: end, impacts, length and impulse of its tail
   std::vector<double> intervals;   ///< closed phases so far: from, peak, impulse, last reaction by relation
   std::vector<double> timetable;   ///< instants found ahead
+  std::vector<double> scheme;      ///< of engines with fixed steps: grid, what the scheme remembers, monitors
 };
 
 /// Everything needed to go on: a value that can be copied, saved and compared.
@@ -138,6 +141,16 @@ class Sink {
   virtual void state(const EngineResult& so_far) { (void)so_far; }
 };
 
+/// Something that an engine with fixed steps watches in its own run (docs/stepping.md): how far it goes at the worst, when, and how often it is more than
+/// rounding.
+struct Monitor {
+  std::string name;
+  double worst = 0;
+  double time = 0;
+  long checks = 0;
+  long broken = 0;
+};
+
 struct EngineResult {
   Status status;
   Moment end;
@@ -150,11 +163,12 @@ struct EngineResult {
   bool reactions_not_unique = false;
   bool uniqueness_unchecked = false;
   double largest_energy = 0;
-  double energy_imbalance = 0;  ///< balance at the end
-  double worst_gap = 0;         ///< deepest penetration relative to the gap's scale
-  Mode start_mode;              ///< modes at the start (no events)
-  Verdict verdict;              ///< of the referee; filled in by simulate::run
-  Status gave_way;              ///< where and why the engine 'auto' went on with 'event'; done: it did not
+  double energy_imbalance = 0;    ///< balance at the end
+  double worst_gap = 0;           ///< deepest penetration relative to the gap's scale
+  Mode start_mode;                ///< modes at the start (no events)
+  Verdict verdict;                ///< of the referee; filled in by simulate::run
+  std::vector<Monitor> monitors;  ///< of engines with fixed steps
+  Status gave_way;                ///< where and why the engine 'auto' went on with 'event'; done: it did not
 };
 
 /// True if the run ended because the engine could not go on, although the motion does: another engine may go on from there.

@@ -21,6 +21,9 @@ struct EngineEntry {
   /// Why it cannot run the system ("needs …"), or an empty string.
   std::string (*unsupported)(const model::System& system) = nullptr;
   std::unique_ptr<Engine> (*make)(const model::System& system) = nullptr;
+  /// The referee can judge its runs: between events they obey the laws to the tolerance. Schemes with fixed steps break them by amounts that shrink with the
+  /// step, and report monitors instead.
+  bool judged = true;
 };
 
 /// The first is the one that takes over from another that cannot go on.

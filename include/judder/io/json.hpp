@@ -12,6 +12,7 @@
 #include "judder/core/diagnostics.hpp"
 #include "judder/core/status.hpp"
 #include "judder/core/verdict.hpp"
+#include "judder/engines/engine.hpp"
 #include "judder/io/gallery.hpp"
 #include "judder/io/run_folder.hpp"
 #include "judder/model/compile.hpp"
@@ -61,6 +62,7 @@ struct RunSummary {
   std::optional<analysis::PeriodicMotion> periodic;  ///< of a run that was to end when periodic
   std::vector<std::string> notes;                    ///< what a reader of the numbers must know
   Verdict verdict;                                   ///< of the referee
+  std::vector<engines::Monitor> monitors;            ///< of engines with fixed steps
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);

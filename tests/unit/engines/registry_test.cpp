@@ -41,7 +41,8 @@ TEST(Registry, AutoIsTheHighestRankThatTakesTheModel) {
   EXPECT_EQ(simulate::engine_used(cubic.system, "auto"), "event");
   EXPECT_EQ(simulate::engine_names().back(), "auto");
   EXPECT_EQ(simulate::engine_problem(linear.system, "evnt"),
-            "there is no engine 'evnt'; there are: event, exact, quasi-static, auto");
+            "there is no engine 'evnt'; there are: event, exact, moreau, theta, newmark, paoli-schatzman, "
+            "rk4-zabuga, rk4, penalty, arctan, quasi-static, auto");
 }
 
 TEST(Options, ThatMakeNoRunAreAStatus) {

@@ -183,7 +183,7 @@ TEST_F(Run, PeaksAreTheExtremesOfTheRows) {
 
 TEST_F(Run, AModelThatCannotBeRunLeavesNoFolder) {
   RunRequest wanted = request("press");
-  wanted.model.engine = "moreau";
+  wanted.model.engine = "quasi-static";
   const RunReport report = run_model(wanted);
   EXPECT_EQ(report.stage, RunStage::model_invalid);
   EXPECT_TRUE(report.model.diagnostics.has_errors());

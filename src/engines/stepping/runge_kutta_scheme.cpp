@@ -1,0 +1,389 @@
+#include "runge_kutta_scheme.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engines/stepping/step_inputs.hpp"
+
+namespace judder::engines {
+
+RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read)
+    : system_(system),
+      layout_(system.layout()),
+      read_(read),
+      work_(system),
+      motion_(system, work_),
+      decider_(system, work_),
+      collider_(system, work_),
+      exclusions_(decider_.no_exclusions()) {
+  const auto size = static_cast<std::size_t>(motion_.all_components());
+  for (std::vector<double>* each : {&y_, &next_, &stage_, &k_[0], &k_[1], &k_[2], &k_[3]}) each->resize(size);
+  slip_before_.resize(layout_.tangents);
+  margin_before_.resize(layout_.tangents);
+  gap_before_.resize(layout_.relations);
+  fresh_.resize(layout_.tangents);
+  touching_.resize(layout_.relations);
+  kept_.resize(layout_.integrated());
+  motion_.always_audit(true);
+}
+
+void RungeKuttaScheme::use(Patience* patience) {
+  motion_.use(patience);
+  decider_.use(patience);
+  collider_.use(patience);
+}
+
+std::string RungeKuttaScheme::begin(const EngineOptions& options, double /*step*/) {
+  numbers_ = read_(options);
+  std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
+  motion_.release_pins();
+  std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
+  cuts_.start();
+  motion_.evaluations = 0;
+  return {};
+}
+
+Status RungeKuttaScheme::failed(const StepState& state) const {
+  return {Reason::not_finite,
+          state.t,
+          {},
+          "the forces of the step have no finite value; a shorter step may help"};
+}
+
+void RungeKuttaScheme::load(double t, const double* y, const Mode& mode) {
+  write_state(layout_, t, y, work_.in.data());
+  write_statuses(layout_, mode, work_.in.data());
+}
+
+void RungeKuttaScheme::load(const StepState& state) { load(state.t, state.y.data(), state.mode); }
+
+bool RungeKuttaScheme::rests(const Mode& mode) const {
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode.normal[r] == NormalStatus::closed) return true;
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      if (mode.tangent[relation.first_tangent + j] == TangentStatus::stick) return true;
+    }
+  }
+  return false;
+}
+
+Status RungeKuttaScheme::start(StepState& state) {
+  if (state.mode.pressed.size() != static_cast<std::size_t>(layout_.relations))
+    state.mode.pressed.assign(layout_.relations, 0);
+  return decide(state);
+}
+
+// What closed contacts and rows at rest do from here on.
+Status RungeKuttaScheme::decide(StepState& state) {
+  load(state);
+  if (!rests(state.mode)) return {};
+  if (!system_.motion(work_)) return failed(state);
+  Status status = decider_.decide(state.mode, exclusions_);
+  if (!status.ok()) return status;
+  load(state);
+  // A row at rest rests exactly, and a closed gap is closed.
+  if (!motion_.set_mode(state.mode)) return failed(state);
+  std::copy(state.y.begin(), state.y.end(), y_.begin());
+  if (!motion_.project(state.t, y_.data(), true)) return failed(state);
+  std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
+  load(state);
+  return {};
+}
+
+double RungeKuttaScheme::slip_of(int relation, int tangent) {
+  const model::RelationRows& rows = system_.rows(work_, relation);
+  double slip = rows.tangent[tangent].drive;
+  for (int i = 0; i < layout_.coordinates; ++i)
+    slip += rows.tangent[tangent].w[i] * work_.in[layout_.v() + i];
+  return slip;
+}
+
+void RungeKuttaScheme::take_sides(Mode& mode) {
+  for (int k = 0; k < layout_.switches; ++k) {
+    mode.side[k] = side_by_value(system_.switches()[k], work_);
+    work_.in[layout_.side() + k] = mode.side[k];
+  }
+}
+
+// Directions of slipping rows as the velocities in work_ have them.
+void RungeKuttaScheme::turn_by_slip(Mode& mode) {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      TangentStatus& status = mode.tangent[relation.first_tangent + j];
+      if (status != TangentStatus::slip_plus && status != TangentStatus::slip_minus) continue;
+      const double slip = slip_of(r, j);
+      if (slip != 0) status = slip > 0 ? TangentStatus::slip_plus : TangentStatus::slip_minus;
+      work_.in[layout_.direction() + relation.first_tangent + j] = direction(status);
+    }
+  }
+}
+
+bool RungeKuttaScheme::rate_at(double t, const double* y, double* rate) {
+  if (numbers_.stage_signs) {
+    load(t, y, stage_mode_);
+    take_sides(stage_mode_);
+    turn_by_slip(stage_mode_);
+    if (!(stage_mode_ == motion_.mode()) && !motion_.set_mode(stage_mode_)) return false;
+  }
+  return motion_(t, y, rate);
+}
+
+// The classical method; for q̇ = v it is the form of Nyström that Zabuga writes.
+bool RungeKuttaScheme::run_step(const StepState& state, double h) {
+  std::copy(state.y.begin(), state.y.end(), y_.begin());
+  std::fill(y_.begin() + layout_.integrated(), y_.end(), 0.0);
+  const std::size_t size = y_.size();
+  static constexpr double kNodes[4] = {0, 0.5, 0.5, 1};
+  for (int s = 0; s < 4; ++s) {
+    for (std::size_t i = 0; i < size; ++i) stage_[i] = s == 0 ? y_[i] : y_[i] + kNodes[s] * h * k_[s - 1][i];
+    if (!rate_at(state.t + kNodes[s] * h, stage_.data(), k_[s].data())) return false;
+  }
+  for (std::size_t i = 0; i < size; ++i)
+    next_[i] = y_[i] + h / 6 * (k_[0][i] + 2 * k_[1][i] + 2 * k_[2][i] + k_[3][i]);
+  motion_.pin(state.t + h, next_.data());
+  return finite(next_);
+}
+
+bool RungeKuttaScheme::finite(const std::vector<double>& y) const {
+  return std::all_of(y.begin(), y.end(), [](double x) { return std::isfinite(x); });
+}
+
+double RungeKuttaScheme::value_at_start(const Found& what) const {
+  return what.kind == Cut::slip  ? slip_before_[what.place]
+         : what.kind == Cut::gap ? gap_before_[what.place]
+                                 : margin_before_[what.place];
+}
+
+// Of the function whose zero ends the step, at a state of the present structure.
+double RungeKuttaScheme::value_of(const Found& what, double t, const double* y) {
+  load(t, y, motion_.mode());
+  if (what.kind == Cut::gap) {
+    double gap = 0, rate = 0;
+    system_.gap(work_, what.place, gap, rate);
+    return gap;
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const int j = what.place - relation.first_tangent;
+    if (j < 0 || j >= relation.tangents) continue;
+    if (what.kind == Cut::slip) return slip_of(r, j);
+    // What friction may still carry at rest.
+    if (!motion_.evaluate()) return INFINITY;
+    motion_.publish();
+    const model::RelationRows& rows = system_.rows(work_, r);
+    double load = rows.base;
+    for (std::size_t k = 0; k < relation.feeds.size(); ++k)
+      load += rows.factors[k] * std::abs(work_.in[layout_.normal() + relation.feeds[k]]);
+    return rows.tangent[j].mu_static * load - std::abs(work_.in[layout_.tangent() + what.place]);
+  }
+  return INFINITY;
+}
+
+// Where in the step to next_ something ends its structure, by one chord.
+RungeKuttaScheme::Found RungeKuttaScheme::first_zero(const StepState& state, double h) {
+  Found first;
+  const auto look = [&](Cut kind, int place) {
+    Found what{kind, place, 1};
+    const double before = value_at_start(what), after = value_of(what, state.t + h, next_.data());
+    const bool falls = kind == Cut::slip ? before != 0 && before * after <= 0 : before > 0 && after <= 0;
+    if (!falls) return;
+    what.share = before / (before - after);
+    if (first.kind == Cut::none || what.share < first.share) first = what;
+  };
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (state.mode.normal[r] == NormalStatus::open) look(Cut::gap, r);
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      const TangentStatus status = state.mode.tangent[number];
+      if (direction(status) != 0 && fresh_[number] == 0) look(Cut::slip, number);
+      if (status == TangentStatus::stick && numbers_.locate_start) look(Cut::rest, number);
+    }
+  }
+  return first;
+}
+
+Status RungeKuttaScheme::advance(StepState& state, double to, StepReport& report) {
+  const double h = to - state.t;
+  std::fill(report.normal.begin(), report.normal.end(), 0.0);
+  std::fill(report.tangent.begin(), report.tangent.end(), 0.0);
+  load(state);
+  if (!motion_.set_mode(state.mode)) return failed(state);
+  stage_mode_ = state.mode;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    double rate = 0;
+    if (relation.has_normal) system_.gap(work_, r, gap_before_[r], rate);
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      slip_before_[number] = slip_of(r, j);
+      if (state.mode.tangent[number] == TangentStatus::stick && numbers_.locate_start)
+        margin_before_[number] = value_of({Cut::rest, number, 1}, state.t, state.y.data());
+    }
+  }
+  if (!run_step(state, h)) return failed(state);
+  Found found;
+  double length = h;
+  if (numbers_.cut) {
+    found = first_zero(state, h);
+    if (found.kind != Cut::none) {
+      double from = 0, to_share = 1, before = value_at_start(found);
+      double after = value_of(found, state.t + h, next_.data());
+      for (int chord = 0; chord < numbers_.chords; ++chord) {
+        const double share = from + (to_share - from) * before / (before - after);
+        length = share * h;
+        if (!run_step(state, length)) return failed(state);
+        if (chord + 1 == numbers_.chords) break;
+        const double value = value_of(found, state.t + length, next_.data());
+        if (value == 0) break;
+        if ((value > 0) == (before > 0)) {
+          from = share;
+          before = value;
+        } else {
+          to_share = share;
+          after = value;
+        }
+        if (before == after) break;
+      }
+    }
+  }
+  cuts_.note(found.kind != Cut::none ? 1 : 0, 0, state.t + length);
+  state.t = found.kind != Cut::none ? state.t + length : to;
+  std::copy_n(next_.begin(), layout_.integrated(), state.y.begin());
+  for (int e = 0; e < layout_.audits; ++e) {
+    report.dissipated[e] = next_[layout_.integrated() + e];
+    report.supplied[e] = next_[layout_.integrated() + layout_.audits + e];
+  }
+  Status status = settle(state, found, report);
+  if (!status.ok()) return status;
+  load(state);
+  if (!motion_.set_mode(state.mode) || !motion_.evaluate()) return failed(state);
+  motion_.publish();
+  const double* in = work_.in.data();
+  std::copy_n(in + layout_.acceleration(), layout_.coordinates, report.acceleration.begin());
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (report.struck[r] == 0) report.normal[r] = length * in[layout_.normal() + r];
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j) {
+      if (report.struck[r] == 0) report.tangent[j] = length * in[layout_.tangent() + j];
+    }
+  }
+  evaluations = motion_.evaluations;
+  return {};
+}
+
+// A slip that has turned during a step without cut stands still, for the decision to tell whether it stays so.
+void RungeKuttaScheme::stop_turned(Mode& mode) {
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (direction(mode.tangent[number]) == 0) continue;
+      const double slip = slip_of(r, j);
+      if (slip_before_[number] * slip > 0) continue;
+      if (numbers_.stop_test && slip_before_[number] != 0) {
+        mode.tangent[number] = TangentStatus::stick;
+        fresh_[number] = 1;
+      } else if (slip != 0) {
+        mode.tangent[number] = slip > 0 ? TangentStatus::slip_plus : TangentStatus::slip_minus;
+      }
+    }
+  }
+}
+
+// What holds at the end of the step: impacts, slips that stand at zero, sides, and what rests.
+Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport& report) {
+  std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
+  load(state);
+  take_sides(state.mode);
+  if (found.kind == Cut::gap) {
+    if (Status status = collide(state, found.place, report); !status.ok()) return status;
+  } else if (!numbers_.cut) {
+    for (int r = 0; r < layout_.relations; ++r) {
+      double gap = 0, rate = 0;
+      if (state.mode.normal[r] != NormalStatus::open) continue;
+      system_.gap(work_, r, gap, rate);
+      if (gap > 0 || rate >= 0) continue;
+      if (Status status = collide(state, r, report); !status.ok()) return status;
+    }
+  }
+  if (found.kind == Cut::slip) {
+    state.mode.tangent[found.place] = TangentStatus::stick;
+    fresh_[found.place] = 1;
+  }
+  if (!numbers_.cut) {
+    stop_turned(state.mode);
+  }
+  const bool keeps = (found.kind == Cut::slip && !numbers_.zero_slip) || !numbers_.cut;
+  std::copy(state.y.begin(), state.y.end(), kept_.begin());
+  if (found.kind == Cut::slip && numbers_.zero_slip) {
+    load(state);
+    if (!motion_.set_mode(state.mode)) return failed(state);
+    std::copy(state.y.begin(), state.y.end(), y_.begin());
+    if (!motion_.project(state.t, y_.data(), true)) return failed(state);
+    std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
+  }
+  if (Status status = decide(state); !status.ok()) return status;
+  if (keeps) {
+    // A slip that goes on keeps its velocity, whatever its sign; without a cut its direction is that of the velocity.
+    bool stays = true;
+    for (int j = 0; j < layout_.tangents; ++j)
+      stays = stays && (fresh_[j] == 0 || state.mode.tangent[j] != TangentStatus::stick);
+    if (stays) std::copy(kept_.begin(), kept_.end(), state.y.begin());
+    load(state);
+    if (!numbers_.cut) turn_by_slip(state.mode);
+  } else {
+    std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
+  }
+  if (!numbers_.cut) std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
+  return {};
+}
+
+Status RungeKuttaScheme::collide(StepState& state, int relation, StepReport& report) {
+  load(state);
+  std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
+  touching_[relation] = strikes;
+  struck_.clear();
+  Status status = collider_.collide(state.mode, touching_, false, struck_);
+  if (!status.ok()) return status;
+  std::copy_n(work_.in.begin() + layout_.v(), layout_.coordinates, state.y.begin() + layout_.coordinates);
+  for (const Event& event : struck_) {
+    report.struck[event.place] = 1;
+    report.normal[event.place] += event.normal_impulse;
+    const model::Relation& struck = system_.relations()[event.place];
+    for (int j = 0; j < struck.tangents; ++j)
+      report.tangent[struck.first_tangent + j] += event.tangential_impulse[j];
+    ++impacts;
+  }
+  for (std::size_t e = 0; e < system_.audits().size(); ++e) {
+    const int r = system_.audits()[e].relation;
+    if (r < 0) continue;
+    report.dissipated[e] += collider_.dissipated()[r];
+    report.supplied[e] += collider_.supplied()[r];
+  }
+  report.smooth = false;
+  motion_.release_pins();
+  return {};
+}
+
+void RungeKuttaScheme::monitors(std::vector<Monitor>& out) const {
+  if (cuts_.used()) out.push_back(cuts_.record());
+}
+
+void RungeKuttaScheme::save(std::vector<double>& out) const {
+  out.insert(out.end(), fresh_.begin(), fresh_.end());
+  cuts_.save(out);
+}
+
+bool RungeKuttaScheme::load(std::span<const double> saved, const StepState& /*state*/) {
+  if (saved.size() != fresh_.size() + StepMonitor::kSaved) return false;
+  for (std::size_t j = 0; j < fresh_.size(); ++j) fresh_[j] = saved[j] != 0 ? 1 : 0;
+  cuts_.load(saved.subspan(fresh_.size(), StepMonitor::kSaved));
+  return true;
+}
+
+}  // namespace judder::engines

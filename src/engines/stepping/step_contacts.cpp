@@ -1,0 +1,682 @@
+#include "step_contacts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+
+#include "core/elementary.hpp"
+#include "judder/contact/one_step_planar.hpp"
+#include "judder/core/number.hpp"
+
+namespace judder::engines {
+
+using contact::StepBlock;
+using contact::StepBlockKind;
+using contact::StepContact;
+using model::RelationKind;
+
+namespace {
+
+constexpr std::uint8_t kDoubtful = 2;
+
+double product(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+}  // namespace
+
+StepContacts::StepContacts(const model::System& system, model::Workspace& work)
+    : system_(system), work_(work), n_(system.layout().coordinates) {
+  const model::Layout& layout = system.layout();
+  const auto relations = static_cast<std::size_t>(layout.relations);
+  const auto tangents = static_cast<std::size_t>(layout.tangents);
+  normal_slot_.assign(relations, -1);
+  tangent_slot_.assign(tangents, -1);
+  int most_feeds = 0;
+  for (int r = 0; r < layout.relations; ++r) {
+    const model::Relation& relation = system.relations()[r];
+    rows_constant_ = rows_constant_ && relation.rows_constant;
+    most_feeds += static_cast<int>(relation.feeds.size()) + 1;
+    const int single = relation.rows_constant && relation.touches.size() == 1 ? relation.touches.front() : -1;
+    if (relation.has_normal) {
+      normal_slot_[r] = static_cast<int>(slots_.size());
+      slots_.push_back({r, -1, -1, single});
+    }
+    for (int j = 0; j < relation.tangents; ++j) {
+      tangent_slot_[relation.first_tangent + j] = static_cast<int>(slots_.size());
+      slots_.push_back({r, j, relation.first_tangent + j, single});
+    }
+  }
+  // A row of a contact in the plane has one entry where the normal and the slip stand on different coordinates.
+  for (Slot& slot : slots_) {
+    const model::Relation& relation = system.relations()[slot.relation];
+    if (!relation.rows_constant) continue;
+    int entries = 0;
+    const double* row = row_of(slot);
+    for (int i = 0; i < n_; ++i) {
+      if (row[i] == 0) continue;
+      ++entries;
+      slot.single = i;
+    }
+    if (entries != 1) slot.single = -1;
+  }
+  const std::size_t slots = slots_.size();
+  width_ = layout.coordinates + layout.states;
+  response_.resize(slots * static_cast<std::size_t>(width_));
+  smooth_push_.resize(slots * static_cast<std::size_t>(width_));
+  coupling_.resize(slots * slots);
+  part_.resize(relations);
+  law_.resize(relations);
+  approach_.resize(relations);
+  slip_.resize(tangents);
+  shift_.resize(relations);
+  was_open_.resize(relations);
+  rested_.resize(relations);
+  blocks_.reserve(2 * relations);
+  feeds_.reserve(static_cast<std::size_t>(most_feeds));
+  block_relation_.reserve(2 * relations);
+  row_slot_.reserve(slots);
+  slot_row_.resize(slots);
+  q_.resize(slots);
+  W_.resize(slots * slots);
+  guess_of_rows_.resize(slots);
+  impulse_.resize(slots);
+  u_.resize(slots);
+  found_.resize(2 * relations);
+  guess_.resize(slots);
+  normal_.resize(relations);
+  tangent_.resize(tangents);
+  status_.resize(tangents);
+  normal_status_.resize(relations);
+  memory_.resize(static_cast<std::size_t>(width_));
+  workspace_.resize(static_cast<int>(slots), static_cast<int>(2 * relations));
+}
+
+void StepContacts::start() {
+  known_ = false;
+  std::fill(guess_.begin(), guess_.end(), 0.0);
+}
+
+const double* StepContacts::row_of(const Slot& slot) const {
+  const model::RelationRows& rows = work_.relation[slot.relation];
+  return slot.tangent < 0 ? rows.w : rows.tangent[slot.tangent].w;
+}
+
+const double* StepContacts::push_of(const Slot& slot) const {
+  const model::RelationRows& rows = work_.relation[slot.relation];
+  return slot.tangent < 0 ? rows.push : rows.tangent[slot.tangent].drag;
+}
+
+double StepContacts::drive_of(const Slot& slot) const {
+  const model::RelationRows& rows = work_.relation[slot.relation];
+  return slot.tangent < 0 ? rows.gap_time : rows.tangent[slot.tangent].drive;
+}
+
+void StepContacts::take_rows(const Mode& mode, const double* velocity) {
+  double* const direction = work_.in.data() + system_.layout().direction();
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    was_open_[r] = mode.normal[r] == NormalStatus::open ? 1 : 0;
+    system_.rows(work_, r);
+    const model::RelationRows& rows = work_.relation[r];
+    bool rests = relation.tangents > 0, turned = false;
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      const double slip = rows.tangent[j].drive + product(rows.tangent[j].w, velocity, n_);
+      slip_[number] = slip;
+      rests = rests && (mode.tangent[number] == TangentStatus::stick || slip == 0);
+      // A law that depends on the speed sees |γ| as σ γ: an open contact has no σ yet.
+      if (mode.tangent[number] == TangentStatus::free || direction[number] * slip < 0) {
+        direction[number] = slip > 0 ? 1 : slip < 0 ? -1 : 0;
+        turned = true;
+      }
+    }
+    rested_[r] = rests ? 1 : 0;
+    if (turned && !relation.law_constant) system_.rows(work_, r);
+    if (relation.has_normal) approach_[r] = rows.gap_time + product(rows.w, velocity, n_);
+  }
+  if (!rows_constant_) known_ = false;
+  solutions_ = 1;
+  iterations_ = 0;
+}
+
+void StepContacts::choose_closed() {
+  any_ = doubtful_ = false;
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const bool always = !relation.has_normal || relation.kind == RelationKind::constraint;
+    part_[r] = always || work_.relation[r].gap <= 0 ? 1 : 0;
+    // A contact that was closed and would open by itself may also stay: which of the two is asked where friction is strong.
+    if (part_[r] == 0 && was_open_[r] == 0 && relation.tangents == 1 && !relation.smooth_friction) {
+      part_[r] = kDoubtful;
+      doubtful_ = true;
+    }
+    any_ = any_ || part_[r] != 0;
+  }
+}
+
+void StepContacts::choose_all() {
+  std::fill(part_.begin(), part_.end(), std::uint8_t{1});
+  any_ = !part_.empty();
+  doubtful_ = false;
+}
+
+void StepContacts::find_responses(numeric::RealLu& lu, int size) {
+  if (known_) return;
+  const int slots = static_cast<int>(slots_.size());
+  for (int s = 0; s < slots; ++s) {
+    if (!rows_constant_ && part_[slots_[s].relation] == 0) continue;
+    double* const x = response_.data() + static_cast<std::ptrdiff_t>(s) * width_;
+    std::fill_n(x, width_, 0.0);
+    std::copy_n(push_of(slots_[s]), n_, x);
+    lu.solve(x);
+  }
+  static_cast<void>(size);
+  if (!rows_constant_) return;
+  for (int i = 0; i < slots; ++i) {
+    for (int j = 0; j < slots; ++j)
+      coupling_[i * slots + j] =
+          product(row_of(slots_[i]), response_.data() + static_cast<std::ptrdiff_t>(j) * width_, n_);
+  }
+  known_ = true;
+}
+
+void StepContacts::settle_doubtful() {
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    if (part_[r] != kDoubtful) continue;
+    const int normal = normal_slot_[r], tangent = tangent_slot_[system_.relations()[r].first_tangent];
+    const double* row = row_of(slots_[normal]);
+    const double a = product(row, response_.data() + static_cast<std::ptrdiff_t>(normal) * width_, n_);
+    const double b = product(row, response_.data() + static_cast<std::ptrdiff_t>(tangent) * width_, n_);
+    part_[r] = a > law_[r].mu * std::abs(b) ? 0 : 1;
+  }
+  doubtful_ = false;
+}
+
+void StepContacts::add_block(StepBlockKind kind, int relation, int slips) {
+  StepBlock block;
+  block.kind = kind;
+  block.slips = slips;
+  const model::Relation& own = system_.relations()[relation];
+  if (kind != StepBlockKind::friction) row_slot_.push_back(normal_slot_[relation]);
+  for (int j = 0; j < slips; ++j) row_slot_.push_back(tangent_slot_[own.first_tangent + j]);
+  blocks_.push_back(block);
+  block_relation_.push_back(relation);
+}
+
+// One block per contact, joint and constraint; friction of constraints, and of contacts whose load is not their own reaction, has a block of its own.
+void StepContacts::list_blocks(const StepLaw& law) {
+  blocks_.clear();
+  feeds_.clear();
+  block_relation_.clear();
+  row_slot_.clear();
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    if (part_[r] == 0) continue;
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = work_.relation[r];
+    Law& own = law_[r];
+    const bool strikes = was_open_[r] != 0 && approach_[r] < 0;
+    const bool as_coulomb = relation.smooth_friction && relation.has_normal &&
+                            (strikes || relation.friction == FrictionType::arctan);
+    own = {0, 0, relation.smooth_friction && !as_coulomb};
+    if (as_coulomb) {
+      // An impulse has Coulomb's law with the steady coefficient; so has an arctan in every step, so that no step pushes a slip beyond its zero.
+      double speed = 0;
+      for (int j = 0; j < relation.tangents; ++j)
+        speed = elementary::hypot(speed, slip_[relation.first_tangent + j]);
+      own.mu = relation.impact_friction || !strikes ? system_.impulse_coefficient(work_, r, speed) : 0;
+      own.load = law.kappa * rows.base;
+    } else if (relation.tangents > 0 && !relation.smooth_friction) {
+      own.mu = rested_[r] != 0 ? rows.tangent[0].mu_static : rows.tangent[0].mu;
+      if (!relation.impact_friction && was_open_[r] != 0 && approach_[r] < 0) own.mu = 0;
+      own.load = law.kappa * rows.base;
+    }
+    const int slips = own.smooth ? 0 : relation.tangents;
+    const bool contact = relation.has_normal && relation.kind == RelationKind::contact;
+    const bool fed_by_itself = relation.feeds.size() == 1 && relation.feeds.front() == r;
+    if (contact && (slips == 0 || fed_by_itself)) {
+      add_block(StepBlockKind::contact, r, slips);
+      if (slips > 0) {
+        // L = μ (load + f r_N) = μ f (load/f + r_N)
+        const double factor = rows.factors[0];
+        blocks_.back().mu = own.mu * factor;
+        blocks_.back().load = factor > 0 ? own.load / factor : 0;
+      }
+      continue;
+    }
+    if (relation.has_normal) add_block(contact ? StepBlockKind::contact : StepBlockKind::bilateral, r, 0);
+    if (slips == 0) continue;
+    add_block(StepBlockKind::friction, r, slips);
+    blocks_.back().mu = own.mu;
+    blocks_.back().load = std::max(own.load, 0.0);
+    blocks_.back().feed = static_cast<int>(feeds_.size());
+    for (std::size_t k = 0; k < relation.feeds.size(); ++k) {
+      if (part_[relation.feeds[k]] == 0) continue;  // an open contact presses nothing
+      feeds_.push_back(
+          {normal_slot_[relation.feeds[k]], rows.factors[k]});  // the slot, until the rows are known
+      ++blocks_.back().feed_size;
+    }
+  }
+  std::fill(slot_row_.begin(), slot_row_.end(), -1);
+  for (std::size_t i = 0; i < row_slot_.size(); ++i) slot_row_[row_slot_[i]] = static_cast<int>(i);
+  for (contact::StepFeed& feed : feeds_) feed.row = slot_row_[feed.row];
+}
+
+void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
+                             std::span<const double> gap_before, const double* xi) {
+  for (std::size_t i = 0; i < row_slot_.size(); ++i) {
+    const Slot& slot = slots_[row_slot_[i]];
+    const model::Relation& relation = system_.relations()[slot.relation];
+    double u = drive_of(slot) + product(row_of(slot), xi, n_);
+    if (slot.tangent < 0) {
+      const int r = slot.relation;
+      double e = 0;
+      if (law.restitution && relation.kind == RelationKind::contact && relation.restitution.outputs() == 2 &&
+          approach_[r] < 0) {
+        double tangential = 0;
+        system_.restitution(work_, r, -approach_[r], e, tangential);
+      }
+      shift_[r] = 0;
+      if (law.position && relation.holonomic) {
+        u = (gap[r] + (gap_before.empty() ? 0 : e * gap_before[r])) / law.reach;
+      } else if (e > 0) {
+        shift_[r] = e * -approach_[r];
+        u -= shift_[r];
+      }
+    }
+    q_[i] = u;
+    guess_of_rows_[i] = guess_[row_slot_[i]];
+  }
+}
+
+void StepContacts::assemble() {
+  const auto rows = static_cast<int>(row_slot_.size());
+  const auto slots = static_cast<int>(slots_.size());
+  bool any_smooth = false;
+  for (int i = 0; i < rows; ++i) any_smooth = any_smooth || law_[slots_[row_slot_[i]].relation].smooth;
+  if (rows_constant_ && !any_smooth) {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < rows; ++j) W_[i * rows + j] = coupling_[row_slot_[i] * slots + row_slot_[j]];
+    }
+    return;
+  }
+  for (int j = 0; j < rows; ++j) {
+    const Slot& slot = slots_[row_slot_[j]];
+    const double* x = response_.data() + static_cast<std::ptrdiff_t>(row_slot_[j]) * width_;
+    double* const pushed = smooth_push_.data() + static_cast<std::ptrdiff_t>(j) * width_;
+    std::copy_n(x, width_, pushed);
+    // λ_T = −κ λ_N belongs to the column of the normal row.
+    if (slot.tangent < 0 && law_[slot.relation].smooth) {
+      const model::Relation& relation = system_.relations()[slot.relation];
+      for (int t = 0; t < relation.tangents; ++t) {
+        const double share = work_.relation[slot.relation].tangent[t].mu;
+        const double* drag = response_.data() +
+                             static_cast<std::ptrdiff_t>(tangent_slot_[relation.first_tangent + t]) * width_;
+        for (int i = 0; i < width_; ++i) pushed[i] -= share * drag[i];
+      }
+    }
+    for (int i = 0; i < rows; ++i) W_[i * rows + j] = product(row_of(slots_[row_slot_[i]]), pushed, n_);
+  }
+}
+
+bool StepContacts::solve_single() {
+  if (blocks_.size() == 1 && blocks_.front().kind == StepBlockKind::friction && blocks_.front().slips == 1 &&
+      blocks_.front().feed_size == 0 && W_[0] > 0) {
+    // A joint with a known load: what would stop it, as far as friction goes.
+    const double limit = blocks_.front().mu * blocks_.front().load, stop = -q_[0] / W_[0];
+    const bool sticks = std::abs(stop) <= limit;
+    impulse_[0] = sticks ? stop : std::copysign(limit, stop);
+    u_[0] = sticks ? 0 : q_[0] + W_[0] * impulse_[0];
+    found_[0] = sticks ? StepContact::stick : StepContact::slip;
+    return true;
+  }
+  if (blocks_.size() != 1 || blocks_.front().kind != StepBlockKind::contact || blocks_.front().slips > 1 ||
+      blocks_.front().load != 0)
+    return false;
+  contact::PlanarStep step;
+  step.a = W_[0];
+  step.q_normal = q_[0];
+  const bool slips = blocks_.front().slips == 1;
+  if (slips) {
+    step = {W_[0], W_[1], W_[2], W_[3], q_[0], q_[1], blocks_.front().mu};
+  } else {
+    step.d = 1;
+  }
+  const std::optional<contact::PlanarStepResult> found = contact::solve_planar_step(step);
+  if (!found) return false;
+  found_[0] = found->status;
+  impulse_[0] = found->normal;
+  u_[0] = found->status == StepContact::open ? q_[0] : 0;
+  if (slips) {
+    impulse_[1] = found->tangent;
+    u_[1] = found->slip;
+  }
+  return true;
+}
+
+Status StepContacts::solve_general() {
+  contact::OneStepProblem problem;
+  problem.blocks = blocks_;
+  problem.feeds = feeds_;
+  problem.q = q_.data();
+  problem.W = W_.data();
+  problem.guess = guess_of_rows_.data();
+  const contact::OneStepResult result = contact::solve_one_step(problem, {}, workspace_);
+  iterations_ = result.iterations;
+  // What is left above the tolerance and still far below what is seen of the motion is taken: dependent rows may keep the last digits from being met.
+  constexpr double kGoodEnough = 1e-7;
+  // Where impulses balance each other and next to nothing moves, nothing is left to be solved but their rounding.
+  constexpr double kRounding = 1e-10;
+  if (!result.ok() && !(result.status == contact::OneStepStatus::not_converged &&
+                        (result.residual_of_q <= kGoodEnough || result.residual <= kRounding))) {
+    Status status;
+    status.reason =
+        result.status == contact::OneStepStatus::no_solution ? Reason::inconsistent : Reason::impact_failed;
+    status.where = system_.relations()[block_relation_.front()].place;
+    status.message = std::string("the contact problem of the step was not solved: ") +
+                     contact::name(result.status) + ", residual " + to_text(result.residual_of_q, 3);
+    return status;
+  }
+  std::copy(result.impulse.begin(), result.impulse.end(), impulse_.begin());
+  std::copy(result.velocity.begin(), result.velocity.end(), u_.begin());
+  std::copy(result.contacts.begin(), result.contacts.end(), found_.begin());
+  classify();
+  return {};
+}
+
+// A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say.
+bool StepContacts::rest_turned() {
+  bool any = false;
+  int row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    const int r = block_relation_[b];
+    const int at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    row += block.rows();
+    const model::Relation& relation = system_.relations()[r];
+    if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
+    const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
+    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
+    rested_[r] = 1;
+    any = true;
+  }
+  return any;
+}
+
+// Stick and slip by the numbers of the answer: where a limit is below the residual that is allowed, every impulse within it is one, and what slides must not be
+// taken for what stands.
+void StepContacts::classify() {
+  constexpr double kInside = 1e-9, kStands = 1e-7, kZero = 16 * std::numeric_limits<double>::epsilon();
+  const auto n = row_slot_.size();
+  double size = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double d = W_[i * n + i];
+    if (d > 0) size = std::max(size, std::abs(q_[i]) / std::sqrt(d));
+  }
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    std::size_t at = row;
+    row += static_cast<std::size_t>(block.rows());
+    if (block.kind != StepBlockKind::friction) ++at;
+    if (block.slips == 0 || (block.kind == StepBlockKind::contact && found_[b] == StepContact::open))
+      continue;
+    double limit = block.load, force = 0, speed = 0, terms = 0, scale = 0;
+    if (block.kind == StepBlockKind::contact) limit += impulse_[at - 1];
+    for (int k = 0; k < block.feed_size; ++k) {
+      const contact::StepFeed& feed = feeds_[static_cast<std::size_t>(block.feed + k)];
+      limit += feed.weight * std::abs(impulse_[feed.row]);
+    }
+    limit *= block.mu;
+    for (std::size_t i = at; i < at + static_cast<std::size_t>(block.slips); ++i) {
+      force = elementary::hypot(force, impulse_[i]);
+      speed = elementary::hypot(speed, u_[i]);
+      terms += std::abs(q_[i]);
+      scale = std::max(scale, std::sqrt(std::max(W_[i * n + i], 0.0)) * size);
+      for (std::size_t j = 0; j < n; ++j) terms += std::abs(W_[i * n + j] * impulse_[j]);
+    }
+    const bool stands = force < limit * (1 - kInside) ? speed <= kStands * scale : speed <= kZero * terms;
+    found_[b] = stands ? StepContact::stick : StepContact::slip;
+  }
+}
+
+// Where friction is strong and couples strongly, all modes are tried, and every motion that a step allows is named.
+void StepContacts::check_unique() {
+  contact::OneStepProblem problem;
+  problem.blocks = blocks_;
+  problem.feeds = feeds_;
+  problem.q = q_.data();
+  problem.W = W_.data();
+  solutions_ = 1;
+  if (!contact::may_be_several(problem) || contact::OneStepModes::count(problem) == 0) return;
+  const auto& all = modes_.find(problem);
+  solutions_ = std::max(1, static_cast<int>(all.size()));
+  if (solutions_ == 1) return;
+  solutions_text_.clear();
+  for (const contact::OneStepSolution& solution : all) {
+    std::string words;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      if (blocks_[b].kind == StepBlockKind::bilateral) continue;
+      words += (words.empty() ? "" : ", ") + system_.relations()[block_relation_[b]].name + ' ' +
+               contact::name(solution.modes[b]);
+    }
+    int row = 0;
+    for (const StepBlock& block : blocks_) {
+      if (block.kind == StepBlockKind::contact)
+        words += (row == 0 ? " (impulse " : ", ") + to_text(solution.impulse[row], 6);
+      row += block.rows();
+    }
+    solutions_text_ += (solutions_text_.empty() ? "" : "; ") + words + ")";
+  }
+}
+
+Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
+                           std::span<const double> gap_before, numeric::RealLu& lu, int size, double* xi) {
+  std::fill(normal_.begin(), normal_.end(), 0.0);
+  std::fill(tangent_.begin(), tangent_.end(), 0.0);
+  any_impulse_ = false;
+  complementarity_ = cone_ = 0;
+  position_ = law.position;
+  list_blocks(law);
+  if (blocks_.empty()) return {};
+  find_responses(lu, size);
+  if (doubtful_) {
+    settle_doubtful();
+    list_blocks(law);
+    if (blocks_.empty()) return {};
+  }
+  find_free(law, gap, gap_before, xi);
+  assemble();
+  for (int turn = 0; turn < 2; ++turn) {
+    if (!solve_single()) {
+      Status status = solve_general();
+      if (!status.ok()) return status;
+    }
+    if (turn > 0 || !rest_turned()) break;
+    list_blocks(law);
+  }
+  check_unique();
+  take_impulses(xi, size);
+  return {};
+}
+
+void StepContacts::take_impulses(double* xi, int size) {
+  const auto rows = static_cast<int>(row_slot_.size());
+  std::fill(guess_.begin(), guess_.end(), 0.0);
+  for (int i = 0; i < rows; ++i) {
+    const Slot& slot = slots_[row_slot_[i]];
+    const double p = impulse_[i];
+    guess_[row_slot_[i]] = p;
+    if (p == 0) continue;
+    any_impulse_ = true;
+    (slot.tangent < 0 ? normal_[slot.relation] : tangent_[slot.number]) = p;
+    const double* const x = response_.data() + static_cast<std::ptrdiff_t>(row_slot_[i]) * width_;
+    for (int k = 0; k < size; ++k) xi[k] += p * x[k];
+    if (slot.tangent >= 0 || !law_[slot.relation].smooth) continue;
+    const model::Relation& relation = system_.relations()[slot.relation];
+    for (int t = 0; t < relation.tangents; ++t) {
+      const int number = relation.first_tangent + t;
+      tangent_[number] = -work_.relation[slot.relation].tangent[t].mu * p;
+      const double* const drag =
+          response_.data() + static_cast<std::ptrdiff_t>(tangent_slot_[number]) * width_;
+      for (int k = 0; k < size; ++k) xi[k] += tangent_[number] * drag[k];
+    }
+  }
+  // Rows that hold one coordinate hold it to the last bit.
+  int row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    const int r = block_relation_[b];
+    int at = row;
+    row += block.rows();
+    if (block.kind != StepBlockKind::friction) {
+      const Slot& slot = slots_[row_slot_[at]];
+      const bool holds = found_[b] != StepContact::open;
+      if (holds && impulse_[at] != 0) {
+        const double error = std::abs(u_[at]) * impulse_[at];
+        complementarity_ = std::max(complementarity_, std::abs(error));
+      }
+      if (holds && slot.single >= 0 && !position_) {
+        const double w = row_of(slot)[slot.single];
+        xi[slot.single] = (shift_[r] - drive_of(slot)) / w + 0.0;
+      }
+      ++at;
+    }
+    if (block.slips == 0) continue;
+    double limit = block.load, force = 0;
+    if (block.kind == StepBlockKind::contact) limit += impulse_[at - 1];
+    for (int k = 0; k < block.feed_size; ++k) {
+      const contact::StepFeed& feed = feeds_[static_cast<std::size_t>(block.feed + k)];
+      limit += feed.weight * std::abs(impulse_[feed.row]);
+    }
+    for (int j = 0; j < block.slips; ++j) force += impulse_[at + j] * impulse_[at + j];
+    if (std::isfinite(block.mu)) cone_ = std::max(cone_, std::sqrt(force) - block.mu * limit);
+    if (found_[b] != StepContact::stick) continue;
+    for (int j = 0; j < block.slips; ++j) {
+      const Slot& slot = slots_[row_slot_[at + j]];
+      if (slot.single >= 0) xi[slot.single] = -drive_of(slot) / row_of(slot)[slot.single] + 0.0;
+    }
+  }
+}
+
+void StepContacts::write_mode(Mode& mode) const {
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.has_normal && relation.kind == RelationKind::contact && part_[r] == 0) {
+      mode.normal[r] = NormalStatus::open;
+      for (int j = 0; j < relation.tangents; ++j)
+        mode.tangent[relation.first_tangent + j] = TangentStatus::free;
+    }
+  }
+  int row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    const int r = block_relation_[b];
+    const model::Relation& relation = system_.relations()[r];
+    int at = row;
+    row += block.rows();
+    bool open = found_[b] == StepContact::open && block.kind == StepBlockKind::contact;
+    if (block.kind == StepBlockKind::contact) {
+      open = open || shift_[r] > 0;
+      mode.normal[r] = open ? NormalStatus::open : NormalStatus::closed;
+    }
+    if (block.kind != StepBlockKind::friction) ++at;
+    if (block.kind == StepBlockKind::friction && relation.kind == RelationKind::contact &&
+        relation.has_normal)
+      open = mode.normal[r] == NormalStatus::open;
+    for (int j = 0; j < relation.tangents && (block.slips > 0 || relation.smooth_friction || open); ++j) {
+      TangentStatus& status = mode.tangent[relation.first_tangent + j];
+      if (open) {
+        status = TangentStatus::free;
+      } else if (relation.smooth_friction) {
+        status = TangentStatus::smooth;
+      } else if (found_[b] == StepContact::stick || u_[at + j] == 0) {
+        status = TangentStatus::stick;
+      } else {
+        status = u_[at + j] > 0 ? TangentStatus::slip_plus : TangentStatus::slip_minus;
+      }
+    }
+  }
+}
+
+double StepContacts::drive_work() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < row_slot_.size(); ++i) sum -= impulse_[i] * drive_of(slots_[row_slot_[i]]);
+  return sum;
+}
+
+void StepContacts::work_of(int relation, const double* before, const double* after, double& dissipated,
+                           double& supplied) const {
+  const model::Relation& own = system_.relations()[relation];
+  const auto add = [&](int s, double impulse) {
+    if (s < 0 || impulse == 0) return;
+    const Slot& slot = slots_[s];
+    const double* row = row_of(slot);
+    const double* push = push_of(slot);
+    double mean = 0, pushed = 0;
+    for (int i = 0; i < n_; ++i) {
+      const double v = 0.5 * (before[i] + after[i]);
+      mean += row[i] * v;
+      pushed += push[i] * v;
+    }
+    const double slip = mean + drive_of(slot);
+    dissipated -= impulse * slip;
+    supplied += impulse * (own.own_push ? pushed - slip : -drive_of(slot));
+  };
+  add(normal_slot_[relation], normal_[relation]);
+  for (int j = 0; j < own.tangents; ++j)
+    add(tangent_slot_[own.first_tangent + j], tangent_[own.first_tangent + j]);
+}
+
+bool StepContacts::project(numeric::RealLu& lu, int size, double* q) {
+  constexpr int kRounds = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    row_slot_.clear();
+    double worst = 0;
+    for (int r = 0; r < system_.layout().relations; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      if (relation.kind != RelationKind::constraint || !relation.holonomic || !relation.has_normal) continue;
+      system_.rows(work_, r);
+      q_[row_slot_.size()] = work_.relation[r].gap;
+      row_slot_.push_back(normal_slot_[r]);
+      double terms = 0;
+      for (int i = 0; i < n_; ++i) terms += std::abs(work_.relation[r].w[i] * q[i]);
+      worst = std::max(worst, std::abs(work_.relation[r].gap) / (terms > 0 ? terms : 1));
+    }
+    if (row_slot_.empty() || worst <= 1e-15) return true;
+    known_ = false;
+    std::fill(part_.begin(), part_.end(), std::uint8_t{1});
+    find_responses(lu, size);
+    blocks_.clear();
+    feeds_.clear();
+    block_relation_.clear();
+    for (std::size_t i = 0; i < row_slot_.size(); ++i) {
+      blocks_.push_back({StepBlockKind::bilateral, 0});
+      block_relation_.push_back(slots_[row_slot_[i]].relation);
+      guess_of_rows_[i] = 0;
+    }
+    const auto rows = static_cast<int>(row_slot_.size());
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < rows; ++j)
+        W_[i * rows + j] = product(row_of(slots_[row_slot_[i]]),
+                                   response_.data() + static_cast<std::ptrdiff_t>(row_slot_[j]) * width_, n_);
+    }
+    if (const Status status = solve_general(); !status.ok()) return false;
+    for (int i = 0; i < rows; ++i) {
+      const double* const x = response_.data() + static_cast<std::ptrdiff_t>(row_slot_[i]) * width_;
+      for (int k = 0; k < n_; ++k) q[k] += impulse_[i] * x[k];
+    }
+    std::copy_n(q, n_, work_.in.begin() + system_.layout().q());
+  }
+  return true;
+}
+
+void StepContacts::save(std::vector<double>& out) const {
+  out.insert(out.end(), guess_.begin(), guess_.end());
+}
+
+}  // namespace judder::engines

@@ -1,0 +1,156 @@
+// The contacts, constraints and friction joints of one step with fixed length: a one-step problem (contact/one_step.hpp) from the rows of a model.
+//
+//     ξ = ξ_free + X p ,   X = A⁻¹ (push, drag) ,   u = G ξ + drive ,   p = κ λ
+//
+// ξ are the velocities that a scheme solves for, A its iteration matrix (M + κ-weighted stiffness and damping), κ the time that a force acts in the step. Two
+// laws of the normal direction are in use:
+//
+//     velocity   contacts whose gap is predicted to be closed:  0 ≤ γ_N + e min(γ_N⁰, 0) ⟂ p_N ≥ 0        (Moreau)
+//     position   all contacts:  0 ≤ (g(q₁) + e g₋)/c ⟂ p_N ≥ 0,  q₁ = q̂ + c ξ                             (θ, Newmark, Paoli-Schatzman)
+//
+// Friction is Coulomb's law between impulse and slip velocity of the step; its coefficient is that of the slip at the beginning of the step, and the static one
+// where the row was at rest. Smooth laws are explicit: p_T = −κ(γ) p_N.
+//
+// A single planar contact is solved in closed form (four branches, the signs of the slips tested); everything else by contact::solve_one_step, started from
+// the impulses of the step before.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engines/numeric/small_lu.hpp"
+#include "judder/contact/one_step.hpp"
+#include "judder/contact/one_step_all.hpp"
+#include "judder/core/status.hpp"
+#include "judder/engines/mode.hpp"
+#include "judder/model/system.hpp"
+
+namespace judder::engines {
+
+struct StepLaw {
+  double kappa = 1;       ///< time that a force acts
+  bool position = false;  ///< law of the normal direction
+  double reach = 1;       ///< c = ∂q₁/∂ξ, for the position law
+  bool restitution = true;
+};
+
+class StepContacts {
+ public:
+  StepContacts(const model::System& system, model::Workspace& work);
+  void use(Patience* patience) { workspace_.use(patience); }
+  /// A run begins: nothing is known of the step before.
+  void start();
+  [[nodiscard]] bool empty() const { return slots_.empty(); }
+  [[nodiscard]] bool rows_constant() const { return rows_constant_; }
+
+  /// The matrix of the scheme has changed: responses are computed anew.
+  void matrix_changed() { known_ = false; }
+
+  /// Takes the rows at the inputs in `work`: places and time of the end of the step, velocities of its beginning. `mode` is that before the step.
+  void take_rows(const Mode& mode, const double* velocity);
+  /// Contacts that take part under the velocity law: those whose gap is closed at the inputs of take_rows.
+  void choose_closed();
+  /// Under the position law all of them do.
+  void choose_all();
+
+  /// Solves for the impulses and adds X p to ξ (and to the states behind it). `lu` holds the factors of A, of this size.
+  [[nodiscard]] Status solve(const StepLaw& law, std::span<const double> gap,
+                             std::span<const double> gap_before, numeric::RealLu& lu, int size, double* xi);
+  /// Statuses after the step into the mode.
+  void write_mode(Mode& mode) const;
+
+  /// Impulses of the last solve by relation and by tangential row.
+  [[nodiscard]] std::span<const double> normal() const { return normal_; }
+  [[nodiscard]] std::span<const double> tangent() const { return tangent_; }
+  [[nodiscard]] bool was_open(int relation) const { return was_open_[relation] != 0; }
+  [[nodiscard]] bool any_part() const { return any_; }
+  [[nodiscard]] bool any_impulse() const { return any_impulse_; }
+  /// The impulses of this step are not the only ones, and how many other motions there are.
+  [[nodiscard]] int solutions() const { return solutions_; }
+  [[nodiscard]] const std::string& solutions_text() const { return solutions_text_; }
+  [[nodiscard]] int iterations() const { return iterations_; }
+
+  /// Largest errors of the laws in the last solve: u_N p_N / κ-free complementarity, friction beyond its cone; in the units of the rows.
+  [[nodiscard]] double complementarity() const { return complementarity_; }
+  [[nodiscard]] double cone() const { return cone_; }
+  /// Work of drives, −Σ p·b.
+  [[nodiscard]] double drive_work() const;
+  /// Work of the impulses of one relation, with velocities before and after.
+  void work_of(int relation, const double* before, const double* after, double& dissipated,
+               double& supplied) const;
+
+  /// Takes what bilateral rows are off by at the inputs in `work` out of q, along X. False: they cannot be met.
+  [[nodiscard]] bool project(numeric::RealLu& lu, int size, double* q);
+
+  void save(std::vector<double>& out) const;
+  [[nodiscard]] std::size_t saved_size() const { return guess_.size(); }
+  void load(std::span<const double> saved) { guess_.assign(saved.begin(), saved.end()); }
+
+ private:
+  struct Slot {
+    int relation = 0;
+    int tangent = -1;  ///< within the relation; −1: normal
+    int number = -1;   ///< of the tangential row
+    int single = -1;   ///< its only coordinate, where its rows are constant
+  };
+  struct Law {  ///< of the friction of a relation in this step
+    double mu = 0, load = 0;
+    bool smooth = false;
+  };
+
+  [[nodiscard]] const double* row_of(const Slot& slot) const;
+  [[nodiscard]] const double* push_of(const Slot& slot) const;
+  [[nodiscard]] double drive_of(const Slot& slot) const;
+  void find_responses(numeric::RealLu& lu, int size);
+  void list_blocks(const StepLaw& law);
+  void settle_doubtful();
+  void add_block(contact::StepBlockKind kind, int relation, int slips);
+  void find_free(const StepLaw& law, std::span<const double> gap, std::span<const double> gap_before,
+                 const double* xi);
+  void assemble();
+  [[nodiscard]] bool solve_single();
+  [[nodiscard]] Status solve_general();
+  [[nodiscard]] bool rest_turned();
+  void classify();
+  void check_unique();
+  void take_impulses(double* xi, int size);
+
+  const model::System& system_;
+  model::Workspace& work_;
+  int n_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<int> normal_slot_, tangent_slot_;  ///< by relation; by tangential row
+  bool rows_constant_ = true;
+  bool known_ = false;
+  std::vector<double> response_;  ///< X, by slot, `width_` numbers each
+  int width_ = 0;
+  std::vector<double> coupling_;  ///< G X of all slots, where rows are constant
+  std::vector<std::uint8_t> part_;
+  std::vector<Law> law_;
+  std::vector<double> approach_, slip_;  ///< velocities before: by relation, by tangential row
+  std::vector<double> shift_;            ///< by relation: e |γ_N⁰|
+  std::vector<std::uint8_t> was_open_, rested_;
+  // the problem
+  std::vector<contact::StepBlock> blocks_;
+  std::vector<contact::StepFeed> feeds_;
+  std::vector<int> block_relation_;
+  std::vector<int> row_slot_, slot_row_;
+  std::vector<double> q_, W_, guess_of_rows_, impulse_, u_;
+  std::vector<contact::StepContact> found_;
+  std::vector<double> smooth_push_;  ///< by row: X of a normal row with the smooth friction that it draws
+  contact::OneStepWorkspace workspace_;
+  contact::OneStepModes modes_;
+  std::vector<double> guess_;  ///< impulses of the step before, by slot
+  std::vector<double> normal_, tangent_;
+  std::vector<TangentStatus> status_;
+  std::vector<NormalStatus> normal_status_;
+  std::vector<double> memory_;
+  bool any_ = false, any_impulse_ = false, position_ = false, doubtful_ = false;
+  int solutions_ = 1, iterations_ = 0;
+  std::string solutions_text_;
+  double complementarity_ = 0, cone_ = 0;
+};
+
+}  // namespace judder::engines
