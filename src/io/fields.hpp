@@ -462,6 +462,12 @@ void fields(Visit& visit, model::Output& output) {
   visit({.name = "every", .doc = "Time between rows, instead of `samples`."}, output.every);
   visit({.name = "event_rows", .doc = "The two rows at each event.", .fallback = "true"}, output.event_rows);
   visit({.name = "switches", .doc = "List `switch` events.", .fallback = "true"}, output.switches);
+  visit({.name = "coordinates",
+         .doc = "Coordinates and velocities in the rows of trajectory.csv and events.csv. `false` leaves "
+                "them out, where there are thousands; "
+                "the whole state is in state.json all the same.",
+         .fallback = "true"},
+        output.coordinates);
   visit({.name = "plots",
          .doc = "Column lists, first the abscissa: `[[\"x\", \"x'\"], [\"t\", \"N\"]]`. A name with `each` "
                 "stands for all its members."},
@@ -491,10 +497,11 @@ void sections(Visit& visit, model::Spec& spec) {
             spec.states);
   visit.table({.name = "energy", .doc = "The equations of motion follow from these by differentiation."},
               spec.energy);
-  visit.table(
-      {.name = "matrices",
-       .doc = "Lists of lists of values, or the name of a Matrix Market file. They add to the energies."},
-      spec.matrices);
+  visit.table({.name = "matrices",
+               .doc = "Lists of lists of values, or the name of a Matrix Market file. They add to the "
+                      "energies. Of a file in coordinate form "
+                      "only the listed entries are stored; there may be a million of them."},
+              spec.matrices);
   visit.list({.name = "force", .doc = "A force along a velocity."}, spec.forces);
   visit.list({.name = "friction", .doc = "A friction joint: a slip velocity with a known normal force."},
              spec.joints);
