@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "judder/core/renumber.hpp"
 #include "one_step_memory.hpp"
 
 namespace judder::contact {
@@ -362,7 +363,7 @@ void OneStepWorkspace::Memory::resize(int rows, int block_count, std::size_t ent
   for (std::vector<double>* v :
        {&q, &s, &x, &best, &u, &trial, &trial_u, &error, &step, &center, &impulse, &velocity})
     grow(*v, r);
-  grow(pivot, r);
+  for (std::vector<int>* v : {&pivot, &place, &last_row, &row_end}) grow(*v, r);
   if (rows > kProvided) return;
   grow(jacobian, r * r);
   if (rows > kListed) return;
@@ -385,6 +386,19 @@ void OneStepWorkspace::resize(const OneStepProblem& problem) {
   if (n <= kListed) memory_->decision.resize(n, n);
 }
 
+// Large problems are numbered so that blocks which act on each other stand together.
+void number_rows(StepMemory& m) {
+  for (int k = 0; k < m.n; ++k) m.place[k] = k;
+  if (m.n <= kProvided) return;
+  const std::vector<int> number = renumber(m.count, m.begin, m.column);
+  for (int i = 0; i < m.count; ++i) m.pivot[number[i]] = i;
+  int row = 0;
+  for (int i = 0; i < m.count; ++i) {
+    const ScaledBlock& block = m.blocks[m.pivot[i]];
+    for (int c = 0; c < block.rows; ++c) m.place[block.first + c] = row++;
+  }
+}
+
 bool prepare_one_step(const OneStepProblem& p, StepMemory& m) {
   if (!lay_out(p, m)) return false;
   if (!copy_matrix(p, m)) return false;
@@ -393,6 +407,7 @@ bool prepare_one_step(const OneStepProblem& p, StepMemory& m) {
   }
   scale(p, m);
   scale_limits(p, m);
+  number_rows(m);
   for (int k = 0; k < m.n; ++k) {
     const double r = p.guess != nullptr ? p.guess[k] : 0.0;
     m.x[k] = std::isfinite(r) ? r / (m.s[k] * m.unit) : 0.0;
