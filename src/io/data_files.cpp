@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <unordered_set>
 
 #include "judder/core/number.hpp"
 #include "judder/io/csv.hpp"
@@ -117,18 +118,6 @@ std::optional<std::size_t> count(const std::string& word, std::size_t limit) {
   return static_cast<std::size_t>(*number);
 }
 
-/// By rows, and the place that stands twice if there is one.
-const model::MatrixEntry* sort_entries(std::vector<model::MatrixEntry>& entries) {
-  const auto before = [](const model::MatrixEntry& a, const model::MatrixEntry& b) {
-    return a.row != b.row ? a.row < b.row : a.column < b.column;
-  };
-  std::sort(entries.begin(), entries.end(), before);
-  const auto twice = std::adjacent_find(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
-    return !before(a, b) && !before(b, a);
-  });
-  return twice == entries.end() ? nullptr : &*twice;
-}
-
 NumberTable read_matrix_market(const std::string& name, std::istream& in, bool keep_sparse) {
   std::string line;
   std::size_t number = 1;
@@ -209,7 +198,7 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in, bool k
     if (!general && i != j) table.rows[j][i] = mirror * value;
   };
   if (sparse) {
-    std::vector<bool> given(keeps ? 0 : *rows * *columns, false);
+    std::unordered_set<std::size_t> given;
     for (std::size_t k = 0; k < *listed; ++k) {
       if (!next(fields))
         return failure(
@@ -225,11 +214,8 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in, bool k
         return failure(name, number, "of a symmetric matrix only the lower triangle is listed");
       if (mirror < 0 && *i == *j)
         return failure(name, number, "the diagonal of a skew-symmetric matrix is zero and not listed");
-      if (!keeps) {
-        const std::size_t place = (*i - 1) * *columns + *j - 1;
-        if (given[place]) return failure(name, number, "this entry was given before");
-        given[place] = true;
-      }
+      if (!given.insert((*i - 1) * *columns + *j - 1).second)
+        return failure(name, number, "this entry was given before");
       put(*i - 1, *j - 1, *parse_number(fields[2]));
     }
   } else {
@@ -247,11 +233,10 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in, bool k
   if (next(fields)) return failure(name, number, "more entries than announced");
   if (table.entries.size() > kMaxNonzeros)
     return failure(name, 0, "more than " + std::to_string(kMaxNonzeros) + " entries in both triangles");
-  if (const model::MatrixEntry* const twice = sort_entries(table.entries)) {
-    return failure(name, 0,
-                   "the entry in row " + std::to_string(twice->row + 1) + ", column " +
-                       std::to_string(twice->column + 1) + " is given twice");
-  }
+  std::sort(table.entries.begin(), table.entries.end(),
+            [](const model::MatrixEntry& one, const model::MatrixEntry& other) {
+              return one.row != other.row ? one.row < other.row : one.column < other.column;
+            });
   return table;
 }
 

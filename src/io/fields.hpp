@@ -159,7 +159,9 @@ void fields(Visit& visit, model::Joint& joint) {
         joint.name);
   visit({.name = "slip",
          .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal "
-                "directions. Engines run one component; only `judder impact` takes more.",
+                "directions, of which a spin may be the third, scaled by its lever; the engines with fixed "
+                "steps and `judder impact` "
+                "take these.",
          .required = true,
          .least = 1,
          .most = 3,
@@ -191,7 +193,9 @@ void fields(Visit& visit, model::Contact& contact) {
         contact.gap);
   visit({.name = "slip",
          .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal "
-                "directions. Engines run one component; only `judder impact` takes more.",
+                "directions, of which a spin may be the third, scaled by its lever; the engines with fixed "
+                "steps and `judder impact` "
+                "take these.",
          .least = 1,
          .most = 3,
          .bare = true},
@@ -237,7 +241,8 @@ void fields(Visit& visit, model::Constraint& constraint) {
   visit({.name = "velocity", .doc = "Velocity, affine in the velocities, that is kept at zero."},
         constraint.velocity);
   visit({.name = "slip",
-         .doc = "Slip velocity of its friction; or a list of components, which only `judder impact` takes.",
+         .doc = "Slip velocity of its friction; or a list of components, which engines with fixed steps and "
+                "`judder impact` take.",
          .least = 1,
          .most = 3,
          .bare = true},
