@@ -248,15 +248,20 @@ OneStepResidual residual_of(const OneStepProblem& p, int n, std::span<const int>
   return result;
 }
 
-StepContact contact_of(const StepMemory& m, const ScaledBlock& block, const double* x) {
+// By the side on which the natural map falls, r − ρu: impulses are exact to the tolerance only, and a slip that is a rounding below its limit is no stick.
+StepContact contact_of(const StepMemory& m, const ScaledBlock& block, const double* x, const double* u) {
   if (block.kind == StepBlockKind::bilateral) return StepContact::held;
   const double limit = scaled_limit(m, block, x);
-  if (block.kind == StepBlockKind::contact && !(x[block.first] > 0) && !(limit > 0)) return StepContact::open;
-  if (block.kind == StepBlockKind::friction && !(limit > 0)) return StepContact::open;
+  const int k = block.first;
+  const bool pressed = block.kind == StepBlockKind::contact && x[k] > 0 && x[k] > block.rho_normal * u[k];
+  if (!pressed && !(known_limit(m, block, x) > 0)) return StepContact::open;
   if (block.slips == 0) return StepContact::stick;
   double square = 0;
-  for (int c = 0; c < block.slips; ++c) square += x[block.slip + c] * x[block.slip + c];
-  return std::sqrt(square) < limit * (1 - 1e-12) ? StepContact::stick : StepContact::slip;
+  for (int c = 0; c < block.slips; ++c) {
+    const double y = x[block.slip + c] - block.rho_slip * u[block.slip + c];
+    square += y * y;
+  }
+  return std::sqrt(square) <= limit ? StepContact::stick : StepContact::slip;
 }
 
 void provide(const OneStepProblem& p, StepMemory& m) {
@@ -280,7 +285,7 @@ void publish(const OneStepProblem& p, StepMemory& m, OneStepResult& result) {
   for (int k = 0; k < m.n; ++k) m.impulse[k] = m.best[k] * m.s[k] * m.unit;
   scaled_velocity(m, m.best.data(), m.u.data());
   for (int k = 0; k < m.n; ++k) m.velocity[k] = m.u[k] * m.unit / m.s[k];
-  for (int i = 0; i < m.count; ++i) m.contacts[i] = contact_of(m, m.blocks[i], m.best.data());
+  for (int i = 0; i < m.count; ++i) m.contacts[i] = contact_of(m, m.blocks[i], m.best.data(), m.u.data());
   const auto n = static_cast<std::size_t>(m.n);
   result.impulse = {m.impulse.data(), n};
   result.velocity = {m.velocity.data(), n};

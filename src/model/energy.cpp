@@ -196,18 +196,18 @@ void Builder::read_matrices() {
     const Node kji = mirror != nullptr ? mirror->value : zero;
     const Node qj = graph.variable(coordinates[j].q);
     rows[i].push_back(graph.negate(graph.multiply(kij, qj)));
-    const Node energy = graph.multiply(graph.variable(coordinates[i].q), qj);
+    const Node product = graph.multiply(graph.variable(coordinates[i].q), qj);
     const auto add_antisymmetric = [&](std::size_t row, std::size_t column, Node value) {
       if (is_zero(value)) return;
       skew.push_back(graph.negate(graph.multiply(
           graph.variable(coordinates[row].v), graph.multiply(value, graph.variable(coordinates[column].q)))));
     };
     const Node symmetric = half(graph.add(kij, kji));
-    if (!is_zero(symmetric)) stored.push_back(half(graph.multiply(symmetric, energy)));
+    if (!is_zero(symmetric)) stored.push_back(half(graph.multiply(symmetric, product)));
     const Node antisymmetric = half(graph.subtract(kij, kji));
     add_antisymmetric(i, j, antisymmetric);
     if (mirror == nullptr) {  // the place across is zero, and no entry of its own
-      if (!is_zero(symmetric)) stored.push_back(half(graph.multiply(symmetric, energy)));
+      if (!is_zero(symmetric)) stored.push_back(half(graph.multiply(symmetric, product)));
       add_antisymmetric(j, i, graph.negate(antisymmetric));
     }
   }

@@ -24,6 +24,7 @@ TEST_P(BlockEngines, MoveTheBlockAsTheSparseRunDoes) {
   TestModel model = gallery_model("elastic-block");
   model.options.step = GetParam().step;
   model.options.until = 0.2;
+  model.options.samples = 101;  // one at each step
   simulate::MemorySink sink(model.system);
   const EngineResult result = simulate::run(model.system, GetParam().engine, model.options, sink);
   ASSERT_TRUE(result.status.ok()) << result.status.message;
@@ -34,22 +35,28 @@ TEST_P(BlockEngines, MoveTheBlockAsTheSparseRunDoes) {
   StructureOptions options;
   options.scheme = GetParam().scheme;
   options.step = GetParam().step;
-  const std::vector<double> zero(block.load.size(), 0.0);
-  StructureRun run(block, options, zero, zero);
-  const int corner = sink.column("corner");
-  ASSERT_GE(corner, 0);
-  const double size = 0.05;  // of the displacements
+  const std::size_t n = block.load.size();
+  const std::vector<double> zero(n, 0.0);
+  // The engine's schemes of two steps begin with one of Moreau's: go on from there.
+  std::size_t first = 0;
+  while (sink.kinds[first] != RowKind::sample || sink.cells[first * sink.width] < 0.5 * options.step) ++first;
+  const double* const row_one = sink.cells.data() + first * sink.width;
+  const bool two_steps = options.scheme == StructureScheme::modified;
+  const std::vector<double> u(row_one + 1, row_one + 1 + n);
+  StructureRun run(block, options, two_steps ? u : zero, zero);
+  if (two_steps) run.begin_from(zero);
+  const double begin = two_steps ? options.step : 0;
   double worst = 0;
-  for (std::size_t row = 0; row < sink.kinds.size(); ++row) {
-    const double t = sink.cells[row * sink.width];
+  int compared = 0;
+  for (std::size_t row = first; row < sink.kinds.size(); ++row) {
+    const double* const cells = sink.cells.data() + row * sink.width;
     if (sink.kinds[row] != RowKind::sample) continue;
-    while (run.time() < t - 0.5 * options.step) ASSERT_TRUE(run.step());
-    if (std::abs(run.time() - t) > 1e-9) continue;
-    worst = std::max(
-        worst, std::abs(sink.cells[row * sink.width + static_cast<std::size_t>(corner)] - run.u().back()));
+    while (begin + run.time() < cells[0] - 0.5 * options.step) ASSERT_TRUE(run.step());
+    for (std::size_t i = 0; i < n; ++i) worst = std::max(worst, std::abs(cells[1 + i] - run.u()[i]));
+    ++compared;
   }
-  EXPECT_GT(run.time(), 0.19);
-  EXPECT_LT(worst, 1e-7 * size);
+  EXPECT_GE(compared, 90);
+  EXPECT_LT(worst, 1e-7 * 0.05) << "displacements are 0.05";
 }
 
 // Entries of a file and rows as they are written give the same equations, to the bit; K and C are not symmetric.

@@ -104,6 +104,8 @@ class StructureRun {
  public:
   StructureRun(const Structure& structure, const StructureOptions& options, std::span<const double> u,
                std::span<const double> v);
+  /// Before the first step of a scheme of two steps: u one step before the start, instead of u − h v + h² a/2.
+  void begin_from(std::span<const double> before) { before_.assign(before.begin(), before.end()); }
   [[nodiscard]] StructureStatus status() const { return status_; }
   /// One step; false when the contact problem was not solved (status).
   bool step();
