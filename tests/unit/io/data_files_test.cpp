@@ -181,8 +181,11 @@ TEST_F(DataFilesOfAModel, FillParametersTablesAndMatrices) {
   EXPECT_EQ(spec.parameters[1].rows[1][0].number, 3.0);
   EXPECT_EQ(spec.tables[0].x, (std::vector<double>{0, 2}));
   EXPECT_EQ(spec.tables[0].y, (std::vector<double>{1, 5}));
-  EXPECT_EQ(spec.matrices.stiffness.rows[1][1].number, 20.0);
-  EXPECT_EQ(spec.matrices.mass.rows[0][1].number, 0.0);
+  EXPECT_TRUE(spec.matrices.stiffness.sparse);
+  EXPECT_EQ(spec.matrices.stiffness.row_count, 2);
+  ASSERT_EQ(spec.matrices.stiffness.entries.size(), 2U);
+  EXPECT_EQ(spec.matrices.stiffness.entries[1].value, 20.0);
+  EXPECT_EQ(spec.matrices.mass.entries.size(), 2U);
   ASSERT_EQ(spec.matrices.load.rows.size(), 1U);
   EXPECT_EQ(spec.matrices.load.rows[0][1].number, 8.0);
 }
