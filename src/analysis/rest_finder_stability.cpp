@@ -23,7 +23,7 @@ bool Finder::field(const Choice& choice, const Row& y, Row& rate) {
     const model::RelationRows& rows = system_.rows(work_, static_cast<int>(k));
     const double sign = rows.tangent[0].drive > 0 ? 1 : -1;
     for (std::size_t i = 0; i < n_; ++i)
-      force[i] -= sign * rows.tangent[0].drag[i] * rows.tangent[0].mu * rows.base;
+      force[i] -= sign * rows.tangent[0].drag[static_cast<int>(i)] * rows.tangent[0].mu * rows.base;
   }
   system_.solve_mass(work_, force.data());
   rate.assign(2 * n_ + m_, 0);

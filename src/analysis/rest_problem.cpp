@@ -149,8 +149,8 @@ bool Reading::tangents(RestProblem::Relation& made, std::size_t k, const Relatio
   RestProblem::Tangent tangent;
   tangent.number = relation.first_tangent;
   const RelationRows::Tangent& row = rows.tangent[0];
-  tangent.w.assign(row.w, row.w + n_);
-  tangent.drag.assign(row.drag, row.drag + n_);
+  tangent.w = row.w.dense(n_);
+  tangent.drag = row.drag.dense(n_);
   tangent.drive = row.drive;
   // The direction is known where the other side moves; the coefficient is read with it.
   double& direction = work_.in[static_cast<std::size_t>(layout_.direction() + relation.first_tangent)];
@@ -190,8 +190,8 @@ bool Reading::relations(RestProblem& out) {
       if (!relation.holonomic && rows.gap != 0)
         return refuse(relation.place + " asks for a motion, so there is no rest");
       made.gap = relation.holonomic ? rows.gap : 0;
-      made.w.assign(rows.w, rows.w + n_);
-      made.push.assign(rows.push, rows.push + n_);
+      made.w = rows.w.dense(n_);
+      made.push = rows.push.dense(n_);
       if (!relation.holonomic) made.w.assign(n_, 0);
     }
     made.base = rows.base;

@@ -183,10 +183,11 @@ bool Finder::residual(const Choice& choice, const Row& u, Row& r, Row& terms) {
     const model::Relation& relation = system_.relations()[k];
     const auto at = static_cast<std::size_t>(std::find(normal_.begin(), normal_.end(), k) - normal_.begin());
     const model::RelationRows* rows = &system_.rows(work_, static_cast<int>(k));
-    const auto act = [&](const double* column, double force) {
-      for (std::size_t i = 0; i < n_; ++i) {
-        r[i] += column[i] * force;
-        terms[i] += std::abs(column[i] * force);
+    const auto act = [&](const model::Row& column, double force) {
+      for (std::size_t entry = 0; entry < column.values().size(); ++entry) {
+        const auto i = static_cast<std::size_t>(column.places()[entry]);
+        r[i] += column.values()[entry] * force;
+        terms[i] += std::abs(column.values()[entry] * force);
       }
     };
     if (relation.has_normal) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "judder/core/renumber.hpp"
 #include "one_step_memory.hpp"
 
 namespace judder::contact {
@@ -247,15 +248,20 @@ OneStepResidual residual_of(const OneStepProblem& p, int n, std::span<const int>
   return result;
 }
 
-StepContact contact_of(const StepMemory& m, const ScaledBlock& block, const double* x) {
+// By the side on which the natural map falls, r − ρu: impulses are exact to the tolerance only, and a slip that is a rounding below its limit is no stick.
+StepContact contact_of(const StepMemory& m, const ScaledBlock& block, const double* x, const double* u) {
   if (block.kind == StepBlockKind::bilateral) return StepContact::held;
   const double limit = scaled_limit(m, block, x);
-  if (block.kind == StepBlockKind::contact && !(x[block.first] > 0) && !(limit > 0)) return StepContact::open;
-  if (block.kind == StepBlockKind::friction && !(limit > 0)) return StepContact::open;
+  const int k = block.first;
+  const bool pressed = block.kind == StepBlockKind::contact && x[k] > 0 && x[k] > block.rho_normal * u[k];
+  if (!pressed && !(known_limit(m, block, x) > 0)) return StepContact::open;
   if (block.slips == 0) return StepContact::stick;
   double square = 0;
-  for (int c = 0; c < block.slips; ++c) square += x[block.slip + c] * x[block.slip + c];
-  return std::sqrt(square) < limit * (1 - 1e-12) ? StepContact::stick : StepContact::slip;
+  for (int c = 0; c < block.slips; ++c) {
+    const double y = x[block.slip + c] - block.rho_slip * u[block.slip + c];
+    square += y * y;
+  }
+  return std::sqrt(square) <= limit ? StepContact::stick : StepContact::slip;
 }
 
 void provide(const OneStepProblem& p, StepMemory& m) {
@@ -279,7 +285,7 @@ void publish(const OneStepProblem& p, StepMemory& m, OneStepResult& result) {
   for (int k = 0; k < m.n; ++k) m.impulse[k] = m.best[k] * m.s[k] * m.unit;
   scaled_velocity(m, m.best.data(), m.u.data());
   for (int k = 0; k < m.n; ++k) m.velocity[k] = m.u[k] * m.unit / m.s[k];
-  for (int i = 0; i < m.count; ++i) m.contacts[i] = contact_of(m, m.blocks[i], m.best.data());
+  for (int i = 0; i < m.count; ++i) m.contacts[i] = contact_of(m, m.blocks[i], m.best.data(), m.u.data());
   const auto n = static_cast<std::size_t>(m.n);
   result.impulse = {m.impulse.data(), n};
   result.velocity = {m.velocity.data(), n};
@@ -362,7 +368,7 @@ void OneStepWorkspace::Memory::resize(int rows, int block_count, std::size_t ent
   for (std::vector<double>* v :
        {&q, &s, &x, &best, &u, &trial, &trial_u, &error, &step, &center, &impulse, &velocity})
     grow(*v, r);
-  grow(pivot, r);
+  for (std::vector<int>* v : {&pivot, &place, &last_row, &row_end}) grow(*v, r);
   if (rows > kProvided) return;
   grow(jacobian, r * r);
   if (rows > kListed) return;
@@ -385,6 +391,19 @@ void OneStepWorkspace::resize(const OneStepProblem& problem) {
   if (n <= kListed) memory_->decision.resize(n, n);
 }
 
+// Large problems are numbered so that blocks which act on each other stand together.
+void number_rows(StepMemory& m) {
+  for (int k = 0; k < m.n; ++k) m.place[k] = k;
+  if (m.n <= kProvided) return;
+  const std::vector<int> number = renumber(m.count, m.begin, m.column);
+  for (int i = 0; i < m.count; ++i) m.pivot[number[i]] = i;
+  int row = 0;
+  for (int i = 0; i < m.count; ++i) {
+    const ScaledBlock& block = m.blocks[m.pivot[i]];
+    for (int c = 0; c < block.rows; ++c) m.place[block.first + c] = row++;
+  }
+}
+
 bool prepare_one_step(const OneStepProblem& p, StepMemory& m) {
   if (!lay_out(p, m)) return false;
   if (!copy_matrix(p, m)) return false;
@@ -393,6 +412,7 @@ bool prepare_one_step(const OneStepProblem& p, StepMemory& m) {
   }
   scale(p, m);
   scale_limits(p, m);
+  number_rows(m);
   for (int k = 0; k < m.n; ++k) {
     const double r = p.guess != nullptr ? p.guess[k] : 0.0;
     m.x[k] = std::isfinite(r) ? r / (m.s[k] * m.unit) : 0.0;

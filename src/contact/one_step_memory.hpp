@@ -50,6 +50,10 @@ struct OneStepWorkspace::Memory {
   std::vector<double> u, trial, trial_u, error, step, center;
   std::vector<double> jacobian;  // n × n, taken by the first Newton step
   std::vector<int> pivot;
+  std::vector<int>
+      place;  // by row: its number in the Jacobian, where neighbours stand together in large problems
+  std::vector<int> last_row;  // by column: the last row of the Jacobian that may have an entry there
+  std::vector<int> row_end;   // by row of the Jacobian: one behind its last entry
 
   std::vector<double> impulse, velocity;
   std::vector<StepContact> contacts;

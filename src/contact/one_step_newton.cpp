@@ -36,9 +36,11 @@ class Newton {
   }
 
  private:
+  /// Row `i` of the Jacobian as it is numbered there, and that of row `k` of the problem.
   double* line(int i) {
     return m_.jacobian.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(n_);
   }
+  double* row_of(int k) { return line(m_.place[k]); }
 
   // out += factor times row `row` of W + α; `row` belongs to block `i`.
   void add_row(double* out, int i, int row, double factor) {
@@ -46,9 +48,9 @@ class Newton {
     for (int e = m_.begin[i]; e < m_.begin[i + 1]; ++e) {
       const ScaledBlock& other = m_.blocks[m_.column[e]];
       const double* values = m_.values.data() + m_.value[e] + c * other.rows;
-      for (int j = 0; j < other.rows; ++j) out[other.first + j] += factor * values[j];
+      for (int j = 0; j < other.rows; ++j) out[m_.place[other.first + j]] += factor * values[j];
     }
-    out[row] += factor * alpha_;
+    out[m_.place[row]] += factor * alpha_;
   }
 
   void fill(const double* x, const double* u) {
@@ -65,9 +67,9 @@ class Newton {
     const int k = block.first;
     const double rho = block.rho_normal > 0 ? block.rho_normal : 1;
     if (block.kind == StepBlockKind::contact && x[k] - rho * u[k] <= 0)
-      line(k)[k] = 1;
+      row_of(k)[m_.place[k]] = 1;
     else
-      add_row(line(k), i, k, rho);
+      add_row(row_of(k), i, k, rho);
   }
 
   void fill_slips(int i, const ScaledBlock& block, const double* x, const double* u) {
@@ -81,65 +83,94 @@ class Newton {
     }
     const double size = std::sqrt(square);
     if (size <= limit && limit > 0) {
-      for (int c = 0; c < block.slips; ++c) add_row(line(block.slip + c), i, block.slip + c, rho);
+      for (int c = 0; c < block.slips; ++c) add_row(row_of(block.slip + c), i, block.slip + c, rho);
       return;
     }
     // F = r − L y/|y|,  dF = dr − (y/|y|) dL − (L/|y|) (1 − y yᵀ/|y|²) (dr − ρ W dr)
     const double share = size > 0 ? limit / size : 0;
     for (int c = 0; c < block.slips; ++c) {
-      double* out = line(block.slip + c);
-      out[block.slip + c] += 1;
+      double* out = row_of(block.slip + c);
+      out[m_.place[block.slip + c]] += 1;
       if (!(size > 0)) continue;
       for (int d = 0; d < block.slips; ++d) {
         const double p = share * ((c == d ? 1 : 0) - y[c] / size * y[d] / size);
         if (p == 0) continue;
-        out[block.slip + d] -= p;
+        out[m_.place[block.slip + d]] -= p;
         add_row(out, i, block.slip + d, p * rho);
       }
       const double way = y[c] / size;
-      if (block.kind == StepBlockKind::contact && x[block.first] > 0) out[block.first] -= way * block.mu;
+      if (block.kind == StepBlockKind::contact && x[block.first] > 0)
+        out[m_.place[block.first]] -= way * block.mu;
       for (int f = block.feed; f < block.feed_end; ++f) {
         const double r = x[m_.feeds[f].row];
-        out[m_.feeds[f].row] -= way * m_.feeds[f].weight * (r > 0 ? 1 : r < 0 ? -1 : 0);
+        out[m_.place[m_.feeds[f].row]] -= way * m_.feeds[f].weight * (r > 0 ? 1 : r < 0 ? -1 : 0);
       }
     }
   }
 
+  // Where the entries of the Jacobian end: by row, and by column with all columns before it.
+  void find_ends() {
+    std::fill_n(m_.last_row.begin(), n_, 0);
+    for (int i = 0; i < n_; ++i) {
+      const double* out = line(i);
+      int first = 0, end = n_;
+      while (first < n_ && out[first] == 0) ++first;
+      while (end > 0 && out[end - 1] == 0) --end;
+      m_.row_end[i] = end;
+      if (first < n_) m_.last_row[first] = i;
+    }
+    for (int k = 1; k < n_; ++k) m_.last_row[k] = std::max(m_.last_row[k], m_.last_row[k - 1]);
+  }
+
   // Rows are exchanged; a column without a pivot belongs to impulses that dependent rows share, which are not moved.
   void eliminate() {
-    double* b = m_.error.data();
+    find_ends();
+    double* b = m_.trial.data();
+    for (int k = 0; k < n_; ++k) b[m_.place[k]] = m_.error[k];
     int rank = 0;
     for (int k = 0; k < n_; ++k) {
       if (k % 16 == 0) m_.look();
+      const int last = std::max(m_.last_row[k], rank);
       int row = rank;
       double best = 0;
-      for (int i = rank; i < n_; ++i) {
+      for (int i = rank; i <= last && i < n_; ++i) {
         if (std::abs(line(i)[k]) > best) best = std::abs(line(i)[k]), row = i;
       }
       m_.pivot[k] = -1;
       if (!(best > kPivot)) continue;
       if (row != rank) {
-        std::swap_ranges(line(row) + k, line(row) + n_, line(rank) + k);
+        const int end = std::max(m_.row_end[row], m_.row_end[rank]);
+        std::swap_ranges(line(row) + k, line(row) + end, line(rank) + k);
+        std::swap(m_.row_end[row], m_.row_end[rank]);
         std::swap(b[row], b[rank]);
       }
       const double* top = line(rank);
-      for (int i = rank + 1; i < n_; ++i) {
+      const int end = m_.row_end[rank];
+      for (int i = rank + 1; i <= last && i < n_; ++i) {
         double* out = line(i);
         if (out[k] == 0) continue;
         const double factor = out[k] / top[k];
-        for (int j = k + 1; j < n_; ++j) out[j] -= factor * top[j];
+        for (int j = k + 1; j < end; ++j) out[j] -= factor * top[j];
+        m_.row_end[i] = std::max(m_.row_end[i], end);
         b[i] -= factor * b[rank];
       }
       m_.pivot[k] = rank++;
     }
+    substitute();
+  }
+
+  void substitute() {
+    const double* b = m_.trial.data();
+    double* found = m_.trial_u.data();
     for (int k = n_ - 1; k >= 0; --k) {
-      m_.step[k] = 0;
+      found[k] = 0;
       if (m_.pivot[k] < 0) continue;
       const double* out = line(m_.pivot[k]);
       double sum = b[m_.pivot[k]];
-      for (int j = k + 1; j < n_; ++j) sum -= out[j] * m_.step[j];
-      m_.step[k] = sum / out[k];
+      for (int j = k + 1; j < m_.row_end[m_.pivot[k]]; ++j) sum -= out[j] * found[j];
+      found[k] = sum / out[k];
     }
+    for (int k = 0; k < n_; ++k) m_.step[k] = found[m_.place[k]];
   }
 
   StepMemory& m_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <unordered_set>
 
 #include "judder/core/number.hpp"
 #include "judder/io/csv.hpp"
@@ -117,7 +118,7 @@ std::optional<std::size_t> count(const std::string& word, std::size_t limit) {
   return static_cast<std::size_t>(*number);
 }
 
-NumberTable read_matrix_market(const std::string& name, std::istream& in) {
+NumberTable read_matrix_market(const std::string& name, std::istream& in, bool keep_sparse) {
   std::string line;
   std::size_t number = 1;
   std::getline(in, line);
@@ -150,10 +151,18 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
                    sparse ? "expected the numbers of rows, columns and entries"
                           : "expected the numbers of rows and columns");
   }
-  const auto rows = count(fields[0], kMaxEntries);
-  const auto columns = count(fields[1], kMaxEntries);
-  const auto listed = sparse ? count(fields[2], kMaxEntries) : std::optional<std::size_t>(0);
-  if (!rows || !columns || !listed || *rows == 0 || *columns == 0 || *rows * *columns > kMaxEntries) {
+  const bool keeps = sparse && keep_sparse;
+  const auto rows = count(fields[0], keeps ? kMaxSparseSize : kMaxEntries);
+  const auto columns = count(fields[1], keeps ? kMaxSparseSize : kMaxEntries);
+  const auto listed =
+      sparse ? count(fields[2], keeps ? kMaxNonzeros : kMaxEntries) : std::optional<std::size_t>(0);
+  if (keeps && (!rows || !columns || !listed || *rows == 0 || *columns == 0)) {
+    return failure(name, number,
+                   "the sizes must be whole numbers up to " + std::to_string(kMaxSparseSize) +
+                       ", with at most " + std::to_string(kMaxNonzeros) + " entries");
+  }
+  if (!keeps &&
+      (!rows || !columns || !listed || *rows == 0 || *columns == 0 || *rows * *columns > kMaxEntries)) {
     return failure(
         name, number,
         "the sizes must be whole numbers with at most " + std::to_string(kMaxEntries) + " elements in all");
@@ -171,13 +180,25 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
   };
   const auto quoted = [](const std::string& word) { return "'" + word.substr(0, 40) + "' "; };
   NumberTable table;
-  table.rows.assign(*rows, std::vector<double>(*columns, 0.0));
+  if (keeps) {
+    table.sparse = true;
+    table.row_count = static_cast<int>(*rows);
+    table.column_count = static_cast<int>(*columns);
+  } else {
+    table.rows.assign(*rows, std::vector<double>(*columns, 0.0));
+  }
   const auto put = [&](std::size_t i, std::size_t j, double value) {
+    if (keeps) {
+      table.entries.push_back({static_cast<int>(i), static_cast<int>(j), value});
+      if (!general && i != j)
+        table.entries.push_back({static_cast<int>(j), static_cast<int>(i), mirror * value});
+      return;
+    }
     table.rows[i][j] = value;
     if (!general && i != j) table.rows[j][i] = mirror * value;
   };
   if (sparse) {
-    std::vector<bool> given(*rows * *columns, false);
+    std::unordered_set<std::size_t> given;
     for (std::size_t k = 0; k < *listed; ++k) {
       if (!next(fields))
         return failure(
@@ -193,9 +214,8 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
         return failure(name, number, "of a symmetric matrix only the lower triangle is listed");
       if (mirror < 0 && *i == *j)
         return failure(name, number, "the diagonal of a skew-symmetric matrix is zero and not listed");
-      const std::size_t place = (*i - 1) * *columns + *j - 1;
-      if (given[place]) return failure(name, number, "this entry was given before");
-      given[place] = true;
+      if (!given.insert((*i - 1) * *columns + *j - 1).second)
+        return failure(name, number, "this entry was given before");
       put(*i - 1, *j - 1, *parse_number(fields[2]));
     }
   } else {
@@ -211,6 +231,12 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
     }
   }
   if (next(fields)) return failure(name, number, "more entries than announced");
+  if (table.entries.size() > kMaxNonzeros)
+    return failure(name, 0, "more than " + std::to_string(kMaxNonzeros) + " entries in both triangles");
+  std::sort(table.entries.begin(), table.entries.end(),
+            [](const model::MatrixEntry& one, const model::MatrixEntry& other) {
+              return one.row != other.row ? one.row < other.row : one.column < other.column;
+            });
   return table;
 }
 
@@ -218,7 +244,7 @@ NumberTable read_matrix_market(const std::string& name, std::istream& in) {
 
 namespace {
 
-NumberTable read_located(const fs::path& file, const std::string& name) {
+NumberTable read_located(const fs::path& file, const std::string& name, bool keep_sparse) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return failure(name, 0, "cannot be opened");
   std::string start(14, '\0');
@@ -226,7 +252,8 @@ NumberTable read_located(const fs::path& file, const std::string& name) {
   start.resize(static_cast<std::size_t>(in.gcount()));
   in.clear();
   in.seekg(0);
-  return lower_case(start) == "%%matrixmarket" ? read_matrix_market(name, in) : read_csv(name, in);
+  return lower_case(start) == "%%matrixmarket" ? read_matrix_market(name, in, keep_sparse)
+                                               : read_csv(name, in);
 }
 
 NumberTable problem_only(std::string problem) {
@@ -237,22 +264,24 @@ NumberTable problem_only(std::string problem) {
 
 }  // namespace
 
-NumberTable read_number_file(const fs::path& folder, const std::string& name) {
+NumberTable read_number_file(const fs::path& folder, const std::string& name, bool keep_sparse) {
   fs::path file;
   if (std::string problem = locate(folder, name, file); !problem.empty())
     return problem_only(std::move(problem));
-  return read_located(file, name);
+  return read_located(file, name, keep_sparse);
 }
 
-NumberTable DataFiles::read(const std::string& name) {
+NumberTable DataFiles::read(const std::string& name, bool keep_sparse) {
   fs::path file;
   if (std::string problem = locate(folder_, name, file); !problem.empty())
     return problem_only(std::move(problem));
-  auto at = known_.find(file);
-  if (at == known_.end()) at = known_.emplace(file, read_located(file, "")).first;
+  const std::pair<fs::path, bool> key(file, keep_sparse);
+  auto at = known_.find(key);
+  if (at == known_.end()) at = known_.emplace(key, read_located(file, "", keep_sparse)).first;
   const NumberTable& table = at->second;
   if (!table.problem.empty()) return problem_only(name + table.problem);
-  entries_ += table.rows.size() * table.rows.front().size();
+  // Entries of sparse matrices have a limit of their own, and there are few matrices.
+  if (!table.sparse) entries_ += table.rows.size() * table.rows.front().size();
   if (entries_ > kMaxEntriesOfModel)
     return problem_only(name + ": with it the data of this model are more than " +
                         std::to_string(kMaxEntriesOfModel) + " numbers, counted at each use");

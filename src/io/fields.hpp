@@ -159,7 +159,9 @@ void fields(Visit& visit, model::Joint& joint) {
         joint.name);
   visit({.name = "slip",
          .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal "
-                "directions. Engines run one component; only `judder impact` takes more.",
+                "directions, of which a spin may be the third, scaled by its lever; the engines with fixed "
+                "steps and `judder impact` "
+                "take these.",
          .required = true,
          .least = 1,
          .most = 3,
@@ -191,7 +193,9 @@ void fields(Visit& visit, model::Contact& contact) {
         contact.gap);
   visit({.name = "slip",
          .doc = "Slip velocity, affine in the velocities; or a list of components along orthogonal "
-                "directions. Engines run one component; only `judder impact` takes more.",
+                "directions, of which a spin may be the third, scaled by its lever; the engines with fixed "
+                "steps and `judder impact` "
+                "take these.",
          .least = 1,
          .most = 3,
          .bare = true},
@@ -237,7 +241,8 @@ void fields(Visit& visit, model::Constraint& constraint) {
   visit({.name = "velocity", .doc = "Velocity, affine in the velocities, that is kept at zero."},
         constraint.velocity);
   visit({.name = "slip",
-         .doc = "Slip velocity of its friction; or a list of components, which only `judder impact` takes.",
+         .doc = "Slip velocity of its friction; or a list of components, which engines with fixed steps and "
+                "`judder impact` take.",
          .least = 1,
          .most = 3,
          .bare = true},
@@ -462,6 +467,12 @@ void fields(Visit& visit, model::Output& output) {
   visit({.name = "every", .doc = "Time between rows, instead of `samples`."}, output.every);
   visit({.name = "event_rows", .doc = "The two rows at each event.", .fallback = "true"}, output.event_rows);
   visit({.name = "switches", .doc = "List `switch` events.", .fallback = "true"}, output.switches);
+  visit({.name = "coordinates",
+         .doc = "Coordinates and velocities in the rows of trajectory.csv and events.csv. `false` leaves "
+                "them out, where there are thousands; "
+                "the whole state is in state.json all the same.",
+         .fallback = "true"},
+        output.coordinates);
   visit({.name = "plots",
          .doc = "Column lists, first the abscissa: `[[\"x\", \"x'\"], [\"t\", \"N\"]]`. A name with `each` "
                 "stands for all its members."},
@@ -491,10 +502,11 @@ void sections(Visit& visit, model::Spec& spec) {
             spec.states);
   visit.table({.name = "energy", .doc = "The equations of motion follow from these by differentiation."},
               spec.energy);
-  visit.table(
-      {.name = "matrices",
-       .doc = "Lists of lists of values, or the name of a Matrix Market file. They add to the energies."},
-      spec.matrices);
+  visit.table({.name = "matrices",
+               .doc = "Lists of lists of values, or the name of a Matrix Market file. They add to the "
+                      "energies. Of a file in coordinate form "
+                      "only the listed entries are stored; there may be a million of them."},
+              spec.matrices);
   visit.list({.name = "force", .doc = "A force along a velocity."}, spec.forces);
   visit.list({.name = "friction", .doc = "A friction joint: a slip velocity with a known normal force."},
              spec.joints);

@@ -238,8 +238,9 @@ class TableReader {
   }
 
   /// Numbers of a data file; `place` is where it is named.
-  bool read_file(const std::string& key, const model::Text& name, NumberTable& out) {
-    out = context_.data.read(name.text);
+  bool read_file(const std::string& key, const model::Text& name, NumberTable& out,
+                 bool keep_sparse = false) {
+    out = context_.data.read(name.text, keep_sparse);
     if (out.problem.empty()) return true;
     error(name.span, key, out.problem);
     return false;
@@ -368,8 +369,12 @@ class TableReader {
     }
     if (name != nullptr) {
       NumberTable numbers;
-      if (!read_file(field.name, name->text, numbers)) return;
+      if (!read_file(field.name, name->text, numbers, !field.bare)) return;
       out.file = name->text;
+      out.sparse = numbers.sparse;
+      out.row_count = numbers.row_count;
+      out.column_count = numbers.column_count;
+      out.entries = std::move(numbers.entries);
       out.rows = values_of(numbers, name->span);
       if (field.bare) lay_flat(out.rows);
       out.given = true;

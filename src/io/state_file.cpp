@@ -490,6 +490,11 @@ StateOwner state_owner(const LoadedModel& model, const ModelRequest& request, co
     if (!matrix->given) continue;
     disk::Check check;
     add_values(check, matrix->rows);
+    for (const model::MatrixEntry& entry : matrix->entries)
+      check.add(std::to_string(entry.row) + "," + std::to_string(entry.column) + "," + to_text(entry.value) +
+                "\n");
+    matrix->entries.clear();
+    matrix->sparse = false;
     out.data.emplace_back(std::string("matrix ") + name, check.text());
     matrix->rows = {{model::Value(0)}};
     matrix->file = {};

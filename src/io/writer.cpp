@@ -94,9 +94,17 @@ class TableWriter {
   static std::string write(const Field&, std::vector<double>& numbers) {
     return numbers.empty() ? "" : toml_list(numbers, toml_number);
   }
+  static std::vector<std::vector<model::Value>> filled(const model::Matrix& matrix) {
+    std::vector<std::vector<model::Value>> rows(
+        static_cast<std::size_t>(matrix.row_count),
+        std::vector<model::Value>(static_cast<std::size_t>(matrix.column_count), model::Value(0)));
+    for (const model::MatrixEntry& entry : matrix.entries) rows[entry.row][entry.column] = entry.value;
+    return rows;
+  }
   static std::string write(const Field& field, model::Matrix& matrix) {
     if (!matrix.given) return "";
     if (!matrix.file.empty()) return toml_string(matrix.file.text);
+    if (matrix.sparse) return toml_rows(filled(matrix));
     return field.bare && matrix.rows.size() == 1 ? toml_values(matrix.rows.front()) : toml_rows(matrix.rows);
   }
   static std::string write(const Field&, model::FrictionLaw& law) {

@@ -381,7 +381,14 @@ struct Builder {
   Node nested_rate(int state, std::optional<expr::Forbidden>& cycle);
   std::size_t rates_running = 0;
   void read_energy();
+  /// An entry of a matrix that is not zero.
+  struct Entry {
+    std::size_t row = 0, column = 0;
+    Node value;
+  };
   void read_matrices();
+  std::vector<Entry> read_matrix(const Matrix& matrix, const char* key);
+  void check_given_mass();
   void read_forces();
   void read_relations();
   void derive_motion();
@@ -429,7 +436,7 @@ struct Builder {
   std::vector<Node> mass;          ///< n×n
   std::vector<Node> force;         ///< h
   std::vector<Node> matrix_force;  ///< −C v − K q + load, by coordinate
-  std::vector<Node> given_mass;    ///< n×n of [matrices], or empty
+  std::vector<Entry> given_mass;   ///< of [matrices], by rows
   Node matrix_potential, damping_power, skew_power, load_power;
   std::vector<ForceDraft> forces;
   std::vector<RelationDraft> relations;

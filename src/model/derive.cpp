@@ -99,17 +99,16 @@ void Builder::derive_motion() {
   Node varying = kinetic;
   if (!given_mass.empty()) {
     std::vector<Node> terms;
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) {
-        if (is_zero(given_mass[i * n + j])) continue;
-        const Node vv = graph.multiply(graph.variable(coordinates[i].v), graph.variable(coordinates[j].v));
-        terms.push_back(graph.multiply(graph.constant(0.5), graph.multiply(given_mass[i * n + j], vv)));
-      }
+    for (const Entry& entry : given_mass) {
+      const Node vv = graph.multiply(graph.variable(coordinates[entry.row].v),
+                                     graph.variable(coordinates[entry.column].v));
+      terms.push_back(graph.multiply(graph.constant(0.5), graph.multiply(entry.value, vv)));
     }
     matrix_kinetic = graph.sum(terms);
     kinetic = graph.add(kinetic, matrix_kinetic);
   }
 
+  std::size_t given = 0;  // entries of the given mass, which are in the order of rows
   for (std::size_t i = 0; i < n; ++i) {
     const CoordinateDraft& c = coordinates[i];
     const Node momentum = graph.derivative(varying, c.v);
@@ -119,8 +118,9 @@ void Builder::derive_motion() {
       std::copy(row.begin(), row.end(), mass.begin() + static_cast<std::ptrdiff_t>(i * n));
       terms.push_back(graph.negate(partial_time_and_position(momentum)));
     }
-    if (!given_mass.empty()) {
-      for (std::size_t j = 0; j < n; ++j) mass[i * n + j] = graph.add(mass[i * n + j], given_mass[i * n + j]);
+    for (; given < given_mass.size() && given_mass[given].row == i; ++given) {
+      Node& entry = mass[i * n + given_mass[given].column];
+      entry = graph.add(entry, given_mass[given].value);
     }
     terms.push_back(graph.derivative(varying, c.q));
     terms.push_back(graph.negate(graph.derivative(potential, c.q)));

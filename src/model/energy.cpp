@@ -98,81 +98,121 @@ void Builder::read_energy() {
   }
 }
 
+// Entries that are not zero, by rows; nothing where the matrix has errors.
+std::vector<Builder::Entry> Builder::read_matrix(const Matrix& matrix, const char* key) {
+  const std::size_t n = coordinates.size();
+  std::vector<Entry> entries;
+  if (!matrix.given) return entries;
+  const std::string where = std::string("matrices, ") + key;
+  const auto refuse = [&](std::string message) { report_error(matrix.span, where, std::move(message)); };
+  const std::size_t rows = matrix.sparse ? static_cast<std::size_t>(matrix.row_count) : matrix.rows.size();
+  if (rows != n) {
+    refuse("the matrix has " + std::to_string(rows) + " rows; the model has " + std::to_string(n) +
+           " coordinates");
+    return entries;
+  }
+  if (matrix.sparse && matrix.column_count != matrix.row_count) {
+    refuse("row 1 has " + std::to_string(matrix.column_count) + " values; " + std::to_string(n) +
+           " are needed");
+    return entries;
+  }
+  for (const MatrixEntry& entry : matrix.entries) {
+    if (entry.value != 0)
+      entries.push_back({static_cast<std::size_t>(entry.row), static_cast<std::size_t>(entry.column),
+                         graph.constant(entry.value)});
+  }
+  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
+    if (matrix.rows[i].size() != n) {
+      refuse("row " + std::to_string(i + 1) + " has " + std::to_string(matrix.rows[i].size()) + " values; " +
+             std::to_string(n) + " are needed");
+      return {};
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+      Scope scope(*this, kParameters, where);
+      const auto node = lower(matrix.rows[i][j], scope, where, where, {});
+      if (!node) return {};
+      if (!is_zero(*node)) entries.push_back({i, j, *node});
+    }
+  }
+  return entries;
+}
+
+namespace {
+
+/// The entry in row `row` and column `column`; null where it is zero.
+const Builder::Entry* find_entry(const std::vector<Builder::Entry>& entries, std::size_t row,
+                                 std::size_t column) {
+  const auto at =
+      std::lower_bound(entries.begin(), entries.end(), std::pair(row, column),
+                       [](const Builder::Entry& e, const std::pair<std::size_t, std::size_t>& place) {
+                         return std::pair(e.row, e.column) < place;
+                       });
+  return at != entries.end() && at->row == row && at->column == column ? &*at : nullptr;
+}
+
+}  // namespace
+
+void Builder::check_given_mass() {
+  for (const Entry& entry : given_mass) {
+    const Entry* const mirror = find_entry(given_mass, entry.column, entry.row);
+    if (mirror != nullptr && mirror->value == entry.value) continue;
+    const std::string row = std::to_string(std::max(entry.row, entry.column) + 1);
+    const std::string column = std::to_string(std::min(entry.row, entry.column) + 1);
+    report_error(spec.matrices.mass.span, "matrices, mass",
+                 "the mass matrix is not symmetric: entries (" + row + ", " + column + ") and (" + column +
+                     ", " + row + ") differ");
+    return;
+  }
+}
+
 void Builder::read_matrices() {
   const std::size_t n = coordinates.size();
   const Node zero = graph.constant(0);
   matrix_force.assign(n, zero);
   damping_power = skew_power = load_power = zero;
-  const auto read = [&](const Matrix& matrix, const char* key) {
-    std::vector<Node> entries;
-    if (!matrix.given) return entries;
-    const std::string where = std::string("matrices, ") + key;
-    const auto refuse = [&](std::string message) { report_error(matrix.span, where, std::move(message)); };
-    if (matrix.rows.size() != n) {
-      refuse("the matrix has " + std::to_string(matrix.rows.size()) + " rows; the model has " +
-             std::to_string(n) + " coordinates");
-      return entries;
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      if (matrix.rows[i].size() != n) {
-        refuse("row " + std::to_string(i + 1) + " has " + std::to_string(matrix.rows[i].size()) +
-               " values; " + std::to_string(n) + " are needed");
-        return std::vector<Node>();
-      }
-      for (const Value& value : matrix.rows[i]) {
-        Scope scope(*this, kParameters, where);
-        const auto node = lower(value, scope, where, where, {});
-        if (!node) return std::vector<Node>();
-        entries.push_back(*node);
-      }
-    }
-    return entries;
-  };
   const auto half = [&](Node a) { return graph.multiply(graph.constant(0.5), a); };
 
-  given_mass = read(spec.matrices.mass, "mass");
-  if (!given_mass.empty()) {
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (given_mass[i * n + j] == given_mass[j * n + i]) continue;
-        report_error(spec.matrices.mass.span, "matrices, mass",
-                     "the mass matrix is not symmetric: entries (" + std::to_string(i + 1) + ", " +
-                         std::to_string(j + 1) + ") and (" + std::to_string(j + 1) + ", " +
-                         std::to_string(i + 1) + ") differ");
-        i = n;
-        break;
-      }
+  given_mass = read_matrix(spec.matrices.mass, "mass");
+  check_given_mass();
+  const std::vector<Entry> damping = read_matrix(spec.matrices.damping, "damping");
+  const std::vector<Entry> stiffness = read_matrix(spec.matrices.stiffness, "stiffness");
+  budget.spend(damping.size() + stiffness.size());
+  std::vector<Node> stored, skew, damped;
+  std::vector<std::vector<Node>> rows(n);
+  // Both matrices go through together, by rows and columns: the order of the terms of a sum is part of the result.
+  for (std::size_t c = 0, k = 0; c < damping.size() || k < stiffness.size();) {
+    const auto place = [](const std::vector<Entry>& m, std::size_t at) {
+      return at < m.size() ? std::pair(m[at].row, m[at].column) : std::pair(~std::size_t{0}, std::size_t{0});
+    };
+    const auto [i, j] = std::min(place(damping, c), place(stiffness, k));
+    if (place(damping, c) == std::pair(i, j)) {
+      const Node f = graph.negate(graph.multiply(damping[c++].value, graph.variable(coordinates[j].v)));
+      rows[i].push_back(f);
+      damped.push_back(graph.multiply(graph.variable(coordinates[i].v), f));
+    }
+    if (place(stiffness, k) != std::pair(i, j)) continue;
+    const Node kij = stiffness[k++].value;
+    const Entry* const mirror = find_entry(stiffness, j, i);
+    const Node kji = mirror != nullptr ? mirror->value : zero;
+    const Node qj = graph.variable(coordinates[j].q);
+    rows[i].push_back(graph.negate(graph.multiply(kij, qj)));
+    const Node product = graph.multiply(graph.variable(coordinates[i].q), qj);
+    const auto add_antisymmetric = [&](std::size_t row, std::size_t column, Node value) {
+      if (is_zero(value)) return;
+      skew.push_back(graph.negate(graph.multiply(
+          graph.variable(coordinates[row].v), graph.multiply(value, graph.variable(coordinates[column].q)))));
+    };
+    const Node symmetric = half(graph.add(kij, kji));
+    if (!is_zero(symmetric)) stored.push_back(half(graph.multiply(symmetric, product)));
+    const Node antisymmetric = half(graph.subtract(kij, kji));
+    add_antisymmetric(i, j, antisymmetric);
+    if (mirror == nullptr) {  // the place across is zero, and no entry of its own
+      if (!is_zero(symmetric)) stored.push_back(half(graph.multiply(symmetric, product)));
+      add_antisymmetric(j, i, graph.negate(antisymmetric));
     }
   }
-
-  const std::vector<Node> damping = read(spec.matrices.damping, "damping");
-  const std::vector<Node> stiffness = read(spec.matrices.stiffness, "stiffness");
-  std::vector<Node> stored, skew, damped;
-  for (std::size_t i = 0; i < n && !(damping.empty() && stiffness.empty()); ++i) {
-    std::vector<Node> row{matrix_force[i]};
-    for (std::size_t j = 0; j < n; ++j) {
-      if (!damping.empty() && !is_zero(damping[i * n + j])) {
-        const Node f = graph.negate(graph.multiply(damping[i * n + j], graph.variable(coordinates[j].v)));
-        row.push_back(f);
-        damped.push_back(graph.multiply(graph.variable(coordinates[i].v), f));
-      }
-      if (!stiffness.empty()) {
-        const Node kij = stiffness[i * n + j], kji = stiffness[j * n + i];
-        const Node qj = graph.variable(coordinates[j].q);
-        if (!is_zero(kij)) row.push_back(graph.negate(graph.multiply(kij, qj)));
-        const Node symmetric = half(graph.add(kij, kji));
-        if (!is_zero(symmetric)) {
-          stored.push_back(
-              half(graph.multiply(symmetric, graph.multiply(graph.variable(coordinates[i].q), qj))));
-        }
-        const Node antisymmetric = half(graph.subtract(kij, kji));
-        if (!is_zero(antisymmetric)) {
-          skew.push_back(graph.negate(
-              graph.multiply(graph.variable(coordinates[i].v), graph.multiply(antisymmetric, qj))));
-        }
-      }
-    }
-    matrix_force[i] = graph.sum(row);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!rows[i].empty()) matrix_force[i] = graph.sum(rows[i]);
   }
   matrix_potential = graph.sum(stored);
   damping_power = graph.sum(damped);

@@ -83,8 +83,8 @@ void take_watches(engines::Moment& moment, std::size_t count) {
 
 /// Everything that listens to a run.
 struct Sinks {
-  Sinks(const model::System& system, std::atomic<bool>& stop)
-      : readout(system),
+  Sinks(const model::System& system, bool coordinates, std::atomic<bool>& stop)
+      : readout(system, coordinates),
         columns(readout),
         contacts(system, readout, kMostIntervals),
         events(readout, kMostEventsShown),
@@ -291,7 +291,7 @@ bool FolderRun::try_state() {
 }
 
 bool FolderRun::open_folder() {
-  sinks_.emplace(system(), stop_);
+  sinks_.emplace(system(), report_.model.file.spec.output.coordinates, stop_);
   const io::FileStatus status = sinks_->folder.open(report_.folder, system(), in_place_ ? state_text_ : "");
   if (!status.ok()) return fail(RunStage::files_failed, status);
   // Under a name that nobody has chosen nothing of somebody else is replaced; it is still there.

@@ -20,12 +20,15 @@ bool StrideClock::looks() {
   return true;
 }
 
-Readout::Readout(const model::System& system) : system_(system) {
+Readout::Readout(const model::System& system, bool coordinates) : system_(system) {
   const std::vector<std::string> names = simulate::column_names(system);
   cells_.resize(names.size());
   const auto own = static_cast<std::size_t>(1 + system.layout().integrated());
-  for (std::size_t c = 0; c < names.size(); ++c)
+  left_out_ = coordinates ? 0 : static_cast<std::size_t>(2 * system.layout().coordinates);
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (left_out(c)) continue;
     columns_.push_back({names[c], c >= own && system.columns()[c - own].mode_of >= 0});
+  }
   numbers_.reserve(names.size());
   words_.reserve(names.size());
 }
@@ -34,8 +37,10 @@ void Readout::row(engines::RowKind, const engines::Mode& mode, model::Workspace&
   simulate::fill_row(system_, mode, work, cells_.data());
   numbers_.clear();
   words_.clear();
+  std::size_t shown = 0;
   for (std::size_t c = 0; c < cells_.size(); ++c) {
-    if (columns_[c].words)
+    if (left_out(c)) continue;
+    if (columns_[shown++].words)
       words_.push_back(simulate::mode_word(static_cast<int>(cells_[c])));
     else
       numbers_.push_back(cells_[c]);
@@ -168,8 +173,8 @@ io::FileStatus FolderSink::open(const std::filesystem::path& folder, const model
                                 std::string_view go_on_from) {
   int slips = 1;
   for (const model::Relation& relation : system.relations()) slips = std::max(slips, relation.tangents);
-  return writer_.open(folder, readout_.columns(), {std::min(slips, 3), system.layout().integrated()},
-                      go_on_from);
+  event_state_ = readout_.complete() ? system.layout().integrated() : 0;
+  return writer_.open(folder, readout_.columns(), {std::min(slips, 3), event_state_}, go_on_from);
 }
 
 void FolderSink::row(engines::RowKind, const engines::Mode&, model::Workspace&) {
@@ -180,7 +185,7 @@ void FolderSink::row(engines::RowKind, const engines::Mode&, model::Workspace&) 
 void FolderSink::event(const engines::Event& event, std::span<const double> state) {
   writer_.event({event.time, engines::name(event.kind), readout_.where(), readout_.detail(),
                  event.normal_impulse, event.tangential_impulse, event.energy_before, event.energy_after,
-                 event.mode, state});
+                 event.mode, state.first(std::min(state.size(), static_cast<std::size_t>(event_state_)))});
   stop_if_failed();
 }
 

@@ -97,9 +97,18 @@ struct Energy {
 };
 
 /// A matrix or vector given by values (row-major) or read from a file.
+struct MatrixEntry {
+  int row = 0, column = 0;  ///< from 0
+  double value = 0;
+};
+
+/// Rows as they were written, or the entries of a sparse file. Entries that are not listed are zero.
 struct Matrix {
   bool given = false;
   std::vector<std::vector<Value>> rows{};
+  std::vector<MatrixEntry> entries{};  ///< by rows, each place once; read when `sparse`
+  bool sparse = false;
+  int row_count = 0, column_count = 0;  ///< of a sparse one
   Text file{};
   Span span{};
 };
@@ -225,6 +234,7 @@ struct Output {
   Value samples{}, every{};
   bool event_rows = true;
   bool switches = true;
+  bool coordinates = true;
   std::vector<std::vector<Text>> plots{};
 };
 

@@ -50,11 +50,13 @@ class StrideClock {
 /// The present row as cells of trajectory.csv, and the present event in words.
 class Readout final : public engines::Sink {
  public:
-  explicit Readout(const model::System& system);
+  /// `coordinates` false: rows without coordinates and velocities.
+  explicit Readout(const model::System& system, bool coordinates = true);
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
   void event(const engines::Event& event, std::span<const double> state) override;
 
   [[nodiscard]] const std::vector<io::ColumnName>& columns() const { return columns_; }
+  [[nodiscard]] bool complete() const { return left_out_ == 0; }
   [[nodiscard]] double time() const { return cells_[0]; }
   [[nodiscard]] std::span<const double> numbers() const { return numbers_; }
   [[nodiscard]] std::span<const std::string_view> words() const { return words_; }
@@ -62,7 +64,10 @@ class Readout final : public engines::Sink {
   [[nodiscard]] const std::string& detail() const { return detail_; }
 
  private:
+  [[nodiscard]] bool left_out(std::size_t column) const { return column > 0 && column <= left_out_; }
+
   const model::System& system_;
+  std::size_t left_out_ = 0;  ///< columns behind the time
   std::vector<io::ColumnName> columns_;
   std::vector<double> cells_, numbers_;
   std::vector<std::string_view> words_;
@@ -214,6 +219,7 @@ class FolderSink final : public engines::Sink {
   const Readout& readout_;
   std::atomic<bool>& stop_;
   io::RunWriter writer_;
+  int event_state_ = 0;  ///< numbers of the state in the rows of events.csv
   Save save_;
   StrideClock clock_;
   Clock::duration distance_ = kFirstDistance;

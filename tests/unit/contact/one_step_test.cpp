@@ -517,6 +517,24 @@ TEST(OneStep, AFrictionBallPointsAgainstItsSlip) {
   EXPECT_EQ(result.contacts[0], StepContact::slip);
 }
 
+// An impulse from the step before is accepted within the tolerance. If it is a rounding shorter than the limit, the block slides all the same.
+TEST(OneStep, ASlipWhoseImpulseIsARoundingTooShortIsNoStick) {
+  OneStepWorkspace workspace;
+  for (const double shorter : {1e-16, 1e-13, 1e-11}) {
+    Case c;
+    c.blocks = {contact(2, 0.5)};
+    c.W = Matrix::Identity(3, 3);
+    c.q = Vector(3);
+    c.q << -1, 3, 4;
+    const std::vector<double> guess{1, -0.3 * (1 - shorter), -0.4 * (1 - shorter)};
+    OneStepProblem problem = c.problem();
+    problem.guess = guess.data();
+    const OneStepResult result = solve_one_step(problem, {}, workspace);
+    EXPECT_EQ(result.method, OneStepMethod::guess);
+    EXPECT_EQ(result.contacts[0], StepContact::slip);
+  }
+}
+
 TEST(OneStep, TheResidualSeesAWrongImpulse) {
   Draw draw(10);
   Vector r, u;

@@ -70,6 +70,30 @@ TEST_F(DataFilesOfAModel, MatrixMarketForms) {
   EXPECT_EQ(read("half.mtx").rows, (Rows{{1, 2}, {2, 3}}));
 }
 
+TEST_F(DataFilesOfAModel, MatricesInCoordinateFormStaySparseOnRequest) {
+  write("symmetric.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n90000 90000 3\n90000 1 7\n1 1 3\n2 1 -1\n");
+  const NumberTable table = read_number_file(folder_ / "inside", "symmetric.mtx", true);
+  ASSERT_EQ(table.problem, "");
+  EXPECT_TRUE(table.sparse);
+  EXPECT_TRUE(table.rows.empty());
+  EXPECT_EQ(table.row_count, 90000);
+  const std::vector<std::array<double, 3>> expected{
+      {0, 0, 3}, {0, 1, -1}, {0, 89999, 7}, {1, 0, -1}, {89999, 0, 7}};
+  ASSERT_EQ(table.entries.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_EQ(table.entries[k].row, expected[k][0]);
+    EXPECT_EQ(table.entries[k].column, expected[k][1]);
+    EXPECT_EQ(table.entries[k].value, expected[k][2]);
+  }
+  EXPECT_NE(read("symmetric.mtx").problem, "") << "too large to be filled up with zeros";
+  write("twice.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n1 2 4\n");
+  EXPECT_EQ(read_number_file(folder_ / "inside", "twice.mtx", true).problem,
+            "twice.mtx, line 4: this entry was given before");
+  write("many.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1000001\n");
+  EXPECT_NE(read_number_file(folder_ / "inside", "many.mtx", true).problem, "");
+}
+
 TEST_F(DataFilesOfAModel, MalformedFilesNameTheirLine) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"1,2\n3,x\n", "bad, line 2: 'x' is not a finite number"},
@@ -157,8 +181,11 @@ TEST_F(DataFilesOfAModel, FillParametersTablesAndMatrices) {
   EXPECT_EQ(spec.parameters[1].rows[1][0].number, 3.0);
   EXPECT_EQ(spec.tables[0].x, (std::vector<double>{0, 2}));
   EXPECT_EQ(spec.tables[0].y, (std::vector<double>{1, 5}));
-  EXPECT_EQ(spec.matrices.stiffness.rows[1][1].number, 20.0);
-  EXPECT_EQ(spec.matrices.mass.rows[0][1].number, 0.0);
+  EXPECT_TRUE(spec.matrices.stiffness.sparse);
+  EXPECT_EQ(spec.matrices.stiffness.row_count, 2);
+  ASSERT_EQ(spec.matrices.stiffness.entries.size(), 2U);
+  EXPECT_EQ(spec.matrices.stiffness.entries[1].value, 20.0);
+  EXPECT_EQ(spec.matrices.mass.entries.size(), 2U);
   ASSERT_EQ(spec.matrices.load.rows.size(), 1U);
   EXPECT_EQ(spec.matrices.load.rows[0][1].number, 8.0);
 }

@@ -102,6 +102,10 @@ class Flattener {
   void add(const std::string& path, model::Matrix& matrix) {
     put(path, matrix.given ? "given" : "-");
     add(path + ".rows", matrix.rows);
+    put(path + ".sparse", matrix.sparse ? "true" : "false");
+    for (const model::MatrixEntry& entry : matrix.entries)
+      put(path + ".entry",
+          std::to_string(entry.row) + " " + std::to_string(entry.column) + " " + to_text(entry.value));
     add(path + ".file", matrix.file);
   }
   void add(const std::string& path, model::FrictionLaw& law) {

@@ -49,6 +49,19 @@ TEST_F(Told, TheReadoutHasNumbersWordsAndNames) {
   EXPECT_EQ(readout_.where(), "floor");
 }
 
+TEST_F(Told, CoordinatesAndVelocitiesCanBeLeftOut) {
+  Readout brief(run_.system(), false);
+  EXPECT_FALSE(brief.complete());
+  ASSERT_EQ(brief.columns().size(), 3U);
+  EXPECT_EQ(brief.columns()[0].name, "t");
+  EXPECT_EQ(brief.columns()[1].name, "root");
+  run_.row(brief, 0.25, 0.81);
+  EXPECT_EQ(brief.time(), 0.25);
+  ASSERT_EQ(brief.numbers().size(), 2U);
+  EXPECT_EQ(brief.numbers()[1], 0.9);
+  EXPECT_EQ(brief.words()[0], "open");
+}
+
 TEST_F(Told, ColumnsKeepTheirExtremesWithTheFirstTime) {
   ColumnRecord columns(readout_);
   listen(columns);
