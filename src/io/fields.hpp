@@ -270,13 +270,13 @@ void fields(Visit& visit, model::Draw& draw) {
   visit({.name = "shape",
          .doc = "What is drawn.",
          .required = true,
-         .words = {"circle", "box", "polygon", "line", "spring"},
+         .words = {"circle", "box", "polygon", "line", "spring", "ground", "belt", "arrow"},
          .selects = true},
         draw.shape);
   visit({.name = "at",
-         .doc = "Centre (of a polygon: origin of its points).",
-         .applies = {"circle", "box", "polygon"},
-         .needed = {"circle", "box"},
+         .doc = "Centre (of a polygon: origin of its points; of an arrow: where it begins).",
+         .applies = {"circle", "box", "polygon", "arrow"},
+         .needed = {"circle", "box", "arrow"},
          .least = 2,
          .most = 2},
         draw.at);
@@ -301,19 +301,36 @@ void fields(Visit& visit, model::Draw& draw) {
          .applies = {"circle", "box", "polygon"}},
         draw.turn);
   visit({.name = "from",
-         .doc = "One end.",
-         .applies = {"line", "spring"},
-         .needed = {"line", "spring"},
+         .doc = "One end. The ground is hatched on the right of the way from here to there, a belt runs on "
+                "the left.",
+         .applies = {"line", "spring", "ground", "belt"},
+         .needed = {"line", "spring", "ground", "belt"},
          .least = 2,
          .most = 2},
         draw.from);
   visit({.name = "to",
          .doc = "Other end.",
-         .applies = {"line", "spring"},
-         .needed = {"line", "spring"},
+         .applies = {"line", "spring", "ground", "belt"},
+         .needed = {"line", "spring", "ground", "belt"},
          .least = 2,
          .most = 2},
         draw.to);
+  visit({.name = "shift",
+         .doc = "How far the marks on it have moved towards `to`.",
+         .fallback = "0",
+         .applies = {"belt"}},
+        draw.shift);
+  visit({.name = "force",
+         .doc = "Its two components: names of output columns, `-` before a name turns it round, 0 for none. "
+                "All arrows of a "
+                "drawing have one scale.",
+         .applies = {"arrow"},
+         .needed = {"arrow"},
+         .least = 2,
+         .most = 2},
+        draw.force);
+  visit({.name = "of", .doc = "Contact, joint or constraint whose status (open, stick, slip) colours it."},
+        draw.of);
   repetition(visit, draw);
 }
 
@@ -504,7 +521,7 @@ void sections(Visit& visit, model::Spec& spec) {
   visit.list({.name = "watch", .doc = "A sign change to be listed; it has no influence on the motion."},
              spec.watches);
   visit.list({.name = "draw",
-              .doc = "Shapes for pictures of the motion; nothing draws them yet. Points are two values."},
+              .doc = "Shapes for the animation of the motion (`judder report`). Points are two values."},
              spec.drawings);
   visit.map({.name = "variants",
              .doc = "name = { parameter or start value = value, …, `title` }, for `--variant NAME`. Start "

@@ -131,6 +131,25 @@ Span place_of_element(const model::System& system, const model::Spec& spec, cons
 
 }  // namespace
 
+LoadedModel load_with_names(const ModelFile& file, const ModelRequest& request, const LoadedModel& known,
+                            std::vector<std::string>& numbers) {
+  constexpr std::size_t kMostTried = 200;  // each costs a compilation
+  ModelRequest open = request;
+  open.free.clear();
+  numbers.clear();
+  for (const auto& [name, value] : known.compiled.parameters) open.free.push_back(name);
+  LoadedModel out = load_model(file, open);
+  if (out.ok() || open.free.size() > kMostTried) return out;
+  std::vector<std::string> kept;
+  for (const std::string& name : open.free) {
+    ModelRequest one = request;
+    one.free = {name};
+    (load_model(file, one).ok() ? kept : numbers).push_back(name);
+  }
+  open.free = kept;
+  return load_model(file, open);
+}
+
 void check_engine(const ModelRequest& request, LoadedModel& model) {
   const model::RunOptions& run = model.compiled.run;
   const std::string problem = simulate::engine_problem(*model.compiled.system, run.engine);

@@ -196,7 +196,9 @@ struct Draw {
   Text shape{};
   std::vector<Value> at{}, size{}, from{}, to{};  ///< two values each
   std::vector<std::vector<Value>> points{};
-  Value radius{}, turn{};
+  Value radius{}, turn{}, shift{};
+  Value of{};                  ///< contact, joint or constraint whose status colours the shape
+  std::vector<Value> force{};  ///< of an arrow: two output columns, or zero
   Text each{};
   Value when{};
   Span span{};
