@@ -371,6 +371,29 @@ void fields(Visit& visit, model::Coordinate& coordinate) {
         coordinate.scale);
   visit({.name = "each", .doc = "Makes one coordinate per index, `x[1]`, `x[2]`, …: `\"i = 1 to n\"`."},
         coordinate.each);
+  visit({.name = "unit", .doc = "For axes of pictures; nothing is converted."}, coordinate.unit);
+  visit({.name = "label", .doc = "Its name in pictures, in LaTeX."}, coordinate.label);
+}
+
+/// Of a parameter that is written as a table.
+template <class Visit>
+void fields(Visit& visit, model::Parameter& parameter) {
+  visit({.name = "value", .doc = "The value.", .required = true}, parameter.value);
+  visit({.name = "range",
+         .doc = "Smallest and largest value, for sliders and sweeps; two numbers, the first smaller.",
+         .least = 2,
+         .most = 2},
+        parameter.range);
+  visit({.name = "unit", .doc = "For tables and pictures; nothing is converted."}, parameter.unit);
+  visit({.name = "label", .doc = "Its name in pictures, in LaTeX."}, parameter.label);
+}
+
+/// Of a column that is written as a table.
+template <class Visit>
+void fields(Visit& visit, model::OutputColumn& column) {
+  visit({.name = "value", .doc = "The expression.", .required = true}, column.value);
+  visit({.name = "unit", .doc = "For axes of pictures; nothing is converted."}, column.unit);
+  visit({.name = "label", .doc = "Its name in pictures, in LaTeX."}, column.label);
 }
 
 template <class Visit>
@@ -471,8 +494,9 @@ void fields(Visit& visit, model::Run& run) {
 template <class Visit>
 void fields(Visit& visit, model::Output& output) {
   visit({.name = "columns",
-         .doc = "name = expression: further columns of trajectory.csv. Names are free text without comma and "
-                "quote."},
+         .doc = "name = expression, or { value, unit, label }: further columns of trajectory.csv. Names are "
+                "free text "
+                "without comma and quote."},
         output.columns);
   visit({.name = "samples", .doc = "Rows at equal times, both ends included.", .fallback = "1001"},
         output.samples);
@@ -496,7 +520,7 @@ void sections(Visit& visit, model::Spec& spec) {
              .doc = "name = value, a list of values, a list of equal lists (used as `a[i]`, `B[i,j]`, "
                     "counted from 1), or "
                     "`{ file = \"data.csv\" }` (CSV or Matrix Market). Expressions of other parameters, in "
-                    "any order."},
+                    "any order. A scalar may be a table, with what pictures and sliders want to know."},
             spec.parameters);
   visit.map({.name = "definitions",
              .doc = "name = value or condition: a shorthand. `\"name(a, b)\"` = the same with arguments. No "

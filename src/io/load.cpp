@@ -42,7 +42,7 @@ bool echoes(const Diagnostic& message, const ModelFile& file) {
 /// Names of columns are free, and go to tables, figures and terminals. What is no text in them is written out here, once for all of these.
 void write_out_names(model::Output& output) {
   const auto written_out = [](std::string& name) { name = printable_name(name, name.size() + 1); };
-  for (model::Named& column : output.columns) written_out(column.name.text);
+  for (model::OutputColumn& column : output.columns) written_out(column.name.text);
   for (std::vector<model::Text>& plot : output.plots) {
     for (model::Text& name : plot) written_out(name.text);
   }

@@ -12,7 +12,7 @@ void Builder::read_columns() {
     taken.push_back(c.name + "'");
   }
   for (const StateDraft& s : states) taken.push_back(s.name);
-  for (const Named& column : spec.output.columns) {
+  for (const OutputColumn& column : spec.output.columns) {
     const std::string& name = column.name.text;
     const std::string where = "column '" + name + "'";
     if (name.empty() || name.find_first_of(",\"\n\r") != std::string::npos) {

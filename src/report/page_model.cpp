@@ -28,7 +28,7 @@ Json reactions_of(const model::Spec& spec, const model::System& system) {
   model::Workspace work(system);
   std::copy(system.start().begin(), system.start().end(), work.in.begin());
   const auto column_of = [&spec](const std::string& text) -> std::string {
-    for (const model::Named& column : spec.output.columns) {
+    for (const model::OutputColumn& column : spec.output.columns) {
       if (column.value.text.text == text) return column.name.text;
     }
     return {};
@@ -144,8 +144,13 @@ PageModel page_model(const std::string& model_text, const io::RunData& run, cons
   out.compiled = true;
   out.coordinates = system.coordinate_names();
   out.states = system.state_names();
-  for (const auto& [name, value] : loaded.compiled.parameters)
-    out.parameters.push_back({{"name", name}, {"value", to_text(value)}});
+  for (const auto& [name, value] : loaded.compiled.parameters) {
+    Json one{{"name", name}, {"value", to_text(value)}};
+    for (const model::Parameter& p : file.spec.parameters) {
+      if (p.name.text == name && !p.unit.empty()) one["unit"] = p.unit.text;
+    }
+    out.parameters.push_back(std::move(one));
+  }
   for (const model::AuditInfo& audit : system.audits()) out.works.push_back(audit.name);
   out.reactions = reactions_of(file.spec, system);
   std::vector<std::string> numbers;

@@ -14,7 +14,7 @@ struct PageModel {
   bool compiled = false;
   nlohmann::ordered_json equations = nlohmann::ordered_json::array();   ///< { name, math }
   nlohmann::ordered_json reactions = nlohmann::ordered_json::array();   ///< { contact, normal, tangent, mu }
-  nlohmann::ordered_json parameters = nlohmann::ordered_json::array();  ///< { name, value }
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::array();  ///< { name, value, unit }
   nlohmann::ordered_json scene;                                         ///< null: no drawing
   std::vector<std::string> works;                                       ///< names of audit elements
   std::vector<std::string> coordinates, states;

@@ -7,6 +7,7 @@
 
 #include "judder/core/number.hpp"
 #include "judder/io/run_head.hpp"
+#include "report/axis_label.hpp"
 #include "report/base64.hpp"
 #include "report/page_model.hpp"
 #include "report/read_thinned.hpp"
@@ -184,7 +185,7 @@ std::string kind_of(const std::string& name, const PageModel& model) {
 }
 
 /// Columns but the time: their heads, and the numbers of all, column by column. Words are numbers of a list.
-void put_columns(const io::RunData& run, const PageModel& model, Json& out) {
+void put_columns(const io::RunData& run, const PageModel& model, const io::RunHead& names, Json& out) {
   Json heads = Json::array();
   std::vector<float> data;
   std::size_t rows = 0;
@@ -195,6 +196,8 @@ void put_columns(const io::RunData& run, const PageModel& model, Json& out) {
       continue;
     }
     Json head{{"name", column.name}};
+    if (const std::string shown = axis_label(names.labels, column.name); shown != column.name)
+      head["shown"] = shown;
     if (column.words.empty()) {
       head["kind"] = kind_of(column.name, model);
       for (const double v : column.numbers) data.push_back(static_cast<float>(v));
@@ -265,7 +268,7 @@ io::FileStatus page_run(const std::filesystem::path& folder, const std::atomic<b
   json["notes"] = Json::array();
   for (const Json& note : member(head, "notes")) json["notes"].push_back(text_of(note));
   if (!model.scene.is_null()) json["scene"] = model.scene;
-  put_columns(run, model, json);
+  put_columns(run, model, names, json);
   return {};
 }
 

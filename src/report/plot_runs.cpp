@@ -80,6 +80,7 @@ PlottedFiles plot_runs(const PlotRequest& request) {
 
   RunPlotOptions options;
   options.title = head.title;
+  options.labels = head.labels;
   if (runs.size() == 1) {
     std::vector<std::string> parts = head.variants;
     parts.insert(parts.end(), head.settings.begin(), head.settings.end());

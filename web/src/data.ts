@@ -5,6 +5,8 @@
 
 export interface ColumnHead {
   name: string;
+  /** Where the model gives a label or a unit: what stands at axes. */
+  shown?: string;
   kind: "coordinate" | "velocity" | "state" | "output" | "mode";
   words?: string[];
 }
@@ -50,7 +52,7 @@ export interface RunJson {
   loadsTotal: number;
   work: { name: string; dissipated: number; supplied: number }[];
   energy: [string, number][];
-  parameters: { name: string; value: string }[];
+  parameters: { name: string; value: string; unit?: string }[];
   reactions: { contact: string; normal: string; tangent: string; mu?: number }[];
   equations: { name: string; math: string }[];
   model: string;
@@ -118,6 +120,10 @@ export function decode(json: RunJson): Run {
     run.scene = { shapes: scene.shapes, numbers: scene.numbers, rows: scene.rows, t: st, values: new Float32Array(bytes(scene.data)) };
   }
   return run;
+}
+
+export function label(run: Run, name: string): string {
+  return column(run, name)?.shown ?? name;
 }
 
 export function column(run: Run, name: string): Column | undefined {

@@ -3,7 +3,7 @@
 import { Picture, ticks } from "./canvas";
 import type { Clock } from "./clock";
 import { kindColour, run_colour, statusColour, theme } from "./colours";
-import { column, lowerIndex, Phase, phases, Run, short, statusAt } from "./data";
+import { column, label, lowerIndex, Phase, phases, Run, short, statusAt } from "./data";
 
 interface Path {
   run: Run;
@@ -138,12 +138,16 @@ export class PhasePlot {
       ctx.fillText(short(y, 4), f.left - 6, at);
     }
     ctx.textAlign = "center";
-    ctx.fillText(this.xName, f.left + f.width / 2, f.top + f.height + 32);
+    ctx.fillText(this.shown(this.xName), f.left + f.width / 2, f.top + f.height + 32);
     ctx.save();
     ctx.translate(12, f.top + f.height / 2);
     ctx.rotate(-Math.PI / 2);
-    ctx.fillText(this.yName, 0, 0);
+    ctx.fillText(this.shown(this.yName), 0, 0);
     ctx.restore();
+  }
+
+  private shown(name: string): string {
+    return this.paths.length > 0 ? label(this.paths[0].run, name) : name;
   }
 
   private drawCone(colour: string): void {

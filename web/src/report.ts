@@ -267,8 +267,8 @@ class Page {
       if (run.parameters.length > 0)
         details(box, "Parameters", true).append(
           table(
-            ["", "value"],
-            run.parameters.map((p) => [p.name, p.value]),
+            ["", "value", run.parameters.some((p) => p.unit) ? "unit" : ""],
+            run.parameters.map((p) => [p.name, p.value, p.unit ?? ""]),
           ),
         );
       if (run.equations.length > 0) {

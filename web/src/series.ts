@@ -4,7 +4,7 @@
 
 import uPlot from "uplot";
 import { palette, run_colour, theme } from "./colours";
-import { after, column, Run, short } from "./data";
+import { after, column, label, Run, short } from "./data";
 import type { Clock } from "./clock";
 
 export const axisWidth = 68;
@@ -74,7 +74,7 @@ export class SeriesPanel {
         if (!made) return;
         this.curves.push({
           ...made,
-          label: several ? `${name}, ${run.name}` : name,
+          label: several ? `${label(run, name)}, ${run.name}` : label(run, name),
           colour: several ? run_colour(r) : palette[n % palette.length],
           dash: several ? dashes[n % dashes.length] : [],
         });

@@ -14,14 +14,16 @@
 #include <vector>
 
 #include "judder/io/run_folder.hpp"
+#include "judder/io/run_head.hpp"
 #include "judder/report/figure.hpp"
 
 namespace judder::report {
 
 struct RunPlotOptions {
-  std::string title{};     ///< of every figure: the model's
-  std::string subtitle{};  ///< variant, engine; may be empty
-  bool events = true;      ///< mark the events
+  std::string title{};                    ///< of every figure: the model's
+  std::string subtitle{};                 ///< variant, engine; may be empty
+  bool events = true;                     ///< mark the events
+  std::vector<io::ColumnLabel> labels{};  ///< for axes; of other columns the name says it
 };
 
 struct NamedFigure {
