@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "judder/core/number.hpp"
@@ -126,8 +125,7 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
   }
   std::sort(jumps.begin(), jumps.end());
   const AtEvents x(run, abscissa, jumps);
-  const std::optional<AtEvents> y =
-      ordinate != nullptr ? std::optional<AtEvents>(std::in_place, run, *ordinate, jumps) : std::nullopt;
+  const AtEvents y(run, ordinate != nullptr ? *ordinate : abscissa, jumps);
   for (const Event& event : run.events) {
     auto kind = std::find(names.begin(), names.end(), event.kind);
     if (kind == names.end()) {
@@ -139,9 +137,9 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
     mark.kind = static_cast<std::size_t>(kind - names.begin());
     mark.tip = tip_of(event, like.tip);
     mark.x = event.time;
-    if (y) {
+    if (ordinate != nullptr) {
       mark.x = x(event);
-      mark.y = (*y)(event);
+      mark.y = y(event);
       if (!std::isfinite(mark.x) || !std::isfinite(mark.y)) {
         ++left_out;
         continue;
