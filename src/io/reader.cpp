@@ -593,9 +593,9 @@ class FileReader {
       fields(reader, out);
       reader.finish();
       const Item* range = item.find("range");
-      if (range != nullptr && out.range.size() == 2 && !(out.range[0] < out.range[1]))
+      if (range != nullptr && (out.range.size() != 2 || !(out.range[0] < out.range[1])))
         context_.error(range->span, "parameter " + cite(item.key.text),
-                       "the first number of a range must be smaller");
+                       "a range is two numbers, the first of them smaller");
       return out.value.given;
     }
     if (item.kind == ItemKind::table) {

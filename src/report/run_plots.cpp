@@ -232,6 +232,7 @@ class Builder {
     Figure figure;
     figure.title = options_.title;
     figure.subtitle = options_.subtitle;
+    if (options_.width) figure.width = *options_.width;
     return figure;
   }
 

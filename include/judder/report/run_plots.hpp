@@ -9,6 +9,7 @@
 // lane each run has a row, in the order of the runs (in black, where colours tell columns apart).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct RunPlotOptions {
   std::string title{};                    ///< of every figure: the model's
   std::string subtitle{};                 ///< variant, engine; may be empty
   bool events = true;                     ///< mark the events
+  std::optional<double> width{};          ///< in pixels; absent: as Figure says
   std::vector<io::ColumnLabel> labels{};  ///< for axes; of other columns the name says it
 };
 

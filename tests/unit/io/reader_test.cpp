@@ -98,7 +98,7 @@ TEST(Reader, MistakesInSuchTablesAreNamed) {
   for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{
            {"[parameters]\nmu = { range = [0, 1] }\n", "value"},
            {"[parameters]\nmu = { value = 1, range = [1, 0] }\n",
-            "the first number of a range must be smaller"},
+            "a range is two numbers, the first of them smaller"},
            {"[parameters]\nmu = { value = 1, range = [1] }\n", "range"},
            {"[parameters]\nmu = { value = 1, units = \"m\" }\n", "did you mean 'unit'?"},
            {"[output.columns]\nN = { unit = \"m\" }\n", "value"}}) {
