@@ -50,7 +50,7 @@ std::string general_help() {
 
 std::string verb_help(const Verb& verb) {
   std::string out = "judder " + verb.name + ": " + verb.purpose + "\n";
-  out += "\nusage: " + usage_line(verb) + "\n\n";
+  out += "usage: " + usage_line(verb) + "\n\n";
   for (const Positional& positional : verb.positionals) out += entry(positional.name, positional.doc);
   for (const Option& option : verb.options) out += entry(option_text(option), option.doc);
   out += entry("-h, --help", "print this");

@@ -88,6 +88,10 @@ int run_run(const Arguments& arguments) {
           tasks::estimate_text(run));
   for (const std::string& note : run.undefined) print_message(note);
   print_findings(run.summary.verdict);
+  if (arguments.has("--report")) {
+    const int code = write_report({.folders = {run.folder}}, arguments.has("--json"));
+    if (code != kDone) return code;
+  }
   return exit_code(run.summary.status);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "judder/report/page.hpp"
 
 namespace judder::app {
 
@@ -26,11 +27,17 @@ int run_gallery(const Arguments& arguments);
 int run_help(const Arguments& arguments);
 int run_impact(const Arguments& arguments);
 int run_plot(const Arguments& arguments);
+int run_report(const Arguments& arguments);
 int run_run(const Arguments& arguments);
 int run_schema(const Arguments& arguments);
 int run_sweep(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_version(const Arguments& arguments);
+
+// --- shared by `report` and `run --report` ---
+
+/// Writes the page and says where it is, unless `quiet`; returns the exit code.
+int write_report(report::PageRequest request, bool quiet = false);
 
 // --- shared by the verbs of the gallery ---
 

@@ -1,9 +1,10 @@
-// Formulas as text and as LaTeX, built from the operands upwards so that deep formulas need no stack.
+// Formulas as text, LaTeX and MathML (print_styles.hpp), built from the operands upwards so that deep formulas need no stack.
 #include <algorithm>
 #include <array>
 #include <cctype>
 
 #include "expr/graph_data.hpp"
+#include "expr/print_styles.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::expr {
@@ -22,200 +23,9 @@ constexpr std::size_t kWasted = 1 << 24;
 /// Characters that are put together for the price of one operation; each is copied a few times on its way.
 constexpr std::size_t kPerOperation = 16;
 
-/// How tightly the outermost operation of a text binds.
-enum Strength : int { kOr = 1, kAnd, kNot, kCompare, kAdd, kMultiply, kMinus, kPower, kAtom };
-
-struct Piece {
-  std::string text;
-  int strength = kAtom;
-};
-
 constexpr std::array<const char*, 18> kNames{"sin",  "cos",  "tan",  "asin",  "acos",  "atan",
                                              "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
                                              "exp",  "log",  "sqrt", "cbrt",  "atan2", "hypot"};
-
-/// The style says how the building stones look; the structure is the same for text and LaTeX.
-class Text {
- public:
-  static Piece number(double x) { return {to_text(x), x < 0 ? kMinus : kAtom}; }
-  static Piece variable(const std::string& name) { return {name, kAtom}; }
-  static std::string bracketed(const std::string& s) { return "(" + s + ")"; }
-  static std::string times(const std::string& a, const std::string& b) { return a + "*" + b; }
-  static Piece fraction(const Piece& a, const Piece& b) {
-    return {fit(a, kMultiply) + "/" + fit(b, kMinus), kMultiply};
-  }
-  static Piece raised(const Piece& a, const Piece& exponent) {
-    return {fit(a, kAtom) + "^" + fit(exponent, kPower + 1), kPower};
-  }
-  static Piece call(const std::string& name, std::span<const Piece> arguments) {
-    std::string out = name + "(";
-    for (std::size_t i = 0; i < arguments.size(); ++i) out += (i > 0 ? ", " : "") + arguments[i].text;
-    return {out + ")", kAtom};
-  }
-  static Piece compare(const Piece& a, const char* relation) {
-    return {fit(a, kCompare + 1) + " " + relation + " 0", kCompare};
-  }
-  static Piece logical(const Piece& a, const char* word, const Piece& b, int strength) {
-    return {fit(a, strength) + " " + word + " " + fit(b, strength + 1), strength};
-  }
-  static Piece negated(const Piece& a) { return {"not " + fit(a, kNot), kNot}; }
-  static Piece select(const Piece& c, const Piece& a, const Piece& b) {
-    const std::array arguments{c, a, b};
-    return call("if", arguments);
-  }
-  static std::string fit(const Piece& p, int least) {
-    return p.strength < least ? bracketed(p.text) : p.text;
-  }
-};
-
-constexpr std::array<std::string_view, 24> kGreek{"alpha",   "beta",  "gamma", "delta", "epsilon", "zeta",
-                                                  "eta",     "theta", "iota",  "kappa", "lambda",  "mu",
-                                                  "nu",      "xi",    "pi",    "rho",   "sigma",   "tau",
-                                                  "upsilon", "phi",   "chi",   "psi",   "omega",   "Omega"};
-
-/// One word of a name: Greek letters by name, trailing digits and what follows an underscore as index.
-std::string latex_word(std::string_view word) {
-  std::size_t stem = word.find('_');
-  std::string index;
-  if (stem != std::string_view::npos) {
-    index = word.substr(stem + 1);
-  } else {
-    stem = word.size();
-    while (stem > 1 && std::isdigit(static_cast<unsigned char>(word[stem - 1])) != 0) --stem;
-    index = word.substr(stem);
-  }
-  std::string escaped;
-  for (const char c : index) escaped += c == '_' ? std::string("\\_") : std::string(1, c);
-  const std::string_view root = word.substr(0, stem);
-  std::string out;
-  if (std::find(kGreek.begin(), kGreek.end(), root) != kGreek.end()) {
-    out = root == "phi" ? "\\varphi" : root == "epsilon" ? "\\varepsilon" : "\\" + std::string(root);
-  } else {
-    out = root.size() == 1 ? std::string(root) : "\\mathrm{" + std::string(root) + "}";
-  }
-  return escaped.empty() ? out : out + "_{\\mathrm{" + escaped + "}}";
-}
-
-/// x, x', x[3]', phi1: the name of a variable in mathematical dress. Anything else is set as plain text.
-std::string latex_name(std::string_view name) {
-  std::size_t primes = 0;
-  while (primes < name.size() && name[name.size() - 1 - primes] == '\'') ++primes;
-  std::string_view core = name.substr(0, name.size() - primes);
-  std::string index;
-  if (const std::size_t open = core.find('['); open != std::string_view::npos && core.back() == ']') {
-    index = core.substr(open + 1, core.size() - open - 2);
-    core = core.substr(0, open);
-  }
-  const bool plain = !core.empty() && std::all_of(core.begin(), core.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
-  const bool plain_index = std::all_of(index.begin(), index.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ',' || c == ' ' || c == '-';
-  });
-  if (!plain || !plain_index) {
-    std::string out = "\\text{";
-    for (const char c : name) {
-      if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) out += '\\';
-      if (c == '\\' || c == '^' || c == '~') {
-        out += ' ';
-      } else {
-        out += c;
-      }
-    }
-    return out + "}";
-  }
-  std::string out = latex_word(core);
-  if (primes > 0)
-    out = std::string(primes == 1 ? "\\dot{" : primes == 2 ? "\\ddot{" : "\\dddot{") + out + "}";
-  return index.empty() ? out : "{" + out + "}_{" + index + "}";
-}
-
-class Latex {
- public:
-  static Piece number(double x) {
-    std::string s = to_text(x);
-    if (const std::size_t e = s.find('e'); e != std::string::npos) {
-      const std::string exponent = s[e + 1] == '+' ? s.substr(e + 2) : s.substr(e + 1);
-      const std::string mantissa = s.substr(0, e);
-      return {mantissa + " \\cdot 10^{" + std::to_string(std::stol(exponent)) + "}",
-              x < 0 ? kMinus : kMultiply};
-    }
-    return {s, x < 0 ? kMinus : kAtom};
-  }
-  static Piece variable(const std::string& name) { return {latex_name(name), kAtom}; }
-  static std::string bracketed(const std::string& s) { return "\\left(" + s + "\\right)"; }
-  static std::string times(const std::string& a, const std::string& b) {
-    const bool digits = !b.empty() && std::isdigit(static_cast<unsigned char>(b[0])) != 0;
-    return a + (digits ? " \\cdot " : " \\, ") + b;
-  }
-  static Piece fraction(const Piece& a, const Piece& b) {
-    return {"\\frac{" + a.text + "}{" + b.text + "}", kMultiply};
-  }
-  static Piece raised(const Piece& a, const Piece& exponent) {
-    return {"{" + fit(a, kAtom) + "}^{" + exponent.text + "}", kPower};
-  }
-  static Piece call(const std::string& name, std::span<const Piece> arguments) {
-    static constexpr std::array<std::array<std::string_view, 2>, 18> kCommands{{{"sin", "\\sin"},
-                                                                                {"cos", "\\cos"},
-                                                                                {"tan", "\\tan"},
-                                                                                {"asin", "\\arcsin"},
-                                                                                {"acos", "\\arccos"},
-                                                                                {"atan", "\\arctan"},
-                                                                                {"sinh", "\\sinh"},
-                                                                                {"cosh", "\\cosh"},
-                                                                                {"tanh", "\\tanh"},
-                                                                                {"exp", "\\exp"},
-                                                                                {"log", "\\ln"},
-                                                                                {"min", "\\min"},
-                                                                                {"max", "\\max"},
-                                                                                {"abs", ""},
-                                                                                {"sqrt", ""},
-                                                                                {"cbrt", ""},
-                                                                                {"floor", ""},
-                                                                                {"hypot", ""}}};
-    if (name == "abs") return {"\\left|" + arguments[0].text + "\\right|", kAtom};
-    if (name == "sqrt") return {"\\sqrt{" + arguments[0].text + "}", kAtom};
-    if (name == "cbrt") return {"\\sqrt[3]{" + arguments[0].text + "}", kAtom};
-    if (name == "floor") return {"\\left\\lfloor " + arguments[0].text + "\\right\\rfloor ", kAtom};
-    if (name == "hypot") {
-      std::string inside;
-      for (const Piece& a : arguments) inside += (inside.empty() ? "" : " + ") + raised(a, {"2", kAtom}).text;
-      return {"\\sqrt{" + inside + "}", kAtom};
-    }
-    std::string list;
-    for (const Piece& a : arguments) list += (list.empty() ? "" : ", ") + a.text;
-    for (const auto& [known, command] : kCommands) {
-      if (name == known) return {std::string(command) + bracketed(list), kPower};
-    }
-    std::string word;
-    for (const char c : name) word += c == '_' ? std::string("\\_") : std::string(1, c);
-    return {"\\operatorname{" + word + "}" + bracketed(list), kPower};
-  }
-  static Piece compare(const Piece& a, const char* relation) {
-    const std::string_view r = relation;
-    return {a.text +
-                (r == "<="   ? " \\le "
-                 : r == ">=" ? " \\ge "
-                 : r == "<"  ? " < "
-                             : " > ") +
-                "0",
-            kCompare};
-  }
-  static Piece logical(const Piece& a, const char* word, const Piece& b, int strength) {
-    return {
-        fit(a, strength) + (std::string_view(word) == "and" ? " \\wedge " : " \\vee ") + fit(b, strength + 1),
-        strength};
-  }
-  static Piece negated(const Piece& a) { return {"\\neg " + fit(a, kAtom), kNot}; }
-  static Piece select(const Piece& c, const Piece& a, const Piece& b) {
-    return {
-        "\\begin{cases}" + a.text + " & " + c.text + "\\\\ " + b.text + " & \\text{otherwise}\\end{cases}",
-        kAtom};
-  }
-  static std::string fit(const Piece& p, int least) {
-    return p.strength < least ? bracketed(p.text) : p.text;
-  }
-};
 
 template <class Style>
 class Printer {
@@ -256,6 +66,12 @@ class Printer {
     return text;
   }
 
+  /// The same for a place where something is multiplied with it.
+  std::string factor(Node root) {
+    std::string text = print(root);
+    return text == piece(root).text ? Style::fit(piece(root), kMultiply) : text;
+  }
+
  private:
   const Piece& piece(Node a) const { return pieces_.find(a.index)->second; }
 
@@ -286,7 +102,7 @@ class Printer {
     const Piece p = condition(a);
     // A condition that lost its written form: any blend beyond one half counts as true.
     if (p.strength <= kCompare) return p;
-    Piece shifted{p.text + " - " + Style::number(0.5).text, kAdd};
+    Piece shifted{p.text + Style::kMinusSign + Style::number(0.5).text, kAdd};
     return Style::compare(shifted, ">");
   }
 
@@ -362,11 +178,13 @@ class Printer {
     if (is_logical(alias)) {
       // As a number, which only derivatives of conditions and blends need.
       const Piece& p = piece(alias.arguments[0]);
-      if (alias.name == "not") return {Style::number(1).text + " - " + Style::fit(p, kMultiply), kAdd};
+      if (alias.name == "not")
+        return {Style::number(1).text + Style::kMinusSign + Style::fit(p, kMultiply), kAdd};
       const Piece& q = piece(alias.arguments[1]);
       const std::string product = Style::times(Style::fit(p, kMultiply), Style::fit(q, kMinus));
       if (alias.name == "and") return {product, kMultiply};
-      return {Style::fit(p, kAdd) + " + " + Style::fit(q, kMultiply) + " - " + product, kAdd};
+      return {Style::fit(p, kAdd) + Style::kPlusSign + Style::fit(q, kMultiply) + Style::kMinusSign + product,
+              kAdd};
     }
     std::vector<Piece> arguments;
     for (const Node a : alias.arguments) arguments.push_back(piece(a));
@@ -375,7 +193,7 @@ class Printer {
 
   Piece shifted(Node x, double level) const {
     if (level == 0) return piece(x);
-    return {Style::fit(piece(x), kAdd) + (level < 0 ? " + " : " - ") +
+    return {Style::fit(piece(x), kAdd) + (level < 0 ? Style::kPlusSign : Style::kMinusSign) +
                 Style::fit(Style::number(std::abs(level)), kMultiply),
             kAdd};
   }
@@ -391,9 +209,9 @@ class Printer {
     for (const double level : s.levels) {
       if (too_long(out)) break;
       const std::array argument{shifted(s.surface, level)};
-      out += (out.empty() ? "" : " + ") + Style::call("step", argument).text;
+      out += (out.empty() ? "" : Style::kPlusSign) + Style::call("step", argument).text;
     }
-    return {out + " - " + Style::number(1).text, kAdd};
+    return {out + Style::kMinusSign + Style::number(1).text, kAdd};
   }
 
   /// The staircase of a list as a sum of steps. Where the table is an error the neighbour's value is printed.
@@ -412,14 +230,15 @@ class Printer {
       if (jump == 0) continue;
       const std::array argument{shifted(s.surface, s.levels[i - 1])};
       const std::string size = Style::fit(Style::number(std::abs(jump)), kMultiply);
-      out += (jump < 0 ? " - " : " + ") + Style::times(size, Style::call("step", argument).text);
+      out += (jump < 0 ? Style::kMinusSign : Style::kPlusSign) +
+             Style::times(size, Style::call("step", argument).text);
     }
     return {out, kAdd};
   }
 
   Piece make_flat(const Piece& u, std::uint32_t order) {
     const Piece over = Style::fraction(Style::number(1), u);
-    const std::array argument{Piece{"-" + Style::fit(over, kMultiply), kMinus}};
+    const std::array argument{Piece{Style::kNegativeSign + Style::fit(over, kMultiply), kMinus}};
     Piece value = Style::call("exp", argument);
     if (order > 0) value = Style::fraction(value, order == 1 ? u : Style::raised(u, Style::number(order)));
     return Style::select(Style::compare(u, ">"), value, Style::number(0));
@@ -472,7 +291,7 @@ class Printer {
     } else {
       start = 0;
       const Piece first = make_multiple(-terms[0].coefficient.raw(), terms[0].node);
-      out = "-" + Style::fit(first, kMultiply);
+      out = Style::kNegativeSign + Style::fit(first, kMultiply);
       // −a/b and −a*b read alike with the sign in front of the whole.
       if (terms.size() == 1 && value == 0) strength = std::min<int>(kMultiply, kMinus);
     }
@@ -480,10 +299,12 @@ class Printer {
       if (i == start) continue;
       if (too_long(out)) break;
       const double c = terms[i].coefficient.raw();
-      out += (c < 0 ? " - " : " + ") + Style::fit(make_multiple(std::abs(c), terms[i].node), kMultiply);
+      out += (c < 0 ? Style::kMinusSign : Style::kPlusSign) +
+             Style::fit(make_multiple(std::abs(c), terms[i].node), kMultiply);
     }
     if (!value_done)
-      out += (value < 0 ? " - " : " + ") + Style::fit(Style::number(std::abs(value)), kMultiply);
+      out += (value < 0 ? Style::kMinusSign : Style::kPlusSign) +
+             Style::fit(Style::number(std::abs(value)), kMultiply);
     return {out, strength};
   }
 
@@ -501,13 +322,47 @@ class Printer {
 std::string Graph::text(Node a) const { return Printer<Text>(*data_, kLongest).print(a); }
 std::string Graph::latex(Node a) const { return Printer<Latex>(*data_, kLongest).print(a); }
 
-struct Texts::Parts : Printer<Text> {
-  using Printer<Text>::Printer;
+struct Texts::Parts {
+  Parts() = default;
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+  virtual ~Parts() = default;
+  virtual void use(Patience* patience) = 0;
+  virtual std::string print(Node a) = 0;
+  virtual std::string factor(Node a) = 0;
 };
-Texts::Texts(const Graph& graph, std::size_t longest)
-    : parts_(std::make_unique<Parts>(graph.data(), std::min(longest, kLongest))) {}
+
+namespace {
+
+template <class Style>
+struct StyleParts final : Texts::Parts {
+  StyleParts(const Graph::Data& data, std::size_t longest) : printer(data, longest) {}
+  void use(Patience* patience) override { printer.use(patience); }
+  std::string print(Node a) override { return printer.print(a); }
+  std::string factor(Node a) override { return printer.factor(a); }
+  Printer<Style> printer;
+};
+
+}  // namespace
+
+Texts::Texts(const Graph& graph, std::size_t longest, Notation notation) {
+  const std::size_t most = std::min(longest, kLongest);
+  if (notation == Notation::latex)
+    parts_ = std::make_unique<StyleParts<Latex>>(graph.data(), most);
+  else if (notation == Notation::mathml)
+    parts_ = std::make_unique<StyleParts<Mathml>>(graph.data(), most);
+  else
+    parts_ = std::make_unique<StyleParts<Text>>(graph.data(), most);
+}
 Texts::~Texts() = default;
 void Texts::use(Patience* patience) { parts_->use(patience); }
 std::string Texts::operator()(Node a) { return parts_->print(a); }
+std::string Texts::factor(Node a) { return parts_->factor(a); }
+
+std::string variable_in(Notation notation, const std::string& name) {
+  if (notation == Notation::latex) return Latex::variable(name).text;
+  if (notation == Notation::mathml) return Mathml::variable(name).text;
+  return Text::variable(name).text;
+}
 
 }  // namespace judder::expr

@@ -275,13 +275,13 @@ void fields(Visit& visit, model::Draw& draw) {
   visit({.name = "shape",
          .doc = "What is drawn.",
          .required = true,
-         .words = {"circle", "box", "polygon", "line", "spring"},
+         .words = {"circle", "box", "polygon", "line", "spring", "ground", "belt", "arrow"},
          .selects = true},
         draw.shape);
   visit({.name = "at",
-         .doc = "Centre (of a polygon: origin of its points).",
-         .applies = {"circle", "box", "polygon"},
-         .needed = {"circle", "box"},
+         .doc = "Centre (of a polygon: origin of its points; of an arrow: where it begins).",
+         .applies = {"circle", "box", "polygon", "arrow"},
+         .needed = {"circle", "box", "arrow"},
          .least = 2,
          .most = 2},
         draw.at);
@@ -306,19 +306,36 @@ void fields(Visit& visit, model::Draw& draw) {
          .applies = {"circle", "box", "polygon"}},
         draw.turn);
   visit({.name = "from",
-         .doc = "One end.",
-         .applies = {"line", "spring"},
-         .needed = {"line", "spring"},
+         .doc = "One end. The ground is hatched on the right of the way from here to there, a belt runs on "
+                "the left.",
+         .applies = {"line", "spring", "ground", "belt"},
+         .needed = {"line", "spring", "ground", "belt"},
          .least = 2,
          .most = 2},
         draw.from);
   visit({.name = "to",
          .doc = "Other end.",
-         .applies = {"line", "spring"},
-         .needed = {"line", "spring"},
+         .applies = {"line", "spring", "ground", "belt"},
+         .needed = {"line", "spring", "ground", "belt"},
          .least = 2,
          .most = 2},
         draw.to);
+  visit({.name = "shift",
+         .doc = "How far the marks on it have moved towards `to`.",
+         .fallback = "0",
+         .applies = {"belt"}},
+        draw.shift);
+  visit({.name = "force",
+         .doc = "Its two components: names of output columns, `-` before a name turns it round, 0 for none. "
+                "All arrows of a "
+                "drawing have one scale.",
+         .applies = {"arrow"},
+         .needed = {"arrow"},
+         .least = 2,
+         .most = 2},
+        draw.force);
+  visit({.name = "of", .doc = "Contact, joint or constraint whose status (open, stick, slip) colours it."},
+        draw.of);
   repetition(visit, draw);
 }
 
@@ -359,6 +376,29 @@ void fields(Visit& visit, model::Coordinate& coordinate) {
         coordinate.scale);
   visit({.name = "each", .doc = "Makes one coordinate per index, `x[1]`, `x[2]`, …: `\"i = 1 to n\"`."},
         coordinate.each);
+  visit({.name = "unit", .doc = "For axes of pictures; nothing is converted."}, coordinate.unit);
+  visit({.name = "label", .doc = "Its name in pictures, in LaTeX."}, coordinate.label);
+}
+
+/// Of a parameter that is written as a table.
+template <class Visit>
+void fields(Visit& visit, model::Parameter& parameter) {
+  visit({.name = "value", .doc = "The value.", .required = true}, parameter.value);
+  visit({.name = "range",
+         .doc = "Smallest and largest value, for sliders and sweeps; two numbers, the first smaller.",
+         .least = 2,
+         .most = 2},
+        parameter.range);
+  visit({.name = "unit", .doc = "For tables and pictures; nothing is converted."}, parameter.unit);
+  visit({.name = "label", .doc = "Its name in pictures, in LaTeX."}, parameter.label);
+}
+
+/// Of a column that is written as a table.
+template <class Visit>
+void fields(Visit& visit, model::OutputColumn& column) {
+  visit({.name = "value", .doc = "The expression.", .required = true}, column.value);
+  visit({.name = "unit", .doc = "For axes of pictures; nothing is converted."}, column.unit);
+  visit({.name = "label", .doc = "Its name in pictures, in LaTeX."}, column.label);
 }
 
 template <class Visit>
@@ -459,8 +499,9 @@ void fields(Visit& visit, model::Run& run) {
 template <class Visit>
 void fields(Visit& visit, model::Output& output) {
   visit({.name = "columns",
-         .doc = "name = expression: further columns of trajectory.csv. Names are free text without comma and "
-                "quote."},
+         .doc = "name = expression, or { value, unit, label }: further columns of trajectory.csv. Names are "
+                "free text "
+                "without comma and quote."},
         output.columns);
   visit({.name = "samples", .doc = "Rows at equal times, both ends included.", .fallback = "1001"},
         output.samples);
@@ -490,7 +531,7 @@ void sections(Visit& visit, model::Spec& spec) {
              .doc = "name = value, a list of values, a list of equal lists (used as `a[i]`, `B[i,j]`, "
                     "counted from 1), or "
                     "`{ file = \"data.csv\" }` (CSV or Matrix Market). Expressions of other parameters, in "
-                    "any order."},
+                    "any order. A scalar may be a table, with what pictures and sliders want to know."},
             spec.parameters);
   visit.map({.name = "definitions",
              .doc = "name = value or condition: a shorthand. `\"name(a, b)\"` = the same with arguments. No "
@@ -516,7 +557,7 @@ void sections(Visit& visit, model::Spec& spec) {
   visit.list({.name = "watch", .doc = "A sign change to be listed; it has no influence on the motion."},
              spec.watches);
   visit.list({.name = "draw",
-              .doc = "Shapes for pictures of the motion; nothing draws them yet. Points are two values."},
+              .doc = "Shapes for the animation of the motion (`judder report`). Points are two values."},
              spec.drawings);
   visit.map({.name = "variants",
              .doc = "name = { parameter or start value = value, …, `title` }, for `--variant NAME`. Start "

@@ -42,7 +42,7 @@ bool echoes(const Diagnostic& message, const ModelFile& file) {
 /// Names of columns are free, and go to tables, figures and terminals. What is no text in them is written out here, once for all of these.
 void write_out_names(model::Output& output) {
   const auto written_out = [](std::string& name) { name = printable_name(name, name.size() + 1); };
-  for (model::Named& column : output.columns) written_out(column.name.text);
+  for (model::OutputColumn& column : output.columns) written_out(column.name.text);
   for (std::vector<model::Text>& plot : output.plots) {
     for (model::Text& name : plot) written_out(name.text);
   }
@@ -130,6 +130,25 @@ Span place_of_element(const model::System& system, const model::Spec& spec, cons
 }
 
 }  // namespace
+
+LoadedModel load_with_names(const ModelFile& file, const ModelRequest& request, const LoadedModel& known,
+                            std::vector<std::string>& numbers) {
+  constexpr std::size_t kMostTried = 200;  // each costs a compilation
+  ModelRequest open = request;
+  open.free.clear();
+  numbers.clear();
+  for (const auto& [name, value] : known.compiled.parameters) open.free.push_back(name);
+  LoadedModel out = load_model(file, open);
+  if (out.ok() || open.free.size() > kMostTried) return out;
+  std::vector<std::string> kept;
+  for (const std::string& name : open.free) {
+    ModelRequest one = request;
+    one.free = {name};
+    (load_model(file, one).ok() ? kept : numbers).push_back(name);
+  }
+  open.free = kept;
+  return load_model(file, open);
+}
 
 void check_engine(const ModelRequest& request, LoadedModel& model) {
   const model::RunOptions& run = model.compiled.run;

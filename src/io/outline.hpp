@@ -60,7 +60,7 @@ class KeyCollector {
   static Shape shape(const model::FrictionLaw&) { return Shape::friction_law; }
   static Shape shape(const model::ImpactLaw&) { return Shape::impact_law; }
   static Shape shape(const model::Compliance&) { return Shape::compliance; }
-  static Shape shape(const std::vector<model::Named>&) { return Shape::columns; }
+  static Shape shape(const std::vector<model::OutputColumn>&) { return Shape::columns; }
   static Shape shape(const std::vector<std::vector<model::Text>>&) { return Shape::plots; }
   static Shape shape(const std::vector<model::EngineTable>&) { return Shape::engines; }
 };

@@ -422,16 +422,23 @@ class TableReader {
     nested(field, item, out);
   }
 
-  void read(const Field& field, const Item& item, std::vector<model::Named>& out) {
+  void read(const Field& field, const Item& item, std::vector<model::OutputColumn>& out) {
     if (!expect(field.name, item, ItemKind::table, "a table: { name = expression }")) return;
     for (const Item& entry : item.items) {
       if (entry.key.text.empty() || entry.key.text.find_first_of(",\"\r\n") != std::string::npos) {
         error(entry.key.span, field.name, "the name of a column is a text without comma, quote and line end");
         continue;
       }
-      model::Named named;
-      named.name = entry.key;
-      if (read_value(entry.key.text, entry, named.value)) out.push_back(std::move(named));
+      model::OutputColumn column;
+      column.name = entry.key;
+      if (entry.kind == ItemKind::table) {
+        TableReader reader(context_, entry, "column " + cite(entry.key.text));
+        fields(reader, column);
+        reader.finish();
+        if (column.value.given) out.push_back(std::move(column));
+      } else if (read_value(entry.key.text, entry, column.value)) {
+        out.push_back(std::move(column));
+      }
     }
   }
 
@@ -587,6 +594,15 @@ class FileReader {
     if (!name_good(field, item.key)) return false;
     out.name = item.key;
     TableReader reader(context_, item, "parameter " + cite(item.key.text));
+    if (item.kind == ItemKind::table && item.find("file") == nullptr) {
+      fields(reader, out);
+      reader.finish();
+      const Item* range = item.find("range");
+      if (range != nullptr && (out.range.size() != 2 || !(out.range[0] < out.range[1])))
+        context_.error(range->span, "parameter " + cite(item.key.text),
+                       "a range is two numbers, the first of them smaller");
+      return out.value.given;
+    }
     if (item.kind == ItemKind::table) {
       const Item* name = reader.file_of(item);
       NumberTable numbers;

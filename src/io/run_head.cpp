@@ -5,6 +5,20 @@
 #include "judder/io/reader.hpp"
 
 namespace judder::io {
+namespace {
+
+std::vector<ColumnLabel> labels_of(const model::Spec& spec) {
+  std::vector<ColumnLabel> out;
+  for (const model::Coordinate& c : spec.coordinates) {
+    if (!c.label.empty() || !c.unit.empty()) out.push_back({c.name.text, c.label.text, c.unit.text});
+  }
+  for (const model::OutputColumn& c : spec.output.columns) {
+    if (!c.label.empty() || !c.unit.empty()) out.push_back({c.name.text, c.label.text, c.unit.text});
+  }
+  return out;
+}
+
+}  // namespace
 
 RunHead read_run_head(std::string_view run_json) {
   using Json = nlohmann::ordered_json;
@@ -16,8 +30,11 @@ RunHead read_run_head(std::string_view run_json) {
     head.file = model.value("file", std::string());
     head.title = model.value("title", std::string());
     if (head.title.empty()) head.title = head.file;
-    if (const std::string text = model.value("text", std::string()); !text.empty())
-      head.model_title = read_model_text(text).spec.title.text;
+    if (const std::string text = model.value("text", std::string()); !text.empty()) {
+      const model::Spec spec = read_model_text(text).spec;
+      head.model_title = spec.title.text;
+      head.labels = labels_of(spec);
+    }
     head.variants = model.value("variants", std::vector<std::string>());
     const Json settings = model.value("set", Json::object());
     for (const auto& [name, value] : settings.items())

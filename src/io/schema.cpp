@@ -53,7 +53,7 @@ Json allowed(const Key& key) {
     case Shape::columns:
       return {{"type", "object"},
               {"propertyNames", {{"pattern", "^[^,\"\\r\\n]+$"}}},
-              {"additionalProperties", reference("value")}};
+              {"additionalProperties", reference("column")}};
     case Shape::plots:
       return list_of(list_of({{"type", "string"}}, 2, 1000), 0, 1000);
     case Shape::engines:
@@ -144,7 +144,9 @@ Json definitions() {
   const Json row{{"type", "array"}, {"items", reference("value")}, {"minItems", 1}};
   const Json rows{{"type", "array"}, {"items", row}, {"minItems", 1}};
   const Json file{{"type", "string"}, {"minLength", 1}};
-  out["parameter"] = {{"anyOf", {reference("value"), row, rows, file_table()}}};
+  out["parameter"] = {
+      {"anyOf", {reference("value"), row, rows, file_table(), object(keys_of<model::Parameter>())}}};
+  out["column"] = {{"anyOf", {reference("value"), object(keys_of<model::OutputColumn>())}}};
   out["matrix"] = {{"anyOf", {rows, file, file_table()}}};
   out["vector"] = {{"anyOf", {row, rows, file, file_table()}}};
   out["friction_law"] = {{"anyOf", {reference("value"), object(keys_of<model::FrictionLaw>())}}};

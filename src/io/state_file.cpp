@@ -473,6 +473,8 @@ StateOwner state_owner(const LoadedModel& model, const ModelRequest& request, co
     parameter.is_matrix = false;
     parameter.file = {};
     parameter.value = 0;
+    parameter.range.clear();
+    parameter.unit = parameter.label = {};
   }
   for (model::Table& table : spec.tables) {
     disk::Check check;
@@ -499,7 +501,10 @@ StateOwner state_owner(const LoadedModel& model, const ModelRequest& request, co
     matrix->rows = {{model::Value(0)}};
     matrix->file = {};
   }
-  for (model::Coordinate& coordinate : spec.coordinates) coordinate.start = coordinate.velocity = {};
+  for (model::Coordinate& coordinate : spec.coordinates) {
+    coordinate.start = coordinate.velocity = {};
+    coordinate.unit = coordinate.label = {};
+  }
   for (model::StateVariable& state : spec.states) state.start = 0;
   spec.drawings.clear();
   spec.variants.clear();

@@ -72,6 +72,14 @@ class TableWriter {
     return out + " }";
   }
 
+  /// A value alone, or a table where more is given.
+  template <class Law>
+  static std::string brief(Law& law, const model::Value& value) {
+    TableWriter inner;
+    fields(inner, law);
+    return value.given && inner.pairs_.size() == 1 ? toml_value(value) : inner.braces();
+  }
+
  private:
   // An empty text means that the key is left out.
   static std::string write(const Field&, model::Text& text) {
@@ -118,10 +126,10 @@ class TableWriter {
   static std::string write(const Field&, model::Compliance& compliance) {
     return compliance.stated() ? inline_table(compliance) : "";
   }
-  static std::string write(const Field&, std::vector<model::Named>& values) {
-    if (values.empty()) return "";
+  static std::string write(const Field&, std::vector<model::OutputColumn>& columns) {
+    if (columns.empty()) return "";
     TableWriter inner;
-    for (const model::Named& named : values) inner.put(named.name.text, toml_value(named.value));
+    for (model::OutputColumn& column : columns) inner.put(column.name.text, brief(column, column.value));
     return inner.braces();
   }
   static std::string write(const Field&, std::vector<std::vector<model::Text>>& lists) {
@@ -138,13 +146,6 @@ class TableWriter {
   }
 
   /// The bare value where the law is nothing but this value.
-  template <class Law>
-  static std::string brief(Law& law, const model::Value& value) {
-    TableWriter inner;
-    fields(inner, law);
-    return value.given && inner.pairs_.size() == 1 ? toml_value(value) : inner.braces();
-  }
-
   std::vector<std::string> pairs_;
 };
 
@@ -172,7 +173,8 @@ class FileWriter {
   /// Columns get a table of their own: an inline table is one line.
   void table(const Field& field, model::Output& output) {
     TableWriter columns;
-    for (const model::Named& named : output.columns) columns.put(named.name.text, toml_value(named.value));
+    for (model::OutputColumn& column : output.columns)
+      columns.put(column.name.text, TableWriter::brief(column, column.value));
     model::Output rest = output;
     rest.columns.clear();
     TableWriter table;
@@ -197,7 +199,7 @@ class FileWriter {
     if (!parameter.file.empty()) {
       out.put(parameter.name.text, "{ file = " + toml_string(parameter.file.text) + " }");
     } else if (parameter.rows.empty()) {
-      out.put(parameter.name.text, toml_value(parameter.value));
+      out.put(parameter.name.text, TableWriter::brief(parameter, parameter.value));
     } else {
       out.put(parameter.name.text,
               parameter.is_matrix ? toml_rows(parameter.rows) : toml_values(parameter.rows.front()));

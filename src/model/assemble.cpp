@@ -561,6 +561,8 @@ void Builder::assemble() {
   }
   d.columns = column_infos;
   d.column_program = program(column_nodes, expr::Sides::where_given);
+  d.drawings = drawing_infos;
+  d.drawing_program = program(drawing_nodes, expr::Sides::by_value);
   build_watches(directions);
   for (const Node node : column_nodes) {
     const std::vector<Variable> used = all_variables(node);
@@ -583,8 +585,9 @@ void Builder::assemble() {
   };
   for (const expr::Program* p :
        {&d.motion, &d.gaps, &d.force, &d.jacobian, &d.energies, &d.power, &d.column_program,
-        &d.follow.balance, &d.follow.velocity_balance, &d.follow.friction, &d.linear.coefficients,
-        &d.linked.coefficients, &d.linked.varying, &d.linked.varying_and_powers, &d.motion_and_powers}) {
+        &d.drawing_program, &d.follow.balance, &d.follow.velocity_balance, &d.follow.friction,
+        &d.linear.coefficients, &d.linked.coefficients, &d.linked.varying, &d.linked.varying_and_powers,
+        &d.motion_and_powers}) {
     enlarge(*p);
   }
   for (const Relation& r : d.relations) {

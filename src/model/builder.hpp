@@ -447,7 +447,12 @@ struct Builder {
   // --- outputs (outputs.cpp) ---
   void read_columns();
   void read_watches();
-  void read_drawings();
+  void read_drawings();  // drawings.cpp
+  void read_drawing(const Draw& drawing, const std::string& where);
+  /// Which column a component of an arrow shows; false: a message has been given.
+  bool read_arrow_component(const Value& value, const std::string& where, int& column, double& sign);
+  std::vector<Node> drawing_nodes;
+  std::vector<DrawingInfo> drawing_infos;
   std::vector<Node> column_nodes;
   std::vector<ColumnInfo> column_infos;
   struct WatchDraft {

@@ -24,10 +24,10 @@ void each_program(System::Data& d, const Use& use) {
     }
   }
   for (WatchInfo& w : d.watches) use(w.value);
-  for (expr::Program* p :
-       {&d.motion, &d.gaps, &d.force, &d.jacobian, &d.energies, &d.power, &d.motion_and_powers,
-        &d.column_program, &d.follow.balance, &d.follow.friction, &d.follow.velocity_balance,
-        &d.linear.coefficients, &d.linked.coefficients, &d.linked.varying, &d.linked.varying_and_powers})
+  for (expr::Program* p : {&d.motion, &d.gaps, &d.force, &d.jacobian, &d.energies, &d.power,
+                           &d.motion_and_powers, &d.column_program, &d.drawing_program, &d.follow.balance,
+                           &d.follow.friction, &d.follow.velocity_balance, &d.linear.coefficients,
+                           &d.linked.coefficients, &d.linked.varying, &d.linked.varying_and_powers})
     use(*p);
 }
 
@@ -42,6 +42,7 @@ void copy_data(const System::Data& from, System::Data& to) {
   to.observed = from.observed;
   to.audits = from.audits;
   to.columns = from.columns;
+  to.drawings = from.drawings;
   to.massless = from.massless;
   to.massive = from.massive;
   to.mass_pattern = from.mass_pattern;
@@ -67,6 +68,7 @@ void copy_data(const System::Data& from, System::Data& to) {
   to.power = from.power;
   to.motion_and_powers = from.motion_and_powers;
   to.column_program = from.column_program;
+  to.drawing_program = from.drawing_program;
   to.follow = from.follow;
   to.linear = from.linear;
   to.linked = from.linked;

@@ -190,7 +190,7 @@ void Builder::read_output() {
     known.push_back(c.name + "'");
   }
   for (const StateDraft& s : states) known.push_back(s.name);
-  for (const Named& column : spec.output.columns) known.push_back(column.name.text);
+  for (const OutputColumn& column : spec.output.columns) known.push_back(column.name.text);
   // A family in a plot is all of its members, in every plot that names it.
   constexpr std::size_t kLettersBeside = 32;
   for (const auto& plot : spec.output.plots) {

@@ -1,4 +1,4 @@
-// Output columns, watches and drawings.
+// Output columns and watches.
 #include <algorithm>
 
 #include "model/builder.hpp"
@@ -12,7 +12,7 @@ void Builder::read_columns() {
     taken.push_back(c.name + "'");
   }
   for (const StateDraft& s : states) taken.push_back(s.name);
-  for (const Named& column : spec.output.columns) {
+  for (const OutputColumn& column : spec.output.columns) {
     const std::string& name = column.name.text;
     const std::string where = "column '" + name + "'";
     if (name.empty() || name.find_first_of(",\"\n\r") != std::string::npos) {
@@ -85,54 +85,6 @@ void Builder::read_watches() {
       info.name = instance.name;
       info.needs_reactions = scope.used_reactions;
       watches.push_back({info, *node});
-    }
-  }
-}
-
-void Builder::read_drawings() {
-  int count = 0;
-  if (!spec.drawings.empty())
-    note(spec.drawings.front().span, "draw", "the drawings are read and checked, but nothing draws them yet");
-  for (const Draw& d : spec.drawings) {
-    const std::string where = "draw " + std::to_string(++count);
-    static const std::vector<std::string> shapes{"circle", "box", "polygon", "line", "spring"};
-    const auto shape = std::find(shapes.begin(), shapes.end(), d.shape.text);
-    if (shape == shapes.end()) {
-      const std::string message =
-          d.shape.empty() ? "the drawing has no 'shape'" : "there is no shape " + quoted(d.shape.text);
-      report_error(d.shape.empty() ? d.span : d.shape.span, where, message, suggestion(d.shape.text, shapes));
-      continue;
-    }
-    const auto points = [&](const std::vector<Value>& values, const char* key, bool needed) {
-      if (values.empty() && !needed) return;
-      if (values.size() != 2) {
-        const Span span = values.empty() ? d.span : values.front().text.span;
-        report_error(span, where, std::string("'") + key + "' must be two values");
-      }
-    };
-    const bool at_needed = *shape == "circle" || *shape == "box";
-    const bool ends = *shape == "line" || *shape == "spring";
-    points(d.at, "at", at_needed);
-    points(d.size, "size", *shape == "box");
-    points(d.from, "from", ends);
-    points(d.to, "to", ends);
-    if (*shape == "circle" && !d.radius.given) report_error(d.span, where, "a circle needs a 'radius'");
-    if (*shape == "polygon" && d.points.size() < 3)
-      report_error(d.span, where, "a polygon needs at least three 'points'");
-    for (const auto& point : d.points) points(point, "points", true);
-
-    std::vector<const Value*> values;
-    for (const auto* list : {&d.at, &d.size, &d.from, &d.to}) {
-      for (const Value& value : *list) values.push_back(&value);
-    }
-    for (const auto& point : d.points) {
-      for (const Value& value : point) values.push_back(&value);
-    }
-    if (d.radius.given) values.push_back(&d.radius);
-    if (d.turn.given) values.push_back(&d.turn);
-    for (const Value* value : values) tree(*value, where);
-    for (const Instance& instance : instances("draw", d.each, &d.when, where)) {
-      for (const Value* value : values) lower_or_one(*value, kDrawing, where, where, instance.indices);
     }
   }
 }

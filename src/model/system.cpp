@@ -308,6 +308,7 @@ const std::vector<SwitchInfo>& System::switches() const { return data_->switches
 const std::vector<WatchInfo>& System::watches() const { return data_->watches; }
 const std::vector<SwitchInfo>& System::observed() const { return data_->observed; }
 const std::vector<AuditInfo>& System::audits() const { return data_->audits; }
+const std::vector<DrawingInfo>& System::drawings() const { return data_->drawings; }
 const std::vector<ColumnInfo>& System::columns() const { return data_->columns; }
 const std::vector<bool>& System::massless() const { return data_->massless; }
 const std::vector<double>& System::scale_floor() const { return data_->scale_floor; }
@@ -564,6 +565,12 @@ void System::powers(Workspace& work, double* out) const {
 void System::column_values(Workspace& work, double* out) const {
   data_->column_program.evaluate(work.in.data(), out, work.registers.data());
 }
+
+void System::drawing_values(Workspace& work, double* out) const {
+  data_->drawing_program.evaluate(work.in.data(), out, work.registers.data());
+}
+
+int System::drawing_numbers() const { return data_->drawing_program.outputs(); }
 
 void System::jacobian(Workspace& work, double* out) const {
   const Data& d = *data_;

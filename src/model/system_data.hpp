@@ -41,6 +41,7 @@ struct System::Data {
   std::vector<SwitchInfo> observed;
   std::vector<AuditInfo> audits;
   std::vector<ColumnInfo> columns;
+  std::vector<DrawingInfo> drawings;
   std::vector<bool> massless;
   std::vector<int> massive;  ///< coordinates with inertia, ascending
   MassPattern mass_pattern;
@@ -70,6 +71,7 @@ struct System::Data {
   expr::Program
       motion_and_powers;  ///< `force`, or `motion` if M varies, then `power`; none: powers see more than forces
   expr::Program column_program;
+  expr::Program drawing_program;
   MasslessSystem follow;
   LinearStructure linear;
   LinkedForces linked;

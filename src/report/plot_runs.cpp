@@ -1,6 +1,7 @@
 #include "judder/report/plot_runs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "judder/io/files.hpp"
 #include "judder/io/run_head.hpp"
@@ -32,6 +33,28 @@ std::string left_out(const RunShare& share, const io::RunData& run) {
   return "no column is called as one that is drawn, so nothing of it is drawn; it has: " + listed(names);
 }
 
+/// Rows and events outside a stretch of time are left out.
+void cut(io::RunData& run, std::optional<double> from, std::optional<double> to) {
+  const io::Column* time = run.find("t");
+  if ((!from && !to) || time == nullptr || !time->words.empty()) return;
+  const auto inside = [&](double t) { return (!from || t >= *from) && (!to || t <= *to); };
+  std::vector<std::size_t> kept;
+  for (std::size_t row = 0; row < time->numbers.size(); ++row) {
+    if (inside(time->numbers[row])) kept.push_back(row);
+  }
+  for (io::Column& column : run.columns) {
+    const bool words = !column.words.empty();
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (words)
+        std::swap(column.words[i], column.words[kept[i]]);
+      else
+        column.numbers[i] = column.numbers[kept[i]];
+    }
+    words ? column.words.resize(kept.size()) : column.numbers.resize(kept.size());
+  }
+  std::erase_if(run.events, [&](const io::Event& event) { return !inside(event.time); });
+}
+
 }  // namespace
 
 PlottedFiles plot_runs(const PlotRequest& request) {
@@ -44,6 +67,9 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     out.status = read_thinned_run(folder, runs.back(), rows, request.cancel);
     if (!out.status.ok()) return out;
     any = any || rows > 0;
+    cut(runs.back(), request.from, request.to);
+    if (rows > 0 && runs.back().columns.front().size() == 0)
+      out.problems.push_back(folder.string() + ": the run has no rows in that stretch of time");
     // Tables of other programs have neither of the two.
     std::error_code unknown;
     if (!runs.back().run_json.empty() && !fs::exists(folder / "state.json", unknown) && !unknown)
@@ -80,12 +106,14 @@ PlottedFiles plot_runs(const PlotRequest& request) {
 
   RunPlotOptions options;
   options.title = head.title;
+  options.labels = head.labels;
+  options.width = request.width;
   if (runs.size() == 1) {
     std::vector<std::string> parts = head.variants;
     parts.insert(parts.end(), head.settings.begin(), head.settings.end());
     for (const std::string& part : parts) options.subtitle += (options.subtitle.empty() ? "" : ", ") + part;
   }
-  const RunPlots plots = plots_of_run(runs, head.plots, options);
+  const RunPlots plots = plots_of_run(runs, request.plots.empty() ? head.plots : request.plots, options);
   for (std::size_t r = 1; r < request.folders.size(); ++r) {
     const std::string problem = left_out(plots.shares[r], runs[r]);
     if (!problem.empty()) out.problems.push_back(request.folders[r].string() + ": " + problem);

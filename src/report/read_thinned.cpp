@@ -143,6 +143,13 @@ FileStatus read_thinned_events(std::istream& in, const fs::path& file, io::RunDa
     event.kind = csv.field(1);
     event.where = csv.field(2);
     event.detail = csv.field(3);
+    const auto number = [&csv](std::size_t i) {
+      return i < csv.size() ? io::csv_number(csv.field(i)).value_or(0) : 0;
+    };
+    event.normal_impulse = number(4);
+    event.tangential_impulse[0] = number(5);
+    event.energy_before = number(6);
+    event.energy_after = number(7);
     for (std::size_t i = first_state; i < csv.size(); ++i) {
       const auto value = io::csv_number(csv.field(i));
       if (!value) return {file.string(), "the state behind an event is no number", csv.line()};
@@ -193,7 +200,42 @@ FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunDat
   return csv.error() ? FileStatus{file.string(), csv.error()->message, csv.error()->line} : FileStatus{};
 }
 
+/// Rows of instants with events: both limits.
+std::vector<std::size_t> rows_of_jumps(const Column& time) {
+  std::vector<std::size_t> out;
+  for (std::size_t row = 1; row < time.numbers.size(); ++row) {
+    if (time.numbers[row] == time.numbers[row - 1]) out.insert(out.end(), {row - 1, row});
+  }
+  return out;
+}
+
 }  // namespace
+
+void thin_rows(io::RunData& run, std::size_t most) {
+  const Column* time = run.find("t");
+  const std::size_t rows = run.columns.empty() ? 0 : run.columns.front().size();
+  if (rows <= most || time == nullptr || !time->words.empty()) return;
+  const std::size_t per_part = 2 + 2 * run.columns.size();
+  std::vector<std::size_t> kept =
+      rows_to_keep(run.columns, rows, time, std::max<std::size_t>(100, most / per_part));
+  const std::vector<std::size_t> jumps = rows_of_jumps(*time);
+  if (jumps.size() <= most) kept.insert(kept.end(), jumps.begin(), jumps.end());
+  std::sort(kept.begin(), kept.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+  for (Column& column : run.columns) {
+    const bool words = !column.words.empty();
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (words)
+        std::swap(column.words[i], column.words[kept[i]]);
+      else
+        column.numbers[i] = column.numbers[kept[i]];
+    }
+    if (words)
+      column.words.resize(kept.size());
+    else
+      column.numbers.resize(kept.size());
+  }
+}
 
 FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::size_t& rows,
                                 const std::atomic<bool>* cancel) {

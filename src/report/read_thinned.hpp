@@ -20,4 +20,7 @@ namespace judder::report {
                                                   std::size_t& rows,
                                                   const std::atomic<bool>* cancel = nullptr);
 
+/// Thins further, to about `most` rows; both limits at events stay where they are not more than that.
+void thin_rows(io::RunData& run, std::size_t most);
+
 }  // namespace judder::report

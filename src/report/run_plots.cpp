@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
+#include "report/axis_label.hpp"
 
 namespace judder::report {
 namespace {
@@ -125,8 +125,7 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
   }
   std::sort(jumps.begin(), jumps.end());
   const AtEvents x(run, abscissa, jumps);
-  const std::optional<AtEvents> y =
-      ordinate != nullptr ? std::optional<AtEvents>(std::in_place, run, *ordinate, jumps) : std::nullopt;
+  const AtEvents y(run, ordinate != nullptr ? *ordinate : abscissa, jumps);
   for (const Event& event : run.events) {
     auto kind = std::find(names.begin(), names.end(), event.kind);
     if (kind == names.end()) {
@@ -138,9 +137,9 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
     mark.kind = static_cast<std::size_t>(kind - names.begin());
     mark.tip = tip_of(event, like.tip);
     mark.x = event.time;
-    if (y) {
+    if (ordinate != nullptr) {
       mark.x = x(event);
-      mark.y = (*y)(event);
+      mark.y = y(event);
       if (!std::isfinite(mark.x) || !std::isfinite(mark.y)) {
         ++left_out;
         continue;
@@ -233,6 +232,7 @@ class Builder {
     Figure figure;
     figure.title = options_.title;
     figure.subtitle = options_.subtitle;
+    if (options_.width) figure.width = *options_.width;
     return figure;
   }
 
@@ -263,10 +263,10 @@ class Builder {
                             double height) {
     Panel out;
     out.height = height;
-    out.x.label = printable_name(abscissa);
+    out.x.label = axis_label(options_.labels, abscissa);
     out.x.tight = abscissa == "t";
     const bool one_column = ordinates.size() == 1;
-    if (one_column) out.y.label = printable_name(ordinates.front());
+    if (one_column) out.y.label = axis_label(options_.labels, ordinates.front());
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       for (std::size_t c = 0; c < ordinates.size(); ++c) {
         const Column* x = runs_[r].find(abscissa);
@@ -283,7 +283,7 @@ class Builder {
         if (!one_column) series.stroke = kStrokes[r % kStrokes.size()];
         if (runs_.size() > 1 && one_column) series.label = runs_[r].name;
         if (runs_.size() > 1 && !one_column) series.label = ordinates[c] + " (" + runs_[r].name + ")";
-        if (runs_.size() == 1 && !one_column) series.label = ordinates[c];
+        if (runs_.size() == 1 && !one_column) series.label = axis_label(options_.labels, ordinates[c]);
         series.label = printable_name(series.label, kLongestLabel);
         out.series.push_back(std::move(series));
       }
@@ -294,9 +294,9 @@ class Builder {
   // Words as levels, in the order in which they appear; constant until the next row says otherwise.
   [[nodiscard]] Panel words(const std::string& abscissa, const std::string& name) {
     Panel out;
-    out.x.label = printable_name(abscissa);
+    out.x.label = axis_label(options_.labels, abscissa);
     out.x.tight = abscissa == "t";
-    out.y.label = printable_name(name);
+    out.y.label = axis_label(options_.labels, name);
     std::vector<std::string>& levels = out.y.categories;
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       const Column* x = runs_[r].find(abscissa);

@@ -26,9 +26,9 @@ class Program : public ProgramTest {
   const std::string bad_ = JUDDER_SOURCE_DIR "/tests/cli/bad/";
 };
 
-const std::vector<std::string> kVerbs{"run",     "check",      "explain", "compare", "impact",
-                                      "gallery", "verify",     "plot",    "dither",  "equilibria",
-                                      "schema",  "completion", "version", "help"};
+const std::vector<std::string> kVerbs{"run",        "check",  "explain",    "compare", "impact",
+                                      "gallery",    "verify", "plot",       "report",  "dither",
+                                      "equilibria", "schema", "completion", "version", "help"};
 
 TEST_F(Program, EveryHelpFitsAScreenAndShowsTwoExamples) {
   std::vector<std::string> helps{"--help"};
@@ -249,8 +249,9 @@ TEST_F(Program, OptionsWithoutEffectAreRefused) {
            "check " + ball + " --names variants --set g=1", "check " + ball + " --names variants --variant a",
            "check " + ball + " --names variants --engine event",
            "check " + ball + " --names variants --work 2", "plot b --set g=1", "plot b --variant a",
-           "plot b --to 1", "plot --law " + lugre + " --overlay x.csv", "dither " + lugre + " --until 1",
-           "dither " + lugre + " --filter mean", "gallery -o x", "verify --quiet --json"}) {
+           "plot --law " + lugre + " --from 1", "plot --law " + lugre + " --overlay x.csv",
+           "dither " + lugre + " --until 1", "dither " + lugre + " --filter mean", "gallery -o x",
+           "verify --quiet --json"}) {
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, 2) << command << outcome.err;
     const bool says = outcome.err.find("says nothing without") != std::string::npos ||
@@ -423,9 +424,8 @@ TEST_F(Program, CheckNotesKeysThatNothingUsesYet) {
       "[\"x\", \"0\"]\nradius = 1\n[run]\nuntil = 1\nsolver_tolerance = 1e-9\n");
   const Outcome checked = run("check drawn.toml");
   EXPECT_EQ(checked.code, 0) << checked.err;
-  EXPECT_NE(checked.err.find("nothing draws them yet"), std::string::npos) << checked.err;
   EXPECT_NE(checked.err.find("no engine uses it yet"), std::string::npos) << checked.err;
-  EXPECT_NE(run("check drawn.toml --json").out.find("nothing draws them yet"), std::string::npos);
+  EXPECT_NE(run("check drawn.toml --json").out.find("no engine uses it yet"), std::string::npos);
   const Outcome ran = run("run drawn.toml -o drawn");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.err.find("note"), std::string::npos) << ran.err;
@@ -506,6 +506,37 @@ TEST_F(Program, PlotSaysWhatItCannotDraw) {
   EXPECT_NE(overlay.err.find("no column is called as one of the run"), std::string::npos) << overlay.err;
   write("same.csv", "t,xi\n0,1\n1,2\n");
   EXPECT_EQ(run("plot p --overlay same.csv").err, "");
+}
+
+TEST_F(Program, PlotDrawsChosenColumnsOverAStretchOfTime) {
+  ASSERT_EQ(run("run '" + press_ + "' --until 1 -o p").code, 0);
+  const Outcome done = run("plot p --xy \"xi,xi'\" --xy t,N --from 0.2 --to 0.4 --width 84mm -o figures");
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.out, "figures/plot-1.svg\nfigures/plot-2.svg\n");
+  EXPECT_NE(contents(folder_ / "figures/plot-1.svg").find("width=\"317"), std::string::npos)
+      << "84 mm are 317 pixels";
+  // The impact at 0.0903 is outside, the one at 0.3156 inside.
+  EXPECT_EQ(contents(folder_ / "figures/plot-2.svg").find("0.0903"), std::string::npos);
+  EXPECT_NE(contents(folder_ / "figures/plot-2.svg").find("0.3156"), std::string::npos);
+  for (const char* wrong :
+       {"--xy x", "--xy ,x", "--from 1 --to 0", "--width 3", "--width wide", "--from soon"})
+    EXPECT_EQ(run(std::string("plot p ") + wrong).code, 2) << wrong;
+  EXPECT_NE(run("plot p --xy xi,nothing").err.find("nothing"), std::string::npos);
+  EXPECT_NE(run("plot p --from 5").err.find("no rows in that stretch of time"), std::string::npos);
+}
+
+TEST_F(Program, ExplainWritesEquationsInLatex) {
+  const Outcome letters = run("explain '" + press_ + "' --latex --symbolic");
+  EXPECT_EQ(letters.code, 0) << letters.err;
+  EXPECT_NE(letters.out.find("\\ddot{\\xi}"), std::string::npos) << letters.out;
+  EXPECT_NE(letters.out.find("\\mathrm{mp}"), std::string::npos);
+  EXPECT_NE(run("explain '" + press_ + "' --latex").out.find("1.1"), std::string::npos);
+  EXPECT_EQ(run("explain '" + press_ + "' --symbolic").code, 2);
+  EXPECT_EQ(run("explain '" + press_ + "' --latex --json").code, 2);
+  // What counts elements cannot stay a letter, and is named.
+  const Outcome cradle = run("explain '" + gallery_ + "newton-cradle/model.toml' --latex --symbolic");
+  EXPECT_EQ(cradle.code, 0);
+  EXPECT_NE(cradle.err.find("parameter 'n' stands as its number"), std::string::npos) << cradle.err;
 }
 
 TEST_F(Program, PlotTellsWhatItCannotDraw) {

@@ -251,20 +251,29 @@ class Graph {
   std::unique_ptr<Data> data_;
 };
 
+/// How a formula is written. MathML: one or more elements, for a row.
+enum class Notation : std::uint8_t { text, latex, mathml };
+/// A variable of this name: x', phi1.
+[[nodiscard]] std::string variable_in(Notation notation, const std::string& name);
+
 /// Texts of many formulas of one graph, as Graph::text gives them, but what they share is put together once. Their size is bounded: a part
 /// of more than `longest` bytes is shown as "…", and when all of them have become many megabytes, so is all that is not short.
 class Texts {
  public:
-  explicit Texts(const Graph& graph, std::size_t longest = std::size_t{1} << 16);
+  explicit Texts(const Graph& graph, std::size_t longest = std::size_t{1} << 16,
+                 Notation notation = Notation::text);
   ~Texts();
   Texts(const Texts&) = delete;
   Texts& operator=(const Texts&) = delete;
   /// Looked at while a text is made; may throw Abandoned from then on.
   void use(Patience* patience);
   [[nodiscard]] std::string operator()(Node a);
+  /// The same, in brackets where something that stands before it would not be multiplied with all of it.
+  [[nodiscard]] std::string factor(Node a);
+
+  struct Parts;
 
  private:
-  struct Parts;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -46,6 +46,11 @@ struct LoadedModel {
 /// The same of what has been read already; `request.file` is not looked at.
 [[nodiscard]] LoadedModel load_model(ModelFile file, const ModelRequest& request);
 
+/// The same with the parameters as inputs, so that formulas keep their names (CompileOptions::free). Parameters that cannot be, because they count elements
+/// or decide what the model is, are listed in `numbers` and stay numbers. `known` is the model as load_model() gave it, without errors.
+[[nodiscard]] LoadedModel load_with_names(const ModelFile& file, const ModelRequest& request,
+                                          const LoadedModel& known, std::vector<std::string>& numbers);
+
 /// What keeps the engine of [run] or of the request from running a model that has compiled, as an error at its place.
 void check_engine(const ModelRequest& request, LoadedModel& model);
 /// "the model is not linear between events: force on y: y^3 at line 12"

@@ -7,6 +7,13 @@
 
 namespace judder::io {
 
+/// What the model says about a column for pictures.
+struct ColumnLabel {
+  std::string column;
+  std::string label;  ///< LaTeX; may be empty
+  std::string unit;   ///< may be empty
+};
+
 struct RunHead {
   std::string file;         ///< of the model, as it was given
   std::string title;        ///< of the run: the variant's, else the model's, else its file
@@ -15,6 +22,7 @@ struct RunHead {
   std::vector<std::string> settings;  ///< "mu=0.3"
   std::string engine;
   std::vector<std::vector<std::string>> plots;  ///< [output] plots of the model
+  std::vector<ColumnLabel> labels;              ///< of columns that have a label or a unit
 };
 
 /// Reads the text of a run.json; what is missing there stays empty, also for a text that is no JSON.

@@ -55,12 +55,21 @@ struct Named {
   Value value{};
 };
 
+/// A further column of the output.
+struct OutputColumn {
+  Text name{};
+  Value value{};
+  Text unit{}, label{};  ///< for pictures
+};
+
 struct Parameter {
   Text name{};
   Value value{};                           ///< scalar; not given for lists
   std::vector<std::vector<Value>> rows{};  ///< a list is one row; a matrix has equal rows
   bool is_matrix = false;
   Text file{};  ///< name of the data file it was read from; rows hold its numbers
+  std::vector<double> range{};  ///< smallest and largest value for sliders and sweeps, or empty
+  Text unit{}, label{};         ///< for pictures: free text, and LaTeX
 };
 
 struct Definition {
@@ -83,6 +92,7 @@ struct Coordinate {
   bool massless = false;
   Value scale{};
   Text each{};
+  Text unit{}, label{};  ///< for pictures
 };
 
 struct StateVariable {
@@ -205,7 +215,9 @@ struct Draw {
   Text shape{};
   std::vector<Value> at{}, size{}, from{}, to{};  ///< two values each
   std::vector<std::vector<Value>> points{};
-  Value radius{}, turn{};
+  Value radius{}, turn{}, shift{};
+  Value of{};                  ///< contact, joint or constraint whose status colours the shape
+  std::vector<Value> force{};  ///< of an arrow: two output columns, or zero
   Text each{};
   Value when{};
   Span span{};
@@ -230,7 +242,7 @@ struct Run {
 };
 
 struct Output {
-  std::vector<Named> columns{};
+  std::vector<OutputColumn> columns{};
   Value samples{}, every{};
   bool event_rows = true;
   bool switches = true;

@@ -282,6 +282,20 @@ struct Symbols {
   std::vector<expr::Node> surface;  ///< by switch of the System
 };
 
+enum class Shape : std::uint8_t { circle, box, polygon, line, spring, ground, belt, arrow };
+
+/// A shape of a drawing. Its numbers, in System::drawing_values from `first` on: circle x, y, radius, turn; box x, y, width, height, turn;
+/// polygon x, y, turn, then two per corner; line, spring and ground x, y of both ends; belt the same and its shift; arrow x, y.
+struct DrawingInfo {
+  Shape shape = Shape::line;
+  int first = 0;
+  int numbers = 0;
+  int relation = -1;  ///< whose status colours it, or −1
+  /// Components of an arrow: a number of columns(), or −1 for a component that is zero, and its sign.
+  int column[2] = {-1, -1};
+  double sign[2] = {1, 1};
+};
+
 class Workspace;
 
 /// Where M may have entries other than zero: of each row those up to the diagonal, which is the last.
@@ -311,6 +325,7 @@ class System {
   [[nodiscard]] const std::vector<SwitchInfo>& observed() const;
   [[nodiscard]] const std::vector<AuditInfo>& audits() const;
   [[nodiscard]] const std::vector<ColumnInfo>& columns() const;
+  [[nodiscard]] const std::vector<DrawingInfo>& drawings() const;
   [[nodiscard]] const std::vector<bool>& massless() const;       ///< by coordinate
   [[nodiscard]] const std::vector<double>& scale_floor() const;  ///< by coordinate; 0: none
   [[nodiscard]] bool mass_constant() const;
@@ -386,6 +401,9 @@ class System {
   void powers(Workspace& work, double* out) const;
   /// By ColumnInfo::value. Switches of the motion stand on the sides in work.in, those of columns alone where their surfaces put them.
   void column_values(Workspace& work, double* out) const;
+  /// By DrawingInfo::first, from t, coordinates and states; switches stand by value.
+  void drawing_values(Workspace& work, double* out) const;
+  [[nodiscard]] int drawing_numbers() const;  ///< that drawing_values writes
 
   /// h (n), rates (m), then the entries of M by its pattern. The programs of relations and this one are
   /// complete even where parts are constant, so that `evaluate_series` along a motion gives the Taylor

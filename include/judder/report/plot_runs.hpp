@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct PlotRequest {
       folders;                      ///< runs in one picture; the first decides which figures there are
   std::filesystem::path overlay{};  ///< CSV file with a header row, drawn with them: measurements
   std::filesystem::path output{};   ///< where the figures go; empty: into the first folder
+  std::vector<std::vector<std::string>>
+      plots{};                         ///< lists of columns, the abscissa first; empty: those of the model
+  std::optional<double> from{}, to{};  ///< the stretch of time that is drawn
+  std::optional<double> width{};       ///< of the figures in pixels (96 to the inch); at least 240
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop reading
 };
 

@@ -9,19 +9,23 @@
 // lane each run has a row, in the order of the runs (in black, where colours tell columns apart).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "judder/io/run_folder.hpp"
+#include "judder/io/run_head.hpp"
 #include "judder/report/figure.hpp"
 
 namespace judder::report {
 
 struct RunPlotOptions {
-  std::string title{};     ///< of every figure: the model's
-  std::string subtitle{};  ///< variant, engine; may be empty
-  bool events = true;      ///< mark the events
+  std::string title{};                    ///< of every figure: the model's
+  std::string subtitle{};                 ///< variant, engine; may be empty
+  bool events = true;                     ///< mark the events
+  std::optional<double> width{};          ///< in pixels; absent: as Figure says
+  std::vector<io::ColumnLabel> labels{};  ///< for axes; of other columns the name says it
 };
 
 struct NamedFigure {

@@ -128,5 +128,57 @@ TEST(Print, LatexIsWellFormed) {
   EXPECT_EQ(r.graph.latex(r.read("x/(y + 1)")), "\\frac{x}{y + 1}");
 }
 
+/// Elements in pairs, no bare text outside them, no stray markup.
+void expect_markup(const std::string& s) {
+  std::vector<std::string> open;
+  for (std::size_t i = 0; i < s.size();) {
+    if (s[i] != '<') {
+      ASSERT_FALSE(open.empty()) << s;
+      EXPECT_TRUE(open.back().size() <= 3 || open.back() == "mtext")
+          << "text in <" << open.back() << ">: " << s;
+      EXPECT_NE(s[i], '>') << s;
+      ++i;
+      continue;
+    }
+    const std::size_t end = s.find('>', i);
+    ASSERT_NE(end, std::string::npos) << s;
+    std::string tag = s.substr(i + 1, end - i - 1);
+    i = end + 1;
+    if (!tag.empty() && tag.back() == '/') continue;
+    if (!tag.empty() && tag.front() == '/') {
+      ASSERT_FALSE(open.empty()) << s;
+      EXPECT_EQ(open.back(), tag.substr(1)) << s;
+      open.pop_back();
+      continue;
+    }
+    open.push_back(tag.substr(0, tag.find(' ')));
+  }
+  EXPECT_TRUE(open.empty()) << s;
+}
+
+TEST(Print, MathmlIsWellFormed) {
+  for (int seed = 0; seed < count(10'000); ++seed) {
+    Formulas formulas(static_cast<unsigned>(seed), true);
+    Room r;
+    const Node node = r.read(formulas.make(4));
+    expect_markup(Texts(r.graph, 1 << 16, Notation::mathml)(node));
+  }
+  Room r;
+  const auto mathml = [&](const char* text) {
+    return Texts(r.graph, 1 << 16, Notation::mathml)(r.read(text));
+  };
+  EXPECT_EQ(mathml("x/(y + 1)"),
+            "<mfrac><mrow><mi>x</mi></mrow><mrow><mi>y</mi><mo>+</mo><mn>1</mn></mrow></mfrac>");
+  EXPECT_EQ(mathml("x^2 - 3"),
+            "<msup><mrow><mi>x</mi></mrow><mrow><mn>2</mn></mrow></msup><mo>−</mo><mn>3</mn>");
+  for (const char* text :
+       {"if(x > 0 and y < 1, 1, 2)", "hypot(x, y, z)", "cbrt(x)", "floor(x)", "1e-5*x", "-(x*y)"})
+    expect_markup(mathml(text));
+  EXPECT_EQ(variable_in(Notation::mathml, "x[3]'"),
+            "<msub><mover><mi>x</mi><mo>˙</mo></mover><mi>3</mi></msub>");
+  EXPECT_EQ(variable_in(Notation::mathml, "mu_s"), "<msub><mi>μ</mi><mi>s</mi></msub>");
+  EXPECT_EQ(variable_in(Notation::mathml, "a<b"), "<mtext>a&lt;b</mtext>");
+}
+
 }  // namespace
 }  // namespace judder::expr::test

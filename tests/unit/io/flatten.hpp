@@ -54,7 +54,6 @@ class Flattener {
   void named(Struct&) {}
   void named(model::Parameter& p) {
     add(path_ + "name", p.name);
-    add(path_ + "value", p.value);
     add(path_ + "rows", p.rows);
     add(path_ + "file", p.file);
     put(path_ + "is_matrix", p.is_matrix ? "true" : "false");
@@ -94,6 +93,10 @@ class Flattener {
   void add(const std::string& path, model::Named& named) {
     add(path + ".name", named.name);
     add(path + ".value", named.value);
+  }
+  void add(const std::string& path, model::OutputColumn& column) {
+    add(path + ".name", column.name);
+    nested(path, column);
   }
   void add(const std::string& path, model::EngineTable& table) {
     add(path + ".engine", table.name);

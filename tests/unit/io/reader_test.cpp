@@ -1,4 +1,5 @@
 #include "judder/io/reader.hpp"
+#include "judder/io/writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,6 +70,42 @@ TEST(Reader, TakesALawAsATableOfItsOwn) {
   EXPECT_EQ(file.spec.joints[0].law.type.text, "lugre");
   EXPECT_EQ(file.spec.joints[0].law.static_coefficient.number, 1.5);
   EXPECT_EQ(file.spec.joints[1].law.mu.number, 2.0);
+}
+
+TEST(Reader, TakesParametersAndColumnsWithUnits) {
+  const ModelFile file = read(
+      "[parameters]\nmu = { value = 0.3, range = [0, 1], unit = \"1\", label = '\\mu' }\nk = { value = "
+      "\"2*mu\" }\n"
+      "[output.columns]\nN = { value = \"normal(a)\", unit = \"kN\" }\nF = \"x\"\n");
+  ASSERT_FALSE(file.diagnostics.has_errors()) << messages(file);
+  ASSERT_EQ(file.spec.parameters.size(), 2U);
+  EXPECT_EQ(file.spec.parameters[0].value.number, 0.3);
+  EXPECT_EQ(file.spec.parameters[0].range, (std::vector<double>{0, 1}));
+  EXPECT_EQ(file.spec.parameters[0].unit.text, "1");
+  EXPECT_EQ(file.spec.parameters[0].label.text, "\\mu");
+  EXPECT_EQ(file.spec.parameters[1].value.text.text, "2*mu");
+  EXPECT_EQ(file.spec.output.columns[0].unit.text, "kN");
+  EXPECT_EQ(file.spec.output.columns[1].value.text.text, "x");
+  // Written and read again, it is the same.
+  const ModelFile again = read_model_text(write_model(file.spec));
+  ASSERT_FALSE(again.diagnostics.has_errors()) << messages(again);
+  EXPECT_EQ(again.spec.parameters[0].range, file.spec.parameters[0].range);
+  EXPECT_EQ(again.spec.parameters[0].label.text, "\\mu");
+  EXPECT_EQ(again.spec.output.columns[0].unit.text, "kN");
+}
+
+TEST(Reader, MistakesInSuchTablesAreNamed) {
+  for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{
+           {"[parameters]\nmu = { range = [0, 1] }\n", "value"},
+           {"[parameters]\nmu = { value = 1, range = [1, 0] }\n",
+            "a range is two numbers, the first of them smaller"},
+           {"[parameters]\nmu = { value = 1, range = [1] }\n", "range"},
+           {"[parameters]\nmu = { value = 1, units = \"m\" }\n", "did you mean 'unit'?"},
+           {"[output.columns]\nN = { unit = \"m\" }\n", "value"}}) {
+    const ModelFile file = read(text);
+    EXPECT_TRUE(file.diagnostics.has_errors()) << text;
+    EXPECT_NE(messages(file).find(wanted), std::string::npos) << messages(file);
+  }
 }
 
 TEST(Reader, ReadsRunAndOutput) {

@@ -132,6 +132,14 @@ class Filler {
       fill(field, out[k].value);
     }
   }
+  void fill(const Field& field, std::vector<model::OutputColumn>& out) {
+    out.resize(2);
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      out[k].name = "c'" + std::to_string(k);
+      fill(field, out[k].value);
+      if (random_() % 2 == 0) fields(*this, out[k]);
+    }
+  }
   void fill(const Field&, std::vector<std::vector<model::Text>>& out) {
     out = {{"t", text()}, {"x", "y", text()}};
   }
@@ -143,7 +151,8 @@ class Filler {
   void entry(const std::string& name, model::Parameter& out) {
     out.name = name;
     if (random_() % 3 == 0) {
-      fill({}, out.value);
+      fields(*this, out);  // `value` is required
+      std::sort(out.range.begin(), out.range.end());
     } else {
       out.is_matrix = random_() % 2 == 0;
       out.rows.assign(out.is_matrix ? 2 : 1, std::vector<model::Value>(3));

@@ -1,0 +1,20 @@
+// What stands at an axis: the label of a column, or its name, and its unit.
+//
+// Labels are LaTeX in the model. Pictures set them as plain text, so this understands what labels are made of: Greek letters, dots, indices and exponents of
+// digits, \mathrm and \text; of anything else the words stay and the commands go.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "judder/io/run_head.hpp"
+
+namespace judder::report {
+
+[[nodiscard]] std::string plain_label(std::string_view latex);
+
+/// "ξ̇ [m/s]"; the name of a velocity whose coordinate has a label is that label with a dot.
+[[nodiscard]] std::string axis_label(std::span<const io::ColumnLabel> labels, const std::string& column);
+
+}  // namespace judder::report

@@ -1,0 +1,275 @@
+#include "report/page_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "judder/core/number.hpp"
+#include "judder/io/run_head.hpp"
+#include "report/axis_label.hpp"
+#include "report/base64.hpp"
+#include "report/page_model.hpp"
+#include "report/read_thinned.hpp"
+
+namespace judder::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostNumbers = 400'000;
+constexpr std::size_t kMostRows = 40'000;
+constexpr std::size_t kMostEvents = 10'000;
+constexpr std::size_t kMostLoads = 2'000;
+
+/// Of a document that may be of another program or version: what is not there is null.
+const Json& member(const Json& object, const char* key) {
+  static const Json kNone;
+  if (!object.is_object()) return kNone;
+  const auto found = object.find(key);
+  return found == object.end() ? kNone : *found;
+}
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+double number_of(const Json& value) {
+  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+std::string shown(const Json& value) {
+  return value.is_number() ? to_text(value.get<double>(), 6) : text_of(value);
+}
+
+std::string end_words(const Json& head) {
+  const Json& end = member(head, "end");
+  if (!end.is_object()) return "unknown end";
+  const std::string reason = text_of(member(end, "reason")), where = text_of(member(end, "where")),
+                    message = text_of(member(end, "message"));
+  std::string out = reason.empty() ? "ended" : reason;
+  out += " at t = " + shown(member(end, "time"));
+  if (!where.empty()) out += ", " + where;
+  if (!message.empty()) out += ": " + message;
+  return out;
+}
+
+Json referee_of(const Json& head) {
+  const Json& referee = member(head, "referee");
+  Json out{{"words", "not looked at by the referee"}, {"ok", true}, {"findings", Json::array()}};
+  if (!referee.is_object()) return out;
+  double checks = 0;
+  const Json& laws = member(referee, "laws");
+  for (const auto& law : laws) checks += std::max(0.0, number_of(member(law, "checks")));
+  const Json& findings = member(referee, "findings");
+  for (const Json& f : findings) {
+    out["findings"].push_back(text_of(member(f, "law")) + " at " + text_of(member(f, "place")) +
+                              ", t = " + shown(member(f, "time")) + ": " + shown(member(f, "worst_ratio")) +
+                              " times what is allowed");
+  }
+  const std::size_t broken = out["findings"].size();
+  out["ok"] = broken == 0;
+  out["words"] = broken == 0
+                     ? "referee: no law broken, " + to_text(checks, 7) + " checks of " +
+                           std::to_string(laws.size()) + " laws"
+                     : "referee: " + std::to_string(broken) + (broken == 1 ? " law" : " laws") + " broken";
+  return out;
+}
+
+Json about_of(const Json& head, const io::RunHead& names, std::size_t rows) {
+  Json out = Json::array();
+  const auto add = [&out](const std::string& key, const std::string& value) {
+    if (!value.empty()) out.push_back({key, value});
+  };
+  const auto listed = [](const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+  };
+  const std::size_t slash = names.file.find_last_of('/');
+  add("model", slash == std::string::npos ? names.file : names.file.substr(slash + 1));
+  add("variants", listed(names.variants));
+  add("settings", listed(names.settings));
+  const Json& options = member(head, "options");
+  add("engine", names.engine + (member(options, "tolerance").is_number()
+                                    ? ", tolerance " + shown(member(options, "tolerance"))
+                                    : std::string()));
+  add("time", shown(member(options, "from")) + " to " + shown(member(options, "until")));
+  const Json& counts = member(head, "counts");
+  add("counts", shown(member(counts, "events")) + " events, " + shown(member(counts, "impacts")) +
+                    " impacts, " + shown(member(counts, "steps")) + " steps, " + std::to_string(rows) +
+                    " rows");
+  const Json& program = member(head, "program");
+  add("made by", text_of(member(program, "name")) + " " + text_of(member(program, "version")));
+  return out;
+}
+
+Json events_of(const io::RunData& run, std::size_t total) {
+  Json time = Json::array(), kind = Json::array(), where = Json::array(), detail = Json::array(),
+       normal = Json::array(), tangential = Json::array(), lost = Json::array();
+  for (std::size_t i = 0; i < std::min(run.events.size(), kMostEvents); ++i) {
+    const io::Event& e = run.events[i];
+    time.push_back(e.time);
+    kind.push_back(e.kind);
+    where.push_back(e.where);
+    detail.push_back(e.detail);
+    normal.push_back(e.normal_impulse);
+    tangential.push_back(e.tangential_impulse[0]);
+    lost.push_back(e.energy_before - e.energy_after);
+  }
+  return {{"time", std::move(time)},     {"kind", std::move(kind)},
+          {"where", std::move(where)},   {"detail", std::move(detail)},
+          {"normal", std::move(normal)}, {"tangential", std::move(tangential)},
+          {"lost", std::move(lost)},     {"total", total}};
+}
+
+Json extremes_of(const io::RunData& run) {
+  Json out = Json::array();
+  const io::Column* time = run.find("t");
+  if (time == nullptr || !time->words.empty()) return out;
+  for (const io::Column& column : run.columns) {
+    if (column.name == "t" || column.numbers.empty()) continue;
+    std::size_t least = column.numbers.size(), most = least;
+    for (std::size_t i = 0; i < column.numbers.size(); ++i) {
+      if (!std::isfinite(column.numbers[i])) continue;
+      if (least == column.numbers.size() || column.numbers[i] < column.numbers[least]) least = i;
+      if (most == column.numbers.size() || column.numbers[i] > column.numbers[most]) most = i;
+    }
+    if (least == column.numbers.size()) continue;
+    out.push_back({{"name", column.name},
+                   {"least", column.numbers[least]},
+                   {"leastTime", time->numbers[least]},
+                   {"most", column.numbers[most]},
+                   {"mostTime", time->numbers[most]}});
+  }
+  return out;
+}
+
+void put_loads(const Json& head, Json& out) {
+  const Json& intervals = member(head, "intervals");
+  Json loads = Json::array();
+  for (const Json& one : intervals) {
+    if (loads.size() == kMostLoads) break;
+    loads.push_back({{"contact", text_of(member(one, "contact"))},
+                     {"from", number_of(member(one, "from"))},
+                     {"to", number_of(member(one, "to"))},
+                     {"peak", number_of(member(one, "peak"))},
+                     {"impulse", number_of(member(one, "impulse"))}});
+  }
+  out["loads"] = std::move(loads);
+  out["loadsTotal"] = intervals.size();
+}
+
+Json works_of(const std::filesystem::path& folder, const PageModel& model) {
+  Json out = Json::array();
+  std::string text;
+  if (model.works.empty() || !io::read_state_text(folder, text).ok()) return out;
+  const Json state = Json::parse(text, nullptr, false);
+  const Json &dissipated = member(state, "dissipated"), &supplied = member(state, "supplied");
+  if (!dissipated.is_array() || dissipated.size() != model.works.size() || !supplied.is_array() ||
+      supplied.size() != model.works.size())
+    return out;
+  for (std::size_t i = 0; i < model.works.size(); ++i) {
+    out.push_back({{"name", model.works[i]},
+                   {"dissipated", number_of(dissipated[i])},
+                   {"supplied", number_of(supplied[i])}});
+  }
+  return out;
+}
+
+std::string kind_of(const std::string& name, const PageModel& model) {
+  const auto in = [&name](const std::vector<std::string>& list, const std::string& end) {
+    return std::any_of(list.begin(), list.end(), [&](const std::string& one) { return one + end == name; });
+  };
+  return in(model.coordinates, "")    ? "coordinate"
+         : in(model.coordinates, "'") ? "velocity"
+         : in(model.states, "")       ? "state"
+                                      : "output";
+}
+
+/// Columns but the time: their heads, and the numbers of all, column by column. Words are numbers of a list.
+void put_columns(const io::RunData& run, const PageModel& model, const io::RunHead& names, Json& out) {
+  Json heads = Json::array();
+  std::vector<float> data;
+  std::size_t rows = 0;
+  for (const io::Column& column : run.columns) {
+    rows = column.size();
+    if (column.name == "t") {
+      out["time"] = base64_of(std::span<const double>(column.numbers));
+      continue;
+    }
+    Json head{{"name", column.name}};
+    if (const std::string shown = axis_label(names.labels, column.name); shown != column.name)
+      head["shown"] = shown;
+    if (column.words.empty()) {
+      head["kind"] = kind_of(column.name, model);
+      for (const double v : column.numbers) data.push_back(static_cast<float>(v));
+    } else {
+      std::map<std::string, int> numbers;
+      Json words = Json::array();
+      for (const std::string& word : column.words) {
+        const auto [at, fresh] = numbers.emplace(word, static_cast<int>(numbers.size()));
+        if (fresh) words.push_back(word);
+        data.push_back(static_cast<float>(at->second));
+      }
+      head["kind"] = "mode";
+      head["words"] = std::move(words);
+    }
+    heads.push_back(std::move(head));
+  }
+  out["columns"] = std::move(heads);
+  out["rows"] = rows;
+  out["data"] = base64_of(std::span<const float>(data));
+}
+
+}  // namespace
+
+io::FileStatus page_run(const std::filesystem::path& folder, const std::atomic<bool>* cancel, PageRun& out) {
+  io::RunData run;
+  std::size_t rows = 0;
+  if (io::FileStatus status = read_thinned_run(folder, run, rows, cancel); !status.ok()) return status;
+  const Json extremes = extremes_of(run);
+  thin_rows(run, std::min(kMostRows, kMostNumbers / std::max<std::size_t>(1, run.columns.size())));
+  const io::RunHead names = io::read_run_head(run.run_json);
+  const Json head = Json::parse(run.run_json, nullptr, false);
+  const std::string text = text_of(member(member(head, "model"), "text"));
+  const PageModel model = page_model(text, run, cancel);
+  out.model_title = names.model_title.empty() ? names.title : names.model_title;
+  out.plots = names.plots;
+  if (!model.compiled)
+    out.problems.push_back(folder.string() +
+                           ": the model in run.json cannot be compiled by itself, so the page has "
+                           "no drawing and no equations");
+  Json& json = out.json;
+  json["name"] = run.name;
+  json["title"] = names.title;
+  json["about"] = about_of(head, names, rows);
+  const std::string reason = text_of(member(member(head, "end"), "reason"));
+  json["ok"] = reason == "done" || reason == "watch" || reason == "periodic" || reason == "accumulation";
+  json["end"] = end_words(head);
+  json["referee"] = referee_of(head);
+  json["allRows"] = rows;
+  json["extremes"] = extremes;
+  const double total = number_of(member(member(head, "counts"), "events"));
+  json["events"] = events_of(
+      run, std::isfinite(total) ? static_cast<std::size_t>(std::max(0.0, total)) : run.events.size());
+  json["start"] =
+      member(head, "modes_at_start").is_object() ? member(head, "modes_at_start") : Json::object();
+  put_loads(head, json);
+  json["work"] = works_of(folder, model);
+  json["energy"] = Json::array();
+  const Json& energy = member(head, "energy");
+  if (energy.is_object()) {
+    for (const auto& [name, value] : energy.items()) {
+      if (value.is_number()) json["energy"].push_back({name, value});
+    }
+  }
+  json["parameters"] = model.parameters;
+  json["reactions"] = model.reactions;
+  json["equations"] = model.equations;
+  json["model"] = text;
+  json["notes"] = Json::array();
+  for (const Json& note : member(head, "notes")) json["notes"].push_back(text_of(note));
+  if (!model.scene.is_null()) json["scene"] = model.scene;
+  put_columns(run, model, names, json);
+  return {};
+}
+
+}  // namespace judder::report

@@ -1,0 +1,11 @@
+// The scripts and styles of web/dist, embedded by the build (cmake/EmbedFiles.cmake).
+#pragma once
+
+#include <string_view>
+
+namespace judder::report::web {
+
+[[nodiscard]] std::string_view report_js();
+[[nodiscard]] std::string_view report_css();
+
+}  // namespace judder::report::web

@@ -1,0 +1,218 @@
+// Opens pages of runs in headless Chromium: no error, no request, ink in every plot, a drawing that moves, events that can be gone to, hostile texts that
+// stay texts. Prints what failed; the exit code is the number of failures, 77 where something that it needs is missing.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const source = process.env.JUDDER_SOURCE;
+const program = process.env.JUDDER;
+let chromium;
+try {
+  chromium = createRequire(join(source, "web", "package.json"))("playwright-core").chromium;
+} catch {
+  console.log("skipped: the packages of web/ are missing (npm ci --prefix web)");
+  process.exit(77);
+}
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((p) => existsSync(p));
+if (!browserPath) {
+  console.log("skipped: there is no Chromium");
+  process.exit(77);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "judder-web-"));
+let failures = 0;
+let checks = 0;
+function check(what, condition, more = "") {
+  ++checks;
+  if (condition) return;
+  ++failures;
+  console.log(`failed: ${what} ${more}`);
+}
+
+function judder(...words) {
+  try {
+    return execFileSync(program, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    return `${error.stdout}${error.stderr}`;
+  }
+}
+const gallery = (name) => join(source, "gallery", name, "model.toml");
+
+const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+
+/** Opens a page, and says what went wrong on it by itself. */
+async function open(file, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options });
+  const page = await context.newPage();
+  const requests = [];
+  const errors = [];
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
+  });
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("dialog", (dialog) => {
+    errors.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const begin = performance.now();
+  await page.goto(pathToFileURL(join(folder, file)).href);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", undefined, { timeout: 20000 });
+  const took = performance.now() - begin;
+  await page.waitForTimeout(150);
+  return { page, context, requests, errors, took };
+}
+
+/** How many pixels of a canvas are not its background. */
+const ink = (page, selector) =>
+  page.$$eval(selector, (list) =>
+    list.map((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 3; i < data.length; i += 4) if (data[i] > 0) ++count;
+      return count;
+    }),
+  );
+const picture = (page, selector) => page.$eval(selector, (canvas) => canvas.toDataURL());
+
+async function pressPage() {
+  judder("run", gallery("press"), "-o", "press", "--report");
+  check("run --report writes the page", existsSync(join(folder, "press/report.html")));
+  const { page, context, requests, errors } = await open("press/report.html");
+  check("the page of the press has no errors", errors.length === 0, errors.join("; "));
+  check("it asks for nothing", requests.length === 1, requests.join(" "));
+  const inks = await ink(page, "canvas");
+  check("there are plots, a drawing, phase portraits and a timeline", inks.length >= 8, String(inks.length));
+  check("each has ink", inks.every((count) => count > 200), String(inks));
+  check("the referee has a word", (await page.textContent("#page")).includes("no law broken"));
+  check("all events are listed", (await page.$$("#events tbody tr")).length === 51);
+  check("equations are mathematics", (await page.$$("math")).length >= 3);
+  check("parameters keep their names in them", (await page.textContent("#model")).includes("mp"));
+
+  const before = await picture(page, ".stage canvas");
+  await page.$eval(".player input", (slider) => {
+    slider.value = "4000";
+    slider.dispatchEvent(new Event("input"));
+  });
+  await page.waitForTimeout(150);
+  check("the scrubber moves the drawing", (await picture(page, ".stage canvas")) !== before);
+  const shown = await page.textContent(".player output");
+  check("and tells the time", shown.includes("1.2"), shown);
+  await page.click("#events tbody tr:nth-child(51)");
+  await page.waitForTimeout(150);
+  check("a click on an event goes to its time", (await page.textContent(".player output")).includes("1.592"));
+  check("and marks it", (await page.$$("#events tr.now")).length === 1);
+  await page.keyboard.press(" ");
+  await page.waitForTimeout(400);
+  const playing = await page.textContent(".player output");
+  check("the space bar plays", !playing.includes("1.5923"), playing);
+  await page.keyboard.press(" ");
+
+  const over = await page.$(".panel .u-over");
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  const all = await picture(page, ".panel canvas");
+  await page.mouse.move(box.x + 100, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForTimeout(150);
+  const zoomed = await picture(page, ".panel canvas");
+  check("dragging zooms", zoomed !== all);
+  await page.keyboard.press("0");
+  await page.waitForTimeout(150);
+  check("0 shows all again", (await picture(page, ".panel canvas")) !== zoomed);
+  const light = await page.$eval("body", (body) => getComputedStyle(body).backgroundColor);
+  await page.click(".dark");
+  await page.waitForTimeout(150);
+  const dark = await page.$eval("body", (body) => getComputedStyle(body).backgroundColor);
+  check("it can be dark", light !== dark, `${light} ${dark}`);
+  check("still no errors", errors.length === 0, errors.join("; "));
+  await context.close();
+
+  const phone = await open("press/report.html", { viewport: { width: 390, height: 800 }, hasTouch: true });
+  const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth);
+  check("nothing sticks out on a phone", wide <= 392, String(wide));
+  await phone.context.close();
+}
+
+async function severalRuns() {
+  judder("run", gallery("press"), "--variant", "high", "-o", "high");
+  judder("run", gallery("press"), "--variant", "low", "-o", "low");
+  const said = judder("report", "high", "low", "-o", "both.html");
+  check("report says where the page is", said.trim() === "both.html", said);
+  const { page, context, errors } = await open("both.html");
+  check("two runs on one page have no errors", errors.length === 0, errors.join("; "));
+  check("both are named", (await page.$$(".runs li")).length === 2);
+  check("both move", (await page.$$(".stage canvas")).length === 2);
+  check("each curve has ink", (await ink(page, "canvas")).every((count) => count > 200));
+  await context.close();
+}
+
+async function hostile() {
+  const text = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
+  writeFileSync(
+    join(folder, "hostile.toml"),
+    `format = 1\ntitle = '${text}'\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = "x'^2/2"\n[[draw]]\nshape = "circle"\nat = ["x", 0]\nradius = 0.1\n` +
+      `[run]\nuntil = 1\n[output.columns]\n"<b>${"x".repeat(200)}</b>" = "x"\n[variants]\n"<i>v</i>" = { x = 1, title = '${text}' }\n`,
+  );
+  judder("run", "hostile.toml", "-o", "hostile", "--report");
+  judder("run", "hostile.toml", "--variant", "<i>v</i>", "-o", "hostile2");
+  judder("report", "hostile", "hostile2", "-o", "hostile.html");
+  for (const file of ["hostile/report.html", "hostile.html"]) {
+    const { page, context, requests, errors } = await open(file);
+    check(`${file}: hostile texts do nothing`, errors.length === 0, errors.join("; "));
+    check(`${file}: and ask for nothing`, requests.length === 1, requests.join(" "));
+    check(`${file}: no element came of them`, (await page.$$("main img, main b, main i, main script")).length === 0);
+    check(`${file}: they are shown as they are`, (await page.textContent("#page")).includes("<img src=x onerror=alert(2)>"));
+    await context.close();
+  }
+}
+
+async function longRun() {
+  writeFileSync(
+    join(folder, "long.toml"),
+    `format = 1\n[parameters]\nn = 100\n[coordinates]\ny = 1\n[energy]\nkinetic = "y'^2/2"\npotential = "9.81*y"\n[[contact]]\nname = "floor"\ngap = "y"\nimpact = 1\n` +
+      `[run]\nuntil = 4000\ntolerance = 1e-8\n[output]\nsamples = 100001\n`,
+  );
+  judder("run", "long.toml", "-o", "long", "--report");
+  const size = statSync(join(folder, "long/report.html")).size;
+  const { page, context, errors, took } = await open("long/report.html");
+  check("a long run has no errors", errors.length === 0, errors.join("; "));
+  check("100001 samples and thousands of events are under 5 MB", size < 5e6, String(size));
+  console.log(`page of 100001 samples: ${(size / 1e6).toFixed(2)} MB, ready after ${took.toFixed(0)} ms`);
+  check("the extremes are those of all rows", (await page.textContent("#numbers")).includes("4.42"));
+  await context.close();
+}
+
+async function brokenFolders() {
+  check("a folder that is none is refused", judder("report", "nothing").includes("there is no run folder of that name"));
+  check("a model is refused with the way to go", judder("report", gallery("press")).includes("judder run"));
+  writeFileSync(join(folder, "mine.html"), "<p>mine</p>");
+  judder("report", "press", "-o", "mine.html");
+  check("a foreign file stays", readFileSync(join(folder, "mine.html"), "utf8") === "<p>mine</p>");
+  judder("run", gallery("press"), "-o", "old");
+  writeFileSync(join(folder, "old/run.json"), "{}");
+  judder("report", "old", "-o", "old.html");
+  if (existsSync(join(folder, "old.html"))) {
+    const { context, errors } = await open("old.html");
+    check("a run.json that says nothing makes a page without errors", errors.length === 0, errors.join("; "));
+    await context.close();
+  }
+}
+
+try {
+  await pressPage();
+  await severalRuns();
+  await hostile();
+  await longRun();
+  await brokenFolders();
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${checks - failures} of ${checks} checks hold`);
+process.exit(failures > 0 ? 1 : 0);

@@ -1,0 +1,42 @@
+// A canvas that is sharp on every screen and is drawn again when its place changes.
+
+export class Picture {
+  readonly canvas = document.createElement("canvas");
+  readonly ctx: CanvasRenderingContext2D;
+  width = 0;
+  height = 0;
+
+  constructor(
+    readonly host: HTMLElement,
+    label: string,
+  ) {
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", label);
+    host.append(this.canvas);
+    const ctx = this.canvas.getContext("2d");
+    if (!ctx) throw new Error("no canvas");
+    this.ctx = ctx;
+  }
+
+  fit(height: number): void {
+    this.width = Math.max(100, this.host.clientWidth);
+    this.height = height;
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${this.height}px`;
+    this.canvas.width = Math.round(this.width * devicePixelRatio);
+    this.canvas.height = Math.round(this.height * devicePixelRatio);
+    this.ctx.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+  }
+}
+
+/** Round numbers between a and b, about `wanted` of them. */
+export function ticks(a: number, b: number, wanted: number): number[] {
+  const span = b - a;
+  if (!(span > 0) || !Number.isFinite(span)) return [];
+  const raw = span / Math.max(1, wanted);
+  const power = Math.pow(10, Math.floor(Math.log10(raw)));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= raw) ?? 10 * power;
+  const out: number[] = [];
+  for (let k = Math.ceil(a / step); k * step <= b + 1e-9 * step; ++k) out.push(k * step);
+  return out;
+}

@@ -1,0 +1,207 @@
+// What the program puts into the page (src/report/page_data.cpp writes it), decoded.
+//
+// Numbers come as base64 of little-endian bytes: times with 64 bits, everything else with 32. Two rows of one time are the limits before and after an
+// instant with events; the later one is moved by the last bit of its time, so that every row has a time of its own and no curve gets a slope there.
+
+export interface ColumnHead {
+  name: string;
+  /** Where the model gives a label or a unit: what stands at axes. */
+  shown?: string;
+  kind: "coordinate" | "velocity" | "state" | "output" | "mode";
+  words?: string[];
+}
+
+export interface EventList {
+  time: number[];
+  kind: string[];
+  where: string[];
+  detail: string[];
+  normal: number[];
+  tangential: number[];
+  lost: number[];
+  total: number;
+}
+
+export type ShapeKind = "circle" | "box" | "polygon" | "line" | "spring" | "ground" | "belt" | "arrow";
+
+export interface Shape {
+  shape: ShapeKind;
+  first: number;
+  numbers: number;
+  relation?: string;
+  force?: [string, string];
+  sign?: [number, number];
+}
+
+export interface RunJson {
+  name: string;
+  title: string;
+  about: [string, string][];
+  ok: boolean;
+  end: string;
+  referee: { words: string; ok: boolean; findings: string[] };
+  columns: ColumnHead[];
+  rows: number;
+  allRows: number;
+  time: string;
+  data: string;
+  extremes: { name: string; least: number; leastTime: number; most: number; mostTime: number }[];
+  events: EventList;
+  start: Record<string, string>;
+  loads: { contact: string; from: number; to: number; peak: number; impulse: number }[];
+  loadsTotal: number;
+  work: { name: string; dissipated: number; supplied: number }[];
+  energy: [string, number][];
+  parameters: { name: string; value: string; unit?: string }[];
+  reactions: { contact: string; normal: string; tangent: string; mu?: number }[];
+  equations: { name: string; math: string }[];
+  model: string;
+  notes: string[];
+  scene?: { shapes: Shape[]; numbers: number; rows: number; time: string; data: string };
+}
+
+export interface PageJson {
+  title: string;
+  program: string;
+  plots: string[][];
+  runs: RunJson[];
+}
+
+export interface Column extends ColumnHead {
+  values: Float32Array;
+}
+
+export interface Run extends Omit<RunJson, "time" | "data" | "columns" | "scene"> {
+  t: Float64Array;
+  columns: Column[];
+  /** Row i is the limit after an instant whose limit before is row i - 1. */
+  jumps: number[];
+  scene?: { shapes: Shape[]; numbers: number; rows: number; t: Float64Array; values: Float32Array };
+}
+
+function bytes(text: string): ArrayBuffer {
+  const raw = atob(text);
+  const out = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; ++i) out[i] = raw.charCodeAt(i);
+  return out.buffer;
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The next larger double. */
+export function after(x: number): number {
+  if (x === 0) return Number.MIN_VALUE;
+  scratch.setFloat64(0, x);
+  const bits = scratch.getBigInt64(0);
+  scratch.setBigInt64(0, x > 0 ? bits + 1n : bits - 1n);
+  return scratch.getFloat64(0);
+}
+
+function ascending(t: Float64Array): number[] {
+  const jumps: number[] = [];
+  for (let i = 1; i < t.length; ++i) {
+    if (t[i] > t[i - 1]) continue;
+    t[i] = after(t[i - 1]);
+    jumps.push(i);
+  }
+  return jumps;
+}
+
+export function decode(json: RunJson): Run {
+  const t = new Float64Array(bytes(json.time));
+  const jumps = ascending(t);
+  const all = new Float32Array(bytes(json.data));
+  const columns = json.columns.map((head, i) => ({ ...head, values: all.subarray(i * json.rows, (i + 1) * json.rows) }));
+  const { time: _t, data: _d, columns: _c, scene, ...rest } = json;
+  const run: Run = { ...rest, t, columns, jumps };
+  if (scene) {
+    const st = new Float64Array(bytes(scene.time));
+    ascending(st);
+    run.scene = { shapes: scene.shapes, numbers: scene.numbers, rows: scene.rows, t: st, values: new Float32Array(bytes(scene.data)) };
+  }
+  return run;
+}
+
+export function label(run: Run, name: string): string {
+  return column(run, name)?.shown ?? name;
+}
+
+export function column(run: Run, name: string): Column | undefined {
+  return run.columns.find((c) => c.name === name);
+}
+
+/** The last i with t[i] <= at; 0 where there is none. */
+export function lowerIndex(t: ArrayLike<number>, at: number): number {
+  let low = 0;
+  let high = t.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (t[middle] <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** From when to when an element had a status. */
+export interface Phase {
+  from: number;
+  to: number;
+  status: "open" | "stick" | "slip+" | "slip-" | "slip" | "closed" | "held";
+}
+
+function next(status: Phase["status"], kind: string, detail: string): Phase["status"] {
+  const words = detail.split(" ");
+  const slip = words.find((w) => w === "stick" || w.startsWith("slip")) as Phase["status"] | undefined;
+  switch (kind) {
+    case "lift-off":
+      return "open";
+    case "impact":
+    case "contact":
+    case "tangential-impact":
+      if (words.includes("rebound")) return "open";
+      return slip ?? "closed";
+    case "stick":
+      return "stick";
+    case "slip":
+    case "reversal":
+      return detail.startsWith("+") ? "slip+" : detail.startsWith("-") ? "slip-" : "slip";
+    case "accumulation":
+      return slip ?? (status === "open" ? "closed" : status);
+    default:
+      return status;
+  }
+}
+
+/** The status of every contact, joint and constraint over the run, from the start and the events. */
+export function phases(run: Run): Map<string, Phase[]> {
+  const out = new Map<string, Phase[]>();
+  const begin = run.t.length > 0 ? run.t[0] : 0;
+  const end = run.t.length > 0 ? run.t[run.t.length - 1] : 0;
+  for (const [name, status] of Object.entries(run.start)) out.set(name, [{ from: begin, to: end, status: status as Phase["status"] }]);
+  const e = run.events;
+  for (let i = 0; i < e.time.length; ++i) {
+    const list = out.get(e.where[i]);
+    if (!list) continue;
+    const last = list[list.length - 1];
+    const status = next(last.status, e.kind[i], e.detail[i]);
+    if (status === last.status) continue;
+    last.to = e.time[i];
+    if (last.to === last.from) list.pop();
+    list.push({ from: e.time[i], to: end, status });
+  }
+  return out;
+}
+
+export function statusAt(list: Phase[] | undefined, t: number): Phase["status"] {
+  if (!list || list.length === 0) return "open";
+  return list[lowerIndex(list.map((p) => p.from), t)].status;
+}
+
+/** Six figures, and no more digits than needed. */
+export function short(x: number, digits = 6): string {
+  if (!Number.isFinite(x)) return String(x);
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  const text = size >= 1e6 || size < 1e-4 ? x.toExponential(digits - 1) : x.toPrecision(digits);
+  return text.includes(".") ? text.replace(/\.?0+(e|$)/, "$1") : text;
+}

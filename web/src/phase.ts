@@ -1,0 +1,292 @@
+// One quantity over another: phase portraits, and the plane of a contact's reactions with its friction cone.
+
+import { Picture, ticks } from "./canvas";
+import type { Clock } from "./clock";
+import { kindColour, run_colour, statusColour, theme } from "./colours";
+import { column, label, lowerIndex, Phase, phases, Run, short, statusAt } from "./data";
+
+interface Path {
+  run: Run;
+  x: Float32Array;
+  y: Float32Array;
+  colour: string;
+}
+
+interface Window {
+  x0: number;
+  x1: number;
+  y0: number;
+  y1: number;
+}
+
+export interface Cone {
+  mu: number;
+  contact: string;
+}
+
+export class PhasePlot {
+  private readonly picture: Picture;
+  private readonly paths: Path[] = [];
+  private readonly status?: Phase[];
+  private box: Window = { x0: 0, x1: 1, y0: 0, y1: 1 };
+  private readonly note: HTMLElement;
+
+  constructor(
+    host: HTMLElement,
+    runs: Run[],
+    private readonly xName: string,
+    private readonly yName: string,
+    private readonly clock: Clock,
+    private readonly cone?: Cone,
+  ) {
+    this.picture = new Picture(host, `${yName} over ${xName}`);
+    this.note = document.createElement("div");
+    this.note.className = "note";
+    host.append(this.note);
+    runs.forEach((run, r) => {
+      const x = column(run, xName);
+      const y = column(run, yName);
+      if (x && y && !x.words && !y.words) this.paths.push({ run, x: x.values, y: y.values, colour: run_colour(r) });
+    });
+    if (cone && runs.length === 1) this.status = phases(runs[0]).get(cone.contact);
+    this.showAll();
+    this.mouse();
+    clock.onTime(() => this.draw());
+    clock.onRange(() => this.draw());
+  }
+
+  get empty(): boolean {
+    return this.paths.length === 0;
+  }
+
+  private showAll(): void {
+    let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (const p of this.paths) {
+      for (let i = 0; i < p.x.length; ++i) {
+        if (!Number.isFinite(p.x[i]) || !Number.isFinite(p.y[i])) continue;
+        x0 = Math.min(x0, p.x[i]);
+        x1 = Math.max(x1, p.x[i]);
+        y0 = Math.min(y0, p.y[i]);
+        y1 = Math.max(y1, p.y[i]);
+      }
+    }
+    if (!(x1 >= x0)) [x0, x1, y0, y1] = [0, 1, 0, 1];
+    if (this.cone) {
+      y0 = Math.min(0, y0);
+      const reach = Math.max(Math.abs(x0), Math.abs(x1), this.cone.mu * y1);
+      [x0, x1] = [-reach, reach];
+    }
+    const room = (a: number, b: number) => (b > a ? 0.05 * (b - a) : Math.abs(a) * 0.1 || 1);
+    const [rx, ry] = [room(x0, x1), room(y0, y1)];
+    this.box = { x0: x0 - rx, x1: x1 + rx, y0: y0 - ry, y1: y1 + ry };
+    this.draw();
+  }
+
+  private frame() {
+    return { left: 68, top: 10, width: Math.max(50, this.picture.width - 84), height: Math.max(50, this.picture.height - 52) };
+  }
+  private px(x: number): number {
+    const f = this.frame();
+    return f.left + ((x - this.box.x0) / (this.box.x1 - this.box.x0)) * f.width;
+  }
+  private py(y: number): number {
+    const f = this.frame();
+    return f.top + f.height - ((y - this.box.y0) / (this.box.y1 - this.box.y0)) * f.height;
+  }
+
+  draw(): void {
+    this.picture.fit(Math.min(360, Math.max(220, this.picture.host.clientWidth * 0.7)));
+    const { ctx } = this.picture;
+    const colours = theme();
+    const f = this.frame();
+    ctx.clearRect(0, 0, this.picture.width, this.picture.height);
+    this.axes(f, colours);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(f.left, f.top, f.width, f.height);
+    ctx.clip();
+    if (this.cone) this.drawCone(colours.faint);
+    for (const p of this.paths) this.drawPath(p);
+    for (const p of this.paths) this.drawNow(p, colours.paper);
+    ctx.restore();
+  }
+
+  private axes(f: { left: number; top: number; width: number; height: number }, colours: ReturnType<typeof theme>): void {
+    const { ctx } = this.picture;
+    ctx.strokeStyle = colours.grid;
+    ctx.fillStyle = colours.ink;
+    ctx.lineWidth = 1;
+    ctx.font = "12px system-ui, sans-serif";
+    ctx.textAlign = "center";
+    ctx.textBaseline = "top";
+    for (const x of ticks(this.box.x0, this.box.x1, f.width / 90)) {
+      const at = Math.round(this.px(x)) + 0.5;
+      ctx.beginPath();
+      ctx.moveTo(at, f.top);
+      ctx.lineTo(at, f.top + f.height);
+      ctx.stroke();
+      ctx.fillText(short(x, 4), at, f.top + f.height + 6);
+    }
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    for (const y of ticks(this.box.y0, this.box.y1, f.height / 50)) {
+      const at = Math.round(this.py(y)) + 0.5;
+      ctx.beginPath();
+      ctx.moveTo(f.left, at);
+      ctx.lineTo(f.left + f.width, at);
+      ctx.stroke();
+      ctx.fillText(short(y, 4), f.left - 6, at);
+    }
+    ctx.textAlign = "center";
+    ctx.fillText(this.shown(this.xName), f.left + f.width / 2, f.top + f.height + 32);
+    ctx.save();
+    ctx.translate(12, f.top + f.height / 2);
+    ctx.rotate(-Math.PI / 2);
+    ctx.fillText(this.shown(this.yName), 0, 0);
+    ctx.restore();
+  }
+
+  private shown(name: string): string {
+    return this.paths.length > 0 ? label(this.paths[0].run, name) : name;
+  }
+
+  private drawCone(colour: string): void {
+    if (!this.cone) return;
+    const { ctx } = this.picture;
+    const top = Math.max(this.box.y1, 0);
+    ctx.beginPath();
+    ctx.moveTo(this.px(-this.cone.mu * top), this.py(top));
+    ctx.lineTo(this.px(0), this.py(0));
+    ctx.lineTo(this.px(this.cone.mu * top), this.py(top));
+    ctx.globalAlpha = 0.2;
+    ctx.fillStyle = colour;
+    ctx.fill();
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = colour;
+    ctx.stroke();
+  }
+
+  private drawPath(p: Path): void {
+    const { ctx } = this.picture;
+    const { t } = p.run;
+    const first = Math.max(0, lowerIndex(t, this.clock.from));
+    const last = Math.min(t.length - 1, lowerIndex(t, this.clock.to) + 1);
+    const jumps = new Set(p.run.jumps);
+    ctx.strokeStyle = p.colour;
+    ctx.lineWidth = 1.4;
+    ctx.beginPath();
+    let pen = false;
+    for (let i = first; i <= last; ++i) {
+      if (!Number.isFinite(p.x[i]) || !Number.isFinite(p.y[i])) {
+        pen = false;
+        continue;
+      }
+      if (!pen || jumps.has(i)) ctx.moveTo(this.px(p.x[i]), this.py(p.y[i]));
+      else ctx.lineTo(this.px(p.x[i]), this.py(p.y[i]));
+      pen = true;
+    }
+    ctx.stroke();
+    ctx.globalAlpha = 0.5;
+    ctx.setLineDash([3, 3]);
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    let drawn = 0;
+    for (const i of p.run.jumps) {
+      if (i < first || i > last || drawn++ > 2000) continue;
+      ctx.moveTo(this.px(p.x[i - 1]), this.py(p.y[i - 1]));
+      ctx.lineTo(this.px(p.x[i]), this.py(p.y[i]));
+    }
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.globalAlpha = 1;
+    this.drawEvents(p);
+  }
+
+  private drawEvents(p: Path): void {
+    const e = p.run.events;
+    if (e.time.length > 500) return;
+    const { ctx } = this.picture;
+    for (let k = 0; k < e.time.length; ++k) {
+      if (e.time[k] < this.clock.from || e.time[k] > this.clock.to || e.kind[k] === "switch" || e.kind[k] === "watch") continue;
+      const i = lowerIndex(p.run.t, e.time[k]);
+      ctx.fillStyle = kindColour[e.kind[k]] ?? p.colour;
+      ctx.beginPath();
+      ctx.arc(this.px(p.x[i]), this.py(p.y[i]), 2.2, 0, 2 * Math.PI);
+      ctx.fill();
+    }
+  }
+
+  private drawNow(p: Path, paper: string): void {
+    const i = lowerIndex(p.run.t, this.clock.now);
+    const j = Math.min(i + 1, p.run.t.length - 1);
+    const share = j > i && this.clock.now > p.run.t[i] ? (this.clock.now - p.run.t[i]) / (p.run.t[j] - p.run.t[i]) : 0;
+    const x = p.x[i] + share * (p.x[j] - p.x[i]);
+    const y = p.y[i] + share * (p.y[j] - p.y[i]);
+    if (!Number.isFinite(x) || !Number.isFinite(y)) return;
+    const { ctx } = this.picture;
+    ctx.fillStyle = this.status ? statusColour[statusAt(this.status, this.clock.now)] : p.colour;
+    ctx.strokeStyle = paper;
+    ctx.lineWidth = 2;
+    ctx.beginPath();
+    ctx.arc(this.px(x), this.py(y), 5, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.stroke();
+    this.note.textContent = `t = ${short(this.clock.now)}: ${this.xName} = ${short(x)}, ${this.yName} = ${short(y)}`;
+  }
+
+  /** Drag moves, ctrl and wheel zoom, two clicks show all, one click goes to the time of the nearest point. */
+  private mouse(): void {
+    const canvas = this.picture.canvas;
+    let start: { x: number; y: number; box: Window } | undefined;
+    let moved = false;
+    canvas.addEventListener("mousedown", (event) => {
+      start = { x: event.offsetX, y: event.offsetY, box: { ...this.box } };
+      moved = false;
+    });
+    canvas.addEventListener("mousemove", (event) => {
+      if (!start) return;
+      const f = this.frame();
+      const dx = ((event.offsetX - start.x) / f.width) * (start.box.x1 - start.box.x0);
+      const dy = ((event.offsetY - start.y) / f.height) * (start.box.y1 - start.box.y0);
+      moved = moved || Math.hypot(event.offsetX - start.x, event.offsetY - start.y) > 3;
+      this.box = { x0: start.box.x0 - dx, x1: start.box.x1 - dx, y0: start.box.y0 + dy, y1: start.box.y1 + dy };
+      this.draw();
+    });
+    addEventListener("mouseup", () => (start = undefined));
+    canvas.addEventListener("click", (event) => {
+      if (!moved) this.goTo(event.offsetX, event.offsetY);
+    });
+    canvas.addEventListener("dblclick", () => this.showAll());
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        if (!(event.ctrlKey || event.altKey || event.metaKey)) return;
+        event.preventDefault();
+        const f = this.frame();
+        const factor = Math.exp(event.deltaY * 0.002);
+        const cx = this.box.x0 + ((event.offsetX - f.left) / f.width) * (this.box.x1 - this.box.x0);
+        const cy = this.box.y1 - ((event.offsetY - f.top) / f.height) * (this.box.y1 - this.box.y0);
+        this.box = {
+          x0: cx + (this.box.x0 - cx) * factor,
+          x1: cx + (this.box.x1 - cx) * factor,
+          y0: cy + (this.box.y0 - cy) * factor,
+          y1: cy + (this.box.y1 - cy) * factor,
+        };
+        this.draw();
+      },
+      { passive: false },
+    );
+  }
+
+  private goTo(x: number, y: number): void {
+    let best = Infinity;
+    let time = this.clock.now;
+    for (const p of this.paths) {
+      for (let i = 0; i < p.x.length; ++i) {
+        const d = Math.hypot(this.px(p.x[i]) - x, this.py(p.y[i]) - y);
+        if (d < best) [best, time] = [d, p.run.t[i]];
+      }
+    }
+    if (best < 30) this.clock.setTime(time);
+  }
+}

@@ -1,0 +1,326 @@
+// The page of a run, or of several: how it ended, what the referee says, the drawing in motion, plots, events, loads, equations.
+
+import { Clock, steer } from "./clock";
+import { run_colour } from "./colours";
+import { decode, PageJson, Run, RunJson, short } from "./data";
+import { PhasePlot } from "./phase";
+import { Player } from "./player";
+import { Scene } from "./scene";
+import { axisWidth, rightMargin, SeriesPanel } from "./series";
+import { element, EventTable, table } from "./tables";
+import { Timeline } from "./timeline";
+
+const mostPanels = 12;
+
+function section(parent: HTMLElement, title: string, id: string): HTMLElement {
+  const out = element("section");
+  out.id = id;
+  out.append(element("h2", "", title));
+  parent.append(out);
+  return out;
+}
+
+function details(parent: HTMLElement, title: string, open: boolean): HTMLElement {
+  const out = element("details");
+  out.open = open;
+  out.append(element("summary", "", title));
+  parent.append(out);
+  return out;
+}
+
+type Told = Pick<RunJson, "ok" | "end" | "referee" | "notes" | "about">;
+
+function banner(parent: HTMLElement, run: Told): void {
+  const line = element("p", "banner");
+  line.append(element("span", run.ok ? "badge good" : "badge bad", run.end));
+  line.append(" ");
+  line.append(element("span", run.referee.ok ? "badge good" : "badge bad", run.referee.words));
+  parent.append(line);
+  for (const finding of run.referee.findings) parent.append(element("p", "finding", finding));
+  for (const note of run.notes) parent.append(element("p", "note", note));
+}
+
+function aboutTable(parent: HTMLElement, run: Told): void {
+  const list = element("dl", "about");
+  for (const [key, value] of run.about) list.append(element("dt", "", key), element("dd", "", value));
+  parent.append(list);
+}
+
+/** Which curves: what the model asks for; without that every coordinate and velocity over t and the output columns. */
+function plotsOf(page: PageJson, runs: Run[]): string[][] {
+  if (page.plots.length > 0) return page.plots;
+  const first = runs[0];
+  const out: string[][] = [];
+  const coordinates = first.columns.filter((c) => c.kind === "coordinate").map((c) => c.name);
+  for (const name of coordinates) out.push(["t", name], ["t", `${name}'`]);
+  for (const c of first.columns) if (c.kind === "state" || c.kind === "output") out.push(["t", c.name]);
+  if (coordinates.length > 0) out.push([coordinates[0], `${coordinates[0]}'`]);
+  return out.slice(0, mostPanels);
+}
+
+class Page {
+  private readonly panels: SeriesPanel[] = [];
+  private readonly redraw: (() => void)[] = [];
+  private readonly clock: Clock;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly json: PageJson,
+    private readonly runs: Run[],
+  ) {
+    const starts = runs.filter((r) => r.t.length > 0);
+    const begin = Math.min(...starts.map((r) => r.t[0]), Infinity);
+    const end = Math.max(...starts.map((r) => r.t[r.t.length - 1]), -Infinity);
+    this.clock = new Clock(Number.isFinite(begin) ? begin : 0, Number.isFinite(end) ? end : 1);
+    this.head();
+    if (starts.length === 0) this.root.append(element("p", "note", "The run has no rows: there is nothing to draw."));
+    else this.pictures();
+    this.numbers();
+    this.texts();
+    this.keys();
+    let timer = 0;
+    new ResizeObserver(() => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => this.resize(), 60);
+    }).observe(this.root);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.rebuild());
+  }
+
+  private head(): void {
+    const header = element("header");
+    header.append(element("h1", "", this.json.title));
+    const dark = element("button", "dark", "◐");
+    dark.type = "button";
+    dark.title = "light or dark";
+    dark.setAttribute("aria-label", "light or dark");
+    dark.addEventListener("click", () => {
+      const now = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+      document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
+      this.rebuild();
+    });
+    header.append(dark);
+    this.root.append(header);
+    if (this.runs.length === 1) {
+      banner(this.root, this.runs[0]);
+      aboutTable(this.root, this.runs[0]);
+      return;
+    }
+    const list = element("ol", "runs");
+    this.runs.forEach((run, i) => {
+      const line = element("li");
+      const swatch = element("span", "swatch");
+      swatch.style.background = run_colour(i);
+      line.append(swatch, element("strong", "", run.name), ` ${run.title} `);
+      banner(line, run);
+      list.append(line);
+    });
+    this.root.append(list);
+  }
+
+  private pictures(): void {
+    const play = section(this.root, "Motion", "motion");
+    const withScene = this.runs.filter((run) => run.scene && run.scene.rows > 0);
+    const stages = element("div", "stages");
+    for (const run of withScene.slice(0, 4)) {
+      const stage = element("figure", "stage");
+      stages.append(stage);
+      play.append(stages);
+      const scene = new Scene(stage, run, this.clock, withScene.length > 1 ? 240 : 320);
+      this.redraw.push(() => scene.draw());
+      if (this.runs.length > 1) stage.append(element("figcaption", "", run.name));
+      if (scene.canFollow) stage.append(this.followSwitch(scene));
+    }
+    const bar = element("div", "bar player");
+    play.append(bar);
+    const player = new Player(bar, this.runs[0], this.clock);
+    addEventListener("keydown", (event) => {
+      if (event.key === " " && !(event.target instanceof HTMLButtonElement) && !(event.target instanceof HTMLInputElement)) {
+        event.preventDefault();
+        player.toggle();
+      }
+    });
+    const plots = section(this.root, "Over the time", "series");
+    plots.append(element("p", "hint", "Drag to zoom, shift and drag to move, ctrl and wheel to zoom, two clicks for all. Space plays, arrows step."));
+    steer(plots, this.clock, axisWidth, rightMargin);
+    for (const run of this.runs) {
+      if (run.events.time.length === 0 && Object.keys(run.start).length === 0) continue;
+      const host = element("div", "timeline");
+      plots.append(host);
+      if (this.runs.length > 1) host.append(element("h3", "", run.name));
+      const timeline = new Timeline(host, run, this.clock);
+      this.redraw.push(() => timeline.draw());
+    }
+    const wanted = plotsOf(this.json, this.runs);
+    for (const names of wanted.filter((p) => p[0] === "t")) this.series(plots, names.slice(1));
+    this.chooser(plots);
+    const phasePlots = wanted.filter((p) => p[0] !== "t").flatMap((p) => p.slice(1).map((y) => [p[0], y]));
+    this.planes(phasePlots);
+  }
+
+  private followSwitch(scene: Scene): HTMLElement {
+    const label = element("label");
+    const box = element("input");
+    box.type = "checkbox";
+    box.checked = scene.follow;
+    box.addEventListener("change", () => {
+      scene.follow = box.checked;
+      scene.draw();
+    });
+    label.append(box, " follow");
+    return label;
+  }
+
+  private series(parent: HTMLElement, names: string[], before?: HTMLElement): void {
+    const host = element("div", "panel");
+    if (before) parent.insertBefore(host, before);
+    else parent.append(host);
+    const panel = new SeriesPanel(host, this.runs, names, this.clock);
+    if (panel.empty) return host.remove();
+    this.panels.push(panel);
+    const log = element("button", "log", "log");
+    log.type = "button";
+    log.title = "logarithmic axis";
+    log.addEventListener("click", () => {
+      log.classList.toggle("on");
+      panel.setLogarithmic(log.classList.contains("on"));
+    });
+    host.append(log);
+  }
+
+  /** Any other column as a further panel. */
+  private chooser(parent: HTMLElement): void {
+    const bar = element("div", "bar");
+    const choice = element("select");
+    choice.setAttribute("aria-label", "column to plot");
+    choice.append(element("option", "", "another column …"));
+    for (const c of this.runs[0].columns) if (!c.words) choice.append(element("option", "", c.name));
+    choice.addEventListener("change", () => {
+      if (choice.selectedIndex > 0) this.series(parent, [choice.value], bar);
+      choice.selectedIndex = 0;
+    });
+    bar.append(choice);
+    parent.append(bar);
+  }
+
+  private planes(plots: string[][]): void {
+    const made: HTMLElement[] = [];
+    const add = (x: string, y: string, title: string, cone?: { mu: number; contact: string }) => {
+      const host = element("figure", "plane");
+      host.append(element("figcaption", "", title));
+      made.push(host);
+      return () => {
+        const plot = new PhasePlot(host, this.runs, x, y, this.clock, cone);
+        if (plot.empty) host.remove();
+        else this.redraw.push(() => plot.draw());
+      };
+    };
+    const build: (() => void)[] = plots.map(([x, y]) => add(x, y, `${y} over ${x}`));
+    for (const r of this.runs[0].reactions) {
+      build.push(add(r.tangent, r.normal, `reactions of ${r.contact}${r.mu === undefined ? "" : `, cone of friction ${short(r.mu)}`}`, r.mu === undefined ? undefined : { mu: r.mu, contact: r.contact }));
+    }
+    if (made.length === 0) return;
+    const where = section(this.root, "One over the other", "planes");
+    const grid = element("div", "grid");
+    where.append(grid);
+    grid.append(...made);
+    for (const make of build) make();
+  }
+
+  private numbers(): void {
+    for (const run of this.runs) {
+      const title = this.runs.length > 1 ? `, ${run.name}` : "";
+      if (run.events.time.length > 0) new EventTable(section(this.root, `Events${title}`, "events"), run, this.clock);
+      const box = section(this.root, `Loads, extremes, work${title}`, "numbers");
+      if (run.extremes.length > 0) {
+        const part = details(box, "Extremes", true);
+        part.append(
+          table(
+            ["", "least", "at t", "largest", "at t"],
+            run.extremes.map((e) => [e.name, short(e.least), short(e.leastTime), short(e.most), short(e.mostTime)]),
+          ),
+        );
+      }
+      if (run.loads.length > 0) {
+        const cut = run.loadsTotal > run.loads.length ? ` (the first ${run.loads.length} of ${run.loadsTotal})` : "";
+        details(box, `Loads of contacts${cut}`, run.loads.length <= 20).append(
+          table(
+            ["contact", "from", "to", "largest force", "impulse"],
+            run.loads.map((l) => [l.contact, short(l.from, 9), short(l.to, 9), short(l.peak), short(l.impulse)]),
+          ),
+        );
+      }
+      if (run.work.length > 0)
+        details(box, "Work by element", true).append(
+          table(
+            ["element", "dissipated", "supplied"],
+            run.work.map((w) => [w.name, short(w.dissipated), short(w.supplied)]),
+          ),
+        );
+      if (run.energy.length > 0) details(box, "Energy", false).append(table(["", ""], run.energy.map(([name, value]) => [name, short(value)])));
+    }
+  }
+
+  private texts(): void {
+    for (const run of this.runs) {
+      const title = this.runs.length > 1 ? `, ${run.name}` : "";
+      const box = section(this.root, `Model${title}`, "model");
+      if (run.parameters.length > 0)
+        details(box, "Parameters", true).append(
+          table(
+            ["", "value", run.parameters.some((p) => p.unit) ? "unit" : ""],
+            run.parameters.map((p) => [p.name, p.value, p.unit ?? ""]),
+          ),
+        );
+      if (run.equations.length > 0) {
+        const part = details(box, "Equations", true);
+        for (const e of run.equations) {
+          const line = element("div", "equation");
+          line.append(element("span", "name", e.name));
+          // MathML made by the program from formulas that it has parsed; names in it are escaped there.
+          const math = new DOMParser().parseFromString(e.math, "text/html").body.firstElementChild;
+          if (math) line.append(math);
+          part.append(line);
+        }
+      }
+      if (run.model) details(box, "Model file", false).append(element("pre", "", run.model));
+    }
+    this.root.append(element("footer", "", `Made by ${this.json.program}.`));
+  }
+
+  private keys(): void {
+    addEventListener("keydown", (event) => {
+      if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey || event.altKey) return;
+      const step = (this.clock.to - this.clock.from) / 200;
+      if (event.key === "ArrowRight") this.clock.setTime(this.clock.now + step * (event.shiftKey ? 10 : 1));
+      else if (event.key === "ArrowLeft") this.clock.setTime(this.clock.now - step * (event.shiftKey ? 10 : 1));
+      else if (event.key === "+") this.clock.zoom(0.5, this.clock.now);
+      else if (event.key === "-") this.clock.zoom(2, this.clock.now);
+      else if (event.key === "0") this.clock.showAll();
+      else if (event.key === "Home") this.clock.setTime(this.clock.begin);
+      else if (event.key === "End") this.clock.setTime(this.clock.end);
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  private resize(): void {
+    for (const panel of this.panels) panel.resize();
+    for (const draw of this.redraw) draw();
+  }
+
+  private rebuild(): void {
+    for (const panel of this.panels) panel.build();
+    for (const draw of this.redraw) draw();
+  }
+}
+
+function start(): void {
+  const source = document.getElementById("data");
+  const root = document.getElementById("page");
+  if (!source || !root) return;
+  const json = JSON.parse(source.textContent ?? "") as PageJson;
+  new Page(root, json, json.runs.map(decode));
+  document.documentElement.dataset.ready = "yes";
+}
+
+start();

@@ -1,0 +1,191 @@
+// Time series: one panel of curves over t, by uPlot. All panels of a page show the same stretch of time.
+//
+// A jump is a gap in the curve with a thin dashed link, never a slope.
+
+import uPlot from "uplot";
+import { palette, run_colour, theme } from "./colours";
+import { after, column, label, Run, short } from "./data";
+import type { Clock } from "./clock";
+
+export const axisWidth = 68;
+export const rightMargin = 14;
+
+interface Link {
+  t: number;
+  from: number;
+  to: number;
+}
+
+interface Curve {
+  label: string;
+  colour: string;
+  dash: number[];
+  t: Float64Array;
+  y: (number | null)[];
+  links: Link[];
+}
+
+const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+
+function curve(run: Run, name: string): Omit<Curve, "label" | "colour" | "dash"> | undefined {
+  const found = column(run, name);
+  if (!found || found.words) return undefined;
+  const values = found.values;
+  const t = new Float64Array(run.t.length + run.jumps.length);
+  const y: (number | null)[] = new Array(t.length);
+  const links: Link[] = [];
+  let out = 0;
+  let jump = 0;
+  for (let i = 0; i < run.t.length; ++i) {
+    let shift = 0;
+    if (jump < run.jumps.length && run.jumps[jump] === i) {
+      ++jump;
+      t[out] = run.t[i];
+      y[out++] = null;
+      shift = 1;
+      if (values[i] !== values[i - 1]) links.push({ t: run.t[i], from: values[i - 1], to: values[i] });
+    }
+    t[out] = shift ? after(run.t[i]) : run.t[i];
+    y[out++] = Number.isFinite(values[i]) ? values[i] : null;
+  }
+  // A value that does not jump needs no gap.
+  for (let i = 1; i + 1 < out; ++i) {
+    if (y[i] === null && y[i - 1] === y[i + 1]) y[i] = y[i - 1];
+  }
+  return { t, y, links };
+}
+
+export class SeriesPanel {
+  private plot?: uPlot;
+  private readonly curves: Curve[] = [];
+  private logarithmic = false;
+  private following = false;
+
+  constructor(
+    private readonly host: HTMLElement,
+    runs: Run[],
+    names: string[],
+    private readonly clock: Clock,
+  ) {
+    const several = runs.length > 1;
+    runs.forEach((run, r) => {
+      names.forEach((name, n) => {
+        const made = curve(run, name);
+        if (!made) return;
+        this.curves.push({
+          ...made,
+          label: several ? `${label(run, name)}, ${run.name}` : label(run, name),
+          colour: several ? run_colour(r) : palette[n % palette.length],
+          dash: several ? dashes[n % dashes.length] : [],
+        });
+      });
+    });
+    this.build();
+    clock.onRange((from, to) => this.range(from, to));
+    clock.onTime((t) => this.cursor(t));
+  }
+
+  get empty(): boolean {
+    return this.curves.length === 0;
+  }
+
+  resize(): void {
+    this.plot?.setSize({ width: this.host.clientWidth, height: 230 });
+  }
+
+  build(): void {
+    this.plot?.destroy();
+    if (this.empty) return;
+    const colours = theme();
+    const axis = { stroke: colours.ink, grid: { stroke: colours.grid, width: 1 }, ticks: { stroke: colours.grid, width: 1 }, font: "12px system-ui, sans-serif" };
+    const value = (_u: uPlot, v: number | null) => (v === null || v === undefined ? "" : short(v));
+    const options: uPlot.Options = {
+      width: Math.max(240, this.host.clientWidth),
+      height: 230,
+      padding: [8, rightMargin, 0, 0],
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 }, bind: this.mouse() },
+      scales: { x: { time: false, range: (_u, min, max) => [min, max] }, y: this.logarithmic ? { distr: 3 } : {} },
+      axes: [
+        { ...axis, values: (_u, splits) => splits.map((v) => short(v)) },
+        { ...axis, size: axisWidth, values: (_u, splits) => splits.map((v) => (v === null ? "" : short(v, 4))) },
+      ],
+      series: [
+        { label: "t", value },
+        ...this.curves.map((c) => ({ label: c.label, stroke: c.colour, width: 1.5, dash: c.dash, value, points: { show: false } })),
+      ],
+      hooks: {
+        draw: [(u) => this.drawLinks(u)],
+        setCursor: [
+          (u) => {
+            if (this.following || u.cursor.left === undefined || u.cursor.left === null || u.cursor.left < 0) return;
+            this.clock.setTime(u.posToVal(u.cursor.left, "x"), this);
+          },
+        ],
+        setSelect: [
+          (u) => {
+            if (u.select.width < 4) return;
+            this.clock.setRange(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"));
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          },
+        ],
+      },
+    };
+    const tables = this.curves.map((c) => [c.t, c.y] as unknown as uPlot.AlignedData);
+    const data = tables.length === 1 ? tables[0] : uPlot.join(tables);
+    this.plot = new uPlot(options, data, this.host);
+    this.range(this.clock.from, this.clock.to);
+  }
+
+  setLogarithmic(on: boolean): void {
+    this.logarithmic = on;
+    this.build();
+  }
+
+  /** Dragging with the shift key or the middle button moves the stretch of time, the wheel makes it longer or shorter, two clicks show all. */
+  private mouse(): uPlot.Cursor.Bind {
+    return {
+      dblclick: () => () => {
+        this.clock.showAll();
+        return null;
+      },
+    };
+  }
+
+  private range(from: number, to: number): void {
+    if (this.plot && to > from) this.plot.setScale("x", { min: from, max: to });
+  }
+
+  private cursor(t: number): void {
+    if (!this.plot) return;
+    this.following = true;
+    const left = this.plot.valToPos(t, "x");
+    this.plot.setCursor({ left, top: this.plot.over.clientHeight / 2 }, false);
+    this.following = false;
+  }
+
+  private drawLinks(u: uPlot): void {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+    this.curves.forEach((c, i) => {
+      if (!u.series[i + 1].show) return;
+      ctx.strokeStyle = c.colour;
+      ctx.globalAlpha = 0.6;
+      ctx.beginPath();
+      let drawn = 0;
+      for (const link of c.links) {
+        if (link.t < this.clock.from || link.t > this.clock.to || drawn > 2000) continue;
+        const x = Math.round(u.valToPos(link.t, "x", true));
+        ctx.moveTo(x, u.valToPos(link.from, "y", true));
+        ctx.lineTo(x, u.valToPos(link.to, "y", true));
+        ++drawn;
+      }
+      ctx.stroke();
+    });
+    ctx.restore();
+  }
+}
