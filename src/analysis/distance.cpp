@@ -21,7 +21,7 @@ std::string norm_of(const model::System& system, std::vector<double>& mass, std:
   model::Workspace work(system);
   std::copy(system.start().begin(), system.start().end(), work.in.begin());
   if (!system.motion(work)) return "the equations cannot be evaluated at the start";
-  mass = work.mass;
+  mass = system.full_mass(work);
   const std::size_t width = 2 * n + static_cast<std::size_t>(layout.free_parameters);
   std::vector<double> jacobian(n * width);
   system.jacobian(work, jacobian.data());

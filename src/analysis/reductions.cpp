@@ -162,7 +162,7 @@ model::Spec with_reductions(const model::Spec& spec, std::vector<Reduction>& red
   for (Reduction& one : reductions) {
     if (one.expression.empty()) continue;
     one.column = one.expression;
-    const auto known = [&](const model::Named& named) { return named.name.text == one.expression; };
+    const auto known = [&](const model::OutputColumn& named) { return named.name.text == one.expression; };
     if (std::any_of(spec.output.columns.begin(), spec.output.columns.end(), known)) continue;
     const auto same = [&](const Reduction& other) { return other.expression == one.expression; };
     const auto first = std::find_if(reductions.begin(), reductions.end(), same);
@@ -171,7 +171,7 @@ model::Spec with_reductions(const model::Spec& spec, std::vector<Reduction>& red
       continue;
     }
     one.column = "collected " + std::to_string(++count);
-    model::Named column;
+    model::OutputColumn column;
     column.name = one.column;
     column.value = model::Value(one.expression);
     out.output.columns.push_back(std::move(column));

@@ -118,7 +118,7 @@ bool Reading::forces(RestProblem& out) {
   if (!system_.motion(work_)) return bend("its forces are not finite at the origin");
   out.load = work_.force;
   out.rate = work_.rate;
-  out.mass = work_.mass;
+  out.mass = system_.full_mass(work_);
   const std::size_t columns = 2 * n_ + m_ + static_cast<std::size_t>(layout_.free_parameters);
   std::vector<double> jacobian((n_ + m_) * columns);
   system_.jacobian(work_, jacobian.data());
@@ -227,17 +227,21 @@ std::vector<double> Reading::numbers_at(double time, const std::vector<double>& 
   if (!system_.motion(work_)) return {std::numeric_limits<double>::quiet_NaN()};
   out.insert(out.end(), work_.force.begin(), work_.force.end());
   out.insert(out.end(), work_.rate.begin(), work_.rate.end());
+  const auto add = [&](const model::Row& row) {
+    const std::vector<double> all = row.dense(n_);
+    out.insert(out.end(), all.begin(), all.end());
+  };
   for (std::size_t k = 0; k < system_.relations().size(); ++k) {
     const Relation& relation = system_.relations()[k];
     const RelationRows& rows = system_.rows(work_, static_cast<int>(k));
     if (relation.has_normal) {
       out.insert(out.end(), {rows.gap, rows.gap_time});
-      out.insert(out.end(), rows.w, rows.w + n_);
+      add(rows.w);
     }
     if (relation.tangents == 0) continue;
     const RelationRows::Tangent& row = rows.tangent[0];
     out.insert(out.end(), {rows.base, row.drive, row.mu_static, row.mu});
-    out.insert(out.end(), row.w, row.w + n_);
+    add(row.w);
   }
   return out;
 }
@@ -267,8 +271,9 @@ bool Reading::affine(const RestProblem& out) {
         return bend(r < n_ ? "the force on " + out.coordinates[r] + " bends"
                            : "the rate of " + out.states[r - n_] + " bends");
     }
+    const std::vector<double> mass = system_.full_mass(work_);
     for (std::size_t j = 0; j < n_ * n_; ++j) {
-      if (std::abs(work_.mass[j] - out.mass[j]) > kSame * std::abs(out.mass[j] + work_.mass[j]))
+      if (std::abs(mass[j] - out.mass[j]) > kSame * std::abs(out.mass[j] + mass[j]))
         return bend("the mass matrix varies");
     }
     for (std::size_t k = 0; k < out.relations.size(); ++k) {
@@ -279,8 +284,8 @@ bool Reading::affine(const RestProblem& out) {
         if (j < n_ && made.has_normal) {
           gap += made.w[j] * x[j];
           terms += std::abs(made.w[j] * x[j]);
-          if (std::abs(rows.push[j] - made.push[j]) >
-              kSame * (std::abs(made.push[j]) + std::abs(rows.push[j])))
+          const double push = rows.push[static_cast<int>(j)];
+          if (std::abs(push - made.push[j]) > kSame * (std::abs(made.push[j]) + std::abs(push)))
             return bend("the direction of '" + made.name + "' turns");
         }
         base += made.base_slope[j] * x[j];

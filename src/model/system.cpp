@@ -448,16 +448,22 @@ void System::solve_mass(const Workspace& work, double* x) const {
 }
 
 std::vector<double> System::full_mass(const Workspace& work) const {
+  const auto n = static_cast<std::size_t>(data_->layout.coordinates);
+  std::vector<double> out(n * n);
+  full_mass(work, out.data());
+  return out;
+}
+
+void System::full_mass(const Workspace& work, double* out) const {
   const MassPattern& pattern = data_->mass_pattern;
   const auto n = static_cast<std::size_t>(data_->layout.coordinates);
-  std::vector<double> out(n * n, 0.0);
+  std::fill_n(out, n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     for (int e = pattern.begin[i]; e < pattern.begin[i + 1]; ++e) {
       const auto j = static_cast<std::size_t>(pattern.at[static_cast<std::size_t>(e)]);
       out[i * n + j] = out[j * n + i] = work.mass[static_cast<std::size_t>(e)];
     }
   }
-  return out;
 }
 
 void System::apply_mass(const Workspace& work, const double* x, double* y) const {

@@ -156,6 +156,12 @@ class Row {
     write(out.data(), n);
     return out;
   }
+  /// Σ w_i x_i, in the order of the coordinates.
+  [[nodiscard]] double dot(const double* x) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < values().size(); ++k) sum += values_[k] * x[places_[k]];
+    return sum;
+  }
   [[nodiscard]] bool vanishes() const {
     return std::all_of(values().begin(), values().end(), [](double x) { return x == 0; });
   }
@@ -374,6 +380,7 @@ class System {
   void solve_mass(const Workspace& work, double* x) const;
   /// All n×n entries of M.
   [[nodiscard]] std::vector<double> full_mass(const Workspace& work) const;
+  void full_mass(const Workspace& work, double* out) const;  ///< the same into n×n numbers
   /// y = M x.
   void apply_mass(const Workspace& work, const double* x, double* y) const;
 

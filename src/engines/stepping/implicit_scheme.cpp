@@ -176,7 +176,7 @@ bool ImplicitScheme::evaluate_start(const StepState& state) {
 // Masses that depend on the place are those of the middle of the step.
 Status ImplicitScheme::take_mass(const StepState& state) {
   if (system_.mass_constant()) {
-    std::copy(work_.mass.begin(), work_.mass.end(), mass_.begin());
+    system_.full_mass(work_, mass_.data());
     return {};
   }
   write_state(layout_, state.t, state.y.data(), work_.in.data());
@@ -190,7 +190,7 @@ Status ImplicitScheme::take_mass(const StepState& state) {
       return {Reason::singular_mass, state.t, {}, "the mass matrix is not positive definite"};
     return failed(state);
   }
-  std::copy(work_.mass.begin(), work_.mass.end(), mass_.begin());
+  system_.full_mass(work_, mass_.data());
   have_matrix_ = false;
   return {};
 }

@@ -13,12 +13,6 @@ constexpr double kTurn =
     0.3;  ///< angle by which a mass on a spring that is given no stiffness turns in a step
 constexpr double kHalfPi = 1.5707963267948966;
 
-double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 }  // namespace
 
 RegularisedScheme::RegularisedScheme(const model::System& system, ReadNumbers read)
@@ -59,14 +53,15 @@ Status RegularisedScheme::start(StepState& state) {
 }
 
 // 1/m of a row: how much its velocity changes by an impulse.
-double RegularisedScheme::response_of(const double* row, const double* push) {
-  std::copy_n(push, layout_.coordinates, solved_.begin());
+double RegularisedScheme::response_of(const model::Row& row, const model::Row& push) {
+  push.write(solved_.data(), static_cast<std::size_t>(layout_.coordinates));
   system_.solve_mass(work_, solved_.data());
-  return dot(row, solved_.data(), layout_.coordinates);
+  return row.dot(solved_.data());
 }
 
-void RegularisedScheme::push(const double* direction, double force) {
-  for (int i = 0; i < layout_.coordinates; ++i) force_[i] += force * direction[i];
+void RegularisedScheme::push(const model::Row& direction, double force) {
+  for (std::size_t k = 0; k < direction.values().size(); ++k)
+    force_[direction.places()[k]] += force * direction.values()[k];
 }
 
 void RegularisedScheme::add_normal(int r, const double* v) {
@@ -80,7 +75,7 @@ void RegularisedScheme::add_normal(int r, const double* v) {
   if (!(inverse_mass > 0)) return;
   const double stiffness =
       numbers_.stiffness > 0 ? numbers_.stiffness : kTurn * kTurn / (h_ * h_ * inverse_mass);
-  const double speed = rows.gap_time + dot(rows.w, v, layout_.coordinates);
+  const double speed = rows.gap_time + rows.w.dot(v);
   double share = 1;  // of critical damping
   if (contact) {
     double e = 0, tangential = 0;
@@ -112,7 +107,7 @@ void RegularisedScheme::add_friction(int r, const double* v, const double* stret
   const double load = load_of(r);
   double slip[3] = {}, speed = 0;
   for (int j = 0; j < relation.tangents; ++j) {
-    slip[j] = rows.tangent[j].drive + dot(rows.tangent[j].w, v, layout_.coordinates);
+    slip[j] = rows.tangent[j].drive + rows.tangent[j].w.dot(v);
     speed += slip[j] * slip[j];
     stretch_rate[relation.first_tangent + j] = 0;
   }
@@ -158,7 +153,7 @@ bool RegularisedScheme::rate_at(double t, const double* y, double* rate) {
     system_.rows(work_, r);
     for (int j = 0; j < relation.tangents; ++j) {
       const model::RelationRows::Tangent& row = work_.relation[r].tangent[j];
-      const double slip = row.drive + dot(row.w, v, n);
+      const double slip = row.drive + row.w.dot(v);
       in[layout_.direction() + relation.first_tangent + j] = slip > 0 ? 1 : slip < 0 ? -1 : 0;
     }
     if (relation.tangents > 0 && !relation.law_constant) system_.rows(work_, r);
@@ -183,10 +178,10 @@ bool RegularisedScheme::rate_at(double t, const double* y, double* rate) {
     if (audit.relation < 0) continue;
     const model::Relation& relation = system_.relations()[audit.relation];
     const model::RelationRows& rows = work_.relation[audit.relation];
-    const auto add = [&](double force, const double* row, const double* pushed, double drive) {
-      const double speed = dot(row, v, n) + drive;
+    const auto add = [&](double force, const model::Row& row, const model::Row& pushed, double drive) {
+      const double speed = row.dot(v) + drive;
       dissipated[e] -= force * speed;
-      supplied[e] += force * (dot(pushed, v, n) - speed);
+      supplied[e] += force * (pushed.dot(v) - speed);
     };
     if (relation.has_normal) add(normal_[audit.relation], rows.w, rows.push, rows.gap_time);
     for (int j = 0; j < relation.tangents; ++j)
@@ -255,7 +250,7 @@ void RegularisedScheme::take_end(StepState& state) {
     double slip[3] = {}, force = 0, speed = 0;
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
-      slip[j] = rows.tangent[j].drive + dot(rows.tangent[j].w, v, layout_.coordinates);
+      slip[j] = rows.tangent[j].drive + rows.tangent[j].w.dot(v);
       speed += slip[j] * slip[j];
       force += tangent_[number] * tangent_[number];
     }

@@ -45,8 +45,8 @@ class RegularisedScheme final : public Scheme {
   void add_normal(int relation, const double* v);
   void add_friction(int relation, const double* v, const double* stretch, double* stretch_rate);
   [[nodiscard]] double load_of(int relation) const;
-  [[nodiscard]] double response_of(const double* row, const double* push);
-  void push(const double* direction, double force);
+  [[nodiscard]] double response_of(const model::Row& row, const model::Row& push);
+  void push(const model::Row& direction, double force);
   void take_end(StepState& state);
 
   const model::System& system_;

@@ -21,12 +21,6 @@ namespace {
 
 constexpr std::uint8_t kDoubtful = 2;
 
-double product(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 }  // namespace
 
 StepContacts::StepContacts(const model::System& system, model::Workspace& work)
@@ -56,7 +50,7 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
     const model::Relation& relation = system.relations()[slot.relation];
     if (!relation.rows_constant) continue;
     int entries = 0;
-    const double* row = row_of(slot);
+    const model::Row& row = row_of(slot);
     for (int i = 0; i < n_; ++i) {
       if (row[i] == 0) continue;
       ++entries;
@@ -101,12 +95,12 @@ void StepContacts::start() {
   std::fill(guess_.begin(), guess_.end(), 0.0);
 }
 
-const double* StepContacts::row_of(const Slot& slot) const {
+const model::Row& StepContacts::row_of(const Slot& slot) const {
   const model::RelationRows& rows = work_.relation[slot.relation];
   return slot.tangent < 0 ? rows.w : rows.tangent[slot.tangent].w;
 }
 
-const double* StepContacts::push_of(const Slot& slot) const {
+const model::Row& StepContacts::push_of(const Slot& slot) const {
   const model::RelationRows& rows = work_.relation[slot.relation];
   return slot.tangent < 0 ? rows.push : rows.tangent[slot.tangent].drag;
 }
@@ -126,7 +120,7 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
     bool rests = relation.tangents > 0, turned = false;
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
-      const double slip = rows.tangent[j].drive + product(rows.tangent[j].w, velocity, n_);
+      const double slip = rows.tangent[j].drive + rows.tangent[j].w.dot(velocity);
       slip_[number] = slip;
       rests = rests && (mode.tangent[number] == TangentStatus::stick || slip == 0);
       // A law that depends on the speed sees |γ| as σ γ: an open contact has no σ yet.
@@ -137,7 +131,7 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
     }
     rested_[r] = rests ? 1 : 0;
     if (turned && !relation.law_constant) system_.rows(work_, r);
-    if (relation.has_normal) approach_[r] = rows.gap_time + product(rows.w, velocity, n_);
+    if (relation.has_normal) approach_[r] = rows.gap_time + rows.w.dot(velocity);
   }
   if (!rows_constant_) known_ = false;
   solutions_ = 1;
@@ -172,7 +166,7 @@ void StepContacts::find_responses(numeric::RealLu& lu, int size) {
     if (!rows_constant_ && part_[slots_[s].relation] == 0) continue;
     double* const x = response_.data() + static_cast<std::ptrdiff_t>(s) * width_;
     std::fill_n(x, width_, 0.0);
-    std::copy_n(push_of(slots_[s]), n_, x);
+    push_of(slots_[s]).write(x, static_cast<std::size_t>(n_));
     lu.solve(x);
   }
   static_cast<void>(size);
@@ -180,7 +174,7 @@ void StepContacts::find_responses(numeric::RealLu& lu, int size) {
   for (int i = 0; i < slots; ++i) {
     for (int j = 0; j < slots; ++j)
       coupling_[i * slots + j] =
-          product(row_of(slots_[i]), response_.data() + static_cast<std::ptrdiff_t>(j) * width_, n_);
+          row_of(slots_[i]).dot(response_.data() + static_cast<std::ptrdiff_t>(j) * width_);
   }
   known_ = true;
 }
@@ -189,9 +183,9 @@ void StepContacts::settle_doubtful() {
   for (int r = 0; r < system_.layout().relations; ++r) {
     if (part_[r] != kDoubtful) continue;
     const int normal = normal_slot_[r], tangent = tangent_slot_[system_.relations()[r].first_tangent];
-    const double* row = row_of(slots_[normal]);
-    const double a = product(row, response_.data() + static_cast<std::ptrdiff_t>(normal) * width_, n_);
-    const double b = product(row, response_.data() + static_cast<std::ptrdiff_t>(tangent) * width_, n_);
+    const model::Row& row = row_of(slots_[normal]);
+    const double a = row.dot(response_.data() + static_cast<std::ptrdiff_t>(normal) * width_);
+    const double b = row.dot(response_.data() + static_cast<std::ptrdiff_t>(tangent) * width_);
     part_[r] = a > law_[r].mu * std::abs(b) ? 0 : 1;
   }
   doubtful_ = false;
@@ -271,7 +265,7 @@ void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
   for (std::size_t i = 0; i < row_slot_.size(); ++i) {
     const Slot& slot = slots_[row_slot_[i]];
     const model::Relation& relation = system_.relations()[slot.relation];
-    double u = drive_of(slot) + product(row_of(slot), xi, n_);
+    double u = drive_of(slot) + row_of(slot).dot(xi);
     if (slot.tangent < 0) {
       const int r = slot.relation;
       double e = 0;
@@ -319,7 +313,7 @@ void StepContacts::assemble() {
         for (int i = 0; i < width_; ++i) pushed[i] -= share * drag[i];
       }
     }
-    for (int i = 0; i < rows; ++i) W_[i * rows + j] = product(row_of(slots_[row_slot_[i]]), pushed, n_);
+    for (int i = 0; i < rows; ++i) W_[i * rows + j] = row_of(slots_[row_slot_[i]]).dot(pushed);
   }
 }
 
@@ -615,8 +609,8 @@ void StepContacts::work_of(int relation, const double* before, const double* aft
   const auto add = [&](int s, double impulse) {
     if (s < 0 || impulse == 0) return;
     const Slot& slot = slots_[s];
-    const double* row = row_of(slot);
-    const double* push = push_of(slot);
+    const model::Row& row = row_of(slot);
+    const model::Row& push = push_of(slot);
     double mean = 0, pushed = 0;
     for (int i = 0; i < n_; ++i) {
       const double v = 0.5 * (before[i] + after[i]);
@@ -662,8 +656,8 @@ bool StepContacts::project(numeric::RealLu& lu, int size, double* q) {
     const auto rows = static_cast<int>(row_slot_.size());
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < rows; ++j)
-        W_[i * rows + j] = product(row_of(slots_[row_slot_[i]]),
-                                   response_.data() + static_cast<std::ptrdiff_t>(row_slot_[j]) * width_, n_);
+        W_[i * rows + j] = row_of(slots_[row_slot_[i]])
+                               .dot(response_.data() + static_cast<std::ptrdiff_t>(row_slot_[j]) * width_);
     }
     if (const Status status = solve_general(); !status.ok()) return false;
     for (int i = 0; i < rows; ++i) {

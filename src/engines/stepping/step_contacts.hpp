@@ -100,8 +100,8 @@ class StepContacts {
     bool smooth = false;
   };
 
-  [[nodiscard]] const double* row_of(const Slot& slot) const;
-  [[nodiscard]] const double* push_of(const Slot& slot) const;
+  [[nodiscard]] const model::Row& row_of(const Slot& slot) const;
+  [[nodiscard]] const model::Row& push_of(const Slot& slot) const;
   [[nodiscard]] double drive_of(const Slot& slot) const;
   void find_responses(numeric::RealLu& lu, int size);
   void list_blocks(const StepLaw& law);
