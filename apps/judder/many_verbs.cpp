@@ -42,8 +42,8 @@ Verb sweep_verb() {
                 .value = "FILE",
                 .doc = "the table: .csv, .npy or .npz",
                 .completes = Completes::file}}),
-          .examples = {"judder sweep ball.toml e=0.5:0.9:41 --collect \"count(impact), end(y)\" -o ball.csv",
-                       "judder sweep mill.toml --variants all --collect \"max(N)\" -o mill.npz"},
+          .examples = {"judder sweep ball.toml e=0.5:0.9:5 --collect \"count(impact), end(h)\" -o ball.csv",
+                       "judder sweep press.toml --variants all --collect \"max(N)\" -o press.npz"},
           .run = run_sweep};
 }
 
@@ -65,8 +65,8 @@ Verb bifurcation_verb() {
                 .value = "FILE",
                 .doc = "the table, .csv; the figure stands beside it",
                 .completes = Completes::file}}),
-          .examples = {"judder bifurcation oscillator.toml om=0.6:1.6:400 -o oscillator.csv",
-                       "judder bifurcation ball.toml a=0.1:0.6:300 --section impact:table -o ball.csv"},
+          .examples = {"judder bifurcation oscillator.toml w=0.6:1.6:5 -o oscillator.csv",
+                       "judder bifurcation table.toml Gamma=0.5:1:5 --section impact -o table.csv"},
           .run = run_bifurcation};
 }
 
@@ -83,8 +83,8 @@ Verb basin_verb() {
                 .value = "FILE",
                 .doc = "the array, .npz; the picture stands beside it",
                 .completes = Completes::file}}),
-          .examples = {"judder basin oscillator.toml x=-2:2:400 \"x'=-2:2:400\" -o oscillator.npz",
-                       "judder basin block.toml y=0:1 \"y'=-2:2\" --random 100000 -o block.npz"},
+          .examples = {"judder basin block.toml y=0:1:9 \"y'=-2:2:9\" -o block.npz",
+                       "judder basin block.toml y=0:1 \"y'=-2:2\" --random 100 -o share.npz"},
           .run = run_basin};
 }
 

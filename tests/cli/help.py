@@ -15,7 +15,7 @@ import tempfile
 
 source, program = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
 # NAME.toml of an example is the model NAME of the gallery, or this one.
-MODELS = {"ball": "bouncing-ball", "rod": "rod-impact"}
+MODELS = {"ball": "bouncing-ball", "rod": "rod-impact", "particle": "klarbring-equilibria", "oscillator": "impact-oscillator", "table": "bouncing-table", "block": "rocking-basin"}
 WRITTEN = {"lugre": """format = 1
 [parameters]
 W = 0.5
