@@ -30,15 +30,11 @@ Ratio ratio_at(const model::System& system, const engines::Event& event, const d
   system.sides_by_value(work.in, work);
   EXPECT_TRUE(system.motion(work));
   const model::RelationRows& rows = system.rows(work, event.place);
-  std::vector<double> push(rows.push, rows.push + n), drag(rows.tangent[0].drag, rows.tangent[0].drag + n);
+  std::vector<double> push = rows.push.dense(n), drag = rows.tangent[0].drag.dense(n);
   system.solve_mass(work, push.data());
   system.solve_mass(work, drag.data());
-  double b_normal = 0, b_tangential = 0, own = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    b_normal += rows.tangent[0].w[i] * push[i];
-    b_tangential += rows.w[i] * drag[i];
-    own += rows.tangent[0].w[i] * drag[i];
-  }
+  const double b_normal = rows.tangent[0].w.dot(push.data()), b_tangential = rows.w.dot(drag.data());
+  const double own = rows.tangent[0].w.dot(drag.data());
   return {std::abs(b_normal) / own, std::abs(b_tangential) / own, rows.tangent[0].mu};
 }
 
