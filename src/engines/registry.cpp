@@ -1,7 +1,7 @@
 #include "judder/engines/registry.hpp"
 
-#include "judder/engines/quasi_static.hpp"
 #include "engines/stepping/stepping_engines.hpp"
+#include "judder/engines/quasi_static.hpp"
 
 namespace judder::engines {
 namespace {

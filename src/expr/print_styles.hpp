@@ -293,7 +293,9 @@ class Mathml {
     return {out, strength};
   }
   static Piece variable(const std::string& name) { return {mathml_name(name), kAtom}; }
-  static std::string bracketed(const std::string& s) { return row("<mo stretchy=\"false\">(</mo>" + s + "<mo stretchy=\"false\">)</mo>"); }
+  static std::string bracketed(const std::string& s) {
+    return row("<mo stretchy=\"false\">(</mo>" + s + "<mo stretchy=\"false\">)</mo>");
+  }
   static std::string times(const std::string& a, const std::string& b) {
     return a + (b.rfind("<mn>", 0) == 0 ? "<mo>·</mo>" : "<mo>&#x2062;</mo>") + b;
   }

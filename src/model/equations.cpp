@@ -122,7 +122,9 @@ void friction_of(const System& system, Writer& write, std::size_t k, const std::
   if (load.empty()) return;
   const bool sum = !write.is(s.base[k], 0) && !r.feeds.empty();
   if (sum)
-    load = write.latex() ? "\\left(" + load + "\\right)" : "<mrow><mo stretchy=\"false\">(</mo>" + load + "<mo stretchy=\"false\">)</mo></mrow>";
+    load = write.latex()
+               ? "\\left(" + load + "\\right)"
+               : "<mrow><mo stretchy=\"false\">(</mo>" + load + "<mo stretchy=\"false\">)</mo></mrow>";
   std::string bound;
   write.add(bound, row.mu_static, load);
   out.push_back({name + ", friction", write.size(write.friction(r, 0)) + write.signs().at_most +

@@ -63,10 +63,10 @@ struct System::Data {
   expr::Program motion;  ///< h, rates, entries of M by its pattern
   expr::Program gaps;    ///< g, γ_N of each relation in `with_gap`
   std::vector<int> with_gap;
-  expr::Program force;  ///< h, rates
+  expr::Program force;     ///< h, rates
   expr::Program jacobian;  ///< what may not be zero of ∂(h, rates)/∂(q, v, z, free parameters)
   std::vector<std::size_t> jacobian_place;  ///< its places in all of it
-  expr::Program energies;  ///< T, V, E
+  expr::Program energies;                   ///< T, V, E
   expr::Program power;
   expr::Program
       motion_and_powers;  ///< `force`, or `motion` if M varies, then `power`; none: powers see more than forces

@@ -67,7 +67,7 @@ struct Parameter {
   Value value{};                           ///< scalar; not given for lists
   std::vector<std::vector<Value>> rows{};  ///< a list is one row; a matrix has equal rows
   bool is_matrix = false;
-  Text file{};  ///< name of the data file it was read from; rows hold its numbers
+  Text file{};                  ///< name of the data file it was read from; rows hold its numbers
   std::vector<double> range{};  ///< smallest and largest value for sliders and sweeps, or empty
   Text unit{}, label{};         ///< for pictures: free text, and LaTeX
 };

@@ -177,10 +177,11 @@ TEST_F(Page, NothingInAFolderBecomesMarkup) {
 TEST_F(Page, ARunJsonOfAnotherProgramLeavesPartsOut) {
   const std::filesystem::path folder = run(kBall, "ball");
   std::filesystem::remove(folder / "state.json");
-  for (const char* head :
-       {"{}", "[]", "", "no json",
-        R"({"model":5,"end":[],"referee":{"laws":3,"findings":{}},"intervals":7,"notes":{"a":1}})",
-        R"json({"model":{"text":"format = 1\n[coordinates]"},"counts":{"events":-1},"modes_at_start":[1]})json"}) {
+  for (
+      const char* head :
+      {"{}", "[]", "", "no json",
+       R"({"model":5,"end":[],"referee":{"laws":3,"findings":{}},"intervals":7,"notes":{"a":1}})",
+       R"json({"model":{"text":"format = 1\n[coordinates]"},"counts":{"events":-1},"modes_at_start":[1]})json"}) {
     std::ofstream(folder / "run.json") << head;
     const WrittenPage page = write_page({.folders = {folder}, .output = folder_.path() / "page.html"});
     ASSERT_TRUE(page.status.ok()) << head << page.status.text();
