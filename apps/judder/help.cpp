@@ -37,15 +37,14 @@ std::string usage_line(const Verb& verb) {
 
 std::string general_help() {
   std::string out =
-      "Judder: mechanical systems that hit, slip, stick and jam.\n\nusage: judder VERB ... (judder VERB "
+      "Judder: mechanical systems that hit, slip, stick and jam.\nusage: judder VERB ... (judder VERB "
       "--help says more)\n\n";
   for (const Verb& verb : verbs()) {
-    out += "  " + padded(verb.name, 11) + " " + verb.purpose + "\n";
+    out += "  " + padded(verb.name, 12) + " " + verb.purpose + "\n";
   }
   return out +
-         "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model invalid,\n"
-         "            4 run ended early, 5 input/output, 70 internal error,\n"
-         "            130 interrupted (INT, TERM, HUP)\n";
+         "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model, 4 run ended early,\n"
+         "            5 input/output, 70 internal error, 130 interrupted\n";
 }
 
 std::string verb_help(const Verb& verb) {

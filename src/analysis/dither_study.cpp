@@ -147,8 +147,8 @@ std::optional<DitherStudy> study_of(const model::Spec& spec, const model::Compil
   Workspace work(study.system), free(structure);
   std::vector<double> row(static_cast<std::size_t>(relation.sliding.outputs()));
   relation.sliding.evaluate(work.in.data(), row.data(), work.registers.data());
-  study.structure.slip = model::Row(relation.touches, row.data() + 2).dense(n);
-  study.structure.drag = model::Row(relation.touches, row.data() + 2 + relation.touches.size()).dense(n);
+  study.structure.slip = model::Row(relation.slides, row.data() + 2).dense(n);
+  study.structure.drag = model::Row(relation.slides, row.data() + 2 + relation.slides.size()).dense(n);
   if (!structure.motion(free)) {
     problem = {"the equations of motion give no finite numbers at the start", ""};
     return std::nullopt;

@@ -595,7 +595,13 @@ class FileReader {
     out.name = item.key;
     TableReader reader(context_, item, "parameter " + cite(item.key.text));
     if (item.kind == ItemKind::table && item.find("file") == nullptr) {
+      reader.known_.push_back({.name = "file", .doc = ""});
       fields(reader, out);
+      // Whoever misspells one of these keys may have meant `value`.
+      for (const Item& member : item.items) {
+        const auto is_it = [&member](const Field& known) { return known.name == member.key.text; };
+        if (std::none_of(reader.known_.begin(), reader.known_.end(), is_it)) reader.missing_.clear();
+      }
       reader.finish();
       const Item* range = item.find("range");
       if (range != nullptr && (out.range.size() != 2 || !(out.range[0] < out.range[1])))

@@ -79,7 +79,7 @@ FrictionCurve::FrictionCurve(const System& system, int relation)
 }
 
 void FrictionCurve::take(int relation) {
-  const std::vector<int>& touches = system_->relations()[static_cast<std::size_t>(relation)].touches;
+  const std::vector<int>& slides = system_->relations()[static_cast<std::size_t>(relation)].slides;
   const auto v = static_cast<std::size_t>(layout_->v());
   const auto approach = static_cast<std::size_t>(layout_->approach_speed());
   for (std::size_t k = 0; k < moved_.size(); ++k) work_->in[v + moved_[k]] = velocity_[k];
@@ -95,9 +95,9 @@ void FrictionCurve::take(int relation) {
   moved_.clear();
   slope_.clear();
   velocity_.clear();
-  for (std::size_t e = 0; e < touches.size(); ++e) {
+  for (std::size_t e = 0; e < slides.size(); ++e) {
     if (row_[2 + e] == 0) continue;
-    const auto i = static_cast<std::size_t>(touches[e]);
+    const auto i = static_cast<std::size_t>(slides[e]);
     square_ += row_[2 + e] * row_[2 + e];
     moved_.push_back(i);
     slope_.push_back(row_[2 + e]);

@@ -108,8 +108,7 @@ void Referee::Bench::judge_piece() {
       if (integral.residual > allowance && massless[i] != 0) allowance += massless_rounding(last, i, length);
       if (integral.residual > allowance && massless[i] == 0) {
         allowance += tied_rounding(last, i);  // loads the reading
-        if (mass[i * n + i] > 0)
-          allowance += kStages * length * length * driven_rounding(i) / mass[i * n + i];
+        if (inertia[i] > 0) allowance += kStages * length * length * driven_rounding(i) / inertia[i];
       }
       check(Law::position, i, last.time, integral.residual, allowance);
       if (massless[i] != 0) continue;

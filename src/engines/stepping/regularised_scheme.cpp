@@ -84,7 +84,8 @@ void RegularisedScheme::add_normal(int r, const double* v) {
     const double decay = e > 0 ? -elementary::log(std::min(e, 1.0)) : INFINITY;
     share = std::isfinite(decay) ? decay / std::sqrt(4 * kHalfPi * kHalfPi + decay * decay) : 1;
   }
-  const double damping = 2 * share * std::sqrt(stiffness / inverse_mass);
+  const double damping =
+      numbers_.normal_damping > 0 ? numbers_.normal_damping : 2 * share * std::sqrt(stiffness / inverse_mass);
   const double position = relation.holonomic ? rows.gap : 0;
   double force = -stiffness * position - damping * speed;
   if (contact) force = std::max(force, 0.0);

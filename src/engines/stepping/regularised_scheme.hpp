@@ -21,10 +21,11 @@ namespace judder::engines {
 
 struct RegularisedNumbers {
   bool arctan = false;
-  double stiffness = 0;   ///< k, N/m; 0: by the step
-  double tangential = 0;  ///< k_T, N/m; 0: by the step
-  double damping = 0;     ///< c_T, N s/m
-  double beta = 0;        ///< s/m; 0: by the step
+  double stiffness = 0;       ///< k, N/m; 0: by the step
+  double normal_damping = 0;  ///< c_N, N s/m; 0: by the restitution
+  double tangential = 0;      ///< k_T, N/m; 0: by the step
+  double damping = 0;         ///< c_T, N s/m
+  double beta = 0;            ///< s/m; 0: by the step
 };
 
 class RegularisedScheme final : public Scheme {

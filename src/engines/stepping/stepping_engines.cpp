@@ -129,17 +129,22 @@ constexpr double kStiffest = 1e300;
 
 const Fields& penalty_fields() {
   static const Fields fields{
-      {.name = "stiffness",
+      {.name = "normal_stiffness",
        .doc = "Of contacts and constraints, N/m; 0: as stiff as the step allows.",
        .fallback = "0",
        .least = 0,
        .most = kStiffest},
-      {.name = "tangential",
+      {.name = "normal_damping",
+       .doc = "Of contacts and constraints, N s/m; 0: what leaves the restitution.",
+       .fallback = "0",
+       .least = 0,
+       .most = kStiffest},
+      {.name = "tangent_stiffness",
        .doc = "Of the spring that holds what sticks, N/m; 0: as stiff as the step allows.",
        .fallback = "0",
        .least = 0,
        .most = kStiffest},
-      {.name = "damping",
+      {.name = "tangent_damping",
        .doc = "Beside that spring, N s/m.",
        .fallback = "0",
        .least = 0,
@@ -154,7 +159,7 @@ const Fields& arctan_fields() {
        .fallback = "0",
        .least = 0,
        .most = kStiffest},
-      {.name = "stiffness",
+      {.name = "normal_stiffness",
        .doc = "Of contacts and constraints, N/m; 0: as stiff as the step allows.",
        .fallback = "0",
        .least = 0,
@@ -165,9 +170,10 @@ const Fields& arctan_fields() {
 RegularisedNumbers penalty_numbers(const EngineOptions& options) {
   const StepOptions own(options, kPenalty, penalty_fields());
   RegularisedNumbers numbers;
-  numbers.stiffness = own.number("stiffness");
-  numbers.tangential = own.number("tangential");
-  numbers.damping = own.number("damping");
+  numbers.stiffness = own.number("normal_stiffness");
+  numbers.normal_damping = own.number("normal_damping");
+  numbers.tangential = own.number("tangent_stiffness");
+  numbers.damping = own.number("tangent_damping");
   return numbers;
 }
 
@@ -175,7 +181,7 @@ RegularisedNumbers arctan_numbers(const EngineOptions& options) {
   const StepOptions own(options, kArctan, arctan_fields());
   RegularisedNumbers numbers;
   numbers.arctan = true;
-  numbers.stiffness = own.number("stiffness");
+  numbers.stiffness = own.number("normal_stiffness");
   numbers.beta = own.number("beta");
   return numbers;
 }
