@@ -30,8 +30,8 @@ constexpr std::array<double, 2> kCheck{0.21, 0.84};
 constexpr double kFollows = 1e-6;  ///< of the range in the piece
 constexpr double kRounding =
     1e-9;  ///< of the size that the quantity has had so far: what reactions may be off by
-constexpr int kMostHalvings = 200;  ///< in one step
-constexpr double kShortest = 1e-6;  ///< of a step: at a corner pieces are halved down to this
+constexpr int kMostHalvings = 20000;  ///< in one step: a long one may hold thousands of turns
+constexpr double kShortest = 1e-6;    ///< of a step: at a corner pieces are halved down to this
 
 using Kind = Reduction::Kind;
 struct Word {

@@ -298,8 +298,8 @@ bool Reading::affine(const RestProblem& out) {
       const RestProblem::Tangent& tangent = made.tangents.front();
       const RelationRows::Tangent& row = rows.tangent[0];
       for (std::size_t j = 0; j < n_; ++j) {
-        if (std::abs(row.drag[j] - tangent.drag[j]) >
-            kSame * (std::abs(row.drag[j]) + std::abs(tangent.drag[j])))
+        if (std::abs(row.drag[static_cast<int>(j)] - tangent.drag[j]) >
+            kSame * (std::abs(row.drag[static_cast<int>(j)]) + std::abs(tangent.drag[j])))
           return bend("the direction of slip of '" + made.name + "' turns");
       }
       const double mu = tangent.drive == 0 ? row.mu_static : row.mu;

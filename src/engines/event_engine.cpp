@@ -26,7 +26,8 @@ std::string EventEngine::unsupported(const model::System& system) {
   for (const model::Relation& relation : system.relations()) {
     if (relation.tangents > 1) {
       return relation.place + " has " + std::to_string(relation.tangents) +
-             " slip components: no engine simulates spatial friction; 'judder impact' solves its collisions";
+             " slip components: engines that find events do not simulate it; '--engine moreau' moves it with "
+             "fixed steps, 'judder impact' solves its collisions";
     }
   }
   return {};

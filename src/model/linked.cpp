@@ -19,8 +19,9 @@ void Builder::link_forces() {
   for (const StateDraft& s : states) rows.push_back(s.rate);
 
   std::vector<Node> coefficients, varying;
-  const auto output = [](std::vector<Node>& nodes, Node node) {
-    const auto place = std::find(nodes.begin(), nodes.end(), node);
+  // Numbers stand once for each use: that two of them are equal may be so for some values of a parameter only, and the places would be others then.
+  const auto output = [this](std::vector<Node>& nodes, Node node) {
+    const auto place = graph.is_constant(node) ? nodes.end() : std::find(nodes.begin(), nodes.end(), node);
     if (place != nodes.end()) return static_cast<int>(place - nodes.begin());
     nodes.push_back(node);
     return static_cast<int>(nodes.size()) - 1;

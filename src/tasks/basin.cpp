@@ -267,6 +267,8 @@ BasinReport basin(const BasinRequest& request) {
   report.components.assign(names.begin() + 1, names.begin() + 1 + system.layout().integrated());
   runs.stage = RunsStage::misused;
   const engines::EngineOptions options = member_options(request.many, runs.model.compiled.run);
+  if (runs.problem = engine_problem(request.many, runs.model.compiled.run); !runs.problem.empty())
+    return report;
   if (runs.problem = engines::options_problem(options); !runs.problem.empty()) return report;
   const std::optional<double> forcing = analysis::forcing_period(system);
   if (!forcing) {

@@ -14,6 +14,27 @@
 namespace judder::tasks {
 namespace {
 
+/// Why a section at a place that the model does not have is none. Empty: it is there.
+std::string section_problem(const model::System& system, const analysis::SectionKind& section) {
+  if (section.strobe || section.where.empty()) return {};
+  std::string names;
+  const auto is_it = [&](const std::string& name) {
+    names += (names.empty() ? "" : ", ") + name;
+    return name == section.where;
+  };
+  for (const model::Relation& r : system.relations()) {
+    if (is_it(r.name)) return {};
+  }
+  for (const model::WatchInfo& w : system.watches()) {
+    if (is_it(w.name)) return {};
+  }
+  for (const model::SwitchInfo& sw : system.switches()) {
+    if (is_it(sw.place)) return {};
+  }
+  return "--section: there is no place '" + section.where + "'" +
+         (names.empty() ? "" : "; there are: " + names);
+}
+
 namespace fs = std::filesystem;
 using analysis::Ensemble;
 using analysis::Plan;
@@ -346,6 +367,9 @@ DiagramReport bifurcation(const DiagramRequest& request) {
   report.columns.assign(names.begin(), names.begin() + 1 + system.layout().integrated());
   report.forcing_period = analysis::forcing_period(system).value_or(0);
   runs.stage = RunsStage::misused;
+  runs.problem = engine_problem(request.many, runs.model.compiled.run);
+  if (runs.problem.empty()) runs.problem = section_problem(system, request.section);
+  if (!runs.problem.empty()) return report;
   if (request.section.strobe && !(report.forcing_period > 0)) {
     runs.problem =
         "nothing in the model repeats with a period: there are no strobes; take --section impact:NAME or "

@@ -8,6 +8,7 @@
 
 #include "judder/analysis/periodic.hpp"
 #include "judder/core/number.hpp"
+#include "judder/engines/registry.hpp"
 #include "judder/io/state_file.hpp"
 #include "judder/io/version.hpp"
 #include "judder/io/writer.hpp"
@@ -165,6 +166,8 @@ bool prepare(Study& study, RunsReport& report) {
   report.model.diagnostics = in_words(report.model.diagnostics, study.reductions);
   if (!report.model.ok()) return false;
   report.stage = RunsStage::misused;
+  report.problem = engine_problem(request.many, report.model.compiled.run);
+  if (!report.problem.empty()) return false;
   report.problem = analysis::reductions_problem(*report.model.compiled.system, study.reductions);
   if (!report.problem.empty()) return false;
   const engines::EngineOptions options = member_options(request.many, report.model.compiled.run);
@@ -229,6 +232,14 @@ void write_table(const fs::path& records, const io::MemberFileHead* head, const 
 }
 
 }  // namespace
+
+std::string engine_problem(const ManyRequest& request, const model::RunOptions& run) {
+  const std::string& name = request.model.engine.empty() ? run.engine : request.model.engine;
+  const engines::EngineEntry* const entry = engines::find_engine(name);
+  if (entry == nullptr || entry->judged) return {};
+  return "the engine '" + name +
+         "' tells nothing of what happens between its steps; many runs are made by event, exact or auto";
+}
 
 engines::EngineOptions member_options(const ManyRequest& request, const model::RunOptions& run) {
   engines::EngineOptions out = engines::options_of(run);

@@ -78,5 +78,7 @@ struct RunsReport {
 
 /// The options of a member's run.
 [[nodiscard]] engines::EngineOptions member_options(const ManyRequest& request, const model::RunOptions& run);
+/// Why this engine cannot make members: what is collected, and how motions end up, is read between steps. Empty: it can.
+[[nodiscard]] std::string engine_problem(const ManyRequest& request, const model::RunOptions& run);
 
 }  // namespace judder::tasks
