@@ -224,10 +224,14 @@ bool Finder::residual(const Choice& choice, const Row& u, Row& r, Row& terms) {
 bool Finder::newton(const Choice& choice, Row& u, double& error) {
   Row r, terms, plus, minus, unused;
   const std::size_t size = u.size();
+  // A force that is one formula has no terms left where it is zero: what its unknowns can change in it is the measure.
+  Row reach(size, 0);
   const auto size_of = [&](const Row& residual, const Row& relative) {
     double worst = 0;
-    for (std::size_t i = 0; i < size; ++i)
-      worst = std::max(worst, std::abs(residual[i]) / std::max(relative[i], 1e-12));
+    for (std::size_t i = 0; i < size; ++i) {
+      const double measure = std::max(relative[i], reach[i]);
+      if (residual[i] != 0) worst = std::max(worst, measure > 0 ? std::abs(residual[i]) / measure : INFINITY);
+    }
     return worst;
   };
   for (int step = 0; step < 40; ++step) {
@@ -243,6 +247,11 @@ bool Finder::newton(const Choice& choice, Row& u, double& error) {
       moved[j] = u[j] - h;
       if (!residual(choice, moved, minus, unused)) return false;
       for (std::size_t i = 0; i < size; ++i) a(i, j) = (plus[i] - minus[i]) / (2 * h);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      reach[i] = 0;
+      for (std::size_t j = 0; j < size; ++j)
+        reach[i] += std::abs(a(i, j)) * std::max(std::abs(u[j]), j < n_ + m_ ? scale_[j] : 0.0);
     }
     Row change;
     if (!step_of(a, r, change)) return false;

@@ -514,6 +514,45 @@ TEST(RestSearch, FindsEquilibriaAndPseudoEquilibria) {
 }
 
 // Smooth and nonlinear: Duffing's three rests; with dry friction each of them becomes a family with known ends.
+// A force that is one formula has nothing to be measured by where it is zero: roots that are no round numbers were refused.
+TEST(RestSearch, FindsRootsThatAreNoRoundNumbers) {
+  const auto places = [](const std::string& rate) {
+    EquilibriaProblem problem;
+    RestSearchOptions options;
+    options.starts = 60;
+    std::vector<double> out;
+    const RestSearch found =
+        search_rests(
+            text_model("[state]\nx = { start = 1, rate = \"" + rate + "\" }\n[run]\nuntil = 1\n").system,
+            options, problem)
+            .value();
+    for (const FoundRest& rest : found.rests) out.push_back(rest.state.x[0]);
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  for (const char* rate : {"2 - x^2", "1e-3*(2 - x^2)", "1000*(2 - x^2)"}) {
+    const std::vector<double> both = places(rate);
+    ASSERT_EQ(both.size(), 2U) << rate;
+    EXPECT_NEAR(both[0], -std::sqrt(2), 1e-10);
+    EXPECT_NEAR(both[1], std::sqrt(2), 1e-10);
+  }
+  const std::vector<double> cubic = places("0.2 - x + x^3/4");
+  ASSERT_EQ(cubic.size(), 3U);
+  for (const double x : cubic) EXPECT_NEAR(0.2 - x + x * x * x / 4, 0, 1e-12);
+  // FitzHugh and Nagumo: x − x³/3 = y, x + 0.7 = 0.8 y have one solution.
+  EquilibriaProblem problem;
+  const RestSearch neuron =
+      search_rests(text_model("[state]\nx = { start = 0, rate = \"x - x^3/3 - y\" }\ny = { start = 0, rate = "
+                              "\"0.08*(x + 0.7 - 0.8*y)\" }\n[run]\nuntil = 1\n")
+                       .system,
+                   {}, problem)
+          .value();
+  ASSERT_EQ(neuron.rests.size(), 1U);
+  EXPECT_NEAR(neuron.rests[0].state.x[0], -1.19940803524404, 1e-10);
+  EXPECT_NEAR(neuron.rests[0].state.x[1], (-1.19940803524404 + 0.7) / 0.8, 1e-10);
+  EXPECT_EQ(neuron.rests[0].stability, Stability::asymptotic);
+}
+
 TEST(RestSearch, FollowsFamiliesOfNonlinearModels) {
   EquilibriaProblem problem;
   const RestSearch smooth = search_rests(mass_under("x - x^3 - 0.1*x'").system, {}, problem).value();
