@@ -219,8 +219,8 @@ until = 1
   const simulate::Result creeping = step_run(slope(""), "arctan", 1e-3, 3000, {{"beta", 100, ""}});
   const double speed = std::tan(std::acos(-1.0) / 2 * 2 / 5.0) / 100;
   EXPECT_NEAR(last(creeping, "x'"), speed, 1e-12 * speed);
-  const simulate::Result sprung =
-      step_run(slope(""), "penalty", 1e-4, 20000, {{"tangential", 1e4, ""}, {"damping", 100, ""}});
+  const simulate::Result sprung = step_run(slope(""), "penalty", 1e-4, 20000,
+                                           {{"tangent_stiffness", 1e4, ""}, {"tangent_damping", 100, ""}});
   EXPECT_NEAR(last(sprung, "x"), 2e-4, 1e-10);  // F/k
 }
 
@@ -262,7 +262,7 @@ impact = 0.6
 [run]
 until = 1
 )toml");
-  const simulate::Result run = step_run(ball, "penalty", 1e-5, 30000, {{"stiffness", 1e5, ""}});
+  const simulate::Result run = step_run(ball, "penalty", 1e-5, 30000, {{"normal_stiffness", 1e5, ""}});
   // The force is cut where it would pull: the rebound is a little faster than that of the whole half swing.
   EXPECT_NEAR(last(run, "h'"), 0.6, 0.06);
   EXPECT_GT(last(run, "h'"), 0.6);
