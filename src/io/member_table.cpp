@@ -354,7 +354,8 @@ std::string npz(const std::vector<std::pair<std::string, std::string>>& arrays) 
   std::string out;
   Archive archive([&out](std::string_view bytes) { out += bytes; });
   for (const auto& [name, bytes] : arrays)
-    archive.add(name + ".npy", [&bytes = bytes](const std::function<void(std::string_view)>& give) { give(bytes); });
+    archive.add(name + ".npy",
+                [&bytes = bytes](const std::function<void(std::string_view)>& give) { give(bytes); });
   archive.finish();
   return out;
 }

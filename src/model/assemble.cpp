@@ -523,7 +523,8 @@ void Builder::assemble() {
       std::vector<Node> sliding{r.slip[0].slip, r.slip[0].drive}, curve{r.base};
       // Its own list: a law whose force is part of h has no rows, and so touches nothing.
       for (std::size_t i = 0; i < n; ++i) {
-        if (!is_zero(r.slip[0].w[i]) || !is_zero(r.slip[0].drag[i])) out.slides.push_back(static_cast<int>(i));
+        if (!is_zero(r.slip[0].w[i]) || !is_zero(r.slip[0].drag[i]))
+          out.slides.push_back(static_cast<int>(i));
       }
       for (const auto* row : {&r.slip[0].w, &r.slip[0].drag}) {
         for (const int i : out.slides) sliding.push_back((*row)[static_cast<std::size_t>(i)]);

@@ -124,8 +124,9 @@ struct Relation {
   // The friction law as it was written (model/friction.hpp), of the first slip component.
   FrictionType friction = FrictionType::none;
   bool load_known = false;  ///< the normal load is a formula: output 0 of `curve`
-  std::vector<int> slides;  ///< coordinates that its slip and drag have entries for, also where the force is part of h
-  expr::Program sliding;    ///< γ_T, b, W_T, drag, these at `slides`; sides by value
+  std::vector<int>
+      slides;  ///< coordinates that its slip and drag have entries for, also where the force is part of h
+  expr::Program sliding;  ///< γ_T, b, W_T, drag, these at `slides`; sides by value
   /// Normal load, then the LawNumbers at the slip speed in Layout::approach_speed(); sides by value.
   expr::Program curve;
 };
