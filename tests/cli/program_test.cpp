@@ -528,6 +528,25 @@ TEST_F(Program, PlotDrawsChosenColumnsOverAStretchOfTime) {
   EXPECT_NE(run("plot p --from 5").err.find("no rows in that stretch of time"), std::string::npos);
 }
 
+// What cannot be collected is refused before the first member, and so is a section at a place that there is not.
+TEST_F(Program, ManyRunsRefuseWhatTheyCannotCollect) {
+  const std::string ball = "'" + gallery_ + "bouncing-ball/model.toml'";
+  for (const char* engine : {"moreau", "rk4", "quasi-static"}) {
+    const Outcome refused =
+        run("sweep " + ball + " e=0.5,0.9 --collect \"end(h)\" -o t.csv --engine " + engine);
+    EXPECT_NE(refused.code, 0) << engine;
+    EXPECT_FALSE(fs::exists(folder_ / "t.csv")) << engine;
+  }
+  EXPECT_NE(run("sweep " + ball + " e=0.5,0.9 --collect \"end(h)\" -o t.csv --engine moreau")
+                .err.find("tells nothing of what happens between its steps"),
+            std::string::npos);
+  const Outcome nowhere =
+      run("bifurcation " + ball + " e=0.5:0.9:2 --section impact:flor --skip 1 --keep 2 -o t.csv");
+  EXPECT_EQ(nowhere.code, 2) << nowhere.err;
+  EXPECT_NE(nowhere.err.find("there is no place 'flor'; there are: ground"), std::string::npos)
+      << nowhere.err;
+}
+
 TEST_F(Program, ExplainWritesEquationsInLatex) {
   const Outcome letters = run("explain '" + press_ + "' --latex --symbolic");
   EXPECT_EQ(letters.code, 0) << letters.err;

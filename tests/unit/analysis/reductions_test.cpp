@@ -64,6 +64,19 @@ TEST(Reductions, ExtremesLieBetweenRowsWhereverTheyAre) {
   }
 }
 
+// Nothing bends the motion, so that a step is as long as the run; what is collected turns three hundred times in it, or jumps. x = t.
+TEST(Reductions, FollowWhatTurnsOftenInOneStep) {
+  const std::string flight =
+      "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 10\n";
+  for (const char* engine : {"event", "exact"}) {
+    const auto found = collect(flight, "integral(cos(7*x)), integral(sin(100*t)^2), integral(step(x - 3.3))",
+                               -INFINITY, 2, engine);
+    EXPECT_NEAR(found.at("integral(cos(7*x))"), std::sin(70.0) / 7, 1e-10) << engine;
+    EXPECT_NEAR(found.at("integral(sin(100*t)^2)"), 5 - std::sin(2000.0) / 400, 1e-10) << engine;
+    EXPECT_NEAR(found.at("integral(step(x - 3.3))"), 6.7, 1e-6) << engine;
+  }
+}
+
 TEST(Reductions, DoNotDependOnRows) {
   const std::string words = "max(x*x'), rms(x), mean(x'), end(x)";
   EXPECT_EQ(collect(kSwing, words, -INFINITY, 2), collect(kSwing, words, -INFINITY, 7));
