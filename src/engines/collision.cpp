@@ -94,7 +94,6 @@ struct Collision::Rows : contact::VaryingFriction {
   std::vector<double> slip_before;
   bool inelastic = false;
   bool push_only = false;  // contacts of a tail are not brought to rest by pulling
-  bool driven = false;     // a constraint of the block prescribes another velocity than before
 
   // what couples as it is written: coordinates of each relation, and which coordinates the masses connect
   bool provided = false;
@@ -318,12 +317,6 @@ void Collision::take(int block, bool push_only) {
                                                                                                        : 0;
   }
   assembly.assemble(rows_->taken, true);
-  rows_->driven = false;
-  for (int i = 0; i < assembly.normals(); ++i) {
-    const int r = assembly[i].relation;
-    rows_->driven = rows_->driven || (rows_->touching[r] == strikes &&
-                                      rows_->system.relations()[r].kind == model::RelationKind::constraint);
-  }
   for (int i = 0; i < assembly.size(); ++i) {
     if (assembly[i].tangent >= 0)
       assembly.velocity[i] = rows_->slip_before[assembly[i].number];
@@ -341,8 +334,7 @@ void Collision::Rows::read_laws(int i) {
   const model::Relation& relation = system.relations()[r];
   contact::ImpactLaw& law = laws[i];
   law = {};
-  // Impulses that a constraint drives follow no path of a contact's own.
-  law.type = driven ? ImpactType::moreau : relation.impact;
+  law.type = relation.impact;
   law.friction = relation.impact_friction;
   law.stiffness = relation.impact_stiffness;
   law.exponent = relation.impact_exponent;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "event_run.hpp"
+#include "law_numbers.hpp"
 
 namespace judder::engines {
 namespace {
@@ -20,6 +21,19 @@ bool hop_is_seen(const Accumulation::Pattern& pattern, double noise) {
   constexpr double kStepPerFlight = 1.05;
   const double end = kStepPerFlight / pattern.ratio;  // of the step, in flights to come
   return 4 * pattern.height * pattern.ratio * pattern.ratio * std::max(1.0, end * (end - 1)) > noise;
+}
+
+/// What the velocities of these gaps have been, by the running scales of their coordinates: an angle and a way have no common measure.
+double speed_along(const model::System& system, const model::Workspace& work, std::span<const double> sizes,
+                   const Members& members) {
+  const int n = system.layout().coordinates;
+  double scale = 0;
+  for (const int r : members) {
+    if (!system.relations()[r].has_normal) continue;
+    for (const int i : system.relations()[r].touches)
+      scale = std::max(scale, std::abs(work.relation[r].w[i]) * sizes[n + i]);
+  }
+  return scale;
 }
 
 /// To what the times of impacts with this speed are known: where gaps are told to their last bits only, that is a time as well.
@@ -100,14 +114,12 @@ bool EventEngine::Run::touch() {
     return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
   bool approaching = false;
   mark_touching();
+  bool driven = false;
+  if (!turn_drives(driven)) return false;
   strike_in_turn();
   accumulation_.begin(t_);
   for (int r = 0; r < layout_.relations; ++r) {
     if (touching_[r] != strikes) continue;
-    if (mode_.normal[r] == NormalStatus::held) {  // what it prescribes has jumped
-      approaching = true;
-      continue;
-    }
     close_gap(r);
     const model::RelationRows& rows = system_.rows(work_, r);
     const model::Relation& relation = system_.relations()[r];
@@ -156,6 +168,54 @@ bool EventEngine::Run::touch() {
   return true;
 }
 
+// Constraints of which what they prescribe has jumped turn first, without the contacts: these meet what moves as it moves from now on, as they meet a wall whose
+// velocity is written into their gap. False: the run has ended.
+bool EventEngine::Run::turn_drives(bool& driven) {
+  driven = false;
+  for (int r = 0; r < layout_.relations; ++r)
+    driven = driven || (touching_[r] == strikes && mode_.normal[r] == NormalStatus::held);
+  if (!driven) return true;
+  const auto is_contact = [this](int r) {
+    return system_.relations()[r].kind == model::RelationKind::contact && system_.relations()[r].has_normal;
+  };
+  drive_mode_ = mode_;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = system_.rows(work_, r);
+    for (int j = 0; j < relation.tangents; ++j)
+      slip_before_[relation.first_tangent + j] = rows.tangent[j].slip;
+    if (!is_contact(r)) continue;
+    touching_[r] = 0;
+    mode_.normal[r] = NormalStatus::open;
+    for (int j = 0; j < relation.tangents; ++j)
+      mode_.tangent[relation.first_tangent + j] = TangentStatus::free;
+  }
+  const bool turned = impact(false);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    touching_[r] = 0;
+    if (!is_contact(r)) continue;
+    mode_.normal[r] = drive_mode_.normal[r];
+    for (int j = 0; j < relation.tangents; ++j)
+      mode_.tangent[relation.first_tangent + j] = drive_mode_.tangent[relation.first_tangent + j];
+  }
+  if (!turned) return false;
+  // No part of any rhythm, but a jump of the velocities between impacts that are.
+  const int n = layout_.coordinates;
+  accumulation_.begin(t_);
+  accumulation_.end(std::span(y_).subspan(n, layout_.integrated() + 2 * layout_.audits - n));
+  accumulation_.jumped(collider_.before(), std::span(y_).subspan(n, n));
+  motion_.load(t_, y_.data());
+  static_cast<void>(rates_by_value(true));
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (mode_.normal[r] == NormalStatus::held) touching_[r] = 0;
+  }
+  mark_touching();
+  if (!motion_.evaluate())
+    return fail({Reason::not_finite, t_, {}, "the equations of motion give no finite number at an impact"});
+  return true;
+}
+
 // Bodies that hand each other their speeds in ever shorter times strike one after another, also where rounding leaves no time between: the contacts beside the next one
 // have a gap yet, unless they strike with it every time or have moved together since the last impact.
 void EventEngine::Run::strike_in_turn() {
@@ -195,9 +255,7 @@ void EventEngine::Run::strike_in_turn() {
 
 // Whether the speeds of a pattern are more than its acceleration can give in the last occurrence and all that follow, and are seen: what falls back has half of that at most.
 bool EventEngine::Run::handed(const Accumulation::Pattern& pattern) const {
-  double scale = 0;
-  for (int i = 0; i < layout_.coordinates; ++i)
-    scale = std::max(scale, scales_.sizes()[layout_.coordinates + i]);
+  const double scale = speed_along(system_, work_, scales_.sizes(), pattern.members);
   return pattern.size > std::max(pattern.pushed, options_.tolerance * scale);
 }
 
@@ -289,6 +347,14 @@ void EventEngine::Run::settle_reference() {
 
 bool EventEngine::Run::impact(bool inelastic) {
   motion_.release_pins();
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (touching_[r] != strikes || relation.kind != model::RelationKind::contact) continue;
+    LawDefect defect =
+        defect_of_restitution(system_, work_, r, std::max(0.0, -system_.rows(work_, r).gap_rate));
+    if (!defect && relation.impact_friction) defect = defect_of_law(system_, work_, r);
+    if (defect) return fail({Reason::impact_failed, t_, relation.place, describe(defect)});
+  }
   std::vector<Event>& pending = recorder_.pending();
   const std::size_t first = pending.size();
   before_impact_ = mode_;
@@ -542,9 +608,7 @@ bool EventEngine::Run::begin_tail() {
       if (accumulation_.connected(r, member)) return false;
     }
   }
-  double speed_scale = 0;
-  for (int i = 0; i < layout_.coordinates; ++i)
-    speed_scale = std::max(speed_scale, scales_.sizes()[layout_.coordinates + i]);
+  const double speed_scale = speed_along(system_, work_, scales_.sizes(), pattern.members);
   for (int r = 0; r < layout_.relations; ++r) {
     if (!contains(pattern.members, r) || !system_.relations()[r].has_normal) continue;
     const double gap_scale = guards_.gap_scale(r);

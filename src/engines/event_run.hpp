@@ -261,6 +261,7 @@ struct EventEngine::Run {
   // --- event_impacts.cpp: contacts that close ---
   void join_touching();
   [[nodiscard]] bool touch();
+  [[nodiscard]] bool turn_drives(bool& driven);
   bool mark_touching();
   [[nodiscard]] double rounding_of_places(int relation) const;
   void close_gap(int relation);
@@ -292,7 +293,7 @@ struct EventEngine::Run {
   [[nodiscard]] bool sides_by_value();
   [[nodiscard]] double side_along_inner(int k, double rounding, double by_value);
   [[nodiscard]] bool side_by_value(int k);
-  [[nodiscard]] bool rates_by_value();
+  [[nodiscard]] bool rates_by_value(bool all = false);
   [[nodiscard]] double slip_rounding(int r, int j);
   [[nodiscard]] double drive_rounding(int k, double distance);
   [[nodiscard]] bool contains_sliding(int k);
@@ -400,6 +401,7 @@ struct EventEngine::Run {
   Mode mode_;
   Mode reference_;  ///< what changes of the present instant are compared with
   Mode before_impact_;
+  Mode drive_mode_;  ///< statuses while constraints turn without the contacts
   int tangential_impacts_ = 0;  ///< at the present instant
   bool grow_allowed_ = true;
 

@@ -14,6 +14,54 @@ constexpr int kMostTangentialImpacts = 100;   ///< at one instant
 constexpr int kMostRounds = 50;               ///< of sides and decisions at one instant
 constexpr int kMostImpacts = 1000;            ///< one after another at one instant
 
+/// Whether the potential energy is the same on both sides of the surfaces of place that have been crossed. Where it jumps, its force is an impulse that no
+/// equation of motion has. Energies that a switch of time or of a state changes come from outside.
+bool potential_continues(const model::System& system, model::Workspace& work,
+                         const std::vector<double>& before, const std::vector<double>& after,
+                         double tolerance, double energy, std::span<const double> sizes, double time,
+                         Status& status) {
+  constexpr double kRounding = 1e-12;  ///< of the potential
+  const model::Layout& layout = system.layout();
+  int crossed = -1;
+  for (int k = layout.switches - 1; k >= 0; --k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    work.in[layout.side() + k] = after[k];
+    if (before[k] == after[k] || info.kind == expr::SwitchKind::smooth) continue;
+    if (info.time_only) return true;  // what jumps with the time may move a surface over the place
+    if (!info.sees.empty() && info.rate.outputs() > 0) crossed = k;
+  }
+  if (crossed < 0) return true;
+  double kinetic = 0, total = 0, here = 0, there = 0;
+  system.energies(work, kinetic, here, total);
+  // The place of the crossing is known to the tolerance, and energies to what forces do along that.
+  double along = 0;
+  const auto note_forces = [&] {
+    if (!system.motion(work)) return;
+    double sum = 0;
+    for (int i = 0; i < layout.coordinates; ++i)
+      sum += std::abs(work.force[i]) * std::max(sizes[i], std::abs(work.in[layout.q() + i]));
+    along = std::max(along, sum);
+  };
+  note_forces();
+  for (int k = crossed; k < layout.switches; ++k) {
+    const model::SwitchInfo& info = system.switches()[k];
+    if (!info.sees.empty() && info.rate.outputs() > 0) work.in[layout.side() + k] = before[k];
+  }
+  system.energies(work, kinetic, there, total);
+  note_forces();
+  for (int k = 0; k < layout.switches; ++k) work.in[layout.side() + k] = after[k];
+  const double slack =
+      tolerance * std::max(energy, along) + kRounding * std::max(std::abs(here), std::abs(there));
+  if (!std::isfinite(here) || !std::isfinite(there) || std::abs(here - there) <= slack) return true;
+  if (status.reason == Reason::done)
+    status = {
+        Reason::discontinuous, time, system.switches()[crossed].place,
+        "the potential energy jumps from " + to_text(there) + " to " + to_text(here) +
+            " where a switch changes its side; write branches that meet there, or a contact where a body is "
+            "to be stopped"};
+  return false;
+}
+
 }  // namespace
 
 // Where a switch changes side no gap may jump: a closed contact would have to leap, an open one would find itself inside the other body.
@@ -44,7 +92,10 @@ bool EventEngine::Run::gaps_continue() {
                  "the gap jumps from " + to_text(before) + " to " + to_text(after) +
                      " where a switch changes its side; write branches that meet there"});
   }
-  return true;
+  // What jumps without inertia and damper moves its surfaces with it.
+  if (may_jump_) return true;
+  return potential_continues(system_, work_, reference_.side, mode_.side, options_.tolerance,
+                             recorder_.residuals.largest_energy(), scales_.sizes(), t_, result_.status);
 }
 
 // Notes the surfaces at zero that this instant has decided. True: some are slid on.

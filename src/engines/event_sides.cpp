@@ -249,14 +249,15 @@ double EventEngine::Run::slip_rounding(int r, int j) {
 }
 
 // A side that changed may make the drive of a slip jump: rows whose slip is no longer what their status says are known anew. So are closed
-// contacts and constraints whose rate has jumped: one that opens is opened here, one that approaches strikes (true).
-bool EventEngine::Run::rates_by_value() {
+// contacts and constraints whose rate has jumped: one that opens is opened here, one that approaches strikes (true). `all`: velocities have jumped, and with
+// them the rates of rows that never change.
+bool EventEngine::Run::rates_by_value(bool all) {
   load_statuses();
   const double since = phase_.y.empty() ? 0 : t_ - phase_.time;
   bool struck = false;
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    if (relation.rows_constant || mode_.normal[r] == NormalStatus::open) continue;
+    if ((relation.rows_constant && !all) || mode_.normal[r] == NormalStatus::open) continue;
     const model::RelationRows& rows = system_.rows(work_, r);
     // Velocities are known to the last bits of what they have been: where all of them vanish together, what is left is no measure. Forces that balance
     // where nothing has moved yet leave theirs.

@@ -5,6 +5,7 @@
 #include "event_run.hpp"
 
 #include "core/elementary.hpp"
+#include "law_numbers.hpp"
 
 namespace judder::engines {
 namespace {
@@ -19,8 +20,37 @@ constexpr double kFirstLength = 1024;       ///< smallest steps: the least that 
 constexpr double kLeastNumber = 0x1p-1000;  ///< near the end of the range of numbers nothing has digits
 constexpr double kLeastShare =
     0x1p-100;  ///< of the first trial: the smallest step where time itself has no rounding yet
+constexpr std::array<double, 4> kLawPlaces = {0.25, 0.5, 0.75,
+                                              1};  ///< of a step, where numbers of laws are looked at
 constexpr double kLeastStep =
     0x1p-960;  ///< shorter ones, and their shares, are no numbers any more; of the shortest run that is made a billionth of a billionth
+
+/// The first place of the step up to `end` at which `look` finds a number of a law out of its range, and that number; beyond `end`: there is none.
+template <class Look>
+double first_defect(double end, const Look& look, LawDefect& defect) {
+  constexpr int kHalvings = 50;
+  double good = 0;
+  for (const double place : kLawPlaces) {
+    defect = look(place * end);
+    if (!defect) {
+      good = place * end;
+      continue;
+    }
+    double bad = place * end;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = 0.5 * (good + bad);
+      if (!(middle > good && middle < bad)) break;
+      if (const LawDefect found = look(middle)) {
+        bad = middle;
+        defect = found;
+      } else {
+        good = middle;
+      }
+    }
+    return bad;
+  }
+  return 2;
+}
 
 }  // namespace
 
@@ -164,6 +194,8 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
   int unsolved = 0;      // trials that Newton's iteration ended
   bool looked = false;   // the size out of rest is known
   bool shifted = false;  // the step ends before a touch that would have straddled its end
+  const bool laws = laws_vary(system_);
+  LawDefect defect;  // behind the end of the step
   for (;;) {
     to_limit = t_ + h >= limit || limit - (t_ + h) < crumb;
     if (!to_limit && options_.step == 0 && limit - (t_ + h) < 0.2 * h)
@@ -291,6 +323,21 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
       shifted = true;
       continue;
     }
+    if (laws && !defect) {
+      const double place = first_defect(
+          ended ? first_theta_ : 1,
+          [&](double theta) {
+            dense(theta, node_y_.data());
+            motion_.load(t_ + theta * h, node_y_.data());
+            return defect_of_laws(system_, work_, mode_);
+          },
+          defect);
+      // The run ends where the number leaves its range, with a step of its own.
+      if (place < 1 && options_.step == 0 && place * h > smallest) {
+        h *= place;
+        continue;
+      }
+    }
     // Accepted.
     const double factor = error > 0 ? std::clamp(0.9 * elementary::rough_pow(error, -1 / methods_.power()),
                                                  0.2, grow_allowed_ ? 6.0 : 1.0)
@@ -315,6 +362,11 @@ EventEngine::Run::StepEnd EventEngine::Run::advance(double limit) {
     watch_stability();
     commit_step(to_limit ? limit : t_ + h);
     if (to_limit) leaving_rest_ = false;  // a force may begin here
+    if (defect) {
+      static_cast<void>(
+          fail({Reason::inconsistent, t_, system_.relations()[defect.relation].place, describe(defect)}));
+      return StepEnd::failed;
+    }
     if (contradicted()) return StepEnd::guard;
     return to_limit ? StepEnd::limit : StepEnd::plain;
   }

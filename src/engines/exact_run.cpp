@@ -6,6 +6,7 @@
 
 #include "engines/numeric/power_of_two.hpp"
 #include "judder/core/number.hpp"
+#include "law_numbers.hpp"
 
 namespace judder::engines {
 namespace {
@@ -17,6 +18,7 @@ constexpr double kWindowsPerAdvance =
 constexpr double kMostWindows = 0x1p44;  ///< natural times up to the next known instant: years of computing
 constexpr double kPenetration = 256;     ///< roundings of a gap that count as penetration
 constexpr double kLongPhase = 32;        ///< natural times after which roundings of the way count
+constexpr double kInsidePhase = 1e-6;    ///< of a natural time: a place inside of a phase
 constexpr int kMostStandstills = 64;     ///< events one after the other between which time does not move
 
 }  // namespace
@@ -190,6 +192,15 @@ EventEngine::Run::StepEnd ExactEngine::Run::advance(double limit) {
     return StepEnd::limit;
   }
   if (!begin_phase() || penetrates(start_.data(), t_)) return StepEnd::failed;
+  // Laws that vary do so from mode to mode only: beside its beginning, where a switch may stand at zero, one place of the phase tells.
+  if (laws_vary(system_)) {
+    load_at(t_ + std::min(limit - t_, form_->window()) * kInsidePhase);
+    if (const LawDefect defect = defect_of_laws(system_, work_, mode_)) {
+      static_cast<void>(
+          fail({Reason::inconsistent, t_, system_.relations()[defect.relation].place, describe(defect)}));
+      return StepEnd::failed;
+    }
+  }
   if (const std::string problem = beyond_resolution(limit); !problem.empty()) {
     static_cast<void>(fail({Reason::step_too_small, t_, {}, problem}));
     return StepEnd::failed;

@@ -5,6 +5,7 @@
 #include "judder/core/number.hpp"
 #include "judder/model/friction.hpp"
 #include "model/builder.hpp"
+#include "model/continuity.hpp"
 #include "model/held_rows.hpp"
 
 namespace judder::model {
@@ -452,6 +453,13 @@ void Builder::check_start() {
               work.in.begin() + layout.closed());
     double kinetic_value = 0, potential_value = 0, total = 0;
     system.energies(work, kinetic_value, potential_value, total);
+    for (const PotentialStep& step : potential_steps(system, work)) {
+      const SwitchInfo& info = d.switches[static_cast<std::size_t>(step.number)];
+      warning(spec.energy.potential.text.span, info.place,
+              "the potential energy jumps from " + to_text(step.below, 6) + " to " + to_text(step.above, 6) +
+                  " at " + step.at + "; a run that comes there ends",
+              "write branches that meet, or a contact where a body is to be stopped");
+    }
     d.start = work.in;
     d.start[static_cast<std::size_t>(layout.initial_energy())] = total;
     d.start[static_cast<std::size_t>(layout.approach_speed())] = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engines/law_numbers.hpp"
 #include "engines/stepping/step_inputs.hpp"
 #include "engines/stepping/step_monitors.hpp"
 #include "engines/stepping/step_options.hpp"
@@ -62,6 +63,8 @@ struct SteppingEngine::Run {
   [[nodiscard]] bool take_up(const Moment& from);
   void follow();
   [[nodiscard]] bool one_step();
+  [[nodiscard]] bool laws_hold(double t);
+  [[nodiscard]] bool restitution_holds(double t0);
   void rows_inside(double t0, double t1);
   void handle_end(double h);
   void list_changes();
@@ -291,8 +294,36 @@ void SteppingEngine::Run::follow() {
   }
 }
 
+// Numbers of the friction laws that the step begins with.
+bool SteppingEngine::Run::laws_hold(double t) {
+  if (!laws_vary(system)) return true;
+  load(t, state.y.data());
+  const LawDefect defect = defect_of_laws(system, work, state.mode);
+  if (!defect) return true;
+  return fail({Reason::inconsistent, t, system.relations()[defect.relation].place, describe(defect)});
+}
+
+// The restitution of what the step has struck, at the velocities that it began with; the step is taken back where it is none.
+bool SteppingEngine::Run::restitution_holds(double t0) {
+  LawDefect defect;
+  for (int r = 0; r < layout.relations && !defect; ++r) {
+    if (report.struck[r] == 0 || system.relations()[r].kind != model::RelationKind::contact) continue;
+    load(state.t, state.y.data());
+    std::copy_n(before.begin() + layout.coordinates, layout.coordinates, work.in.begin() + layout.v());
+    double gap = 0, rate = 0;
+    system.gap(work, r, gap, rate);
+    defect = defect_of_restitution(system, work, r, std::max(0.0, -rate));
+  }
+  if (!defect) return true;
+  state.t = t0;
+  std::copy(before.begin(), before.end(), state.y.begin());
+  state.mode = mode_before;
+  return fail({Reason::impact_failed, t0, system.relations()[defect.relation].place, describe(defect)});
+}
+
 bool SteppingEngine::Run::one_step() {
   const double t0 = state.t;
+  if (!laws_hold(t0)) return false;
   std::copy(state.y.begin(), state.y.end(), before.begin());
   mode_before = state.mode;
   std::fill(report.struck.begin(), report.struck.end(), std::uint8_t{0});
@@ -305,6 +336,7 @@ bool SteppingEngine::Run::one_step() {
     state.mode = mode_before;
     return fail(std::move(status));
   }
+  if (!restitution_holds(t0)) return false;
   ++result.steps;
   // As the scheme has it: a step of the grid is one, whatever the rounding of its ends.
   length = state.t - t0;

@@ -223,6 +223,132 @@ until = 3
   EXPECT_GT(result.data.rows(), 200u);
 }
 
+// --- numbers of laws that leave their range ---
+
+/// A block that is pulled over a joint with this law.
+TestModel pulled_over(const std::string& law) {
+  return text_model(R"toml(
+[coordinates]
+x = { velocity = 5 }
+[state]
+wear = { start = 0, rate = "1" }
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name   = "pad"
+slip   = "x'"
+normal = "1"
+law    = )toml" + law +
+                    "\n[run]\nuntil = 3\n");
+}
+
+TEST(EngineFailures, ACoefficientThatBecomesNegativeIsNamed) {
+  struct Case {
+    const char* law;
+    const char* says;
+    double time;
+  };
+  for (const Case& c :
+       {Case{"\"0.3 - 0.2*t\"", "'mu'", 1.5}, Case{"\"0.3 - 0.2*wear\"", "'mu'", 1.5},
+        Case{"{ static = 0.5, dynamic = \"cos(t)/2\" }", "'dynamic'", std::acos(0.0)},
+        Case{"{ mu = 0.2, viscous = \"0.5 - t^2\" }", "'viscous'", std::sqrt(0.5)},
+        Case{"\"(t - 1)^2 - 1e-4\"", "'mu'", 0.99},
+        Case{"{ type = \"lugre\", mu = \"0.2\", stiffness = 10, damping = \"1.25 - t\" }", "'damping'", 1.25},
+        Case{"{ type = \"arctan\", mu = \"1.25 - t\", beta = 10 }", "'mu'", 1.25}}) {
+    const TestModel model = pulled_over(c.law);
+    const simulate::Result result = run(model);
+    EXPECT_EQ(result.end.status.reason, Reason::inconsistent) << c.law;
+    EXPECT_NEAR(result.end.status.time, c.time, 1e-9) << c.law;
+    EXPECT_NE(result.end.status.where.find("pad"), std::string::npos) << result.end.status.where;
+    EXPECT_NE(result.end.status.message.find(c.says), std::string::npos) << result.end.status.message;
+    EXPECT_NE(result.end.status.message.find("negative"), std::string::npos) << result.end.status.message;
+    EXPECT_NEAR(result.data.cell(result.data.rows() - 1, 0), c.time, 0.01)
+        << c.law << ": the rows reach up to there";
+  }
+}
+
+// What only touches zero is no fault, nor what a contact has while it is open.
+TEST(EngineFailures, ACoefficientThatStaysPositiveEndsNothing) {
+  for (const char* law :
+       {"\"(t - 1)^2\"", "\"1 - sin(3*t)\"", "\"max(0, 0.3 - 0.2*t)\"", "\"0.3*exp(-speed)\""})
+    EXPECT_EQ(run(pulled_over(law)).end.status.reason, Reason::done) << law;
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = { start = 0, velocity = 2 }
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "y"
+[[contact]]
+name = "floor"
+gap = "y"
+slip = "x'"
+friction = "0.3 - y"
+impact = 0.5
+[run]
+until = 10
+)toml");
+  EXPECT_EQ(run(model).end.status.reason, Reason::done) << "at y = 0 the coefficient is 0.3";
+}
+
+TEST(EngineFailures, ARestitutionAboveOneIsNamed) {
+  for (const char* engine : {"event", "exact"}) {
+    for (const char* e : {"0.4*t", "0.5 - 0.2*t", "0.5*speed", "0.7*sqrt(2 - t)"}) {
+      const TestModel model = text_model(std::string(R"toml(
+[coordinates]
+y = { start = 4.5 }
+[energy]
+kinetic = "y'^2/2"
+potential = "y"
+[[contact]]
+name = "floor"
+gap = "y"
+impact = ")toml") + e + "\"\n[run]\nuntil = 10\n");
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      EXPECT_EQ(result.end.status.reason, Reason::impact_failed) << engine << e;
+      EXPECT_NEAR(result.end.status.time, 3, 1e-9) << engine << e;
+      EXPECT_NE(result.end.status.message.find("restitution"), std::string::npos)
+          << result.end.status.message;
+      EXPECT_NE(result.end.status.where.find("floor"), std::string::npos);
+    }
+  }
+}
+
+// --- energies that jump over a place ---
+
+/// A unit mass that comes from −1 with 2 to a potential with a step or a kink.
+TestModel over(const std::string& potential) {
+  return text_model(
+      "[coordinates]\nx = { start = -1, velocity = 2 }\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"" +
+      potential + "\"\n[run]\nuntil = 3\n");
+}
+
+TEST(EngineFailures, APotentialThatJumpsEndsTheRunAtTheStep) {
+  for (const char* engine : {"event", "exact"}) {
+    for (const char* potential :
+         {"if(x < 0, 0, 0.5)", "0.5*step(x)", "0.25*sign(x)", "if(x < 0, x, 1 + 2*x)", "floor(x)/10"}) {
+      const TestModel model = over(potential);
+      const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+      EXPECT_EQ(result.end.status.reason, Reason::discontinuous) << engine << potential;
+      EXPECT_NEAR(result.end.status.time,
+                  potential[0] == 'i' && potential[10] == 'x' ? 2 - std::sqrt(2.0) : 0.5, 1e-9)
+          << engine << potential;
+      EXPECT_NE(result.end.status.message.find("potential"), std::string::npos) << result.end.status.message;
+      EXPECT_NE(result.end.status.where.find("energy.potential"), std::string::npos)
+          << result.end.status.where;
+    }
+  }
+  // mod(x, 1)/10 jumps back by 0.1 where its slope has stood.
+  EXPECT_EQ(run(over("mod(x, 1)/10")).end.status.reason, Reason::discontinuous);
+}
+
+TEST(EngineFailures, APotentialWithKinksEndsNothing) {
+  for (const char* potential : {"abs(x)", "max(x, 0)^2", "min(x, 0.3)", "if(x < 0, x, 2*x)",
+                                "if(x < 0.5, x^2, x - 0.25)", "abs(mod(x, 1) - 0.5)", "if(t < 1, 1, 2)*x^2",
+                                "1e6 + max(x, 0)", "floor(t)*x", "if(x > -0.3, 1e3*(x + 0.3)^2, 0)"})
+    EXPECT_EQ(run(over(potential)).end.status.reason, Reason::done) << potential;
+}
+
 TEST(EngineFailures, TheLimitOfEventsIsKept) {
   TestModel model = gallery_model("bouncing-ball", {"perfect"});
   model.options.until = 1000;
