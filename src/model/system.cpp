@@ -67,6 +67,25 @@ bool all_finite(const double* values, std::size_t count) {
   return true;
 }
 
+/// What unknown i moves by where the others (and it itself) move by up to `by`: the forces of these on it over its own stiffness or damping. Unknowns
+/// have units of their own, and numbers of different units are never compared.
+double moved_along(const double* slopes, std::size_t k, std::size_t i, const double* by) {
+  const double own = std::abs(slopes[i * k + i]);
+  double most = by[i];
+  if (!(own > 0)) return most;
+  for (std::size_t c = 0; c < k; ++c) {
+    const double slope = std::abs(slopes[i * k + c]);
+    if (c != i && slope > 0) most = std::max(most, slope / own * by[c]);
+  }
+  return most;
+}
+
+/// What the rest of the balance would move each unknown by alone.
+double moved_alone(const double* slopes, std::size_t k, std::size_t i, double force) {
+  const double own = std::abs(slopes[i * k + i]);
+  return own > 0 ? std::abs(force) / own : 0;
+}
+
 /// Finds the massless unknowns and the friction of the joints that move them, and writes them into the inputs.
 bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   const std::size_t k = massless.unknown.size(), all = massless.sliders.size();
@@ -78,6 +97,12 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   double* row_size = side + k + all;
   double* friction = row_size + k + all;
   double* before = friction + all * (2 * k + 2);
+  double* free = before + k;  // how far forces without friction would move an unknown
+  double* terms =
+      free +
+      k;  // the same with the friction of what slips: where they balance, its rounding is all that is left of a step
+  double* extent = terms + k;  // what an unknown is, and moves by, and is moved by through the others
+  double* alone_by = extent + k;
   const auto place = [&](std::size_t i) -> double& { return in[massless.unknown[i]]; };
   const auto drag = [&](std::size_t j) { return friction + j * (2 * k + 2); };
   const auto row = [&](std::size_t j) { return drag(j) + k; };
@@ -117,38 +142,45 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   };
   for (std::size_t i = 0; i < k; ++i) before[i] = place(i);
   constexpr double kCancelled = 1e-13;
-  double free = 0;  // how far forces without friction would move an unknown
-  double terms =
-      0;  // the same with the friction of what slips: where they balance, its rounding is all that is left of a step
-  double last = std::numeric_limits<double>::infinity(), first = 0, step = 0, reach = 0;
+  std::fill_n(extent, k, 0.0);
+  double last = std::numeric_limits<double>::infinity();
+  // The largest step, in shares of what its unknown extends to or of the terms that cancel in it.
+  const auto largest_step = [&](double cancelled) {
+    double largest = 0;
+    for (std::size_t i = 0; i < k; ++i) {
+      const double size = std::abs(side[at(i)]);
+      if (size > 0) largest = std::max(largest, size / std::max(extent[i], cancelled * terms[i]));
+    }
+    return largest;
+  };
+  constexpr double kSmall = 1e-7, kConverged = 1e-9;
   constexpr int kMostSteps = 50;
   for (int round = 0; round < kMostSteps; ++round) {
     massless.balance.evaluate(in, out, work.registers.data());
     massless.friction.evaluate(in, friction, work.registers.data());
+    const double* slopes = out + k;
+    for (std::size_t i = 0; i < k; ++i) alone_by[i] = moved_alone(slopes, k, i, out[i]);
+    for (std::size_t i = 0; i < k && round == 0; ++i) free[i] = moved_along(slopes, k, i, alone_by);
+    for (std::size_t i = 0; i < k; ++i) alone_by[i] = std::max(alone_by[i], std::abs(place(i)));
+    for (std::size_t i = 0; i < k; ++i) extent[i] = std::max(extent[i], moved_along(slopes, k, i, alone_by));
     for (std::size_t i = 0; i < k && round == 0; ++i) {
-      const double slope = std::abs(out[k + i * k + i]);
-      if (!(slope > 0)) continue;
-      free = std::max(free, std::abs(out[i]) / slope);
-      terms = std::max(terms, free);
+      alone_by[i] = moved_alone(slopes, k, i, out[i]);
       for (std::size_t j = 0; j < all; ++j) {
-        if (!rests(j)) terms = std::max(terms, std::abs(drag(j)[i] * drag(j)[2 * k + 1]) / slope);
+        if (!rests(j))
+          alone_by[i] = std::max(alone_by[i], moved_alone(slopes, k, i, drag(j)[i] * drag(j)[2 * k + 1]));
       }
     }
+    for (std::size_t i = 0; i < k && round == 0; ++i) terms[i] = moved_along(slopes, k, i, alone_by);
     if (!solve(true)) return false;
-    step = reach = 0;
     for (std::size_t i = 0; i < k; ++i) {
       place(i) += side[at(i)];
-      step = std::max(step, std::abs(side[at(i)]));
-      reach = std::max(reach, std::abs(place(i)));
+      extent[i] = std::max(extent[i], std::abs(place(i)));
     }
-    if (round == 0) first = step;
-    if (step == 0 || (round > 0 && massless.affine) ||
-        (step > 0.5 * last && step <= std::max(1e-7 * std::max(reach, first), kCancelled * terms)))
-      break;
+    const double step = largest_step(kCancelled / kSmall);
+    if (step == 0 || (round > 0 && massless.affine) || (step > 0.5 * last && step <= kSmall)) break;
     last = step;
   }
-  if (!massless.affine && !(step <= std::max(1e-9 * std::max(reach, first), kCancelled * terms)))
-    return false;
+  if (!massless.affine && !(largest_step(kCancelled / kConverged) <= kConverged)) return false;
   // What one row alone holds stays exactly: rounding would be all of its motion.
   const auto alone = [&](std::size_t j) {
     std::size_t entry = k;
@@ -161,7 +193,7 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   };
   for (std::size_t i = 0; i < k && held > 0; ++i) {
     const double start = i < slow ? 0 : before[i];
-    if (std::abs(place(i) - start) <= kCancelled * free) place(i) = start;
+    if (std::abs(place(i) - start) <= kCancelled * free[i]) place(i) = start;
   }
   std::size_t next_of[2] = {first_joint(false), first_joint(true)};
   for (std::size_t j = 0; j < all; ++j) {
@@ -202,11 +234,8 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     for (std::size_t c = 0; c < u; ++c) matrix[i * width + c] = out[u + i * u + c];
     side[i] = out[i];
   }
-  free = 0;
-  for (std::size_t i = 0; i < u; ++i) {
-    const double slope = std::abs(matrix[i * width + i]);
-    if (slope > 0) free = std::max(free, std::abs(side[i]) / slope);
-  }
+  for (std::size_t i = 0; i < u; ++i) alone_by[i] = moved_alone(out + u, u, i, side[i]);
+  for (std::size_t i = 0; i < u; ++i) free[i] = moved_along(out + u, u, i, alone_by);
   std::size_t next = u;
   for (std::size_t j = 0; j < all; ++j) {
     if (!rests(j) || massless.sliders[j].damped) continue;
@@ -220,7 +249,7 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
       !eliminate(matrix, side, row_size, width))
     return false;
   for (std::size_t i = 0; i < u; ++i)
-    in[massless.velocity[i]] = still > 0 && std::abs(side[i]) <= kCancelled * free ? 0 : side[i];
+    in[massless.velocity[i]] = still > 0 && std::abs(side[i]) <= kCancelled * free[i] ? 0 : side[i];
   for (std::size_t j = 0; j < all; ++j) {
     const std::size_t i = rests(j) && !massless.sliders[j].damped ? alone(j) : k;
     if (i < k) in[massless.velocity[i - offset]] = -drag(j)[2 * k] / row(j)[i];
@@ -235,33 +264,40 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
   double* in = work.in.data();
   double* out = work.output.data();
   double* step = work.scratch.data();
-  const auto newton = [&] {
-    massless.balance.evaluate(in, out, work.registers.data());
+  const auto solve = [&] {
     for (std::size_t i = 0; i < k; ++i) step[i] = -out[i];
     return all_finite(out, k + k * k) && eliminate(out + k, step, step + k, k);
   };
   const auto place = [&](std::size_t i) -> double& { return in[massless.unknown[i]]; };
   if (massless.affine) {
     for (std::size_t i = 0; i < k; ++i) place(i) = 0;
-    if (!newton()) return false;
+    massless.balance.evaluate(in, out, work.registers.data());
+    if (!solve()) return false;
     for (std::size_t i = 0; i < k; ++i) place(i) = step[i];
   } else {
     // Newton down to rounding: until a small step no longer shrinks to half.
-    double before = std::numeric_limits<double>::infinity(), first = 0, size = 0, reach = 0;
+    double* extent = step + 2 * k;
+    double* alone_by = extent + k;
+    std::fill_n(extent, k, 0.0);
+    double before = std::numeric_limits<double>::infinity(), size = 0;
     constexpr int kMostSteps = 50;
     for (int round = 0; round < kMostSteps; ++round) {
-      if (!newton()) return false;
-      size = reach = 0;
+      massless.balance.evaluate(in, out, work.registers.data());
+      for (std::size_t i = 0; i < k; ++i)
+        alone_by[i] = std::max(moved_alone(out + k, k, i, out[i]), std::abs(place(i)));
+      for (std::size_t i = 0; i < k; ++i)
+        extent[i] = std::max(extent[i], moved_along(out + k, k, i, alone_by));
+      if (!solve()) return false;
+      size = 0;
       for (std::size_t i = 0; i < k; ++i) {
         place(i) += step[i];
-        size = std::max(size, std::abs(step[i]));
-        reach = std::max(reach, std::abs(place(i)));
+        extent[i] = std::max(extent[i], std::abs(place(i)));
+        if (step[i] != 0) size = std::max(size, std::abs(step[i]) / extent[i]);
       }
-      if (round == 0) first = size;
-      if (size == 0 || (size > 0.5 * before && size <= 1e-7 * std::max(reach, first))) break;
+      if (size == 0 || (size > 0.5 * before && size <= 1e-7)) break;
       before = size;
     }
-    if (!(size <= 1e-9 * std::max(reach, first))) return false;
+    if (!(size <= 1e-9)) return false;
   }
   const std::size_t u = massless.velocity.size();
   if (u == 0) return true;
@@ -605,7 +641,7 @@ Workspace::Workspace(const System& system) {
   const std::size_t unknown = d.follow.unknown.size(), sliders = d.follow.sliders.size();
   scratch.assign(
       std::max<std::size_t>(
-          (unknown + sliders) * (unknown + sliders + 2) + sliders * (2 * unknown + 2) + unknown, 1),
+          (unknown + sliders) * (unknown + sliders + 2) + sliders * (2 * unknown + 2) + 5 * unknown, 1),
       0);
   if (d.mass_constant) {
     d.motion.evaluate(in.data(), output.data(), registers.data());
