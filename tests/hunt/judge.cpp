@@ -428,8 +428,11 @@ class Case {
   static List events_of(const model::System& system, const std::vector<engines::Event>& events, double until,
                         double time_unit = 1) {
     List out;
-    double most = 0;
-    for (const engines::Event& e : events) most = std::max(most, e.normal_impulse);
+    // By contact: impulses on an angle and on a way have no common measure.
+    std::map<int, double> most;
+    for (const engines::Event& e : events) {
+      if (e.kind == engines::EventKind::impact) most[e.place] = std::max(most[e.place], e.normal_impulse);
+    }
     double touch = -1;  // the last contact that closed without a blow
     for (const engines::Event& e : events) {
       if (e.kind == engines::EventKind::graze || e.time / time_unit > until) continue;
@@ -441,7 +444,7 @@ class Case {
         continue;
       }
       // A contact that closes with next to no velocity, and opens again at once, is a matter of the last digits.
-      const bool blow = e.kind == engines::EventKind::impact && e.normal_impulse > 1e-6 * most;
+      const bool blow = e.kind == engines::EventKind::impact && e.normal_impulse > 1e-6 * most[e.place];
       if (e.kind == engines::EventKind::contact || (e.kind == engines::EventKind::impact && !blow)) {
         touch = e.time;
         continue;
