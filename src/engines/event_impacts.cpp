@@ -309,11 +309,14 @@ bool EventEngine::Run::mark_touching() {
   return any;
 }
 
-// Open contacts with a gap of zero that neither approach nor separate are decided with the others: forces that jump may press them.
+// Open contacts with a gap of zero that neither approach nor separate are decided with the others: forces that jump may press them. What rounding leaves of their
+// gaps is taken away as where they strike: a contact that is closed has none.
 void EventEngine::Run::join_touching() {
   for (int r = 0; r < layout_.relations; ++r) {
     if (touching_[r] != strikes) continue;
     touching_[r] = 0;
+    close_gap(r);
+    std::copy_n(work_.in.begin() + layout_.q(), layout_.coordinates, y_.begin());
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = system_.rows(work_, r);
     mode_.normal[r] = NormalStatus::closed;
