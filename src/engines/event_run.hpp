@@ -401,7 +401,7 @@ struct EventEngine::Run {
   Mode mode_;
   Mode reference_;  ///< what changes of the present instant are compared with
   Mode before_impact_;
-  Mode drive_mode_;  ///< statuses while constraints turn without the contacts
+  Mode drive_mode_;             ///< statuses while constraints turn without the contacts
   int tangential_impacts_ = 0;  ///< at the present instant
   bool grow_allowed_ = true;
 

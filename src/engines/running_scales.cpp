@@ -228,15 +228,10 @@ numeric::RadauScales RunningScales::foresee(const TrialStep& step, ModeMotion& m
 }
 
 // What has never moved has the speed that the largest energy seen would give it, and comes as far with it as a step lasts. What has no inertia is
-// taken as large as the value that it has, or else as the largest of the others of its kind: places, speeds, states.
+// taken as large as the value that it has, or else as the largest of the others.
 void RunningScales::size_as_fellows(const TrialStep& step, ModeMotion& motion, const double* inertia) {
   const int n = layout_.coordinates;
-  const auto largest_of = [this](int from, int to) {
-    double largest = 0;
-    for (int i = from; i < to; ++i) largest = std::max(largest, typical_[i]);
-    return largest;
-  };
-  const double largest[3] = {largest_of(0, n), largest_of(n, 2 * n), largest_of(2 * n, layout_.integrated())};
+  const double largest = *std::max_element(typical_.begin(), typical_.end());
   if (motion(step.t, step.y, later_.data())) {
     const SpeedByEnergy speed(inertia, typical_.data() + n, n);
     for (int i = 0; i < n; ++i) {
@@ -245,9 +240,7 @@ void RunningScales::size_as_fellows(const TrialStep& step, ModeMotion& motion, c
     }
   }
   for (int i = 0; i < layout_.integrated(); ++i) {
-    if (typical_[i] != 0) continue;
-    const double others = largest[i < n ? 0 : i < 2 * n ? 1 : 2];
-    typical_[i] = step.y[i] != 0 ? std::abs(step.y[i]) : others > 0 ? others : 1;
+    if (typical_[i] == 0) typical_[i] = step.y[i] != 0 ? std::abs(step.y[i]) : largest > 0 ? largest : 1;
   }
 }
 
