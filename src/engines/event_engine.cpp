@@ -214,7 +214,7 @@ void EventEngine::Run::begin(const Moment* resume) {
   leaving_rest_ = false;
   watches_.start();
   observed_.start();
-  std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
+  load_start(system_, resume, work_);
   scales_.start(options_.from, work_.in.data() + 1);
   last_flight_ = 0;
   if (resume != nullptr && resume->started) {

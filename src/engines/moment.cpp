@@ -213,6 +213,38 @@ bool is_empty(const PhaseMemory& phase) {
 
 }  // namespace
 
+Moment Moment::at(const model::System& system, double time, std::span<const double> q,
+                  std::span<const double> v, std::span<const double> z) {
+  const model::Layout& layout = system.layout();
+  const auto size = [](int count) { return static_cast<std::size_t>(count); };
+  Moment out;
+  out.time = time;
+  // Lists of other sizes must not make up for each other.
+  if (q.size() == size(layout.coordinates) && v.size() == q.size() && z.size() == size(layout.states)) {
+    for (const std::span<const double> list : {q, v, z}) out.y.insert(out.y.end(), list.begin(), list.end());
+  }
+  out.dissipated.assign(size(layout.audits), 0.0);
+  out.supplied.assign(size(layout.audits), 0.0);
+  out.scales.assign(size(layout.integrated()), 0.0);
+  out.watch_counts.assign(system.watches().size(), 0);
+  out.mode.normal.assign(size(layout.relations), NormalStatus::none);
+  out.mode.pressed.assign(size(layout.relations), 0);
+  out.mode.tangent.assign(size(layout.tangents), TangentStatus::free);
+  out.mode.side.assign(size(layout.switches), 0.0);
+  out.mode.surface.assign(size(layout.switches), AtSurface::away);
+  for (std::size_t k = 0; k < out.mode.side.size(); ++k) {
+    if (!side_fits(system.switches()[k], 0)) out.mode.side[k] = 1;
+  }
+  return out;
+}
+
+void load_start(const model::System& system, const Moment* resume, model::Workspace& work) {
+  std::copy(system.start().begin(), system.start().end(), work.in.begin());
+  if (resume == nullptr || resume->started) return;
+  work.in[0] = resume->time;
+  std::copy(resume->y.begin(), resume->y.end(), work.in.begin() + system.layout().q());
+}
+
 std::string moment_problem(const model::System& system, const Moment& moment) {
   const model::Layout& layout = system.layout();
   const auto size = [](int count) { return static_cast<std::size_t>(count); };
@@ -236,9 +268,12 @@ std::string moment_problem(const model::System& system, const Moment& moment) {
   const std::size_t moving = size(layout.integrated() + 2 * layout.audits - layout.coordinates);
   if (!Accumulations::readable(moment.history, layout.relations, moving, size(layout.coordinates)))
     return "the state holds numbers that are out of their range: 'history'";
-  const std::vector<double>& start = system.start();
-  if (!moment.started && !std::equal(moment.y.begin(), moment.y.end(), start.begin() + 1))
-    return "the state has not begun to move, and is not the start of this model";
+  if (!moment.started) {
+    model::Workspace work(system);
+    load_start(system, &moment, work);
+    if (const std::string problem = system.begin(work); !problem.empty())
+      return "no run can begin at this state: " + problem;
+  }
   return remembers ? phase_problem(system, moment) : std::string();
 }
 

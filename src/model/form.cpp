@@ -188,26 +188,38 @@ bool may_begin(System& system, System::Data& d) {
   return may_begin(system, d, work, memory);
 }
 
-bool may_begin(System& system, System::Data& d, Workspace& work, std::vector<double>& memory) {
+/// Why no run can begin at the state in work.in, whose sides are those by value: what is wrong, and of which relation (−1: of none). `closed`: by relation, 1 where
+/// its gap is zero.
+struct BeginProblem {
+  const char* what = nullptr;  ///< null: a run can begin
+  int relation = -1;
+};
+
+BeginProblem begin_problem(const System& system, Workspace& work, std::vector<double>& memory,
+                           double* closed) {
+  const System::Data& d = system.data();
   const Layout& layout = d.layout;
   const auto n = static_cast<std::size_t>(layout.coordinates);
-  if (!system.motion(work)) return false;
+  const BeginProblem not_finite{"the equations of motion give no finite number"};
+  if (!system.motion(work))
+    return work.mass_failed ? BeginProblem{"the mass matrix is singular"} : not_finite;
   const auto small = [](double x) { return std::abs(x) <= kLargest; };
   if (!std::all_of(work.force.begin(), work.force.end(), small) ||
       !std::all_of(work.rate.begin(), work.rate.end(), small) ||
       !std::all_of(work.in.begin() + layout.q(), work.in.begin() + layout.q() + layout.integrated(), small))
-    return false;
-  if (work.mass_failed || !has_inertia(d, work, memory)) return false;
+    return not_finite;
+  if (work.mass_failed || !has_inertia(d, work, memory)) return {"the mass matrix is singular"};
   const double* q = work.in.data() + layout.q();
   const double* v = work.in.data() + layout.v();
   std::vector<HeldRow> held;
   for (std::size_t k = 0; k < d.relations.size(); ++k) {
     const Relation& r = d.relations[k];
+    const auto problem = [k](const char* what) { return BeginProblem{what, static_cast<int>(k)}; };
     const RelationRows& rows = system.rows(work, static_cast<int>(k));
     bool finite = std::isfinite(rows.gap) && std::isfinite(rows.gap_rate) && std::isfinite(rows.base) &&
                   std::isfinite(rows.zeta_n);
     for (const double x : work.row_memory[k]) finite = finite && std::isfinite(x);
-    if (!finite) return false;
+    if (!finite) return problem("it has values that are no finite numbers");
     if (r.has_normal) {
       double reach = std::abs(rows.gap_time * work.in[0]), pace = std::abs(rows.gap_time);
       for (const int i : r.touches) {
@@ -215,30 +227,37 @@ bool may_begin(System& system, System::Data& d, Workspace& work, std::vector<dou
         pace += std::abs(rows.w[i] * v[i]);
       }
       if (r.kind == RelationKind::contact) {
-        const bool closed = rows.gap <= kRoundOff * reach;
-        d.start[static_cast<std::size_t>(layout.closed()) + k] = closed ? 1 : 0;
-        if (rows.gap < -kRoundOff * reach) return false;
-        if (closed && rows.w.vanishes()) return false;
+        const bool touches = rows.gap <= kRoundOff * reach;
+        closed[k] = touches ? 1 : 0;
+        if (rows.gap < -kRoundOff * reach) return problem("its gap is negative");
+        if (touches && rows.w.vanishes()) return problem("its normal vanishes");
         double e = 0, tangential = 0;
         system.restitution(work, static_cast<int>(k), std::max(0.0, -rows.gap_rate), e, tangential);
-        if (std::isfinite(e) && !(e >= 0 && e <= 1)) return false;
+        if (std::isfinite(e) && !(e >= 0 && e <= 1)) return problem("its restitution is not between 0 and 1");
       } else {
-        if (r.holonomic && std::abs(rows.gap) > kRoundOff * reach) return false;
-        if (std::abs(rows.gap_rate) > kRoundOff * pace) return false;
+        if (r.holonomic && std::abs(rows.gap) > kRoundOff * reach) return problem("it is not satisfied");
+        if (std::abs(rows.gap_rate) > kRoundOff * pace) return problem("the velocities do not satisfy it");
         held.push_back({k, rows.w.dense(n), rows.zeta_n});
       }
     }
     for (int j = 0; j < r.tangents && !r.smooth_friction; ++j) {
-      if (rows.tangent[j].mu < 0 || rows.tangent[j].mu_static < 0) return false;
+      if (rows.tangent[j].mu < 0 || rows.tangent[j].mu_static < 0)
+        return problem("its coefficient of friction is negative");
     }
     if (r.kind != RelationKind::joint) continue;
-    if (r.feeds.empty() && rows.base < 0) return false;
+    if (r.feeds.empty() && rows.base < 0) return problem("its normal force is negative");
     for (std::size_t f = 0; f < r.feeds.size(); ++f) {
-      if (rows.factors[f] < 0) return false;
+      if (rows.factors[f] < 0) return problem("its normal force falls when a reaction grows");
     }
   }
   Work budget{WorkLimits{}, nullptr};
-  if (!contradictions(held, n, budget).empty()) return false;
+  if (!contradictions(held, n, budget).empty()) return {"the constraints contradict each other"};
+  return {};
+}
+
+bool may_begin(System& system, System::Data& d, Workspace& work, std::vector<double>& memory) {
+  const Layout& layout = d.layout;
+  if (begin_problem(system, work, memory, d.start.data() + layout.closed()).what != nullptr) return false;
   std::copy_n(d.start.begin() + layout.closed(), layout.relations, work.in.begin() + layout.closed());
   double kinetic = 0, potential = 0, total = 0;
   system.energies(work, kinetic, potential, total);
@@ -246,6 +265,24 @@ bool may_begin(System& system, System::Data& d, Workspace& work, std::vector<dou
   d.start[static_cast<std::size_t>(layout.initial_energy())] = total;
   d.start[static_cast<std::size_t>(layout.approach_speed())] = 0;
   return true;
+}
+
+std::string System::begin(Workspace& work) const {
+  const Layout& layout = data_->layout;
+  std::fill_n(work.in.begin() + layout.closed(), layout.relations, 1.0);
+  sides_by_value(work.in, work);
+  if (!data_->follow.unknown.empty() && motion(work)) sides_by_value(work.in, work);
+  std::vector<double> memory, closed(static_cast<std::size_t>(layout.relations), 1.0);
+  const BeginProblem problem = begin_problem(*this, work, memory, closed.data());
+  if (problem.what != nullptr)
+    return problem.relation < 0 ? problem.what
+                                : data_->relations[problem.relation].place + ": " + problem.what;
+  std::copy(closed.begin(), closed.end(), work.in.begin() + layout.closed());
+  double kinetic = 0, potential = 0, total = 0;
+  energies(work, kinetic, potential, total);
+  work.in[layout.initial_energy()] = total;
+  work.in[layout.approach_speed()] = 0;
+  return {};
 }
 
 Form::Form() = default;

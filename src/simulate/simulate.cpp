@@ -210,6 +210,8 @@ engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::
                                 const engines::Moment* resume) {
   std::string problem = parts_->problem;
   if (problem.empty() && resume != nullptr) problem = engines::moment_problem(parts_->system, *resume);
+  if (problem.empty() && resume != nullptr && !resume->started && resume->time != options.from)
+    problem = "the state that the run is to begin with is of another time than its start";
   if (!problem.empty()) {
     engines::EngineResult result;
     result.status = {Reason::unsupported, options.from, {}, problem};

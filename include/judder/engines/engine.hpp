@@ -86,6 +86,11 @@ struct PhaseMemory {
 
 /// Everything needed to go on: a value that can be copied, saved and compared.
 struct Moment {
+  /// The state (q, v, z) of a system at a time, with everything else still to be decided there, as at the start of a model. A run takes it up where a model could
+  /// start so, and says with a status why not elsewhere: lists of other sizes, a contact inside, a constraint that does not hold. Its `from` is this time.
+  [[nodiscard]] static Moment at(const model::System& system, double time, std::span<const double> q,
+                                 std::span<const double> v, std::span<const double> z = {});
+
   double time = 0;
   std::vector<double> y;                     ///< q, v, z
   std::vector<double> dissipated, supplied;  ///< by audit element
@@ -102,6 +107,8 @@ struct Moment {
 
 /// Why a Moment cannot be taken up: it is incomplete, of another system, or holds what no run gives. Empty: it can.
 [[nodiscard]] std::string moment_problem(const model::System& system, const Moment& moment);
+/// The inputs that a run begins with: those of the start of the model, or of a Moment that has not begun to move.
+void load_start(const model::System& system, const Moment* resume, model::Workspace& work);
 
 enum class RowKind : std::uint8_t { sample, before, after };
 

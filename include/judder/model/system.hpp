@@ -442,6 +442,10 @@ class System {
   /// ∂(h, rates)/∂(q, v, z, free parameters) at fixed sides: (n + m) × (2n + m + p), row-major.
   void jacobian(Workspace& work, double* out) const;
 
+  /// Takes the time, coordinates, velocities and states in `work.in` for a start: what follows from them (sides by value, massless coordinates,
+  /// which contacts are closed, the energy) is completed there. Returns why no run can begin so; empty: one can.
+  [[nodiscard]] std::string begin(Workspace& work) const;
+
   struct Data;
   [[nodiscard]] const Data& data() const { return *data_; }
 

@@ -214,7 +214,7 @@ bool SteppingEngine::Run::begin(const Moment* resume) {
     return fail({Reason::unsupported, options.from, {}, problem});
   if (const std::string problem = scheme->begin(options, step); !problem.empty())
     return fail({Reason::unsupported, options.from, {}, problem});
-  std::copy(system.start().begin(), system.start().end(), work.in.begin());
+  load_start(system, resume, work);
   std::fill(works.begin(), works.end(), 0.0);
   std::fill(report.normal.begin(), report.normal.end(), 0.0);
   std::fill(report.tangent.begin(), report.tangent.end(), 0.0);

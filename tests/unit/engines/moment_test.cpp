@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,8 +65,111 @@ TEST(MomentCheck, RefusesWhatNoRunGives) {
   EXPECT_TRUE(refused([](Moment& m) { m.phase.time = m.time + 1; }));
   EXPECT_TRUE(refused([](Moment& m) {
     m.started = false;
-    m.y[0] += 1;
-  }));
+    m.y[1] = -1;
+  })) << "inside the plane";
+}
+
+const std::string kPendulum = R"toml(
+[coordinates]
+x = 1
+y = { start = 0, velocity = 0.5 }
+[state]
+z = { start = 0, rate = "x - z" }
+[energy]
+kinetic   = "x'^2/2 + y'^2/2"
+potential = "10*y"
+[[force]]
+along = "x'"
+value = "z - 0.3*x'"
+[[constraint]]
+name = "rod"
+zero = "hypot(x, y) - 1"
+[[contact]]
+name     = "wall"
+gap      = "x + 0.6"
+slip     = "y'"
+friction = 0.2
+impact   = 0.5
+[run]
+until = 2
+)toml";
+
+struct EndOf {
+  EngineResult result;
+  std::vector<double> y;
+};
+EndOf run_from(const TestModel& model, const Moment* from, const std::string& engine = "event") {
+  EngineOptions options = model.options;
+  if (from != nullptr) options.from = from->time;
+  simulate::NullSink sink;
+  EndOf out{simulate::run(model.system, engine, options, sink, from), {}};
+  out.y = out.result.end.y;
+  return out;
+}
+
+// A state given by numbers is the start of the model that has these numbers in its text: to the bit, by every engine that takes it.
+TEST(MomentAt, IsTheStartOfTheModelThatStandsThere) {
+  std::string moved = kPendulum;
+  moved.replace(moved.find("x = 1"), 5, "x = 0.8");
+  moved.replace(moved.find("start = 0, velocity = 0.5"), 25, "start = 0.6, velocity = 0");
+  moved.replace(moved.find("start = 0, rate"), 15, "start = 2, rate");
+  const TestModel model = text_model(kPendulum);
+  const TestModel other = text_model(moved);
+  const std::vector<double> q{0.8, 0.6}, v{0, 0}, z{2};
+  const Moment start = Moment::at(model.system, 0, q, v, z);
+  EXPECT_EQ(moment_problem(model.system, start), "");
+  for (const char* engine : {"event", "moreau"}) {
+    const EndOf one = run_from(model, &start, engine);
+    const EndOf two = run_from(other, nullptr, engine);
+    ASSERT_EQ(one.result.status.reason, Reason::done) << engine << ": " << one.result.status.message;
+    EXPECT_EQ(one.y, two.y) << engine;
+    EXPECT_EQ(one.result.events, two.result.events) << engine;
+    EXPECT_GT(one.result.impacts, 0) << engine;
+    EXPECT_NE(one.y, run_from(model, nullptr, engine).y) << engine;
+  }
+}
+
+// Taken from the middle of a run it goes on as the run does; steps begin anew, so the last digits differ.
+TEST(MomentAt, GoesOnAsTheRunThatItIsTakenFrom) {
+  const TestModel model = text_model(kPendulum);
+  TestModel half = text_model(kPendulum);
+  half.options.until = 0.5;
+  const Moment middle = run_from(half, nullptr).result.end;
+  const std::span<const double> y(middle.y);
+  const Moment again = Moment::at(model.system, middle.time, y.first(2), y.subspan(2, 2), y.subspan(4));
+  const EndOf whole = run_from(model, nullptr);
+  const EndOf rest = run_from(model, &again);
+  ASSERT_EQ(rest.result.status.reason, Reason::done) << rest.result.status.message;
+  for (std::size_t i = 0; i < whole.y.size(); ++i) EXPECT_NEAR(rest.y[i], whole.y[i], 1e-7) << i;
+}
+
+TEST(MomentAt, RefusesWhereNoModelCouldStart) {
+  const TestModel model = text_model(kPendulum);
+  using List = std::vector<double>;
+  const auto problem = [&](const List& q, const List& v, const List& z) {
+    const Moment moment = Moment::at(model.system, 0, q, v, z);
+    const EndOf end = run_from(model, &moment);
+    EXPECT_EQ(end.result.status.reason, Reason::unsupported);
+    return end.result.status.message;
+  };
+  const std::string head = "no run can begin at this state: ";
+  EXPECT_EQ(problem({0.8, 0.5}, {0, 0}, {0}), head + "constraint 'rod': it is not satisfied");
+  EXPECT_EQ(problem({0.8, 0.6}, {1, 0}, {0}), head + "constraint 'rod': the velocities do not satisfy it");
+  EXPECT_EQ(problem({-0.8, 0.6}, {0, 0}, {0}), head + "contact 'wall': its gap is negative");
+  EXPECT_EQ(problem({0.8}, {0, 0}, {0}), "the state does not have the sizes of this model");
+  EXPECT_EQ(problem({0.8, 0.6, 0}, {0, 0}, {}), "the state does not have the sizes of this model")
+      << "lists that make up for each other";
+  EXPECT_EQ(problem({0.8, 0.6}, {0, 0}, {std::nan("")}), "the state holds numbers that are not finite: 'y'");
+}
+
+TEST(MomentAt, BeginsWhereItsTimeIs) {
+  const TestModel model = text_model(kPendulum);
+  const std::vector<double> q{1, 0}, v{0, 0.5}, z{0};
+  const Moment moment = Moment::at(model.system, 0.25, q, v, z);
+  simulate::NullSink sink;
+  EXPECT_EQ(simulate::run(model.system, "event", model.options, sink, &moment).status.reason,
+            Reason::unsupported);
+  EXPECT_EQ(run_from(model, &moment).result.status.reason, Reason::done);
 }
 
 // Lists of the moment cut, lengthened or filled with what nobody expects. Whatever comes of it is a status.
