@@ -25,6 +25,7 @@ int draw(const tasks::BasinReport& found, const tasks::BasinRequest& request, st
   data.title = found.runs.model.compiled.title;
   data.across = request.axes[0].name;
   data.upwards = request.axes[1].name;
+  data.names = io::labels_of(found.runs.model.file.spec);
   data.x = request.axes[0].values;
   data.y = request.axes[1].values;
   data.labels = found.labels;
