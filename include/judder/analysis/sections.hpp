@@ -10,7 +10,9 @@
 //
 //     q = (w₃ − w₂)/(w₂ − w₁) > 1
 //
-// The smallest such p counts. Coordinates on which nothing depends but their rates (an angle of a wheel) are left out.
+// The smallest such p counts. Rounding is what the steps leave: distances below a bound that follows from their tolerance, unless they grow. A place is compared with the
+// larger of itself and of what its velocity covers in 1/2π of the time from point to point, a velocity likewise: at resonance all places of a section are zero but for
+// errors. Coordinates on which nothing depends but their rates (an angle of a wheel) are left out.
 #pragma once
 
 #include <atomic>
@@ -76,8 +78,10 @@ class SectionTaker final : public engines::Sink {
   const std::atomic<bool>* cancel_ = nullptr;
 };
 
-/// The smallest number of points after which they repeat, at most a third of them; 0: there is none. `drifts`: by component of the state.
+/// The smallest number of points after which they repeat, at most a third of them; 0: there is none. `drifts`: by component of the state. `coordinates`: so many
+/// components are places, and as many behind them their velocities. `same`: relative distances below it are rounding.
 [[nodiscard]] std::size_t points_per_period(std::span<const double> points, std::size_t width,
-                                            const std::vector<bool>& drifts);
+                                            const std::vector<bool>& drifts, std::size_t coordinates = 0,
+                                            double same = 1e-8);
 
 }  // namespace judder::analysis
