@@ -42,6 +42,7 @@ void SectionTaker::restart(const std::atomic<bool>* cancel) {
   met_ = 0;
   points_.clear();
   carried_.clear();
+  reach_.assign(width_ - 1, 0.0);
   events_.clear();
   stop_ = false;
 }
@@ -64,6 +65,7 @@ void SectionTaker::event(const engines::Event& event, std::span<const double> st
 
 void SectionTaker::take(double time, const double* y) {
   if (stop_) return;
+  for (std::size_t i = 0; i < reach_.size(); ++i) reach_[i] = std::max(reach_[i], std::abs(y[i]));
   if (met_++ < skip_) return;
   points_.push_back(time);
   points_.insert(points_.end(), y, y + (width_ - 1));
@@ -101,7 +103,8 @@ std::string SectionTaker::word(std::size_t from, std::size_t to) const {
 }
 
 std::size_t points_per_period(std::span<const double> points, std::size_t width,
-                              const std::vector<bool>& drifts, std::size_t coordinates, double same) {
+                              const std::vector<bool>& drifts, std::size_t coordinates, double same,
+                              std::span<const double> reach) {
   const std::size_t count = points.size() / width;
   constexpr std::size_t kParts = 6;
   if (count < 2 * kParts) return 0;
@@ -112,6 +115,9 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
     for (std::size_t i = 0; i < components; ++i)
       size[i] = std::max(size[i], std::abs(points[k * width + 1 + i]));
   }
+  constexpr double kSmallPart = 1e-3;
+  for (std::size_t i = 0; i < std::min(components, reach.size()); ++i)
+    size[i] = std::max(size[i], kSmallPart * reach[i]);
   const double largest = *std::max_element(size.begin(), size.end());
   const double time = (points[(count - 1) * width] - points[0]) / (2 * kPi * static_cast<double>(count - 1));
   for (std::size_t i = 0; i < coordinates && time > 0; ++i) {

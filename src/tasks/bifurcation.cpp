@@ -89,9 +89,9 @@ class DiagramRun {
     out.period = kNone;
     // What steps leave of one motion may be apart by a thousand times their tolerance.
     constexpr double kErrors = 1e3, kLeast = 1e-8;
-    out.period_points = analysis::points_per_period(out.points, taker_->width(), drifts_,
-                                                    static_cast<std::size_t>(system.layout().coordinates),
-                                                    std::max(kLeast, kErrors * options.tolerance));
+    out.period_points = analysis::points_per_period(
+        out.points, taker_->width(), drifts_, static_cast<std::size_t>(system.layout().coordinates),
+        std::max(kLeast, kErrors * options.tolerance), taker_->reach());
     if (out.period_points > 0) {
       const std::size_t last = taker_->count() - 1, first = last - out.period_points;
       out.period = out.points[last * taker_->width()] - out.points[first * taker_->width()];
