@@ -1,5 +1,6 @@
 #include "judder/tasks/basin.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "judder/core/number.hpp"
@@ -12,11 +13,33 @@
 namespace judder::app {
 namespace {
 
+/// Of several points at rest the component by which they differ most tells which is which.
+std::size_t telling_component(const std::vector<analysis::Attractor>& all) {
+  std::size_t best = 0;
+  double widest = 0;
+  for (std::size_t i = 0; i < all.front().least.size(); ++i) {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const analysis::Attractor& each : all) {
+      if (each.first.kind != analysis::EndKind::rest || each.first.set || i >= each.least.size()) continue;
+      least = std::min(least, each.least[i]);
+      most = std::max(most, each.least[i]);
+    }
+    if (most - least > widest) {
+      widest = most - least;
+      best = i;
+    }
+  }
+  return best;
+}
+
 /// "periodic, period 6.28": an attractor in the legend.
-std::string legend_of(const analysis::Attractor& attractor) {
+std::string legend_of(const analysis::Attractor& attractor, std::size_t telling,
+                      const std::vector<std::string>& components) {
   std::string out = name(attractor.first.kind);
   if (attractor.first.set) out += " (a set)";
   if (attractor.first.period > 0) out += ", period " + to_text(attractor.first.period, 5);
+  if (attractor.first.kind == analysis::EndKind::rest && !attractor.first.set && telling < components.size())
+    out += ", " + components[telling] + " = " + to_text(attractor.least[telling], 4);
   return out;
 }
 
@@ -25,12 +48,14 @@ int draw(const tasks::BasinReport& found, const tasks::BasinRequest& request, st
   data.title = found.runs.model.compiled.title;
   data.across = request.axes[0].name;
   data.upwards = request.axes[1].name;
+  data.names = io::labels_of(found.runs.model.file.spec);
   data.x = request.axes[0].values;
   data.y = request.axes[1].values;
   data.labels = found.labels;
   data.subtitle = std::to_string(data.x.size()) + " x " + std::to_string(data.y.size()) + " starts";
+  const std::size_t telling = found.attractors.empty() ? 0 : telling_component(found.attractors);
   for (const analysis::Attractor& attractor : found.attractors)
-    data.attractors.push_back(legend_of(attractor));
+    data.attractors.push_back(legend_of(attractor, telling, found.components));
   const io::FileStatus status =
       io::write_text_file(picture, report::to_svg(report::basin_figure(data)), io::kFigureMark);
   if (!status.ok()) {

@@ -33,6 +33,7 @@ report::DiagramData data_of(const tasks::DiagramReport& made, const tasks::Diagr
   data.title = made.runs.model.compiled.title;
   data.parameter = request.axis.name;
   data.quantity = shown;
+  data.names = io::labels_of(made.runs.model.file.spec);
   const bool phase = shown == kPhase;
   const auto column = static_cast<std::size_t>(std::find(made.columns.begin(), made.columns.end(), shown) -
                                                made.columns.begin());

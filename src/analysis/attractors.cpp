@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kBase = 0x100000001B3ULL;
+constexpr std::uint64_t kNoEvents = 0xCBF29CE484222325ULL;
 
 std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kBase;
@@ -48,10 +49,20 @@ std::string word_of(const std::vector<std::string>& events) {
 class Fence final : public engines::Observer {
  public:
   Fence(const model::System& system, double bound, std::atomic<bool>& stop)
-      : system_(system), bound_(bound), stop_(stop) {}
+      : system_(system),
+        bound_(bound),
+        stop_(stop),
+        least_(static_cast<std::size_t>(system.layout().integrated()),
+               std::numeric_limits<double>::infinity()),
+        most_(least_.size(), -std::numeric_limits<double>::infinity()) {}
   void point(const engines::ToldPoint& told) override {
     if (told.kind == engines::Telling::inside) return;
     const model::Layout& layout = system_.layout();
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      const double value = told.in[static_cast<std::size_t>(layout.q()) + i];
+      least_[i] = std::min(least_[i], value);
+      most_[i] = std::max(most_[i], value);
+    }
     for (int i = 0; i < layout.integrated(); ++i) {
       // A way that nothing depends on may become long.
       if (system_.cyclic().size() > static_cast<std::size_t>(i) && i < layout.coordinates &&
@@ -66,11 +77,18 @@ class Fence final : public engines::Observer {
   void impulses(const engines::ToldImpulses&) override {}
   [[nodiscard]] bool asks_inside() const override { return false; }
   [[nodiscard]] bool left() const { return left_; }
+  /// How far each component has gone.
+  [[nodiscard]] std::vector<double> reach() const {
+    std::vector<double> out(least_.size());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::max(most_[i] - least_[i], 0.0);
+    return out;
+  }
 
  private:
   const model::System& system_;
   double bound_;
   std::atomic<bool>& stop_;
+  std::vector<double> least_, most_;
   bool left_ = false;
 };
 
@@ -115,15 +133,16 @@ void MotionEnd::put(std::span<double> out) const {
   out[1] = set ? 1 : 0;
   out[2] = period;
   out[3] = mode;
-  const std::size_t n = (out.size() - 4) / 3;
+  const std::size_t n = (out.size() - 4) / 4;
   std::copy_n(least.begin(), std::min(n, least.size()), out.begin() + 4);
   std::copy_n(most.begin(), std::min(n, most.size()), out.begin() + static_cast<std::ptrdiff_t>(4 + n));
   std::copy_n(drift.begin(), std::min(n, drift.size()), out.begin() + static_cast<std::ptrdiff_t>(4 + 2 * n));
+  std::copy_n(reach.begin(), std::min(n, reach.size()), out.begin() + static_cast<std::ptrdiff_t>(4 + 3 * n));
 }
 
 MotionEnd MotionEnd::get(std::span<const double> numbers, std::string_view events) {
   MotionEnd out;
-  const std::size_t n = (numbers.size() - 4) / 3;
+  const std::size_t n = (numbers.size() - 4) / 4;
   out.kind = numbers[0] >= 0 && numbers[0] <= 6 ? static_cast<EndKind>(static_cast<int>(numbers[0]))
                                                 : EndKind::failed;
   out.set = numbers[1] == 1;
@@ -136,12 +155,13 @@ MotionEnd MotionEnd::get(std::span<const double> numbers, std::string_view event
   out.least = part(0);
   out.most = part(1);
   out.drift = part(2);
+  out.reach = part(3);
   out.events = events;
   return out;
 }
 
 EndFinder::EndFinder(const model::System& system, double forcing_period, double bound)
-    : system_(system), forcing_(forcing_period), bound_(bound) {}
+    : system_(system), approach_(system), forcing_(forcing_period), bound_(bound) {}
 
 bool EndFinder::find(std::string_view engine, engines::EngineOptions options, const std::atomic<bool>* cancel,
                      MotionEnd& out) {
@@ -151,6 +171,9 @@ bool EndFinder::find(std::string_view engine, engines::EngineOptions options, co
   options.cancel = &stop;
   options.abandon = cancel;
   options.observer = &fence;
+  // What settles without an event is seen at rows.
+  constexpr long kRows = 65;
+  if (forcing_ == 0) options.samples = std::max(options.samples, kRows);
   std::optional<PeriodicMotion> found;
   const engines::EngineResult result = run_until_periodic(system_, engine, options, forcing_, nobody, found);
   if (cancel != nullptr && *cancel) return false;
@@ -158,8 +181,15 @@ bool EndFinder::find(std::string_view engine, engines::EngineOptions options, co
   const auto n = static_cast<std::size_t>(system_.layout().integrated());
   out.least.assign(n, 0.0);
   out.most = out.drift = out.least;
+  const std::vector<double> reach = fence.reach();
+  std::optional<ApproachedRest> rest;
+  if (!fence.left() && result.status.ok() && forcing_ == 0 &&
+      (!found || (found->equilibrium && !found->at_rest)))
+    rest = approach_.find(result.end, reach);
   if (fence.left()) {
     out.kind = EndKind::unbounded;
+  } else if (rest) {
+    describe(*rest, result.end, out);
   } else if (found) {
     out = describe(*found, result.end);
   } else if (result.status.ok()) {
@@ -170,7 +200,33 @@ bool EndFinder::find(std::string_view engine, engines::EngineOptions options, co
     // Why, and not where: the numbers of a message would make each failure its own.
     out.mode = static_cast<double>(result.status.reason);
   }
+  out.reach = reach;
   return true;
+}
+
+/// The modes that an equilibrium stands in, as words and in its key.
+void EndFinder::note_modes(const engines::Mode& mode, std::uint64_t& hash, MotionEnd& out) const {
+  for (std::size_t r = 0; r < system_.relations().size(); ++r) {
+    const std::string_view word =
+        simulate::mode_word(simulate::mode_number(system_, mode, static_cast<int>(r)));
+    hash = mixed(hash, word);
+    out.events += (out.events.empty() ? "" : ", ") + system_.relations()[r].name + " " + std::string(word);
+  }
+}
+
+void EndFinder::describe(const ApproachedRest& rest, const engines::Moment& end, MotionEnd& out) const {
+  const bool drifts =
+      std::any_of(rest.drift.begin(), rest.drift.end(), [](double rate) { return rate != 0; });
+  out.kind = drifts ? EndKind::drifting : rest.slides ? EndKind::equilibrium : EndKind::rest;
+  out.set = rest.held && !drifts;
+  out.least = out.most = rest.y;
+  out.drift = rest.drift;
+  for (std::size_t i = 0; i < rest.drift.size(); ++i) {
+    if (rest.drift[i] != 0) out.least[i] = out.most[i] = 0;
+  }
+  std::uint64_t hash = kNoEvents;
+  note_modes(end.mode, hash, out);
+  out.mode = as_number(hash);
 }
 
 MotionEnd EndFinder::describe(const PeriodicMotion& motion, const engines::Moment& end) const {
@@ -189,22 +245,24 @@ MotionEnd EndFinder::describe(const PeriodicMotion& motion, const engines::Momen
       out.least[i] = out.most[i] = 0;  // where it is on its way says nothing
     }
   }
-  out.kind = !motion.drifts.empty() ? EndKind::drifting
-             : motion.at_rest       ? EndKind::rest
-             : motion.equilibrium   ? EndKind::equilibrium
-                                    : EndKind::periodic;
+  const bool slips =
+      std::any_of(end.mode.tangent.begin(), end.mode.tangent.end(),
+                  [](engines::TangentStatus status) { return engines::direction(status) != 0; });
+  out.kind = !motion.drifts.empty()     ? EndKind::drifting
+             : !motion.equilibrium      ? EndKind::periodic
+             : slips && !motion.at_rest ? EndKind::equilibrium
+                                        : EndKind::rest;
   out.period = motion.period;
   const std::vector<std::string> events = turned(motion.events);
   out.events = word_of(events);
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  std::uint64_t hash = kNoEvents;
   for (const std::string& event : events) hash = mixed(hash, event);
   if (motion.equilibrium) {
+    note_modes(end.mode, hash, out);
     for (std::size_t r = 0; r < system_.relations().size(); ++r) {
       const std::string_view word =
           simulate::mode_word(simulate::mode_number(system_, end.mode, static_cast<int>(r)));
-      hash = mixed(hash, word);
-      if (word == "stick") out.set = motion.at_rest;
-      out.events += (out.events.empty() ? "" : ", ") + system_.relations()[r].name + " " + std::string(word);
+      if (word == "stick") out.set = true;
     }
     for (std::size_t k = 0; k < system_.switches().size() && k < end.mode.side.size(); ++k) {
       if (end.mode.slides(k)) {
@@ -227,13 +285,20 @@ bool Attractors::one(const MotionEnd& a, const Attractor& of) const {
   const auto near = [this](double x, double y, double size) { return std::abs(x - y) <= same_ * size; };
   if (!near(a.period, b.period, std::max(a.period, b.period))) return false;
   double largest = 0;
+  // Two points at rest are compared on the scale of the ways that have led to them: where one is zero, the other is nearly so.
+  constexpr double kNearRest = 1e-3;
+  const auto way = [&](std::size_t i) {
+    const bool point = a.kind == EndKind::rest || a.kind == EndKind::equilibrium;
+    return point && i < a.reach.size() && i < b.reach.size() ? kNearRest * std::max(a.reach[i], b.reach[i])
+                                                             : 0.0;
+  };
   for (std::size_t i = 0; i < b.least.size(); ++i)
     largest = std::max(
         {largest, std::abs(b.least[i]), std::abs(b.most[i]), std::abs(a.least[i]), std::abs(a.most[i])});
   for (std::size_t i = 0; i < b.least.size(); ++i) {
     // The size of a component is its range, or its value, or a thousandth of the largest of all.
     const double size = std::max({b.most[i] - b.least[i], a.most[i] - a.least[i], std::abs(b.least[i]),
-                                  std::abs(b.most[i]), 1e-3 * largest});
+                                  std::abs(b.most[i]), 1e-3 * largest, way(i)});
     if (!near(a.least[i], b.least[i], size) || !near(a.most[i], b.most[i], size)) return false;
     if (!near(a.drift[i], b.drift[i], std::max(std::abs(a.drift[i]), std::abs(b.drift[i])))) return false;
   }

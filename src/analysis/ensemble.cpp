@@ -85,6 +85,34 @@ void Plan::values(std::size_t member, std::span<double> out) const {
   }
 }
 
+std::vector<std::size_t> Plan::probes(std::size_t variant) const {
+  constexpr std::size_t kMost = 24;
+  std::vector<std::size_t> out;
+  const std::size_t begin = variant * each_;
+  const auto add = [&](std::size_t member) {
+    if (out.size() < kMost && std::find(out.begin(), out.end(), begin + member) == out.end())
+      out.push_back(begin + member);
+  };
+  if (each_ == 0) return out;
+  add(0);
+  add(each_ - 1);
+  for (std::size_t parts = 2; parts <= 16; parts *= 2) {
+    for (std::size_t k = 1; k < parts; k += 2) add((each_ - 1) / parts * k + (each_ - 1) % parts * k / parts);
+  }
+  return out;
+}
+
+std::vector<std::size_t> Plan::probes() const {
+  std::vector<std::size_t> out;
+  const std::size_t variants = std::max<std::size_t>(variants_.size(), 1);
+  for (std::size_t v = 0; v < variants && each_ > 0; ++v) out.push_back(v * each_);
+  for (std::size_t v = 0; v < variants; ++v) {
+    const std::vector<std::size_t> own = probes(v);
+    if (!own.empty()) out.insert(out.end(), own.begin() + 1, own.end());
+  }
+  return out;
+}
+
 std::vector<std::size_t> Plan::shape() const {
   std::vector<std::size_t> out;
   if (!variants_.empty()) out.push_back(variants_.size());
@@ -100,35 +128,44 @@ Ensemble::Ensemble(model::Spec spec, model::CompileOptions options, Plan plan, D
     : spec_(std::move(spec)), plan_(std::move(plan)) {
   std::vector<double> values(plan_.names().size());
   const std::size_t variants = std::max<std::size_t>(plan_.variants().size(), 1);
-  const std::size_t each = plan_.size() / variants;
-  ok_ = plan_.size() > 0;
-  for (std::size_t v = 0; v < variants && ok_; ++v) {
+  if (plan_.size() == 0) return;
+  std::optional<Diagnostics> first_problem;
+  for (std::size_t v = 0; v < variants; ++v) {
     Base base;
     base.options = options;
     if (!plan_.variants().empty()) base.options.variants.push_back(plan_.variants()[v]);
-    plan_.values(v * each, values);
-    base.compiled = model::compile(spec_, with(base, values));
-    ok_ = base.compiled.system.has_value();
-    if (v == 0 || !ok_) {
-      for (const Diagnostic& each_one : base.compiled.diagnostics.all()) diagnostics.add(each_one);
+    for (const std::size_t member : plan_.probes(v)) {
+      plan_.values(member, values);
+      base.compiled = model::compile(spec_, with(base, values));
+      if (base.compiled.system) break;
+      if (!first_problem) first_problem = base.compiled.diagnostics;
     }
-    if (!ok_) break;
-    std::vector<std::string> open;
-    is_start_.clear();
-    for (const std::string& name : plan_.names()) {
-      const auto& parameters = base.compiled.parameters;
-      const bool parameter = std::any_of(parameters.begin(), parameters.end(),
-                                         [&](const auto& known) { return known.first == name; });
-      is_start_.push_back(!parameter);
-      if (parameter) open.push_back(name);
+    if (base.compiled.system) {
+      if (!ok_) {
+        ok_ = true;
+        first_ = v;
+        for (const Diagnostic& each : base.compiled.diagnostics.all()) diagnostics.add(each);
+      }
+      std::vector<std::string> open;
+      is_start_.clear();
+      for (const std::string& name : plan_.names()) {
+        const auto& parameters = base.compiled.parameters;
+        const bool parameter = std::any_of(parameters.begin(), parameters.end(),
+                                           [&](const auto& known) { return known.first == name; });
+        is_start_.push_back(!parameter);
+        if (parameter) open.push_back(name);
+      }
+      // What the plan sets must not be set twice.
+      model::CompileOptions how = base.options;
+      std::erase_if(how.set, [&](const model::Named& named) {
+        return std::find(open.begin(), open.end(), named.name.text) != open.end();
+      });
+      base.form = model::compile_form(spec_, open, how).form;
     }
-    // What the plan sets must not be set twice.
-    model::CompileOptions how = base.options;
-    std::erase_if(how.set, [&](const model::Named& named) {
-      return std::find(open.begin(), open.end(), named.name.text) != open.end();
-    });
-    base.form = model::compile_form(spec_, open, how).form;
     bases_.push_back(std::move(base));
+  }
+  if (!ok_ && first_problem) {
+    for (const Diagnostic& each : first_problem->all()) diagnostics.add(each);
   }
 }
 

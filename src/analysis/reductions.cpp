@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "judder/core/diagnostics.hpp"
+#include "judder/model/columns.hpp"
 
 namespace judder::analysis {
 namespace {
@@ -25,13 +26,29 @@ constexpr std::array<double, 9> kWeight{0,
                                         0.13985269574463833,
                                         0.064742483084434847,
                                         0};
+/// Weights of the barycentric form of the polynomial through them.
+constexpr std::array<double, 9> kBary = [] {
+  std::array<double, 9> out{};
+  for (std::size_t i = 0; i < 9; ++i) {
+    double product = 1;
+    for (std::size_t j = 0; j < 9; ++j) {
+      if (j != i) product *= kPlace[i] - kPlace[j];
+    }
+    out[i] = 1 / product;
+  }
+  return out;
+}();
 /// Between nodes, where the polynomial is held against the quantity.
 constexpr std::array<double, 2> kCheck{0.21, 0.84};
 constexpr double kFollows = 1e-6;  ///< of the range in the piece
 constexpr double kRounding =
     1e-9;  ///< of the size that the quantity has had so far: what reactions may be off by
-constexpr int kMostHalvings = 20000;  ///< in one step: a long one may hold thousands of turns
-constexpr double kShortest = 1e-6;    ///< of a step: at a corner pieces are halved down to this
+constexpr int kMostHalvings = 40'000;  ///< in one step: a long one may hold thousands of turns
+constexpr double kShortest = 0x1p-46;  ///< of a step: at a jump pieces are halved down to this
+constexpr double kNegligible = 1e-13;  ///< of size times step: what a corner may be off by in an integral
+constexpr double kBracket = 1.0 / 32;  ///< of a piece: a turn is searched for this far on both sides
+constexpr double kHidden = 1e-9;       ///< of the range so far: what an enclosure may hold beyond the nodes
+constexpr double kBetween = 0.25;      ///< of its range over the nodes: by what an input may be beyond it
 
 using Kind = Reduction::Kind;
 struct Word {
@@ -198,8 +215,9 @@ std::string reductions_problem(const model::System& system, const std::vector<Re
   return {};
 }
 
-Reducer::Reducer(const model::System& system, const std::vector<Reduction>& reductions, double after)
-    : system_(system), work_(system) {
+Reducer::Reducer(const model::System& system, const std::vector<Reduction>& reductions, double after,
+                 From from)
+    : system_(system), work_(system), from_(from) {
   for (const Reduction& one : reductions) {
     Asked asked{one.kind, -1, one.event, one.where, -1};
     if (one.kind == Kind::impulse) {
@@ -209,7 +227,7 @@ Reducer::Reducer(const model::System& system, const std::vector<Reduction>& redu
       }
       Quantity reaction;
       reaction.relation = asked.relation;
-      reaction.integral = true;
+      reaction.integral = reaction.of_reactions = true;
       asked.quantity = static_cast<int>(quantities_.size());
       quantities_.push_back(reaction);
     } else if (!one.expression.empty()) {
@@ -225,6 +243,7 @@ Reducer::Reducer(const model::System& system, const std::vector<Reduction>& redu
     asked_.push_back(std::move(asked));
   }
   find_works();
+  if (from_ == From::rows) along_ = has_peaks_ = false;
   restart(after);
 }
 
@@ -250,7 +269,9 @@ Reducer::Reducer(const model::System& system) : system_(system), work_(system) {
 int Reducer::quantity_of(const model::System& system, const std::string& column) {
   Quantity q;
   for (std::size_t c = 0; c < system.columns().size(); ++c) {
-    if (system.columns()[c].name == column) q.column = static_cast<int>(c);
+    if (system.columns()[c].name != column) continue;
+    q.column = static_cast<int>(c);
+    q.of_reactions = system.columns()[c].needs_reactions;
   }
   for (std::size_t i = 0; i < quantities_.size(); ++i) {
     if (quantities_[i].column == q.column && quantities_[i].relation < 0) return static_cast<int>(i);
@@ -275,6 +296,15 @@ void Reducer::find_works() {
   sizes_.resize(count);
   integrals_.resize(count);
   squares_.resize(count);
+  const expr::Program& program = model::column_program(system_);
+  has_peaks_ = along_ && reads_columns_ && program.has_peaks();
+  if (has_peaks_) {
+    least_in_.resize(work_.in.size());
+    most_in_ = least_in_;
+    box_.resize(work_.in.size());
+    enclosed_.resize(static_cast<std::size_t>(program.outputs()));
+    interval_registers_.resize(static_cast<std::size_t>(program.registers()));
+  }
   counts_.resize(asked_.size());
   firsts_ = lasts_ = impulses_ = counts_;
   if (!reads_columns_ || layout.audits == 0) return;
@@ -295,6 +325,7 @@ void Reducer::find_works() {
 void Reducer::restart(double after) {
   after_ = after;
   begun_ = false;
+  followed_ = true;
   begin_ = end_ = kNone;
   std::fill(extremes_.begin(), extremes_.end(), Extreme{kInfinity, kNone, -kInfinity, kNone});
   for (std::vector<double>* zero : {&sizes_, &integrals_, &squares_, &counts_, &impulses_})
@@ -303,6 +334,38 @@ void Reducer::restart(double after) {
     std::fill(none->begin(), none->end(), kNone);
   const model::Layout& layout = system_.layout();
   std::fill_n(work_.in.begin() + layout.dissipated(), 2 * layout.audits, 0.0);
+}
+
+void Reducer::row(engines::RowKind, const engines::Mode& mode, model::Workspace& work) {
+  if (from_ != From::rows || quantities_.empty()) return;
+  const double time = work.in[0];
+  if (time < after_) return;
+  const model::Layout& layout = system_.layout();
+  if (reads_columns_) system_.column_values(work, work_.output.data());
+  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+    const Quantity& q = quantities_[i];
+    double& now = now_[i];
+    now = kNone;
+    if (q.relation >= 0) {
+      now = work.in[static_cast<std::size_t>(layout.normal() + q.relation)];
+    } else if (q.column >= 0) {
+      const model::ColumnInfo& column = system_.columns()[static_cast<std::size_t>(q.column)];
+      now = column.mode_of >= 0 ? simulate::mode_number(system_, mode, column.mode_of)
+                                : work_.output[static_cast<std::size_t>(column.value)];
+    }
+    note(static_cast<int>(i), time, now);
+    if (!begun_) continue;
+    const double length = time - end_, before = q.of_reactions ? now : last_[i];
+    integrals_[i] += 0.5 * length * (before + now);
+    squares_[i] += 0.5 * length * (before * before + now * now);
+  }
+  last_ = now_;
+  if (!begun_) {
+    begun_ = true;
+    begin_ = time;
+    first_ = last_;
+  }
+  end_ = time;
 }
 
 void Reducer::event(const engines::Event& event, std::span<const double>) {
@@ -401,19 +464,24 @@ void Reducer::along(double from, double to, engines::Along& motion) {
   const double begin = std::max(from, after_);
   if (!(to > begin)) return;
   int halvings = 0;
-  shortest_ = kShortest * (to - begin);
+  step_ = to - begin;
   if (piece(begin, to, motion, halvings)) end_ = to;
 }
 
 /// A part of a step, halved until the polynomials follow. False: nothing can be evaluated.
 bool Reducer::piece(double from, double to, engines::Along& motion, int& halvings) {
   const std::size_t count = quantities_.size();
+  if (has_peaks_) {
+    std::fill(least_in_.begin(), least_in_.end(), kInfinity);
+    std::fill(most_in_.begin(), most_in_.end(), -kInfinity);
+  }
   for (int k = 0; k < kNodes; ++k) {
     const auto node = static_cast<std::size_t>(k);
     const double time = k + 1 == kNodes ? to : from + kPlace[node] * (to - from);
     const engines::ToldPoint* const told = motion.at(time);
     if (told == nullptr) return false;
     read(*told, now_.data());
+    if (has_peaks_) note_inputs();
     for (std::size_t i = 0; i < count; ++i) memory_[i * kNodes + node] = now_[i];
   }
   if (!begun_) {
@@ -422,13 +490,64 @@ bool Reducer::piece(double from, double to, engines::Along& motion, int& halving
     for (std::size_t i = 0; i < count; ++i) first_[i] = memory_[i * kNodes];
   }
   const double middle = 0.5 * (from + to);
-  if (halvings < kMostHalvings && to - from > shortest_ && middle > from && middle < to &&
-      !follows(from, to, motion)) {
-    ++halvings;
-    return piece(from, middle, motion, halvings) && piece(middle, to, motion, halvings);
+  if (to - from > kShortest * step_ && middle > from && middle < to &&
+      ((has_peaks_ && hides(from, to)) || !follows(from, to, motion))) {
+    if (halvings < kMostHalvings) {
+      ++halvings;
+      return piece(from, middle, motion, halvings) && piece(middle, to, motion, halvings);
+    }
+    followed_ = false;
   }
   take_piece(from, to, motion);
   return true;
+}
+
+void Reducer::note_inputs() {
+  for (std::size_t i = 0; i < least_in_.size(); ++i) {
+    least_in_[i] = std::min(least_in_[i], work_.in[i]);
+    most_in_[i] = std::max(most_in_[i], work_.in[i]);
+  }
+}
+
+/// Whether a column may have values in the piece that its nodes have not shown.
+bool Reducer::hides(double from, double to) {
+  for (std::size_t i = 0; i < box_.size(); ++i) {
+    // Between nodes an input leaves their range by part of it; what does not change at nine of them is taken for constant.
+    const double beyond = least_in_[i] < most_in_[i] ? kBetween * (most_in_[i] - least_in_[i]) : 0;
+    box_[i] = least_in_[i] <= most_in_[i] ? expr::Interval{least_in_[i] - beyond, most_in_[i] + beyond}
+                                          : expr::Interval{work_.in[i], work_.in[i]};
+  }
+  box_[0] = {from, to};
+  bool gentle = true;
+  model::column_program(system_).evaluate_gentle(box_.data(), enclosed_.data(), interval_registers_.data(),
+                                                 gentle);
+  if (gentle) return false;
+  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+    const Quantity& q = quantities_[i];
+    if (q.column < 0 || q.of_works || (!q.extreme && !q.integral)) continue;
+    const int value = system_.columns()[static_cast<std::size_t>(q.column)].value;
+    if (value < 0) continue;
+    const expr::Interval& enclosed = enclosed_[static_cast<std::size_t>(value)];
+    const double* const f = &memory_[i * kNodes];
+    double least = f[0], most = f[0];
+    bool finite = true;
+    for (int k = 0; k < kNodes; ++k) {
+      least = std::min(least, f[k]);
+      most = std::max(most, f[k]);
+      finite = finite && std::isfinite(f[k]);
+    }
+    if (!finite) continue;
+    const Extreme& known = extremes_[i];
+    const double range = std::max(most, known.most) - std::min(least, known.least);
+    if (q.extreme && !q.integral) {
+      least = std::min(least, known.least);
+      most = std::max(most, known.most);
+    }
+    const double size = std::max({sizes_[i], std::abs(least), std::abs(most)});
+    const double slack = kHidden * (std::isfinite(range) ? range : most - least) + kHidden * 1e-3 * size;
+    if (enclosed.low < least - slack || enclosed.high > most + slack) return true;
+  }
+  return false;
 }
 
 bool Reducer::follows(double from, double to, engines::Along& motion) {
@@ -448,7 +567,9 @@ bool Reducer::follows(double from, double to, engines::Along& motion) {
       double& size = sizes_[i];
       size = std::max({size, std::abs(least), std::abs(most)});
       const double error = std::abs(interpolate(static_cast<int>(i), theta) - now_[i]);
-      if (error > kFollows * (most - least) + kRounding * size) return false;
+      if (error > kFollows * (most - least) + kRounding * size &&
+          error * (to - from) > kNegligible * size * step_)
+        return false;
     }
   }
   return true;
@@ -478,29 +599,46 @@ void Reducer::take_piece(double from, double to, engines::Along& motion) {
            f[k]);
     }
     if (!(most > least)) continue;
-    constexpr int kGrid = 32;
-    constexpr double kMargin =
-        0.02;  // of the range: what lies this far below the largest so far is not looked at
-    for (const int sign : {1, -1}) {
-      double best = -kInfinity, theta = 0;
-      for (int g = 0; g <= kGrid; ++g) {
-        const double at = static_cast<double>(g) / kGrid;
-        const double value = sign * interpolate(static_cast<int>(i), at);
-        if (value > best) {
-          best = value;
-          theta = at;
-        }
-      }
-      const double known = sign > 0 ? extremes_[i].most : -extremes_[i].least;
-      if (best + kMargin * (most - least) < known) continue;
-      if (theta > 0 && theta < 1) refine(static_cast<int>(i), sign, from, to, theta, motion);
+    find_turns(static_cast<int>(i), 1, from, to, motion);
+    find_turns(static_cast<int>(i), -1, from, to, motion);
+  }
+}
+
+/// Every turn of the polynomial that comes near to the extreme so far, the ones within the first and last of its parts too.
+void Reducer::find_turns(int quantity, int sign, double from, double to, engines::Along& motion) {
+  constexpr int kGrid = 32;
+  constexpr double kMargin = 0.02;  // of the range: a turn this far below the largest so far is not looked at
+  std::array<double, kGrid + 3> value{};
+  value.front() = value.back() = -kInfinity;
+  double least = kInfinity, most = -kInfinity;
+  for (int g = 0; g <= kGrid; ++g) {
+    const double here = sign * interpolate(quantity, static_cast<double>(g) / kGrid);
+    value[static_cast<std::size_t>(g) + 1] = here;
+    least = std::min(least, here);
+    most = std::max(most, here);
+  }
+  for (std::size_t g = 1; g + 1 < value.size(); ++g) {
+    if (value[g] < value[g - 1] || value[g] < value[g + 1]) continue;
+    const Extreme& extreme = extremes_[static_cast<std::size_t>(quantity)];
+    const double known = sign > 0 ? extreme.most : -extreme.least;
+    if (value[g] + kMargin * (most - least) < known) continue;
+    // At an end the quantity may come from a turn in the neighbouring piece, or still have one before it here.
+    if (g == 1 && !(sign * end_slope(quantity, false) > 0)) continue;
+    if (g == kGrid + 1 && !(sign * end_slope(quantity, true) < 0)) continue;
+    // Beside a corner the polynomial may turn elsewhere than the quantity.
+    double theta = static_cast<double>(g - 1) / kGrid;
+    constexpr int kMostMoves = 8;
+    for (int move = 0; move < kMostMoves; ++move) {
+      const double at = refine(quantity, sign, from, to, theta, motion);
+      const bool inside = std::abs(at - theta) < 0.999 * kBracket;
+      theta = at;
+      if (inside || at <= 0 || at >= 1) break;
     }
   }
 }
 
 /// By parabolas through three points with the quantity itself, golden sections where these do not help (R. P. Brent, 1973, chapter 5).
-void Reducer::refine(int quantity, int sign, double from, double to, double theta, engines::Along& motion) {
-  constexpr double kStep = 1.0 / 32;
+double Reducer::refine(int quantity, int sign, double from, double to, double theta, engines::Along& motion) {
   constexpr double kGolden = 0.3819660112501051;
   constexpr int kMost = 40;
   const double length = to - from;
@@ -513,12 +651,12 @@ void Reducer::refine(int quantity, int sign, double from, double to, double thet
     note(quantity, from + at * length, out);
     return -sign * out;
   };
-  double a = std::max(0.0, theta - kStep), b = std::min(1.0, theta + kStep);
+  double a = std::max(0.0, theta - kBracket), b = std::min(1.0, theta + kBracket);
   double x = theta, w = x, v = x, fx = value(x), fw = fx, fv = fx, step = 0, before = 0;
   for (int i = 0; i < kMost; ++i) {
     const double middle = 0.5 * (a + b);
     constexpr double kTolerance = 1e-9;  // the value is off by its square
-    if (std::abs(x - middle) <= 2 * kTolerance - 0.5 * (b - a)) return;
+    if (std::abs(x - middle) <= 2 * kTolerance - 0.5 * (b - a)) break;
     double p = 0, q = 0;
     if (std::abs(before) > kTolerance) {
       const double r = (x - w) * (fx - fv);
@@ -550,21 +688,11 @@ void Reducer::refine(int quantity, int sign, double from, double to, double thet
       }
     }
   }
+  return x;
 }
 
 /// The polynomial through the nodes, in barycentric form.
 double Reducer::interpolate(int quantity, double theta) const {
-  static constexpr std::array<double, kNodes> kBary = [] {
-    std::array<double, kNodes> out{};
-    for (std::size_t i = 0; i < kNodes; ++i) {
-      double product = 1;
-      for (std::size_t j = 0; j < kNodes; ++j) {
-        if (j != i) product *= kPlace[i] - kPlace[j];
-      }
-      out[i] = 1 / product;
-    }
-    return out;
-  }();
   const double* const f = &memory_[static_cast<std::size_t>(quantity) * kNodes];
   double above = 0, below = 0;
   for (std::size_t k = 0; k < kNodes; ++k) {
@@ -574,6 +702,22 @@ double Reducer::interpolate(int quantity, double theta) const {
     below += kBary[k] / distance;
   }
   return above / below;
+}
+
+/// Of the polynomial, at the first node or at the last.
+double Reducer::end_slope(int quantity, bool at_end) const {
+  const double* const f = &memory_[static_cast<std::size_t>(quantity) * kNodes];
+  const std::size_t end = at_end ? kNodes - 1 : 0;
+  double sum = 0;
+  for (std::size_t k = 0; k < kNodes; ++k) {
+    if (k != end) sum += kBary[k] / kBary[end] * (f[k] - f[end]) / (kPlace[end] - kPlace[k]);
+  }
+  return sum;
+}
+
+std::string Reducer::unfollowed_text() const {
+  return followed_ ? std::string()
+                   : "an extreme or integral may be off: it changes faster than can be followed in a step";
 }
 
 void Reducer::values(std::span<double> out) {

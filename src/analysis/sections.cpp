@@ -7,6 +7,7 @@
 namespace judder::analysis {
 namespace {
 
+constexpr double kPi = 3.141592653589793;
 constexpr std::size_t kMostEvents = 100'000;  // that words are made of
 
 }  // namespace
@@ -41,6 +42,7 @@ void SectionTaker::restart(const std::atomic<bool>* cancel) {
   met_ = 0;
   points_.clear();
   carried_.clear();
+  reach_.assign(width_ - 1, 0.0);
   events_.clear();
   stop_ = false;
 }
@@ -63,6 +65,7 @@ void SectionTaker::event(const engines::Event& event, std::span<const double> st
 
 void SectionTaker::take(double time, const double* y) {
   if (stop_) return;
+  for (std::size_t i = 0; i < reach_.size(); ++i) reach_[i] = std::max(reach_[i], std::abs(y[i]));
   if (met_++ < skip_) return;
   points_.push_back(time);
   points_.insert(points_.end(), y, y + (width_ - 1));
@@ -100,7 +103,8 @@ std::string SectionTaker::word(std::size_t from, std::size_t to) const {
 }
 
 std::size_t points_per_period(std::span<const double> points, std::size_t width,
-                              const std::vector<bool>& drifts) {
+                              const std::vector<bool>& drifts, std::size_t coordinates, double same,
+                              std::span<const double> reach) {
   const std::size_t count = points.size() / width;
   constexpr std::size_t kParts = 6;
   if (count < 2 * kParts) return 0;
@@ -111,7 +115,16 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
     for (std::size_t i = 0; i < components; ++i)
       size[i] = std::max(size[i], std::abs(points[k * width + 1 + i]));
   }
+  constexpr double kSmallPart = 1e-3;
+  for (std::size_t i = 0; i < std::min(components, reach.size()); ++i)
+    size[i] = std::max(size[i], kSmallPart * reach[i]);
   const double largest = *std::max_element(size.begin(), size.end());
+  const double time = (points[(count - 1) * width] - points[0]) / (2 * kPi * static_cast<double>(count - 1));
+  for (std::size_t i = 0; i < coordinates && time > 0; ++i) {
+    const double place = size[i], velocity = size[coordinates + i];
+    size[i] = std::max(place, velocity * time);
+    size[coordinates + i] = std::max(velocity, place / time);
+  }
   const auto distance = [&](std::size_t k, std::size_t p) {
     double out = 0;
     for (std::size_t i = 0; i < components; ++i) {
@@ -122,7 +135,8 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
     }
     return out;
   };
-  constexpr double kSame = 1e-8, kFar = 0.2;
+  constexpr double kFar = 0.2, kLeast = 1e-8;
+  constexpr double kGrowth = 4;  // what is larger than it was at the beginning by more is no rounding
   for (std::size_t p = 1; 3 * p <= count; ++p) {
     const std::size_t length = count - p, part = length / kParts;
     if (part < 1) break;
@@ -132,7 +146,8 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
     for (std::size_t j = 0; j < kParts; ++j) {
       for (std::size_t k = 0; k < part; ++k) e[j] = std::max(e[j], distance(begin + j * part + k, p));
     }
-    if (e[kParts - 1] <= kSame && e[kParts - 2] <= kSame) return p;
+    const double now = std::max(e[kParts - 1], e[kParts - 2]);
+    if (now <= same && (now <= kLeast || now <= kGrowth * std::max({e[0], e[1], e[2]}))) return p;
     bool falls = e[0] < kFar && e[kParts - 1] > 0;
     for (std::size_t j = 1; j < kParts; ++j) falls = falls && e[j] < e[j - 1];
     if (!falls) continue;

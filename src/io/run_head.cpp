@@ -5,20 +5,18 @@
 #include "judder/io/reader.hpp"
 
 namespace judder::io {
-namespace {
 
 std::vector<ColumnLabel> labels_of(const model::Spec& spec) {
   std::vector<ColumnLabel> out;
-  for (const model::Coordinate& c : spec.coordinates) {
-    if (!c.label.empty() || !c.unit.empty()) out.push_back({c.name.text, c.label.text, c.unit.text});
-  }
-  for (const model::OutputColumn& c : spec.output.columns) {
-    if (!c.label.empty() || !c.unit.empty()) out.push_back({c.name.text, c.label.text, c.unit.text});
-  }
+  const auto add = [&out](const auto& each) {
+    if (!each.label.empty() || !each.unit.empty())
+      out.push_back({each.name.text, each.label.text, each.unit.text});
+  };
+  for (const model::Parameter& each : spec.parameters) add(each);
+  for (const model::Coordinate& each : spec.coordinates) add(each);
+  for (const model::OutputColumn& each : spec.output.columns) add(each);
   return out;
 }
-
-}  // namespace
 
 RunHead read_run_head(std::string_view run_json) {
   using Json = nlohmann::ordered_json;

@@ -6,6 +6,7 @@
 
 #include "core/elementary.hpp"
 #include "core/elimination.hpp"
+#include "judder/model/columns.hpp"
 #include "model/system_data.hpp"
 
 namespace judder::model {
@@ -603,6 +604,8 @@ void System::energies(Workspace& work, double& kinetic, double& potential, doubl
 void System::powers(Workspace& work, double* out) const {
   data_->power.evaluate(work.in.data(), out, work.registers.data());
 }
+
+const expr::Program& column_program(const System& system) { return system.data().column_program; }
 
 void System::column_values(Workspace& work, double* out) const {
   data_->column_program.evaluate(work.in.data(), out, work.registers.data());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "report/axis_label.hpp"
+
 namespace judder::report {
 
 Figure basin_figure(const BasinData& data) {
@@ -10,8 +12,8 @@ Figure basin_figure(const BasinData& data) {
   figure.subtitle = data.subtitle;
   Panel panel;
   panel.height = 480;
-  panel.x.label = data.across;
-  panel.y.label = data.upwards;
+  panel.x.label = axis_label(data.names, data.across);
+  panel.y.label = axis_label(data.names, data.upwards);
   panel.x.tight = panel.y.tight = true;
   const std::size_t columns = data.x.size(), rows = data.y.size();
   Raster raster;

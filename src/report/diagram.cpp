@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/axis_label.hpp"
+
 namespace judder::report {
 namespace {
 
@@ -55,8 +57,8 @@ Figure diagram_figure(const DiagramData& data) {
   figure.subtitle = data.subtitle;
   Panel panel;
   panel.height = kHeight;
-  panel.x.label = data.parameter;
-  panel.y.label = data.quantity;
+  panel.x.label = axis_label(data.names, data.parameter);
+  panel.y.label = axis_label(data.names, data.quantity);
   panel.x.tight = true;
   std::size_t points = 0;
   for (const DiagramData::Group& group : data.groups) points += group.x.size();

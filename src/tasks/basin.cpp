@@ -247,18 +247,11 @@ BasinReport basin(const BasinRequest& request) {
   }
   Plan plan =
       report.random ? Plan::random(request.axes, request.random, request.seed) : Plan::grid(request.axes);
-  io::ModelRequest first = request.many.model;
-  std::vector<double> values(plan.names().size());
-  plan.values(0, values);
   double largest = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    model::Named named;
-    named.name = plan.names()[i];
-    named.value = model::Value(values[i]);
-    first.set.push_back(std::move(named));
-    for (const double value : request.axes[i].values) largest = std::max(largest, std::abs(value));
+  for (const Plan::Axis& axis : request.axes) {
+    for (const double value : axis.values) largest = std::max(largest, std::abs(value));
   }
-  runs.model = io::load_model(first);
+  runs.model = load_some_member(request.many.model, io::read_model(request.many.model.file), plan);
   if (runs.model.compiled.system) io::check_engine(request.many.model, runs.model);
   runs.stage = RunsStage::model_invalid;
   if (!runs.model.ok()) return report;

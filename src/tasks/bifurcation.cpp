@@ -56,6 +56,10 @@ class DiagramRun {
     if (runner_.changed() || !taker_) {
       taker_.emplace(system, request_.section, request_.skip, request_.keep);
       forcing_ = analysis::forcing_period(system);
+      const auto n = static_cast<std::size_t>(system.layout().coordinates);
+      drifts_.assign(static_cast<std::size_t>(system.layout().integrated()), false);
+      for (std::size_t i = 0; i < system.cyclic().size(); ++i)
+        drifts_[i < n ? i : n + i] = system.cyclic()[i];
     }
     engines::EngineOptions options = member_options(request_.many, runner_.options());
     const double forcing = forcing_.value_or(0);
@@ -83,7 +87,11 @@ class DiagramRun {
                            (result.status.ok() ? ", only " + std::to_string(taker_->met()) + " section points"
                                                : ": " + result.status.message);
     out.period = kNone;
-    out.period_points = analysis::points_per_period(out.points, taker_->width(), system.cyclic());
+    // What steps leave of one motion may be apart by a thousand times their tolerance.
+    constexpr double kErrors = 1e3, kLeast = 1e-8;
+    out.period_points = analysis::points_per_period(
+        out.points, taker_->width(), drifts_, static_cast<std::size_t>(system.layout().coordinates),
+        std::max(kLeast, kErrors * options.tolerance), taker_->reach());
     if (out.period_points > 0) {
       const std::size_t last = taker_->count() - 1, first = last - out.period_points;
       out.period = out.points[last * taker_->width()] - out.points[first * taker_->width()];
@@ -101,6 +109,7 @@ class DiagramRun {
   analysis::Runner& runner_;
   std::optional<SectionTaker> taker_;
   std::optional<double> forcing_;
+  std::vector<bool> drifts_;  ///< by component of the state
 };
 
 /// Record: points, then how many there are, points per period, period, and whether it went well; the word and the status as text.
@@ -353,12 +362,8 @@ DiagramReport bifurcation(const DiagramRequest& request) {
   if (runs.files = io::refuse_foreign(request.output, kPointsMark); !runs.files.ok()) return report;
   if (runs.files = io::refuse_foreign(words_file(request.output), kWordsMark); !runs.files.ok())
     return report;
-  io::ModelRequest first = request.many.model;
-  model::Named named;
-  named.name = request.axis.name;
-  named.value = model::Value(request.axis.values.front());
-  first.set.push_back(std::move(named));
-  runs.model = io::load_model(first);
+  runs.model = load_some_member(request.many.model, io::read_model(request.many.model.file),
+                                Plan::grid({request.axis}));
   runs.stage = RunsStage::model_invalid;
   if (runs.model.compiled.system) io::check_engine(request.many.model, runs.model);
   if (!runs.model.ok()) return report;

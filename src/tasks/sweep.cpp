@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "judder/analysis/attractors.hpp"
 #include "judder/analysis/periodic.hpp"
 #include "judder/core/number.hpp"
 #include "judder/engines/registry.hpp"
@@ -35,10 +36,30 @@ bool asks_period(const std::vector<Reduction>& reductions) {
 /// What all threads of a sweep read.
 struct Study {
   const RunsRequest& request;
-  std::vector<Reduction> reductions;
-  std::optional<Ensemble> ensemble;
-  std::optional<Ensemble> sectioned;  ///< for periods of what does not depend on time
+  std::vector<Reduction> reductions{};
+  std::optional<Ensemble> ensemble{};
+  std::optional<Ensemble> sectioned{};  ///< for periods of what does not depend on time
+  bool by_rows = false;  ///< the engine has fixed steps: what is collected is read at their ends
 };
+
+const engines::EngineEntry* engine_of(const ManyRequest& request, const model::RunOptions& run) {
+  return engines::find_engine(request.model.engine.empty() ? run.engine : request.model.engine);
+}
+
+/// Its rows are those of a grid of steps, and there is nothing between them.
+bool steps_are_fixed(const ManyRequest& request, const model::RunOptions& run) {
+  const engines::EngineEntry* const entry = engine_of(request, run);
+  return entry != nullptr && !entry->judged && entry->words.name != "quasi-static";
+}
+
+/// A row for each step of the grid, and the two limits at impacts.
+void ask_for_rows(engines::EngineOptions& options) {
+  constexpr double kDefaultSteps = 1e4;  // of the engines (docs/stepping.md)
+  if (!(options.step > 0)) options.step = (options.until - options.from) / kDefaultSteps;
+  if (options.max_step > 0) options.step = std::min(options.step, options.max_step);
+  options.every = options.step;
+  options.event_rows = true;
+}
 
 class SweepWorker final : public MemberWorker {
  public:
@@ -60,15 +81,20 @@ class SweepWorker final : public MemberWorker {
       message = runner_.problem();
       return true;
     }
-    if (runner_.changed() || !reducer_) reducer_.emplace(runner_.system(), study_.reductions);
+    if (runner_.changed() || !reducer_)
+      reducer_.emplace(runner_.system(), study_.reductions, study_.request.after,
+                       study_.by_rows ? Reducer::From::rows : Reducer::From::steps);
     engines::EngineOptions options = member_options(study_.request.many, runner_.options());
     reducer_->restart(study_.request.after);
-    options.observer = &*reducer_;
+    if (study_.by_rows)
+      ask_for_rows(options);
+    else
+      options.observer = &*reducer_;
     const engines::EngineResult result = runner_.engine().run(options, *reducer_);
     if (result.status.reason == Reason::interrupted) return false;
     time = result.status.time;
     reason = static_cast<double>(result.status.reason);
-    if (!result.status.ok()) message = result.status.message;
+    message = result.status.ok() ? reducer_->unfollowed_text() : result.status.message;
     reducer_->values(collected);
     if (asks_period(study_.reductions) && !find_period(member, collected)) return false;
     return study_.request.folders.empty() || make_folder(member);
@@ -79,16 +105,18 @@ class SweepWorker final : public MemberWorker {
   bool find_period(std::size_t member, std::span<double> collected) {
     analysis::Runner& runner = sections_ ? *sections_ : runner_;
     if (sections_ && !runner.take(member)) return true;
-    const std::optional<double> forcing = analysis::forcing_period(runner.system());
+    if (runner.changed() || !ends_) {
+      const std::optional<double> forcing = analysis::forcing_period(runner.system());
+      ends_.reset();
+      if (forcing) ends_.emplace(runner.system(), *forcing, std::numeric_limits<double>::infinity());
+    }
     double period = kNone;
-    if (forcing) {
-      std::optional<analysis::PeriodicMotion> found;
-      simulate::NullSink nobody;
-      engines::EngineOptions options = member_options(study_.request.many, runner.options());
-      const engines::EngineResult result = analysis::run_until_periodic(
-          runner.system(), runner.options().engine, options, *forcing, nobody, found);
-      if (result.status.reason == Reason::interrupted) return false;
-      if (found) period = found->period;
+    if (ends_) {
+      analysis::MotionEnd end;
+      const engines::EngineOptions options = member_options(study_.request.many, runner.options());
+      if (!ends_->find(runner.options().engine, options, study_.request.many.model.cancel, end)) return false;
+      if (end.kind != analysis::EndKind::not_settled && end.kind != analysis::EndKind::failed)
+        period = end.period;
     }
     for (std::size_t i = 0; i < study_.reductions.size(); ++i) {
       if (study_.reductions[i].kind == Reduction::Kind::period) collected[i] = period;
@@ -120,6 +148,7 @@ class SweepWorker final : public MemberWorker {
   analysis::Runner runner_;
   std::optional<analysis::Runner> sections_;
   std::optional<Reducer> reducer_;
+  std::optional<analysis::EndFinder> ends_;
 };
 
 io::MemberTable table_of(const Study& study) {
@@ -149,24 +178,16 @@ Diagnostics in_words(const Diagnostics& said, const std::vector<Reduction>& redu
 bool prepare(Study& study, RunsReport& report) {
   const RunsRequest& request = study.request;
   io::ModelFile file = io::read_model(request.many.model.file);
-  io::ModelRequest first = request.many.model;
-  if (!request.plan.variants().empty()) first.variants.push_back(request.plan.variants().front());
-  std::vector<double> values(request.plan.names().size());
-  request.plan.values(0, values);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    model::Named named;
-    named.name = request.plan.names()[i];
-    named.value = model::Value(values[i]);
-    first.set.push_back(std::move(named));
-  }
   file.spec = analysis::with_reductions(file.spec, study.reductions);
   const Clock::time_point begin = Clock::now();
-  report.model = io::load_model(std::move(file), first);
+  report.model = load_some_member(request.many.model, file, request.plan);
   if (report.model.compiled.system) io::check_engine(request.many.model, report.model);
   report.model.diagnostics = in_words(report.model.diagnostics, study.reductions);
   if (!report.model.ok()) return false;
   report.stage = RunsStage::misused;
-  report.problem = engine_problem(request.many, report.model.compiled.run);
+  study.by_rows = steps_are_fixed(request.many, report.model.compiled.run);
+  if (!study.by_rows || asks_period(study.reductions))
+    report.problem = engine_problem(request.many, report.model.compiled.run);
   if (!report.problem.empty()) return false;
   report.problem = analysis::reductions_problem(*report.model.compiled.system, study.reductions);
   if (!report.problem.empty()) return false;
@@ -234,11 +255,38 @@ void write_table(const fs::path& records, const io::MemberFileHead* head, const 
 }  // namespace
 
 std::string engine_problem(const ManyRequest& request, const model::RunOptions& run) {
-  const std::string& name = request.model.engine.empty() ? run.engine : request.model.engine;
-  const engines::EngineEntry* const entry = engines::find_engine(name);
+  const engines::EngineEntry* const entry = engine_of(request, run);
   if (entry == nullptr || entry->judged) return {};
-  return "the engine '" + name +
-         "' tells nothing of what happens between its steps; many runs are made by event, exact or auto";
+  if (!steps_are_fixed(request, run))
+    return "the engine '" + entry->words.name +
+           "' goes from rest to rest and tells nothing of the motion between; many runs are made by the "
+           "others";
+  return "the engine '" + entry->words.name +
+         "' tells nothing of what happens between its steps, where sections, periods and ends of motions are "
+         "found; "
+         "take --engine event, exact or auto";
+}
+
+io::LoadedModel load_some_member(const io::ModelRequest& request, const io::ModelFile& file,
+                                 const Plan& plan) {
+  std::optional<io::LoadedModel> first;
+  std::vector<double> values(plan.names().size());
+  for (const std::size_t member : plan.probes()) {
+    io::ModelRequest here = request;
+    if (!plan.variants().empty()) here.variants.push_back(plan.variants()[plan.variant(member)]);
+    plan.values(member, values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      model::Named named;
+      named.name = plan.names()[i];
+      named.value = model::Value(values[i]);
+      here.set.push_back(std::move(named));
+    }
+    io::LoadedModel made = io::load_model(io::ModelFile(file), here);
+    if (made.ok()) return made;
+    if (!first) first = std::move(made);
+    if (!file.parsed) break;
+  }
+  return std::move(*first);
 }
 
 engines::EngineOptions member_options(const ManyRequest& request, const model::RunOptions& run) {
@@ -294,7 +342,7 @@ fs::path records_of(const fs::path& output, std::size_t part, std::size_t parts)
 
 RunsReport sweep_runs(const RunsRequest& request) {
   RunsReport report;
-  Study study{request, {}, {}, {}};
+  Study study{.request = request};
   report.stage = RunsStage::misused;
   if (!analysis::parse_reductions(request.collect, study.reductions, report.problem)) return report;
   if (request.plan.size() == 0) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Ensembles give the same file whoever makes them: threads, parts, processes of mpirun, and what was killed and taken up again.
-ensembles.py SOURCE PROGRAM [kills]"""
+ensembles.py SOURCE PROGRAM [kills [kills under mpirun]]"""
 import os
 import pathlib
 import random
@@ -13,6 +13,7 @@ import time
 
 source, program = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
 kills_wanted = int(sys.argv[3]) if len(sys.argv) > 3 else 50
+rank_kills_wanted = int(sys.argv[4]) if len(sys.argv) > 4 else 3
 gallery = source / "gallery"
 failures = []
 random.seed(5)
@@ -124,10 +125,13 @@ def ranks_of(parent):
     return out
 
 
-def processes(folder):
+def has_processes():
     with open(program, "rb") as binary:
-        has_mpi = b"MPI_Fetch_and_op" in binary.read()
-    if not has_mpi or not shutil.which("mpirun"):
+        return b"MPI_Fetch_and_op" in binary.read() and shutil.which("mpirun") is not None
+
+
+def processes(folder):
+    if not has_processes():
         print("without MPI: its processes are not tested")
         return
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4", program]
@@ -158,6 +162,55 @@ def processes(folder):
     expect(done.returncode == 0 and table.read_bytes() == whole.read_bytes(), "the table after a killed process: " + done.stderr)
 
 
+def finish(process):
+    """Waits for mpirun. One that loses a process while it starts may wait for ever although all others are gone, too."""
+    alone = time.monotonic()
+    while process.poll() is None:
+        time.sleep(0.05)
+        if ranks_of(process.pid):
+            alone = time.monotonic()
+        if time.monotonic() - alone > 10:
+            process.kill()
+            process.wait()
+            return
+    process.wait()
+
+
+def rank_kills(folder, wanted):
+    """One of four processes is killed at any time, again and again; what is taken up ends in the same file."""
+    if not has_processes():
+        return
+    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4", program]
+    members, killed, sweeps = 12000, 0, 0
+    whole = folder / "unkilled.csv"
+    expect(run(command(BALL, whole, members=members)).returncode == 0, "the sweep that nobody kills")
+    while killed < wanted and sweeps < wanted + 5:
+        sweeps += 1
+        table, attempts = folder / f"rank-killed{sweeps}.csv", 0
+        records = pathlib.Path(str(table) + ".members")
+        while not table.exists() and attempts < 200:
+            attempts += 1
+            resume = ["--resume"] if records.exists() else []
+            process = subprocess.Popen([*mpirun, *command(BALL, table, *resume, members=members)],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if killed < wanted:
+                ranks = []
+                while process.poll() is None and (len(ranks) < 4 or not records.exists()):
+                    time.sleep(0.02)
+                    ranks = ranks_of(process.pid)
+                time.sleep(random.uniform(0, 0.6))
+                try:
+                    if len(ranks) == 4 and process.poll() is None:
+                        os.kill(random.choice(ranks), signal.SIGKILL)
+                        killed += 1
+                except ProcessLookupError:
+                    pass
+            finish(process)
+        expect(table.exists() and table.read_bytes() == whole.read_bytes(), f"{killed} killed processes change the table")
+    expect(killed >= wanted, f"only {killed} processes killed")
+    print(killed, "processes killed in", sweeps, "sweeps")
+
+
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
     threads(place)
@@ -165,4 +218,5 @@ with tempfile.TemporaryDirectory() as name:
     interrupt(place)
     parts(place)
     processes(place)
+    rank_kills(place, rank_kills_wanted)
 sys.exit(1 if failures else 0)

@@ -533,13 +533,20 @@ TEST_F(Program, ManyRunsRefuseWhatTheyCannotCollect) {
   const std::string ball = "'" + gallery_ + "bouncing-ball/model.toml'";
   for (const char* engine : {"moreau", "rk4", "quasi-static"}) {
     const Outcome refused =
-        run("sweep " + ball + " e=0.5,0.9 --collect \"end(h)\" -o t.csv --engine " + engine);
+        run("sweep " + ball + " e=0.5,0.9 --collect \"end(h), period\" -o t.csv --engine " + engine);
     EXPECT_NE(refused.code, 0) << engine;
     EXPECT_FALSE(fs::exists(folder_ / "t.csv")) << engine;
   }
-  EXPECT_NE(run("sweep " + ball + " e=0.5,0.9 --collect \"end(h)\" -o t.csv --engine moreau")
-                .err.find("tells nothing of what happens between its steps"),
-            std::string::npos);
+  for (const char* asked : {"sweep %s e=0.5,0.9 --collect period -o t.csv",
+                            "bifurcation %s e=0.5:0.9:2 --section impact:ground -o t.csv",
+                            "basin %s h=0.5:1:3 \"h'=0:1:3\" -o t.npz"}) {
+    std::string command = asked;
+    command.replace(command.find("%s"), 2, ball);
+    const Outcome refused = run(command + " --engine moreau");
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_NE(refused.err.find("tells nothing of what happens between its steps"), std::string::npos)
+        << refused.err;
+  }
   const Outcome nowhere =
       run("bifurcation " + ball + " e=0.5:0.9:2 --section impact:flor --skip 1 --keep 2 -o t.csv");
   EXPECT_EQ(nowhere.code, 2) << nowhere.err;

@@ -1,8 +1,8 @@
 // Where motions end up: each is known by a few numbers, and those that are one motion are put together.
 //
-//     at rest      nothing moves any more. Sticking friction holds a body wherever it has stopped, so that all such ends with the same contacts sticking are one set;
-//                  without friction an end is a point
-//     equilibrium  approached and not reached: a point, or steady sliding
+//     at rest      nothing moves any more, or the motion is damped smoothly towards a point where nothing does (analysis/approach.hpp). Sticking friction holds a body wherever
+//                  it has stopped, so that all such ends with the same contacts sticking are one set; without friction an end is a point
+//     equilibrium  the same while a contact slides steadily on something that moves
 //     periodic     by its least period, its events and its ranges
 //     drifting     periodic or steady but for coordinates on which nothing depends (an angle, a way)
 //     unbounded    a coordinate, velocity or state has left the bound
@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/analysis/approach.hpp"
 #include "judder/analysis/periodic.hpp"
 #include "judder/engines/engine.hpp"
 
@@ -37,10 +38,11 @@ struct MotionEnd {
   double mode = 0;                  ///< key of modes and events, as a number that a double holds
   std::vector<double> least, most;  ///< of coordinates, velocities, states
   std::vector<double> drift;        ///< of the same per period, or per unit of time
+  std::vector<double> reach;        ///< of the same: largest less least value of the whole motion
   std::string events;               ///< of one period, or why it failed
 
   /// As numbers of a record, size(components) of them, and back.
-  [[nodiscard]] static std::size_t size(std::size_t components) { return 4 + 3 * components; }
+  [[nodiscard]] static std::size_t size(std::size_t components) { return 4 + 4 * components; }
   void put(std::span<double> out) const;
   static MotionEnd get(std::span<const double> numbers, std::string_view events);
 };
@@ -56,8 +58,11 @@ class EndFinder {
 
  private:
   [[nodiscard]] MotionEnd describe(const PeriodicMotion& motion, const engines::Moment& end) const;
+  void describe(const ApproachedRest& rest, const engines::Moment& end, MotionEnd& out) const;
+  void note_modes(const engines::Mode& mode, std::uint64_t& hash, MotionEnd& out) const;
 
   const model::System& system_;
+  ApproachFinder approach_;
   double forcing_, bound_;
 };
 

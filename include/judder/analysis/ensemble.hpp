@@ -45,6 +45,11 @@ class Plan {
   [[nodiscard]] const std::vector<std::string>& variants() const { return variants_; }
   [[nodiscard]] std::size_t variant(std::size_t member) const;
   void values(std::size_t member, std::span<double> out) const;
+  /// Some members, by which is seen whether the model can be compiled at all: first and last, the middle, and ever finer parts between; of each variant its
+  /// first. All different.
+  [[nodiscard]] std::vector<std::size_t> probes() const;
+  /// The same of one variant alone.
+  [[nodiscard]] std::vector<std::size_t> probes(std::size_t variant) const;
   /// Lengths of a grid, variants first where there are any; otherwise the size alone.
   [[nodiscard]] std::vector<std::size_t> shape() const;
 
@@ -63,15 +68,15 @@ class Plan {
 
 class Ensemble {
  public:
-  /// `options`: variants and settings of all members. What is wrong with the model at the first member of each variant is in `diagnostics`, and the
-  /// ensemble is not ok().
+  /// `options`: variants and settings of all members. Where values make no model, others of the same variant are tried (Plan::probes); a variant that
+  /// has none is compiled member by member. If no variant has any, what is wrong with the first member is in `diagnostics`, and the ensemble is not ok().
   Ensemble(model::Spec spec, model::CompileOptions options, Plan plan, Diagnostics& diagnostics);
 
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  /// Of the first member.
-  [[nodiscard]] const model::System& system() const { return *bases_.front().compiled.system; }
-  [[nodiscard]] const model::Compiled& first() const { return bases_.front().compiled; }
+  /// Of the first member that has one.
+  [[nodiscard]] const model::System& system() const { return *first().system; }
+  [[nodiscard]] const model::Compiled& first() const { return bases_[first_].compiled; }
 
  private:
   friend class Runner;
@@ -86,6 +91,7 @@ class Ensemble {
   Plan plan_;
   std::vector<bool> is_start_;  ///< by name of the plan
   std::vector<Base> bases_;     ///< by variant
+  std::size_t first_ = 0;       ///< of them that has a system
   bool ok_ = false;
 };
 

@@ -12,9 +12,17 @@
 // An expression may use whatever an output column may. All numbers belong to t ≥ `after`.
 //
 // Along a step the quantity is evaluated at seven nodes of Gauss and at both ends. Where the polynomial through these misses it at two further places
-// by more than a millionth of its range there, the step is halved: a formula may be faster than the motion, or have corners of its own. An extreme is then
-// searched for with the quantity itself, between the neighbours of the largest value of the polynomial. Quantities that read works of elements
-// (`dissipated`, `balance`, …) are known at the ends of steps only.
+// by more than a millionth of its range there, the step is halved: a formula may be faster than the motion, or have corners of its own. Every turn of
+// the polynomial that comes near to the extreme so far is then searched with the quantity itself.
+//
+// A peak may be narrower than the distance of nodes. Formulas that can have one (expr::Program::has_peaks) are enclosed by interval arithmetic over the piece, with all that
+// they read in the range that it has there: a piece whose enclosure holds more than the nodes have shown is halved, unless its formulas change by a small factor there
+// (expr::Program::evaluate_gentle). What changes faster than can be followed, in forty thousand pieces of a step, is said (followed()).
+//
+// Engines with fixed steps have nothing between their steps. Of their runs rows are taken, one per step: extremes are those of rows, integrals follow the trapezoidal
+// rule, those of what reads reactions the mean reaction of each step.
+//
+// Quantities that read works of elements (`dissipated`, `balance`, …) are known at the ends of steps only.
 #pragma once
 
 #include <array>
@@ -24,6 +32,7 @@
 #include <vector>
 
 #include "judder/engines/engine.hpp"
+#include "judder/expr/program.hpp"
 #include "judder/model/spec.hpp"
 #include "judder/simulate/simulate.hpp"
 
@@ -70,15 +79,19 @@ struct Extreme {
   double most = 0, most_time = 0;
 };
 
-/// Listens to a run as its observer (for the motion) and as a sink (for its events). After restart() it is as new and keeps its memory.
+/// Listens to a run as its observer (for the motion) and as a sink (for its events; of a run by rows for these alone). After restart() it is as new
+/// and keeps its memory.
 class Reducer final : public simulate::NullSink, public engines::Observer {
  public:
-  Reducer(const model::System& system, const std::vector<Reduction>& reductions, double after = 0);
+  enum class From : unsigned char { steps, rows };
+  Reducer(const model::System& system, const std::vector<Reduction>& reductions, double after = 0,
+          From from = From::steps);
   /// All numbers of the columns of a row, without questions: for the table of extremes of a run.
   explicit Reducer(const model::System& system);
 
   void restart(double after);
 
+  void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
   void event(const engines::Event& event, std::span<const double> state) override;
   void point(const engines::ToldPoint& told) override;
   void impulses(const engines::ToldImpulses& told) override;
@@ -91,6 +104,10 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   void values(std::span<double> out);
   /// By quantity of the second constructor: columns of a row without those of modes, time first.
   [[nodiscard]] const std::vector<Extreme>& extremes() const { return extremes_; }
+  /// False: somewhere a quantity changed faster than it could be followed; extremes and integrals may be off.
+  [[nodiscard]] bool followed() const { return followed_; }
+  /// That in words, for a table; empty: all were followed.
+  [[nodiscard]] std::string unfollowed_text() const;
 
  private:
   static constexpr int kNodes = 9;  ///< both ends and seven of Gauss
@@ -100,6 +117,7 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
     int relation = -1;  ///< reaction of a contact
     bool extreme = false, integral = false;
     bool of_works = false;  ///< known at the ends of steps only
+    bool of_reactions = false;
   };
   struct Asked {
     Reduction::Kind kind;
@@ -116,15 +134,20 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   void note_ends(const engines::ToldPoint& told);
   bool piece(double from, double to, engines::Along& motion, int& halvings);
   [[nodiscard]] bool follows(double from, double to, engines::Along& motion);
+  void note_inputs();
+  [[nodiscard]] bool hides(double from, double to);
   void take_piece(double from, double to, engines::Along& motion);
-  void refine(int quantity, int sign, double from, double to, double theta, engines::Along& motion);
+  void find_turns(int quantity, int sign, double from, double to, engines::Along& motion);
+  double refine(int quantity, int sign, double from, double to, double theta, engines::Along& motion);
   [[nodiscard]] double interpolate(int quantity, double theta) const;
+  [[nodiscard]] double end_slope(int quantity, bool at_end) const;
 
   const model::System& system_;
   model::Workspace work_;
   std::vector<Quantity> quantities_;
   std::vector<Asked> asked_;
   double after_ = 0;
+  From from_ = From::steps;
   bool along_ = false, reads_columns_ = false;
   bool reads_ends_ = false;  ///< values are needed at the ends of steps
 
@@ -132,7 +155,11 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   std::vector<double> now_, last_, first_;
   bool begun_ = false;
   double begin_ = 0, end_ = 0;
-  double shortest_ = 0;  ///< piece of the present step
+  double step_ = 0;  ///< length of the present step
+  bool followed_ = true;
+  bool has_peaks_ = false;  ///< some formula can have a peak that is narrower than the distance of nodes
+  std::vector<double> least_in_, most_in_;  ///< of what columns read, over the nodes of a piece
+  std::vector<expr::Interval> box_, enclosed_, interval_registers_;
   std::vector<Extreme> extremes_;
   std::vector<double> integrals_, squares_;
   std::vector<double> sizes_;  ///< largest absolute value so far

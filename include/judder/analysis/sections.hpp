@@ -10,7 +10,9 @@
 //
 //     q = (w₃ − w₂)/(w₂ − w₁) > 1
 //
-// The smallest such p counts. Coordinates on which nothing depends but their rates (an angle of a wheel) are left out.
+// The smallest such p counts. Rounding is what the steps leave: distances below a bound that follows from their tolerance, unless they grow. A place is compared with the
+// larger of itself and of what its velocity covers in 1/2π of the time from point to point, a velocity likewise: at resonance all places of a section are zero but for
+// errors. Coordinates on which nothing depends but their rates (an angle of a wheel) are left out.
 #pragma once
 
 #include <atomic>
@@ -51,6 +53,8 @@ class SectionTaker final : public engines::Sink {
   [[nodiscard]] const std::vector<double>& points() const { return points_; }
   [[nodiscard]] std::size_t width() const { return width_; }
   [[nodiscard]] std::size_t count() const { return points_.size() / width_; }
+  /// The largest absolute value of each component at all points that were met.
+  [[nodiscard]] const std::vector<double>& reach() const { return reach_; }
   /// All that were met.
   [[nodiscard]] std::size_t met() const { return met_; }
   /// Events behind point k up to the next one, in words: "2 impact wall, stick belt".
@@ -70,14 +74,17 @@ class SectionTaker final : public engines::Sink {
   const model::System& system_;
   SectionKind kind_;
   std::size_t skip_, keep_, width_, met_ = 0;
-  std::vector<double> points_, carried_;
+  std::vector<double> points_, carried_, reach_;
   std::vector<Happened> events_;
   std::atomic<bool> stop_{false};
   const std::atomic<bool>* cancel_ = nullptr;
 };
 
-/// The smallest number of points after which they repeat, at most a third of them; 0: there is none. `drifts`: by component of the state.
+/// The smallest number of points after which they repeat, at most a third of them; 0: there is none. `drifts`: by component of the state. `coordinates`: so many
+/// components are places, and as many behind them their velocities. `same`: relative distances below it are rounding. `reach`: how large components have been before, or nothing: what is a thousandth of that or
+/// less is compared with that thousandth, because errors of steps are relative to all of a motion.
 [[nodiscard]] std::size_t points_per_period(std::span<const double> points, std::size_t width,
-                                            const std::vector<bool>& drifts);
+                                            const std::vector<bool>& drifts, std::size_t coordinates = 0,
+                                            double same = 1e-8, std::span<const double> reach = {});
 
 }  // namespace judder::analysis

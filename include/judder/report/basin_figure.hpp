@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/io/run_head.hpp"
 #include "judder/report/figure.hpp"
 
 namespace judder::report {
@@ -14,6 +15,7 @@ struct BasinData {
   std::vector<double> x, y;               ///< their values, equally spaced
   std::vector<int> labels;                ///< x.size() · y.size(), y changes fastest
   std::vector<std::string> attractors{};  ///< by label, in words
+  std::vector<io::ColumnLabel> names{};   ///< what the model says of axes: labels and units
 };
 
 [[nodiscard]] Figure basin_figure(const BasinData& data);

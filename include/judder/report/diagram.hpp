@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/io/run_head.hpp"
 #include "judder/report/figure.hpp"
 
 namespace judder::report {
@@ -16,6 +17,7 @@ struct DiagramData {
     std::vector<double> x, y;
   };
   std::vector<Group> groups;
+  std::vector<io::ColumnLabel> names{};  ///< what the model says of axes: labels and units
 };
 
 [[nodiscard]] Figure diagram_figure(const DiagramData& data);

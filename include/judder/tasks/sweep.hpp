@@ -78,7 +78,12 @@ struct RunsReport {
 
 /// The options of a member's run.
 [[nodiscard]] engines::EngineOptions member_options(const ManyRequest& request, const model::RunOptions& run);
-/// Why this engine cannot make members: what is collected, and how motions end up, is read between steps. Empty: it can.
+/// Why this engine cannot make members of which section points or ends of motions are asked: both are found between steps. Empty: it can.
 [[nodiscard]] std::string engine_problem(const ManyRequest& request, const model::RunOptions& run);
+
+/// The model for the first of these members whose values make one: the first, the last, the middle and some more are tried. If none of them does, the
+/// model of the first, with what is wrong.
+[[nodiscard]] io::LoadedModel load_some_member(const io::ModelRequest& request, const io::ModelFile& file,
+                                               const analysis::Plan& plan);
 
 }  // namespace judder::tasks

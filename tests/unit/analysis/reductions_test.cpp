@@ -77,6 +77,92 @@ TEST(Reductions, FollowWhatTurnsOftenInOneStep) {
   }
 }
 
+// Nothing moves but x = t, so that a step is as long as the run.
+const std::string kFlight =
+    "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 10\n";
+
+// Turns lie anywhere in the pieces of a step, at their ends too: 60 frequencies. The largest value of x sin(w x) is at the last root of tan(w x) = −w x.
+TEST(Reductions, ExtremesOfWhatTurnsOftenAreTrue) {
+  for (int w = 11; w < 71; ++w) {
+    const std::string f = "x*sin(" + std::to_string(w) + "*x)";
+    const auto found = collect(kFlight, "max(" + f + "), min(" + f + "), at_max(" + f + ")");
+    double most = 10 * std::sin(10.0 * w), least = most, when = 10;
+    for (int k = 0; k < static_cast<int>(20 * w / kPi) + 2; ++k) {
+      double x = (k + 0.5) * kPi / w;
+      for (int i = 0; i < 30; ++i)
+        x -= (std::sin(w * x) + w * x * std::cos(w * x)) /
+             (2 * w * std::cos(w * x) - w * w * x * std::sin(w * x));
+      if (x > 10) continue;
+      const double value = x * std::sin(w * x);
+      if (value > most) when = x;
+      most = std::max(most, value);
+      least = std::min(least, value);
+    }
+    EXPECT_NEAR(found.at("max(" + f + ")"), most, 1e-10) << w;
+    EXPECT_NEAR(found.at("min(" + f + ")"), least, 1e-10) << w;
+    EXPECT_NEAR(found.at("at_max(" + f + ")"), when, 1e-6) << w;
+  }
+}
+
+// Peaks ten thousand times and more narrower than the step, of every form that has them.
+TEST(Reductions, PeaksNarrowerThanAStepAreFound) {
+  struct Peak {
+    std::string formula;
+    double most, integral;
+  };
+  const double root = std::sqrt(kPi);
+  const Peak peaks[] = {
+      {"exp(-((x - 3.3)/1e-4)^2)", 1, 1e-4 * root},
+      {"2 - exp(-((x - 7.7)/1e-5)^2)", 2, 20 - 1e-5 * root},
+      {"1/(1 + ((x - 7.1)/1e-5)^2)", 1, 1e-5 * (std::atan(2.9e5) + std::atan(7.1e5))},
+      {"1e-3/cosh((x - 1.234567)/1e-4)", 1e-3, 1e-3 * 1e-4 * kPi},
+      {"cos(x)^2000", 1, 3.5 * std::exp(std::lgamma(1000.5) + std::lgamma(0.5) - std::lgamma(1001.0))},
+      {"tanh((x - 4)/1e-5) - tanh((x - 4.001)/1e-5)", 2, 2 * 1e-3},
+  };
+  for (const Peak& peak : peaks) {
+    for (const char* engine : {"event", "exact"}) {
+      const std::string &f = peak.formula, max = "max(" + f + ")", integral = "integral(" + f + ")";
+      const auto found = collect(kFlight, max + ", " + integral, -INFINITY, 2, engine);
+      EXPECT_NEAR(found.at(max), peak.most, 1e-10 * peak.most) << f << engine;
+      EXPECT_NEAR(found.at(integral), peak.integral, 1e-9 * std::max(1e-4, peak.integral)) << f << engine;
+    }
+  }
+  EXPECT_NEAR(collect(kFlight, "min(2 - exp(-((x - 7.7)/1e-5)^2))").begin()->second, 1, 1e-10);
+}
+
+// A corner is where the polynomial is wrong, and a jump too.
+TEST(Reductions, ExtremesAtCornersAreTrue) {
+  for (const double at : {3.3, 1.7, 0.01, 9.999, 5.0}) {
+    const std::string c = std::to_string(at);
+    const auto found =
+        collect(kFlight, "max(-abs(x - " + c + ")), min(abs(x - " + c + ") + step(x - " + c +
+                             ")), integral(abs(x - " + c + ")), integral(step(x - " + c + "))");
+    EXPECT_NEAR(found.at("max(-abs(x - " + c + "))"), 0, 1e-10) << at;
+    EXPECT_NEAR(found.at("integral(abs(x - " + c + "))"), 0.5 * (at * at + (10 - at) * (10 - at)), 1e-9);
+    EXPECT_NEAR(found.at("integral(step(x - " + c + "))"), 10 - at, 1e-9) << at;
+  }
+}
+
+TEST(Reductions, WhatCannotBeFollowedIsSaid) {
+  for (const bool fast : {false, true}) {
+    io::ModelFile file = io::read_model_text(kFlight);
+    std::vector<Reduction> reductions;
+    std::string problem;
+    ASSERT_TRUE(parse_reductions(fast ? "max(sin(1e8*x))" : "max(sin(1e2*x))", reductions, problem));
+    file.spec = with_reductions(file.spec, reductions);
+    const io::LoadedModel model = io::load_model(std::move(file), {});
+    ASSERT_TRUE(model.ok());
+    Reducer reducer(*model.compiled.system, reductions);
+    engines::EngineOptions options = engines::options_of(model.compiled.run);
+    options.observer = &reducer;
+    static_cast<void>(simulate::run(*model.compiled.system, "event", options, reducer));
+    EXPECT_EQ(reducer.followed(), !fast);
+    EXPECT_EQ(reducer.unfollowed_text().empty(), !fast);
+    reducer.restart(0);
+    EXPECT_TRUE(reducer.followed());
+  }
+}
+
 TEST(Reductions, DoNotDependOnRows) {
   const std::string words = "max(x*x'), rms(x), mean(x'), end(x)";
   EXPECT_EQ(collect(kSwing, words, -INFINITY, 2), collect(kSwing, words, -INFINITY, 7));

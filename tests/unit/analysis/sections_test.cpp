@@ -44,6 +44,46 @@ TEST(Sections, TellTheSideOfAFlipWhileTheMotionStillConverges) {
   }
 }
 
+/// Strobes of a driven linear oscillator that has settled, with errors of the size that steps leave: one point, wherever resonance is.
+std::vector<double> swing(double frequency, double damping, double error) {
+  std::vector<double> out;
+  std::uint64_t random = 7;
+  const auto noise = [&] {
+    random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+    return error * (static_cast<double>(random >> 11U) * 0x1p-53 - 0.5);
+  };
+  const double re = 1 - frequency * frequency, im = damping * frequency, size = re * re + im * im;
+  for (int k = 0; k < 100; ++k) {
+    // x = Re(e^{iwt}/(re + i im)) and its rate at t = 2πk/w
+    const double x = re / size + noise(), v = frequency * im / size + noise();
+    out.insert(out.end(), {k * 2 * 3.14159265358979 / frequency, x, v});
+  }
+  return out;
+}
+
+TEST(Sections, AreOnePointAtResonanceWhateverTheStepsLeave) {
+  for (const double damping : {0.3, 0.1, 0.03}) {
+    for (int i = 0; i <= 40; ++i) {
+      const double frequency = 0.8 + 0.01 * i;
+      for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+        const std::vector<double> points = swing(frequency, damping, 20 * tolerance / damping);
+        EXPECT_EQ(points_per_period(points, 3, {false, false}, 1, std::max(1e-8, 1e3 * tolerance)), 1U)
+            << damping << " " << frequency << " " << tolerance;
+      }
+    }
+  }
+  // What has died out before anybody looks is errors alone: one point.
+  std::vector<double> dead;
+  for (int k = 0; k < 100; ++k)
+    dead.insert(dead.end(), {k * 1.0, 1e-13 * std::sin(1.7 * k * k), 1e-13 * std::cos(2.3 * k * k)});
+  const std::vector<double> reach{1, 1};
+  EXPECT_EQ(points_per_period(dead, 3, {false, false}, 1, 1e-6, reach), 1U);
+  EXPECT_NE(points_per_period(dead, 3, {false, false}, 1, 1e-6), 1U);
+  // A motion that has left one point and gets away from it is not that point, however near it still is.
+  EXPECT_NE(points_per_period(orbit(1e-10, 0, 100, [](double x) { return 1.12 * x; }), 2, {false}, 0, 1e-6),
+            1U);
+}
+
 TEST(Sections, ReadTheirNames) {
   SectionKind kind;
   EXPECT_TRUE(parse_section("strobe", kind) && kind.strobe);

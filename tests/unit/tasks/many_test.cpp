@@ -99,6 +99,89 @@ TEST_F(Many, AMemberThatFailsHasItsReasonAndStopsNothing) {
   }
 }
 
+// The values that come first make no model: others say what the model is.
+TEST_F(Many, AFirstMemberWithoutAModelStopsNothing) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"h", {-2, -1, 0.5, 1, 2}}}),
+                      .collect = "max(h)",
+                      .after = -INFINITY,
+                      .output = folder_ / "balls.csv"};
+  for (const std::vector<std::string>& variants : {std::vector<std::string>{}, {"half", "dead"}}) {
+    request.plan = Plan::grid({{"h", {-2, -1, 0.5, 1, 2}}}, variants);
+    const RunsReport report = sweep_runs(request);
+    ASSERT_EQ(report.stage, RunsStage::ended)
+        << render(report.model.diagnostics, "model", report.model.file.text);
+    EXPECT_EQ(report.failed, 2 * std::max<std::size_t>(variants.size(), 1));
+    const auto rows = table(request.output);
+    EXPECT_EQ(rows[1][1], "no-equations");
+    EXPECT_FALSE(rows[1].back().empty());
+    EXPECT_EQ(rows[3][1], "done");
+  }
+  // Where nothing is a model, it is said where it is wrong.
+  request.plan = Plan::grid({{"h", {-2, -1}}});
+  const RunsReport none = sweep_runs(request);
+  EXPECT_EQ(none.stage, RunsStage::model_invalid);
+  EXPECT_FALSE(none.model.diagnostics.all().empty());
+
+  DiagramRequest diagram;
+  diagram.many = of("bouncing-table");
+  diagram.axis = {"e", {-0.5, 0.2, 0.5, 0.8}};
+  EXPECT_TRUE(analysis::parse_section("impact:table", diagram.section));
+  diagram.keep = 20;
+  diagram.output = folder_ / "diagram.csv";
+  const DiagramReport drawn = bifurcation(diagram);
+  ASSERT_EQ(drawn.runs.stage, RunsStage::ended);
+  EXPECT_FALSE(drawn.values[0].ok);
+  EXPECT_TRUE(drawn.values[3].ok);
+}
+
+// Of engines with fixed steps the rows are read: the numbers are those of the motion within the step, the impulse is what gravity has taken to rounding.
+TEST_F(Many, EnginesWithFixedStepsAreReadByTheirRows) {
+  RunsRequest request{
+      .many = of("bouncing-ball"),
+      .plan = Plan::grid({{"e", {0.5, 0.9}}}),
+      .collect = "end(h), count(impact ground), max(h'), impulse(ground), integral(h), end(h'), start(h)",
+      .after = -INFINITY,
+      .output = folder_ / "balls.csv"};
+  request.many.until = 1.3;
+  std::vector<std::vector<std::vector<std::string>>> tables;
+  for (const char* engine : {"event", "moreau"}) {
+    request.many.model.engine = engine;
+    const RunsReport report = sweep_runs(request);
+    ASSERT_EQ(report.stage, RunsStage::ended) << report.problem;
+    tables.push_back(table(request.output));
+  }
+  for (std::size_t row = 1; row <= 2; ++row) {
+    for (std::size_t c = 4; c <= 10; ++c)
+      EXPECT_NEAR(std::stod(tables[0][row][c]), std::stod(tables[1][row][c]), 5e-3) << row << " " << c;
+    EXPECT_EQ(tables[0][row][5], tables[1][row][5]);
+    EXPECT_NEAR(std::stod(tables[1][row][7]), 9.81 * 1.3 + std::stod(tables[1][row][9]), 1e-9);
+    EXPECT_NE(tables[0][row][4], tables[1][row][4]) << "these are the rows of another engine";
+  }
+  request.collect = "period";
+  EXPECT_EQ(sweep_runs(request).stage, RunsStage::misused);
+  request.collect = "end(h)";
+  request.many.model.engine = "quasi-static";
+  EXPECT_NE(sweep_runs(request).stage, RunsStage::ended);
+}
+
+// Damped to a point: no event, no period, and yet an end. With little damping and with much.
+TEST_F(Many, WhatIsDampedSmoothlyHasThePeriodZero) {
+  std::ofstream(folder_ / "swing.toml")
+      << "format = 1\n[parameters]\nc = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
+         "potential = \"x^2/2\"\ndissipation = \"c*x'^2/2\"\n[run]\nuntil = 30\n";
+  RunsRequest request{.many = {},
+                      .plan = Plan::grid({{"c", {0, 0.05, 0.5, 2, 20}}}),
+                      .collect = "period",
+                      .after = -INFINITY,
+                      .output = folder_ / "swing.csv"};
+  request.many.model.file = folder_ / "swing.toml";
+  ASSERT_EQ(sweep_runs(request).stage, RunsStage::ended);
+  const auto rows = table(request.output);
+  EXPECT_NEAR(std::stod(rows[1][4]), 2 * M_PI, 1e-6);
+  for (std::size_t i = 2; i < rows.size(); ++i) EXPECT_EQ(rows[i][4], "0") << rows[i][3];
+}
+
 TEST_F(Many, VariantsAreAnAxis) {
   RunsRequest request{.many = of("bouncing-ball"),
                       .plan = Plan::grid({{"H", {0.5, 1}}}, {"half", "dead"}),
