@@ -54,7 +54,8 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
       std::find(c.mode.tangent.begin(), c.mode.tangent.end(), TangentStatus::stick) != c.mode.tangent.end();
   for (int k = 0; k < c.layout.switches; ++k) {
     // A surface that others hold, without friction, keeps its coefficient.
-    if (c.mode.slides(k) && (sticks || !c.motion.parallel(k) || moves_own_surface(c, k))) sliding.push_back(k);
+    if (c.mode.slides(k) && (sticks || !c.motion.parallel(k) || moves_own_surface(c, k)))
+      sliding.push_back(k);
   }
   const int count = static_cast<int>(sliding.size());
   std::vector<int> outer;  // switches that contain a sliding one, inner before outer

@@ -5,6 +5,7 @@
 // the motion comes to it on one side and leaves it on the other (a crossing), and both sides push back with shares that the motion determines (a slide).
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "event_run.hpp"
 
@@ -38,13 +39,26 @@ bool EventEngine::Run::go_on_held(const std::vector<int>& members, const Mode& b
   return true;
 }
 
+// Whether the surface is one of positions and time: its rate sees neither forces nor rates.
+bool EventEngine::Run::is_place(int k) const {
+  const model::SwitchInfo& info = system_.switches()[k];
+  return info.rate.outputs() > 0 && info.sees_states.empty();
+}
+
+// Whether the motion has rested on the surface of k with the value at equality, and that is the value of a side: the equations that held it go on to hold there.
+bool EventEngine::Run::keeps_side(int k) const {
+  return reference_.surface[k] == AtSurface::held && has_side_at_zero(system_.switches()[k]) &&
+         reference_.side[k] == lower_[k] + system_.switches()[k].at_zero;
+}
+
 // The surfaces among `members` that may be held with the value of equality: nothing is known yet of where they go.
 bool EventEngine::Run::may_stay_at_equality(int k) const {
   const model::SwitchInfo& info = system_.switches()[k];
-  if (info.kind != expr::SwitchKind::jump || info.only_side(lower_[k]) != 0 || exit_side_[k] != 0) return false;
+  if (info.kind != expr::SwitchKind::jump || info.only_side(lower_[k]) != 0 || exit_side_[k] != 0)
+    return false;
   if (landed_[k] != 0 && mode_.surface[k] == AtSurface::away) return false;  // it came from a side
   // A sign of what sees the forces is slid on where its sides push back, and they seldom do anything else.
-  return info.rate.outputs() > 0 || has_side_at_zero(info);
+  return is_place(k) || has_side_at_zero(info);
 }
 
 // Decides `rest` beside surfaces that have got their sides in mode_. Nothing is listed, and the run does not end by it.
@@ -116,32 +130,30 @@ bool EventEngine::Run::stay_at_equality(const std::vector<int>& members) {
   if (held.empty() || probing_) return false;
   const std::vector<int> all = members;
   const Mode start = mode_;
-  while (!held.empty()) {
+  // Those of `with`, held, that do not stay, in `out`; mode_ then has what goes with the others. False: there is no motion.
+  const auto leave = [&](const std::vector<int>& with, std::vector<int>& out) {
     std::vector<int> rest;
-    for (const int k : all) {
-      if (!contains(held, k)) rest.push_back(k);
-    }
+    std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](int k) { return !contains(with, k); });
     mode_ = start;
-    for (const int k : held) {
+    for (const int k : with) {
       fresh_switch_[k] = 1;
       hold_at_equality(mode_, k);
     }
-    if (!try_beside(rest)) break;
+    if (!try_beside(rest)) return false;
     const Mode decided = mode_;
-    const auto leaves = [&](int k) {
+    out.clear();
+    std::copy_if(with.begin(), with.end(), std::back_inserter(out), [&](int k) {
       return mode_.surface[k] != AtSurface::held || leaving_direction(k, decided).sign != 0;
-    };
-    std::vector<int> out;
-    std::copy_if(held.begin(), held.end(), std::back_inserter(out), leaves);
-    if (out.empty()) {
-      for (const int k : held) {
-        if (is_no_rest(k, all, held, start)) out.push_back(k);
-      }
-    }
-    if (out.empty()) {
-      motion_.load(t_, y_.data());
-      return true;
-    }
+    });
+    if (out.empty())
+      std::copy_if(with.begin(), with.end(), std::back_inserter(out),
+                   [&](int k) { return is_no_rest(k, all, with, start); });
+    motion_.load(t_, y_.data());
+    return true;
+  };
+  std::vector<int> out;
+  while (!held.empty() && leave(held, out)) {
+    if (out.empty()) return true;
     held.erase(std::remove_if(held.begin(), held.end(), [&](int k) { return contains(out, k); }), held.end());
   }
   mode_ = start;
@@ -298,6 +310,60 @@ bool EventEngine::Run::hold_unmoved(const std::vector<int>& members, bool ambigu
   if (!ambiguous) return true;
   mode_ = search_.before;
   return not_unique(members);
+}
+
+// Whether the motion that is set stands still, beside the rates with which the sides push to the surfaces.
+bool EventEngine::Run::nothing_moves() {
+  double most = 0;
+  for (const int k : open_) {
+    if (!motion_.mode().slides(k) || motion_.parallel(k)) continue;
+    most = std::max({most, std::abs(motion_.sliding_rate(k, 0)), std::abs(motion_.sliding_rate(k, 1))});
+  }
+  std::vector<double>& rates = landing_y_;
+  if (!motion_(t_, y_.data(), rates.data())) return false;
+  for (int i = 0; i < layout_.integrated(); ++i) {
+    if (std::abs(rates[i]) > kSmallRate * most) return false;
+  }
+  return true;
+}
+
+// As try_sides, but a surface that is slid on, though its rate sees the forces on neither side, is rested on where its second derivative sees
+// them.
+bool EventEngine::Run::try_resting(Mode& trial, Status& status) {
+  if (!try_sides(trial, status)) return false;
+  if (!may_rest()) return true;
+  const auto blind = [&](int k, AtSurface surface) {
+    return trial.surface[k] == surface && motion_.parallel(k) && system_.switches()[k].rate.outputs() > 0;
+  };
+  if (std::none_of(open_.begin(), open_.end(), [&](int k) { return blind(k, AtSurface::slides); }))
+    return true;
+  Mode& kept = search_.kept;
+  kept = trial;
+  for (const int k : open_) {
+    if (!blind(k, AtSurface::slides)) continue;
+    trial.surface[k] = AtSurface::rests;
+    trial.side[k] = lower_[k] + 0.5;
+  }
+  Status resting;
+  const bool rests = try_sides(trial, resting) && std::none_of(open_.begin(), open_.end(), [&](int k) {
+                       return kept.surface[k] == AtSurface::slides && blind(k, AtSurface::rests);
+                     });
+  if (rests) return true;
+  trial = kept;  // something else holds it
+  return try_sides(trial, status);
+}
+
+// Whether a surface that is held is so by the motion, and the sides in work_.in leave it where it was: then it goes on as it was decided.
+bool EventEngine::Run::held_by_motion(int k, double rounding) {
+  double s = 0;
+  system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
+  if (std::abs(s - surface_before_[k]) > rounding) return false;
+  double* side = work_.in.data() + layout_.side();
+  blended_.assign(side, side + layout_.switches);
+  std::copy(reference_.side.begin(), reference_.side.end(), side);
+  const bool constant = nested_sides_.never_moves(k, rounding);
+  std::copy(blended_.begin(), blended_.end(), side);
+  return !constant;
 }
 
 }  // namespace judder::engines

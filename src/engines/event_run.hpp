@@ -350,6 +350,8 @@ struct EventEngine::Run {
   [[nodiscard]] bool shares_load(int k, const Mode& before);
   [[nodiscard]] bool decide_or_rest(const std::vector<int>& members);
   [[nodiscard]] bool may_rest() const { return rests_asked_ || can_rest(); }
+  [[nodiscard]] bool is_place(int k) const;
+  [[nodiscard]] bool keeps_side(int k) const;
   [[nodiscard]] bool may_stay_at_equality(int k) const;
   void hold_at_equality(Mode& mode, int k) const;
   [[nodiscard]] bool try_beside(const std::vector<int>& rest);

@@ -136,19 +136,6 @@ void EventEngine::Run::follow_sides(Mode& trial) {
   }
 }
 
-// Whether a surface that is held is so by the motion, and the sides in work_.in leave it where it was: then it goes on as it was decided.
-bool EventEngine::Run::held_by_motion(int k, double rounding) {
-  double s = 0;
-  system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
-  if (std::abs(s - surface_before_[k]) > rounding) return false;
-  double* side = work_.in.data() + layout_.side();
-  blended_.assign(side, side + layout_.switches);
-  std::copy(reference_.side.begin(), reference_.side.end(), side);
-  const bool constant = nested_sides_.never_moves(k, rounding);
-  std::copy(blended_.begin(), blended_.end(), side);
-  return !constant;
-}
-
 // Whether k is a kink at zero in a surface that is being decided: it goes where each side of that one takes it.
 bool EventEngine::Run::kink_inside(int k) const {
   if (system_.switches()[k].kind != expr::SwitchKind::kink || carried_[k] == 0) return false;
@@ -579,6 +566,10 @@ bool EventEngine::Run::decide_surface(int k) {
       mode_ = search_.on_side[exit_side_[k] > 0 ? 1 : 0];
       return true;
     }
+    if (keeps_side(k)) {
+      mode_ = search_.on_side[reference_.side[k] > lower_[k] ? 1 : 0];
+      return true;
+    }
     mode_ = before;
     return not_unique({k});
   }
@@ -673,47 +664,6 @@ bool EventEngine::Run::others_changed(int k) const {
   return false;
 }
 
-// Whether the motion that is set stands still, beside the rates with which the sides push to the surfaces.
-bool EventEngine::Run::nothing_moves() {
-  double most = 0;
-  for (const int k : open_) {
-    if (!motion_.mode().slides(k) || motion_.parallel(k)) continue;
-    most = std::max({most, std::abs(motion_.sliding_rate(k, 0)), std::abs(motion_.sliding_rate(k, 1))});
-  }
-  std::vector<double>& rates = landing_y_;
-  if (!motion_(t_, y_.data(), rates.data())) return false;
-  for (int i = 0; i < layout_.integrated(); ++i) {
-    if (std::abs(rates[i]) > kSmallRate * most) return false;
-  }
-  return true;
-}
-
-// As try_sides, but a surface that is slid on, though its rate sees the forces on neither side, is rested on where its second derivative sees
-// them.
-bool EventEngine::Run::try_resting(Mode& trial, Status& status) {
-  if (!try_sides(trial, status)) return false;
-  if (!may_rest()) return true;
-  const auto blind = [&](int k, AtSurface surface) {
-    return trial.surface[k] == surface && motion_.parallel(k) && system_.switches()[k].rate.outputs() > 0;
-  };
-  if (std::none_of(open_.begin(), open_.end(), [&](int k) { return blind(k, AtSurface::slides); }))
-    return true;
-  Mode& kept = search_.kept;
-  kept = trial;
-  for (const int k : open_) {
-    if (!blind(k, AtSurface::slides)) continue;
-    trial.surface[k] = AtSurface::rests;
-    trial.side[k] = lower_[k] + 0.5;
-  }
-  Status resting;
-  const bool rests = try_sides(trial, resting) && std::none_of(open_.begin(), open_.end(), [&](int k) {
-                       return kept.surface[k] == AtSurface::slides && blind(k, AtSurface::rests);
-                     });
-  if (rests) return true;
-  trial = kept;  // something else holds it
-  return try_sides(trial, status);
-}
-
 // Several coupled surfaces: all assignments of sides are tried; each must be confirmed by the motion that it gives. Of those that leave as many
 // surfaces as possible the first is taken, crossings before others; only if there is none some of them are slid on.
 bool EventEngine::Run::decide_several(const std::vector<int>& members) {
@@ -742,6 +692,8 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   for (const int k : members)
     by_crossing = by_crossing && landed_[k] != 0 && before.surface[k] == AtSurface::away;
   std::vector<long>& not_unique_at = search_.not_unique_at;
+  bool chosen_turns = false;
+  bool places = false;  // surfaces of places may be rested on by a combination of their sides
   const auto attempt = [&](const long number, int base) {
     long code = number;
     refuting = 0;
@@ -754,8 +706,12 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       code /= base;
       const bool was_upper = before.surface[k] == AtSurface::away && before.side[k] > lower_[k];
       // First the natural continuation: what was met is crossed, what was not keeps its side.
-      const bool natural = landed_[k] != 0 ? !was_upper : was_upper || before.surface[k] != AtSurface::away;
+      const bool natural = keeps_side(k)     ? reference_.side[k] > lower_[k]
+                           : landed_[k] != 0 ? !was_upper
+                                             : was_upper || before.surface[k] != AtSurface::away;
       if (choice == 2) {
+        const bool rests = before.surface[k] == AtSurface::rests || is_place(k);
+        if (rests && !places) return;
         // What it rested on it goes on resting on.
         trial.surface[k] = before.surface[k] == AtSurface::rests ? AtSurface::rests : AtSurface::slides;
         trial.side[k] = lower_[k] + 0.5;
@@ -769,7 +725,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     }
     if (base == 3 && !slides) return;
     for (const int k : members) {
-      if (base == 3 && best >= 0 && trial.slides(k) != chosen.slides(k)) return;
+      if (base == 3 && best >= 0 && !places && trial.slides(k) != chosen.slides(k)) return;
     }
     Status status;
     if (!try_resting(trial, status)) {
@@ -809,11 +765,19 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     }
     if (refuting > 0) return;
     for (int i = 0; i < count; ++i) moved[i] |= leaves[i];
-    if (left == best && base == 2) {
-      for (int i = 0; i < count; ++i) ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
+    // What has rested with the side of its value goes on with that one.
+    const bool turns = std::any_of(members.begin(), members.end(), [&](int k) {
+      return keeps_side(k) && trial.side[k] != reference_.side[k];
+    });
+    const bool alike = best >= 0 && std::all_of(members.begin(), members.end(),
+                                                [&](int k) { return trial.slides(k) == chosen.slides(k); });
+    if (left < best || (left == best && (!alike || turns >= chosen_turns))) {
+      for (int i = 0; i < count && left == best && alike && turns == chosen_turns; ++i)
+        ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
+      return;
     }
-    if (left <= best) return;
     best = left;
+    chosen_turns = turns;
     ambiguous = false;
     chosen = trial;
     chosen_leaves = leaves;
@@ -849,10 +813,14 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     for (int i = 0; i < count; ++i) combinations *= 3;
     // A surface that one side no longer brings the motion to is slid on only where nothing leaves it. With the same surfaces slid on, as many others as
     // possible are left.
-    for (const bool last_of_it : {false, true}) {
-      ends = last_of_it;
-      for (long code = 0; code < combinations; ++code) attempt(code, 3);
-      if (best >= 0) break;
+    // What friction holds rests on one side of a place, and on a combination of both only where that lets more of the others go.
+    for (const bool both : {false, true}) {
+      places = both;
+      for (const bool last_of_it : {false, true}) {
+        ends = last_of_it;
+        for (long code = 0; code < combinations; ++code) attempt(code, 3);
+        if (best >= 0) break;
+      }
     }
     if (best >= 0) break;
   }

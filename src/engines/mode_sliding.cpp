@@ -375,8 +375,8 @@ ModeMotion::SharedLoad ModeMotion::shared_load(int k) {
     double sum = 0;
     terms = 0;
     for (int c = 0; c < block.corners(); ++c) {
-      const double term = weight(number, c, static_cast<int>(bit)) *
-                          corner_[static_cast<std::size_t>(c) * at_.size + entry];
+      const double term =
+          weight(number, c, static_cast<int>(bit)) * corner_[static_cast<std::size_t>(c) * at_.size + entry];
       sum += ((c >> bit) & 1) != 0 ? term : -term;
       terms += std::abs(term);
     }

@@ -157,7 +157,8 @@ void MotionSeries::add_rounding_of_forces() {
   for (int upper = 0; upper < 2 && blends; ++upper) {
     blends = false;
     enclosure_.take(work_.in);
-    for (std::size_t i = 0; i < in_.size(); ++i) enclosure_.set(static_cast<int>(i), in_[i].c[0], in_[i].c[0]);
+    for (std::size_t i = 0; i < in_.size(); ++i)
+      enclosure_.set(static_cast<int>(i), in_[i].c[0], in_[i].c[0]);
     for (int j = layout.side(); j < layout.side() + layout.switches; ++j) {
       const double lower = std::floor(in_[j].c[0]);
       if (in_[j].c[0] == lower) continue;
