@@ -135,6 +135,7 @@ class ClosedForm {
   void add(Row& to, const Row& from, double factor) const;
   void field(Context& context, Stack& out);
   void add_lost_stiffness(Context& context, const std::vector<Row>& force, Stack& out);
+  [[nodiscard]] bool moves_own_surface(Context& context, int k);
   [[nodiscard]] std::string slide(Context& context, Stack& out);
   void assemble(const Stack& stack);
   [[nodiscard]] std::string list_functions(Context& context, const Stack& stack);

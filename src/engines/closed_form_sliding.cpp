@@ -16,6 +16,36 @@ double size_of(double entry) { return std::abs(entry); }
 
 }  // namespace
 
+/// Whether the two sides of a sliding switch, the others on their lower sides, give its surface different rates anywhere. At the start of a slide they may not: a
+/// friction that begins with zero pushes nothing yet.
+bool ClosedForm::moves_own_surface(Context& c, int k) {
+  double* sides = c.work.in.data() + c.layout.side();
+  const AffineFunction& surface = c.structure.surface[k];
+  Row jump;
+  for (const int upper : {0, 1}) {
+    for (int j = 0; j < c.layout.switches; ++j) {
+      if (c.mode.slides(j)) sides[j] = c.motion.lower_side(j);
+    }
+    sides[k] += upper;
+    c.motion.judge_outer_here();
+    c.evaluate(values_);
+    if (!collect_loads(c.structure)) return false;  // there are too many, which is said elsewhere
+    Stack out;
+    field(c, out);
+    Row rate(out.all().front()->size(), 0.0);
+    for (const AffineFunction::Slope& slope : surface.slopes) {
+      if (slope.variable < n_) continue;
+      const bool velocity = slope.variable < 2 * n_;
+      const int at = velocity ? slope.variable - n_ : slope.variable - 2 * n_;
+      add(rate, velocity ? out.acceleration[at] : out.rate[at], values_[slope.output]);
+    }
+    if (upper == 0) jump = rate;
+    jump.resize(rate.size());
+    if (upper != 0 && jump != rate) return true;
+  }
+  return false;
+}
+
 /// Filippov's motion on the surfaces of the sliding switches.
 std::string ClosedForm::slide(Context& c, Stack& out) {
   std::vector<int> sliding;
@@ -23,10 +53,9 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
   const bool sticks =
       std::find(c.mode.tangent.begin(), c.mode.tangent.end(), TangentStatus::stick) != c.mode.tangent.end();
   for (int k = 0; k < c.layout.switches; ++k) {
-    if (!c.mode.slides(k)) continue;
     // A surface that others hold, without friction, keeps its coefficient.
-    if (c.motion.parallel(k) && !sticks) continue;
-    sliding.push_back(k);
+    if (c.mode.slides(k) && (sticks || !c.motion.parallel(k) || moves_own_surface(c, k)))
+      sliding.push_back(k);
   }
   const int count = static_cast<int>(sliding.size());
   std::vector<int> outer;  // switches that contain a sliding one, inner before outer
@@ -43,7 +72,7 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
         std::any_of(outer.begin(), outer.end(), [&](int o) { return infos[o].in_relations; });
     if (infos[k].in_relations || in_relations)
       return "the motion slides on " + infos[k].place + ", which a contact or its law depends on";
-    if (c.motion.parallel(k))
+    if (sticks && c.motion.parallel(k))
       return "the switch " + infos[k].place + " acts in parallel with sticking friction";
   }
   double* sides = c.work.in.data() + c.layout.side();

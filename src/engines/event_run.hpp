@@ -327,7 +327,6 @@ struct EventEngine::Run {
   [[nodiscard]] Leaving leaving_direction(int k, const Mode& trial);
   [[nodiscard]] int slips_across(int k, const Mode& trial) const;
   [[nodiscard]] bool others_changed(int k) const;
-  [[nodiscard]] bool go_on_held(const std::vector<int>& members, const Mode& before);
   [[nodiscard]] Leaving leaving_past_rounding(const expr::Series& surface, double rounding) const;
   [[nodiscard]] Leaving small_push(int k, const Mode& trial);
   [[nodiscard]] Leaving leaving_ahead(int k, const Mode& trial);
@@ -335,21 +334,39 @@ struct EventEngine::Run {
   [[nodiscard]] bool slides_apart();
   [[nodiscard]] bool acts_on(int k, int j) const;
   [[nodiscard]] bool at_zero(int k);
-  [[nodiscard]] bool rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law);
   void take_side(Mode& trial, int k, int upper);
   [[nodiscard]] bool kink_inside(int k) const;
   [[nodiscard]] bool decide_surfaces();
   [[nodiscard]] bool moves_against_sides(const Mode& mode);
   [[nodiscard]] bool decide_open_surfaces();
+  [[nodiscard]] bool decide_members(const std::vector<int>& members);
   [[nodiscard]] bool decide_surface(int k);
   [[nodiscard]] bool decide_several(const std::vector<int>& members);
-  [[nodiscard]] bool hold_unmoved(const std::vector<int>& members, bool ambiguous);
   [[nodiscard]] bool decide_many(const std::vector<int>& members);
   [[nodiscard]] bool not_unique(const std::vector<int>& members);
+
+  // --- event_rests.cpp: surfaces that stay with the value of equality ---
+  [[nodiscard]] bool go_on_held(const std::vector<int>& members, const Mode& before);
+  [[nodiscard]] bool shares_unique();
+  [[nodiscard]] bool shares_load(int k, const Mode& before);
+  [[nodiscard]] bool decide_or_rest(const std::vector<int>& members);
+  [[nodiscard]] bool may_rest() const { return rests_asked_ || can_rest(); }
+  [[nodiscard]] bool is_place(int k) const;
+  [[nodiscard]] bool keeps_side(int k) const;
+  [[nodiscard]] bool may_stay_at_equality(int k) const;
+  void hold_at_equality(Mode& mode, int k) const;
+  [[nodiscard]] bool try_beside(const std::vector<int>& rest);
+  [[nodiscard]] bool is_no_rest(int k, const std::vector<int>& members, const std::vector<int>& held,
+                                const Mode& start);
+  [[nodiscard]] bool stay_at_equality(const std::vector<int>& members);
+  [[nodiscard]] bool stays_by_value(int k, const Mode& before, const Mode& held, Mode& equal);
+  [[nodiscard]] bool rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law);
+  [[nodiscard]] bool hold_unmoved(const std::vector<int>& members, bool ambiguous);
 
   // --- event_sliding.cpp: the state on the surfaces that it slides on ---
   void finish_switching();
   void project_sliding();
+  void note_pushes();
   void meet_surface(int k);
   void meet_kinks(int k);
   void project_onto(std::vector<int>& sliding);
@@ -472,6 +489,8 @@ struct EventEngine::Run {
   int negative_joint_ = -1;             ///< a joint whose normal force starts the phase at zero and falls
   bool nested_ = false;                 ///< some surface contains the side of a switch
   bool strikes_ = false;                ///< contacts of touching_ approach, or a constraint has got a rate
+  bool probing_ = false;                ///< a decision is tried: it lists nothing and ends nothing
+  bool rests_asked_ = false;            ///< also where the engine cannot follow the motion there
   bool quiet_ = false;                  ///< the modes at the start are no events
   bool quiet_rows_ = false;             ///< nothing listed happens at this instant: no rows for it
   std::vector<double> surface_memory_, projection_;

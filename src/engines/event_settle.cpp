@@ -357,6 +357,7 @@ bool EventEngine::Run::decide_with(Mode& mode, Status& status) {
 
 // No reaction, or several. True: the run goes on, with mode_ decided.
 bool EventEngine::Run::paradox(Status status) {
+  if (probing_) return false;
   // Attempts with other exclusions have come after the one that the status tells about.
   int relation = layout_.relations - 1;
   while (relation >= 0 && system_.relations()[relation].place != status.where) --relation;
@@ -504,10 +505,12 @@ bool EventEngine::Run::restart() {
         {Reason::not_finite, t_, {}, "the equations of motion give no finite number in the new mode"});
   }
   if (motion_.slides()) mode_ = motion_.mode();  // with the coefficients of the sliding switches
+  if (motion_.slides() && !shares_unique()) return false;
   motion_.note_terms();
   project_sliding();
   if (motion_.redundant()) guards_.sharing.set_mode(mode_);
   take_observed();
+  note_pushes();
   guards_.build(push_zeros_);
   set_guard_zeros();
   if (negative_joint_ >= 0) {

@@ -24,6 +24,44 @@ void EventEngine::Run::project_sliding() {
   if (!sliding.empty()) project_onto(sliding);
 }
 
+// A slide whose sides both push nothing yet is one of friction that begins with zero, or of a surface that something else holds. The first derivative that is not zero tells: it is
+// the order of the zero from which the push grows.
+void EventEngine::Run::note_pushes() {
+  bool any = false;
+  for (int k = 0; k < layout_.switches; ++k) {
+    if (mode_.surface[k] != AtSurface::slides || !motion_.parallel(k) || push_zeros_[2 * k] != 0 ||
+        push_zeros_[2 * k + 1] != 0)
+      continue;
+    any = true;
+    const double lower = motion_.lower_side(k);
+    int orders[2] = {0, 0};
+    for (const int upper : {0, 1}) {
+      Mode& trial = search_.trial;
+      trial = mode_;
+      trial.surface[k] = AtSurface::away;
+      trial.side[k] = lower + upper;
+      if (!series_.compute(trial, expr::kTaylorOrder)) continue;
+      const expr::Series s = series_.surface(k);
+      double size = 0;
+      double power = 1;
+      for (int o = 1; o <= series_.order(); ++o)
+        size = std::max(size, std::abs(s.c[o] * (power *= series_.time_scale())));
+      power = series_.time_scale();
+      for (int o = 2; o <= series_.order() && orders[upper] == 0; ++o) {
+        power *= series_.time_scale();
+        if (std::abs(s.c[o] * power) <= kSmallRate * size) continue;
+        if ((s.c[o] > 0) != (upper != 0)) orders[upper] = o - 1;  // back to the surface
+        break;
+      }
+    }
+    if (orders[0] == 0 || orders[1] == 0) continue;
+    for (const int upper : {0, 1}) push_zeros_[2 * k + upper] = static_cast<std::int8_t>(orders[upper]);
+  }
+  if (!any) return;
+  motion_.load(t_, y_.data());
+  static_cast<void>(motion_.evaluate());
+}
+
 // The surface of a single quantity at which it would rest (h in `-sqrt(abs(h))`) is met exactly: what a landing leaves would count in the rate,
 // which has no slope there, and carry it on.
 void EventEngine::Run::meet_surface(int k) {

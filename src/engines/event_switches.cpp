@@ -136,19 +136,6 @@ void EventEngine::Run::follow_sides(Mode& trial) {
   }
 }
 
-// Whether a surface that is held is so by the motion, and the sides in work_.in leave it where it was: then it goes on as it was decided.
-bool EventEngine::Run::held_by_motion(int k, double rounding) {
-  double s = 0;
-  system_.switches()[k].value.evaluate(work_.in.data(), &s, work_.registers.data());
-  if (std::abs(s - surface_before_[k]) > rounding) return false;
-  double* side = work_.in.data() + layout_.side();
-  blended_.assign(side, side + layout_.switches);
-  std::copy(reference_.side.begin(), reference_.side.end(), side);
-  const bool constant = nested_sides_.never_moves(k, rounding);
-  std::copy(blended_.begin(), blended_.end(), side);
-  return !constant;
-}
-
 // Whether k is a kink at zero in a surface that is being decided: it goes where each side of that one takes it.
 bool EventEngine::Run::kink_inside(int k) const {
   if (system_.switches()[k].kind != expr::SwitchKind::kink || carried_[k] == 0) return false;
@@ -477,19 +464,22 @@ bool EventEngine::Run::decide_open_surfaces() {
   search_.block.assign(open_.size(), 0);
   if (blocks > 1) std::copy(coupling_.block().begin(), coupling_.block().end(), search_.block.begin());
   for (int b = 0; b < blocks; ++b) {
-    std::vector<int>& members = search_.members;
-    members.clear();
+    std::vector<int> members;  // decisions of some of them are made within that of all
     for (std::size_t i = 0; i < open_.size(); ++i) {
       if (search_.block[i] == b) members.push_back(open_[i]);
     }
-    const bool decided = members.size() == 1                 ? decide_surface(members.front())
-                         : members.size() <= kMostEnumerated ? decide_several(members)
-                                                             : decide_many(members);
-    if (!decided) return false;
+    const bool several = members.size() > 1;
+    if (!(several && stay_at_equality(members)) && !decide_or_rest(members)) return false;
   }
   if (blocks == 1) return true;
   motion_.load(t_, y_.data());
   return decide_with(mode_, status) || paradox(status);
+}
+
+bool EventEngine::Run::decide_members(const std::vector<int>& members) {
+  return members.size() == 1                 ? decide_surface(members.front())
+         : members.size() <= kMostEnumerated ? decide_several(members)
+                                             : decide_many(members);
 }
 
 void EventEngine::Run::take_side(Mode& trial, int k, int upper) {
@@ -499,6 +489,7 @@ void EventEngine::Run::take_side(Mode& trial, int k, int upper) {
 
 // No side, or two, of a surface that the motion is on.
 bool EventEngine::Run::not_unique(const std::vector<int>& members) {
+  if (probing_) return false;
   if (options_.on_indeterminate == OnIndeterminate::stay) {
     Mode& trial = search_.trial;
     trial = mode_;
@@ -516,28 +507,6 @@ bool EventEngine::Run::not_unique(const std::vector<int>& members) {
                "the two sides of a switch push away from its surface: the motion is not unique"});
 }
 
-// Whether surfaces that were held with the value of equality before this instant stay so: rest is kept wherever it is possible, whatever other values would
-// do. Then they are.
-bool EventEngine::Run::go_on_held(const std::vector<int>& members, const Mode& before) {
-  const auto was_held = [&](int k) {
-    return reference_.surface[k] == AtSurface::held && before.surface[k] == AtSurface::held &&
-           landed_[k] == 0 && exit_side_[k] == 0 && before.side[k] == reference_.side[k] &&
-           before.side[k] == lower_[k] + system_.switches()[k].at_zero;
-  };
-  if (!std::all_of(members.begin(), members.end(), was_held)) return false;
-  Mode& trial = search_.trial;
-  trial = before;
-  Status status;
-  if (!try_sides(trial, status)) return false;
-  for (const int k : members) {
-    if (trial.surface[k] != AtSurface::held || trial.side[k] != reference_.side[k] ||
-        leaving_direction(k, trial).sign != 0)
-      return false;
-  }
-  mode_ = trial;
-  return true;
-}
-
 // One surface alone. Both sides point to it: it is slid on, or rested on where its rate does not see the forces. One points away: it is left to
 // that side. Neither moves it: it is held, with the side that the language gives at equality.
 bool EventEngine::Run::decide_surface(int k) {
@@ -545,8 +514,7 @@ bool EventEngine::Run::decide_surface(int k) {
   before = mode_;
   fresh_switch_[k] = 1;
   const model::SwitchInfo& info = system_.switches()[k];
-  search_.members.assign(1, k);
-  if (go_on_held(search_.members, before)) return true;
+  if (go_on_held({k}, before)) return true;
   const int only = info.only_side(lower_[k]);
   const bool was_upper = before.surface[k] == AtSurface::away ? before.side[k] > lower_[k] : false;
   const bool crossing = landed_[k] != 0 && before.surface[k] == AtSurface::away;
@@ -598,13 +566,24 @@ bool EventEngine::Run::decide_surface(int k) {
       mode_ = search_.on_side[exit_side_[k] > 0 ? 1 : 0];
       return true;
     }
+    if (keeps_side(k)) {
+      mode_ = search_.on_side[reference_.side[k] > lower_[k] ? 1 : 0];
+      return true;
+    }
     mode_ = before;
     return not_unique({k});
+  }
+  // One side leaves it or pushes back, and the other does nothing: it stays where the value of equality keeps it, as that does at rest.
+  if (stays[0] != stays[1] && only == 0 &&
+      stays_by_value(k, before, search_.on_side[stays[1] ? 1 : 0], search_.chosen)) {
+    mode_ = search_.chosen;
+    return true;
   }
   if (up || down) {
     mode_ = search_.on_side[up ? 1 : 0];
     return true;
   }
+  if (stays[0] != stays[1] && only == 0 && exit_side_[k] == 0 && shares_load(k, before)) return true;
   if (stays[0] || stays[1]) {
     Mode& held = search_.trial;
     held = search_.on_side[stays[1] ? 1 : 0];
@@ -657,6 +636,11 @@ bool EventEngine::Run::decide_surface(int k) {
            (upper != 0 ? motion_.sliding_rate(k, 1) <= 0 : motion_.sliding_rate(k, 0) >= 0);
   };
   if (try_sides(trial, sliding) && (motion_.parallel(k) || (pushes(0) && pushes(1)))) {
+    // Beside a row at rest the share of the sides is not known, and the value of equality is one that solves the equations as they are written.
+    if (second && motion_.parallel(k) && stays_by_value(k, before, trial, search_.chosen)) {
+      mode_ = search_.chosen;
+      return true;
+    }
     for (const int upper : {0, 1})
       push_zeros_[2 * k + upper] =
           static_cast<std::int8_t>(std::max(leaves[upper].order - (second ? 2 : 1), 0));
@@ -678,67 +662,6 @@ bool EventEngine::Run::others_changed(int k) const {
       return true;
   }
   return false;
-}
-
-// Whether the rows along the surface of k that rest in one mode do so in the other; if not, whether the switch stands in what they may carry.
-bool EventEngine::Run::rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law) {
-  const int n = layout_.coordinates;
-  const model::SwitchInfo& info = system_.switches()[k];
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    for (int j = 0; j < relation.tangents; ++j) {
-      const int number = relation.first_tangent + j;
-      if (one.tangent[number] != TangentStatus::stick || other.tangent[number] == TangentStatus::stick)
-        continue;
-      surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), info.surface.outputs()));
-      info.surface.evaluate(work_.in.data(), surface_memory_.data(), work_.registers.data());
-      if (parallel_to(surface_memory_.data() + 2 + n, system_.rows(work_, r).tangent[j].w, n) == 0) continue;
-      by_own_law = std::find(info.relations.begin(), info.relations.end(), r) != info.relations.end();
-      return false;
-    }
-  }
-  return true;
-}
-
-// Whether the motion that is set stands still, beside the rates with which the sides push to the surfaces.
-bool EventEngine::Run::nothing_moves() {
-  double most = 0;
-  for (const int k : open_) {
-    if (!motion_.mode().slides(k) || motion_.parallel(k)) continue;
-    most = std::max({most, std::abs(motion_.sliding_rate(k, 0)), std::abs(motion_.sliding_rate(k, 1))});
-  }
-  std::vector<double>& rates = landing_y_;
-  if (!motion_(t_, y_.data(), rates.data())) return false;
-  for (int i = 0; i < layout_.integrated(); ++i) {
-    if (std::abs(rates[i]) > kSmallRate * most) return false;
-  }
-  return true;
-}
-
-// As try_sides, but a surface that is slid on, though its rate sees the forces on neither side, is rested on where its second derivative sees
-// them.
-bool EventEngine::Run::try_resting(Mode& trial, Status& status) {
-  if (!try_sides(trial, status)) return false;
-  if (!can_rest()) return true;
-  const auto blind = [&](int k, AtSurface surface) {
-    return trial.surface[k] == surface && motion_.parallel(k) && system_.switches()[k].rate.outputs() > 0;
-  };
-  if (std::none_of(open_.begin(), open_.end(), [&](int k) { return blind(k, AtSurface::slides); }))
-    return true;
-  Mode& kept = search_.kept;
-  kept = trial;
-  for (const int k : open_) {
-    if (!blind(k, AtSurface::slides)) continue;
-    trial.surface[k] = AtSurface::rests;
-    trial.side[k] = lower_[k] + 0.5;
-  }
-  Status resting;
-  const bool rests = try_sides(trial, resting) && std::none_of(open_.begin(), open_.end(), [&](int k) {
-                       return kept.surface[k] == AtSurface::slides && blind(k, AtSurface::rests);
-                     });
-  if (rests) return true;
-  trial = kept;  // something else holds it
-  return try_sides(trial, status);
 }
 
 // Several coupled surfaces: all assignments of sides are tried; each must be confirmed by the motion that it gives. Of those that leave as many
@@ -769,6 +692,8 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
   for (const int k : members)
     by_crossing = by_crossing && landed_[k] != 0 && before.surface[k] == AtSurface::away;
   std::vector<long>& not_unique_at = search_.not_unique_at;
+  bool chosen_turns = false;
+  bool places = false;  // surfaces of places may be rested on by a combination of their sides
   const auto attempt = [&](const long number, int base) {
     long code = number;
     refuting = 0;
@@ -781,8 +706,12 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       code /= base;
       const bool was_upper = before.surface[k] == AtSurface::away && before.side[k] > lower_[k];
       // First the natural continuation: what was met is crossed, what was not keeps its side.
-      const bool natural = landed_[k] != 0 ? !was_upper : was_upper || before.surface[k] != AtSurface::away;
+      const bool natural = keeps_side(k)     ? reference_.side[k] > lower_[k]
+                           : landed_[k] != 0 ? !was_upper
+                                             : was_upper || before.surface[k] != AtSurface::away;
       if (choice == 2) {
+        const bool rests = before.surface[k] == AtSurface::rests || is_place(k);
+        if (rests && !places) return;
         // What it rested on it goes on resting on.
         trial.surface[k] = before.surface[k] == AtSurface::rests ? AtSurface::rests : AtSurface::slides;
         trial.side[k] = lower_[k] + 0.5;
@@ -796,7 +725,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     }
     if (base == 3 && !slides) return;
     for (const int k : members) {
-      if (base == 3 && best >= 0 && trial.slides(k) != chosen.slides(k)) return;
+      if (base == 3 && best >= 0 && !places && trial.slides(k) != chosen.slides(k)) return;
     }
     Status status;
     if (!try_resting(trial, status)) {
@@ -810,8 +739,8 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
       const int k = members[i];
       if (trial.slides(k)) {
         if (motion_.parallel(k)) {
-          // Neither side moves it, and nothing else may hold it: then its next derivative tells, where it is not rested on.
-          if (!can_rest() && leaving_direction(k, trial).sign != 0) return;
+          // Neither side moves its rate, and nothing else may hold it: then its next derivative tells.
+          if (leaving_direction(k, trial).sign != 0) return;
           continue;
         }
         const double below = motion_.sliding_rate(k, 0);
@@ -836,11 +765,19 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     }
     if (refuting > 0) return;
     for (int i = 0; i < count; ++i) moved[i] |= leaves[i];
-    if (left == best && base == 2) {
-      for (int i = 0; i < count; ++i) ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
+    // What has rested with the side of its value goes on with that one.
+    const bool turns = std::any_of(members.begin(), members.end(), [&](int k) {
+      return keeps_side(k) && trial.side[k] != reference_.side[k];
+    });
+    const bool alike = best >= 0 && std::all_of(members.begin(), members.end(),
+                                                [&](int k) { return trial.slides(k) == chosen.slides(k); });
+    if (left < best || (left == best && (!alike || turns >= chosen_turns))) {
+      for (int i = 0; i < count && left == best && alike && turns == chosen_turns; ++i)
+        ambiguous = ambiguous || leaves[i] * chosen_leaves[i] < 0;
+      return;
     }
-    if (left <= best) return;
     best = left;
+    chosen_turns = turns;
     ambiguous = false;
     chosen = trial;
     chosen_leaves = leaves;
@@ -876,10 +813,14 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     for (int i = 0; i < count; ++i) combinations *= 3;
     // A surface that one side no longer brings the motion to is slid on only where nothing leaves it. With the same surfaces slid on, as many others as
     // possible are left.
-    for (const bool last_of_it : {false, true}) {
-      ends = last_of_it;
-      for (long code = 0; code < combinations; ++code) attempt(code, 3);
-      if (best >= 0) break;
+    // What friction holds rests on one side of a place, and on a combination of both only where that lets more of the others go.
+    for (const bool both : {false, true}) {
+      places = both;
+      for (const bool last_of_it : {false, true}) {
+        ends = last_of_it;
+        for (long code = 0; code < combinations; ++code) attempt(code, 3);
+        if (best >= 0) break;
+      }
     }
     if (best >= 0) break;
   }
@@ -907,7 +848,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     return hold_unmoved(members, true);
   }
   mode_ = chosen;
-  if (!can_rest() && motion_.set_mode(mode_) && motion_.evaluate() && !nothing_moves()) {
+  if (!may_rest() && motion_.set_mode(mode_) && motion_.evaluate() && !nothing_moves()) {
     for (const int k :
          members) {  // sliding would not stay on it: the engine has to say that it cannot follow
       if (mode_.surface[k] == AtSurface::slides && motion_.parallel(k) &&
@@ -917,74 +858,6 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     motion_.load(t_, y_.data());
   }
   return hold_unmoved(members, false);
-}
-
-// What nothing moves is held. `search_.before` is the mode from which `members` were decided, `search_.chosen_leaves` tells which of them leave. `ambiguous`: the
-// others may go more than one way as they are.
-bool EventEngine::Run::hold_unmoved(const std::vector<int>& members, bool ambiguous) {
-  // With another side the rows, and the switches that contain a member, start from what is known of this instant.
-  const auto others_before = [&](Mode& mode) {
-    mode.normal = search_.before.normal;
-    mode.pressed = search_.before.pressed;
-    mode.tangent = search_.before.tangent;
-    for (int j = 0; j < layout_.switches; ++j) {
-      if (contains(members, j)) continue;
-      mode.surface[j] = search_.before.surface[j];
-      mode.side[j] = search_.before.side[j];
-    }
-  };
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const int k = members[i];
-    if (mode_.surface[k] != AtSurface::away || search_.chosen_leaves[i] != 0) continue;
-    mode_.surface[k] = AtSurface::held;
-    Mode& trial = search_.trial;
-    trial = mode_;
-    others_before(trial);
-    take_side(trial, k, mode_.side[k] > lower_[k] ? 0 : 1);
-    Status status;
-    if (system_.switches()[k].only_side(lower_[k]) == 0 &&
-        (!try_sides(trial, status) || leaving_direction(k, trial).sign != 0))
-      continue;
-    trial = mode_;
-    others_before(trial);
-    trial.side[k] = lower_[k] + system_.switches()[k].at_zero;
-    // Unless the row that holds it would slip then: other rows are decided again.
-    bool by_own_law = false;
-    if (!try_sides(trial, status) || !rests_alike(k, mode_, trial, by_own_law) ||
-        leaving_direction(k, trial).sign != 0)
-      continue;
-    if (trial.side[k] == mode_.side[k] && !ambiguous) {
-      mode_ = trial;
-      continue;
-    }
-    // All others have been decided with another side of it, also those that nothing moved then. They are decided again, and must leave it where it is;
-    // if they do not, it has the side that it was found with.
-    const Mode found = mode_;
-    const Mode before = search_.before;
-    const std::vector<int> leaves = search_.chosen_leaves;
-    mode_ = trial;
-    std::vector<int> rest;
-    for (const int other : members) {
-      if (other == k) continue;
-      rest.push_back(other);
-      mode_.surface[other] = before.surface[other];
-      mode_.side[other] = before.side[other];
-    }
-    others_before(mode_);
-    motion_.load(t_, y_.data());
-    if (!(rest.size() == 1 ? decide_surface(rest.front()) : decide_several(rest))) return false;
-    motion_.load(t_, y_.data());
-    const bool stays = motion_.set_mode(mode_) && motion_.evaluate() && leaving_direction(k, mode_).sign == 0;
-    motion_.load(t_, y_.data());
-    if (stays) return true;
-    mode_ = found;
-    search_.before = before;
-    search_.chosen_leaves = leaves;
-  }
-  motion_.load(t_, y_.data());
-  if (!ambiguous) return true;
-  mode_ = search_.before;
-  return not_unique(members);
 }
 
 // More surfaces than can be enumerated: sides that the motion contradicts are changed, all at once; a surface that goes back and forth is slid on.

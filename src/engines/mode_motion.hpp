@@ -187,6 +187,12 @@ class ModeMotion {
   /// The side of switch k does not act on the rate of its surface: it stands on the slip velocity of a row that sticks, or other surfaces hold it.
   /// Friction and switch act in parallel, only their sum is defined, and the coefficient is the one that leaves least to friction.
   [[nodiscard]] bool parallel(int k) const { return parallel_[k] != 0; }
+  /// Of such a switch, at the evaluated state: whether friction of a row at rest leaves its coefficient open, and whether anything else moves with it.
+  struct SharedLoad {
+    int relation = -1;  ///< whose friction bears the other share; −1: there is none, or its limit leaves one coefficient only
+    bool moves_others = false;
+  };
+  [[nodiscard]] SharedLoad shared_load(int k);
   [[nodiscard]] double sliding_rate(int k, int side) const { return sliding_rates_[2 * k + side]; }
 
   /// Switch k contains one that slides: it has a side on each side of that one.

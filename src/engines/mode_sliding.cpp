@@ -362,6 +362,59 @@ bool ModeMotion::evaluate_sliding() {
   return open_corners_.empty() || !decide_open_corners() || evaluate_sliding();
 }
 
+// The shares of a load that a switch and friction at rest bear together are not unique where both could bear more.
+ModeMotion::SharedLoad ModeMotion::shared_load(int k) {
+  constexpr double kOpen = 1e-9;  ///< range of coefficients that is more than rounding
+  const std::vector<int>& sliding = set_->sliding;
+  const auto at = static_cast<int>(std::find(sliding.begin(), sliding.end(), k) - sliding.begin());
+  const int number = coupling_.block()[at];
+  const Block& block = blocks_[number];
+  const auto bit = std::find(block.members.begin(), block.members.end(), at) - block.members.begin();
+  // What an entry of the outcome is on both sides, the other surfaces being slid on as they are; and the size of its terms.
+  const auto change = [&](int entry, double& terms) {
+    double sum = 0;
+    terms = 0;
+    for (int c = 0; c < block.corners(); ++c) {
+      const double term =
+          weight(number, c, static_cast<int>(bit)) * corner_[static_cast<std::size_t>(c) * at_.size + entry];
+      sum += ((c >> bit) & 1) != 0 ? term : -term;
+      terms += std::abs(term);
+    }
+    return sum;
+  };
+  SharedLoad out;
+  double low = 0;
+  double high = 1;
+  double terms = 0;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int tangent = relation.first_tangent + j;
+      if (set_->mode.tangent[tangent] != TangentStatus::stick || block_of_[at_.tangent + tangent] != number)
+        continue;
+      const double slope = change(at_.tangent + tangent, terms);
+      if (!(std::abs(slope) > kCancelled * terms)) continue;
+      const model::RelationRows& rows = system_.rows(work_, r);
+      double load = rows.base;
+      for (std::size_t f = 0; f < relation.feeds.size(); ++f)
+        load += rows.factors[f] * std::abs(normal()[relation.feeds[f]]);
+      const double limit = rows.tangent[j].mu_static * load;
+      const double force = this->tangent()[tangent];
+      const double ends[2] = {alpha_[at] + (-limit - force) / slope, alpha_[at] + (limit - force) / slope};
+      low = std::max(low, std::min(ends[0], ends[1]));
+      high = std::min(high, std::max(ends[0], ends[1]));
+      out.relation = r;
+    }
+  }
+  if (!(high - low > kOpen)) return {};
+  for (int i = 0; i < n_ && !out.moves_others; ++i)
+    out.moves_others = block_of_[i] == number && std::abs(change(i, terms)) > kCancelled * terms;
+  for (int i = 0; i < layout_.states && !out.moves_others; ++i)
+    out.moves_others =
+        block_of_[at_.rate + i] == number && std::abs(change(at_.rate + i, terms)) > kCancelled * terms;
+  return out;
+}
+
 // The coefficient of a switch that acts in parallel with sticking friction: the friction force that changes most with it is brought as
 // near to zero as the coefficient allows.
 double ModeMotion::parallel_coefficient(int k) const {

@@ -150,19 +150,31 @@ bool MotionSeries::factorise() {
 // coordinates. Interval arithmetic on the state known to its last bit tells.
 void MotionSeries::add_rounding_of_forces() {
   const model::Layout& layout = system_.layout();
-  enclosure_.take(work_.in);
-  for (std::size_t i = 0; i < in_.size(); ++i) enclosure_.set(static_cast<int>(i), in_[i].c[0], in_[i].c[0]);
-  enclosure_.blur(0, 1 + layout.integrated());
-  enclosure_.evaluate(system_.motion_program());
   std::vector<double>& width = rounding_terms_;
-  width.resize(n_);
-  for (int i = 0; i < n_; ++i) width[i] = enclosure_.width(i);
+  width.assign(n_ + m_, 0.0);
+  // A combination of two sides is no interval between them: each has its own.
+  bool blends = true;
+  for (int upper = 0; upper < 2 && blends; ++upper) {
+    blends = false;
+    enclosure_.take(work_.in);
+    for (std::size_t i = 0; i < in_.size(); ++i)
+      enclosure_.set(static_cast<int>(i), in_[i].c[0], in_[i].c[0]);
+    for (int j = layout.side(); j < layout.side() + layout.switches; ++j) {
+      const double lower = std::floor(in_[j].c[0]);
+      if (in_[j].c[0] == lower) continue;
+      blends = true;
+      enclosure_.set(j, lower + upper, lower + upper);
+    }
+    enclosure_.blur(0, 1 + layout.integrated());
+    enclosure_.evaluate(system_.motion_program());
+    for (int i = 0; i < n_ + m_; ++i) width[i] = std::max(width[i], enclosure_.width(i));
+  }
   system_.solve_mass(work_, width.data());
   const auto add = [this](int component, double value) {
     rounding_[component] = std::max(rounding_[component], kLanding * value);
   };
   for (int i = 0; i < n_; ++i) add(i, std::abs(width[i]));
-  for (int i = 0; i < layout.states; ++i) add(n_ + i, enclosure_.width(n_ + i));
+  for (int i = 0; i < m_; ++i) add(n_ + i, width[n_ + i]);
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const Series* g = row(active_[a]);
     double reaction = 0;
@@ -197,7 +209,6 @@ template <class Advance>
 bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
   const int side = system_.layout().side();
   const int count = static_cast<int>(sliding_.size());
-  held_.resize(count * (count + 1));
   const auto surfaces = [&](int column) {
     for (int a = 0; a < count; ++a) {
       const model::SwitchInfo& info = system_.switches()[sliding_[a]];
@@ -211,6 +222,11 @@ bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
     surfaces(column);
     return true;
   };
+  // What the surfaces bear of this order: where the coefficients take it away, no more is left of it than rounding.
+  held_.resize(count * (count + 1) + n_ + m_);
+  double* const borne = held_.data() + count * (count + 1);
+  for (int i = 0; i < n_; ++i) borne[i] = std::abs(acceleration_[i].c[k]);
+  for (int i = 0; i < m_; ++i) borne[n_ + i] = std::abs(motion_[n_ + i].c[k]);
   if (!reach(count)) return false;
   for (int b = 0; b < count; ++b) {
     in_[side + sliding_[b]].c[k] = 1;
@@ -241,7 +257,12 @@ bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
     const double pivot = held_[b * (count + 1) + b];
     in_[side + sliding_[b]].c[k] = std::abs(pivot) > nothing ? -held_[b * (count + 1) + count] / pivot : 0;
   }
-  return advance(k);
+  if (!advance(k)) return false;
+  for (int i = 0; i < n_ + m_; ++i) {
+    double& rounding = rounding_[k * (n_ + m_) + i];
+    rounding = std::max(rounding, kRounding * borne[i]);
+  }
+  return true;
 }
 
 // The coefficients of this order of the massless unknowns from number `first` on: F stays zero, in which they enter by the slopes of order zero. So does the
@@ -391,6 +412,7 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
   for (Series& s : tangent_) s = Series{};
   for (Series& s : lambda_) s = Series{};
   drives_.assign(count, Series{});
+  std::fill(rounding_.begin(), rounding_.end(), 0.0);
   parted_ = -1;
   right_.resize(n_);
   solver_.resize(count);

@@ -177,9 +177,8 @@ until = 3
   }
 }
 
-// Three switches at w = 0. The exact engine cannot follow what it then decides, and says so; v comes to zero at that time, and nothing may be moved
-// for a rest that is not followed.
-TEST(Beside, RestThatCannotBeFollowedMovesNothing) {
+// Three switches at w = 0 when v comes to zero: w is slid on, and the levels of 3 w and 1.7 w beside it have the values of equality, which move nothing.
+TEST(Beside, LevelsBesideASlideMoveNothingWhereAnotherStateComesToZero) {
   const TestModel model = text_model(R"toml(
 [state]
 u = { start = 0, rate = "-3*u + 0.5*floor(3*w) - 0.7*mod(1.7*w, 0.2)" }
@@ -188,11 +187,15 @@ w = { start = 0, rate = "-w + if(v + 0.834 >= 0, mod(v, 1), if(u >= 0, 1 - 1.5*w
 [run]
 until = 0.38
 )toml");
-  const simulate::Result exact = simulate::simulate(model.system, model.options, "exact");
-  EXPECT_EQ(exact.end.status.reason, Reason::unsupported) << exact.end.status.message;
-  EXPECT_NEAR(exact.end.status.time, std::log(2.5) / 2.5, 1e-9);
-  const simulate::Result both = simulate::simulate(model.system, model.options, "auto");
-  EXPECT_EQ(both.end.status.reason, Reason::indeterminate) << both.end.status.message;
+  const double zero = std::log(2.5) / 2.5;  // v' = -0.2 - 2.5 v until then, and -0.5 - 2.5 v behind it
+  for (const char* engine : {"event", "exact", "auto"}) {
+    const simulate::Result result = simulate::simulate(model.system, model.options, engine);
+    ASSERT_TRUE(result.end.status.ok()) << engine << result.end.status.message;
+    EXPECT_NEAR(result.end.end.y[0], 0, 1e-12) << engine;
+    EXPECT_NEAR(result.end.end.y[2], 0, 1e-12) << engine;
+    EXPECT_LT(result.end.end.y[1], 0) << engine;
+    EXPECT_GT(result.end.end.y[1], -(0.38 - zero)) << engine;
+  }
 }
 
 /// States that begin on their surfaces, with the values that they have at the end.

@@ -320,8 +320,8 @@ until = 7
   }
 }
 
-// x rests; the load of y is 1.4 while x would be pushed upwards from below, and 1, by sign(0) = 0, once y has stopped at −0.3. There 0.25 does not hold
-// 0.3, and y goes on: −0.25 − 0.05 cos(t − π).
+// x rests by its own friction, and the load of y is 1 by sign(0) = 0, also while x would be pushed upwards with the load that y has below. y comes from 1 to −0.5, where 0.25
+// does not hold it, and goes on: −0.25 − 0.25 cos(t − π).
 TEST(Levels, StatusesAreDecidedWithTheValueAtEquality) {
   const TestModel model = text_model(
       "[coordinates]\nx = 0\ny = 1\n[energy]\nkinetic = \"x'^2/2 + y'^2/2 + 0.3*x'*y'\"\npotential = "
@@ -331,7 +331,7 @@ TEST(Levels, StatusesAreDecidedWithTheValueAtEquality) {
   for (const char* const engine : {"event", "exact"}) {
     const simulate::Result result = simulate::simulate(model.system, model.options, engine);
     ASSERT_EQ(result.end.status.reason, Reason::done) << engine << result.end.status.message;
-    EXPECT_NEAR(result.end.end.y[1], -0.25 - 0.05 * std::cos(5 - std::acos(-1.0)), 1e-7) << engine;
+    EXPECT_NEAR(result.end.end.y[1], -0.25 - 0.25 * std::cos(5 - std::acos(-1.0)), 1e-7) << engine;
     EXPECT_EQ(result.end.end.y[0], 0) << engine;
   }
 }
