@@ -160,7 +160,7 @@ TEST(RestStability, FamiliesChangeWhereTheyShould) {
   const auto by_mu = family_changes(loaded.file.spec, {}, "mu", 0.5, 1.7, 8);
   ASSERT_EQ(by_mu.size(), 1U);
   EXPECT_NEAR(by_mu[0].value, 1, 1e-6);
-  EXPECT_EQ(by_mu[0].below, std::vector<std::string>{"wall detached, dimension 0"});
+  EXPECT_EQ(by_mu[0].below, std::vector<std::string>{"wall detached, dimension 0, stable"});
   EXPECT_EQ(by_mu[0].above.size(), 2U);
   const auto by_load = family_changes(loaded.file.spec, {}, "FT", 0.3, 1.9, 8);
   ASSERT_EQ(by_load.size(), 1U);
