@@ -94,9 +94,10 @@ bool Reading::suits() {
                     "rest states are found for planar friction, one slip component each");
     const FrictionType law = relation.friction;
     if (law == FrictionType::lugre || law == FrictionType::elastoplastic || law == FrictionType::penalty)
-      return refuse(relation.place + " has the law '" + name(law) +
-                        "': it rests wherever its bristle can hold it, and each bend of the bristle is another rest",
-                    "give it the law 'coulomb' with the same coefficient at rest: it rests at the same places");
+      return refuse(
+          relation.place + " has the law '" + name(law) +
+              "': it rests wherever its bristle can hold it, and each bend of the bristle is another rest",
+          "give it the law 'coulomb' with the same coefficient at rest: it rests at the same places");
     if (relation.smooth_friction)
       return refuse(relation.place + " has the smooth friction law '" + name(relation.friction) +
                         "', under which nothing rests exactly",

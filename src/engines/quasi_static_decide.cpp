@@ -240,8 +240,10 @@ bool QuasiStaticDecision::admissible(const QuasiStaticPoint& rate, bool homogene
         if (std::abs(rate.tangent_rate[j]) > limit_rate + small_force) return false;
         continue;
       }
-      if (scene_.here.tangent[j] <= -limit + edge && limit_rate + rate.tangent_rate[j] < -small_force) return false;
-      if (scene_.here.tangent[j] >= limit - edge && limit_rate - rate.tangent_rate[j] < -small_force) return false;
+      if (scene_.here.tangent[j] <= -limit + edge && limit_rate + rate.tangent_rate[j] < -small_force)
+        return false;
+      if (scene_.here.tangent[j] >= limit - edge && limit_rate - rate.tangent_rate[j] < -small_force)
+        return false;
     }
   }
   return true;
@@ -267,8 +269,7 @@ bool QuasiStaticDecision::find_jump(bool& jumps) {
         for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j) {
           const int sigma = engines::direction(mode.tangent[j]);
           if (sigma != 0 && !relation.feeds.empty())
-            turned_.tangent_rate[j] =
-                -sigma * scene_.statics.rows(r).tangent[0].mu * turned_.normal_rate[r];
+            turned_.tangent_rate[j] = -sigma * scene_.statics.rows(r).tangent[0].mu * turned_.normal_rate[r];
         }
       }
       if (!admissible(turned_, true)) continue;

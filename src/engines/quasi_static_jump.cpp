@@ -9,13 +9,16 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kKick = 1e-4;   ///< of the reach: first stretch along an unstable direction
-constexpr int kShorter = 3;      ///< tenths of it that are tried where something lies nearer
-constexpr int kMostTurns = 8;    ///< doublings of it before a direction counts as stable
-constexpr double kFaded = 1e-5;  ///< share of the largest V below which the end is looked for
+constexpr double kKick = 1e-4;         ///< of the reach: first stretch along an unstable direction
+constexpr int kShorter = 3;            ///< tenths of it that are tried where something lies nearer
+constexpr int kMostTurns = 8;          ///< doublings of it before a direction counts as stable
+constexpr double kFaded = 1e-5;        ///< share of the largest V below which the end is looked for
+constexpr double kNearLanding = 1e-3;  ///< of the reach: a last stretch as long as this is straight
+constexpr double kFarLanding = 0.2;    ///< the same where the force was seen to lead there
 constexpr double kLegTolerance = 1e-11;
 constexpr double kFirstStep = 1e-3;  ///< of a leg, as a share of the reach
 constexpr double kFarthest = 1e6;    ///< reaches after which a jump counts as endless
+constexpr double kBounce = 1e-9;     ///< of the reach: longest step that is believed to have met the end
 constexpr double kNearest = 1e-13;   ///< of the reach: steps this short have arrived where V fades
 
 constexpr std::array<std::array<double, 6>, 6> kNodes{
@@ -80,7 +83,7 @@ bool QuasiStaticJump::flow_step(double arc, double& error) {
 double QuasiStaticJump::flow_guards(std::vector<QuasiStaticFired>* fired) {
   using What = QuasiStaticFired::What;
   double worst = 1;
-  const double force = std::max(scene_.force_scale(), norm(flow().velocity)), length = scene_.reach();
+  const double force = std::max(scene_.force_scale(), norm(flow().velocity)), length = size_;
   const auto look = [&](double value, double size, What what, int place) {
     constexpr double kNoise = 1e-13;
     const double share = size > 0 ? value / size + kNoise : 1;
@@ -149,12 +152,11 @@ QuasiStaticJump::Kick QuasiStaticJump::kick(const QuasiStaticPoint& direction, c
                                             double& arc) {
   from_ = scene_.here.q;
   scene_.statics.stick_here(scene_.here.t, from_);
-  const double first = kKick * scene_.reach();
+  const double first = kKick * size_;
   double along = 0;
   const auto take = [&] {
     arc = 0;
-    for (std::size_t i = 0; i < scene_.n; ++i)
-      arc += (point_.q[i] - from_[i]) * (point_.q[i] - from_[i]);
+    for (std::size_t i = 0; i < scene_.n; ++i) arc += (point_.q[i] - from_[i]) * (point_.q[i] - from_[i]);
     arc = std::sqrt(arc);
     records_.open_instant(before);
     records_.list_changes(before);
@@ -186,6 +188,21 @@ QuasiStaticJump::Kick QuasiStaticJump::kick(const QuasiStaticPoint& direction, c
   return back ? Kick::back : Kick::neutral;
 }
 
+/// Whether the force that is left over points from `here` to `point_` on all of the way, in the same statuses.
+bool QuasiStaticJump::leads_on(double away) {
+  if (away > kFarLanding * size_) return false;
+  constexpr int kPlaces = 8;
+  for (int k = 1; k < kPlaces; ++k) {
+    double along = 0, speed = 0;
+    for (std::size_t i = 0; i < scene_.n; ++i)
+      place_[i] = scene_.here.q[i] + (point_.q[i] - scene_.here.q[i]) * k / kPlaces;
+    if (!flow_direction(place_, way_, speed) || flow_guards(nullptr) < 0) return false;
+    for (std::size_t i = 0; i < scene_.n; ++i) along += (point_.q[i] - scene_.here.q[i]) * flow().velocity[i];
+    if (!(along > 0.5 * away * speed)) return false;
+  }
+  return true;
+}
+
 /// The last stretch of a leg: the balanced point near by. False: it is not near.
 bool QuasiStaticJump::land(double speed, double& arc) {
   QuasiStaticPoint& here = scene_.here;
@@ -193,8 +210,10 @@ bool QuasiStaticJump::land(double speed, double& arc) {
   point_.normal = flow().normal;
   point_.tangent = flow().tangent;
   scene_.statics.stick_here(here.t, here.q);
+  // Where forces vanish with their slope Newton's method goes a share of the way at a time.
+  constexpr int kMostCorrections = 400;
   double moved = 0;
-  if (!scene_.statics.correct(point_, scene_.no_border, 1, &moved)) return false;
+  if (!scene_.statics.correct(point_, scene_.no_border, 1, &moved, kMostCorrections)) return false;
   double away = 0, along = 0;
   for (std::size_t i = 0; i < scene_.n; ++i) {
     away += (point_.q[i] - here.q[i]) * (point_.q[i] - here.q[i]);
@@ -202,8 +221,8 @@ bool QuasiStaticJump::land(double speed, double& arc) {
   }
   away = std::sqrt(away);
   // The force that is left over points there: otherwise it fades for another reason.
-  const double reach = scene_.reach();
-  if (!(away <= 1e-3 * reach) || (away > 1e-12 * reach && !(along > 0.5 * away * speed))) return false;
+  if (away > 1e-12 * size_ && !(along > 0.5 * away * speed)) return false;
+  if (!(away <= kNearLanding * size_) && !leads_on(away)) return false;
   here.q = point_.q;
   here.normal = point_.normal;
   here.tangent = point_.tangent;
@@ -226,6 +245,8 @@ void QuasiStaticJump::end_leg(double arc) {
     if (scene_.system.audits()[e].of_jumps) dissipated[e] += leg_energy_ - energy - rubbed;
   }
   leg_energy_ = energy;
+  for (std::size_t i = 0; i < scene_.n; ++i)
+    scene_.largest[i] = std::max(scene_.largest[i], std::abs(scene_.here.q[i] - scene_.start[i]));
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
 }
 
@@ -236,8 +257,7 @@ void QuasiStaticJump::rub(double length) {
   for (int r = 0; r < scene_.layout.relations; ++r) {
     const model::Relation& relation = scene_.system.relations()[r];
     for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
-      leg_work_[r] -=
-          length * flow().tangent[j] * scene_.statics.slip(r, j, flow().velocity, 0) / speed;
+      leg_work_[r] -= length * flow().tangent[j] * scene_.statics.slip(r, j, flow().velocity, 0) / speed;
   }
 }
 
@@ -288,15 +308,15 @@ bool QuasiStaticJump::next_leg(bool& moves) {
 }
 
 /// One step along the force that is left over, cut where a status ends. `faded`: a step that finds no length has arrived.
-QuasiStaticJump::Step QuasiStaticJump::flow_on(double size, bool faded, double& step, double& arc) {
+QuasiStaticJump::Step QuasiStaticJump::flow_on(bool faded, double& step, double& arc) {
   from_ = scene_.here.q;
   double error = 0, speed = 0, unused = 0;
-  while (!flow_step(step, error) || error > kLegTolerance * size) {
+  while (!flow_step(step, error) || error > kLegTolerance * size_) {
     step /= 2;
-    if (step > kNearest * size) continue;
+    if (step > kNearest * size_) continue;
     if (faded) return Step::arrived;
-    static_cast<void>(scene_.fail(Reason::step_too_small,
-                                  "a jump cannot be followed: its step has become too small"));
+    static_cast<void>(
+        scene_.fail(Reason::step_too_small, "a jump cannot be followed: its step has become too small"));
     return Step::failed;
   }
   // The flow is that at the end of the step, where the last stage stands.
@@ -313,6 +333,10 @@ QuasiStaticJump::Step QuasiStaticJump::flow_on(double size, bool faded, double& 
       return Step::failed;
     }
   }
+  // Steps that go to and fro within the tolerance have found the end.
+  double turn = 0;
+  for (std::size_t i = 0; i < scene_.n; ++i) turn += stages_.front()[i] * stages_.back()[i];
+  const bool arrived = faded && turn <= 0 && step <= kBounce * size_;
   // Work of friction by Simpson's rule.
   half_ = to_;
   if (flow_direction(from_, way_, speed)) rub(step / 6);
@@ -320,14 +344,15 @@ QuasiStaticJump::Step QuasiStaticJump::flow_on(double size, bool faded, double& 
   if (flow_direction(half_, way_, speed)) rub(step / 6);
   scene_.here.q = half_;
   arc += step;
-  step *= std::clamp(error > 0 ? 0.9 * elementary::pow(kLegTolerance * size / error, 0.2) : 4.0, 0.2, 4.0);
-  return Step::done;
+  step *= std::clamp(error > 0 ? 0.9 * elementary::pow(kLegTolerance * size_ / error, 0.2) : 4.0, 0.2, 4.0);
+  return arrived ? Step::arrived : Step::done;
 }
 
 void QuasiStaticJump::begin() {
   leg_energy_ = records_.energy_of(scene_.here.q);
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
   undecided_ = scene_.mode;
+  size_ = scene_.reach();
 }
 
 QuasiStaticJump::Outcome QuasiStaticJump::from_imbalance() {
@@ -344,8 +369,8 @@ QuasiStaticJump::Outcome QuasiStaticJump::along(const QuasiStaticPoint& directio
     case Kick::back:
       return Outcome::held;
     case Kick::neutral:
-      static_cast<void>(scene_.fail(Reason::indeterminate,
-                                    "the equilibrium is neutral: nothing decides where it ends"));
+      static_cast<void>(
+          scene_.fail(Reason::indeterminate, "the equilibrium is neutral: nothing decides where it ends"));
       return Outcome::failed;
     case Kick::failed:
       break;
@@ -356,7 +381,6 @@ QuasiStaticJump::Outcome QuasiStaticJump::along(const QuasiStaticPoint& directio
 /// From where the force that is left over leads, leg by leg; `arc` lies behind already.
 QuasiStaticJump::Outcome QuasiStaticJump::follow(double arc) {
   double fastest = 0, step = 0, total = 0;
-  const double size = scene_.reach();
   while (true) {
     if (scene_.cancelled()) return Outcome::failed;
     scene_.patience.look();
@@ -377,10 +401,10 @@ QuasiStaticJump::Outcome QuasiStaticJump::follow(double arc) {
     fastest = std::max(fastest, speed);
     const bool faded = speed <= kFaded * fastest;
     if (faded && land(speed, arc)) break;
-    if (total + arc > kFarthest * size)
+    if (total + arc > kFarthest * size_)
       return lose("a jump finds no equilibrium: the forces never come to balance");
-    if (!(step > 0)) step = kFirstStep * size;
-    const Step made = flow_on(size, faded, step, arc);
+    if (!(step > 0)) step = kFirstStep * size_;
+    const Step made = flow_on(faded, step, arc);
     if (made == Step::failed) return Outcome::failed;
     if (made == Step::arrived) {
       // V fades with its slope, and Newton's method with it: the steps have found the end.

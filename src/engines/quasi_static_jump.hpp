@@ -42,9 +42,10 @@ class QuasiStaticJump {
   [[nodiscard]] bool flow_step(double arc, double& error);
   [[nodiscard]] double flow_guards(std::vector<QuasiStaticFired>* fired);
   [[nodiscard]] bool land(double speed, double& arc);
+  [[nodiscard]] bool leads_on(double away);
   [[nodiscard]] bool next_leg(bool& moves);
   enum class Step : std::uint8_t { done, arrived, failed };
-  [[nodiscard]] Step flow_on(double size, bool faded, double& step, double& arc);
+  [[nodiscard]] Step flow_on(bool faded, double& step, double& arc);
   Outcome lose(const char* message);
   void rub(double length);
   void rub_straight(const std::vector<double>& from);
@@ -55,6 +56,7 @@ class QuasiStaticJump {
   QuasiStaticDecision& decision_;
   QuasiStaticRecords& records_;
   Mode undecided_;                ///< of the leg that is followed
+  double size_ = 1;               ///< reach where the jump began
   double leg_energy_ = 0;         ///< where the present leg began
   std::vector<double> leg_work_;  ///< friction work at the contacts in it, by relation
   std::vector<std::vector<double>> stages_;

@@ -92,12 +92,14 @@ double QuasiStaticPath::worst_guard(const QuasiStaticPoint& point, std::vector<Q
     if (scene_.mode.normal[r] == NormalStatus::open) {
       double scale = 0;
       for (const double w : rows.w.values()) scale += std::abs(w);
-      look(scene_.statics.gap(r), std::max(scale * moved, std::abs(rows.gap_time * (point.t - scene_.options.from))),
+      look(scene_.statics.gap(r),
+           std::max(scale * moved, std::abs(rows.gap_time * (point.t - scene_.options.from))),
            QuasiStaticFired::What::gap, r);
       continue;
     }
     double size = std::max(force, std::abs(point.normal[r]));
-    if (scene_.mode.normal[r] == NormalStatus::closed) look(point.normal[r], size, QuasiStaticFired::What::reaction, r);
+    if (scene_.mode.normal[r] == NormalStatus::closed)
+      look(point.normal[r], size, QuasiStaticFired::What::reaction, r);
     for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j) {
       const int sigma = direction(scene_.mode.tangent[j]);
       if (sigma == 0) {
@@ -148,7 +150,7 @@ QuasiStaticPath::End QuasiStaticPath::locate(const QuasiStaticPoint& to) {
 
 /// By how much reactions and gaps at the middle of a step miss their cubics, as a share of what is allowed: guards are functions of them.
 double QuasiStaticPath::curve_error(const QuasiStaticPoint& from, const QuasiStaticPoint& middle,
-                                           const QuasiStaticPoint& to, double arc) const {
+                                    const QuasiStaticPoint& to, double arc) const {
   double worst = 0;
   const auto compare = [&](const std::vector<double>& a, const std::vector<double>& a_rate,
                            const std::vector<double>& b, const std::vector<double>& b_rate,

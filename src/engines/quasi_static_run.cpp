@@ -284,7 +284,8 @@ bool QuasiStaticEngine::Run::settle(bool imbalanced) {
     if (!scene_.place()) return scene_.fail(Reason::not_finite, "a force is not finite");
     if (look) {
       look = false;
-      static_cast<void>(scene_.statics.differentiate(scene_.here.normal));  // the stiffness is a measure of forces
+      static_cast<void>(
+          scene_.statics.differentiate(scene_.here.normal));  // the stiffness is a measure of forces
       bool moves = false;
       if (!decision_.decide_flow(moves)) return false;
       if (moves) {
@@ -311,9 +312,10 @@ bool QuasiStaticEngine::Run::settle(bool imbalanced) {
         });
         if (!any)
           return decision_.nothing_found(
-              jumps ? "the path cannot go on: no rates satisfy the laws of the contacts"
-                    : "the path cannot go on: the equilibrium has lost its stiffness, and no force leads away "
-                      "from it");
+              jumps
+                  ? "the path cannot go on: no rates satisfy the laws of the contacts"
+                  : "the path cannot go on: the equilibrium has lost its stiffness, and no force leads away "
+                    "from it");
         scene_.forget_excluded();
         break;
       }

@@ -86,9 +86,7 @@ void QuasiStaticScene::set_mode(const Mode& next) {
   statics.set_mode(mode);
 }
 
-void QuasiStaticScene::forget_excluded() {
-  std::fill(excluded.begin(), excluded.end(), QuasiStaticOption{});
-}
+void QuasiStaticScene::forget_excluded() { std::fill(excluded.begin(), excluded.end(), QuasiStaticOption{}); }
 
 bool QuasiStaticScene::excludes(int relation, const QuasiStaticOption& option) const {
   const QuasiStaticOption& out = excluded[relation];

@@ -329,14 +329,14 @@ int QuasiStatics::solve(std::size_t n, double least_pivot) {
 }
 
 bool QuasiStatics::correct(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t,
-                           double* moved) {
+                           double* moved, int most) {
   const std::size_t size = unknowns(), width = size + 1;
   for (int r = 0; r < layout_.relations; ++r) {
     if (mode_.normal[r] == NormalStatus::open) point.normal[r] = 0;
   }
   right_.assign(width, 0.0);
   double way = 0;
-  for (int k = 0; k < kMostCorrections; ++k) {
+  for (int k = 0; k < most; ++k) {
     if (!place(point.t, point.q) || !differentiate(point.normal)) return false;
     residual(point, right_);
     right_[size] = 0;
@@ -527,7 +527,7 @@ bool QuasiStatics::unstable(double& gamma, QuasiStaticPoint& direction_out) {
   int sign_high = determinant_sign(high);
   if (sign_high == 0) return false;  // rows that depend on each other: their reactions are not determined
   while (high > -small || high == 1) {
-    double low = high > 2 * small && small > 0 ? high / 2 : -std::max(small, kEpsilon);
+    double low = high > 2 * small && small > 0 ? high / 2 : -(small > 0 ? small : kEpsilon);
     const int sign_low = determinant_sign(low);
     if (sign_low != sign_high) {
       double a = low, b = high;

@@ -47,7 +47,7 @@ class QuasiStatics {
   /// Newton's method for the equations of the path from the guess in `point`. Along the border (c_q·Δq + c_t Δt = 0); a border of zeros in q fixes the time. False: it does not
   /// converge. `moved`: how far the coordinates and the time went.
   [[nodiscard]] bool correct(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t,
-                             double* moved = nullptr);
+                             double* moved = nullptr, int most = 12);
   /// The place whose forces are left over along `direction` alone, by a length of it away from `from`, at a frozen time. False: it is not found.
   [[nodiscard]] bool hold_along(QuasiStaticPoint& point, const std::vector<double>& from,
                                 const std::vector<double>& direction, double length);

@@ -67,8 +67,8 @@ struct RestProblem {
     double mu = 0;                ///< μ_s, or μ at the drive
     double mu_slip = 0;           ///< as soon as it slips
     double mu_slope = 0;          ///< dμ/d|slip| at the drive
-    double viscous = 0;        ///< c at the drive; what it does is in neither `load` nor `damping`
-    double viscous_slope = 0;  ///< dc/d|slip| there
+    double viscous = 0;           ///< c at the drive; what it does is in neither `load` nor `damping`
+    double viscous_slope = 0;     ///< dc/d|slip| there
     /// What one unit of slip more adds to −λ_T by the viscous part.
     [[nodiscard]] double damper() const { return viscous + viscous_slope * std::abs(drive); }
   };

@@ -329,7 +329,17 @@ TEST(RestStability, TheoremsAgreeWithExperiments) {
         ++all;
         for (const Push& push : measured.pushes) {
           if (push.problem.empty()) continue;
-          ++failed[push.problem];
+          const double A = k.KT * k.FN - k.W * k.FT;
+          const bool tip = std::abs(A) < 1e-9 * (std::abs(k.KT * k.FN) + std::abs(k.W * k.FT));
+          ++failed[std::string(tip     ? "A = 0"
+                               : A > 0 ? "A > 0"
+                                       : "A < 0") +
+                   (std::abs(k.mu - k.KT / k.W) < 1e-9 ? ", mu = KT/W, "
+                    : k.mu > k.KT / k.W                ? ", mu > KT/W, "
+                                                       : ", mu < KT/W, ") +
+                   name(state.status[0]) + ": " + push.problem];
+          if (failed.size() <= 12)
+            std::printf("[ LOST     ] system %d, %s: %s\n", i, push.what.c_str(), push.problem.c_str());
         }
         if (measured.stability == by_theorem.stability) {
           ++agree;
