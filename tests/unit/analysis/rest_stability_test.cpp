@@ -369,6 +369,42 @@ TEST(RestStability, TheoremsAgreeWithExperiments) {
   EXPECT_LE(open, all / 20);
 }
 
+// Linear programs leave a rest a rounding inside its wall: pushes by a force start there, too.
+TEST(RestStability, ForcesPushRestsThatLieARoundingInsideAWall) {
+  const std::string text = R"toml([coordinates]
+x = 1
+y = 0
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "(x^2 + y^2)/2 + 0.3*x*y + y"
+[[contact]]
+name = "floor"
+gap = "y"
+slip = "x'"
+friction = 0.5
+[run]
+until = 1
+)toml";
+  const RestProblem rest = problem_of(text_model(text));
+  const io::ModelFile file = io::read_model_text("format = 1\n" + text);
+  const Equilibria found = equilibria(rest);
+  ASSERT_EQ(found.families.size(), 1U);
+  for (const double inside : {1e-17, 3e-16}) {
+    RestState state = found.families[0].inside;
+    state.x[1] = -inside;
+    ExperimentOptions how;
+    how.sizes = {1e-3};
+    how.mixed = 0;
+    how.swings = 3;
+    int forces = 0;
+    for (const Push& push : experiment(file.spec, {}, rest, state, how).pushes) {
+      EXPECT_EQ(push.problem, "") << push.what;
+      forces += push.kind >= Push::Kind::constant ? 1 : 0;
+    }
+    EXPECT_EQ(forces, 8);
+  }
+}
+
 // Two contacts and three coordinates: no theorem. Experiments only, and rests at which another motion may begin are marked.
 TEST(RestStability, TwoContactsAreLeftToExperiments) {
   std::mt19937_64 random(300);
