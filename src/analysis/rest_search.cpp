@@ -308,6 +308,7 @@ bool Finder::admissible(const Choice& choice, const Row& u, FoundRest& out) {
   set_sides(choice, 0);
   RestState& state = out.state;
   state.x.assign(u.begin(), u.begin() + static_cast<std::ptrdiff_t>(width));
+  for (double& each : state.x) each = each == 0 ? 0 : each;  // no minus zero
   state.normal.assign(relations, 0);
   state.tangent.assign(relations, 0);
   state.gap.assign(relations, 0);
@@ -324,13 +325,17 @@ bool Finder::admissible(const Choice& choice, const Row& u, FoundRest& out) {
       state.gap[k] = rows.gap;
       state.status[k] = RestStatus::detached;
       if (rows.gap < kSlack) return false;  // at zero it is told as closed
+      out.words.emplace_back(relation.name, name(state.status[k]));
       continue;
     }
     if (unilateral) {
       if (state.normal[k] < -kSlack * force) return false;
       state.status[k] = RestStatus::pressed;
     }
-    if (relation.tangents == 0 || relation.smooth_friction) continue;
+    if (relation.tangents == 0 || relation.smooth_friction) {
+      if (unilateral) out.words.emplace_back(relation.name, name(state.status[k]));
+      continue;
+    }
     double load_now = rows.base;
     for (std::size_t f = 0; f < relation.feeds.size(); ++f)
       load_now += rows.factors[f] * std::abs(state.normal[static_cast<std::size_t>(relation.feeds[f])]);

@@ -599,6 +599,43 @@ TEST(RestSearch, FindsRootsThatAreNoRoundNumbers) {
   EXPECT_EQ(neuron.rests[0].stability, Stability::asymptotic);
 }
 
+// A lever that its load turns against a stop, or away from it; a mass that slides on a belt with viscous friction against a spring that hardens.
+TEST(RestSearch, TellsWhatContactsDo) {
+  const auto lever = [](const std::string& load) {
+    EquilibriaProblem problem;
+    return search_rests(
+               text_model("[coordinates]\nth = 0.1\n[energy]\nkinetic = \"th'^2/2\"\npotential = \"" + load +
+                          "*sin(th) + th^2/2\"\n[[contact]]\nname = \"stop\"\ngap = "
+                          "\"sin(th)\"\n[run]\nuntil = 1\n")
+                   .system,
+               {}, problem)
+        .value();
+  };
+  const RestSearch pressed = lever("1"), away = lever("-1");
+  ASSERT_EQ(pressed.rests.size(), 1U);
+  EXPECT_NEAR(pressed.rests[0].state.x[0], 0, 1e-12);
+  EXPECT_NEAR(pressed.rests[0].state.normal[0], 1, 1e-9);
+  EXPECT_EQ(status_words(pressed.rests[0]), "stop pressed");
+  ASSERT_EQ(away.rests.size(), 1U);
+  EXPECT_NEAR(away.rests[0].state.x[0], std::cos(away.rests[0].state.x[0]), 1e-10);
+  EXPECT_EQ(status_words(away.rests[0]), "stop detached");
+  EquilibriaProblem problem;
+  const RestSearch belt =
+      search_rests(
+          text_model("[coordinates]\nx = 0.1\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2 + "
+                     "x^4/4\"\n[[friction]]\nname = \"belt\"\nslip = \"x' - 2\"\nnormal = 3\nlaw = { mu = "
+                     "0.4, viscous = 0.3 }\n[run]\nuntil = 1\n")
+              .system,
+          {}, problem)
+          .value();
+  ASSERT_EQ(belt.rests.size(), 1U);
+  const double x = belt.rests[0].state.x[0];
+  EXPECT_NEAR(x + x * x * x, 1.2 + 0.6, 1e-10);
+  EXPECT_NEAR(belt.rests[0].state.tangent[0], 1.2 + 0.6, 1e-10);
+  // x″ + 0.3 x′ + (1 + 3 x²) x = 0
+  EXPECT_NEAR(belt.rests[0].eigenvalues[0].real(), -0.15, 1e-7);
+}
+
 TEST(RestSearch, FollowsFamiliesOfNonlinearModels) {
   EquilibriaProblem problem;
   const RestSearch smooth = search_rests(mass_under("x - x^3 - 0.1*x'").system, {}, problem).value();
