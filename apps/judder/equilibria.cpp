@@ -4,6 +4,7 @@
 
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
+#include "judder/io/impacts.hpp"
 #include "judder/report/equilibria_figure.hpp"
 #include "judder/report/svg.hpp"
 #include "judder/tasks/equilibria.hpp"
@@ -30,12 +31,26 @@ int run_equilibria(const Arguments& arguments) {
   if (arguments.has("--output") && output.extension() != ".svg" && output.extension() != ".csv")
     return usage_error("-o needs a file that ends in .svg or .csv, not '" + arguments.text("--output") + "'");
 
+  if (arguments.has("--sweep")) {
+    request.sweep = io::parse_sweep(arguments.text("--sweep"));
+    if (!request.sweep)
+      return usage_error("--sweep needs NAME=FROM:TO:COUNT, not '" + arguments.text("--sweep") + "'",
+                         "for example --sweep mu=0.1:1.5:15");
+    if (request.perturb || arguments.has("--output"))
+      return usage_error("--sweep lists where families change; it takes neither --perturb nor -o");
+  }
+
   const tasks::EquilibriaReport found = tasks::find_equilibria(request);
   if (const int code = report(found.model); code != kDone) return code;
   if (interrupted()) return was_interrupted();
   if (!found.problem.message.empty()) {
     print_message(found.model.file.name + ": " + found.problem.message, found.problem.help);
     return kModelInvalid;
+  }
+  if (request.sweep) {
+    print(arguments.has("--json") ? io::family_changes_json(found.changes, *request.sweep)
+                                  : io::family_changes_text(found.changes, *request.sweep));
+    return kDone;
   }
   print(arguments.has("--json") ? io::equilibria_json(found.survey, found.model.file.name)
                                 : io::equilibria_text(found.survey));

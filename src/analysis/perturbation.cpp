@@ -79,7 +79,9 @@ class Bench {
  private:
   void scales();
   [[nodiscard]] bool admissible(Row& direction) const;
-  void start_from(const Row& velocity, const Row& displacement, Push push);
+  [[nodiscard]] Row placed(const Row& displacement) const;
+  [[nodiscard]] std::vector<model::Form::Value> start_at(const Row& place, const Row& velocity) const;
+  void start_from(const model::Form& form, const Row& velocity, const Row& displacement, Push push);
   void load_by(std::size_t coordinate, Push::Kind kind, double size);
   void finish(const model::System& system, Push push);
   void decide();
@@ -199,8 +201,8 @@ void Bench::finish(const model::System& system, Push push) {
   out_.pushes.push_back(std::move(push));
 }
 
-void Bench::start_from(const Row& velocity, const Row& displacement, Push push) {
-  // No start may lie inside a wall by rounding.
+/// The rest, displaced. No start may lie inside a wall by rounding.
+Row Bench::placed(const Row& displacement) const {
   Row place(rest_.n);
   for (std::size_t i = 0; i < rest_.n; ++i) {
     place[i] = state_.x[i] + displacement[i];
@@ -217,13 +219,21 @@ void Bench::start_from(const Row& velocity, const Row& displacement, Push push) 
     if (gap >= 0 || gap < -1e-13 * terms) continue;
     for (std::size_t i = 0; i < rest_.n; ++i) place[i] += relation.w[i] / square * 2 * -gap;
   }
+  return place;
+}
+
+std::vector<model::Form::Value> Bench::start_at(const Row& place, const Row& velocity) const {
   std::vector<model::Form::Value> start;
   for (std::size_t i = 0; i < rest_.n; ++i) {
     start.emplace_back(rest_.coordinates[i], place[i]);
     start.emplace_back(rest_.coordinates[i] + "'", velocity[i]);
   }
   for (std::size_t i = 0; i < rest_.m; ++i) start.emplace_back(rest_.states[i], state_.x[rest_.n + i]);
-  const model::Bound bound = form_.form->bind({}, start);
+  return start;
+}
+
+void Bench::start_from(const model::Form& form, const Row& velocity, const Row& displacement, Push push) {
+  const model::Bound bound = form.bind({}, start_at(placed(displacement), velocity));
   if (!bound.system) {
     push.problem = bound.refused;
     out_.pushes.push_back(std::move(push));
@@ -247,21 +257,15 @@ void Bench::load_by(std::size_t coordinate, Push::Kind kind, double size) {
   loaded.forces.push_back({.name = "disturbance_of_rest",
                            .along = model::Value(rest_.coordinates[coordinate] + "'"),
                            .value = model::Value(shape)});
-  model::CompileOptions how = options_;
-  for (std::size_t i = 0; i < rest_.n; ++i) {
-    for (const auto& [name, value] :
-         {std::pair{rest_.coordinates[i], state_.x[i]}, std::pair{rest_.coordinates[i] + "'", 0.0}}) {
-      std::erase_if(how.set, [&name = name](const model::Named& named) { return named.name.text == name; });
-      how.set.push_back({name, value});
-    }
-  }
-  const model::Compiled compiled = model::compile(loaded, how);
-  if (!compiled.system) {
+  // The start is bound and not compiled in: by the same road, and with the same care for walls, as other pushes.
+  const model::CompiledForm form = model::compile_form(loaded, {}, options_);
+  if (!form.form) {
     push.problem = "it does not compile with this force";
     out_.pushes.push_back(std::move(push));
     return;
   }
-  finish(*compiled.system, std::move(push));
+  const Row still(rest_.n, 0);
+  start_from(*form.form, still, still, std::move(push));
 }
 
 void Bench::decide() {
@@ -361,7 +365,7 @@ Experiment Bench::measure() {
                     to_text(displaced ? size : size * frequency_, 3);
         wanted_ = !displaced && relative == how_.sizes.front() && used.size() <= 2 * n &&
                   what.find(',') == std::string::npos;
-        start_from(displaced ? still : moved, displaced ? moved : still, std::move(push));
+        start_from(*form_.form, displaced ? still : moved, displaced ? moved : still, std::move(push));
         wanted_ = false;
       }
     }

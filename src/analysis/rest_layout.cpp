@@ -116,11 +116,11 @@ contact::Polyhedron make_polyhedron(const RestProblem& rest, const std::vector<s
     const double base = load_row(rest, layout, choice, k, row);
     const std::size_t place = layout.tangent[k];
     if (tangent.drive != 0) {
-      // λ_T + sign(b) μ L = 0
+      // λ_T + sign(b) μ L = −c b
       const double mu = tangent.drive > 0 ? tangent.mu : -tangent.mu;
       for (double& a : row) a *= mu;
       row[place] += 1;
-      p.add_equation(row, -mu * base);
+      p.add_equation(row, -mu * base - tangent.viscous * tangent.drive);
       continue;
     }
     // −μ L − λ_T ≤ 0 and λ_T − μ L ≤ 0
@@ -185,6 +185,17 @@ RestState state_of(const RestProblem& rest, const RestLayout& layout, const std:
     if (relation.unilateral && unloaded[k] != 0) status = RestStatus::grazing;
   }
   return out;
+}
+
+std::pair<double, double> viscous_friction(const model::System& system, model::Workspace& work,
+                                           std::size_t relation, double speed) {
+  const expr::Program& curve = system.relations()[relation].curve;
+  constexpr int kViscous = 3, kViscousSlope = 9;  // behind the load, in the order of LawNumbers
+  if (curve.outputs() <= kViscousSlope) return {0, 0};
+  std::vector<double> numbers(static_cast<std::size_t>(curve.outputs()));
+  work.in[static_cast<std::size_t>(system.layout().approach_speed())] = speed;
+  curve.evaluate(work.in.data(), numbers.data(), work.registers.data());
+  return {numbers[kViscous], numbers[kViscousSlope]};
 }
 
 contact::Polyhedron rest_polyhedron(const RestProblem& rest, const std::vector<std::uint8_t>& closed) {

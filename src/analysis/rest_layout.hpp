@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "judder/analysis/equilibria.hpp"
@@ -41,5 +42,9 @@ double load_row(const RestProblem& rest, const RestLayout& layout, const std::ve
 RestState state_of(const RestProblem& rest, const RestLayout& layout, const std::vector<std::uint8_t>& choice,
                    const std::vector<double>& x, const std::vector<std::uint8_t>& tight,
                    bool direction = false);
+
+/// The viscous coefficient of a relation's friction law at a slip speed, and its slope, where the model stands in `work`.
+std::pair<double, double> viscous_friction(const model::System& system, model::Workspace& work,
+                                           std::size_t relation, double speed);
 
 }  // namespace judder::analysis

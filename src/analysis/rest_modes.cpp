@@ -61,6 +61,10 @@ SlipMode slip_mode(const RestProblem& rest, const RestState& state, double scale
       continue;
     const RestProblem::Tangent& tangent = relation.tangents[0];
     const RestStatus status = state.status[k];
+    const double damper = tangent.damper();
+    for (std::size_t i = 0; i < n && damper != 0; ++i) {
+      for (std::size_t j = 0; j < n; ++j) out.damping[i * n + j] += tangent.drag[i] * tangent.w[j] * damper;
+    }
     int sign = tangent.drive > 0 ? 1 : tangent.drive < 0 ? -1 : 0;
     if (let_go && status == RestStatus::slip_plus) sign = 1;
     if (let_go && status == RestStatus::slip_minus) sign = -1;

@@ -1,7 +1,9 @@
 // What a model is at v = 0, and whether it is affine there.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
+#include "analysis/rest_layout.hpp"
 #include "judder/analysis/equilibria.hpp"
 #include "judder/core/number.hpp"
 #include "judder/model/friction.hpp"
@@ -67,6 +69,7 @@ class Reading {
   bool forces(RestProblem& out);
   bool relations(RestProblem& out);
   bool tangents(RestProblem::Relation& made, std::size_t k, const RelationRows& rows);
+  void take_viscous(RestProblem& out);
   bool affine(const RestProblem& out);
   bool constant(const RestProblem& out, double horizon);
   std::vector<double> numbers_at(double time, const std::vector<double>& x);
@@ -89,6 +92,12 @@ bool Reading::suits() {
     if (relation.tangents > 1)
       return refuse(relation.place + " has " + std::to_string(relation.tangents) + " slip components",
                     "rest states are found for planar friction, one slip component each");
+    const FrictionType law = relation.friction;
+    if (law == FrictionType::lugre || law == FrictionType::elastoplastic || law == FrictionType::penalty)
+      return refuse(
+          relation.place + " has the law '" + name(law) +
+              "': it rests wherever its bristle can hold it, and each bend of the bristle is another rest",
+          "give it the law 'coulomb' with the same coefficient at rest: it rests at the same places");
     if (relation.smooth_friction)
       return refuse(relation.place + " has the smooth friction law '" + name(relation.friction) +
                         "', under which nothing rests exactly",
@@ -168,8 +177,29 @@ bool Reading::tangents(RestProblem::Relation& made, std::size_t k, const Relatio
                        (2 * h);
     if (std::abs(tangent.mu_slope) * speed < 1e-9 * tangent.mu) tangent.mu_slope = 0;
   }
+  std::tie(tangent.viscous, tangent.viscous_slope) = viscous_friction(system_, work_, k, std::abs(row.drive));
   made.tangents.push_back(std::move(tangent));
   return true;
+}
+
+/// Viscous friction is part of h, whether a contact is closed or not. Here it belongs to its contact, which may open.
+void Reading::take_viscous(RestProblem& out) {
+  constexpr double kRounding = 1e-15;
+  const auto take = [](double& from, double part) {
+    const double size = std::max(std::abs(from), std::abs(part));
+    from -= part;
+    if (std::abs(from) <= kRounding * size) from = 0;
+  };
+  for (const RestProblem::Relation& relation : out.relations) {
+    if (relation.tangents.empty() || relation.tangents[0].viscous == 0) continue;
+    const RestProblem::Tangent& tangent = relation.tangents[0];
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (tangent.drag[i] == 0) continue;
+      take(out.load[i], -(tangent.drag[i] * tangent.drive) * tangent.viscous);
+      for (std::size_t j = 0; j < n_; ++j)
+        take(out.damping[i * n_ + j], (tangent.drag[i] * tangent.w[j]) * tangent.damper());
+    }
+  }
 }
 
 bool Reading::relations(RestProblem& out) {
@@ -216,6 +246,7 @@ bool Reading::relations(RestProblem& out) {
     }
     out.relations.push_back(std::move(made));
   }
+  take_viscous(out);
   return true;
 }
 
@@ -260,6 +291,13 @@ bool Reading::affine(const RestProblem& out) {
     if (!system_.motion(work_)) return bend("its forces are not finite everywhere");
     for (std::size_t r = 0; r < n_ + m_; ++r) {
       double sum = r < n_ ? out.load[r] : out.rate[r - n_], terms = std::abs(sum);
+      for (const RestProblem::Relation& relation : out.relations) {
+        if (r >= n_ || relation.tangents.empty()) continue;
+        const RestProblem::Tangent& tangent = relation.tangents[0];
+        const double part = tangent.drag[r] * tangent.drive * tangent.viscous;
+        sum -= part;
+        terms += std::abs(part);
+      }
       for (std::size_t j = 0; j < x.size(); ++j) {
         const double term =
             r < n_ ? -out.stiffness[r * x.size() + j] * x[j] : out.rate_slope[(r - n_) * x.size() + j] * x[j];
@@ -302,6 +340,9 @@ bool Reading::affine(const RestProblem& out) {
             kSame * (std::abs(row.drag[static_cast<int>(j)]) + std::abs(tangent.drag[j])))
           return bend("the direction of slip of '" + made.name + "' turns");
       }
+      if (std::abs(viscous_friction(system_, work_, k, std::abs(tangent.drive)).first - tangent.viscous) >
+          kSame * std::abs(tangent.viscous))
+        return bend("the viscous friction of '" + made.name + "' varies");
       const double mu = tangent.drive == 0 ? row.mu_static : row.mu;
       if (std::abs(rows.base - base) > kSame * std::max(base_terms, std::abs(rows.base)) ||
           std::abs(mu - tangent.mu) > kSame * tangent.mu ||

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "analysis/rest_finder.hpp"
+#include "analysis/rest_layout.hpp"
 
 namespace judder::analysis {
 
@@ -149,6 +150,7 @@ void Finder::layout_of(const Choice& choice) {
   slid_.clear();
   for (std::size_t k = 0; k < system_.relations().size(); ++k) {
     if (system_.relations()[k].has_normal && active(choice, k)) normal_.push_back(k);
+    work_.in[static_cast<std::size_t>(layout_.closed()) + k] = active(choice, k) ? 1 : 0;
   }
   for (std::size_t k = 0; k < kind_.size(); ++k) {
     if (choice.side[k] == Choice::Side::on) slid_.push_back(k);
@@ -306,6 +308,7 @@ bool Finder::admissible(const Choice& choice, const Row& u, FoundRest& out) {
   set_sides(choice, 0);
   RestState& state = out.state;
   state.x.assign(u.begin(), u.begin() + static_cast<std::ptrdiff_t>(width));
+  for (double& each : state.x) each = each == 0 ? 0 : each;  // no minus zero
   state.normal.assign(relations, 0);
   state.tangent.assign(relations, 0);
   state.gap.assign(relations, 0);
@@ -322,20 +325,25 @@ bool Finder::admissible(const Choice& choice, const Row& u, FoundRest& out) {
       state.gap[k] = rows.gap;
       state.status[k] = RestStatus::detached;
       if (rows.gap < kSlack) return false;  // at zero it is told as closed
+      out.words.emplace_back(relation.name, name(state.status[k]));
       continue;
     }
     if (unilateral) {
       if (state.normal[k] < -kSlack * force) return false;
       state.status[k] = RestStatus::pressed;
     }
-    if (relation.tangents == 0 || relation.smooth_friction) continue;
+    if (relation.tangents == 0 || relation.smooth_friction) {
+      if (unilateral) out.words.emplace_back(relation.name, name(state.status[k]));
+      continue;
+    }
     double load_now = rows.base;
     for (std::size_t f = 0; f < relation.feeds.size(); ++f)
       load_now += rows.factors[f] * std::abs(state.normal[static_cast<std::size_t>(relation.feeds[f])]);
     if (load_now < 0) return false;
     const double drive = rows.tangent[0].drive;
     if (drive != 0) {
-      state.tangent[k] = (drive > 0 ? -1 : 1) * rows.tangent[0].mu * load_now;
+      state.tangent[k] = (drive > 0 ? -1 : 1) * rows.tangent[0].mu * load_now -
+                         viscous_friction(system_, work_, k, std::abs(drive)).first * drive;
       state.status[k] = drive > 0 ? RestStatus::sliding_plus : RestStatus::sliding_minus;
     } else {
       state.tangent[k] = choice.theta[k] * rows.tangent[0].mu_static * load_now;

@@ -46,6 +46,10 @@ void find_other_modes(const RestProblem& rest, const RestState& state, RestJudge
     }
     double force = rest.load[i];
     for (std::size_t j = 0; j < n + rest.m; ++j) force -= rest.stiffness[i * (n + rest.m) + j] * state.x[j];
+    for (std::size_t r = normals; r < count; ++r) {
+      const RestProblem::Tangent& tangent = rest.relations[rows[r].relation].tangents[0];
+      force -= tangent.drag[i] * tangent.viscous * tangent.drive;
+    }
     response[i * (count + 1) + count] = force;
   }
   RealMatrix mass(n);
@@ -295,7 +299,8 @@ bool positive(const RestProblem& rest, const RestState& state, bool stuck_too) {
 /// Without friction a rest is a minimum of the energy over what the contacts leave, and no impact adds to it.
 bool by_minimum(const RestProblem& rest, const RestState& state, RestJudgement& out) {
   for (const RestProblem::Relation& relation : rest.relations) {
-    if (!relation.tangents.empty() && relation.tangents[0].mu != 0) return false;
+    if (!relation.tangents.empty() && (relation.tangents[0].mu != 0 || relation.tangents[0].viscous != 0))
+      return false;
     if (relation.push != relation.w) return false;
   }
   if (std::none_of(rest.relations.begin(), rest.relations.end(), [](const auto& r) { return r.unilateral; }))
@@ -319,7 +324,9 @@ bool by_energy(const RestProblem& rest, const RestState& state, RestJudgement& o
       continue;
     }
     if (relation.tangents.empty()) continue;
-    if (!relation.constant_law || relation.tangents[0].drag != relation.tangents[0].w) return false;
+    if (!relation.constant_law || relation.tangents[0].drag != relation.tangents[0].w ||
+        relation.tangents[0].viscous < 0)
+      return false;
     any = true;
     all_strict = all_strict && state.status[k] == RestStatus::stuck;
   }

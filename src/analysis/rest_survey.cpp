@@ -137,7 +137,10 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
 std::vector<FamilyChange> family_changes(const model::Spec& spec, const model::CompileOptions& compile,
                                          const std::string& parameter, double from, double to, int points,
                                          const EquilibriaOptions& options) {
+  Patience patience;
+  patience.start(options.cancel);
   const auto families = [&](double value) {
+    patience.look();
     model::CompileOptions how = compile;
     std::erase_if(how.set, [&](const model::Named& named) { return named.name.text == parameter; });
     how.set.push_back({parameter, value});
@@ -147,8 +150,12 @@ std::vector<FamilyChange> family_changes(const model::Spec& spec, const model::C
     if (!compiled.system) return out;
     const auto rest = rest_problem(*compiled.system, options, problem);
     if (!rest) return out;
-    for (const RestFamily& family : equilibria(*rest, options).families)
-      out.push_back(status_words(*rest, family.inside) + ", dimension " + std::to_string(family.dimension));
+    const double restitution = restitution_of(*compiled.system);
+    for (const RestFamily& family : equilibria(*rest, options).families) {
+      const RestJudgement judgement = judge(*rest, family.inside, {}, restitution);
+      out.push_back(status_words(*rest, family.inside) + ", dimension " + std::to_string(family.dimension) +
+                    ", " + (judgement.ambiguous ? "ambiguous" : name(judgement.stability)));
+    }
     return out;
   };
   std::vector<FamilyChange> out;

@@ -34,13 +34,16 @@ void Polyhedron::add_inequality(std::span<const double> row, double bound) {
   bounds.push_back(bound);
 }
 
-/// Rows and columns, the right-hand sides as one of them, are brought near one by their least and largest entries in turn; then rows get size one.
+/// Rows and columns are brought near one by their least and largest entries in turn; then rows get size one. Right-hand sides have no part in it: one that has nearly
+/// vanished says nothing about the unknowns. They tell the size of a part, by their largest: parts that share no unknown may differ by any factor.
 void PolyhedronSolver::Data::scale() {
-  column.assign(n + 1, 1);
+  column.assign(n, 1);
   equation_scale.assign(k, 1);
   inequality_scale.assign(m, 1);
   const auto entry = [&](std::size_t i, std::size_t j) {
-    if (j < n) return std::abs(i < k ? p.equations[i * n + j] : p.inequalities[(i - k) * n + j]);
+    return std::abs(i < k ? p.equations[i * n + j] : p.inequalities[(i - k) * n + j]);
+  };
+  const auto right_of = [&](std::size_t i) {
     return std::abs(i < k ? p.equation_values[i] : p.bounds[i - k]);
   };
   const auto row_scale = [&](std::size_t i) -> double& {
@@ -49,17 +52,17 @@ void PolyhedronSolver::Data::scale() {
   const auto middle = [](double least, double most) {
     return most > 0 ? power_of_two(std::sqrt(least) * std::sqrt(most)) : 1;
   };
-  for (int pass = 0; pass < 4; ++pass) {
+  for (int pass = 0; pass < 6; ++pass) {
     for (std::size_t i = 0; i < k + m; ++i) {
       double least = kInfinity, most = 0;
-      for (std::size_t j = 0; j <= n; ++j) {
+      for (std::size_t j = 0; j < n; ++j) {
         const double a = entry(i, j) * column[j];
         if (a > 0) least = std::min(least, a);
         most = std::max(most, a);
       }
       row_scale(i) = middle(least, most);
     }
-    for (std::size_t j = 0; j <= n; ++j) {
+    for (std::size_t j = 0; j < n; ++j) {
       double least = kInfinity, most = 0;
       for (std::size_t i = 0; i < k + m; ++i) {
         const double a = entry(i, j) * row_scale(i);
@@ -69,32 +72,36 @@ void PolyhedronSolver::Data::scale() {
       column[j] = middle(least, most);
     }
   }
-  for (std::size_t i = 0; i < k + m; ++i) {
+  const auto size_one = [&](std::size_t i) {
     double most = 0;
     for (std::size_t j = 0; j < n; ++j) most = std::max(most, entry(i, j) * column[j]);
-    row_scale(i) = power_of_two(most);
+    row_scale(i) = most > 0 ? power_of_two(most) : power_of_two(right_of(i));
+    return most > 0;
+  };
+  // Parts: unknowns that rows join, each with the size of its right-hand sides.
+  std::vector<std::size_t> joined(n);
+  for (std::size_t j = 0; j < n; ++j) joined[j] = j;
+  const auto top = [&](std::size_t j) {
+    while (joined[j] != j) j = joined[j] = joined[joined[j]];
+    return j;
+  };
+  std::vector<double> size(n, 0);
+  std::vector<std::size_t> first(k + m, n);
+  for (std::size_t i = 0; i < k + m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (entry(i, j) == 0) continue;
+      if (first[i] == n) first[i] = j;
+      joined[top(j)] = top(first[i]);
+    }
   }
-  column.pop_back();
+  for (std::size_t i = 0; i < k + m; ++i) {
+    if (!size_one(i)) continue;
+    double& own = size[top(first[i])];
+    own = std::max(own, right_of(i) * row_scale(i));
+  }
+  for (std::size_t j = 0; j < n; ++j) column[j] /= power_of_two(size[top(j)]);
   // A row without variables is true or false by itself, whatever the size of the others.
-  const auto size_of = [&](const std::vector<double>& a, const std::vector<double>& values, std::size_t count,
-                           const std::vector<double>& scales) {
-    double most = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (largest(a.data() + i * n, n) > 0) most = std::max(most, std::abs(values[i]) * scales[i]);
-    }
-    return most;
-  };
-  const double most = std::max(size_of(p.equations, p.equation_values, k, equation_scale),
-                               size_of(p.inequalities, p.bounds, m, inequality_scale));
-  beta = 1 / power_of_two(most);
-  const auto alone = [&](const std::vector<double>& a, const std::vector<double>& values, std::size_t count,
-                         std::vector<double>& scales) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (largest(a.data() + i * n, n) == 0) scales[i] = beta * power_of_two(std::abs(values[i]));
-    }
-  };
-  alone(p.equations, p.equation_values, k, equation_scale);
-  alone(p.inequalities, p.bounds, m, inequality_scale);
+  for (std::size_t i = 0; i < k + m; ++i) static_cast<void>(size_one(i));
 }
 
 void PolyhedronSolver::Data::eliminate() {
@@ -103,7 +110,7 @@ void PolyhedronSolver::Data::eliminate() {
   std::vector<double> a(k * w, 0);
   for (std::size_t i = 0; i < k; ++i) {
     for (std::size_t j = 0; j < n; ++j) a[i * w + j] = p.equations[i * n + j] * equation_scale[i] * column[j];
-    a[i * w + n] = p.equation_values[i] * equation_scale[i] / beta;
+    a[i * w + n] = p.equation_values[i] * equation_scale[i];
     a[i * w + n + 1 + i] = 1;
   }
   std::vector<std::size_t> rows;
@@ -165,7 +172,7 @@ void PolyhedronSolver::Data::reduce() {
     const double* const row = p.inequalities.data() + i * n;
     const double s = inequality_scale[i];
     double terms = 0;
-    double right = p.bounds[i] * s / beta;
+    double right = p.bounds[i] * s;
     for (std::size_t q = 0; q < pivot.size(); ++q) right -= row[pivot[q]] * s * column[pivot[q]] * value[q];
     for (std::size_t j = 0; j < d(); ++j) {
       double sum = row[free[j]] * s * column[free[j]];
@@ -198,7 +205,7 @@ std::vector<double> PolyhedronSolver::Data::point_of(const std::vector<double>& 
     for (std::size_t j = 0; j < d(); ++j) sum -= part[q * d() + j] * y[j];
     x[pivot[q]] = sum;
   }
-  for (std::size_t j = 0; j < n; ++j) x[j] *= column[j] * (direction ? 1 : beta);
+  for (std::size_t j = 0; j < n; ++j) x[j] *= column[j];
   return x;
 }
 
@@ -230,7 +237,7 @@ void PolyhedronSolver::Data::certify(std::span<const double> objective, LinearRe
     if (error > 0) worst = std::max(worst, error / (terms > 0 ? terms : 1));
   };
   const auto rows = [&](const std::vector<double>& x, bool ray) {
-    double size = ray ? 0 : beta;
+    double size = ray ? 0 : 1;
     for (std::size_t j = 0; j < n && ray; ++j) size = std::max(size, std::abs(x[j]) / column[j]);
     for (std::size_t i = 0; i < k + m; ++i) {
       const bool equation = i < k;
@@ -284,7 +291,7 @@ void PolyhedronSolver::Data::certify(std::span<const double> objective, LinearRe
         const double best = dual_value(terms);
         for (std::size_t j = 0; j < n; ++j) terms += std::abs(objective[j] * out.x[j]);
         double size = 0;
-        for (std::size_t j = 0; j < n; ++j) size = std::max(size, std::abs(objective[j]) * column[j] * beta);
+        for (std::size_t j = 0; j < n; ++j) size = std::max(size, std::abs(objective[j]) * column[j]);
         judge(std::abs(best - out.value), std::max(terms, size));
       }
       break;

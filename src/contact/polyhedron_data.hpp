@@ -17,13 +17,12 @@ inline double largest(const double* row, std::size_t n) {
   return out;
 }
 
-/// Scaled variables X = x/(column β): E and G with rows of size one, right-hand sides of size one.
+/// Scaled variables X = x/column: E and G with rows of size one, right-hand sides of size one.
 struct PolyhedronSolver::Data {
   Polyhedron p;
   PolyhedronOptions options;
   std::size_t n = 0, k = 0, m = 0;
   std::vector<double> column, equation_scale, inequality_scale;
-  double beta = 1;
   // X_pivot = value − Σ part X_free
   std::vector<std::size_t> pivot, free;
   std::vector<double> part;    ///< rank × d

@@ -1,24 +1,25 @@
-// A jump: the body follows the force that is left over while time stands still, q' = V/|V| by arc length.
-//
-// V is the velocity that a body without inertia would have in a uniform viscous medium of vanishing viscosity; the contacts share in it by their laws. Each leg
-// between two changes of status is integrated by Dormand and Prince's pair of order 5, with the arc length as independent variable. Near its end V fades in proportion
-// to the distance that is left: there Newton's method takes the last stretch, which is straight to the square of its length.
+#include "quasi_static_jump.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/elementary.hpp"
-#include "quasi_static_run.hpp"
 
 namespace judder::engines {
 namespace {
 
-constexpr double kKick = 1e-5;   ///< of the reach: first stretch along an unstable direction
-constexpr int kMostTurns = 10;   ///< doublings of it before a direction counts as stable
-constexpr double kFaded = 1e-5;  ///< share of the largest V below which the end is looked for
+constexpr double kKick = 1e-4;         ///< of the reach: first stretch along an unstable direction
+constexpr int kShorter = 3;            ///< tenths of it that are tried where something lies nearer
+constexpr int kMostTurns = 8;          ///< doublings of it before a direction counts as stable
+constexpr double kFaded = 1e-5;        ///< share of the largest V below which the end is looked for
+constexpr double kNearLanding = 1e-3;  ///< of the reach: a last stretch as long as this is straight
+constexpr double kFarLanding = 0.2;    ///< the same where the force was seen to lead there
 constexpr double kLegTolerance = 1e-11;
 constexpr double kFirstStep = 1e-3;  ///< of a leg, as a share of the reach
 constexpr double kFarthest = 1e6;    ///< reaches after which a jump counts as endless
+constexpr double kBounce = 1e-9;     ///< of the reach: longest step that is believed to have met the end
+constexpr double kNearest = 1e-13;   ///< of the reach: steps this short have arrived where V fades
 
 constexpr std::array<std::array<double, 6>, 6> kNodes{
     {{1.0 / 5},
@@ -38,44 +39,38 @@ double norm(const std::vector<double>& x) {
 
 }  // namespace
 
-/// A length of the present problem: what the coordinates are, have moved, or would move under the present forces.
-double QuasiStaticEngine::Run::reach() const {
-  double size = statics_.stiffness() > 0 ? statics_.force_size() / statics_.stiffness() : 0;
-  for (std::size_t i = 0; i < n_; ++i) size = std::max({size, largest_[i], std::abs(here_.q[i])});
-  return size > 0 ? size : 1;
+QuasiStaticJump::QuasiStaticJump(QuasiStaticScene& scene, QuasiStaticDecision& decision,
+                                 QuasiStaticRecords& records)
+    : scene_(scene), decision_(decision), records_(records), point_(scene.point()) {
+  leg_work_.resize(static_cast<std::size_t>(scene.layout.relations));
+  stages_.assign(7, std::vector<double>(scene.n));
+  for (std::vector<double>* values : {&from_, &to_, &half_, &way_, &place_}) values->resize(scene.n);
 }
 
-/// A force of the present problem: what acts, or what springs must carry that cancel each other.
-double QuasiStaticEngine::Run::force_scale() const {
-  double size = 0;
-  for (std::size_t i = 0; i < n_; ++i) size = std::max({size, largest_[i], std::abs(here_.q[i])});
-  return std::max(statics_.force_size(), statics_.stiffness() * size);
-}
-
-bool QuasiStaticEngine::Run::flow_direction(const std::vector<double>& q, std::vector<double>& out,
-                                            double& speed) {
-  if (!statics_.place(here_.t, q) || !statics_.flow(velocity_, flow_normal_, flow_tangent_)) return false;
-  speed = norm(velocity_);
-  for (std::size_t i = 0; i < n_; ++i) out[i] = speed > 0 ? velocity_[i] / speed : 0;
+bool QuasiStaticJump::flow_direction(const std::vector<double>& q, std::vector<double>& out, double& speed) {
+  if (!scene_.statics.place(scene_.here.t, q) ||
+      !scene_.statics.flow(flow().velocity, flow().normal, flow().tangent))
+    return false;
+  speed = norm(flow().velocity);
+  for (std::size_t i = 0; i < scene_.n; ++i) out[i] = speed > 0 ? flow().velocity[i] / speed : 0;
   return true;
 }
 
-bool QuasiStaticEngine::Run::flow_step(const std::vector<double>& q, double arc, std::vector<double>& to,
-                                       double& error) {
+/// From `from_` to `to_`.
+bool QuasiStaticJump::flow_step(double arc, double& error) {
   double speed = 0;
-  std::vector<double> place(n_);
-  if (!flow_direction(q, stages_[0], speed)) return false;
+  if (!flow_direction(from_, stages_[0], speed)) return false;
   for (std::size_t s = 0; s < 6; ++s) {
-    for (std::size_t i = 0; i < n_; ++i) {
+    for (std::size_t i = 0; i < scene_.n; ++i) {
       double sum = 0;
       for (std::size_t k = 0; k <= s; ++k) sum += kNodes[s][k] * stages_[k][i];
-      place[i] = q[i] + arc * sum;
+      place_[i] = from_[i] + arc * sum;
     }
-    if (!flow_direction(place, stages_[s + 1], speed)) return false;
+    if (!flow_direction(place_, stages_[s + 1], speed)) return false;
   }
-  to = place;
+  to_ = place_;
   error = 0;
-  for (std::size_t i = 0; i < n_; ++i) {
+  for (std::size_t i = 0; i < scene_.n; ++i) {
     double sum = 0;
     for (std::size_t k = 0; k < 7; ++k) sum += kErrorWeights[k] * stages_[k][i];
     error += arc * sum * arc * sum;
@@ -85,235 +80,347 @@ bool QuasiStaticEngine::Run::flow_step(const std::vector<double>& q, double arc,
 }
 
 /// The smallest guard of the flow at the place of the last flow_direction(), relative to its size.
-double QuasiStaticEngine::Run::flow_guards(std::vector<Fired>* fired) {
+double QuasiStaticJump::flow_guards(std::vector<QuasiStaticFired>* fired) {
+  using What = QuasiStaticFired::What;
   double worst = 1;
-  const double force = std::max(force_scale(), norm(velocity_)), length = reach();
-  const auto look = [&](double value, double size, Fired::What what, int place) {
+  const double force = std::max(scene_.force_scale(), norm(flow().velocity)), length = size_;
+  const auto look = [&](double value, double size, What what, int place) {
     constexpr double kNoise = 1e-13;
     const double share = size > 0 ? value / size + kNoise : 1;
     worst = std::min(worst, share);
     if (share < 0 && fired != nullptr) fired->push_back({what, place});
   };
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    const model::RelationRows& rows = statics_.rows(r);
-    if (mode_.normal[r] == NormalStatus::open) {
+  for (int r = 0; r < scene_.layout.relations; ++r) {
+    const model::Relation& relation = scene_.system.relations()[r];
+    const model::RelationRows& rows = scene_.statics.rows(r);
+    if (scene_.mode.normal[r] == NormalStatus::open) {
       double scale = 0;
       for (const double w : rows.w.values()) scale += std::abs(w);
-      look(statics_.gap(r), scale * length, Fired::What::gap, r);
+      look(scene_.statics.gap(r), scale * length, What::gap, r);
       continue;
     }
-    if (mode_.normal[r] == NormalStatus::closed) look(flow_normal_[r], force, Fired::What::reaction, r);
+    if (scene_.mode.normal[r] == NormalStatus::closed) look(flow().normal[r], force, What::reaction, r);
     for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j) {
-      const int sigma = direction(mode_.tangent[j]);
+      const int sigma = direction(scene_.mode.tangent[j]);
       if (sigma == 0) {
-        const double limit = statics_.limit(r, j, flow_normal_);
-        look(limit - std::abs(flow_tangent_[j]), force, Fired::What::cone, r);
+        look(scene_.statics.limit(r, j, flow().normal) - std::abs(flow().tangent[j]), force, What::cone, r);
       } else {
-        look(sigma * statics_.slip(r, j, velocity_, 0), force, Fired::What::slip, r);
+        look(sigma * scene_.statics.slip(r, j, flow().velocity, 0), force, What::slip, r);
       }
     }
   }
   return worst;
 }
 
+/// A place off balance by this length, from `from_`: gone if what is left over there leads on, and all statuses stay.
+QuasiStaticJump::Kick QuasiStaticJump::try_kick(const std::vector<double>& direction, double length,
+                                                double& along) {
+  point_ = scene_.here;
+  for (std::size_t i = 0; i < scene_.n; ++i) point_.q[i] = from_[i] + length * direction[i];
+  if (!scene_.statics.hold_along(point_, from_, direction, length)) {
+    for (std::size_t i = 0; i < scene_.n; ++i) point_.q[i] = from_[i] + length * direction[i];
+  }
+  if (!scene_.statics.place(scene_.here.t, point_.q) ||
+      !scene_.statics.flow(flow().velocity, flow().normal, flow().tangent))
+    return Kick::failed;
+  const bool held = flow_guards(nullptr) >= 0;
+  along = 0;
+  for (std::size_t i = 0; i < scene_.n; ++i) along += flow().velocity[i] * direction[i];
+  const double noise = 1e-13 * scene_.force_scale();
+  if (along > noise && held) return Kick::gone;
+  return along < -noise ? Kick::back : Kick::neutral;
+}
+
+/// On a neutral direction nothing is left over, and it ends where a status does.
+bool QuasiStaticJump::end_of_status(const std::vector<double>& direction, double length) {
+  double low = 0, high = length;
+  const auto at = [&](double share) {
+    for (std::size_t i = 0; i < scene_.n; ++i) point_.q[i] = from_[i] + share * direction[i];
+    return scene_.statics.place(scene_.here.t, point_.q) &&
+           scene_.statics.flow(flow().velocity, flow().normal, flow().tangent);
+  };
+  for (int halving = 0; halving < 80; ++halving) {
+    const double middle = 0.5 * (low + high);
+    if (!at(middle)) return false;
+    (flow_guards(nullptr) < 0 ? high : low) = middle;
+  }
+  return at(high);
+}
+
 /// The first stretch along an unstable direction, from where there is no force left over to where there is some.
-bool QuasiStaticEngine::Run::kick(const QuasiStaticPoint& direction, double& arc) {
-  const std::vector<double> from = here_.q;
-  double length = kKick * reach();
-  std::vector<double> way(n_);
+QuasiStaticJump::Kick QuasiStaticJump::kick(const QuasiStaticPoint& direction, const Mode& before,
+                                            double& arc) {
+  from_ = scene_.here.q;
+  scene_.statics.stick_here(scene_.here.t, from_);
+  const double first = kKick * size_;
+  double along = 0;
+  const auto take = [&] {
+    arc = 0;
+    for (std::size_t i = 0; i < scene_.n; ++i) arc += (point_.q[i] - from_[i]) * (point_.q[i] - from_[i]);
+    arc = std::sqrt(arc);
+    records_.open_instant(before);
+    records_.list_changes(before);
+    scene_.here.q = point_.q;
+    rub_straight(from_);
+    return Kick::gone;
+  };
+  double length = first;
+  for (int k = 0; k <= kShorter; ++k, length /= 10) {
+    const Kick found = try_kick(direction.q_rate, length, along);
+    if (found == Kick::gone) return take();
+    if (found == Kick::failed) return found;
+  }
+  length = first;
+  bool back = false;
   for (int k = 0; k < 60; ++k, length *= 2) {
-    for (std::size_t i = 0; i < n_; ++i) here_.q[i] = from[i] + length * direction.q_rate[i];
-    if (!statics_.place(here_.t, here_.q) || !statics_.flow(velocity_, flow_normal_, flow_tangent_))
-      return false;
-    const bool held = flow_guards(nullptr) >= 0;
-    double along = 0;
-    for (std::size_t i = 0; i < n_; ++i) along += velocity_[i] * direction.q_rate[i];
-    arc = length;
-    if (along > 1e-13 * force_scale() && held) return true;
-    if (along < -1e-13 * force_scale()) {
+    const Kick found = try_kick(direction.q_rate, length, along);
+    if (found == Kick::gone) return take();
+    if (found == Kick::failed) return found;
+    if (found == Kick::back) {
+      back = true;
       if (k >= kMostTurns) break;  // just before a fold the force still points back
       continue;
     }
-    // A neutral direction: nothing is left over along it, and it ends where a status does.
-    if (!held) {
-      double low = 0, high = length;
-      for (int halving = 0; halving < 80; ++halving) {
-        const double middle = 0.5 * (low + high);
-        for (std::size_t i = 0; i < n_; ++i) here_.q[i] = from[i] + middle * direction.q_rate[i];
-        if (!statics_.place(here_.t, here_.q) || !statics_.flow(velocity_, flow_normal_, flow_tangent_))
-          return false;
-        (flow_guards(nullptr) < 0 ? high : low) = middle;
-      }
-      for (std::size_t i = 0; i < n_; ++i) here_.q[i] = from[i] + high * direction.q_rate[i];
-      if (!statics_.place(here_.t, here_.q) || !statics_.flow(velocity_, flow_normal_, flow_tangent_))
-        return false;
-      arc = high;
-      return true;
-    }
+    if (!back && flow_guards(nullptr) < 0)
+      return end_of_status(direction.q_rate, length) ? take() : Kick::failed;
   }
-  here_.q = from;
-  return fail(Reason::indeterminate, "the equilibrium is neutral: nothing decides where it ends");
+  scene_.here.q = from_;
+  return back ? Kick::back : Kick::neutral;
+}
+
+/// Whether the force that is left over points from `here` to `point_` on all of the way, in the same statuses.
+bool QuasiStaticJump::leads_on(double away) {
+  if (away > kFarLanding * size_) return false;
+  constexpr int kPlaces = 8;
+  for (int k = 1; k < kPlaces; ++k) {
+    double along = 0, speed = 0;
+    for (std::size_t i = 0; i < scene_.n; ++i)
+      place_[i] = scene_.here.q[i] + (point_.q[i] - scene_.here.q[i]) * k / kPlaces;
+    if (!flow_direction(place_, way_, speed) || flow_guards(nullptr) < 0) return false;
+    for (std::size_t i = 0; i < scene_.n; ++i) along += (point_.q[i] - scene_.here.q[i]) * flow().velocity[i];
+    if (!(along > 0.5 * away * speed)) return false;
+  }
+  return true;
 }
 
 /// The last stretch of a leg: the balanced point near by. False: it is not near.
-bool QuasiStaticEngine::Run::land(double speed, double& arc) {
-  QuasiStaticPoint point = here_;
-  point.normal = flow_normal_;
-  point.tangent = flow_tangent_;
-  statics_.stick_here(here_.t, here_.q);
+bool QuasiStaticJump::land(double speed, double& arc) {
+  QuasiStaticPoint& here = scene_.here;
+  point_ = here;
+  point_.normal = flow().normal;
+  point_.tangent = flow().tangent;
+  scene_.statics.stick_here(here.t, here.q);
+  // Where forces vanish with their slope Newton's method goes a share of the way at a time.
+  constexpr int kMostCorrections = 400;
   double moved = 0;
-  if (!statics_.correct(point, no_border_, 1, &moved)) return false;
+  if (!scene_.statics.correct(point_, scene_.no_border, 1, &moved, kMostCorrections)) return false;
   double away = 0, along = 0;
-  for (std::size_t i = 0; i < n_; ++i) {
-    away += (point.q[i] - here_.q[i]) * (point.q[i] - here_.q[i]);
-    along += (point.q[i] - here_.q[i]) * velocity_[i];
+  for (std::size_t i = 0; i < scene_.n; ++i) {
+    away += (point_.q[i] - here.q[i]) * (point_.q[i] - here.q[i]);
+    along += (point_.q[i] - here.q[i]) * flow().velocity[i];
   }
   away = std::sqrt(away);
   // The force that is left over points there: otherwise it fades for another reason.
-  if (!(away <= 1e-3 * reach()) || (away > 1e-12 * reach() && !(along > 0.5 * away * speed))) return false;
-  here_.q = point.q;
-  here_.normal = point.normal;
-  here_.tangent = point.tangent;
+  if (away > 1e-12 * size_ && !(along > 0.5 * away * speed)) return false;
+  if (!(away <= kNearLanding * size_) && !leads_on(away)) return false;
+  here.q = point_.q;
+  here.normal = point_.normal;
+  here.tangent = point_.tangent;
   arc += away;
   return true;
 }
 
 /// Lists a leg that has ended, with the work of friction in it.
-void QuasiStaticEngine::Run::end_leg(double arc) {
-  const double energy = energy_of(here_.q);
-  Event event;
-  event.kind = EventKind::jump;
-  event.place = -1;
-  event.numbers = {arc, 0};
-  event.energy_before = leg_energy_;
-  event.energy_after = energy;
-  recorder_.pending().push_back(event);
+void QuasiStaticJump::end_leg(double arc) {
+  const double energy = records_.energy_of(scene_.here.q);
+  records_.add_jump(arc, leg_energy_, energy);
   double rubbed = 0;
-  double* const dissipated = works_.data() + layout_.integrated();
-  for (int r = 0; r < layout_.relations; ++r) {
-    const int audit = system_.relations()[r].audit;
+  double* const dissipated = records_.dissipated();
+  for (int r = 0; r < scene_.layout.relations; ++r) {
+    const int audit = scene_.system.relations()[r].audit;
     if (audit >= 0) dissipated[audit] += leg_work_[r];
     rubbed += leg_work_[r];
   }
-  for (int e = 0; e < layout_.audits; ++e) {
-    if (system_.audits()[e].of_jumps) dissipated[e] += leg_energy_ - energy - rubbed;
+  for (int e = 0; e < scene_.layout.audits; ++e) {
+    if (scene_.system.audits()[e].of_jumps) dissipated[e] += leg_energy_ - energy - rubbed;
   }
   leg_energy_ = energy;
+  for (std::size_t i = 0; i < scene_.n; ++i)
+    scene_.largest[i] = std::max(scene_.largest[i], std::abs(scene_.here.q[i] - scene_.start[i]));
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
 }
 
 /// Work of friction along a stretch of a jump, at the velocity of the last flow.
-void QuasiStaticEngine::Run::rub(double length) {
-  const double speed = norm(velocity_);
+void QuasiStaticJump::rub(double length) {
+  const double speed = norm(flow().velocity);
   if (!(speed > 0)) return;
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
+  for (int r = 0; r < scene_.layout.relations; ++r) {
+    const model::Relation& relation = scene_.system.relations()[r];
     for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
-      leg_work_[r] -= length * flow_tangent_[j] * statics_.slip(r, j, velocity_, 0) / speed;
+      leg_work_[r] -= length * flow().tangent[j] * scene_.statics.slip(r, j, flow().velocity, 0) / speed;
   }
 }
 
-bool QuasiStaticEngine::Run::lose_jump(const char* message) {
-  return result_.status.reason == Reason::done ? fail(Reason::inconsistent, message) : false;
+/// The same on the straight way to `here`, with the reactions of the last flow.
+void QuasiStaticJump::rub_straight(const std::vector<double>& from) {
+  for (std::size_t i = 0; i < scene_.n; ++i) way_[i] = scene_.here.q[i] - from[i];
+  for (int r = 0; r < scene_.layout.relations; ++r) {
+    const model::Relation& relation = scene_.system.relations()[r];
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+      leg_work_[r] -= flow().tangent[j] * scene_.statics.slip(r, j, way_, 0);
+  }
 }
 
-/// A status has ended in a jump: what `fired_` names changes, and the rest is decided anew. `moves`: the jump goes on.
-bool QuasiStaticEngine::Run::next_leg(bool& moves) {
-  for (const Fired& one : fired_) {
-    const model::Relation& relation = system_.relations()[one.place];
+QuasiStaticJump::Outcome QuasiStaticJump::lose(const char* message) {
+  static_cast<void>(scene_.fail(Reason::inconsistent, message));
+  return Outcome::failed;
+}
+
+/// A status has ended in a jump: what has fired changes, and the rest is decided anew. `moves`: the jump goes on.
+bool QuasiStaticJump::next_leg(bool& moves) {
+  using What = QuasiStaticFired::What;
+  Mode& mode = scene_.mode;
+  for (const QuasiStaticFired& one : scene_.fired) {
+    const model::Relation& relation = scene_.system.relations()[one.place];
     const bool rubs = relation.tangents > 0;
-    if (one.what == Fired::What::gap) {
-      mode_.normal[one.place] = NormalStatus::closed;
-    } else if (one.what == Fired::What::reaction && rubs) {
-      mode_.normal[one.place] = NormalStatus::open;
-      mode_.tangent[relation.first_tangent] = TangentStatus::free;
+    if (one.what == What::gap) {
+      mode.normal[one.place] = NormalStatus::closed;
+    } else if (one.what == What::reaction && rubs) {
+      mode.normal[one.place] = NormalStatus::open;
+      mode.tangent[relation.first_tangent] = TangentStatus::free;
     } else {
-      excluded_[one.place] = {mode_.normal[one.place],
-                              rubs ? mode_.tangent[relation.first_tangent] : TangentStatus::free};
+      scene_.excluded[one.place] = {mode.normal[one.place],
+                                    rubs ? mode.tangent[relation.first_tangent] : TangentStatus::free};
     }
   }
   const Mode before = undecided_;
-  if (!statics_.place(here_.t, here_.q) || !decide_flow(moves)) return lose_jump("the jump cannot go on");
-  list_changes(before);
-  std::fill(excluded_.begin(), excluded_.end(), Option{});
+  if (!scene_.place() || !decision_.decide_flow(moves)) {
+    static_cast<void>(lose("the jump cannot go on"));
+    return false;
+  }
+  records_.list_changes(before);
+  scene_.forget_excluded();
   if (moves) return true;
-  here_.normal = flow_normal_;
-  here_.tangent = flow_tangent_;
-  statics_.stick_here(here_.t, here_.q);
+  scene_.here.normal = flow().normal;
+  scene_.here.tangent = flow().tangent;
+  scene_.statics.stick_here(scene_.here.t, scene_.here.q);
   return true;
 }
 
-/// One step along the force that is left over, cut where a status ends.
-bool QuasiStaticEngine::Run::flow_on(double size, double& step, double& arc) {
-  const std::vector<double> from = here_.q;
-  std::vector<double> to(n_), half(n_), way(n_);
+/// One step along the force that is left over, cut where a status ends. `faded`: a step that finds no length has arrived.
+QuasiStaticJump::Step QuasiStaticJump::flow_on(bool faded, double& step, double& arc) {
+  from_ = scene_.here.q;
   double error = 0, speed = 0, unused = 0;
-  for (int attempt = 0;; ++attempt) {
-    if (attempt > 200)
-      return fail(Reason::step_too_small, "a jump cannot be followed: its step has become too small");
-    if (flow_step(from, step, to, error) && error <= kLegTolerance * size) break;
+  while (!flow_step(step, error) || error > kLegTolerance * size_) {
     step /= 2;
+    if (step > kNearest * size_) continue;
+    if (faded) return Step::arrived;
+    static_cast<void>(
+        scene_.fail(Reason::step_too_small, "a jump cannot be followed: its step has become too small"));
+    return Step::failed;
   }
-  // velocity_ is that at the end of the step, where the last stage stands.
+  // The flow is that at the end of the step, where the last stage stands.
   if (flow_guards(nullptr) < 0) {
     double low = 0, high = step;
     for (int k = 0; k < 100; ++k) {
       const double middle = 0.5 * (low + high);
-      if (!(middle > low && middle < high) || !flow_step(from, middle, to, error)) break;
+      if (!(middle > low && middle < high) || !flow_step(middle, error)) break;
       (flow_guards(nullptr) < 0 ? high : low) = middle;
     }
     step = high;
-    if (!flow_step(from, step, to, error)) return lose_jump("the jump cannot be followed");
+    if (!flow_step(step, error)) {
+      static_cast<void>(lose("the jump cannot be followed"));
+      return Step::failed;
+    }
   }
+  // Steps that go to and fro within the tolerance have found the end.
+  double turn = 0;
+  for (std::size_t i = 0; i < scene_.n; ++i) turn += stages_.front()[i] * stages_.back()[i];
+  const bool arrived = faded && turn <= 0 && step <= kBounce * size_;
   // Work of friction by Simpson's rule.
-  if (flow_direction(from, way, speed)) rub(step / 6);
-  if (flow_step(from, step / 2, half, unused) && flow_direction(half, way, speed)) rub(step * 4 / 6);
-  if (flow_direction(to, way, speed)) rub(step / 6);
-  here_.q = to;
+  half_ = to_;
+  if (flow_direction(from_, way_, speed)) rub(step / 6);
+  if (flow_step(step / 2, unused) && flow_direction(to_, way_, speed)) rub(step * 4 / 6);
+  if (flow_direction(half_, way_, speed)) rub(step / 6);
+  scene_.here.q = half_;
   arc += step;
-  step *= std::clamp(error > 0 ? 0.9 * elementary::pow(kLegTolerance * size / error, 0.2) : 4.0, 0.2, 4.0);
-  return true;
+  step *= std::clamp(error > 0 ? 0.9 * elementary::pow(kLegTolerance * size_ / error, 0.2) : 4.0, 0.2, 4.0);
+  return arrived ? Step::arrived : Step::done;
 }
 
-bool QuasiStaticEngine::Run::jump(const QuasiStaticPoint* direction) {
-  double arc = 0, fastest = 0, step = 0, total = 0;
-  leg_energy_ = energy_of(here_.q);
+void QuasiStaticJump::begin() {
+  leg_energy_ = records_.energy_of(scene_.here.q);
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
-  undecided_ = mode_;
-  const double size = reach();
-  if (direction != nullptr) {
-    if (!kick(*direction, arc)) return lose_jump("the jump cannot be followed");
-    rub(arc);
+  undecided_ = scene_.mode;
+  size_ = scene_.reach();
+}
+
+QuasiStaticJump::Outcome QuasiStaticJump::from_imbalance() {
+  begin();
+  return follow(0);
+}
+
+QuasiStaticJump::Outcome QuasiStaticJump::along(const QuasiStaticPoint& direction, const Mode& before) {
+  begin();
+  double arc = 0;
+  switch (kick(direction, before, arc)) {
+    case Kick::gone:
+      return follow(arc);
+    case Kick::back:
+      return Outcome::held;
+    case Kick::neutral:
+      static_cast<void>(
+          scene_.fail(Reason::indeterminate, "the equilibrium is neutral: nothing decides where it ends"));
+      return Outcome::failed;
+    case Kick::failed:
+      break;
   }
-  std::vector<double> way(n_);
+  return lose("the jump cannot be followed");
+}
+
+/// From where the force that is left over leads, leg by leg; `arc` lies behind already.
+QuasiStaticJump::Outcome QuasiStaticJump::follow(double arc) {
+  double fastest = 0, step = 0, total = 0;
   while (true) {
-    if (cancelled()) return false;
-    patience_.look();
+    if (scene_.cancelled()) return Outcome::failed;
+    scene_.patience.look();
     double speed = 0;
-    if (!flow_direction(here_.q, way, speed))
-      return lose_jump("the reactions of the contacts are not determined in a jump");
-    fired_.clear();
-    if (flow_guards(&fired_) < 0) {
+    if (!flow_direction(scene_.here.q, way_, speed))
+      return lose("the reactions of the contacts are not determined in a jump");
+    scene_.fired.clear();
+    if (flow_guards(&scene_.fired) < 0) {
       if (arc > 0) end_leg(arc);
       total += arc;
       arc = step = fastest = 0;
       bool moves = false;
-      if (!next_leg(moves)) return false;
-      if (!moves) return true;
+      if (!next_leg(moves)) return Outcome::failed;
+      if (!moves) return Outcome::balanced;
       continue;
     }
-    undecided_ = mode_;
+    undecided_ = scene_.mode;
     fastest = std::max(fastest, speed);
-    if (speed <= kFaded * fastest && land(speed, arc)) break;
-    if (total + arc > kFarthest * size)
-      return lose_jump("a jump finds no equilibrium: the forces never come to balance");
-    if (!(step > 0)) step = kFirstStep * size;
-    if (!flow_on(size, step, arc)) return false;
+    const bool faded = speed <= kFaded * fastest;
+    if (faded && land(speed, arc)) break;
+    if (total + arc > kFarthest * size_)
+      return lose("a jump finds no equilibrium: the forces never come to balance");
+    if (!(step > 0)) step = kFirstStep * size_;
+    const Step made = flow_on(faded, step, arc);
+    if (made == Step::failed) return Outcome::failed;
+    if (made == Step::arrived) {
+      // V fades with its slope, and Newton's method with it: the steps have found the end.
+      if (!flow_direction(scene_.here.q, way_, speed)) return lose("the jump cannot be followed");
+      scene_.here.normal = flow().normal;
+      scene_.here.tangent = flow().tangent;
+      scene_.statics.stick_here(scene_.here.t, scene_.here.q);
+      break;
+    }
   }
-  if (!statics_.place(here_.t, here_.q)) return fail(Reason::not_finite, "a force is not finite");
+  if (!scene_.place()) {
+    static_cast<void>(scene_.fail(Reason::not_finite, "a force is not finite"));
+    return Outcome::failed;
+  }
   end_leg(arc);
-  return true;
+  return Outcome::balanced;
 }
 
 }  // namespace judder::engines

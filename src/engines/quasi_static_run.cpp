@@ -8,17 +8,16 @@ namespace judder::engines {
 /// Normal forces along a step of the path.
 class QuasiStaticEngine::Run::Forces final : public ForcesAlongStep {
  public:
-  Forces(Run& run, const QuasiStaticPoint& from, const QuasiStaticPoint& to)
-      : run_(run), from_(from), to_(to) {}
+  explicit Forces(Run& run) : run_(run) {}
   std::span<const double> at(double theta) override {
-    if (!run_.at_time(from_.t + theta * (to_.t - from_.t), from_, to_, run_.scratch_)) return {};
-    return run_.scratch_.normal;
+    const double from = run_.scene_.here.t, to = run_.path_.end().t;
+    double share = 0;
+    if (!run_.path_.at_time(from + theta * (to - from), run_.sample_, share)) return {};
+    return run_.sample_.normal;
   }
 
  private:
   Run& run_;
-  const QuasiStaticPoint& from_;
-  const QuasiStaticPoint& to_;
 };
 
 QuasiStaticEngine::QuasiStaticEngine(const model::System& system) : run_(std::make_unique<Run>(system)) {}
@@ -34,421 +33,330 @@ EngineResult QuasiStaticEngine::run(const EngineOptions& options, Sink& sink, co
 }
 
 QuasiStaticEngine::Run::Run(const model::System& system)
-    : system_(system),
-      layout_(system.layout()),
-      work_(system),
-      statics_(system, work_),
-      recorder_(system, &patience_),
-      timetable_(system, work_),
-      n_(static_cast<std::size_t>(layout_.coordinates)) {
-  const auto relations = static_cast<std::size_t>(layout_.relations);
-  const auto tangents = static_cast<std::size_t>(layout_.tangents);
-  for (QuasiStaticPoint* point : {&here_, &next_, &middle_, &scratch_}) {
-    for (std::vector<double>* values : {&point->q, &point->q_rate}) values->resize(n_);
-    for (std::vector<double>* values : {&point->normal, &point->normal_rate}) values->resize(relations);
-    for (std::vector<double>* values : {&point->tangent, &point->tangent_rate}) values->resize(tangents);
-  }
-  no_border_.assign(n_, 0.0);
-  works_.assign(static_cast<std::size_t>(layout_.integrated() + 2 * layout_.audits), 0.0);
-  largest_.resize(n_);
-  excluded_.resize(relations);
-  leg_work_.resize(relations);
-  velocity_.resize(n_);
-  flow_normal_.resize(relations);
-  flow_tangent_.resize(tangents);
-  stages_.assign(7, std::vector<double>(n_));
-  timetable_.use(&patience_);
+    : scene_(system),
+      recorder_(system, &scene_.patience),
+      timetable_(system, scene_.work),
+      records_(scene_, recorder_),
+      decision_(scene_),
+      path_(scene_, records_),
+      jump_(scene_, decision_, records_),
+      sample_(scene_.point()),
+      middle_(scene_.point()) {
+  timetable_.use(&scene_.patience);
 }
 
 EngineResult QuasiStaticEngine::Run::go(const EngineOptions& options, Sink& sink, const Moment* resume) {
-  options_ = options;
-  options_.observer = nullptr;  // see run() of the engine
+  EngineOptions own = options;
+  own.observer = nullptr;  // see run() of the engine
+  scene_.restart(own);
   result_ = {};
-  recorder_.begin(options_, sink);
-  patience_.start(options.abandon);
+  recorder_.begin(scene_.options, sink);
+  scene_.patience.start(options.abandon);
   bool told = false;
   try {
     begin(resume);
     follow();
     told = true;
   } catch (const Abandoned&) {
-    static_cast<void>(fail(Reason::interrupted, "interrupted"));
+    static_cast<void>(scene_.fail(Reason::interrupted, "interrupted"));
     result_.whole = false;
   }
+  result_.status = scene_.status;
   if (told) finish();
   return std::move(result_);
 }
 
-bool QuasiStaticEngine::Run::fail(Reason reason, const std::string& message, const std::string& where) {
-  if (result_.status.reason == Reason::done) result_.status = {reason, here_.t, where, message};
-  return false;
-}
-
-bool QuasiStaticEngine::Run::cancelled() {
-  if (options_.cancel == nullptr || !options_.cancel->load(std::memory_order_relaxed)) return false;
-  static_cast<void>(fail(Reason::interrupted, "interrupted"));
-  return true;
-}
-
 void QuasiStaticEngine::Run::begin(const Moment* resume) {
-  std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   timetable_.restart();
+  records_.restart();
+  path_.set_step(0);
+  watch_stops_ = false;
+  watch_counts_.assign(scene_.system.watches().size(), 0);
   resumed_ = resume != nullptr && resume->started;
-  watch_values_.assign(system_.watches().size(), 0.0);
-  arc_step_ = 0;
-  watch_stops_ = instant_open_ = false;
-  fired_.clear();
-  std::fill(excluded_.begin(), excluded_.end(), Option{});
-  std::fill(works_.begin(), works_.end(), 0.0);
-  for (QuasiStaticPoint* point : {&here_, &next_, &middle_, &scratch_}) {
-    for (std::vector<double>* values :
-         {&point->q_rate, &point->normal, &point->normal_rate, &point->tangent, &point->tangent_rate})
-      std::fill(values->begin(), values->end(), 0.0);
-  }
-  const std::vector<double>& start = system_.start();
-  start_.assign(start.begin() + layout_.q(), start.begin() + layout_.q() + layout_.coordinates);
-  std::fill(largest_.begin(), largest_.end(), 0.0);
-  mode_ = {};
-  mode_.normal.resize(static_cast<std::size_t>(layout_.relations), NormalStatus::none);
-  mode_.pressed.resize(static_cast<std::size_t>(layout_.relations), 0);
-  mode_.tangent.resize(static_cast<std::size_t>(layout_.tangents), TangentStatus::free);
-  mode_.side.assign(start.begin() + layout_.side(), start.begin() + layout_.side() + layout_.switches);
-  mode_.surface.resize(static_cast<std::size_t>(layout_.switches), AtSurface::away);
-  watch_counts_.assign(system_.watches().size(), 0);
-  here_.q = start_;
-  here_.t = options_.from;
-  here_.t_rate = 1;
-  if (resumed_) {
-    here_.t = resume->time;
-    std::copy_n(resume->y.begin(), n_, here_.q.begin());
-    mode_ = resume->mode;
-    std::copy(resume->dissipated.begin(), resume->dissipated.end(), works_.begin() + layout_.integrated());
-    std::copy(resume->supplied.begin(), resume->supplied.end(),
-              works_.begin() + layout_.integrated() + layout_.audits);
-    std::copy_n(resume->scales.begin(), n_, largest_.begin());
-    watch_counts_ = resume->watch_counts;
-    recorder_.take_up(resume->events);
-    recorder_.samples.pass(here_.t);
-    arc_step_ = resume->step;
-    result_.start_mode = resume->mode;
-    work_.in[layout_.initial_energy()] = resume->initial_energy;
+  if (resumed_) return take_up(*resume);
+  timetable_.sides_after(scene_.here.t, scene_.mode.side);
+  scene_.statics.set_mode(scene_.mode);
+  if (!scene_.place()) {
+    static_cast<void>(scene_.fail(Reason::not_finite, "a force is not finite at the start"));
     return;
   }
-  timetable_.sides_after(here_.t, mode_.side);
-  statics_.set_mode(mode_);
-  if (!statics_.place(here_.t, here_.q)) {
-    static_cast<void>(fail(Reason::not_finite, "a force is not finite at the start"));
-    return;
-  }
+  start_statuses();
+  scene_.work.in[scene_.layout.initial_energy()] = records_.energy_of(scene_.here.q);
+}
+
+void QuasiStaticEngine::Run::take_up(const Moment& moment) {
+  const model::Layout& layout = scene_.layout;
+  scene_.here.t = moment.time;
+  std::copy_n(moment.y.begin(), scene_.n, scene_.here.q.begin());
+  scene_.mode = moment.mode;
+  std::copy(moment.dissipated.begin(), moment.dissipated.end(), records_.dissipated());
+  std::copy(moment.supplied.begin(), moment.supplied.end(), records_.supplied());
+  std::copy_n(moment.scales.begin(), scene_.n, scene_.largest.begin());
+  watch_counts_ = moment.watch_counts;
+  recorder_.take_up(moment.events);
+  recorder_.samples.pass(scene_.here.t);
+  path_.set_step(moment.step);
+  result_.start_mode = moment.mode;
+  scene_.work.in[layout.initial_energy()] = moment.initial_energy;
+}
+
+void QuasiStaticEngine::Run::start_statuses() {
   double size = 0;
-  for (const double value : here_.q) size = std::max(size, std::abs(value));
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
+  for (const double value : scene_.here.q) size = std::max(size, std::abs(value));
+  for (int r = 0; r < scene_.layout.relations; ++r) {
+    const model::Relation& relation = scene_.system.relations()[r];
     if (relation.kind == model::RelationKind::joint || !relation.has_normal) continue;
-    if (relation.kind == model::RelationKind::constraint) {
-      mode_.normal[r] = NormalStatus::held;
-      continue;
-    }
-    mode_.normal[r] = statics_.gap(r) > 1e-12 * size ? NormalStatus::open : NormalStatus::closed;
+    scene_.mode.normal[r] = relation.kind == model::RelationKind::constraint ? NormalStatus::held
+                            : scene_.statics.gap(r) > 1e-12 * size           ? NormalStatus::open
+                                                                             : NormalStatus::closed;
   }
-  work_.in[layout_.initial_energy()] = energy_of(here_.q);
 }
 
 void QuasiStaticEngine::Run::follow() {
-  if (result_.status.reason != Reason::done) return;
-  const bool at_start = !resumed_;
-  statics_.set_mode(mode_);
-  if (!statics_.place(here_.t, here_.q)) {
-    static_cast<void>(fail(Reason::not_finite, "a force is not finite at the start"));
+  if (scene_.ended()) return;
+  scene_.statics.set_mode(scene_.mode);
+  if (!scene_.place()) {
+    static_cast<void>(scene_.fail(Reason::not_finite, "a force is not finite at the start"));
     return;
   }
-  statics_.stick_here(here_.t, here_.q);
+  scene_.statics.stick_here(scene_.here.t, scene_.here.q);
   // Reactions are not part of a moment: where a run goes on they are found as at a start.
-  if (at_start) result_.start_mode = mode_;
+  if (!resumed_) result_.start_mode = scene_.mode;
   if (!settle(true)) return;
-  if (at_start && !instant_open_) result_.start_mode = mode_;
-  if (!close_instant()) return;
+  if (!resumed_ && !records_.instant_open()) result_.start_mode = scene_.mode;
+  records_.close_instant();
   constexpr int kMostInstants = 1000;
-  double handled_at = here_.t;
+  double handled_at = scene_.here.t;
   int instants = 0;
-  while (here_.t < options_.until && !watch_stops_) {
-    if (cancelled()) return;
-    for (std::size_t k = 0; k < watch_values_.size(); ++k) {
-      publish(here_);
-      system_.watches()[k].value.evaluate(work_.in.data(), &watch_values_[k], work_.registers.data());
-    }
-    const double limit = timetable_.next(here_.t, options_.until);
-    const StepEnd end = advance(limit);
-    if (end == StepEnd::failed) return;
+  const EngineOptions& options = scene_.options;
+  while (scene_.here.t < options.until && !watch_stops_) {
+    if (scene_.cancelled()) return;
+    path_.look_at_watches();
+    const QuasiStaticPath::End end = path_.advance(timetable_.next(scene_.here.t, options.until));
+    if (end == QuasiStaticPath::End::failed) return;
     ++result_.steps;
-    if (end != StepEnd::fold) {
-      rows_before(here_, next_);
-      if (!at_time(0.5 * (here_.t + next_.t), here_, next_, middle_)) middle_ = next_;
-      add_work(here_, middle_, next_);
-      const double length = next_.t - here_.t;
-      for (std::size_t i = 0; i < n_; ++i)
-        largest_[i] = std::max(largest_[i], std::abs(next_.q[i] - start_[i]));
-      if (recorder_.loads.follow(mode_, here_.t)) {
-        Forces forces(*this, here_, next_);
-        recorder_.loads.take_rest(length, forces);
-      }
-      here_ = next_;
-    }
-    instants = here_.t > handled_at ? 0 : instants + 1;
-    handled_at = here_.t;
+    if (end != QuasiStaticPath::End::fold) take_step();
+    instants = scene_.here.t > handled_at ? 0 : instants + 1;
+    handled_at = scene_.here.t;
     if (instants > kMostInstants) {
-      static_cast<void>(fail(Reason::too_many_events, "one event follows the other at this time"));
+      static_cast<void>(scene_.fail(Reason::too_many_events, "one event follows the other at this time"));
       return;
     }
-    if (end == StepEnd::event || end == StepEnd::fold) {
-      if (!handle_fired(end == StepEnd::fold)) return;
-    } else if (end == StepEnd::limit && here_.t < options_.until) {
-      if (!take_time_switches() || !close_instant()) return;
+    if (end == QuasiStaticPath::End::event || end == QuasiStaticPath::End::fold) {
+      if (!handle_fired(end == QuasiStaticPath::End::fold)) return;
+    } else if (end == QuasiStaticPath::End::limit && scene_.here.t < options.until) {
+      if (!take_time_switches()) return;
+      records_.close_instant();
     }
-    if (recorder_.samples.next() <= here_.t) {
-      row(RowKind::sample, here_);
+    if (recorder_.samples.next() <= scene_.here.t) {
+      records_.row(RowKind::sample, scene_.here);
       recorder_.samples.advance();
     }
-    if (recorder_.events() > options_.max_events) {
-      static_cast<void>(
-          fail(Reason::too_many_events, "more than " + std::to_string(options_.max_events) + " events"));
+    if (recorder_.events() > options.max_events) {
+      static_cast<void>(scene_.fail(Reason::too_many_events,
+                                    "more than " + std::to_string(options.max_events) + " events"));
       return;
     }
-    if (recorder_.wants_state(here_.t)) {
+    if (recorder_.wants_state(scene_.here.t)) {
       EngineResult so_far = result_;
       save(so_far.end);
-      so_far.status = {Reason::interrupted, here_.t, {}, "interrupted"};
+      so_far.status = {Reason::interrupted, scene_.here.t, {}, "interrupted"};
       recorder_.fill(so_far);
       recorder_.state(so_far);
     }
   }
 }
 
+/// The step that the path has made: its samples, works and loads, and then here is its end.
+void QuasiStaticEngine::Run::take_step() {
+  const QuasiStaticPoint& next = path_.end();
+  double arc = 0;
+  if (!path_.middle(middle_, arc)) middle_ = next;
+  records_.measure_step(scene_.here, middle_, next, arc);
+  for (; recorder_.samples.next() < next.t; recorder_.samples.advance()) {
+    double share = 0;
+    if (!path_.at_time(recorder_.samples.next(), sample_, share)) continue;
+    records_.work_up_to(share);
+    records_.row(RowKind::sample, sample_);
+  }
+  records_.take_step();
+  const double length = next.t - scene_.here.t;
+  for (std::size_t i = 0; i < scene_.n; ++i)
+    scene_.largest[i] = std::max(scene_.largest[i], std::abs(next.q[i] - scene_.start[i]));
+  if (recorder_.loads.follow(scene_.mode, scene_.here.t)) {
+    Forces forces(*this);
+    recorder_.loads.take_rest(length, forces);
+  }
+  scene_.here = next;
+}
+
+/// The status of a relation has ended: what it may not be next.
+void QuasiStaticEngine::Run::end_status(const QuasiStaticFired& one) {
+  using What = QuasiStaticFired::What;
+  const model::Relation& relation = scene_.system.relations()[one.place];
+  const int j = relation.tangents > 0 ? relation.first_tangent : -1;
+  QuasiStaticPoint& here = scene_.here;
+  QuasiStaticOption& out = scene_.excluded[one.place];
+  switch (one.what) {
+    case What::gap:
+      scene_.mode.normal[one.place] = NormalStatus::closed;  // without reaction: any status may follow
+      records_.note_closing(one.place);
+      out = {NormalStatus::open, TangentStatus::free};
+      break;
+    case What::reaction:
+      out = {scene_.mode.normal[one.place], j >= 0 ? scene_.mode.tangent[j] : TangentStatus::free};
+      here.normal[one.place] = 0;
+      if (j >= 0) here.tangent[j] = 0;
+      break;
+    case What::cone: {
+      const double limit = scene_.statics.limit(one.place, j, here.normal);
+      here.tangent[j] = here.tangent[j] > 0 ? limit : -limit;
+      out = {scene_.mode.normal[one.place], TangentStatus::stick};
+      break;
+    }
+    case What::slip:
+      out = {scene_.mode.normal[one.place], scene_.mode.tangent[j]};
+      break;
+    case What::watch:
+      break;
+  }
+}
+
 /// What guards have ended: statuses at their limits, then what comes next.
 bool QuasiStaticEngine::Run::handle_fired(bool fold) {
-  open_instant(mode_);
+  records_.open_instant(scene_.mode);
   bool decide = fold;
-  for (const Fired& one : fired_) {
-    if (one.what == Fired::What::watch) {
-      const model::WatchInfo& watch = system_.watches()[static_cast<std::size_t>(one.place)];
-      double value = 0;
-      publish(here_);
-      watch.value.evaluate(work_.in.data(), &value, work_.registers.data());
-      watch_values_[one.place] = value;
-      if (watch.direction != 0 && watch.direction * value < 0) continue;
-      add_event(EventKind::watch, one.place, value > 0 ? Word::up : Word::down);
-      ++watch_counts_[one.place];
-      watch_stops_ = watch_stops_ || (watch.stop > 0 && watch_counts_[one.place] >= watch.stop);
+  for (const QuasiStaticFired& one : scene_.fired) {
+    if (one.what != QuasiStaticFired::What::watch) {
+      decide = true;
+      end_status(one);
       continue;
     }
-    decide = true;
-    const model::Relation& relation = system_.relations()[one.place];
-    const int j = relation.tangents > 0 ? relation.first_tangent : -1;
-    switch (one.what) {
-      case Fired::What::gap:
-        mode_.normal[one.place] = NormalStatus::closed;  // without reaction: any status may follow
-        before_instant_.normal[one.place] = NormalStatus::open;
-        excluded_[one.place] = {NormalStatus::open, TangentStatus::free};
-        break;
-      case Fired::What::reaction:
-        excluded_[one.place] = {mode_.normal[one.place], j >= 0 ? mode_.tangent[j] : TangentStatus::free};
-        here_.normal[one.place] = 0;
-        if (j >= 0) here_.tangent[j] = 0;
-        break;
-      case Fired::What::cone: {
-        const double limit = statics_.limit(one.place, j, here_.normal);
-        here_.tangent[j] = here_.tangent[j] > 0 ? limit : -limit;
-        excluded_[one.place] = {mode_.normal[one.place], TangentStatus::stick};
-        break;
-      }
-      case Fired::What::slip:
-        excluded_[one.place] = {mode_.normal[one.place], mode_.tangent[j]};
-        break;
-      case Fired::What::watch:
-        break;
-    }
+    const model::WatchInfo& watch = scene_.system.watches()[static_cast<std::size_t>(one.place)];
+    double value = 0;
+    records_.publish(scene_.here);
+    watch.value.evaluate(scene_.work.in.data(), &value, scene_.work.registers.data());
+    if (watch.direction != 0 && watch.direction * value < 0) continue;
+    records_.add_event(EventKind::watch, one.place, value > 0 ? Word::up : Word::down);
+    ++watch_counts_[one.place];
+    watch_stops_ = watch_stops_ || (watch.stop > 0 && watch_counts_[one.place] >= watch.stop);
   }
+  scene_.fired.clear();
   if (decide) {
-    arc_step_ = 0;
-    const QuasiStaticPoint direction = here_;
-    if (fold && !jump(&direction)) return false;
+    path_.set_step(0);
+    if (fold) {
+      middle_ = scene_.here;
+      if (jump_.along(middle_, scene_.mode) == QuasiStaticJump::Outcome::failed) return false;
+    }
     if (!settle(false)) return false;
   }
-  fired_.clear();
-  return close_instant();
+  scene_.fired.clear();
+  records_.close_instant();
+  return true;
 }
 
 /// Switches of time that change here: the load may jump.
 bool QuasiStaticEngine::Run::take_time_switches() {
   changed_.clear();
-  std::vector<double> side = mode_.side;
-  timetable_.pass(here_.t, side, changed_);
-  if (changed_.empty()) {
-    // A knot of a table: another piece of the load begins.
-    arc_step_ = 0;
-    return settle(false);
-  }
-  open_instant(mode_);
-  mode_.side = side;
-  if (options_.list_switches) {
+  side_ = scene_.mode.side;
+  timetable_.pass(scene_.here.t, side_, changed_);
+  path_.set_step(0);
+  // A knot of a table: another piece of the load begins.
+  if (changed_.empty()) return settle(false);
+  records_.open_instant(scene_.mode);
+  scene_.mode.side = side_;
+  if (scene_.options.list_switches) {
     for (const int k : changed_) {
-      if (!system_.switches()[k].two_sided()) continue;
-      add_event(EventKind::switch_side, k, side[k] > 0 ? Word::above : Word::below);
+      if (!scene_.system.switches()[k].two_sided()) continue;
+      records_.add_event(EventKind::switch_side, k, side_[k] > 0 ? Word::above : Word::below);
     }
   }
-  arc_step_ = 0;
-  statics_.set_mode(mode_);
+  scene_.statics.set_mode(scene_.mode);
   return settle(true);
 }
 
-void QuasiStaticEngine::Run::open_instant(const Mode& before) {
-  if (instant_open_) return;
-  instant_open_ = true;
-  before_instant_ = before;
-  if (!recorder_.event_rows()) return;
-  const Mode now = mode_;
-  mode_ = before;
-  row(RowKind::before, here_);
-  mode_ = now;
-}
-
-bool QuasiStaticEngine::Run::close_instant() {
-  if (!instant_open_) return true;
-  instant_open_ = false;
-  for (int r = 0; r < layout_.relations; ++r) {
-    if (mode_.normal[r] != NormalStatus::closed) recorder_.close(r, here_.t);
-  }
-  recorder_.loads.note(mode_, here_.t, 0, here_.normal);
-  publish(here_);
-  recorder_.report_pending(here_.t, 0, mode_);
-  recorder_.tell(work_);
-  RowKind kind{};
-  if (recorder_.row_after(here_.t, kind)) row(kind, here_);
-  recorder_.samples.pass(here_.t);
-  return true;
-}
-
-/// Events for statuses that differ from those of `before`.
-void QuasiStaticEngine::Run::list_changes(const Mode& before) {
-  if (!instant_open_) return;
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    const bool was_open =
-        before_instant_.normal[r] == NormalStatus::open && before.normal[r] != NormalStatus::open;
-    const NormalStatus old = was_open ? NormalStatus::open : before.normal[r];
-    before_instant_.normal[r] = mode_.normal[r];
-    const TangentStatus now =
-        relation.tangents > 0 ? mode_.tangent[relation.first_tangent] : TangentStatus::free;
-    const TangentStatus then =
-        relation.tangents > 0 ? before.tangent[relation.first_tangent] : TangentStatus::free;
-    const Word word = now == TangentStatus::slip_plus    ? Word::slip_plus
-                      : now == TangentStatus::slip_minus ? Word::slip_minus
-                      : now == TangentStatus::stick      ? Word::stick
-                                                         : Word::none;
-    if (old == NormalStatus::open && mode_.normal[r] == NormalStatus::closed) {
-      add_event(EventKind::contact, r, word);
-    } else if (old == NormalStatus::closed && mode_.normal[r] == NormalStatus::open) {
-      add_event(EventKind::lift_off, r, Word::none);
-    } else if (then != now && then != TangentStatus::free && now == TangentStatus::stick) {
-      add_event(EventKind::stick, r, Word::none);
-    } else if (then != now && direction(now) != 0) {
-      add_event(direction(then) != 0 ? EventKind::reversal : EventKind::slip, r,
-                now == TangentStatus::slip_plus ? Word::plus : Word::minus);
+bool QuasiStaticEngine::Run::settle(bool imbalanced) {
+  using Outcome = QuasiStaticJump::Outcome;
+  constexpr int kMostRounds = 100;
+  bool look = imbalanced, jumps = true;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const Mode before = scene_.mode;
+    if (!scene_.place()) return scene_.fail(Reason::not_finite, "a force is not finite");
+    if (look) {
+      look = false;
+      static_cast<void>(
+          scene_.statics.differentiate(scene_.here.normal));  // the stiffness is a measure of forces
+      bool moves = false;
+      if (!decision_.decide_flow(moves)) return false;
+      if (moves) {
+        records_.open_instant(before);
+        records_.list_changes(before);
+        if (jump_.from_imbalance() == Outcome::failed) return false;
+        scene_.forget_excluded();
+        continue;
+      }
+      scene_.here.normal = decision_.flow().normal;
+      scene_.here.tangent = decision_.flow().tangent;
+    }
+    const Mode undecided = scene_.mode;
+    switch (decision_.decide_path(jumps)) {
+      case QuasiStaticDecision::Verdict::failed:
+        return false;
+      case QuasiStaticDecision::Verdict::none: {
+        if (scene_.statics.sees_velocity())
+          return scene_.fail(Reason::unsupported,
+                             "a force depends on velocities; quasi-static evolution has no dampers");
+        // What may not end as it did may still be all there is.
+        const bool any = std::any_of(scene_.excluded.begin(), scene_.excluded.end(), [](const auto& out) {
+          return out.normal != NormalStatus::none || out.tangent != TangentStatus::free;
+        });
+        if (!any)
+          return decision_.nothing_found(
+              jumps
+                  ? "the path cannot go on: no rates satisfy the laws of the contacts"
+                  : "the path cannot go on: the equilibrium has lost its stiffness, and no force leads away "
+                    "from it");
+        scene_.forget_excluded();
+        break;
+      }
+      case QuasiStaticDecision::Verdict::path:
+        records_.list_changes(undecided);
+        scene_.forget_excluded();
+        scene_.statics.stick_here(scene_.here.t, scene_.here.q);
+        return true;
+      case QuasiStaticDecision::Verdict::jump: {
+        const Outcome outcome = jump_.along(decision_.direction(), undecided);
+        if (outcome == Outcome::failed) return false;
+        if (outcome == Outcome::held) {
+          // Forces point back: it is no jump, and the rates of a path decide.
+          scene_.set_mode(undecided);
+          jumps = false;
+          break;
+        }
+        scene_.forget_excluded();
+        break;
+      }
     }
   }
-}
-
-void QuasiStaticEngine::Run::add_event(EventKind kind, int place, Word word) {
-  Event event;
-  event.kind = kind;
-  event.place = place;
-  event.words[0] = word;
-  event.energy_before = event.energy_after = energy_of(here_.q);
-  recorder_.pending().push_back(event);
-}
-
-double QuasiStaticEngine::Run::energy_of(const std::vector<double>& q) {
-  static_cast<void>(statics_.place(here_.t, q));
-  const double energy = recorder_.residuals.energy(work_);
-  recorder_.residuals.note_energy(work_);
-  return energy;
-}
-
-/// The point into the inputs, with the rates of the path as velocities.
-void QuasiStaticEngine::Run::publish(const QuasiStaticPoint& point) {
-  static_cast<void>(statics_.place(point.t, point.q));
-  std::vector<double>& in = work_.in;
-  for (std::size_t i = 0; i < n_; ++i) {
-    in[layout_.v() + i] = point.t_rate > 0 ? point.q_rate[i] / point.t_rate : 0;
-    in[layout_.acceleration() + i] = 0;
-  }
-  std::copy(point.normal.begin(), point.normal.end(), in.begin() + layout_.normal());
-  std::copy(point.tangent.begin(), point.tangent.end(), in.begin() + layout_.tangent());
-  recorder_.load_works(works_.data(), work_);
-}
-
-void QuasiStaticEngine::Run::row(RowKind kind, const QuasiStaticPoint& point) {
-  publish(point);
-  recorder_.loads.note_peaks(mode_, point.normal);
-  recorder_.row(kind, mode_, work_);
-}
-
-/// Powers at a point of the path, by audit element: dissipated, then supplied.
-void QuasiStaticEngine::Run::powers_at(const QuasiStaticPoint& point, std::vector<double>& out) {
-  const auto audits = static_cast<std::size_t>(layout_.audits);
-  out.assign(2 * audits, 0.0);
-  publish(point);
-  std::vector<double> powers(audits + 1, 0.0);
-  system_.powers(work_, powers.data());
-  for (std::size_t e = 0; e < audits; ++e) {
-    const model::AuditInfo& info = system_.audits()[e];
-    if (info.power < 0) continue;
-    out[info.dissipative ? e : audits + e] += (info.dissipative ? -1 : 1) * powers[info.power];
-  }
-  for (int r = 0; r < layout_.relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    if (relation.audit < 0) continue;
-    const model::RelationRows& rows = statics_.rows(r);
-    out[audits + relation.audit] -= point.normal[r] * rows.gap_time;
-    for (int j = 0; j < relation.tangents; ++j) {
-      const double force = point.tangent[relation.first_tangent + j];
-      const double slip =
-          statics_.slip(r, relation.first_tangent + j, point.q_rate, point.t_rate) / point.t_rate;
-      out[relation.audit] -= force * slip;
-      out[audits + relation.audit] -= force * rows.tangent[j].drive;
-    }
-  }
-}
-
-/// Works along a step, by Simpson's rule.
-void QuasiStaticEngine::Run::add_work(const QuasiStaticPoint& from, const QuasiStaticPoint& middle,
-                                      const QuasiStaticPoint& to) {
-  const double length = to.t - from.t;
-  if (!(length > 0) || layout_.audits == 0) return;
-  std::vector<double> powers;
-  const std::pair<const QuasiStaticPoint*, double> nodes[] = {
-      {&from, 1.0 / 6}, {&middle, 4.0 / 6}, {&to, 1.0 / 6}};
-  for (const auto& [point, weight] : nodes) {
-    powers_at(*point, powers);
-    for (std::size_t e = 0; e < powers.size(); ++e)
-      works_[static_cast<std::size_t>(layout_.integrated()) + e] += weight * length * powers[e];
-  }
+  return scene_.fail(Reason::too_many_events, "one jump follows the other at this time");
 }
 
 void QuasiStaticEngine::Run::save(Moment& out) const {
+  const model::Layout& layout = scene_.layout;
+  const QuasiStaticPoint& here = scene_.here;
   out = {};
-  out.time = here_.t;
-  out.y.assign(static_cast<std::size_t>(layout_.integrated()), 0.0);
-  std::copy(here_.q.begin(), here_.q.end(), out.y.begin());
-  for (std::size_t i = 0; i < n_; ++i) out.y[n_ + i] = here_.t_rate > 0 ? here_.q_rate[i] / here_.t_rate : 0;
-  const auto works = works_.begin() + layout_.integrated();
-  out.dissipated.assign(works, works + layout_.audits);
-  out.supplied.assign(works + layout_.audits, works_.end());
-  out.initial_energy = work_.in[layout_.initial_energy()];
-  out.mode = mode_;
-  out.step = arc_step_;
-  out.scales.assign(static_cast<std::size_t>(layout_.integrated()), 0.0);
-  std::copy(largest_.begin(), largest_.end(), out.scales.begin());
+  out.time = here.t;
+  out.y.assign(static_cast<std::size_t>(layout.integrated()), 0.0);
+  std::copy(here.q.begin(), here.q.end(), out.y.begin());
+  for (std::size_t i = 0; i < scene_.n; ++i)
+    out.y[scene_.n + i] = here.t_rate > 0 ? here.q_rate[i] / here.t_rate : 0;
+  out.dissipated.assign(records_.dissipated(), records_.dissipated() + layout.audits);
+  out.supplied.assign(records_.supplied(), records_.supplied() + layout.audits);
+  out.initial_energy = scene_.work.in[layout.initial_energy()];
+  out.mode = scene_.mode;
+  out.step = path_.step();
+  out.scales.assign(static_cast<std::size_t>(layout.integrated()), 0.0);
+  std::copy(scene_.largest.begin(), scene_.largest.end(), out.scales.begin());
   out.events = recorder_.events();
   out.watch_counts = watch_counts_;
   out.started = true;
@@ -456,16 +364,16 @@ void QuasiStaticEngine::Run::save(Moment& out) const {
 
 void QuasiStaticEngine::Run::finish() {
   // What happened at an instant that was not got over is listed.
-  if (instant_open_) static_cast<void>(close_instant());
+  records_.close_instant();
   save(result_.end);
-  static_cast<void>(energy_of(here_.q));
-  result_.energy_imbalance = recorder_.residuals.imbalance(work_, works_.data());
-  result_.evaluations = statics_.evaluations();
+  static_cast<void>(records_.energy_of(scene_.here.q));
+  result_.energy_imbalance = records_.imbalance();
+  result_.evaluations = scene_.statics.evaluations();
   recorder_.fill(result_);
-  for (int r = 0; r < layout_.relations && result_.status.reason != Reason::interrupted; ++r)
-    recorder_.close(r, here_.t);
+  for (int r = 0; r < scene_.layout.relations && result_.status.reason != Reason::interrupted; ++r)
+    recorder_.close(r, scene_.here.t);
   if (result_.status.reason == Reason::done) {
-    result_.status.time = here_.t;
+    result_.status.time = scene_.here.t;
     if (watch_stops_) result_.status.reason = Reason::watch;
   }
 }

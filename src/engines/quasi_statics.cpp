@@ -53,41 +53,6 @@ std::string friction_problem(const model::System& system, std::size_t r) {
 
 }  // namespace
 
-int solve_in_place(std::vector<double>& a, std::size_t n, double* b, double least_pivot) {
-  int sign = 1;
-  std::vector<double> scale(n, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) scale[i] = std::max(scale[i], std::abs(a[i * n + j]));
-    if (!(scale[i] > 0) || !std::isfinite(scale[i])) return 0;
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    std::size_t pivot = k;
-    for (std::size_t i = k + 1; i < n; ++i) {
-      if (std::abs(a[i * n + k]) * scale[pivot] > std::abs(a[pivot * n + k]) * scale[i]) pivot = i;
-    }
-    if (a[pivot * n + k] == 0 || !std::isfinite(a[pivot * n + k])) return 0;
-    if (std::abs(a[pivot * n + k]) < least_pivot * scale[pivot]) return 0;
-    if (pivot != k) {
-      for (std::size_t j = 0; j < n; ++j) std::swap(a[k * n + j], a[pivot * n + j]);
-      std::swap(b[k], b[pivot]);
-      std::swap(scale[k], scale[pivot]);
-      sign = -sign;
-    }
-    if (a[k * n + k] < 0) sign = -sign;
-    for (std::size_t i = k + 1; i < n; ++i) {
-      const double factor = a[i * n + k] / a[k * n + k];
-      if (factor == 0) continue;
-      for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
-      b[i] -= factor * b[k];
-    }
-  }
-  for (std::size_t k = n; k-- > 0;) {
-    for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
-    b[k] /= a[k * n + k];
-  }
-  return sign;
-}
-
 QuasiStatics::QuasiStatics(const model::System& system, model::Workspace& work)
     : system_(system),
       work_(work),
@@ -108,6 +73,10 @@ QuasiStatics::QuasiStatics(const model::System& system, model::Workspace& work)
   }
   out_.resize(outputs);
   registers_.resize(registers);
+  const std::size_t most = n_ + static_cast<std::size_t>(layout_.relations + layout_.tangents) + 1;
+  matrix_.reserve(most * most);
+  for (std::vector<double>* values : {&right_, &row_size_, &power_}) values->reserve(most);
+  active_.reserve(most);
   jacobian_.resize(n_ * (2 * n_ + static_cast<std::size_t>(layout_.free_parameters)));
 }
 
@@ -321,15 +290,53 @@ void QuasiStatics::take(const std::vector<double>& x, double factor, std::vector
         factor * x[n_ + a];
 }
 
+/// Solves matrix_ x = right_ by elimination with scaled partial pivoting; both are used up, right_ becomes x. The sign of the determinant, 0: singular to the last bit,
+/// or a pivot is below that share of its row.
+int QuasiStatics::solve(std::size_t n, double least_pivot) {
+  int sign = 1;
+  std::vector<double>&a = matrix_, &b = right_, &scale = row_size_;
+  scale.assign(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) scale[i] = std::max(scale[i], std::abs(a[i * n + j]));
+    if (!(scale[i] > 0) || !std::isfinite(scale[i])) return 0;
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < n; ++i) {
+      if (std::abs(a[i * n + k]) * scale[pivot] > std::abs(a[pivot * n + k]) * scale[i]) pivot = i;
+    }
+    if (a[pivot * n + k] == 0 || !std::isfinite(a[pivot * n + k])) return 0;
+    if (std::abs(a[pivot * n + k]) < least_pivot * scale[pivot]) return 0;
+    if (pivot != k) {
+      for (std::size_t j = 0; j < n; ++j) std::swap(a[k * n + j], a[pivot * n + j]);
+      std::swap(b[k], b[pivot]);
+      std::swap(scale[k], scale[pivot]);
+      sign = -sign;
+    }
+    if (a[k * n + k] < 0) sign = -sign;
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double factor = a[i * n + k] / a[k * n + k];
+      if (factor == 0) continue;
+      for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+      b[i] -= factor * b[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
+    b[k] /= a[k * n + k];
+  }
+  return sign;
+}
+
 bool QuasiStatics::correct(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t,
-                           double* moved) {
+                           double* moved, int most) {
   const std::size_t size = unknowns(), width = size + 1;
   for (int r = 0; r < layout_.relations; ++r) {
     if (mode_.normal[r] == NormalStatus::open) point.normal[r] = 0;
   }
   right_.assign(width, 0.0);
   double way = 0;
-  for (int k = 0; k < kMostCorrections; ++k) {
+  for (int k = 0; k < most; ++k) {
     if (!place(point.t, point.q) || !differentiate(point.normal)) return false;
     residual(point, right_);
     right_[size] = 0;
@@ -340,7 +347,7 @@ bool QuasiStatics::correct(QuasiStaticPoint& point, const std::vector<double>& b
     }
     for (std::size_t a = 0; a < active_.size(); ++a) matrix_[(n_ + a) * width + size] = time_rate(active_[a]);
     matrix_[size * width + size] = border_t;
-    if (solve_in_place(matrix_, width, right_.data()) == 0) return false;
+    if (solve(width) == 0) return false;
     take(right_, -1, point.q, point.normal, point.tangent);
     point.t -= right_[size];
     double change = right_[size] * right_[size];
@@ -348,8 +355,8 @@ bool QuasiStatics::correct(QuasiStaticPoint& point, const std::vector<double>& b
     change = std::sqrt(change);
     if (!std::isfinite(change)) return false;
     way += change;
-    const double present =
-        length(point.q) + std::abs(point.t) + (stiffness_ > 0 ? force_size_ / stiffness_ : 0);
+    // Measured by the place and by the way to it, not by forces over stiffness: near a fold there is none.
+    const double present = length(point.q) + std::abs(point.t) + way;
     // Reactions converge with the coordinates; what is left of them after the last linear step is of second order.
     if (change <= kConverged * present || (k > 2 && change <= 1e3 * kConverged * present) || change == 0) {
       if (moved != nullptr) *moved = way;
@@ -369,6 +376,34 @@ bool QuasiStatics::correct(QuasiStaticPoint& point, const std::vector<double>& b
   return false;
 }
 
+bool QuasiStatics::hold_along(QuasiStaticPoint& point, const std::vector<double>& from,
+                              const std::vector<double>& direction, double length_of) {
+  const std::size_t size = unknowns(), width = size + 1;
+  double gamma = 0;
+  for (int k = 0; k < kMostCorrections; ++k) {
+    if (!place(point.t, point.q) || !differentiate(point.normal)) return false;
+    right_.assign(width, 0.0);
+    residual(point, right_);
+    fill(matrix_, width, 0, true);
+    right_[size] = -length_of;
+    for (std::size_t i = 0; i < n_; ++i) {
+      right_[i] -= gamma * direction[i];
+      right_[size] += direction[i] * (point.q[i] - from[i]);
+      matrix_[i * width + size] = -direction[i];
+      matrix_[size * width + i] = direction[i];
+    }
+    if (solve(width) == 0) return false;
+    take(right_, -1, point.q, point.normal, point.tangent);
+    gamma -= right_[size];
+    double change = 0;
+    for (std::size_t i = 0; i < n_; ++i) change += right_[i] * right_[i];
+    change = std::sqrt(change);
+    if (!(change <= length_of)) return false;  // another branch
+    if (change <= 1e-10 * length_of) return true;
+  }
+  return false;
+}
+
 bool QuasiStatics::tangent(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t) {
   if (!differentiate(point.normal)) return false;
   const std::size_t size = unknowns(), width = size + 1;
@@ -381,7 +416,7 @@ bool QuasiStatics::tangent(QuasiStaticPoint& point, const std::vector<double>& b
   for (std::size_t a = 0; a < active_.size(); ++a) matrix_[(n_ + a) * width + size] = time_rate(active_[a]);
   matrix_[size * width + size] = border_t;
   right_[size] = 1;
-  if (solve_in_place(matrix_, width, right_.data()) == 0) return false;
+  if (solve(width) == 0) return false;
   double arc = 0;
   for (std::size_t i = 0; i < n_; ++i) arc += right_[i] * right_[i];
   arc = std::sqrt(arc) + std::abs(right_[size]);
@@ -415,7 +450,7 @@ bool QuasiStatics::rows_depend() {
   const std::size_t size = unknowns();
   fill(matrix_, size, 0, false);
   right_.assign(size, 0.0);
-  return solve_in_place(matrix_, size, right_.data(), kDependent) == 0;
+  return solve(size, kDependent) == 0;
 }
 
 bool QuasiStatics::flow(std::vector<double>& velocity, std::vector<double>& normal,
@@ -432,7 +467,7 @@ bool QuasiStatics::flow(std::vector<double>& velocity, std::vector<double>& norm
       add(row_of.drag, sigma * row_of.mu * rows_[r]->base, right_);
     }
   }
-  if (solve_in_place(matrix_, size, right_.data()) == 0) return false;
+  if (solve(size) == 0) return false;
   for (std::vector<double>* values : {&velocity, &normal, &tangent})
     std::fill(values->begin(), values->end(), 0.0);
   take(right_, 1, velocity, normal, tangent);
@@ -450,20 +485,21 @@ int QuasiStatics::determinant_sign(double gamma) {
   const std::size_t size = unknowns();
   fill(matrix_, size, gamma, true);
   right_.assign(size, 0.0);
-  return solve_in_place(matrix_, size, right_.data());
+  return solve(size);
 }
 
 bool QuasiStatics::null_vector(double gamma, QuasiStaticPoint& direction_out) {
   const std::size_t size = unknowns();
-  std::vector<double> x(size);
+  std::vector<double>& x = power_;
+  x.resize(size);
   for (std::size_t i = 0; i < size; ++i) x[i] = 1 + 0.37 * static_cast<double>(i % 5);  // in general position
   for (int k = 0; k < 3; ++k) {
     fill(matrix_, size, gamma, true);
     right_ = x;
-    if (solve_in_place(matrix_, size, right_.data()) == 0) {
+    if (solve(size) == 0) {
       fill(matrix_, size, gamma + 8 * kEpsilon * stiffness_, true);
       right_ = x;
-      if (solve_in_place(matrix_, size, right_.data()) == 0) return false;
+      if (solve(size) == 0) return false;
     }
     double sum = 0;
     for (std::size_t i = 0; i < n_; ++i) sum += right_[i] * right_[i];
@@ -491,7 +527,7 @@ bool QuasiStatics::unstable(double& gamma, QuasiStaticPoint& direction_out) {
   int sign_high = determinant_sign(high);
   if (sign_high == 0) return false;  // rows that depend on each other: their reactions are not determined
   while (high > -small || high == 1) {
-    double low = high > 2 * small && small > 0 ? high / 2 : -std::max(small, kEpsilon);
+    double low = high > 2 * small && small > 0 ? high / 2 : -(small > 0 ? small : kEpsilon);
     const int sign_low = determinant_sign(low);
     if (sign_low != sign_high) {
       double a = low, b = high;

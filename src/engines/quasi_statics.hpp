@@ -47,7 +47,10 @@ class QuasiStatics {
   /// Newton's method for the equations of the path from the guess in `point`. Along the border (c_q·Δq + c_t Δt = 0); a border of zeros in q fixes the time. False: it does not
   /// converge. `moved`: how far the coordinates and the time went.
   [[nodiscard]] bool correct(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t,
-                             double* moved = nullptr);
+                             double* moved = nullptr, int most = 12);
+  /// The place whose forces are left over along `direction` alone, by a length of it away from `from`, at a frozen time. False: it is not found.
+  [[nodiscard]] bool hold_along(QuasiStaticPoint& point, const std::vector<double>& from,
+                                const std::vector<double>& direction, double length);
   /// The tangent at a point, of arc length one, in the direction of the border. False: there is none.
   [[nodiscard]] bool tangent(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t);
   /// Active rows of the mode depend on each other at the place: their reactions are not determined.
@@ -87,6 +90,7 @@ class QuasiStatics {
   void take(const std::vector<double>& x, double factor, std::vector<double>& q, std::vector<double>& normal,
             std::vector<double>& tangent) const;
   [[nodiscard]] int determinant_sign(double gamma);
+  [[nodiscard]] int solve(std::size_t size, double least_pivot = 0);
   [[nodiscard]] bool null_vector(double gamma, QuasiStaticPoint& direction);
 
   const model::System& system_;
@@ -103,11 +107,7 @@ class QuasiStatics {
   bool sees_velocity_ = false;
   long evaluations_ = 0;
   std::vector<expr::Series> in_, out_, registers_;
-  std::vector<double> matrix_, right_, jacobian_;
+  std::vector<double> matrix_, right_, jacobian_, row_size_, power_;
 };
-
-/// Solves A x = b by elimination with scaled partial pivoting; A (n × n, row-major) and b are used up, b becomes x. The sign of the determinant, 0:
-/// singular to the last bit, or a pivot is below that share of its row.
-int solve_in_place(std::vector<double>& a, std::size_t n, double* b, double least_pivot = 0);
 
 }  // namespace judder::engines

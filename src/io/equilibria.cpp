@@ -374,6 +374,35 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
   return json_text(std::move(out));
 }
 
+std::string family_changes_text(const std::vector<analysis::FamilyChange>& changes,
+                                const analysis::Sweep& sweep) {
+  const std::string name = in_line(sweep.name);
+  std::string out =
+      name + " from " + to_text(sweep.from, 9) + " to " + to_text(sweep.to, 9) + ", " +
+      std::to_string(sweep.count) + " values: " +
+      (changes.empty() ? "families do not change" : counted(changes.size(), "change", "changes")) +
+      "; what comes and goes between two values is not seen\n";
+  const auto list = [&](const char* side, const std::vector<std::string>& families) {
+    for (const std::string& family : families) out += std::string("  ") + side + in_line(family) + "\n";
+    if (families.empty()) out += std::string("  ") + side + "no rest states\n";
+  };
+  for (const analysis::FamilyChange& change : changes) {
+    out += "\nat " + name + " = " + to_text(change.value, 8) + "\n";
+    list("before  ", change.below);
+    list("behind  ", change.above);
+  }
+  return out;
+}
+
+std::string family_changes_json(const std::vector<analysis::FamilyChange>& changes,
+                                const analysis::Sweep& sweep) {
+  return json_text(object(
+      "parameter", sweep.name, "from", json_number(sweep.from), "to", json_number(sweep.to), "values",
+      sweep.count, "changes", list_of(changes, [](const analysis::FamilyChange& change) {
+        return object("value", json_number(change.value), "before", change.below, "behind", change.above);
+      })));
+}
+
 std::string equilibria_csv(const RestSurvey& survey) {
   std::string text;
   CsvWriter csv(text);

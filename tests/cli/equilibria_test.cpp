@@ -59,6 +59,31 @@ TEST_F(EquilibriaVerb, WritesAFigureAndATable) {
   EXPECT_FALSE(fs::exists(folder_ / "none.svg"));
 }
 
+TEST_F(EquilibriaVerb, FindsWhereFamiliesChange) {
+  const Outcome outcome = run("equilibria " + table_ + " --sweep mu=0.5:1.7:8 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json found = json::parse(outcome.out);
+  ASSERT_EQ(found["changes"].size(), 1U);
+  EXPECT_NEAR(found["changes"][0]["value"].get<double>(), 1, 1e-6) << "KT/W";
+  EXPECT_EQ(found["changes"][0]["before"].size(), 1U);
+  EXPECT_EQ(found["changes"][0]["behind"][1], "wall stuck, dimension 1, stable");
+  // A change of the verdict alone: flutter.
+  const Outcome flutter = run("equilibria " + gallery_ + "mode-coupling/model.toml --sweep mu=0.5:1.7:8");
+  EXPECT_NE(flutter.out.find("at mu = 1\n"), std::string::npos) << flutter.out;
+  EXPECT_NE(flutter.out.find("behind  belt slides-, dimension 0, unstable"), std::string::npos)
+      << flutter.out;
+  EXPECT_EQ(run("equilibria " + table_ + " --sweep nu=1:2:3").code, 3);
+  EXPECT_EQ(run("equilibria " + table_ + " --sweep mu=1").code, 2);
+  EXPECT_EQ(run("equilibria " + table_ + " --sweep mu=1:2:3 --perturb").code, 2);
+  EXPECT_EQ(run("equilibria " + gallery_ + "relay/model.toml --sweep a=1:2:3").code, 3);
+}
+
+TEST_F(EquilibriaVerb, BristlesAreRefused) {
+  const Outcome outcome = run("equilibria " + gallery_ + "elastoplastic/model.toml");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_NE(outcome.err.find("give it the law 'coulomb'"), std::string::npos) << outcome.err;
+}
+
 TEST_F(EquilibriaVerb, AListThatWasCutSaysSo) {
   const Outcome cut = run("equilibria " + gallery_ + "tilting-plank/model.toml --limit 2");
   EXPECT_EQ(cut.code, 0) << cut.err;

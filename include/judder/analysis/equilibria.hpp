@@ -5,7 +5,7 @@
 //
 //     K (q, z) = F + Σ push λ_N + Σ drag λ_T ,     rates of z = 0
 //     open:    g ≥ 0 , λ_N = λ_T = 0               closed:  g = 0 , λ_N ≥ 0
-//     at rest: |λ_T| ≤ μ_s L ;   slipping with the drive b:  λ_T = −sign(b) μ(|b|) L ;   L = base + Σ factor |λ_N|
+//     at rest: |λ_T| ≤ μ_s L ;   slipping with the drive b:  λ_T = −sign(b) μ(|b|) L − c(|b|) b ;   L = base + Σ factor |λ_N|
 //
 // Where forces, gaps and loads are affine in the position, each choice of open and closed contacts (and of the sign of bilateral reactions
 // that friction depends on) is a polyhedron in (q, z, λ): empty or not, a point, or a family, possibly unbounded. So all rest states are
@@ -23,6 +23,7 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,10 @@ struct RestProblem {
     double mu = 0;                ///< μ_s, or μ at the drive
     double mu_slip = 0;           ///< as soon as it slips
     double mu_slope = 0;          ///< dμ/d|slip| at the drive
+    double viscous = 0;           ///< c at the drive; what it does is in neither `load` nor `damping`
+    double viscous_slope = 0;     ///< dc/d|slip| there
+    /// What one unit of slip more adds to −λ_T by the viscous part.
+    [[nodiscard]] double damper() const { return viscous + viscous_slope * std::abs(drive); }
   };
   struct Relation {
     std::string name;
@@ -85,8 +90,8 @@ struct RestProblem {
   double time = 0;
   std::vector<double> mass;              ///< n × n
   std::vector<double> stiffness;         ///< n × (n + m): −∂h/∂x
-  std::vector<double> damping;           ///< n × n: −∂h/∂v
-  std::vector<double> load;              ///< h at x = 0
+  std::vector<double> damping;           ///< n × n: −∂h/∂v, without the viscous parts of friction laws
+  std::vector<double> load;              ///< h at x = 0, without these
   std::vector<double> rate_slope, rate;  ///< m × (n + m), m
   std::vector<Relation> relations;
   std::vector<std::string> coordinates, states;

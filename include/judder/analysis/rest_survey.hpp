@@ -51,10 +51,11 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
 /// A value of a parameter at which families of rest states appear, vanish or change type: between two values, by bisection.
 struct FamilyChange {
   double value = 0;
-  std::vector<std::string> below, above;  ///< "wall stuck, dimension 1", …, in the order of the statuses
+  /// "wall stuck, dimension 1, stable", …, in the order of the statuses; the verdict is that inside
+  std::vector<std::string> below, above;
 };
 /// Looks at `points` values from `from` to `to` (≥ 2). What appears and vanishes between two of them is not seen. Values at which the model does not
-/// compile or is not affine at rest have no families.
+/// compile or is not affine at rest have no families. Throws Abandoned when cancelled.
 [[nodiscard]] std::vector<FamilyChange> family_changes(const model::Spec& spec,
                                                        const model::CompileOptions& compile,
                                                        const std::string& parameter, double from, double to,

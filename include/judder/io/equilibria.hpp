@@ -6,7 +6,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "judder/analysis/impacts.hpp"
 #include "judder/analysis/rest_survey.hpp"
 
 namespace judder::io {
@@ -14,6 +16,11 @@ namespace judder::io {
 [[nodiscard]] std::string equilibria_text(const analysis::RestSurvey& survey);
 /// `model`: its file, as named.
 [[nodiscard]] std::string equilibria_json(const analysis::RestSurvey& survey, const std::string& model);
+/// Where families change over a parameter.
+[[nodiscard]] std::string family_changes_text(const std::vector<analysis::FamilyChange>& changes,
+                                              const analysis::Sweep& sweep);
+[[nodiscard]] std::string family_changes_json(const std::vector<analysis::FamilyChange>& changes,
+                                              const analysis::Sweep& sweep);
 [[nodiscard]] std::string equilibria_csv(const analysis::RestSurvey& survey);
 
 }  // namespace judder::io

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "judder/analysis/impacts.hpp"
 #include "judder/analysis/rest_survey.hpp"
 #include "judder/io/load.hpp"
 
@@ -14,6 +15,7 @@ struct EquilibriaRequest {
   std::optional<double> at{};  ///< instant from which loads are constant; not given: the start of the run
   bool perturb = false;        ///< push every rest, and see what becomes of it
   bool curves = false;         ///< keep motions of these experiments, for figures
+  std::optional<analysis::Sweep> sweep{};  ///< instead of all this: where families change over a parameter
 };
 
 struct EquilibriaReport {
@@ -21,6 +23,7 @@ struct EquilibriaReport {
   analysis::EquilibriaProblem problem;  ///< message not empty: nothing was computed
   bool cancelled = false;               ///< stopped from outside; what follows is a part
   analysis::RestSurvey survey;
+  std::vector<analysis::FamilyChange> changes;  ///< of a sweep
 
   [[nodiscard]] bool ok() const { return model.ok() && problem.message.empty(); }
 };

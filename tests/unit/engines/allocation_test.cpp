@@ -4,6 +4,7 @@
 #include <string>
 
 #include "allocations.hpp"
+#include "judder/engines/quasi_static.hpp"
 #include "run_model.hpp"
 
 namespace judder {
@@ -53,6 +54,40 @@ void expect_no_allocation(const std::string& name, const TestModel& model) {
   EXPECT_GT(sink.steps, 2) << name;
   EXPECT_EQ(sink.in_steps, 0) << name << " in " << second.steps << " steps";
   EXPECT_EQ(sink.in_events, 0) << name << " at " << second.events << " events";
+}
+
+// Events of a quasi-static path are decided by all combinations of statuses, and may take memory for them; its steps do not.
+TEST(EngineMemory, QuasiStaticStepsAllocateNothing) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { massless = true }
+y = { massless = true }
+[energy]
+potential = "x^2 + x^4/4 + y^2/2 + 0.3*x*y - y"
+[[force]]
+along = "x'"
+value = "sin(3*t)"
+[[contact]]
+name = "wall"
+gap = "-y"
+slip = "x'"
+friction = 0.3
+[run]
+until = 5
+engine = "quasi-static"
+[output]
+samples = 101
+columns = { N = "normal(wall)", W = "dissipated(wall)" }
+)toml");
+  engines::QuasiStaticEngine engine(model.system);
+  simulate::NullSink warm;
+  ASSERT_TRUE(engine.run(model.options, warm).status.ok());
+  CountingSink sink;
+  const engines::EngineResult result = engine.run(model.options, sink);
+  ASSERT_TRUE(result.status.ok()) << result.status.message;
+  EXPECT_GT(result.events, 3);
+  EXPECT_GT(sink.steps, 20);
+  EXPECT_EQ(sink.in_steps, 0) << "in " << result.steps << " steps";
 }
 
 TEST(EngineMemory, StepsAndEventsAllocateNothing) {

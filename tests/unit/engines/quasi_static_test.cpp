@@ -155,6 +155,103 @@ engine = "quasi-static"
   EXPECT_NEAR(result.end.energy_imbalance, 0, 1e-8);
 }
 
+// All forces vanish at the end of the jump together with their slope, so that neither Newton's method nor a linear rate of approach finds it.
+TEST(QuasiStatic, EndsAJumpWhereForcesVanishWithTheirSlope) {
+  for (const char* potential : {"x^4/4", "x^6", "1e8*x^4", "x^4/4 + y^2/2 + x^2*y^2"}) {
+    const TestModel model = text_model(
+        std::string(
+            "[coordinates]\nx = { start = 1, massless = true }\ny = { start = 0.5, massless = true }\n"
+            "[energy]\npotential = \"") +
+        potential + (std::string(potential).find('y') == std::string::npos ? " + y^2" : "") +
+        "\"\n[run]\nuntil = 1\nengine = \"quasi-static\"\n");
+    const simulate::Result result = follow(model);
+    ASSERT_TRUE(result.end.status.ok()) << potential << ": " << result.end.status.message;
+    EXPECT_EQ(jumps_of(result).size(), 1u) << potential;
+    EXPECT_NEAR(result.end.end.y[0], 0, 1e-9) << potential;
+    EXPECT_NEAR(result.end.end.y[1], 0, 1e-9) << potential;
+  }
+}
+
+std::string snap_text(const std::string& potential, const std::string& slip, double law, double damping) {
+  std::ostringstream text;
+  text << "[coordinates]\nx = { start = -1, massless = true }\ny = { massless = true }\n[energy]\npotential "
+          "= \""
+       << potential << "\"\n";
+  if (damping > 0) text << "dissipation = \"" << damping << "/2*(x'^2 + y'^2)\"\n";
+  text << "[[friction]]\nname = \"pad\"\nslip = \"" << slip << "\"\nnormal = 1\nlaw = " << law
+       << "\n[run]\nuntil = 1\nengine = \"" << (damping > 0 ? "event" : "quasi-static")
+       << "\"\n[output]\nsamples = 101\nevent_rows = false\ncolumns = { W = \"dissipated(pad)\" }\n";
+  return text.str();
+}
+
+// A snap while a joint slides beside it: the oracle is the same body in a medium of small viscosity, moved by another engine. It goes through the same places and
+// loses the same work to the joint, the closer the thinner the medium.
+TEST(QuasiStatic, SnapsBesideAJointThatSlides) {
+  struct Case {
+    const char *potential, *slip;
+    double law;
+  };
+  for (const Case& c : {Case{"x^4/4 - x^2/2 - t*x + (y - x)^2/2", "y'", 0.1},
+                        Case{"x^4/4 - x^2/2 - t*x + (y - x)^2/4 + y^2/20", "y'", 0.05},
+                        Case{"x^4/4 - x^2/2 - t*x + (y - x)^2/4 + y^2/2", "y' - x'", 0.05},
+                        Case{"x^4/4 - x^2/2 - t*x + 3*(y - x)^2 + y^2/20 + t*y/5", "y'", 0.05}}) {
+    const simulate::Result path = follow(text_model(snap_text(c.potential, c.slip, c.law, 0)));
+    ASSERT_TRUE(path.end.status.ok()) << c.potential << ": " << path.end.status.message;
+    EXPECT_LE(jumps_of(path).size(), 3u) << c.potential;
+    EXPECT_NEAR(path.end.energy_imbalance, 0, 1e-7) << c.potential;
+    double before = 0;
+    for (const double damping : {1e-3, 1e-4}) {
+      const TestModel viscous = text_model(snap_text(c.potential, c.slip, c.law, damping));
+      const simulate::Result motion = simulate::simulate(viscous.system, viscous.options, "event");
+      ASSERT_TRUE(motion.end.status.ok()) << motion.end.status.message;
+      double worst = 0;
+      for (const std::size_t row : {20u, 60u, 100u}) {
+        for (const std::size_t column : {1u, 2u, 5u})
+          worst = std::max(worst, std::abs(path.data.cell(row, column) - motion.data.cell(row, column)));
+      }
+      if (before > 0) {
+        EXPECT_LT(worst, 0.35 * before) << c.potential;
+        EXPECT_LT(worst, 5e-3) << c.potential;
+      }
+      before = worst;
+    }
+  }
+}
+
+// Works are those of the row and not of the last step: friction of a slide under a growing load, and the potential that a spring takes.
+TEST(QuasiStatic, KnowsTheWorkAtEveryRow) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = { massless = true }
+[energy]
+potential = "x^2/2 + x^4/4"
+[[force]]
+name = "pull"
+along = "x'"
+value = "2*t"
+[[friction]]
+name = "pad"
+slip = "x'"
+normal = 1
+law = 0.3
+[run]
+until = 2
+engine = "quasi-static"
+[output]
+samples = 401
+columns = { W = "dissipated(pad)", P = "supplied(pull)" }
+)toml");
+  const simulate::Result result = follow(model);
+  ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+  for (std::size_t row = 0; row < result.data.rows(); ++row) {
+    const double x = result.data.cell(row, 1), slid = 0.3 * x;
+    // What was supplied is stored or rubbed away: x + x^3 + 0.3 = 2 t on the slide.
+    EXPECT_NEAR(result.data.cell(row, 3), slid, 1e-9) << result.data.cell(row, 0);
+    EXPECT_NEAR(result.data.cell(row, 4), x * x / 2 + x * x * x * x / 4 + slid, 1e-7)
+        << result.data.cell(row, 0);
+  }
+}
+
 TEST(QuasiStatic, FollowsAPathToItsFoldAndJumps) {
   const TestModel model = text_model(R"toml(
 [coordinates]
