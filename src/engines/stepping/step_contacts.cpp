@@ -288,9 +288,10 @@ void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
       const int r = slot.relation;
       double e = 0;
       if (law.restitution && relation.kind == RelationKind::contact && relation.restitution.outputs() == 2 &&
-          approach_[r] < 0) {
+          (approach_[r] < 0 || law.position)) {
+        // An impact between three places takes two steps, and in the second the velocity may have turned already.
         double tangential = 0;
-        system_.restitution(work_, r, -approach_[r], e, tangential);
+        system_.restitution(work_, r, std::abs(approach_[r]), e, tangential);
       }
       shift_[r] = 0;
       if (law.position && relation.holonomic) {
@@ -411,6 +412,8 @@ bool StepContacts::rest_turned() {
     row += block.rows();
     const model::Relation& relation = system_.relations()[r];
     if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
+    // An impact has the coefficient of the slip before it, whatever that becomes.
+    if (was_open_[r] != 0 && approach_[r] < 0) continue;
     const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
     if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
     rested_[r] = 1;

@@ -110,6 +110,39 @@ until = 1
   }
 }
 
+// A ball rebounds with its restitution wherever in a step it meets the ground: its hops shrink by e.
+TEST(PaoliSchatzman, ReboundsAlikeAtEveryPlaceInAStep) {
+  const TestModel ball = text_model(R"toml(
+[coordinates]
+h = 1
+[energy]
+kinetic = "h'^2/2"
+potential = "9.81*h"
+[[contact]]
+name = "ground"
+gap = "h"
+impact = 0.5
+[run]
+until = 1
+)toml");
+  const double fall = std::sqrt(2 / 9.81);
+  for (const char* form : {"modified", "explicit"}) {
+    for (const double step : {1e-3, 0.97e-3, 0.83e-3, 0.7e-3, 0.51e-3}) {
+      const simulate::Result run = step_to(ball, "paoli-schatzman", step, 1.25, {{"form", 0, form}});
+      std::vector<double> impacts;
+      for (const engines::Event& event : run.data.events) {
+        const bool hit =
+            event.kind == engines::EventKind::impact || event.kind == engines::EventKind::contact;
+        if (hit && (impacts.empty() || event.time > impacts.back() + 5 * step)) impacts.push_back(event.time);
+      }
+      ASSERT_GE(impacts.size(), 3u) << form << step;
+      EXPECT_NEAR(impacts[0], fall, 2 * step) << form << step;
+      EXPECT_NEAR(impacts[1], 2 * fall, 6 * step) << form << step;
+      EXPECT_NEAR(impacts[2], 2.5 * fall, 10 * step) << form << step;
+    }
+  }
+}
+
 // All schemes reach the rests of Klarbring's particle.
 TEST(Schemes, ReachTheRestsOfTheExactMotion) {
   struct Case {
