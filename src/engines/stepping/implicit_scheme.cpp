@@ -461,7 +461,12 @@ Status ImplicitScheme::advance(StepState& state, double to, StepReport& report) 
   has_before_ = regular;
   if (!status.ok() || !regular) return status;
   std::copy_n(start_.begin(), n_, before_.begin());
-  for (int i = 0; i < n_; ++i) state.y[n_ + i] = (state.y[i] - start_[i]) / c_.h;
+  // Of an impact in it the place has seen half; the schemes of two steps would make the other half a second one.
+  if (contacts_.any_strike(start_.data() + n_)) {
+    for (int i = 0; i < n_; ++i) state.y[i] = start_[i] + c_.h * state.y[n_ + i];
+  } else {
+    for (int i = 0; i < n_; ++i) state.y[n_ + i] = (state.y[i] - start_[i]) / c_.h;
+  }
   has_force_ = false;  // it was that of the other velocity
   return status;
 }

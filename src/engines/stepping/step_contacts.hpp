@@ -78,6 +78,8 @@ class StepContacts {
   [[nodiscard]] bool was_open(int relation) const { return was_open_[relation] != 0; }
   [[nodiscard]] bool any_part() const { return any_; }
   [[nodiscard]] bool any_impulse() const { return any_impulse_; }
+  /// Some contact had an impulse that approached before, with these velocities, by more than rounding.
+  [[nodiscard]] bool any_strike(const double* velocity) const;
   /// The impulses of this step are not the only ones, and how many other motions there are.
   [[nodiscard]] int solutions() const { return solutions_; }
   [[nodiscard]] const std::string& solutions_text() const { return solutions_text_; }

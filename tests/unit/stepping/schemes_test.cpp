@@ -143,6 +143,36 @@ until = 1
   }
 }
 
+// A floor that swings lifts a body that stands still at the start: an impact in the first step, and none behind it.
+TEST(PaoliSchatzman, BeginsWithAnImpact) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "10*y"
+[[contact]]
+name = "floor"
+gap = "y - 0.05*sin(6*t)"
+slip = "x' - 0.5"
+friction = 0.3
+[run]
+until = 2
+)toml");
+  const simulate::Result right = run(model);
+  for (const double h : {1e-3, 2.5e-4}) {
+    const simulate::Result stepped = step_to(model, "paoli-schatzman", h, 2);
+    ASSERT_TRUE(stepped.end.status.ok());
+    EXPECT_NEAR(last(stepped, "x"), last(right, "x"), 0.5 * h) << h;
+    EXPECT_NEAR(last(stepped, "y"), 0.05 * std::sin(12), 1e-12) << h;
+    // It stays on the floor.
+    const long rows = std::lround(2 / h);
+    for (long row = 0; row <= rows; ++row)
+      EXPECT_NEAR(cell(stepped, row, "y"), 0.05 * std::sin(6 * cell(stepped, row, "t")), h * h) << h << row;
+  }
+}
+
 // All schemes reach the rests of Klarbring's particle.
 TEST(Schemes, ReachTheRestsOfTheExactMotion) {
   struct Case {
