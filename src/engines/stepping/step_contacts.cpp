@@ -267,7 +267,10 @@ void StepContacts::list_blocks(const StepLaw& law) {
     blocks_.back().load = std::max(own.load, 0.0);
     blocks_.back().feed = static_cast<int>(feeds_.size());
     for (std::size_t k = 0; k < relation.feeds.size(); ++k) {
-      if (part_[relation.feeds[k]] == 0) continue;  // an open contact presses nothing
+      const int fed = relation.feeds[k];
+      if (part_[fed] == 0) continue;  // an open contact presses nothing
+      // Friction may be left out of the impulse of an impact; then no joint has a share of it.
+      if (!system_.relations()[fed].impact_friction && was_open_[fed] != 0 && approach_[fed] < 0) continue;
       feeds_.push_back(
           {normal_slot_[relation.feeds[k]], rows.factors[k]});  // the slot, until the rows are known
       ++blocks_.back().feed_size;

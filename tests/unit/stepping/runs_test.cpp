@@ -294,6 +294,35 @@ until = 1
   EXPECT_NEAR(last(other, "w'"), -0.1 + q * (0.3 - 0.05), 1e-9);
 }
 
+// A joint that a contact presses takes its share of an impact, unless friction is left out of its impulses.
+TEST(SteppingRuns, LeaveJointsOutOfImpulsesWithoutFriction) {
+  for (const bool friction : {true, false}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 3 }
+y = { start = 0.1001, velocity = -2 }
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[contact]]
+name = "c"
+gap = "y"
+impact = { friction = )toml" + std::string(friction ? "true" : "false") +
+                                       R"toml( }
+[[friction]]
+name = "j"
+slip = "x'"
+normal = "normal(c)"
+law = 0.5
+[run]
+until = 0.1
+)toml");
+    const simulate::Result stepped = step_to(model, "moreau", 1e-3, 0.1);
+    ASSERT_TRUE(stepped.end.status.ok());
+    EXPECT_NEAR(last(stepped, "x'"), friction ? 2 : 3, 1e-9);
+    EXPECT_NEAR(last(stepped, "x'"), last(run(model), "x'"), 1e-9);
+  }
+}
+
 // A ball on a spring that pushes: the half swing of a damped oscillator leaves e of its speed.
 TEST(Regularised, ReboundsWithItsRestitution) {
   const TestModel ball = text_model(R"toml(
