@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kTooMuch = 0.2;    ///< of the energies of the run
 constexpr double kListed = 0.01;    ///< counted by the monitor as more than the error of a step
-constexpr long kPatience = 4;       ///< looks that follow each other
-constexpr long kFirstLooks = 4;     ///< before them a run has no energy to compare with
+constexpr long kPatience = 2;       ///< looks that follow each other
+constexpr long kFirstLooks = 1;     ///< until then a run has no energy to compare with
 constexpr double kRounding = 1e-9;  ///< of the energies that are subtracted
 
 /// Its impact law is not a dead stop.
@@ -35,6 +35,9 @@ EnergyGain::EnergyGain(const model::System& system) : system_(system) {
   for (const model::AuditInfo& audit : system.audits())
     bristles_.push_back(audit.relation >= 0 && !system.relations()[audit.relation].bristles.empty() ? 1 : 0);
   spring_ = bristles_;
+  for (int e = 0; e < system.layout().audits; ++e) {
+    if (system.audits()[e].relation >= 0) of_relations_.push_back(e);
+  }
   for (const model::Relation& relation : system.relations())
     restores_.push_back(may_restore(relation) ? 1 : 0);
 }
@@ -55,23 +58,22 @@ void EnergyGain::start(bool springs, bool spread, double step) {
 }
 
 void EnergyGain::add(const StepReport& report) {
-  bool struck = false, restores = false;
-  for (std::size_t r = 0; r < report.struck.size(); ++r) {
-    if (report.struck[r] == 0) continue;
-    struck = true;
-    restores = restores || restores_[r] != 0;
-  }
+  const bool struck = !report.smooth;
   double sum = 0;
-  for (std::size_t e = 0; e < total_.size(); ++e) {
-    if (system_.audits()[e].relation < 0) continue;
+  for (const int e : of_relations_) {
     const double lost = report.dissipated[e];
+    if (lost == 0) continue;
     sum += lost;
     total_[e] += lost;
     // What an impact does is judged in its sum.
     if (struck) most_[e] += lost;
-    most_[e] = spring_[e] != 0 ? std::max(most_[e], 0.0) : std::max(most_[e], total_[e]);
+    most_[e] = std::max(most_[e], spring_[e] != 0 ? 0.0 : total_[e]);
   }
-  if (struck && sum < 0 && !restores) impacts_ -= sum;
+  if (!struck || !(sum < 0)) return;
+  for (std::size_t r = 0; r < report.struck.size(); ++r) {
+    if (report.struck[r] != 0 && restores_[r] != 0) return;
+  }
+  impacts_ -= sum;
 }
 
 double EnergyGain::gained() const {

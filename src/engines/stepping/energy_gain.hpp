@@ -60,6 +60,7 @@ class EnergyGain {
   std::vector<double> total_, most_;             ///< by audit element: D_e, and its largest value
   std::vector<std::uint8_t> restores_;           ///< by relation: its impact law may gain energy by itself
   std::vector<std::uint8_t> bristles_, spring_;  ///< by audit element: it has bristles; it gives back
+  std::vector<int> of_relations_;                ///< audit elements of relations
   std::vector<double> rate_;
   StepMonitor monitor_{"energy_gain"};
 };

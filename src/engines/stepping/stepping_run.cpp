@@ -20,6 +20,8 @@ constexpr double kDefaultSteps = 1e4;
 constexpr double kCloseToEnd = 1e-6;
 /// Energies and gaps of what flies are looked at in every so many-th step: the largest of them are what others are relative to.
 constexpr long kLookEvery = 8;
+/// The energy that the steps may have made is looked at in every so many-th.
+constexpr long kBalanceEvery = 32;
 /// Steps of a run: beyond this a grid time has lost its digits.
 constexpr double kMostSteps = 1e12;
 
@@ -295,11 +297,11 @@ void SteppingEngine::Run::follow() {
     }
     if (recorder.wants_state(state.t)) hand_state();
   }
-  load(state.t, state.y.data());
   look_at_energy(true);
 }
 
 void SteppingEngine::Run::look_at_energy(bool end) {
+  load(state.t, state.y.data());
   double kinetic = 0, potential = 0, total = 0;
   system.energies(work, kinetic, potential, total);
   gain.look(work, kinetic, total, work.in[layout.initial_energy()], works, end);
@@ -330,8 +332,7 @@ bool SteppingEngine::Run::one_step() {
   gain.add(report);
   if (recorder.samples.next() < state.t) rows_inside(t0, state.t);
   handle_end(length);
-  load(state.t, state.y.data());
-  if (index % kLookEvery == 0) look_at_energy(false);
+  if (index % kBalanceEvery == 0) look_at_energy(false);
   return true;
 }
 
