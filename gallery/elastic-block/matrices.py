@@ -2,12 +2,13 @@
 """Writes the matrices of the elastic block for a mesh of any size: mass.mtx, stiffness.mtx and load.csv.
 
     python3 matrices.py                   the mesh of this folder: 17 x 8 elements, 306 coordinates
-    python3 matrices.py 100 49 FOLDER     100 x 49 elements, 10,000 coordinates, into FOLDER
+    python3 matrices.py 100 49 FOLDER     100 x 49 elements, 10,000 coordinates, into FOLDER, with a model.toml for them
 
 Four-node elements in plane strain, integrated with 2 x 2 points; consistent mass. Nodes are numbered upwards, column by column, from the first
 column behind the clamped side; node k has the coordinates u[2k - 1] to the right and u[2k] upwards.
 """
 import os
+import re
 import sys
 
 LENGTH, HEIGHT = 2.0, 1.0  # m; one metre thick
@@ -77,7 +78,8 @@ def write(folder, name, text):
 
 def main(arguments):
     columns, rows = (int(arguments[0]), int(arguments[1])) if len(arguments) > 1 else (17, 8)
-    folder = arguments[2] if len(arguments) > 2 else os.path.dirname(os.path.abspath(__file__))
+    own = os.path.dirname(os.path.abspath(__file__))
+    folder = arguments[2] if len(arguments) > 2 else own
     if columns < 1 or rows < 1:
         sys.exit("the numbers of elements must be positive")
     os.makedirs(folder, exist_ok=True)
@@ -86,6 +88,14 @@ def main(arguments):
         lines = ["%%MatrixMarket matrix coordinate real symmetric", f"{size} {size} {len(matrix)}"]
         lines += [f"{i + 1} {j + 1} {value:.17g}" for (i, j), value in sorted(matrix.items())]
         write(folder, name, "\n".join(lines) + "\n")
+    if not os.path.exists(folder) or not os.path.samefile(folder, own):
+        with open(os.path.join(own, "model.toml"), encoding="utf-8") as model:
+            text = model.read()
+        # The same model with the numbers of this mesh; the reactions that it shows are those in the middle of the floor.
+        text = re.sub(r"(?m)^columns = \d+ ", f"columns = {columns} ", text)
+        text = re.sub(r"(?m)^rows    = \d+ ", f"rows    = {rows + 1} ", text)
+        text = text.replace("floor[9]", f"floor[{columns // 2 + 1}]")
+        write(folder, "model.toml", text)
     write(folder, "load.csv", "\n".join(f"{value:.17g}" for value in load) + "\n")
 
 

@@ -127,7 +127,8 @@ void Collision::Rows::provide() {
   for (int i = 0; i < n; ++i) above[i] = i;
   for (int i = 0; i < n; ++i) {
     for (int k = 0; k < i; ++k) {
-      if (!is_zero(symbols.mass[static_cast<std::size_t>(i) * n + k])) above[root(i)] = root(k);
+      if (symbols.mass.empty() || !is_zero(symbols.mass[static_cast<std::size_t>(i) * n + k]))
+        above[root(i)] = root(k);
     }
   }
   for (int i = 0; i < n; ++i) by_mass[i] = root(i);

@@ -16,6 +16,10 @@ Coupling::Coupling(const model::System& system) : system_(system), coordinates_(
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   for (int i = 0; i < coordinates_; ++i) {
     for (int j = 0; j < i; ++j) {
+      if (system.symbols().mass.empty()) {  // numbers that stand elsewhere (model/large_matrices.hpp)
+        join(i, j);
+        continue;
+      }
       const expr::Node m = system.symbols().mass[i * coordinates_ + j];
       // The balance of massless coordinates may join any others.
       if (massless || !graph.is_constant(m) || graph.value(m) != 0) join(i, j);

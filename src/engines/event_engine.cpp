@@ -5,6 +5,7 @@
 
 #include "event_run.hpp"
 #include "judder/engines/collision.hpp"
+#include "judder/model/large_matrices.hpp"
 
 namespace judder::engines {
 namespace {
@@ -18,6 +19,7 @@ EventEngine::~EventEngine() = default;
 EventEngine::EventEngine(EventEngine&&) noexcept = default;
 
 std::string EventEngine::unsupported(const model::System& system) {
+  if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
   const std::vector<bool>& massless = system.massless();
   if (std::find(massless.begin(), massless.end(), true) != massless.end() &&
       system.massless_balance().unknown.empty())

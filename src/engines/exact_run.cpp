@@ -6,6 +6,7 @@
 
 #include "engines/numeric/power_of_two.hpp"
 #include "judder/core/number.hpp"
+#include "judder/model/large_matrices.hpp"
 #include "law_numbers.hpp"
 
 namespace judder::engines {
@@ -547,6 +548,7 @@ ExactEngine::~ExactEngine() = default;
 ExactEngine::ExactEngine(ExactEngine&&) noexcept = default;
 
 std::string ExactEngine::unsupported(const model::System& system) {
+  if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
   const std::string problem = EventEngine::unsupported(system);
   if (!problem.empty()) return problem;
   if (system.linear().linear()) {

@@ -1,4 +1,5 @@
 #include "quasi_static_run.hpp"
+#include "judder/model/large_matrices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,7 @@ QuasiStaticEngine::~QuasiStaticEngine() = default;
 QuasiStaticEngine::QuasiStaticEngine(QuasiStaticEngine&&) noexcept = default;
 
 std::string QuasiStaticEngine::unsupported(const model::System& system) {
+  if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
   return QuasiStatics::unsupported(system);
 }
 

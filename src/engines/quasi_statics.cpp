@@ -1,4 +1,5 @@
 #include "quasi_statics.hpp"
+#include "judder/model/large_matrices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +82,7 @@ QuasiStatics::QuasiStatics(const model::System& system, model::Workspace& work)
 }
 
 std::string QuasiStatics::unsupported(const model::System& system) {
+  if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
   const model::Layout& layout = system.layout();
   if (layout.states > 0)
     return "the state " + quoted(system.state_names().front()) +

@@ -25,7 +25,7 @@ RowCoupling::RowCoupling(const model::System& system)
       std::find(system.massless().begin(), system.massless().end(), true) != system.massless().end();
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < i; ++j) {
-      if (massless || !vanishes(graph, symbols.mass[i * n + j])) tied.join(i, j);
+      if (massless || symbols.mass.empty() || !vanishes(graph, symbols.mass[i * n + j])) tied.join(i, j);
     }
   }
   tied.finish();

@@ -159,7 +159,7 @@ Json explained(const model::Compiled& compiled, Patience& patience) {
                       {"rate", text(symbols.rate[i])}});
   }
   Json mass = Json::array();
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n && !symbols.mass.empty(); ++i) {
     patience.look();
     mass.push_back(row_texts(std::span(symbols.mass).subspan(i * n, n)));
   }

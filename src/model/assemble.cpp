@@ -18,7 +18,9 @@ void append(std::vector<Node>& to, const std::vector<Node>& from) {
 bool Builder::quasi_static() const { return result.run.engine == "quasi-static"; }
 
 expr::Program Builder::program(std::span<const Node> outputs, expr::Sides sides) const {
-  return expr::compile(graph, outputs, map, system.data_->layout.size() + 1, sides);
+  constexpr int kLargeEnergies = 2;  // behind the others
+  const int inputs = system.data_->layout.size() + 1 + (large != nullptr ? kLargeEnergies : 0);
+  return expr::compile(graph, outputs, map, inputs, sides);
 }
 
 /// Switches used by the motion, relations and energies, also through surfaces of other switches. Their order
@@ -266,6 +268,26 @@ std::vector<Node> Builder::find_mass_pattern() {
   System::Data& d = *system.data_;
   const std::size_t n = coordinates.size();
   std::vector<Node> entries;
+  if (large != nullptr) {
+    const MatrixRows& m = large->mass;
+    for (std::size_t i = 0; i < n; ++i) {
+      d.mass_pattern.begin.push_back(static_cast<int>(d.mass_pattern.at.size()));
+      for (int e = m.begin[i]; e < m.begin[i + 1] && m.column[e] <= static_cast<int>(i); ++e)
+        d.mass_pattern.at.push_back(m.column[e]);
+    }
+    d.mass_pattern.begin.push_back(static_cast<int>(d.mass_pattern.at.size()));
+    d.mass_pattern.list_columns();
+    d.factor_begin.assign(1, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const int first = d.mass_pattern.at[static_cast<std::size_t>(d.mass_pattern.begin[i])];
+      d.factor_first.push_back(first);
+      d.factor_last.push_back(static_cast<int>(i));
+      for (int c = first; c < static_cast<int>(i); ++c)
+        d.factor_last[static_cast<std::size_t>(c)] = static_cast<int>(i);
+      d.factor_begin.push_back(d.factor_begin.back() + i - static_cast<std::size_t>(first));
+    }
+    return entries;
+  }
   std::vector<int> number(n, -1);  // of a massive coordinate among these
   for (std::size_t k = 0; k < d.massive.size(); ++k)
     number[static_cast<std::size_t>(d.massive[k])] = static_cast<int>(k);
@@ -316,6 +338,10 @@ void Builder::assemble() {
   set(t, layout.time());
   set(approach, layout.approach_speed());
   set(energy_start, layout.initial_energy());
+  if (large != nullptr) {
+    set(large_kinetic, large->kinetic = layout.size() + 1);
+    set(large_potential, large->potential = layout.size() + 2);
+  }
   for (std::size_t i = 0; i < n; ++i) {
     const int k = static_cast<int>(i);
     set(coordinates[i].q, layout.q() + k);
@@ -388,7 +414,8 @@ void Builder::assemble() {
   directions.insert(directions.end(), free_variables.begin(), free_variables.end());
   std::vector<Node> jacobian;
   // Every entry costs an operation below; what is too large for that is refused before there is a list of it.
-  if (static_cast<double>(rates.size()) * static_cast<double>(directions.size()) > budget.limits().operations)
+  if (large == nullptr &&
+      static_cast<double>(rates.size()) * static_cast<double>(directions.size()) > budget.limits().operations)
     budget.spend(rates.size() * directions.size());
   std::vector<std::size_t> direction_of(graph.variable_count(), directions.size());
   for (std::size_t k = 0; k < directions.size(); ++k) direction_of[directions[k]] = k;
@@ -405,6 +432,7 @@ void Builder::assemble() {
     }
   }
   d.jacobian = program(jacobian);
+  if (large != nullptr) finish_large_matrices();
   const Node energies[] = {kinetic, potential, energy};
   d.energies = program(energies);
   d.power = program(powers);
@@ -765,7 +793,7 @@ void Builder::build_massless() {
 void Builder::start_inputs() {
   System::Data& d = *system.data_;
   const Layout& layout = d.layout;
-  std::vector<double> in(static_cast<std::size_t>(layout.size()) + 1, 0.0);
+  std::vector<double> in(static_cast<std::size_t>(layout.size()) + (large != nullptr ? 3 : 1), 0.0);
   const auto at = [&in](int place) -> double& { return in[static_cast<std::size_t>(place)]; };
   at(layout.time()) = result.run.from;
   std::vector<int> place(graph.variable_count(), -1);

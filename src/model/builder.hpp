@@ -388,6 +388,11 @@ struct Builder {
   };
   void read_matrices();
   std::vector<Entry> read_matrix(const Matrix& matrix, const char* key);
+  [[nodiscard]] bool matrices_are_large() const;
+  void read_large_matrices();
+  [[nodiscard]] std::optional<MatrixRows> read_rows(const Matrix& matrix, const char* key);
+  void finish_large_matrices();
+  void read_load();
   void check_given_mass();
   void read_forces();
   void read_relations();
@@ -433,7 +438,10 @@ struct Builder {
   Variable t = 0;
   Variable approach = 0, energy_start = 0;
   Node kinetic, potential, dissipation, energy, lagrangian_time;
-  std::vector<Node> mass;          ///< n×n
+  std::vector<Node> mass;  ///< n×n; empty where the matrices are large
+  std::shared_ptr<LargeMatrices> large;
+  Variable large_kinetic = 0, large_potential = 0;
+  std::size_t large_damping = 0;   ///< audit element of its damping
   std::vector<Node> force;         ///< h
   std::vector<Node> matrix_force;  ///< −C v − K q + load, by coordinate
   std::vector<Entry> given_mass;   ///< of [matrices], by rows

@@ -91,6 +91,13 @@ void Builder::check_structure() {
   const std::size_t n = coordinates.size();
   for (std::size_t i = 0; i < n; ++i) {
     if (!coordinates[i].spec->massless) continue;
+    if (large != nullptr) {
+      error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
+            "a model with matrices of more than " + std::to_string(kLargestFormula) +
+                " rows has no massless coordinates",
+            "give every coordinate inertia in the mass matrix");
+      return;
+    }
     for (std::size_t j = 0; j < n; ++j) {
       if (is_zero(mass[i * n + j])) continue;
       error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
@@ -300,7 +307,11 @@ void Builder::check_start() {
     refuse_large(name, "state '" + states[i].name + "'", "the rate of " + quoted(states[i].name),
                  work.rate[i]);
   }
-  if (!quasi_static()) {
+  if (large != nullptr && work.mass_failed) {
+    report_error(spec.matrices.mass.span, "matrices, mass", "the mass matrix is not positive definite");
+    return;
+  }
+  if (!quasi_static() && large == nullptr) {
     // The Cholesky factor row by row: the first row that adds nothing names the coordinate.
     const std::size_t k = d.massive.size();
     std::vector<double> l(k * k, 0.0);
@@ -413,10 +424,14 @@ void Builder::check_start() {
         }
       }
     }
-    if (r.kind == RelationKind::contact && r.has_normal && compiled.tangents > 0 && !quasi_static()) {
+    // With large matrices each of these solves is work; the first contacts stand for the others.
+    constexpr int kFirst = 4;
+    if (r.kind == RelationKind::contact && r.has_normal && compiled.tangents > 0 && !quasi_static() &&
+        (large == nullptr || static_cast<int>(k) < kFirst)) {
       const auto compliance = [&](const Row& w) {
         constexpr std::size_t kPerOperation = 16;
-        budget.spend(1 + n / kPerOperation * (work.mass_diagonal ? 1 : n));
+        budget.spend(1 + (large != nullptr ? work.factor.size() : n * (work.mass_diagonal ? 1 : n)) /
+                             kPerOperation);
         solved.resize(n);
         w.write(solved.data(), n);
         system.solve_mass(work, solved.data());

@@ -91,8 +91,10 @@ Node Builder::total_derivative(Node node, bool accelerations) {
 void Builder::derive_motion() {
   const std::size_t n = coordinates.size();
   const Node zero = graph.constant(0);
-  budget.spend(n * n);
-  mass.assign(n * n, zero);
+  if (large == nullptr) {
+    budget.spend(n * n);
+    mass.assign(n * n, zero);
+  }
   force.assign(n, zero);
 
   Node matrix_kinetic = zero;  // constant inertia adds nothing to h; keep it out of the differentiation
@@ -113,7 +115,7 @@ void Builder::derive_motion() {
     const CoordinateDraft& c = coordinates[i];
     const Node momentum = graph.derivative(varying, c.v);
     std::vector<Node> terms;
-    if (!is_zero(momentum)) {
+    if (!is_zero(momentum) && large == nullptr) {
       const std::vector<Node> row = velocity_gradient(momentum);
       std::copy(row.begin(), row.end(), mass.begin() + static_cast<std::ptrdiff_t>(i * n));
       terms.push_back(graph.negate(partial_time_and_position(momentum)));
@@ -139,6 +141,10 @@ void Builder::derive_motion() {
     force[i] = graph.sum(terms);
   }
 
+  if (large != nullptr) {
+    kinetic = graph.add(kinetic, graph.variable(large_kinetic));
+    matrix_potential = graph.variable(large_potential);
+  }
   potential = graph.add(potential, matrix_potential);
   lagrangian_time = graph.subtract(graph.derivative(kinetic, t), graph.derivative(potential, t));
   std::vector<Node> stored{potential};
@@ -147,6 +153,10 @@ void Builder::derive_motion() {
   }
   potential = graph.sum(stored);
 
+  if (large != nullptr) {
+    energy = graph.add(kinetic, potential);
+    return;
+  }
   bool homogeneous = is_zero(at_rest(kinetic));
   std::vector<Node> legendre{graph.negate(kinetic)};
   for (const CoordinateDraft& c : coordinates) {
@@ -206,6 +216,12 @@ void Builder::derive_audit() {
     add("dissipation", -1, driven, false, true);
   } else {
     add("dissipation", -1, damping, true, true);
+  }
+  if (large != nullptr && large->damping.size > 0) {
+    // Its power is a number that the System adds.
+    add("damping", -1, graph.constant(1), true, true);
+    large_damping = audits.size() - 1;
+    audits.back().power = graph.constant(0);
   }
   add("damping", -1, damping_power, true, true);
   add("stiffness", -1, skew_power, false, true);

@@ -7,6 +7,7 @@
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "judder/model/friction.hpp"
+#include "judder/model/large_matrices.hpp"
 
 namespace judder::model {
 namespace {
@@ -108,7 +109,10 @@ void describe(const Compiled& compiled, Patience& patience, Lines& out) {
 
     out.heading(std::string("Mass matrix M") + (system.mass_constant() ? " (constant)" : ""));
     rows.clear();
-    for (std::size_t i = 0; i < n; ++i) {
+    if (const LargeMatrices* const large = large_matrices(system))
+      rows.push_back({"M, " + std::to_string(n) + " x " + std::to_string(n),
+                      std::to_string(large->mass.value.size()) + " entries as in its file"});
+    for (std::size_t i = 0; i < n && !s.mass.empty(); ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
         if (!zero(s.mass[i * n + j]))
           rows.push_back({"M[" + names[i] + ", " + names[j] + "]", text(s.mass[i * n + j])});
@@ -118,6 +122,8 @@ void describe(const Compiled& compiled, Patience& patience, Lines& out) {
 
     out.heading("Forces h (M*acceleration = h + reactions)");
     rows.clear();
+    if (large_matrices(system) != nullptr)
+      rows.push_back({"h - K q - C v", "with the matrices of the file, and beside them:"});
     for (std::size_t i = 0; i < n; ++i) rows.push_back({"h[" + names[i] + "]", text(s.force[i])});
     out.table(rows);
 

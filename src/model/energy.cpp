@@ -170,6 +170,12 @@ void Builder::read_matrices() {
   const Node zero = graph.constant(0);
   matrix_force.assign(n, zero);
   damping_power = skew_power = load_power = zero;
+  if (matrices_are_large()) {
+    matrix_potential = zero;
+    read_large_matrices();
+    read_load();
+    return;
+  }
   const auto half = [&](Node a) { return graph.multiply(graph.constant(0.5), a); };
 
   given_mass = read_matrix(spec.matrices.mass, "mass");
@@ -217,7 +223,11 @@ void Builder::read_matrices() {
   matrix_potential = graph.sum(stored);
   damping_power = graph.sum(damped);
   skew_power = graph.sum(skew);
+  read_load();
+}
 
+void Builder::read_load() {
+  const std::size_t n = coordinates.size();
   const Matrix& load = spec.matrices.load;
   if (!load.given) return;
   std::vector<const Value*> values;

@@ -1,6 +1,7 @@
 #include "judder/model/equations.hpp"
 
 #include "judder/core/patience.hpp"
+#include "judder/model/large_matrices.hpp"
 
 namespace judder::model {
 namespace {
@@ -154,7 +155,8 @@ std::vector<Equation> equations(const Compiled& compiled, expr::Notation notatio
   patience.start(cancel);
   try {
     Writer write(system, notation, patience);
-    for (std::size_t i = 0; i < system.coordinate_names().size(); ++i)
+    // Matrices that stay numbers are no formulas to be read.
+    for (std::size_t i = 0; i < system.coordinate_names().size() && large_matrices(system) == nullptr; ++i)
       out.push_back({system.coordinate_names()[i], motion_of(system, write, i)});
     for (std::size_t i = 0; i < system.state_names().size(); ++i)
       out.push_back({system.state_names()[i], write.variable(system.state_names()[i] + "'") +

@@ -291,6 +291,11 @@ void LinearRecognition::powers() {
 
 void Builder::recognise_linear() {
   System::Data& d = *system.data_;
+  if (large != nullptr) {
+    d.linear.reason = "its matrices have " + std::to_string(coordinates.size()) + " rows and stay numbers";
+    d.linear.where = "matrices";
+    return;
+  }
   LinearRecognition work{*this, d.linear, {}, {}, {}, true};
   for (const CoordinateDraft& c : coordinates) work.state.push_back(c.q);
   for (const CoordinateDraft& c : coordinates) work.state.push_back(c.v);

@@ -10,7 +10,7 @@ namespace judder::model {
 
 void Builder::link_forces() {
   System::Data& d = *system.data_;
-  if (d.massive.size() < coordinates.size()) return;
+  if (d.massive.size() < coordinates.size() || large != nullptr) return;
   std::vector<Variable> state;
   for (const CoordinateDraft& c : coordinates) state.push_back(c.q);
   for (const CoordinateDraft& c : coordinates) state.push_back(c.v);

@@ -309,6 +309,20 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
   return true;
 }
 
+/// −v·C v of large matrices.
+void add_damping_power(const LargeMatrices& large, const Layout& layout, const Workspace& work,
+                       double* powers) {
+  if (large.damping_power >= 0)
+    powers[large.damping_power] -= large.damping.square(work.in.data() + layout.v());
+}
+
+/// ½ v·M v and ½ q·K q of large matrices, for the formulas that read them.
+void find_large_energies(const System::Data& d, Workspace& work) {
+  if (d.large == nullptr) return;
+  work.in[d.large->kinetic] = 0.5 * d.large->mass.square(work.in.data() + d.layout.v());
+  work.in[d.large->potential] = 0.5 * d.large->stiffness.square(work.in.data() + d.layout.q());
+}
+
 }  // namespace
 
 void MassPattern::list_columns() {
@@ -437,6 +451,12 @@ bool System::motion(Workspace& work, double* powers) const {
   }
   for (std::size_t i = 0; i < n; ++i) work.force[i] = out[i];
   for (std::size_t i = 0; i < m; ++i) work.rate[i] = out[n + i];
+  if (d.large != nullptr) {
+    d.large->stiffness.add(-1, work.in.data() + d.layout.q(), work.force.data());
+    d.large->damping.add(-1, work.in.data() + d.layout.v(), work.force.data());
+    if (powers != nullptr && has_powers_with_motion()) add_damping_power(*d.large, d.layout, work, powers);
+    if (!all_finite(work.force.data(), n)) return false;
+  }
   if (!all_finite(out, n + m)) return false;
   // The friction of joints on massless coordinates is known: a force on the others.
   for (const MasslessSystem::Slider& slider : d.follow.sliders) {
@@ -594,6 +614,7 @@ System::ImpulseFriction System::impulse_friction(Workspace& work, int relation, 
 }
 
 void System::energies(Workspace& work, double& kinetic, double& potential, double& total) const {
+  find_large_energies(*data_, work);
   double out[3];
   data_->energies.evaluate(work.in.data(), out, work.registers.data());
   kinetic = out[0];
@@ -603,11 +624,13 @@ void System::energies(Workspace& work, double& kinetic, double& potential, doubl
 
 void System::powers(Workspace& work, double* out) const {
   data_->power.evaluate(work.in.data(), out, work.registers.data());
+  if (data_->large != nullptr) add_damping_power(*data_->large, data_->layout, work, out);
 }
 
 const expr::Program& column_program(const System& system) { return system.data().column_program; }
 
 void System::column_values(Workspace& work, double* out) const {
+  find_large_energies(*data_, work);
   data_->column_program.evaluate(work.in.data(), out, work.registers.data());
 }
 
@@ -624,6 +647,16 @@ void System::jacobian(Workspace& work, double* out) const {
   std::fill_n(out, rows * static_cast<std::size_t>(layout.integrated() + layout.free_parameters), 0.0);
   d.jacobian.evaluate(work.in.data(), work.output.data(), work.registers.data());
   for (std::size_t e = 0; e < d.jacobian_place.size(); ++e) out[d.jacobian_place[e]] = work.output[e];
+  if (d.large == nullptr) return;
+  const auto width = static_cast<std::size_t>(layout.integrated() + layout.free_parameters);
+  for (const auto& [matrix, shift] :
+       {std::pair(&d.large->stiffness, 0), std::pair(&d.large->damping, layout.coordinates)}) {
+    for (int i = 0; i < matrix->size; ++i) {
+      for (int e = matrix->begin[i]; e < matrix->begin[i + 1]; ++e)
+        out[static_cast<std::size_t>(i) * width + static_cast<std::size_t>(shift + matrix->column[e])] -=
+            matrix->value[e];
+    }
+  }
 }
 
 Workspace::Workspace(const System& system) {
@@ -648,7 +681,17 @@ Workspace::Workspace(const System& system) {
       0);
   if (d.mass_constant) {
     d.motion.evaluate(in.data(), output.data(), registers.data());
-    read_mass(system, output.data() + n + rate.size());
+    if (d.large != nullptr) {
+      // Its entries stand in no program.
+      std::size_t at = 0;
+      const MatrixRows& m = d.large->mass;
+      for (int i = 0; i < m.size; ++i) {
+        for (int e = m.begin[i]; e < m.begin[i + 1] && m.column[e] <= i; ++e) mass[at++] = m.value[e];
+        inertia[i] = mass[at - 1];
+      }
+    } else {
+      read_mass(system, output.data() + n + rate.size());
+    }
     mass_failed = !factorise(d, *this);
     mass_diagonal = true;
     for (std::size_t i = 0; i < n; ++i) {

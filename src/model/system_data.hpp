@@ -1,10 +1,12 @@
 // What a System holds. Private to the model layer.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "judder/model/large_matrices.hpp"
 #include "judder/model/linear.hpp"
 #include "judder/model/linked.hpp"
 #include "judder/model/system.hpp"
@@ -73,6 +75,7 @@ struct System::Data {
   expr::Program column_program;
   expr::Program drawing_program;
   MasslessSystem follow;
+  std::shared_ptr<const LargeMatrices> large;  ///< matrices that are numbers
   LinearStructure linear;
   LinkedForces linked;
   int registers = 0, outputs = 0;

@@ -108,6 +108,16 @@ void summarise(const model::System& system, const engines::EngineResult& result,
   if (past.uniqueness_unchecked)
     out.notes.emplace_back("some decisions had too many candidate modes to check that the motion is unique");
   if (const std::string gains = gains_text(past.gains); !gains.empty()) out.notes.push_back(gains);
+  for (const engines::Monitor& monitor : result.monitors) {
+    if (monitor.name == "energy_gain" && monitor.broken > 0)
+      out.notes.push_back("the steps made up to " + to_text(100 * monitor.worst, 2) +
+                          " % of the energies of the motion out of nothing (at t = " +
+                          to_text(monitor.time, 6) + "); a shorter step makes less");
+    constexpr double kDeep = 0.05;  // of how far a gap has been open
+    if (monitor.name == "penetration" && past.worst_gap > kDeep)
+      out.notes.push_back("contacts were entered by up to " + to_text(100 * past.worst_gap, 2) +
+                          " % of how far they had opened; a shorter step enters less");
+  }
   if (past.intervals > out.intervals.size()) {
     out.notes.push_back("of " + std::to_string(past.intervals) + " intervals of contacts only the first " +
                         std::to_string(out.intervals.size()) + " are listed");

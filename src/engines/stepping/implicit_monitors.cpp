@@ -15,6 +15,10 @@ constexpr double kRounding = 64 * 2.220446049250313e-16;
 void ImplicitScheme::check_conservative() {
   conservative_ = false;
   if (!linear_ || m_ > 0 || layout_.switches > 0 || !system_.autonomous_forces()) return;
+  if (large_ != nullptr) {
+    conservative_ = large_->damping.size == 0;
+    return;
+  }
   const int width = 2 * n_ + m_ + layout_.free_parameters;
   const double* const J = known_jacobian_.data();
   for (int i = 0; i < n_; ++i) {
@@ -35,12 +39,10 @@ void ImplicitScheme::note_monitors(const StepState& state, const StepReport& rep
   if (c_.start_force) {
     const bool printed = numbers_.formula == StepFormula::printed;
     double gain = 0, work = 0, size = 0;
+    apply_mass(mass_.data(), v0, product_.data());
+    apply_mass(mass_.data(), v1, product_after_.data());
     for (int i = 0; i < n_; ++i) {
-      double before = 0, after = 0;
-      for (int j = 0; j < n_; ++j) {
-        before += mass_[i * n_ + j] * v0[j];
-        after += mass_[i * n_ + j] * v1[j];
-      }
+      const double before = product_[i], after = product_after_[i];
       gain += 0.5 * (after * v1[i] - before * v0[i]);
       size += 0.5 * (std::abs(after * v1[i]) + std::abs(before * v0[i]));
       const double speed = printed ? v1[i] : c_.theta * v1[i] + (1 - c_.theta) * v0[i];
@@ -64,24 +66,21 @@ void ImplicitScheme::note_monitors(const StepState& state, const StepReport& rep
 // β = √(|v|²_M + q·K q) grows by at most h |F₀ + F₁|_{M⁻¹} in a step, F = f + K q.
 void ImplicitScheme::note_velocity_bound(const StepState& state) {
   if (!conservative_) return;
-  const int width = 2 * n_ + m_ + layout_.free_parameters;
-  const double* const J = known_jacobian_.data();
-  double before = 0, after = 0;
   const double* const q0 = start_.data();
   const double* const q1 = state.y.data();
-  for (int i = 0; i < n_; ++i) {
-    double load = force_[i] + step_force_[i], Mv0 = 0, Mv1 = 0, Kq0 = 0, Kq1 = 0;
-    for (int j = 0; j < n_; ++j) {
-      Kq0 -= J[i * width + j] * q0[j];
-      Kq1 -= J[i * width + j] * q1[j];
-      Mv0 += mass_[i * n_ + j] * q0[n_ + j];
-      Mv1 += mass_[i * n_ + j] * q1[n_ + j];
+  double before = 0, after = 0;
+  for (int k = 0; k < 2; ++k) {
+    const double* const q = k == 0 ? q0 : q1;
+    double& energy = k == 0 ? before : after;
+    apply_mass(mass_.data(), q + n_, product_.data());
+    apply_slopes(q, product_after_.data());
+    for (int i = 0; i < n_; ++i) {
+      energy += product_[i] * q[n_ + i] - product_after_[i] * q[i];
+      mean_[i] = (k == 0 ? force_[i] + step_force_[i] : mean_[i]) - product_after_[i];
     }
-    before += Kq0 * q0[i] + Mv0 * q0[n_ + i];
-    after += Kq1 * q1[i] + Mv1 * q1[n_ + i];
-    mean_[i] = loads_[i] = load + Kq0 + Kq1;
   }
   if (!(before >= 0 && after >= 0)) return;  // K is not semidefinite: there is no such bound
+  loads_ = mean_;
   system_.solve_mass(work_, mean_.data());
   double size = 0;
   for (int i = 0; i < n_; ++i) size += mean_[i] * loads_[i];
@@ -100,22 +99,19 @@ void ImplicitScheme::note_identity(const StepState& state) {
     const double a = (xi_[i] - base_[i]) / (c_.h * c_.theta);
     loads_[i] = a;
   }
-  for (int i = 0; i < n_; ++i) {
-    double sum = -force_[i];
-    for (int j = 0; j < n_; ++j) sum += mass_[i * n_ + j] * loads_[j];
-    reaction_[i] = sum;  // ρ₁
-  }
+  apply_mass(mass_.data(), loads_.data(), reaction_.data());
+  for (int i = 0; i < n_; ++i) reaction_[i] -= force_[i];  // ρ₁
   if (!conservative_) return;
   const bool newmark = numbers_.formula == StepFormula::newmark;
   const double gamma = c_.theta, lag = newmark ? c_.h * (numbers_.beta - gamma / 2) : 0;
   double change = 0, said = 0, size = 0;
+  for (int i = 0; i < n_; ++i) loads_[i] = q1[n_ + i] - q0[n_ + i];
+  apply_mass(mass_.data(), loads_.data(), product_.data());
+  for (int i = 0; i < n_; ++i) loads_[i] = q1[n_ + i] + q0[n_ + i];
+  apply_mass(mass_.data(), loads_.data(), product_after_.data());
   for (int i = 0; i < n_; ++i) {
     const double du = q1[i] - q0[i], dv = q1[n_ + i] - q0[n_ + i];
-    double Mdv = 0, Msum = 0;
-    for (int j = 0; j < n_; ++j) {
-      Mdv += mass_[i * n_ + j] * (q1[n_ + j] - q0[n_ + j]);
-      Msum += mass_[i * n_ + j] * (q1[n_ + j] + q0[n_ + j]);
-    }
+    const double Mdv = product_[i], Msum = product_after_[i];
     const double Kdu = step_force_[i] - force_[i];
     const double kinetic = 0.5 * Msum * dv, potential = -0.5 * (force_[i] + step_force_[i]) * du;
     change += kinetic + potential;

@@ -20,23 +20,34 @@ constexpr double kStands = 1e-13;  ///< of ξ between two rounds, relative to wh
 ImplicitScheme::ImplicitScheme(const model::System& system, ReadNumbers read)
     : system_(system),
       layout_(system.layout()),
+      large_(model::large_matrices(system)),
       read_(read),
       work_(system),
       contacts_(system, work_),
+      ends_(system, work_),
       n_(layout_.coordinates),
       m_(layout_.states),
       size_(n_ + m_) {
   const auto n = static_cast<std::size_t>(n_), size = static_cast<std::size_t>(size_);
-  lu_.resize(size_);
+  if (large_ == nullptr) {
+    lu_.resize(size_);
+    mass_lu_.resize(n_);
+    end_mass_.resize(n * n);
+    mass_.resize(n * n);
+    jacobian_.resize(size * (2 * n + static_cast<std::size_t>(m_ + layout_.free_parameters)));
+    known_jacobian_.resize(jacobian_.size());
+  }
+  product_.resize(n);
+  product_after_.resize(n);
+  end_velocity_.resize(n);
+  normal_before_.resize(layout_.relations);
+  tangent_before_.resize(layout_.tangents);
   for (std::vector<double>* each : {&start_, &end_}) each->resize(layout_.integrated());
   for (std::vector<double>* each : {&force_, &acceleration_, &reaction_, &before_, &base_, &place_, &speed_,
                                     &given_, &step_force_, &mean_, &loads_})
     each->resize(n);
   rate_.resize(m_);
-  mass_.resize(n * n);
   for (std::vector<double>* each : {&xi_, &free_, &residual_, &weights_}) each->resize(size);
-  jacobian_.resize(size * (2 * n + static_cast<std::size_t>(m_ + layout_.free_parameters)));
-  known_jacobian_.resize(jacobian_.size());
   sides_.resize(layout_.switches);
   last_sides_.resize(layout_.switches);
   matrix_sides_.resize(layout_.free_parameter() - layout_.side());
@@ -50,14 +61,17 @@ ImplicitScheme::ImplicitScheme(const model::System& system, ReadNumbers read)
   bool directed = false;  // forces read directions of slips, or which contacts are closed
   for (const model::Relation& relation : system.relations())
     directed = directed || relation.direction_in_force || relation.reads_closed;
-  affine_ = system.linear().linear() && system.mass_constant() && contacts_.rows_constant() && !directed &&
+  const bool linear = large_ != nullptr ? large_->only_matrices : system.linear().linear();
+  affine_ = linear && system.mass_constant() && contacts_.rows_constant() && !directed &&
             layout_.switches == 0 && layout_.states == 0 && system.autonomous_forces();
-  linear_ = system.linear().linear() && system.mass_constant() && contacts_.rows_constant();
+  linear_ = linear && system.mass_constant() && contacts_.rows_constant();
 }
 
 void ImplicitScheme::use(Patience* patience) {
   lu_.use(patience);
+  mass_lu_.use(patience);
   contacts_.use(patience);
+  ends_.use(patience);
 }
 
 std::string ImplicitScheme::begin(const EngineOptions& options, double step) {
@@ -66,7 +80,10 @@ std::string ImplicitScheme::begin(const EngineOptions& options, double step) {
   on_indeterminate_ = options.on_indeterminate;
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   contacts_.start();
-  have_matrix_ = has_force_ = has_before_ = false;
+  ends_.start();
+  have_matrix_ = has_force_ = has_before_ = have_mass_lu_ = has_rows_ = false;
+  std::fill(normal_before_.begin(), normal_before_.end(), 0.0);
+  std::fill(tangent_before_.begin(), tangent_before_.end(), 0.0);
   for (StepMonitor* monitor : all_monitors()) monitor->start();
   return {};
 }
@@ -79,6 +96,12 @@ Status ImplicitScheme::start(StepState& state) {
 
 // θ and Newmark begin with the accelerations of the true motion: contacts that are closed are decided as the event-driven engine decides them.
 Status ImplicitScheme::start_accelerations(StepState& state) {
+  if (large_ != nullptr) {
+    if (state.mode.pressed.size() != static_cast<std::size_t>(layout_.relations))
+      state.mode.pressed.assign(layout_.relations, 0);
+    if (!evaluate_start(state)) return failed(state);
+    return find_accelerations(state);
+  }
   Decider decider(system_, work_);
   ModeMotion motion(system_, work_);
   write_state(layout_, state.t, state.y.data(), work_.in.data());
@@ -96,6 +119,10 @@ Status ImplicitScheme::start_accelerations(StepState& state) {
   state.mode = mode;
   if (!system_.motion(work_))
     return {Reason::not_finite, state.t, {}, "the equations cannot be evaluated at the start"};
+  if (makes_consistent()) {
+    if (!evaluate_start(state)) return failed(state);
+    return find_accelerations(state);
+  }
   system_.apply_mass(work_, acceleration_.data(), reaction_.data());
   for (int i = 0; i < n_; ++i) reaction_[i] -= work_.force[i];
   return {};
@@ -175,6 +202,7 @@ bool ImplicitScheme::evaluate_start(const StepState& state) {
 
 // Masses that depend on the place are those of the middle of the step.
 Status ImplicitScheme::take_mass(const StepState& state) {
+  if (large_ != nullptr) return {};
   if (system_.mass_constant()) {
     system_.full_mass(work_, mass_.data());
     return {};
@@ -243,6 +271,17 @@ bool ImplicitScheme::load_evaluation(const StepState& state, int round) {
 // A, factorised anew only where it has changed.
 Status ImplicitScheme::take_matrix() {
   const double* const frozen = work_.in.data() + layout_.side();
+  if (large_ != nullptr) {
+    if (have_matrix_ && matrix_h_ == c_.h && matrix_kappa_ == c_.kappa) return {};
+    matrix_h_ = c_.h;
+    matrix_kappa_ = c_.kappa;
+    have_matrix_ = lu_.factor(*large_, c_.kappa * c_.cq, c_.kappa * c_.cv);
+    if (!have_matrix_)
+      return {Reason::singular_mass, c_.t, {}, "the matrix of the step is not positive definite"};
+    check_conservative();
+    contacts_.matrix_changed();
+    return {};
+  }
   const bool same_inputs = have_matrix_ && matrix_h_ == c_.h && matrix_kappa_ == c_.kappa &&
                            std::equal(matrix_sides_.begin(), matrix_sides_.end(), frozen);
   if (same_inputs && linear_) return {};
@@ -291,6 +330,12 @@ void ImplicitScheme::find_affine_forces(const StepState& state) {
     mean_[j] = place_[j] + c_.cq * xi_[j] - q0[j];
     loads_[j] = speed_[j] + c_.cv * xi_[j] - q0[n_ + j];
   }
+  if (large_ != nullptr) {
+    std::copy(force_.begin(), force_.end(), work_.force.begin());
+    large_->stiffness.add(-1, mean_.data(), work_.force.data());
+    large_->damping.add(-1, loads_.data(), work_.force.data());
+    return;
+  }
   for (int i = 0; i < n_; ++i) {
     const double* const row = known_jacobian_.data() + static_cast<std::ptrdiff_t>(i) * width;
     double sum = force_[i];
@@ -301,6 +346,14 @@ void ImplicitScheme::find_affine_forces(const StepState& state) {
 
 // R(ξ, z₁) of the formula, without impulses.
 void ImplicitScheme::find_residual(const StepState& state) {
+  if (large_ != nullptr) {
+    for (int i = 0; i < n_; ++i) {
+      mean_[i] = xi_[i] - base_[i];
+      residual_[i] = -given_[i] - c_.kappa * work_.force[i];
+    }
+    large_->mass.add(1, mean_.data(), residual_.data());
+    return;
+  }
   for (int i = 0; i < n_; ++i) {
     double sum = -given_[i] - c_.kappa * work_.force[i];
     for (int j = 0; j < n_; ++j) sum += mass_[i * n_ + j] * (xi_[j] - base_[j]);
@@ -395,23 +448,36 @@ Status ImplicitScheme::solve_contacts(const StepState& state) {
 }
 
 Status ImplicitScheme::advance(StepState& state, double to, StepReport& report) {
-  if (!central() || has_before_) return one_step(state, to, report);
-  // The schemes of two steps begin with one of Moreau's, which has the order that they need.
+  // Differences of grid times have the rounding of the times; the steps of a grid are equal.
+  constexpr double kEqualSteps = 1e-6;
+  const bool regular = std::abs(to - state.t - step_) <= kEqualSteps * step_;
+  if (!central() || (has_before_ && regular)) return one_step(state, to, report);
+  // The schemes of two steps begin with one of Moreau's, which has the order that they need; so does a last step that is shorter.
   const StepFormula formula = numbers_.formula;
   numbers_.formula = StepFormula::moreau;
   Status status = one_step(state, to, report);
   numbers_.formula = formula;
-  if (!status.ok()) return status;
-  has_before_ = true;
-  std::copy_n(start_.begin(), n_, before_.begin());
-  for (int i = 0; i < n_; ++i) state.y[n_ + i] = (state.y[i] - start_[i]) / c_.h;
   have_matrix_ = false;
+  has_before_ = regular;
+  if (!status.ok() || !regular) return status;
+  std::copy_n(start_.begin(), n_, before_.begin());
+  // Of an impact in it the place has seen half; the schemes of two steps would make the other half a second one.
+  if (contacts_.any_strike(start_.data() + n_)) {
+    for (int i = 0; i < n_; ++i) state.y[i] = start_[i] + c_.h * state.y[n_ + i];
+  } else {
+    for (int i = 0; i < n_; ++i) state.y[n_ + i] = (state.y[i] - start_[i]) / c_.h;
+  }
+  has_force_ = false;  // it was that of the other velocity
   return status;
 }
 
 Status ImplicitScheme::one_step(StepState& state, double to, StepReport& report) {
   std::copy(state.y.begin(), state.y.end(), start_.begin());
   if (!has_force_ && !evaluate_start(state)) return failed(state);
+  if (makes_consistent()) {
+    start_mode_ = state.mode;
+    if (!has_rows_) take_start_rows(state);
+  }
   // Differences of grid times have the rounding of the times; the steps of a grid are equal.
   constexpr double kEqualSteps = 1e-6;
   const double h = to - state.t;
@@ -420,6 +486,15 @@ Status ImplicitScheme::one_step(StepState& state, double to, StepReport& report)
   if (Status status = take_mass(state); !status.ok()) return status;
   if (Status status = solve_step(state); !status.ok()) return status;
   return finish(state, to, report);
+}
+
+// Rows at the beginning of a step whose end before is not known: the run was taken up.
+void ImplicitScheme::take_start_rows(const StepState& state) {
+  write_state(layout_, state.t, state.y.data(), work_.in.data());
+  write_statuses(layout_, state.mode, work_.in.data());
+  ends_.take_rows(state.mode, state.y.data() + n_);
+  ends_.keep_rows();
+  has_rows_ = true;
 }
 
 // Gaps at q₋, for Paoli-Schatzman's restitution.
@@ -461,7 +536,163 @@ Status ImplicitScheme::finish(StepState& state, double to, StepReport& report) {
   if (!evaluate_start(state)) return failed(state);
   if (has_powers_) note_powers(report);
   note_monitors(state, report);
+  return makes_consistent() ? make_consistent(state, report) : Status{};
+}
+
+// y = M x, of the dense matrix or of the large one.
+void ImplicitScheme::apply_mass(const double* mass, const double* x, double* y) const {
+  if (large_ != nullptr) {
+    std::fill_n(y, n_, 0.0);
+    large_->mass.add(1, x, y);
+    return;
+  }
+  for (int i = 0; i < n_; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n_; ++j) sum += mass[i * n_ + j] * x[j];
+    y[i] = sum;
+  }
+}
+
+// y = ∂h/∂q x
+void ImplicitScheme::apply_slopes(const double* q, double* y) const {
+  std::fill_n(y, n_, 0.0);
+  if (large_ != nullptr) {
+    large_->stiffness.add(-1, q, y);
+    return;
+  }
+  const int width = 2 * n_ + m_ + layout_.free_parameters;
+  for (int i = 0; i < n_; ++i) {
+    const double* const row = known_jacobian_.data() + static_cast<std::ptrdiff_t>(i) * width;
+    for (int j = 0; j < n_; ++j) y[i] += row[j] * q[j];
+  }
+}
+
+// Factors of the mass matrix at the state in work_.
+Status ImplicitScheme::take_end_mass(const StepState& state) {
+  if (have_mass_lu_ && system_.mass_constant()) return {};
+  if (large_ != nullptr) {
+    if (!mass_lu_.factor(*large_, 0, 0))
+      return {Reason::singular_mass, state.t, {}, "the mass matrix is not positive definite"};
+    have_mass_lu_ = true;
+    ends_.matrix_changed();
+    return {};
+  }
+  system_.full_mass(work_, end_mass_.data());
+  double* const A = mass_lu_.matrix();
+  std::copy(end_mass_.begin(), end_mass_.end(), A);
+  for (int i = 0; i < n_; ++i) {
+    double size = 0;
+    for (int j = 0; j < n_; ++j) size = std::max(size, std::abs(A[i * n_ + j]));
+    weights_[i] = size > 0 ? 1 / size : 1;
+  }
+  if (!mass_lu_.factor(weights_.data()))
+    return {Reason::singular_mass, state.t, {}, "the mass matrix is singular"};
+  have_mass_lu_ = true;
+  ends_.matrix_changed();
   return {};
+}
+
+// The accelerations of the true motion at a state whose forces are known, and their reactions.
+Status ImplicitScheme::find_accelerations(const StepState& state) {
+  write_state(layout_, state.t, state.y.data(), work_.in.data());
+  write_statuses(layout_, state.mode, work_.in.data());
+  if (Status status = take_end_mass(state); !status.ok()) return status;
+  ends_.take_rows(state.mode, state.y.data() + n_);
+  ends_.choose_by_mode(state.mode);
+  std::copy(force_.begin(), force_.end(), acceleration_.begin());
+  mass_lu_.solve(acceleration_.data());
+  if (Status status = ends_.accelerate(step_, state.y.data() + n_, mass_lu_, acceleration_.data());
+      !status.ok()) {
+    status.time = state.t;
+    return status;
+  }
+  apply_mass(end_mass_.data(), acceleration_.data(), reaction_.data());
+  for (int i = 0; i < n_; ++i) reaction_[i] -= force_[i];
+  std::copy(ends_.normal().begin(), ends_.normal().end(), normal_before_.begin());
+  std::copy(ends_.tangent().begin(), ends_.tangent().end(), tangent_before_.begin());
+  ends_.keep_rows();
+  has_rows_ = true;
+  return {};
+}
+
+// The impulses of the step, sought again so that the velocities at its end are allowed, and the accelerations there.
+Status ImplicitScheme::make_consistent(StepState& state, StepReport& report) {
+  double* const v = state.y.data() + n_;
+  std::copy_n(v, n_, end_velocity_.begin());
+  write_state(layout_, state.t, state.y.data(), work_.in.data());
+  write_statuses(layout_, state.mode, work_.in.data());
+  if (Status status = take_end_mass(state); !status.ok()) return status;
+  // The laws of the step: coefficients are those of the slips at its beginning.
+  std::copy_n(start_.begin() + n_, n_, work_.in.begin() + layout_.v());
+  ends_.take_rows(start_mode_, start_.data() + n_);
+  ends_.choose_by_mode(state.mode);
+  if (ends_.any_part()) {
+    ends_.take_out(contacts_, mass_lu_, v);
+    StepLaw law;
+    law.kappa = c_.force;
+    law.restitution = false;
+    const std::span<const double> none;
+    if (Status status = ends_.solve(law, none, none, mass_lu_, n_, v); !status.ok()) {
+      status.time = state.t;
+      return status;
+    }
+    end_mode_ = state.mode;
+    ends_.write_mode(end_mode_);
+    // Whether a contact is closed is said by its gap; what its slip does, by the velocities.
+    for (int r = 0; r < layout_.relations; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      if (end_mode_.normal[r] != state.mode.normal[r]) continue;
+      for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+        state.mode.tangent[j] = end_mode_.tangent[j];
+    }
+    for (int r = 0; r < layout_.relations; ++r) {
+      if (report.struck[r] == 0) continue;
+      report.normal[r] = ends_.normal()[r];
+      const model::Relation& relation = system_.relations()[r];
+      for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+        report.tangent[j] = ends_.tangent()[j];
+    }
+  }
+  note_end_works(state, report);
+  if (!std::equal(end_velocity_.begin(), end_velocity_.end(), v) && !evaluate_start(state))
+    return failed(state);
+  if (Status status = find_accelerations(state); !status.ok()) return status;
+  std::copy(acceleration_.begin(), acceleration_.end(), report.acceleration.begin());
+  // The reaction of a phase is that at its end; an impact has its impulse.
+  for (int r = 0; r < layout_.relations; ++r) {
+    if (report.struck[r] == 0) report.normal[r] = c_.h * normal_before_[r];
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j) {
+      if (report.struck[r] == 0) report.tangent[j] = c_.h * tangent_before_[j];
+    }
+  }
+  return {};
+}
+
+// What the remembered reactions and those that were found do with the mean velocities of the step, and their correction at its end.
+void ImplicitScheme::note_end_works(const StepState& state, StepReport& report) {
+  std::fill(report.dissipated.begin(), report.dissipated.end(), 0.0);
+  std::fill(report.supplied.begin(), report.supplied.end(), 0.0);
+  if (has_powers_) note_powers(report);
+  const double* const before = start_.data() + n_;
+  const double* const reached = end_velocity_.data();
+  const double* const after = state.y.data() + n_;
+  for (std::size_t e = 0; e < system_.audits().size(); ++e) {
+    const int r = system_.audits()[e].relation;
+    if (r < 0) continue;
+    double dissipated = 0, supplied = 0;
+    ends_.work_of_kept(r, normal_before_, tangent_before_, c_.h * (1 - c_.theta), before, reached, dissipated,
+                       supplied);
+    contacts_.work_of(r, before, reached, dissipated, supplied);
+    if (ends_.any_part()) {
+      contacts_.work_of(r, contacts_.normal(), contacts_.tangent(), -1, reached, after, dissipated, supplied);
+      ends_.work_of(r, reached, after, dissipated, supplied);
+    }
+    report.dissipated[e] += dissipated;
+    report.supplied[e] += supplied;
+  }
 }
 
 void ImplicitScheme::note_contacts(StepReport& report) {
@@ -525,7 +756,8 @@ void ImplicitScheme::note_powers(StepReport& report) {
 
 void ImplicitScheme::save(std::vector<double>& out) const {
   out.push_back(has_before_ ? 1 : 0);
-  for (const std::vector<double>* each : {&acceleration_, &reaction_, &before_})
+  for (const std::vector<double>* each :
+       {&acceleration_, &reaction_, &before_, &normal_before_, &tangent_before_})
     out.insert(out.end(), each->begin(), each->end());
   contacts_.save(out);
   for (const StepMonitor* monitor : const_cast<ImplicitScheme*>(this)->all_monitors()) monitor->save(out);
@@ -534,8 +766,10 @@ void ImplicitScheme::save(std::vector<double>& out) const {
 bool ImplicitScheme::load(std::span<const double> saved, const StepState& /*state*/) {
   const auto n = static_cast<std::size_t>(n_);
   const std::vector<StepMonitor*> all = all_monitors();
-  if (saved.size() != 1 + 3 * n + contacts_.saved_size() + all.size() * StepMonitor::kSaved) return false;
-  for (std::size_t i = 0; i < 1 + 3 * n + contacts_.saved_size(); ++i) {
+  const std::size_t reactions = normal_before_.size() + tangent_before_.size();
+  const std::size_t guess = 1 + 3 * n + reactions, numbers = guess + contacts_.saved_size();
+  if (saved.size() != numbers + all.size() * StepMonitor::kSaved) return false;
+  for (std::size_t i = 0; i < numbers; ++i) {
     if (!std::isfinite(saved[i])) return false;
   }
   has_before_ = saved[0] != 0;
@@ -545,13 +779,15 @@ bool ImplicitScheme::load(std::span<const double> saved, const StepState& /*stat
   take(1, acceleration_);
   take(1 + n, reaction_);
   take(1 + 2 * n, before_);
-  contacts_.load(saved.subspan(1 + 3 * n, contacts_.saved_size()));
-  std::size_t at = 1 + 3 * n + contacts_.saved_size();
+  take(1 + 3 * n, normal_before_);
+  take(1 + 3 * n + normal_before_.size(), tangent_before_);
+  contacts_.load(saved.subspan(guess, contacts_.saved_size()));
+  std::size_t at = numbers;
   for (StepMonitor* monitor : all) {
     monitor->load(saved.subspan(at, StepMonitor::kSaved));
     at += StepMonitor::kSaved;
   }
-  has_force_ = have_matrix_ = false;
+  has_force_ = have_matrix_ = has_rows_ = false;
   return true;
 }
 

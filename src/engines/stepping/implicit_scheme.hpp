@@ -15,6 +15,11 @@
 // Impulses act in the direction of the rows at the predicted end of the step. Moreau's impulses are mean impulses of the step, p = hλ, and its contacts obey
 // laws of velocities; the others solve for a reaction, p = κ₁λ, and their gaps are not negative at the end of the step (docs/stepping.md).
 //
+// θ and Newmark as they are printed leave a velocity at the end of the step that the contact does not allow, and remember the reaction that made it: reactions ring,
+// and energy grows. In their standard form the end of a step is made consistent: the impulses of the step are found again for the velocities (γ = 0 of constraints and of
+// closed contacts, Coulomb), and the accelerations that the next step begins with are those of the true motion at its state (step_contacts.hpp). Without contacts both are
+// the same.
+//
 // Linear models are solved by one round: the matrix A = M − κ₁(c_v ∂h/∂v + c_q ∂h/∂q) is factorised once. Otherwise Newton's rounds go on until ξ stands; sides of
 // jumps are those of the predicted end throughout a step, sides of kinks follow.
 //
@@ -25,9 +30,9 @@
 #include <string>
 #include <vector>
 
-#include "engines/numeric/small_lu.hpp"
 #include "engines/stepping/scheme.hpp"
 #include "engines/stepping/step_contacts.hpp"
+#include "engines/stepping/step_matrix.hpp"
 #include "engines/stepping/step_monitors.hpp"
 #include "judder/model/system.hpp"
 
@@ -41,6 +46,7 @@ struct StepNumbers {
   double theta = 0.5;  ///< moreau, θ, and the rule of states
   double beta = 0.25;
   double gamma = 0.5;
+  bool as_printed = false;  ///< θ and Newmark: nothing is made consistent at the end of a step
 };
 
 class ImplicitScheme final : public Scheme {
@@ -54,6 +60,7 @@ class ImplicitScheme final : public Scheme {
   void save(std::vector<double>& out) const override;
   [[nodiscard]] bool load(std::span<const double> saved, const StepState& state) override;
   void monitors(std::vector<Monitor>& out) const override;
+  [[nodiscard]] bool spreads_impacts() const override { return central(); }
   void use(Patience* patience) override;
 
  private:
@@ -74,8 +81,18 @@ class ImplicitScheme final : public Scheme {
   [[nodiscard]] bool central() const {
     return numbers_.formula == StepFormula::central || numbers_.formula == StepFormula::explicit_central;
   }
+  void apply_mass(const double* mass, const double* x, double* y) const;
+  void apply_slopes(const double* q, double* y) const;
   void set_coefficients(const StepState& state, double h);
   [[nodiscard]] Status start_accelerations(StepState& state);
+  [[nodiscard]] bool makes_consistent() const {
+    return remembers_accelerations() && !numbers_.as_printed && !ends_.empty();
+  }
+  [[nodiscard]] Status take_end_mass(const StepState& state);
+  [[nodiscard]] Status make_consistent(StepState& state, StepReport& report);
+  [[nodiscard]] Status find_accelerations(const StepState& state);
+  void note_end_works(const StepState& state, StepReport& report);
+  void take_start_rows(const StepState& state);
   [[nodiscard]] bool evaluate_start(const StepState& state);
   [[nodiscard]] Status take_mass(const StepState& state);
   [[nodiscard]] Status solve_step(const StepState& state);
@@ -101,10 +118,14 @@ class ImplicitScheme final : public Scheme {
 
   const model::System& system_;
   const model::Layout& layout_;
+  const model::LargeMatrices* large_;  ///< matrices that are numbers, or null
   ReadNumbers read_;
   model::Workspace work_;
   StepContacts contacts_;
-  numeric::RealLu lu_;
+  StepContacts ends_;  ///< velocities and accelerations at the end of a step
+  StepMatrix lu_;
+  StepMatrix mass_lu_;  ///< of M at the end of a step
+  bool have_mass_lu_ = false, has_rows_ = false;
   StepNumbers numbers_;
   Coefficients c_;
   OnIndeterminate on_indeterminate_ = OnIndeterminate::stop;
@@ -115,11 +136,15 @@ class ImplicitScheme final : public Scheme {
   bool has_powers_ = false;
   double step_ = 0;  ///< of the grid
 
-  std::vector<double> start_, end_;   ///< q, v, z
-  std::vector<double> force_, rate_;  ///< at the beginning
-  std::vector<double> acceleration_;  ///< a₀ of θ and Newmark
-  std::vector<double> reaction_;      ///< M a₀ − f₀ with it
-  std::vector<double> before_;        ///< q₋ of Paoli-Schatzman
+  std::vector<double> start_, end_;              ///< q, v, z
+  std::vector<double> force_, rate_;             ///< at the beginning
+  std::vector<double> acceleration_;             ///< a₀ of θ and Newmark
+  std::vector<double> reaction_;                 ///< M a₀ − f₀ with it
+  std::vector<double> product_, product_after_;  ///< M or K times something
+  std::vector<double> normal_before_,
+      tangent_before_;  ///< λ₀ by relation and tangential row, where ends are made consistent
+  std::vector<double> end_velocity_, end_mass_;
+  std::vector<double> before_;  ///< q₋ of Paoli-Schatzman
   bool has_before_ = false, has_force_ = false;
   std::vector<double> mass_;                  ///< n×n of the step
   std::vector<double> base_, place_, speed_;  ///< v_b, q̂_e, v̂_e
@@ -130,7 +155,7 @@ class ImplicitScheme final : public Scheme {
   double matrix_kappa_ = 0, matrix_h_ = 0;
   bool have_matrix_ = false;
   std::vector<double> gap_, gap_before_, step_force_, powers_, start_powers_, mean_, loads_;
-  Mode trial_;
+  Mode trial_, start_mode_, end_mode_;
   double energy_drive_ = 0;  ///< work of drives in the step
   bool kinks_ = false;
   bool conservative_ = false;  ///< forces are −K q + a constant with K symmetric: the identities hold

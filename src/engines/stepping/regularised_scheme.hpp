@@ -39,6 +39,7 @@ class RegularisedScheme final : public Scheme {
   void save(std::vector<double>& out) const override;
   [[nodiscard]] bool load(std::span<const double> saved, const StepState& state) override;
   void monitors(std::vector<Monitor>& out) const override;
+  [[nodiscard]] bool springs() const override { return true; }
   void use(Patience* /*patience*/) override {}
 
  private:

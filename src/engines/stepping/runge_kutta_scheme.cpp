@@ -39,6 +39,7 @@ std::string RungeKuttaScheme::begin(const EngineOptions& options, double /*step*
   motion_.release_pins();
   std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
   cuts_.start();
+  cuts_in_step_ = 0;
   motion_.evaluations = 0;
   return {};
 }
@@ -250,6 +251,16 @@ Status RungeKuttaScheme::advance(StepState& state, double to, StepReport& report
     }
   }
   cuts_.note(found.kind != Cut::none ? 1 : 0, 0, state.t + length);
+  // Each cut leads towards the next time of the grid; cuts that accumulate never reach it.
+  constexpr long kAccumulates = 1000;
+  cuts_in_step_ = found.kind != Cut::none ? cuts_in_step_ + 1 : 0;
+  if (cuts_in_step_ > kAccumulates)
+    return {
+        Reason::step_too_small,
+        state.t,
+        {},
+        "impacts or reversals accumulate here, and this scheme takes every one of them; the engine 'event' "
+        "finishes them, 'moreau' passes over them"};
   state.t = found.kind != Cut::none ? state.t + length : to;
   std::copy_n(next_.begin(), layout_.integrated(), state.y.begin());
   for (int e = 0; e < layout_.audits; ++e) {

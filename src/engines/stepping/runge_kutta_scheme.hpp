@@ -91,6 +91,7 @@ class RungeKuttaScheme final : public Scheme {
   std::vector<Event> struck_;
   std::vector<double> kept_;  ///< the state at a cut
   Mode stage_mode_;
+  long cuts_in_step_ = 0;  ///< one after the other before the next time of the grid
   StepMonitor cuts_{"cuts"};
 };
 

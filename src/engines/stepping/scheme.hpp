@@ -49,6 +49,10 @@ class Scheme {
   /// False: these are not the numbers of this scheme.
   [[nodiscard]] virtual bool load(std::span<const double> saved, const StepState& state) = 0;
   virtual void monitors(std::vector<Monitor>& out) const = 0;
+  /// Reactions are springs: they give back energy that they have taken.
+  [[nodiscard]] virtual bool springs() const { return false; }
+  /// An impact with restitution takes more than one step.
+  [[nodiscard]] virtual bool spreads_impacts() const { return false; }
   /// Looked at inside long solves.
   virtual void use(Patience* patience) = 0;
 

@@ -84,6 +84,12 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   guess_.resize(slots);
   normal_.resize(relations);
   tangent_.resize(tangents);
+  share_.resize(tangents);
+  kept_begin_.push_back(0);
+  for (const Slot& slot : slots_)
+    kept_begin_.push_back(kept_begin_.back() + 1 +
+                          2 * static_cast<int>(system.relations()[slot.relation].touches.size()));
+  kept_.resize(static_cast<std::size_t>(kept_begin_.back()));
   status_.resize(tangents);
   normal_status_.resize(relations);
   memory_.resize(static_cast<std::size_t>(width_));
@@ -159,7 +165,17 @@ void StepContacts::choose_all() {
   doubtful_ = false;
 }
 
-void StepContacts::find_responses(numeric::RealLu& lu, int size) {
+void StepContacts::choose_by_mode(const Mode& mode) {
+  any_ = doubtful_ = false;
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const bool always = !relation.has_normal || relation.kind == RelationKind::constraint;
+    part_[r] = always || mode.normal[r] != NormalStatus::open ? 1 : 0;
+    any_ = any_ || part_[r] != 0;
+  }
+}
+
+void StepContacts::find_responses(StepMatrix& lu, int size) {
   if (known_) return;
   const int slots = static_cast<int>(slots_.size());
   for (int s = 0; s < slots; ++s) {
@@ -214,10 +230,12 @@ void StepContacts::list_blocks(const StepLaw& law) {
     const model::RelationRows& rows = work_.relation[r];
     Law& own = law_[r];
     const bool strikes = was_open_[r] != 0 && approach_[r] < 0;
-    const bool as_coulomb = relation.smooth_friction && relation.has_normal &&
+    const bool as_coulomb = relation.smooth_friction && relation.has_normal && !accelerating_ &&
                             (strikes || relation.friction == FrictionType::arctan);
     own = {0, 0, relation.smooth_friction && !as_coulomb};
-    if (as_coulomb) {
+    if (accelerating_ && !own.smooth && relation.tangents > 0 && rested_[r] == 0) {
+      own.smooth = true;  // the direction of a slip is known: its force is a share of the load
+    } else if (as_coulomb) {
       // An impulse has Coulomb's law with the steady coefficient; so has an arctan in every step, so that no step pushes a slip beyond its zero.
       double speed = 0;
       for (int j = 0; j < relation.tangents; ++j)
@@ -249,7 +267,10 @@ void StepContacts::list_blocks(const StepLaw& law) {
     blocks_.back().load = std::max(own.load, 0.0);
     blocks_.back().feed = static_cast<int>(feeds_.size());
     for (std::size_t k = 0; k < relation.feeds.size(); ++k) {
-      if (part_[relation.feeds[k]] == 0) continue;  // an open contact presses nothing
+      const int fed = relation.feeds[k];
+      if (part_[fed] == 0) continue;  // an open contact presses nothing
+      // Friction may be left out of the impulse of an impact; then no joint has a share of it.
+      if (!system_.relations()[fed].impact_friction && was_open_[fed] != 0 && approach_[fed] < 0) continue;
       feeds_.push_back(
           {normal_slot_[relation.feeds[k]], rows.factors[k]});  // the slot, until the rows are known
       ++blocks_.back().feed_size;
@@ -270,9 +291,10 @@ void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
       const int r = slot.relation;
       double e = 0;
       if (law.restitution && relation.kind == RelationKind::contact && relation.restitution.outputs() == 2 &&
-          approach_[r] < 0) {
+          (approach_[r] < 0 || law.position)) {
+        // An impact between three places takes two steps, and in the second the velocity may have turned already.
         double tangential = 0;
-        system_.restitution(work_, r, -approach_[r], e, tangential);
+        system_.restitution(work_, r, std::abs(approach_[r]), e, tangential);
       }
       shift_[r] = 0;
       if (law.position && relation.holonomic) {
@@ -393,6 +415,8 @@ bool StepContacts::rest_turned() {
     row += block.rows();
     const model::Relation& relation = system_.relations()[r];
     if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
+    // An impact has the coefficient of the slip before it, whatever that becomes.
+    if (was_open_[r] != 0 && approach_[r] < 0) continue;
     const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
     if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
     rested_[r] = 1;
@@ -469,7 +493,7 @@ void StepContacts::check_unique() {
 }
 
 Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
-                           std::span<const double> gap_before, numeric::RealLu& lu, int size, double* xi) {
+                           std::span<const double> gap_before, StepMatrix& lu, int size, double* xi) {
   std::fill(normal_.begin(), normal_.end(), 0.0);
   std::fill(tangent_.begin(), tangent_.end(), 0.0);
   any_impulse_ = false;
@@ -603,7 +627,8 @@ double StepContacts::drive_work() const {
   return sum;
 }
 
-void StepContacts::work_of(int relation, const double* before, const double* after, double& dissipated,
+void StepContacts::work_of(int relation, std::span<const double> normal, std::span<const double> tangent,
+                           double share, const double* before, const double* after, double& dissipated,
                            double& supplied) const {
   const model::Relation& own = system_.relations()[relation];
   const auto add = [&](int s, double impulse) {
@@ -618,15 +643,15 @@ void StepContacts::work_of(int relation, const double* before, const double* aft
       pushed += push[i] * v;
     }
     const double slip = mean + drive_of(slot);
-    dissipated -= impulse * slip;
-    supplied += impulse * (own.own_push ? pushed - slip : -drive_of(slot));
+    dissipated -= share * impulse * slip;
+    supplied += share * impulse * (own.own_push ? pushed - slip : -drive_of(slot));
   };
-  add(normal_slot_[relation], normal_[relation]);
+  add(normal_slot_[relation], normal[relation]);
   for (int j = 0; j < own.tangents; ++j)
-    add(tangent_slot_[own.first_tangent + j], tangent_[own.first_tangent + j]);
+    add(tangent_slot_[own.first_tangent + j], tangent[own.first_tangent + j]);
 }
 
-bool StepContacts::project(numeric::RealLu& lu, int size, double* q) {
+bool StepContacts::project(StepMatrix& lu, int size, double* q) {
   constexpr int kRounds = 4;
   for (int round = 0; round < kRounds; ++round) {
     row_slot_.clear();

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/numeric/small_lu.hpp"
+#include "engines/stepping/step_matrix.hpp"
 #include "judder/contact/one_step.hpp"
 #include "judder/contact/one_step_all.hpp"
 #include "judder/core/status.hpp"
@@ -54,12 +54,23 @@ class StepContacts {
   void choose_closed();
   /// Under the position law all of them do.
   void choose_all();
+  /// Those that are closed in this mode, and everything that is no contact.
+  void choose_by_mode(const Mode& mode);
+
+  /// Accelerations: takes a = M⁻¹ f to those that the laws of closed contacts, constraints and friction leave between reactions and the rates of velocities,
+  ///     0 ≤ γ̇_N ⟂ λ_N ≥ 0 ,   −λ_T ∈ μ_s L ∂|γ̇_T| at rest,   λ_T = −μ L γ_T/|γ_T| in slip ,
+  /// for the relations that were chosen; contacts that separate have no reaction. Reactions are in normal() and tangent(). `mass` holds the factors of M,
+  /// n × n; `step` is the time in which a velocity counts as more than rounding. Rows and velocities are those of take_rows.
+  [[nodiscard]] Status accelerate(double step, const double* velocity, StepMatrix& mass, double* a);
 
   /// Solves for the impulses and adds X p to ξ (and to the states behind it). `lu` holds the factors of A, of this size.
   [[nodiscard]] Status solve(const StepLaw& law, std::span<const double> gap,
-                             std::span<const double> gap_before, numeric::RealLu& lu, int size, double* xi);
+                             std::span<const double> gap_before, StepMatrix& lu, int size, double* xi);
   /// Statuses after the step into the mode.
   void write_mode(Mode& mode) const;
+
+  /// Takes M⁻¹ times impulses of another solve, by relation and by tangential row, out of the velocities `v`. `mass` as in accelerate().
+  void take_out(const StepContacts& of, StepMatrix& mass, double* v);
 
   /// Impulses of the last solve by relation and by tangential row.
   [[nodiscard]] std::span<const double> normal() const { return normal_; }
@@ -67,6 +78,8 @@ class StepContacts {
   [[nodiscard]] bool was_open(int relation) const { return was_open_[relation] != 0; }
   [[nodiscard]] bool any_part() const { return any_; }
   [[nodiscard]] bool any_impulse() const { return any_impulse_; }
+  /// Some contact had an impulse that approached before, with these velocities, by more than rounding.
+  [[nodiscard]] bool any_strike(const double* velocity) const;
   /// The impulses of this step are not the only ones, and how many other motions there are.
   [[nodiscard]] int solutions() const { return solutions_; }
   [[nodiscard]] const std::string& solutions_text() const { return solutions_text_; }
@@ -79,10 +92,20 @@ class StepContacts {
   [[nodiscard]] double drive_work() const;
   /// Work of the impulses of one relation, with velocities before and after.
   void work_of(int relation, const double* before, const double* after, double& dissipated,
-               double& supplied) const;
+               double& supplied) const {
+    work_of(relation, normal_, tangent_, 1, before, after, dissipated, supplied);
+  }
+  /// The same of other impulses, by relation and tangential row, times `share`.
+  void work_of(int relation, std::span<const double> normal, std::span<const double> tangent, double share,
+               const double* before, const double* after, double& dissipated, double& supplied) const;
+  /// Copies the present rows; work_of_kept() tells what impulses along them do later.
+  void keep_rows();
+  void work_of_kept(int relation, std::span<const double> normal, std::span<const double> tangent,
+                    double share, const double* before, const double* after, double& dissipated,
+                    double& supplied) const;
 
   /// Takes what bilateral rows are off by at the inputs in `work` out of q, along X. False: they cannot be met.
-  [[nodiscard]] bool project(numeric::RealLu& lu, int size, double* q);
+  [[nodiscard]] bool project(StepMatrix& lu, int size, double* q);
 
   void save(std::vector<double>& out) const;
   [[nodiscard]] std::size_t saved_size() const { return guess_.size(); }
@@ -103,7 +126,11 @@ class StepContacts {
   [[nodiscard]] const model::Row& row_of(const Slot& slot) const;
   [[nodiscard]] const model::Row& push_of(const Slot& slot) const;
   [[nodiscard]] double drive_of(const Slot& slot) const;
-  void find_responses(numeric::RealLu& lu, int size);
+  [[nodiscard]] double rate_of(const Slot& slot) const;
+  void find_shares();
+  void push_slides(double* a);
+  void leave_separating(double step, const double* velocity, const double* a);
+  void find_responses(StepMatrix& lu, int size);
   void list_blocks(const StepLaw& law);
   void settle_doubtful();
   void add_block(contact::StepBlockKind kind, int relation, int slips);
@@ -147,6 +174,11 @@ class StepContacts {
   std::vector<TangentStatus> status_;
   std::vector<NormalStatus> normal_status_;
   std::vector<double> memory_;
+  std::vector<double>
+      share_;  ///< by tangential row, while accelerations are sought: of its load, against the slip; 0 at rest
+  std::vector<double> kept_;  ///< by slot: drive, then its row and its push at the touched coordinates
+  std::vector<int> kept_begin_;
+  bool accelerating_ = false;
   bool any_ = false, any_impulse_ = false, position_ = false, doubtful_ = false;
   int solutions_ = 1, iterations_ = 0;
   std::string solutions_text_;

@@ -9,6 +9,7 @@
 #include "engines/stepping/runge_kutta_scheme.hpp"
 #include "engines/stepping/step_options.hpp"
 #include "engines/stepping/stepping_run.hpp"
+#include "judder/model/large_matrices.hpp"
 
 namespace judder::engines {
 namespace {
@@ -40,25 +41,37 @@ const Fields& moreau_fields() {
 }
 
 const Fields& theta_fields() {
-  static const Fields fields{{.name = "theta",
-                              .doc = "Weight of the end of the step: 0.5 Crank-Nicolson, 1 implicit Euler.",
-                              .fallback = "0.5",
-                              .least = 0.01,
-                              .most = 1}};
+  static const Fields fields{
+      {.name = "theta",
+       .doc = "Weight of the end of the step: 0.5 Crank-Nicolson, 1 implicit Euler.",
+       .fallback = "0.5",
+       .least = 0.01,
+       .most = 1},
+      {.name = "form",
+       .doc = "`standard` makes velocities, reactions and accelerations consistent at the end of "
+              "each step; `printed` does not, as in Petcoviciu 1.7: reactions ring, energy may grow.",
+       .fallback = "standard",
+       .words = {"standard", "printed"}}};
   return fields;
 }
 
 const Fields& newmark_fields() {
-  static const Fields fields{{.name = "beta",
-                              .doc = "Newmark's β; 2β ≥ γ ≥ 1/2 is stable.",
-                              .fallback = "0.25",
-                              .least = 0.01,
-                              .most = 1},
-                             {.name = "gamma",
-                              .doc = "Newmark's γ; 1/2 is second order.",
-                              .fallback = "0.5",
-                              .least = 0.01,
-                              .most = 1}};
+  static const Fields fields{
+      {.name = "beta",
+       .doc = "Newmark's β; 2β ≥ γ ≥ 1/2 is stable.",
+       .fallback = "0.25",
+       .least = 0.01,
+       .most = 1},
+      {.name = "gamma",
+       .doc = "Newmark's γ; 1/2 is second order.",
+       .fallback = "0.5",
+       .least = 0.01,
+       .most = 1},
+      {.name = "form",
+       .doc = "`standard` makes velocities, reactions and accelerations consistent at the end of "
+              "each step; `printed` does not, as in Petcoviciu 1.7: reactions ring, energy may grow.",
+       .fallback = "standard",
+       .words = {"standard", "printed"}}};
   return fields;
 }
 
@@ -121,6 +134,7 @@ RungeKuttaNumbers ordinary_numbers(const EngineOptions& options) {
 }
 
 std::string planar_unsupported(const model::System& system) {
+  if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
   if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
   return EventEngine::unsupported(system);
 }
@@ -197,7 +211,9 @@ StepNumbers moreau_numbers(const EngineOptions& options) {
 StepNumbers theta_numbers(const EngineOptions& options) {
   StepNumbers numbers;
   numbers.formula = StepFormula::theta;
-  numbers.theta = StepOptions(options, kTheta, theta_fields()).number("theta");
+  const StepOptions own(options, kTheta, theta_fields());
+  numbers.theta = own.number("theta");
+  numbers.as_printed = own.word("form") == "printed";
   return numbers;
 }
 
@@ -207,6 +223,7 @@ StepNumbers newmark_numbers(const EngineOptions& options) {
   numbers.formula = StepFormula::newmark;
   numbers.beta = own.number("beta");
   numbers.gamma = own.number("gamma");
+  numbers.as_printed = own.word("form") == "printed";
   return numbers;
 }
 
@@ -251,21 +268,41 @@ std::string impact_problem(const model::System& system, bool restitution, const 
   return {};
 }
 
+/// Beside large matrices only loads: there are no slopes of anything else.
+std::string implicit_unsupported(const model::System& system) {
+  const model::LargeMatrices* const large = model::large_matrices(system);
+  if (large != nullptr && !large->only_matrices)
+    return "the model has matrices with " + std::to_string(large->mass.size) +
+           " rows, which stay numbers, and beside them forces or states that depend on the motion; give "
+           "these as entries of the "
+           "matrices";
+  return stepping_unsupported(system);
+}
+
 std::string moreau_unsupported(const model::System& system) {
-  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  if (std::string problem = implicit_unsupported(system); !problem.empty()) return problem;
   return impact_problem(system, true, "Moreau's scheme");
 }
 
 std::string rest_unsupported(const model::System& system) {
-  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  if (std::string problem = implicit_unsupported(system); !problem.empty()) return problem;
   return impact_problem(system, false, "this scheme");
 }
 
 std::string central_unsupported(const model::System& system) {
-  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  if (std::string problem = implicit_unsupported(system); !problem.empty()) return problem;
   if (system.layout().states > 0)
     return "the model has states: Paoli and Schatzman's scheme moves coordinates of masses alone";
   return impact_problem(system, true, "Paoli and Schatzman's scheme");
+}
+
+std::string regularised_unsupported(const model::System& system) {
+  if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
+  for (const model::Relation& relation : system.relations()) {
+    if (relation.has_tangential_restitution)
+      return relation.place + " has tangential restitution, which springs and smooth laws have no place for";
+  }
+  return stepping_unsupported(system);
 }
 
 /// The row of an engine whose scheme reads its numbers by `Read`.
@@ -288,8 +325,8 @@ std::vector<EngineEntry> stepping_engines() {
           entry<ImplicitScheme, central_numbers, central_fields, kCentral>(central_unsupported),
           entry<RungeKuttaScheme, zabuga_numbers, zabuga_fields, kZabuga>(planar_unsupported),
           entry<RungeKuttaScheme, ordinary_numbers, ordinary_fields, kOrdinary>(planar_unsupported),
-          entry<RegularisedScheme, penalty_numbers, penalty_fields, kPenalty>(stepping_unsupported),
-          entry<RegularisedScheme, arctan_numbers, arctan_fields, kArctan>(stepping_unsupported)};
+          entry<RegularisedScheme, penalty_numbers, penalty_fields, kPenalty>(regularised_unsupported),
+          entry<RegularisedScheme, arctan_numbers, arctan_fields, kArctan>(regularised_unsupported)};
 }
 
 }  // namespace judder::engines

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engines/law_numbers.hpp"
+#include "engines/stepping/energy_gain.hpp"
 #include "engines/stepping/step_inputs.hpp"
 #include "engines/stepping/step_monitors.hpp"
 #include "engines/stepping/step_options.hpp"
@@ -20,6 +21,8 @@ constexpr double kDefaultSteps = 1e4;
 constexpr double kCloseToEnd = 1e-6;
 /// Energies and gaps of what flies are looked at in every so many-th step: the largest of them are what others are relative to.
 constexpr long kLookEvery = 8;
+/// The energy that the steps may have made is looked at in every so many-th.
+constexpr long kBalanceEvery = 32;
 /// Steps of a run: beyond this a grid time has lost its digits.
 constexpr double kMostSteps = 1e12;
 
@@ -36,7 +39,7 @@ std::string stepping_unsupported(const model::System& system) {
 
 struct SteppingEngine::Run {
   Run(const model::System& s, const MakeScheme& make)
-      : system(s), layout(s.layout()), work(s), recorder(s, &patience), scheme(make(s)) {
+      : system(s), layout(s.layout()), work(s), recorder(s, &patience), scheme(make(s)), gain(s) {
     const auto n = static_cast<std::size_t>(layout.coordinates);
     state.y.resize(layout.integrated());
     before.resize(layout.integrated());
@@ -73,6 +76,7 @@ struct SteppingEngine::Run {
   Event event_here(EventKind kind, int place) const;
   void note_loads(double h);
   void note_gaps();
+  void look_at_energy(bool end);
   [[nodiscard]] bool touched() const;
   void note_watches();
   void load(double t, const double* y);
@@ -114,6 +118,7 @@ struct SteppingEngine::Run {
   double length = 0;  ///< of the last step
   bool stopped = false, handed = false;
   StepMonitor penetration{"penetration"};
+  EnergyGain gain;
 };
 
 SteppingEngine::SteppingEngine(const model::System& system, std::string name,
@@ -161,6 +166,7 @@ EngineResult SteppingEngine::Run::go(const EngineOptions& given, Sink& sink, con
   if (result.status.reason == Reason::done) {
     result.status.time = state.t;
     if (stopped) result.status.reason = Reason::watch;
+    if (Status status = gain.verdict(state.t); !status.ok()) result.status = std::move(status);
   }
   return std::move(result);
 }
@@ -214,6 +220,7 @@ bool SteppingEngine::Run::begin(const Moment* resume) {
     return fail({Reason::unsupported, options.from, {}, problem});
   if (const std::string problem = scheme->begin(options, step); !problem.empty())
     return fail({Reason::unsupported, options.from, {}, problem});
+  gain.start(scheme->springs(), scheme->spreads_impacts(), step);
   load_start(system, resume, work);
   std::fill(works.begin(), works.end(), 0.0);
   std::fill(report.normal.begin(), report.normal.end(), 0.0);
@@ -273,6 +280,7 @@ void SteppingEngine::Run::start_from_model() {
 void SteppingEngine::Run::tell_monitors() {
   result.monitors.clear();
   if (penetration.used()) result.monitors.push_back(penetration.record());
+  if (gain.monitor().used()) result.monitors.push_back(gain.monitor().record());
   scheme->monitors(result.monitors);
 }
 
@@ -292,6 +300,14 @@ void SteppingEngine::Run::follow() {
     }
     if (recorder.wants_state(state.t)) hand_state();
   }
+  look_at_energy(true);
+}
+
+void SteppingEngine::Run::look_at_energy(bool end) {
+  load(state.t, state.y.data());
+  double kinetic = 0, potential = 0, total = 0;
+  system.energies(work, kinetic, potential, total);
+  gain.look(work, kinetic, total, work.in[layout.initial_energy()], works, end);
 }
 
 // Numbers of the friction laws that the step begins with.
@@ -345,8 +361,10 @@ bool SteppingEngine::Run::one_step() {
     works[e] += report.dissipated[e];
     works[layout.audits + e] += report.supplied[e];
   }
+  gain.add(report);
   if (recorder.samples.next() < state.t) rows_inside(t0, state.t);
   handle_end(length);
+  if (index % kBalanceEvery == 0) look_at_energy(false);
   return true;
 }
 
@@ -612,6 +630,7 @@ void SteppingEngine::Run::save(Moment& out) const {
   list.insert(list.end(), report.acceleration.begin(), report.acceleration.end());
   recorder.loads.save(list);
   penetration.save(list);
+  gain.save(list);
   scheme->save(list);
 }
 
@@ -639,7 +658,7 @@ bool SteppingEngine::Run::take_up(const Moment& from) {
   const auto count = [](int n) { return static_cast<std::size_t>(n); };
   const std::size_t n = count(layout.coordinates), relations = count(layout.relations), loads = 4 * relations;
   const std::size_t fixed = kHead + 2 * relations + 3 * n + watch_side.size() + count(layout.tangents) +
-                            loads + StepMonitor::kSaved;
+                            loads + StepMonitor::kSaved + gain.saved_size();
   const auto take = [&rest](std::size_t size) {
     const std::span<const double> out = rest.first(size);
     rest = rest.subspan(size);
@@ -680,6 +699,7 @@ bool SteppingEngine::Run::take_up(const Moment& from) {
   copy_to(n, report.acceleration);
   const std::span<const double> intervals = take(loads);
   penetration.load(take(StepMonitor::kSaved));
+  gain.load(take(gain.saved_size()));
   if (!recorder.loads.load(intervals) || !scheme->load(rest, state))
     return fail({Reason::unsupported, state.t, {}, "the state is of another engine with fixed steps"});
   return true;

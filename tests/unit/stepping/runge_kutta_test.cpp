@@ -79,5 +79,26 @@ TEST(Zabuga, HasTheMeanSquaresOfItsVariants) {
   }
 }
 
+// Hops that accumulate are more than this scheme can take: it says so where they do.
+TEST(Zabuga, EndsWhereImpactsAccumulate) {
+  const TestModel ball = text_model(R"toml(
+[coordinates]
+h = 1
+[energy]
+kinetic = "h'^2/2"
+potential = "9.81*h"
+[[contact]]
+name = "ground"
+gap = "h"
+impact = 0.5
+[run]
+until = 3
+)toml");
+  const simulate::Result run = step_to(ball, "rk4-zabuga", 1e-3, 3);
+  EXPECT_EQ(run.end.status.reason, Reason::step_too_small);
+  EXPECT_NEAR(run.end.status.time, 3 * std::sqrt(2 / 9.81), 0.01);
+  EXPECT_NE(run.end.status.message.find("accumulate"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace judder

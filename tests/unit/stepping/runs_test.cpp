@@ -248,6 +248,81 @@ until = 1.6
   }
 }
 
+// The push of a tilted gap carries the slip along, or turns it: either way friction has the coefficient of the slip before the impact.
+TEST(SteppingRuns, StrikeWithTheCoefficientOfTheSlipBefore) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+y = { start = 1, velocity = -2 }
+w = { start = 0, velocity = 0.1 }
+[energy]
+kinetic = "y'^2/2 + w'^2/2"
+[[contact]]
+name = "c"
+gap = "y + 0.3*w"
+slip = "w'"
+friction = { static = 0.1, dynamic = 0.05 }
+impact = 0.5
+[run]
+until = 1
+)toml");
+  // γ_N = y' + 0.3 w' goes from −1.97 to 0.985 by p (1 + 0.3 (0.3 − μ)), and w' grows by p (0.3 − μ).
+  const simulate::Result run = step_to(model, "moreau", 1e-4, 0.8);
+  ASSERT_EQ(run.data.events.size(), 1u);
+  const double p = 2.955 / (1.09 - 0.3 * 0.05);
+  EXPECT_NEAR(run.data.events[0].normal_impulse, p, 1e-9);
+  EXPECT_NEAR(last(run, "w'"), 0.1 + p * (0.3 - 0.05), 1e-9);
+  TestModel turned = text_model(R"toml(
+[coordinates]
+y = { start = 1, velocity = -2 }
+w = { start = 0, velocity = -0.1 }
+[energy]
+kinetic = "y'^2/2 + w'^2/2"
+[[contact]]
+name = "c"
+gap = "y + 0.3*w"
+slip = "w'"
+friction = { static = 0.1, dynamic = 0.05 }
+impact = 0.5
+[run]
+until = 1
+)toml");
+  const simulate::Result other = step_to(turned, "moreau", 1e-4, 0.8);
+  ASSERT_EQ(other.data.events.size(), 1u);
+  const double q =
+      1.5 * 2.03 / (1.09 - 0.3 * 0.05);  // it turns to positive, and dynamic friction acts against that
+  EXPECT_NEAR(other.data.events[0].normal_impulse, q, 1e-9);
+  EXPECT_NEAR(last(other, "w'"), -0.1 + q * (0.3 - 0.05), 1e-9);
+}
+
+// A joint that a contact presses takes its share of an impact, unless friction is left out of its impulses.
+TEST(SteppingRuns, LeaveJointsOutOfImpulsesWithoutFriction) {
+  for (const bool friction : {true, false}) {
+    const TestModel model = text_model(R"toml(
+[coordinates]
+x = { start = 0, velocity = 3 }
+y = { start = 0.1001, velocity = -2 }
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[contact]]
+name = "c"
+gap = "y"
+impact = { friction = )toml" + std::string(friction ? "true" : "false") +
+                                       R"toml( }
+[[friction]]
+name = "j"
+slip = "x'"
+normal = "normal(c)"
+law = 0.5
+[run]
+until = 0.1
+)toml");
+    const simulate::Result stepped = step_to(model, "moreau", 1e-3, 0.1);
+    ASSERT_TRUE(stepped.end.status.ok());
+    EXPECT_NEAR(last(stepped, "x'"), friction ? 2 : 3, 1e-9);
+    EXPECT_NEAR(last(stepped, "x'"), last(run(model), "x'"), 1e-9);
+  }
+}
+
 // A ball on a spring that pushes: the half swing of a damped oscillator leaves e of its speed.
 TEST(Regularised, ReboundsWithItsRestitution) {
   const TestModel ball = text_model(R"toml(

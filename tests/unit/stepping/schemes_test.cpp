@@ -110,6 +110,69 @@ until = 1
   }
 }
 
+// A ball rebounds with its restitution wherever in a step it meets the ground: its hops shrink by e.
+TEST(PaoliSchatzman, ReboundsAlikeAtEveryPlaceInAStep) {
+  const TestModel ball = text_model(R"toml(
+[coordinates]
+h = 1
+[energy]
+kinetic = "h'^2/2"
+potential = "9.81*h"
+[[contact]]
+name = "ground"
+gap = "h"
+impact = 0.5
+[run]
+until = 1
+)toml");
+  const double fall = std::sqrt(2 / 9.81);
+  for (const char* form : {"modified", "explicit"}) {
+    for (const double step : {1e-3, 0.97e-3, 0.83e-3, 0.7e-3, 0.51e-3}) {
+      const simulate::Result run = step_to(ball, "paoli-schatzman", step, 1.25, {{"form", 0, form}});
+      std::vector<double> impacts;
+      for (const engines::Event& event : run.data.events) {
+        const bool hit =
+            event.kind == engines::EventKind::impact || event.kind == engines::EventKind::contact;
+        if (hit && (impacts.empty() || event.time > impacts.back() + 5 * step)) impacts.push_back(event.time);
+      }
+      ASSERT_GE(impacts.size(), 3u) << form << step;
+      EXPECT_NEAR(impacts[0], fall, 2 * step) << form << step;
+      EXPECT_NEAR(impacts[1], 2 * fall, 6 * step) << form << step;
+      EXPECT_NEAR(impacts[2], 2.5 * fall, 10 * step) << form << step;
+    }
+  }
+}
+
+// A floor that swings lifts a body that stands still at the start: an impact in the first step, and none behind it.
+TEST(PaoliSchatzman, BeginsWithAnImpact) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "10*y"
+[[contact]]
+name = "floor"
+gap = "y - 0.05*sin(6*t)"
+slip = "x' - 0.5"
+friction = 0.3
+[run]
+until = 2
+)toml");
+  const simulate::Result right = run(model);
+  for (const double h : {1e-3, 2.5e-4}) {
+    const simulate::Result stepped = step_to(model, "paoli-schatzman", h, 2);
+    ASSERT_TRUE(stepped.end.status.ok());
+    EXPECT_NEAR(last(stepped, "x"), last(right, "x"), 0.5 * h) << h;
+    EXPECT_NEAR(last(stepped, "y"), 0.05 * std::sin(12), 1e-12) << h;
+    // It stays on the floor.
+    const long rows = std::lround(2 / h);
+    for (long row = 0; row <= rows; ++row)
+      EXPECT_NEAR(cell(stepped, row, "y"), 0.05 * std::sin(6 * cell(stepped, row, "t")), h * h) << h << row;
+  }
+}
+
 // All schemes reach the rests of Klarbring's particle.
 TEST(Schemes, ReachTheRestsOfTheExactMotion) {
   struct Case {
