@@ -75,8 +75,9 @@ std::optional<KlarbringNumbers> klarbring_numbers(const RestProblem& rest) {
   const RestProblem::Relation& contact = rest.relations[0];
   if (!contact.unilateral || contact.tangents.empty() || contact.push != contact.w) return std::nullopt;
   const RestProblem::Tangent& tangent = contact.tangents[0];
-  if (tangent.drive != 0 || tangent.viscous != 0 || tangent.mu != tangent.mu_slip || tangent.drag != tangent.w || contact.base != 0 ||
-      contact.factors != std::vector<double>{1} || contact.feeds != std::vector<int>{0})
+  if (tangent.drive != 0 || tangent.viscous != 0 || tangent.mu != tangent.mu_slip ||
+      tangent.drag != tangent.w || contact.base != 0 || contact.factors != std::vector<double>{1} ||
+      contact.feeds != std::vector<int>{0})
     return std::nullopt;
   if (std::any_of(rest.damping.begin(), rest.damping.end(), [](double c) { return c != 0; }))
     return std::nullopt;

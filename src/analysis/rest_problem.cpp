@@ -244,6 +244,20 @@ bool Reading::relations(RestProblem& out) {
           std::all_of(made.base_slope.begin(), made.base_slope.end(), [](double s) { return s == 0; });
       made.constant_law = curve.constant() && made.feeds.empty() && no_slope && tangent.mu_slip == tangent.mu;
     }
+    // A rod, whose length has no slope where it is zero: no linear problem, and nothing that could be compared with one.
+    bool finite = std::isfinite(made.gap) && std::isfinite(made.base);
+    const auto look = [&finite](const std::vector<double>& row) {
+      for (const double each : row) finite = finite && std::isfinite(each);
+    };
+    look(made.w);
+    look(made.push);
+    look(made.base_slope);
+    for (const RestProblem::Tangent& tangent : made.tangents) {
+      look(tangent.w);
+      look(tangent.drag);
+      look({tangent.drive, tangent.mu, tangent.mu_slip, tangent.viscous});
+    }
+    if (!finite) return bend("'" + made.name + "' has no direction at the origin");
     out.relations.push_back(std::move(made));
   }
   take_viscous(out);

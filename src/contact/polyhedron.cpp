@@ -34,8 +34,10 @@ void Polyhedron::add_inequality(std::span<const double> row, double bound) {
   bounds.push_back(bound);
 }
 
-/// Rows and columns are brought near one by their least and largest entries in turn; then rows get size one. Right-hand sides have no part in it: one that has nearly
-/// vanished says nothing about the unknowns. They tell the size of a part, by their largest: parts that share no unknown may differ by any factor.
+/// Rows and columns are brought near one by their least and largest entries in turn; then rows get size one. Right-hand sides have no part
+/// in it: one that has nearly
+/// vanished says nothing about the unknowns. They tell the size of a part, by their largest: parts that share no unknown may differ by any
+/// factor.
 void PolyhedronSolver::Data::scale() {
   column.assign(n, 1);
   equation_scale.assign(k, 1);

@@ -1,7 +1,9 @@
 // What comes next at an instant of a quasi-static evolution.
 //
-// First it is asked whether the forces are in balance with some admissible reaction: if not, a jump begins with the force that is left over. If they are,
-// contacts on the edge of their cone or without reaction have several ways on. A direction in which the imbalance would grow with the motion itself
+// First it is asked whether the forces are in balance with some admissible reaction: if not, a jump begins with the force that is left
+// over. If they are,
+// contacts on the edge of their cone or without reaction have several ways on. A direction in which the imbalance would grow with the
+// motion itself
 // (QuasiStatics::unstable) and that the contacts admit is a jump; otherwise the rates of the path decide.
 #pragma once
 

@@ -1,12 +1,17 @@
 // A jump: the body follows the force that is left over while time stands still, q' = V/|V| by arc length.
 //
-// V is the velocity that a body without inertia would have in a uniform viscous medium of vanishing viscosity; the contacts share in it by their laws. Each leg
-// between two changes of status is integrated by Dormand and Prince's pair of order 5, with the arc length as independent variable. Near its end V fades in proportion
-// to the distance that is left: there Newton's method takes the last stretch, which is straight to the square of its length. Where V fades faster than that the steps
+// V is the velocity that a body without inertia would have in a uniform viscous medium of vanishing viscosity; the contacts share in it by
+// their laws. Each leg
+// between two changes of status is integrated by Dormand and Prince's pair of order 5, with the arc length as independent variable. Near
+// its end V fades in proportion
+// to the distance that is left: there Newton's method takes the last stretch, which is straight to the square of its length. Where V fades
+// faster than that the steps
 // shrink onto the end.
 //
-// A jump that begins in balance, at a fold or where a slip is unstable, has no V there. It begins a little off, on the curve of places where all that is left over points
-// along the unstable direction u: h + C λ = γ u, u·(q − q0) = L. Beside that curve stiff springs would pull V any way, and a joint that slides with it would seem to stop.
+// A jump that begins in balance, at a fold or where a slip is unstable, has no V there. It begins a little off, on the curve of places
+// where all that is left over points
+// along the unstable direction u: h + C λ = γ u, u·(q − q0) = L. Beside that curve stiff springs would pull V any way, and a joint that
+// slides with it would seem to stop.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,9 @@
 // The path of equilibria in one mode: steps of arc length, each corrected by Newton's method across the tangent of its beginning.
 //
-// A step is as long as its middle, taken from Hermite's cubic through both ends, needs no correction beyond the tolerance. A contact, a reaction, a cone, a
-// slip or a watch that changes sign is found by halving the time of the step with points of the path itself, to the last bit. Where dt/ds vanishes the
+// A step is as long as its middle, taken from Hermite's cubic through both ends, needs no correction beyond the tolerance. A contact, a
+// reaction, a cone, a
+// slip or a watch that changes sign is found by halving the time of the step with points of the path itself, to the last bit. Where dt/ds
+// vanishes the
 // path folds back in time: there time stops, and a jump begins.
 #pragma once
 

@@ -1,6 +1,7 @@
 // What a quasi-static run tells: rows, events with the rows of their instant, and the works of the elements along the path.
 //
-// Works are integrals over a step of the path from a to b, in the share x of Hermite's cubic between them, not over the time, which nearly stands still
+// Works are integrals over a step of the path from a to b, in the share x of Hermite's cubic between them, not over the time, which nearly
+// stands still
 // before a fold:
 //
 //     ∫ λ·dq = ∫ λ(x) q'(x) dx ,      with λ at x = 0, 1/2, 1 on the path itself and q'(x) of the cubic

@@ -1,4 +1,5 @@
-// One run of the quasi-static engine, from event to event. Its parts own what they need: the path in one mode, what comes next at an instant, motion at a frozen
+// One run of the quasi-static engine, from event to event. Its parts own what they need: the path in one mode, what comes next at an
+// instant, motion at a frozen
 // time, and what is told of all this.
 #pragma once
 

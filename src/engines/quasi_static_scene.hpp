@@ -1,6 +1,7 @@
 // What the parts of a quasi-static run share: where it stands, in which mode, what has just ended, and what is large here.
 //
-// Who changes what: the path and jumps move `here`, decisions set `mode`, the run notes what has ended in `excluded`. Nobody keeps a copy across an instant.
+// Who changes what: the path and jumps move `here`, decisions set `mode`, the run notes what has ended in `excluded`. Nobody keeps a copy
+// across an instant.
 #pragma once
 
 #include <string>

@@ -292,7 +292,8 @@ void QuasiStatics::take(const std::vector<double>& x, double factor, std::vector
         factor * x[n_ + a];
 }
 
-/// Solves matrix_ x = right_ by elimination with scaled partial pivoting; both are used up, right_ becomes x. The sign of the determinant, 0: singular to the last bit,
+/// Solves matrix_ x = right_ by elimination with scaled partial pivoting; both are used up, right_ becomes x. The sign of the determinant,
+/// 0: singular to the last bit,
 /// or a pivot is below that share of its row.
 int QuasiStatics::solve(std::size_t n, double least_pivot) {
   int sign = 1;

@@ -1,6 +1,7 @@
 // The equations of quasi-static evolution in one mode, and the linear problems that decide the next one.
 //
-// With D = ∂(h + Σ push λ_N)/∂q, the force that changes with position, and C, W the force directions and rows of what is active (closed contacts,
+// With D = ∂(h + Σ push λ_N)/∂q, the force that changes with position, and C, W the force directions and rows of what is active (closed
+// contacts,
 // constraints, rows that stick; a row that slips adds −σ μ drag to the direction of its normal force):
 //
 //     path, per unit of time:   D q̇ + C λ̇ = −∂h/∂t ,   W q̇ = −∂g/∂t or −b
@@ -44,11 +45,13 @@ class QuasiStatics {
   /// D and ∂h/∂t at the place, with these normal forces. False: not finite.
   [[nodiscard]] bool differentiate(const std::vector<double>& normal);
 
-  /// Newton's method for the equations of the path from the guess in `point`. Along the border (c_q·Δq + c_t Δt = 0); a border of zeros in q fixes the time. False: it does not
+  /// Newton's method for the equations of the path from the guess in `point`. Along the border (c_q·Δq + c_t Δt = 0); a border of zeros in
+  /// q fixes the time. False: it does not
   /// converge. `moved`: how far the coordinates and the time went.
   [[nodiscard]] bool correct(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t,
                              double* moved = nullptr, int most = 12);
-  /// The place whose forces are left over along `direction` alone, by a length of it away from `from`, at a frozen time. False: it is not found.
+  /// The place whose forces are left over along `direction` alone, by a length of it away from `from`, at a frozen time. False: it is not
+  /// found.
   [[nodiscard]] bool hold_along(QuasiStaticPoint& point, const std::vector<double>& from,
                                 const std::vector<double>& direction, double length);
   /// The tangent at a point, of arc length one, in the direction of the border. False: there is none.

@@ -372,6 +372,19 @@ TEST(Equilibria, LoadsThatHaveNearlyVanishedChangeNothing) {
   }
 }
 
+// The length of a rod has no slope where it is zero. That is no affine model without rest states, but another kind of model.
+TEST(Equilibria, ARodIsNotTakenForAnAffineModel) {
+  EquilibriaProblem problem;
+  for (const char* slip : {"", "slip = \"atan2(x, -y)'\"\nfriction = 0.1\n"}) {
+    const TestModel pendulum = text_model(
+        std::string("[coordinates]\nx = 0.6\ny = -0.8\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = "
+                    "\"9.81*y\"\n[[constraint]]\nname = \"rod\"\nzero = \"hypot(x, y) - 1\"\n") +
+        slip + "[run]\nuntil = 1\n");
+    EXPECT_FALSE(rest_problem(pendulum.system, {}, problem));
+    EXPECT_TRUE(problem.not_affine) << problem.message;
+  }
+}
+
 // Parts that share nothing keep their digits, however far apart their sizes lie.
 TEST(Equilibria, PartsOfDifferentSizeDoNotDisturbEachOther) {
   const Equilibria found = equilibria(problem_of(text_model(
