@@ -710,8 +710,7 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
                            : landed_[k] != 0 ? !was_upper
                                              : was_upper || before.surface[k] != AtSurface::away;
       if (choice == 2) {
-        const bool rests = before.surface[k] == AtSurface::rests || is_place(k);
-        if (rests && !places) return;
+        if (!places && is_place(k) && before.surface[k] != AtSurface::rests) return;
         // What it rested on it goes on resting on.
         trial.surface[k] = before.surface[k] == AtSurface::rests ? AtSurface::rests : AtSurface::slides;
         trial.side[k] = lower_[k] + 0.5;
@@ -814,7 +813,9 @@ bool EventEngine::Run::decide_several(const std::vector<int>& members) {
     // A surface that one side no longer brings the motion to is slid on only where nothing leaves it. With the same surfaces slid on, as many others as
     // possible are left.
     // What friction holds rests on one side of a place, and on a combination of both only where that lets more of the others go.
+    const bool any_place = std::any_of(members.begin(), members.end(), [this](int k) { return is_place(k); });
     for (const bool both : {false, true}) {
+      if (both && !any_place) continue;
       places = both;
       for (const bool last_of_it : {false, true}) {
         ends = last_of_it;
