@@ -1,9 +1,10 @@
-// The relief valve of the gallery for 30,720 flows, 64 returns each: systems per second and core. The numbers are those with which MPGOS was measured
-// (F. Hegedus et al., Program package MPGOS: challenges and solutions during the integration of a large number of independent ODE systems using GPUs,
-// Communications in Nonlinear Science and Numerical Simulation 97 (2021) 105732). A return is a largest opening: x' falls through zero.
+// The relief valve of the gallery for 30,720 flows, 64 returns each: systems per second and core. The numbers are those with which MPGOS
+// was measured (F. Hegedus et al., Program package MPGOS: challenges and solutions during the integration of a large number of
+// independent ODE systems using GPUs, Communications in Nonlinear Science and Numerical Simulation 97 (2021) 105732). A return is a
+// largest opening: x' falls through zero.
 //
-// Beside it the same written by hand for this model alone (Dormand and Prince's method, steps by their error, events by steps that end on them): what is
-// left when nothing is asked but these numbers. And SciPy (scipy_valve.py), for a sample of 30 flows.
+// Beside it the same written by hand for this model alone (Dormand and Prince's method, steps by their error, events by steps that end on
+// them): what is left when nothing is asked but these numbers. And SciPy (scipy_valve.py), for a sample of 30 flows.
 //
 // Before anything is timed the last of the first 20 returns must agree; later ones belong to motions that forget their start.
 #include <array>

@@ -440,8 +440,8 @@ void Reducer::note(int quantity, double time, double value) {
   }
 }
 
-// The ends of steps and the limits at instants. What is asked along steps has its values from there; here stand the last value of all, the first, and
-// instants between which no time goes by.
+// The ends of steps and the limits at instants. What is asked along steps has its values from there; here stand the last value of all,
+// the first, and instants between which no time goes by.
 void Reducer::point(const engines::ToldPoint& told) {
   if (told.kind == engines::Telling::inside || quantities_.empty()) return;
   const double time = told.in[0];

@@ -2,15 +2,17 @@
 //
 //     ẏ = f(y) ,   f(y*) = 0 ,   A = f′(y*) ,   Aᵀ P + P A = −I ,   V = (y − y*)ᵀ P (y − y*)
 //
-// in the mode (open and closed contacts, stick and slip, sides of switches) in which the motion stands. y* is found by Newton's method from the present state. It is the end
-// of the motion if all eigenvalues of A have negative real parts, and if the set V ≤ V(now), which a motion cannot leave while V falls, is one in which V falls
-// and the mode holds: gaps stay open, reactions press, friction suffices, switches keep their sides. That is looked at on shells of the set in many directions; where one of these points fails
-// the motion is not yet near enough, and nothing is said.
+// in the mode (open and closed contacts, stick and slip, sides of switches) in which the motion stands. y* is found by Newton's method
+// from the present state. It is the end of the motion if all eigenvalues of A have negative real parts, and if the set V ≤ V(now), which
+// a motion cannot leave while V falls, is one in which V falls and the mode holds: gaps stay open, reactions press, friction suffices,
+// switches keep their sides. That is looked at on shells of the set in many directions; where one of these points fails the motion is not
+// yet near enough, and nothing is said.
 //
-// In closed contacts ÿ obeys g̈ + 2 α ġ + α² g = 0 instead of g̈ = 0, which is the same motion on g = 0 and has y* as an isolated point. Places on which nothing depends
-// (Coordinates that may drift) are left out. What friction holds stays where it is.
+// In closed contacts ÿ obeys g̈ + 2 α ġ + α² g = 0 instead of g̈ = 0, which is the same motion on g = 0 and has y* as an isolated point.
+// Places on which nothing depends (Coordinates that may drift) are left out. What friction holds stays where it is.
 //
-// Not treated: massless coordinates, constraints of velocities, sliding on surfaces of switches, slip in several directions, and what depends on time.
+// Not treated: massless coordinates, constraints of velocities, sliding on surfaces of switches, slip in several directions, and what
+// depends on time.
 //
 // P by the squared iteration of R. A. Smith, SIAM J. Appl. Math. 16 (1968) 198.
 #pragma once

@@ -9,8 +9,8 @@
 //     not settled  none of these until the end of the run: chaotic, or slow
 //     failed       the run has ended early, or there were no equations
 //
-// Periods are found as in analysis/periodic.hpp. A motion has the same description whichever start it comes from, up to its accuracy; two descriptions are of
-// one motion if kind, events and modes are equal and period and ranges agree within `same` of their size.
+// Periods are found as in analysis/periodic.hpp. A motion has the same description whichever start it comes from, up to its accuracy; two
+// descriptions are of one motion if kind, events and modes are equal and period and ranges agree within `same` of their size.
 #pragma once
 
 #include <atomic>

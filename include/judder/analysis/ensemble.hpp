@@ -1,8 +1,8 @@
 // Many runs of one model: which there are, and what runs them.
 //
 // A Plan says which values each member has: a grid, rows of a table, or random numbers. A member is known by its index alone, so that
-// any thread or machine can make any of them. An Ensemble is the model compiled for a plan (model/form.hpp): once for each variant, with the
-// parameters of the plan left open. A Runner makes members of it, one after the other, in one thread: where only start values differ
+// any thread or machine can make any of them. An Ensemble is the model compiled for a plan (model/form.hpp): once for each variant, with
+// the parameters of the plan left open. A Runner makes members of it, one after the other, in one thread: where only start values differ
 // from the member before, System, engine and referee are those of the member before.
 //
 // The numbers of a member do not depend on the members that the same Runner has made before.
@@ -45,8 +45,8 @@ class Plan {
   [[nodiscard]] const std::vector<std::string>& variants() const { return variants_; }
   [[nodiscard]] std::size_t variant(std::size_t member) const;
   void values(std::size_t member, std::span<double> out) const;
-  /// Some members, by which is seen whether the model can be compiled at all: first and last, the middle, and ever finer parts between; of each variant its
-  /// first. All different.
+  /// Some members, by which is seen whether the model can be compiled at all: first and last, the middle, and ever finer parts between;
+  /// of each variant its first. All different.
   [[nodiscard]] std::vector<std::size_t> probes() const;
   /// The same of one variant alone.
   [[nodiscard]] std::vector<std::size_t> probes(std::size_t variant) const;
@@ -68,8 +68,9 @@ class Plan {
 
 class Ensemble {
  public:
-  /// `options`: variants and settings of all members. Where values make no model, others of the same variant are tried (Plan::probes); a variant that
-  /// has none is compiled member by member. If no variant has any, what is wrong with the first member is in `diagnostics`, and the ensemble is not ok().
+  /// `options`: variants and settings of all members. Where values make no model, others of the same variant are tried (Plan::probes); a
+  /// variant that has none is compiled member by member. If no variant has any, what is wrong with the first member is in `diagnostics`,
+  /// and the ensemble is not ok().
   Ensemble(model::Spec spec, model::CompileOptions options, Plan plan, Diagnostics& diagnostics);
 
   [[nodiscard]] bool ok() const { return ok_; }

@@ -11,16 +11,17 @@
 //
 // An expression may use whatever an output column may. All numbers belong to t ≥ `after`.
 //
-// Along a step the quantity is evaluated at seven nodes of Gauss and at both ends. Where the polynomial through these misses it at two further places
-// by more than a millionth of its range there, the step is halved: a formula may be faster than the motion, or have corners of its own. Every turn of
-// the polynomial that comes near to the extreme so far is then searched with the quantity itself.
+// Along a step the quantity is evaluated at seven nodes of Gauss and at both ends. Where the polynomial through these misses it at two
+// further places by more than a millionth of its range there, the step is halved: a formula may be faster than the motion, or have
+// corners of its own. Every turn of the polynomial that comes near to the extreme so far is then searched with the quantity itself.
 //
-// A peak may be narrower than the distance of nodes. Formulas that can have one (expr::Program::has_peaks) are enclosed by interval arithmetic over the piece, with all that
-// they read in the range that it has there: a piece whose enclosure holds more than the nodes have shown is halved, unless its formulas change by a small factor there
-// (expr::Program::evaluate_gentle). What changes faster than can be followed, in forty thousand pieces of a step, is said (followed()).
+// A peak may be narrower than the distance of nodes. Formulas that can have one (expr::Program::has_peaks) are enclosed by interval
+// arithmetic over the piece, with all that they read in the range that it has there: a piece whose enclosure holds more than the nodes
+// have shown is halved, unless its formulas change by a small factor there (expr::Program::evaluate_gentle). What changes faster than can
+// be followed, in forty thousand pieces of a step, is said (followed()).
 //
-// Engines with fixed steps have nothing between their steps. Of their runs rows are taken, one per step: extremes are those of rows, integrals follow the trapezoidal
-// rule, those of what reads reactions the mean reaction of each step.
+// Engines with fixed steps have nothing between their steps. Of their runs rows are taken, one per step: extremes are those of rows,
+// integrals follow the trapezoidal rule, those of what reads reactions the mean reaction of each step.
 //
 // Quantities that read works of elements (`dissipated`, `balance`, …) are known at the ends of steps only.
 #pragma once
@@ -79,8 +80,8 @@ struct Extreme {
   double most = 0, most_time = 0;
 };
 
-/// Listens to a run as its observer (for the motion) and as a sink (for its events; of a run by rows for these alone). After restart() it is as new
-/// and keeps its memory.
+/// Listens to a run as its observer (for the motion) and as a sink (for its events; of a run by rows for these alone). After restart() it
+/// is as new and keeps its memory.
 class Reducer final : public simulate::NullSink, public engines::Observer {
  public:
   enum class From : unsigned char { steps, rows };

@@ -3,16 +3,17 @@
 //     strobe         once in each period of the forces
 //     impact:wall    behind every impact on the contact 'wall'; as well KIND:PLACE and KIND alone, for every kind of event
 //
-// How many points a period has is decided from the last points of a motion that may still converge, slowly where it is about to lose its stability.
-// With e_k the distance of point k from point k + p, p is taken where e is rounding, or where it falls towards zero: near a loss of stability
-// e follows e' = (1 − μ) e − c e³, for which w = 1/e² grows like A exp(2μk) − c/μ. Three equally spaced values tell whether their differences
-// grow (e goes to zero) or shrink (e has another limit, and p is no period):
+// How many points a period has is decided from the last points of a motion that may still converge, slowly where it is about to lose its
+// stability. With e_k the distance of point k from point k + p, p is taken where e is rounding, or where it falls towards zero: near a
+// loss of stability e follows e' = (1 − μ) e − c e³, for which w = 1/e² grows like A exp(2μk) − c/μ. Three equally spaced values tell
+// whether their differences grow (e goes to zero) or shrink (e has another limit, and p is no period):
 //
 //     q = (w₃ − w₂)/(w₂ − w₁) > 1
 //
-// The smallest such p counts. Rounding is what the steps leave: distances below a bound that follows from their tolerance, unless they grow. A place is compared with the
-// larger of itself and of what its velocity covers in 1/2π of the time from point to point, a velocity likewise: at resonance all places of a section are zero but for
-// errors. Coordinates on which nothing depends but their rates (an angle of a wheel) are left out.
+// The smallest such p counts. Rounding is what the steps leave: distances below a bound that follows from their tolerance, unless they
+// grow. A place is compared with the larger of itself and of what its velocity covers in 1/2π of the time from point to point, a velocity
+// likewise: at resonance all places of a section are zero but for errors. Coordinates on which nothing depends but their rates (an angle
+// of a wheel) are left out.
 #pragma once
 
 #include <atomic>
@@ -80,9 +81,10 @@ class SectionTaker final : public engines::Sink {
   const std::atomic<bool>* cancel_ = nullptr;
 };
 
-/// The smallest number of points after which they repeat, at most a third of them; 0: there is none. `drifts`: by component of the state. `coordinates`: so many
-/// components are places, and as many behind them their velocities. `same`: relative distances below it are rounding. `reach`: how large components have been before, or nothing: what is a thousandth of that or
-/// less is compared with that thousandth, because errors of steps are relative to all of a motion.
+/// The smallest number of points after which they repeat, at most a third of them; 0: there is none. `drifts`: by component of the state.
+/// `coordinates`: so many components are places, and as many behind them their velocities. `same`: relative distances below it are
+/// rounding. `reach`: how large components have been before, or nothing: what is a thousandth of that or less is compared with that
+/// thousandth, because errors of steps are relative to all of a motion.
 [[nodiscard]] std::size_t points_per_period(std::span<const double> points, std::size_t width,
                                             const std::vector<bool>& drifts, std::size_t coordinates = 0,
                                             double same = 1e-8, std::span<const double> reach = {});

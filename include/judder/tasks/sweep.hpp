@@ -1,7 +1,8 @@
 // Many runs of a model file into one table, from a request to the file.
 //
-// Which runs is a Plan (analysis/ensemble.hpp), what is kept of each are Reductions (analysis/reductions.hpp). Records are kept beside the table, in
-// FILE.members, until all are there; then the table is written and they go. What ends early leaves them, and `resume` goes on.
+// Which runs is a Plan (analysis/ensemble.hpp), what is kept of each are Reductions (analysis/reductions.hpp). Records are kept beside
+// the table, in FILE.members, until all are there; then the table is written and they go. What ends early leaves them, and `resume` goes
+// on.
 #pragma once
 
 #include <atomic>
@@ -72,7 +73,8 @@ struct RunsReport {
 [[nodiscard]] std::filesystem::path records_of(const std::filesystem::path& output, std::size_t part,
                                                std::size_t parts);
 
-/// What the members of a request depend on, in one text: the model with its data, variants, settings, times. Its key tells files of records apart.
+/// What the members of a request depend on, in one text: the model with its data, variants, settings, times. Its key tells files of
+/// records apart.
 [[nodiscard]] std::string identity_of(const ManyRequest& request, const io::LoadedModel& model);
 [[nodiscard]] std::string identity_of(const analysis::Plan& plan);
 
@@ -81,8 +83,8 @@ struct RunsReport {
 /// Why this engine cannot make members of which section points or ends of motions are asked: both are found between steps. Empty: it can.
 [[nodiscard]] std::string engine_problem(const ManyRequest& request, const model::RunOptions& run);
 
-/// The model for the first of these members whose values make one: the first, the last, the middle and some more are tried. If none of them does, the
-/// model of the first, with what is wrong.
+/// The model for the first of these members whose values make one: the first, the last, the middle and some more are tried. If none of
+/// them does, the model of the first, with what is wrong.
 [[nodiscard]] io::LoadedModel load_some_member(const io::ModelRequest& request, const io::ModelFile& file,
                                                const analysis::Plan& plan);
 

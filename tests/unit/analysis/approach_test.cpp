@@ -73,7 +73,8 @@ TEST(Approach, SaysHowFastTheSlowestPartDecays) {
   EXPECT_NEAR(rest->y[0], -1, 1e-12);
 }
 
-// Nothing decays, or something else is the end: a swing for ever, a limit cycle around an unstable rest, a run that is over before it is clear which of two wells it is.
+// Nothing decays, or something else is the end: a swing for ever, a limit cycle around an unstable rest, a run that is over before it is
+// clear which of two wells it is.
 TEST(Approach, WhatDoesNotDecayIsNoRest) {
   EXPECT_NE(end_of(damped("0", "x^2/2", "50")).kind, EndKind::rest);
   const std::string vanderpol =
@@ -82,7 +83,6 @@ TEST(Approach, WhatDoesNotDecayIsNoRest) {
   EXPECT_EQ(end_of(vanderpol).kind, EndKind::periodic);
   // At t = 2 the motion, from far above both wells, may still end in either.
   EXPECT_EQ(end_of(damped("0.05", "x^4/4 - x^2/2", "2"), {{"x", 3.0}}).kind, EndKind::not_settled);
-  // A repelling focus inside: Hopf's other side, x' and p of the relief valve below its Hopf point.
 }
 
 /// The well into which x'' = x − x³ − c x' falls, by steps of Runge and Kutta that know nothing of rests.

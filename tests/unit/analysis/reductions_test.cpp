@@ -81,7 +81,8 @@ TEST(Reductions, FollowWhatTurnsOftenInOneStep) {
 const std::string kFlight =
     "format = 1\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = \"x'^2/2\"\n[run]\nuntil = 10\n";
 
-// Turns lie anywhere in the pieces of a step, at their ends too: 60 frequencies. The largest value of x sin(w x) is at the last root of tan(w x) = −w x.
+// Turns lie anywhere in the pieces of a step, at their ends too: 60 frequencies. The largest value of x sin(w x) is at the last root of
+// tan(w x) = −w x.
 TEST(Reductions, ExtremesOfWhatTurnsOftenAreTrue) {
   for (int w = 11; w < 71; ++w) {
     const std::string f = "x*sin(" + std::to_string(w) + "*x)";
@@ -222,7 +223,8 @@ tolerance = 1e-11
 columns = { N = "normal(ground)" }
 )toml";
 
-// Momentum: what the ground has given is what gravity has taken and what is left of the velocity. Impacts, an accumulation and rest are in it.
+// Momentum: what the ground has given is what gravity has taken and what is left of the velocity. Impacts, an accumulation and rest are
+// in it.
 TEST(Reductions, ImpulsesAreThoseOfTheBalance) {
   for (const char* engine : {"event", "exact"}) {
     const auto found =

@@ -135,7 +135,8 @@ TEST_F(Many, AFirstMemberWithoutAModelStopsNothing) {
   EXPECT_TRUE(drawn.values[3].ok);
 }
 
-// Of engines with fixed steps the rows are read: the numbers are those of the motion within the step, the impulse is what gravity has taken to rounding.
+// Of engines with fixed steps the rows are read: the numbers are those of the motion within the step, the impulse is what gravity has
+// taken to rounding.
 TEST_F(Many, EnginesWithFixedStepsAreReadByTheirRows) {
   RunsRequest request{
       .many = of("bouncing-ball"),
@@ -250,8 +251,8 @@ TEST_F(Many, TheFlipOfTheBouncingTableIsWhereItBelongs) {
       (std::vector<std::size_t>{0, 1}));
 }
 
-// The oscillator with its stop in the middle: the eigenvalue of its one-impact motion is −1 at w = 2.65888455 (own closed form: flights of a damped
-// oscillator, saltation at the impact).
+// The oscillator with its stop in the middle: the eigenvalue of its one-impact motion is −1 at w = 2.65888455 (own closed form: flights
+// of a damped oscillator, saltation at the impact).
 TEST_F(Many, TheFlipOfTheImpactOscillatorIsWhereItBelongs) {
   const double flip = 2.65888455;
   EXPECT_EQ(
@@ -297,8 +298,9 @@ TEST_F(Many, ACarriedDiagramGoesOnWhereTheValueBeforeEnded) {
   }
 }
 
-// Free rocking, folded: y'' = y − 1, restitution r at y = 0. A start comes to rest if its energy at the first passage is below that of the upright
-// tip; the share of |x| < 1, |x'| < 2 is 0.307055818 for r = 0.9 (integral in closed form). By symmetry y and y' are uniform in (0, 1) and (−2, 2).
+// Free rocking, folded: y'' = y − 1, restitution r at y = 0. A start comes to rest if its energy at the first passage is below that of
+// the upright tip; the share of |x| < 1, |x'| < 2 is 0.307055818 for r = 0.9 (integral in closed form). By symmetry y and y' are uniform
+// in (0, 1) and (−2, 2).
 TEST_F(Many, TheShareOfTheRockingBasinIsThatOfTheClosedForm) {
   const bool full = std::getenv("JUDDER_FULL") != nullptr;
   for (const std::uint64_t seed : {1, 2, 3}) {
