@@ -3,7 +3,7 @@
 // The same cyclic pattern of contacts (at most 8 long) has occurred four times, its durations shrink by a steady factor r < 1, and the remaining
 // time R = Δ r/(1 − r) is so short that the motion cannot change in it and the tail's largest gap is below the tolerance. Then the tail is
 // replaced by an inelastic impact of the pattern's contacts and closed contact for R, if the mean of everything that moves is the same there as at
-// rest, so that momentum is exact (event_impacts.cpp). Hops of equal length that shrink geometrically do not accumulate; they end by their size.
+// rest, so that momentum is exact (event/impact_tails.cpp). Hops of equal length that shrink geometrically do not accumulate; they end by their size.
 // mechanics: docs/theory.md, "Accumulation".
 #pragma once
 

@@ -6,7 +6,7 @@
 // The largest value is that of the force itself, at the place where its polynomial is largest: an error of the place counts squared. Where nothing is known
 // between two instants (rest, engines with fixed steps) the trapezoidal rule stands for the integral.
 //
-// Compliant contacts have neither row nor status: their phases are found by the engine where the gap passes zero (event_compliant.cpp), and kept here.
+// Compliant contacts have neither row nor status: their phases are found by the engine where the gap passes zero (event/pressing.cpp), and kept here.
 //
 // For each step that it accepts, an engine calls follow(), then take() for the forces that it has polynomials of, then take_rest(); or note() alone. What the
 // forces are, it is asked through ForcesAlongStep. Nothing here moves the state; nothing is allocated.

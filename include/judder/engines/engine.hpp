@@ -195,6 +195,8 @@ class Engine {
                                          const Moment* resume = nullptr) = 0;
 };
 
+class EventRun;
+
 /// The event-driven engine (docs/engines.md). Exact to its tolerance between events; events located to rounding.
 class EventEngine final : public Engine {
  public:
@@ -209,9 +211,7 @@ class EventEngine final : public Engine {
                                  const Moment* resume = nullptr) override;
 
  private:
-  friend class ExactEngine;
-  struct Run;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<EventRun> run_;
 };
 
 /// The exact engine, for systems that are linear in each mode (model/linear.hpp): closed forms instead of steps, every crossing deeper than
@@ -230,8 +230,7 @@ class ExactEngine final : public Engine {
                                  const Moment* resume = nullptr) override;
 
  private:
-  struct Run;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<EventRun> run_;
 };
 
 }  // namespace judder::engines

@@ -1,0 +1,47 @@
+// All surfaces at zero at an instant: block by block, those that contain others after these, and those that stay at zero on both sides with the value that the
+// language gives at equality. Rule 4 of an instant (docs/theory.md, "An instant").
+#pragma once
+
+#include "engines/coupling.hpp"
+#include "engines/event/instant_state.hpp"
+#include "engines/event/phase.hpp"
+#include "engines/event/side_search.hpp"
+
+namespace judder::engines {
+
+class Decisions;
+class Leaving;
+class SideTrials;
+class Sides;
+class Strikes;
+class Surfaces;
+
+class SurfaceDecision {
+ public:
+  SurfaceDecision(Phase& now, InstantState& here, SideSearch& search, Sides& sides, Decisions& decisions,
+                  Strikes& impacts, Leaving& leaving, SideTrials& trials, Surfaces& surfaces);
+
+  [[nodiscard]] bool decide_surfaces();
+
+ private:
+  [[nodiscard]] bool moves_against_sides(const Mode& mode);
+  [[nodiscard]] bool decide_open_surfaces();
+  [[nodiscard]] bool decide_or_rest(const std::vector<int>& members);
+  [[nodiscard]] bool stay_at_equality(const std::vector<int>& members);
+  [[nodiscard]] bool is_no_rest(int k, const std::vector<int>& members, const std::vector<int>& held,
+                                const Mode& start);
+  [[nodiscard]] bool try_beside(const std::vector<int>& rest);
+
+  Phase& now_;
+  InstantState& here_;
+  SideSearch& search_;
+  Sides& sides_;
+  Decisions& decisions_;
+  Strikes& impacts_;
+  Leaving& leaving_;
+  SideTrials& trials_;
+  Surfaces& surfaces_;
+  Coupling coupling_;
+};
+
+}  // namespace judder::engines
