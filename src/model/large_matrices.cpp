@@ -74,11 +74,12 @@ void Builder::read_large_matrices() {
     return;
   }
   auto made = std::make_shared<LargeMatrices>();
-  auto mass = read_rows(m.mass, "mass"), damping = read_rows(m.damping, "damping"),
+  auto inertia = read_rows(m.mass, "mass"), damping = read_rows(m.damping, "damping"),
        stiffness = read_rows(m.stiffness, "stiffness");
-  if (!mass || !damping || !stiffness) return;
+  if (!inertia || !damping || !stiffness) return;
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
-    const auto from = mass->column.begin() + mass->begin[i], to = mass->column.begin() + mass->begin[i + 1];
+    const auto from = inertia->column.begin() + inertia->begin[i],
+               to = inertia->column.begin() + inertia->begin[i + 1];
     if (std::binary_search(from, to, static_cast<int>(i))) continue;
     error(coordinates[i].spec->name, "coordinate '" + coordinates[i].name + "'",
           "the coordinate " + quoted(coordinates[i].name) + " has no inertia",
@@ -92,7 +93,7 @@ void Builder::read_large_matrices() {
                  "add it to the matrix");
     return;
   }
-  made->mass = std::move(*mass);
+  made->mass = std::move(*inertia);
   made->damping = std::move(*damping);
   made->stiffness = std::move(*stiffness);
   large = std::move(made);

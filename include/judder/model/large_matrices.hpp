@@ -1,9 +1,10 @@
 // Matrices of many coordinates, kept as numbers.
 //
-// Up to kLargestFormula coordinates the entries of [matrices] become formulas like everything else. Beyond that they stay what they are in their files: M, C and K by rows
-// and columns, symmetric, and System::motion subtracts K q + C v from the other forces. Memory and work grow with the number of entries; nothing has n × n numbers. Such a
-// model has no kinetic or potential formulas with velocities or positions of its own, and is moved by the schemes that need no formula for the slopes of forces:
-// moreau, theta, newmark, paoli-schatzman (docs/stepping.md).
+// Up to kLargestFormula coordinates the entries of [matrices] become formulas like everything else. Beyond that they stay what they are
+// in their files: M, C and K by rows and columns, symmetric, and System::motion subtracts K q + C v from the other forces. Memory and
+// work grow with the number of entries; nothing has n × n numbers. Such a model has no kinetic or potential formulas with velocities or
+// positions of its own, and is moved by the schemes that need no formula for the slopes of forces: moreau, theta, newmark,
+// paoli-schatzman (docs/stepping.md).
 #pragma once
 
 #include <vector>

@@ -4,13 +4,15 @@
 //
 //     E − E₀ − S + D = 0 ,      D_e never falling for any contact, constraint or joint e
 //
-// A scheme breaks the first by the error of its quadrature, which shrinks with the step, and the second where a reaction pushes with the motion. The energy
-// that a run has gained is what the left side of the first has risen by since it was lowest, and what each D_e has fallen by since it was largest. In a step with
-// an impact the sum over all contacts is taken: one may give what another takes; where restitution or another engine's law of impact gains energy by itself
-// (mechanics of impacts, docs/theory.md) that is not counted. Springs that stand for contacts, and bristles, give back what they have taken: of them the fall below zero counts.
+// A scheme breaks the first by the error of its quadrature, which shrinks with the step, and the second where a reaction pushes with the
+// motion. The energy that a run has gained is what the left side of the first has risen by since it was lowest, and what each D_e has
+// fallen by since it was largest. In a step with an impact the sum over all contacts is taken: one may give what another takes; where
+// restitution or another engine's law of impact gains energy by itself (mechanics of impacts, docs/theory.md) that is not counted.
+// Springs that stand for contacts, and bristles, give back what they have taken: of them the fall below zero counts.
 //
-// It is compared with the largest of kinetic energy and change of energy so far. A run that has gained a fifth of that in several looks that follow each other does
-// not tell the motion of its model: it goes on, for who wants to see what its scheme does, and does not end as done.
+// It is compared with the largest of kinetic energy and change of energy so far. A run that has gained a fifth of that in several looks
+// that follow each other does not tell the motion of its model: it goes on, for who wants to see what its scheme does, and does not end
+// as done.
 #pragma once
 
 #include <span>

@@ -15,10 +15,10 @@
 // Impulses act in the direction of the rows at the predicted end of the step. Moreau's impulses are mean impulses of the step, p = hλ, and its contacts obey
 // laws of velocities; the others solve for a reaction, p = κ₁λ, and their gaps are not negative at the end of the step (docs/stepping.md).
 //
-// θ and Newmark as they are printed leave a velocity at the end of the step that the contact does not allow, and remember the reaction that made it: reactions ring,
-// and energy grows. In their standard form the end of a step is made consistent: the impulses of the step are found again for the velocities (γ = 0 of constraints and of
-// closed contacts, Coulomb), and the accelerations that the next step begins with are those of the true motion at its state (step_contacts.hpp). Without contacts both are
-// the same.
+// θ and Newmark as they are printed leave a velocity at the end of the step that the contact does not allow, and remember the reaction
+// that made it: reactions ring, and energy grows. In their standard form the end of a step is made consistent: the impulses of the step
+// are found again for the velocities (γ = 0 of constraints and of closed contacts, Coulomb), and the accelerations that the next step
+// begins with are those of the true motion at its state (step_contacts.hpp). Without contacts both are the same.
 //
 // Linear models are solved by one round: the matrix A = M − κ₁(c_v ∂h/∂v + c_q ∂h/∂q) is factorised once. Otherwise Newton's rounds go on until ξ stands; sides of
 // jumps are those of the predicted end throughout a step, sides of kinks follow.

@@ -97,7 +97,8 @@ Status StepContacts::accelerate(double step, const double* velocity, StepMatrix&
     q_[i] = rate_of(slot) + row_of(slot).dot(a);
     guess_of_rows_[i] = 0;
   }
-  // A normal reaction brings the friction of the slips that it loads; of a constraint it is the pressed side that counts, and the last one is tried first.
+  // A normal reaction brings the friction of the slips that it loads; of a constraint it is the pressed side that counts, and the last
+  // one is tried first.
   for (int j = 0; j < rows; ++j) {
     const Slot& slot = slots_[row_slot_[j]];
     double* const pushed = smooth_push_.data() + static_cast<std::ptrdiff_t>(j) * width_;

@@ -1,4 +1,5 @@
-// Schemes do not make energy out of nothing, and say so where they do. θ and Newmark with consistent ends: constraints, landings, slips of several components.
+// Schemes do not make energy out of nothing, and say so where they do. θ and Newmark with consistent ends: constraints, landings, slips
+// of several components.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -59,8 +60,8 @@ TEST(ConsistentEnds, SwingAPendulumWithOrderTwo) {
   }
 }
 
-// A floor that swings picks a body up that stood still: after that impact the reaction is that of the swing, and does not ring. In a row that lies a rounding before the
-// end of a step stands the reaction of that end, which is off by its rate times the step.
+// A floor that swings picks a body up that stood still: after that impact the reaction is that of the swing, and does not ring. In a row
+// that lies a rounding before the end of a step stands the reaction of that end, which is off by its rate times the step.
 TEST(ConsistentEnds, ReactionsDoNotRing) {
   const TestModel model = text_model(R"toml(
 [coordinates]
@@ -152,7 +153,8 @@ until = 1
   }
 }
 
-// Petcoviciu 1.7: as printed both make energy in contact, and the block of the gallery has more with every stroke. The run does not end as done; with consistent ends it does.
+// Petcoviciu 1.7: as printed both make energy in contact, and the block of the gallery has more with every stroke. The run does not end
+// as done; with consistent ends it does.
 TEST(EnergyOutOfNothing, IsTheEndOfARun) {
   const TestModel block = gallery_model("elastic-block");
   for (const char* engine : {"theta", "newmark"}) {
