@@ -115,7 +115,7 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
     for (std::size_t i = 0; i < components; ++i)
       size[i] = std::max(size[i], std::abs(points[k * width + 1 + i]));
   }
-  constexpr double kSmallPart = 1e-3;
+  constexpr double kSmallPart = 0.1;
   for (std::size_t i = 0; i < std::min(components, reach.size()); ++i)
     size[i] = std::max(size[i], kSmallPart * reach[i]);
   const double largest = *std::max_element(size.begin(), size.end());

@@ -75,7 +75,7 @@ TEST(Sections, AreOnePointAtResonanceWhateverTheStepsLeave) {
   // What has died out before anybody looks is errors alone: one point.
   std::vector<double> dead;
   for (int k = 0; k < 100; ++k)
-    dead.insert(dead.end(), {k * 1.0, 1e-13 * std::sin(1.7 * k * k), 1e-13 * std::cos(2.3 * k * k)});
+    dead.insert(dead.end(), {k * 1.0, 1e-8 * std::sin(1.7 * k * k), 1e-8 * std::cos(2.3 * k * k)});
   const std::vector<double> reach{1, 1};
   EXPECT_EQ(points_per_period(dead, 3, {false, false}, 1, 1e-6, reach), 1U);
   EXPECT_NE(points_per_period(dead, 3, {false, false}, 1, 1e-6), 1U);
