@@ -5,9 +5,8 @@
 #include "judder/io/reader.hpp"
 
 namespace judder::io {
-namespace {
 
-std::vector<ColumnLabel> labels_of(const model::Spec& spec) {
+std::vector<ColumnLabel> column_labels(const model::Spec& spec) {
   std::vector<ColumnLabel> out;
   for (const model::Coordinate& c : spec.coordinates) {
     if (!c.label.empty() || !c.unit.empty()) out.push_back({c.name.text, c.label.text, c.unit.text});
@@ -17,8 +16,6 @@ std::vector<ColumnLabel> labels_of(const model::Spec& spec) {
   }
   return out;
 }
-
-}  // namespace
 
 RunHead read_run_head(std::string_view run_json) {
   using Json = nlohmann::ordered_json;
@@ -33,7 +30,7 @@ RunHead read_run_head(std::string_view run_json) {
     if (const std::string text = model.value("text", std::string()); !text.empty()) {
       const model::Spec spec = read_model_text(text).spec;
       head.model_title = spec.title.text;
-      head.labels = labels_of(spec);
+      head.labels = column_labels(spec);
     }
     head.variants = model.value("variants", std::vector<std::string>());
     const Json settings = model.value("set", Json::object());

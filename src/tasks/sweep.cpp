@@ -148,7 +148,7 @@ Diagnostics in_words(const Diagnostics& said, const std::vector<Reduction>& redu
 /// The model for the members, and for their periods. False: the report says why not.
 bool prepare(Study& study, RunsReport& report) {
   const RunsRequest& request = study.request;
-  io::ModelFile file = io::read_model(request.many.model.file);
+  io::ModelFile file = io::read_model(request.many.model);
   io::ModelRequest first = request.many.model;
   if (!request.plan.variants().empty()) first.variants.push_back(request.plan.variants().front());
   std::vector<double> values(request.plan.names().size());
