@@ -1,0 +1,108 @@
+"""Threads: the interpreter goes on while a run is made, Ctrl-C ends it, and many runs at once have the bits of one after the other."""
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+import judder
+from support import BALL, GALLERY, count
+
+ENDLESS = """format = 1
+[coordinates]
+x = { start = 1 }
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2 + x^4/4"
+[run]
+until = 1e9
+[output]
+samples = 2
+"""
+
+
+def bits(run):
+    return hashlib.sha256(run.rows.tobytes() + run.events["time"].tobytes() + run.events["normal_impulse"].tobytes()).hexdigest()
+
+
+class Threads(unittest.TestCase):
+    def test_many_runs_on_eight_threads_have_the_bits_of_one(self):
+        model = judder.Model.from_text(BALL, open=["e", "g"])
+        # Values beside the record of the form, and 0 and 1, which are compiled for their run.
+        asked = [{"e": 0.3 + 0.6 * (i % 97) / 97, "g": 9.0 + i % 5, "h": 0.5 + (i % 11) / 10} for i in range(count(10_000))]
+        asked[3]["e"], asked[5]["e"] = 0.0, 1.0
+
+        def one(values):
+            return bits(model.run(values, samples=21))
+
+        alone = [one(values) for values in asked]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            together = list(pool.map(one, asked))
+        self.assertEqual(alone, together)
+        self.assertGreater(len(set(alone)), len(asked) // 40)
+
+    def test_a_model_is_run_by_several_threads_through_every_engine(self):
+        model = judder.load(GALLERY / "press" / "model.toml")
+        engines = ["event", "exact", "auto", "moreau"] * 4
+
+        def one(engine):
+            return bits(model.run(engine=engine, until=0.2))
+
+        alone = [one(engine) for engine in engines[:4]] * 4
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertEqual(alone, list(pool.map(one, engines)))
+
+    def interrupted(self, call, begun):
+        def interrupt():
+            begun.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        other = threading.Thread(target=interrupt)
+        other.start()
+        with self.assertRaises(KeyboardInterrupt):
+            call()
+        other.join()
+
+    def test_ctrl_c_ends_a_run(self):
+        # Were the interpreter held by the run, the other thread would never come to send the signal.
+        begun = threading.Event()
+        model = judder.Model.from_text(ENDLESS)
+        self.interrupted(lambda: model.run(on_row=lambda row: begun.set()), begun)
+        self.assertTrue(model.run(until=1.0).ok)
+
+    def test_ctrl_c_ends_a_sweep(self):
+        model = judder.Model.from_text(ENDLESS)
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "t.npz"
+
+            class Begun:
+                """The records are there: members are being made."""
+
+                @staticmethod
+                def wait():
+                    while not any(pathlib.Path(folder).iterdir()):
+                        time.sleep(0.01)
+
+            self.interrupted(lambda: model.sweep({"x": [1.0, 2.0]}, collect="max(x)", output=table), Begun)
+            self.assertFalse(table.exists())
+
+    def test_runs_in_other_threads_do_not_hold_each_other(self):
+        # Each waits inside its run until the other is inside, too.
+        both = threading.Barrier(2)
+        model = judder.Model.from_text(BALL)
+
+        def meet(event):
+            both.wait(timeout=60)
+            return False
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = [pool.submit(model.run, on_event=meet) for _ in range(2)]
+            self.assertTrue(all(run.result().stopped for run in runs))
+
+
+if __name__ == "__main__":
+    unittest.main()
