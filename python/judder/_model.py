@@ -235,7 +235,7 @@ class Model:
         options = _given(
             {"engine": "", "referee": True, "keep_rows": True}, until=until, tolerance=tolerance, step=step, samples=samples, every=every, event_rows=event_rows,
             engine=engine, on_row=on_row, on_event=on_event, referee=referee, keep_rows=keep_rows,
-        )  # fmt: skip
+        )
         asked = self._asked(values, named, options, from_, until, tolerance, step, samples, every, event_rows, engine, referee, keep_rows)
         core = self._core.run(asked, on_row, on_event)
         run = Run(core, self)
@@ -334,7 +334,7 @@ class Model:
                 rows=rows, after=after, until=until, tolerance=tolerance, engine=engine, threads=threads, output=output, folders=folders, resume=resume,
                 variants=variants, referee=referee,
             )
-        )  # fmt: skip
+        )
         axes = self._axes(values, named)
         numbers: list[float] = []
         plan = "random" if random else "rows" if rows else "grid"
@@ -382,7 +382,7 @@ class Model:
                 {"random": 0, "seed": 1, "refine": False, "bound": 0, "engine": "", "threads": 0, "referee": True}, random=random, seed=seed, refine=refine,
                 bound=bound, until=until, tolerance=tolerance, engine=engine, threads=threads, referee=referee,
             )
-        )  # fmt: skip
+        )
         axes = self._axes(values, named)
         if not axes:
             raise _core.UsageError("there are no starts to go over: give values, basin({'x': […], \"x'\": […]})")

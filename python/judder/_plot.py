@@ -20,7 +20,7 @@ _STROKES: dict[str, Any] = {
 }
 _SYMBOLS = {
     "none": "", "circle": "o", "disc": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "cross": "x", "plus": "+", "bar": "|",
-}  # fmt: skip
+}
 _PIXELS = 96.0
 
 

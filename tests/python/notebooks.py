@@ -59,7 +59,7 @@ class Notebooks(unittest.TestCase):
 
     def test_drawn_curves_are_the_columns_with_a_gap_at_jumps(self):
         try:
-            import matplotlib  # noqa: F401
+            import matplotlib
         except ImportError:
             self.skipTest("matplotlib is not installed")
         import numpy as np

@@ -99,7 +99,7 @@ class Runs(unittest.TestCase):
         built = judder.Model(
             title="A ball", parameters={"e": 0.5, "g": np.float64(9.81)}, coordinates={"h": 1}, energy={"kinetic": "h'^2/2", "potential": "g*h"},
             contact=[{"name": "ground", "gap": "h", "impact": "e"}], run={"until": 1.2},
-        )  # fmt: skip
+        )
         self.assertEqual(built.run().rows.tobytes(), judder.Model.from_text(BALL).run().rows.tobytes())
         again = judder.Model.from_text(built.text)
         self.assertEqual(again.run().rows.tobytes(), built.run().rows.tobytes())

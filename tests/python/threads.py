@@ -90,6 +90,33 @@ class Threads(unittest.TestCase):
             self.interrupted(lambda: model.sweep({"x": [1.0, 2.0]}, collect="max(x)", output=table), Begun)
             self.assertFalse(table.exists())
 
+    def test_a_forked_process_makes_runs_of_its_own(self):
+        # The thread that stands beside the main thread is not there in the child.
+        model = judder.Model.from_text(BALL)
+        expected = bits(model.run())
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # a run that waits for ever
+            os._exit(0 if bits(model.run()) == expected else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_signal_handler_may_make_runs_while_one_is_made(self):
+        begun = threading.Event()
+        model = judder.Model.from_text(ENDLESS)
+        ball = judder.Model.from_text(BALL)
+        inner = []
+
+        def handle(number, frame):
+            inner.append(ball.run(until=0.1).last("h"))
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGINT, handle)
+        try:
+            self.interrupted(lambda: model.run(on_row=lambda row: begun.set()), begun)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self.assertAlmostEqual(inner[0], 1 - 9.81 * 0.01 / 2)
+
     def test_runs_in_other_threads_do_not_hold_each_other(self):
         # Each waits inside its run until the other is inside, too.
         both = threading.Barrier(2)

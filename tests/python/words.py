@@ -31,8 +31,8 @@ def run_page(page):
             names.update(test.globs)
         else:
             try:
-                exec(compile(block, name, "exec"), names)  # noqa: S102
-            except Exception as problem:  # noqa: BLE001
+                exec(compile(block, name, "exec"), names)
+            except Exception as problem:
                 print(f"{name}: {type(problem).__name__}: {problem}")
                 failed += 1
     return tried, failed
@@ -49,9 +49,9 @@ def main():
     more = run_page(SOURCE / "docs" / "python.md")
     tried, failed = tried + more[0], failed + more[1]
     undocumented = [f"{name}.{each}" for name in ("Model", "Run", "Report", "Sweep", "Figure", "Stepper") for each, value in vars(getattr(judder, name)).items()
-                    if not each.startswith("_") and callable(value) and not value.__doc__]  # fmt: skip
+                    if not each.startswith("_") and callable(value) and not value.__doc__]
     print(f"{docstrings} examples in docstrings, {more[0]} blocks on the page, {failed} failures; without words: {undocumented}")
-    return 0 if docstrings > 10 and more[0] > 5 and not failed and not undocumented else 1
+    return 0 if docstrings > 10 and more[0] >= 5 and not failed and not undocumented else 1
 
 
 if __name__ == "__main__":
