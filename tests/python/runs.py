@@ -42,7 +42,9 @@ class Runs(unittest.TestCase):
                 else:
                     self.assertEqual([float(row[i]) for row in rows[1:]], list(run[name]), name)
             self.assertEqual([float(event["time"]) for event in events], list(run.events["time"]))
-            self.assertEqual([event["where"] for event in events], list(run.events["where"]))
+            for name in ("kind", "where", "detail"):
+                self.assertEqual([event[name] for event in events], list(run.events[name]), name)
+            self.assertEqual(run.events.dtype.names[:7], ("time", "kind", "where", "detail", "normal_impulse", "tangential_impulse", "energy_lost"))
             self.assertEqual([float(event["xi'"]) for event in events], list(run.events["xi'"]))
 
     def test_values_are_given_in_a_mapping_or_as_keywords(self):
@@ -120,6 +122,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(model.parameters["a"], 0.1 + 0.2)
         self.assertEqual(model.variants, ["fast"])
         self.assertEqual(model.run()["E T"].shape, (3,))
+        self.assertIn("event_rows = true\n", model.text)
 
     def test_mistakes_in_a_model_show_file_line_and_caret(self):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
