@@ -90,15 +90,21 @@ class Observers {
   std::exception_ptr thrown_;
 };
 
+/// Ends runs from another thread.
+struct Cancel {
+  std::atomic<bool> flag{false};
+};
+
 std::unique_ptr<Run> run_model(const Model& model, const Asked& asked, const py::object& on_row,
-                               const py::object& on_event) {
+                               const py::object& on_event, Cancel* cancelled) {
   Observers observers(on_row, on_event);
-  auto run = without_lock([&](std::atomic<bool>& cancel) {
+  const auto work = [&](std::atomic<bool>& cancel) {
     RunOptions options = run_options(asked);
     observers.watch(options);
     options.cancel = &cancel;
     return std::make_unique<Run>(model.run(options));
-  });
+  };
+  auto run = without_lock(work, cancelled != nullptr ? &cancelled->flag : nullptr);
   observers.raise();
   return run;
 }
@@ -233,6 +239,12 @@ void bind_runs(py::module_& module) {
       .def_readonly("energy_lost", &RunEvent::energy_lost)
       .def_readonly("state", &RunEvent::state);
 
+  py::class_<Cancel>(module, "Cancel", "Ends runs from another thread: Model.run(cancel=…).")
+      .def(py::init<>())
+      .def(
+          "set", [](Cancel& cancel) { cancel.flag = true; }, "Every run that was given this ends.")
+      .def_property_readonly("is_set", [](const Cancel& cancel) { return cancel.flag.load(); });
+
   py::class_<Status>(module, "Status")
       .def_property_readonly("reason", [](const Status& status) { return name(status.reason); })
       .def_readonly("time", &Status::time)
@@ -327,7 +339,7 @@ void bind_runs(py::module_& module) {
           },
           py::arg("settings"))
       .def("run", &run_model, py::arg("asked"), py::arg("on_row") = py::none(),
-           py::arg("on_event") = py::none())
+           py::arg("on_event") = py::none(), py::arg("cancel") = py::none())
       .def("explain", &explained, py::call_guard<py::gil_scoped_release>())
       .def(
           "latex",

@@ -43,10 +43,12 @@ bool in_main_thread();
 /// handler has called), nothing was done.
 bool beside(const std::function<void()>& work, std::atomic<bool>& cancel);
 
-/// Does `work(cancel)` without the interpreter's lock, so that Ctrl-C ends it. Called with the lock.
+/// Does `work(cancel)` without the interpreter's lock, so that Ctrl-C ends it, and the caller where `flag` is its own. Called with the lock.
 template <class Work>
-auto without_lock(Work work) -> decltype(work(std::declval<std::atomic<bool>&>())) {
-  std::atomic<bool> cancel{false};
+auto without_lock(Work work, std::atomic<bool>* flag = nullptr)
+    -> decltype(work(std::declval<std::atomic<bool>&>())) {
+  std::atomic<bool> own{false};
+  std::atomic<bool>& cancel = flag != nullptr ? *flag : own;
   if (in_main_thread()) {
     std::optional<decltype(work(cancel))> result;
     std::exception_ptr thrown;

@@ -19,7 +19,7 @@ True
 
 docs/python.md is the page about it.
 """
-from ._core import Error, FileError, ModelError, RunError, UsageError, engines
+from ._core import Cancel, Error, FileError, ModelError, RunError, UsageError, engines
 from ._core import version as __version__
 from ._gallery import Verification, gallery, gallery_folder, verify
 from ._model import Basin, Bifurcation, Model, ModelWarning, Recorded, Stepper, load
@@ -33,6 +33,7 @@ for _each in (Error, FileError, ModelError, RunError, UsageError):
 __all__ = [
     "Basin",
     "Bifurcation",
+    "Cancel",
     "Error",
     "Figure",
     "FileError",

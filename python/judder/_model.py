@@ -221,6 +221,7 @@ class Model:
         keep_rows: bool = True,
         on_row: RowObserver | None = None,
         on_event: EventObserver | None = None,
+        cancel: _core.Cancel | None = None,
         **named: float,
     ) -> Run:
         """One run; what is not given is as in the model file.
@@ -229,17 +230,18 @@ class Model:
         option has the same name. Parameters that were named `open` when the model was made cost no compilation.
 
         `on_row` is given each row as an array, `on_event` each event; the run ends there if they return False, and with their exception if they raise one.
+        `cancel` is a judder.Cancel that another thread may set to end the run.
 
         A run that did not end well is returned and warned about (RunWarning); ``run.check()`` raises instead. RunError is raised where no run could begin.
         """
         options = _given(
             {"engine": "", "referee": True, "keep_rows": True}, until=until, tolerance=tolerance, step=step, samples=samples, every=every, event_rows=event_rows,
-            engine=engine, on_row=on_row, on_event=on_event, referee=referee, keep_rows=keep_rows,
+            engine=engine, on_row=on_row, on_event=on_event, referee=referee, keep_rows=keep_rows, cancel=cancel,
         )
         asked = self._asked(values, named, options, from_, until, tolerance, step, samples, every, event_rows, engine, referee, keep_rows)
-        core = self._core.run(asked, on_row, on_event)
+        core = self._core.run(asked, on_row, on_event, cancel)
         run = Run(core, self)
-        if not core.ok and not core.stopped:
+        if not core.ok and not core.stopped and not (cancel is not None and core.status.reason == "interrupted"):
             if core.status.reason == "unsupported" and len(run.rows) == 0:
                 raise _core.RunError(core.status.message)
             warnings.warn(run._words(), RunWarning, stacklevel=2)

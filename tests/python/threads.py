@@ -117,18 +117,19 @@ class Threads(unittest.TestCase):
             signal.signal(signal.SIGINT, before)
         self.assertAlmostEqual(inner[0], 1 - 9.81 * 0.01 / 2)
 
-    def test_runs_in_other_threads_do_not_hold_each_other(self):
-        # Each waits inside its run until the other is inside, too.
-        both = threading.Barrier(2)
-        model = judder.Model.from_text(BALL)
-
-        def meet(event):
-            both.wait(timeout=60)
-            return False
-
+    def test_a_run_holds_neither_the_interpreter_nor_other_runs(self):
+        # Endless runs in two threads, that hear of nothing after their first row; only a thread that is not held can end them.
+        model = judder.Model.from_text(ENDLESS)
+        cancel = judder.Cancel()
+        inside = [threading.Event() for _ in range(2)]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            runs = [pool.submit(model.run, on_event=meet) for _ in range(2)]
-            self.assertTrue(all(run.result().stopped for run in runs))
+            runs = [pool.submit(model.run, on_row=lambda row, each=each: each.set(), cancel=cancel) for each in inside]
+            for each in inside:
+                each.wait()
+            self.assertFalse(any(run.done() for run in runs))
+            cancel.set()
+            self.assertEqual([run.result().status.reason for run in runs], ["interrupted"] * 2)
+        self.assertTrue(cancel.is_set)
 
 
 if __name__ == "__main__":
