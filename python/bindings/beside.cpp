@@ -1,7 +1,7 @@
 // The thread beside Python's main thread.
 //
-// It is started by the first work and never ends: starting one for each run would cost more than many runs. A process that was forked has no thread but
-// the one that forked, so it starts its own.
+// It is started by the first work and never ends: starting one for each run would cost more than many runs. A process that was forked
+// has no thread but the one that forked, so it starts its own.
 #include <unistd.h>
 
 #include <chrono>

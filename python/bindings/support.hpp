@@ -1,7 +1,7 @@
 // What the sources of the binding share: errors, and long work that Ctrl-C ends.
 //
-// The binding holds no logic. It hands values to judder.hpp and judder/tasks/ and turns what comes back into Python's numbers, texts and arrays; everything
-// that needs no C++ is in the package (python/judder).
+// The binding holds no logic. It hands values to judder.hpp and judder/tasks/ and turns what comes back into Python's numbers, texts and
+// arrays. Everything that needs no C++ is in the package (python/judder).
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -38,12 +38,12 @@ struct FileProblem : std::runtime_error {
 /// Whether Python's main thread calls: the only one in which it hears of Ctrl-C.
 bool in_main_thread();
 
-/// Does `work` in a thread that is kept for it, while the one that calls waits for signals without the interpreter's lock; the first that raises
-/// something sets `cancel`, and that is raised when the work has ended. Called with the lock, by the main thread. False: that thread is at work already (a signal
-/// handler has called), nothing was done.
+/// Does `work` in a thread that is kept for it. The one that calls waits for signals without the interpreter's lock. The first signal
+/// that raises something sets `cancel`, and what it raised is raised when the work has ended. Called with the lock, by the main
+/// thread. False: nothing was done, because the kept thread is at work already (a signal handler has called).
 bool beside(const std::function<void()>& work, std::atomic<bool>& cancel);
 
-/// Does `work(cancel)` without the interpreter's lock, so that Ctrl-C ends it, and the caller where `flag` is its own. Called with the lock.
+/// Does `work(cancel)` without the interpreter's lock, so that Ctrl-C ends it, and so does whoever sets `flag`. Called with the lock.
 template <class Work>
 auto without_lock(Work work, std::atomic<bool>* flag = nullptr)
     -> decltype(work(std::declval<std::atomic<bool>&>())) {
