@@ -34,6 +34,10 @@
 namespace judder::model {
 class System;
 }
+namespace judder::io {
+struct ModelRequest;
+struct RunData;
+}  // namespace judder::io
 
 namespace judder {
 
@@ -70,8 +74,9 @@ struct RunEvent {
 struct RunOptions {
   std::optional<double> from{}, until{};
   std::optional<double> tolerance{};  ///< error of a step relative to running scales, 1e-14 to 1e-2
-  std::optional<long> samples{};      ///< rows at equal times, both ends included
-  std::optional<double> every{};      ///< time between rows, in place of `samples`
+  std::optional<double> step{};   ///< > 0: of engines with fixed steps; the others then have no error control
+  std::optional<long> samples{};  ///< rows at equal times, both ends included
+  std::optional<double> every{};  ///< time between rows, in place of `samples`
   std::optional<bool> event_rows{};  ///< two rows at each instant with events: the limits before and after it
   std::string engine{};              ///< "event", "exact" or "auto"
   /// Values for this run alone: parameters, and start values ("x", "x'", "z"). What is not given follows from the file, start expressions of
@@ -113,6 +118,9 @@ class Run {
   /// Times of the events of a kind, at one place or at any. Throws std::out_of_range for a kind that there is not.
   [[nodiscard]] std::vector<double> times(std::string_view kind, std::string_view where = {}) const;
 
+  /// The same as the tables of a run folder, with modes in words: for figures (report/run_plots.hpp). Of the energies of an event it has the difference alone.
+  [[nodiscard]] io::RunData data() const;
+
  private:
   friend class Model;
   [[nodiscard]] std::size_t number(std::string_view column) const;
@@ -123,6 +131,8 @@ class Run {
   std::string engine_;
   Verdict verdict_;
   std::vector<std::string> columns_;
+  std::vector<bool> words_;  ///< columns whose numbers stand for words
+  std::size_t state_ = 0;    ///< coordinates, velocities and states among them
   std::vector<double> cells_;
   std::vector<RunEvent> events_;
 };
@@ -156,6 +166,10 @@ class Model {
 
   /// The compiled equations, for the layers behind this page.
   [[nodiscard]] const model::System& system() const;
+  /// What its author wrote.
+  [[nodiscard]] const model::Spec& spec() const;
+  /// The same model, with its variants and settings, for the functions of judder/tasks/.
+  [[nodiscard]] io::ModelRequest request() const;
 
  private:
   friend class Stepper;

@@ -4,6 +4,7 @@
 #include "front/parts.hpp"
 #include "judder/engines/registry.hpp"
 #include "judder/io/load.hpp"
+#include "judder/io/writer.hpp"
 
 namespace judder {
 
@@ -92,6 +93,7 @@ Model Model::load(const std::filesystem::path& file, const ModelOptions& options
   request.file = file;
   Model model;
   model.parts_->take(io::load_model(request), options);
+  model.parts_->folder = file.has_parent_path() ? file.parent_path() : ".";
   model.parts_->open();
   return model;
 }
@@ -106,6 +108,7 @@ Model Model::from_text(std::string text, const ModelOptions& options) {
 Model Model::from_spec(model::Spec spec, const ModelOptions& options) {
   Model model;
   model.parts_->name = "model";
+  model.parts_->written = true;
   // Whoever fills a matrix means it; the flag is for files, where an empty one is an error.
   for (model::Matrix* matrix :
        {&spec.matrices.mass, &spec.matrices.damping, &spec.matrices.stiffness, &spec.matrices.load})
@@ -134,6 +137,8 @@ Model Model::folded(const std::vector<Setting>& settings) const {
   parts.spec = own.spec;
   parts.name = own.name;
   parts.text = own.text;
+  parts.folder = own.folder;
+  parts.written = own.written;
   parts.options = own.options;
   parts.options.open.clear();
   for (const Setting& setting : settings) {
@@ -156,6 +161,16 @@ double Model::parameter(std::string_view name) const {
     if (parameter.first == name) return parameter.second;
   }
   throw std::out_of_range("the model has no parameter '" + std::string(name) + "'");
+}
+
+const model::Spec& Model::spec() const { return parts().spec; }
+
+io::ModelRequest Model::request() const {
+  io::ModelRequest request = request_of(parts().options);
+  request.file = parts().name;
+  request.text = parts().written ? io::write_model(parts().spec) : parts().text;
+  request.folder = parts().folder;
+  return request;
 }
 
 const model::System& Model::system() const {

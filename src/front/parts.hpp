@@ -17,7 +17,9 @@ namespace judder {
 
 struct Model::Parts {
   model::Spec spec;
-  std::string name, text;  ///< of the file, for messages
+  std::string name, text;        ///< of the file, for messages
+  std::filesystem::path folder;  ///< of its data files
+  bool written = false;          ///< in C++: there is no text
   ModelOptions options;
   std::string reader_problems;  ///< of the file alone; a model that has them cannot be compiled
   model::Compiled compiled;

@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "front/parts.hpp"
+#include "judder/io/run_folder.hpp"
 
 namespace judder {
 
@@ -10,6 +11,7 @@ engines::EngineOptions engine_options(const model::RunOptions& model, const RunO
   if (given.from) out.from = *given.from;
   if (given.until) out.until = *given.until;
   if (given.tolerance) out.tolerance = *given.tolerance;
+  if (given.step) out.step = *given.step;
   if (given.samples) {
     out.samples = *given.samples;
     out.every = 0;
@@ -92,6 +94,10 @@ Run Model::run(const RunOptions& options) const {
     return run;
   }
   const model::System& compiled = *chosen.system;
+  run.state_ = static_cast<std::size_t>(compiled.layout().integrated());
+  run.words_.assign(run.columns_.size(), false);
+  for (std::size_t c = 0; c < compiled.columns().size(); ++c)
+    run.words_[1 + run.state_ + c] = compiled.columns()[c].mode_of >= 0;
   const std::string asked = engine_name(chosen.run, options);
   run.engine_ = simulate::engine_used(compiled, asked);
   engines::EngineOptions how = engine_options(chosen.run, options);
@@ -126,6 +132,37 @@ double Run::last(std::string_view name) const {
   const std::size_t c = number(name);
   if (rows() == 0) throw std::out_of_range("the run has no rows: " + status_.message);
   return cells_[cells_.size() - columns_.size() + c];
+}
+
+io::RunData Run::data() const {
+  io::RunData out;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    io::Column column;
+    column.name = columns_[c];
+    const bool words = !words_.empty() && words_[c];
+    for (std::size_t i = c; i < cells_.size(); i += columns_.size()) {
+      if (words)
+        column.words.emplace_back(simulate::mode_word(static_cast<int>(cells_[i])));
+      else
+        column.numbers.push_back(cells_[i]);
+    }
+    out.columns.push_back(std::move(column));
+  }
+  for (std::size_t c = 1; c <= state_; ++c) out.event_columns.push_back(columns_[c]);
+  for (const RunEvent& event : events_) {
+    io::Event told;
+    told.time = event.time;
+    told.kind = event.kind;
+    told.where = event.where;
+    told.detail = event.detail;
+    told.normal_impulse = event.normal_impulse;
+    std::copy(event.tangential_impulse.begin(), event.tangential_impulse.end(),
+              told.tangential_impulse.begin());
+    told.energy_before = event.energy_lost;
+    told.state = event.state;
+    out.events.push_back(std::move(told));
+  }
+  return out;
 }
 
 std::vector<double> Run::times(std::string_view kind, std::string_view where) const {

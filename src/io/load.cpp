@@ -83,7 +83,12 @@ model::CompileOptions compile_options(const ModelRequest& request) {
   return options;
 }
 
-LoadedModel load_model(const ModelRequest& request) { return load_model(read_model(request.file), request); }
+ModelFile read_model(const ModelRequest& request) {
+  return request.text ? read_model_text(*request.text, request.file.string(), request.folder)
+                      : read_model(request.file);
+}
+
+LoadedModel load_model(const ModelRequest& request) { return load_model(read_model(request), request); }
 
 LoadedModel load_model(ModelFile file, const ModelRequest& request) {
   LoadedModel loaded;

@@ -177,7 +177,7 @@ Diagnostics in_words(const Diagnostics& said, const std::vector<Reduction>& redu
 /// The model for the members, and for their periods. False: the report says why not.
 bool prepare(Study& study, RunsReport& report) {
   const RunsRequest& request = study.request;
-  io::ModelFile file = io::read_model(request.many.model.file);
+  io::ModelFile file = io::read_model(request.many.model);
   file.spec = analysis::with_reductions(file.spec, study.reductions);
   const Clock::time_point begin = Clock::now();
   report.model = load_some_member(request.many.model, file, request.plan);

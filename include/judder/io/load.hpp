@@ -19,6 +19,9 @@ namespace judder::io {
 /// FILE [--variant NAME]… [--set name=value]…
 struct ModelRequest {
   std::filesystem::path file{};
+  /// The text of the model, in place of what stands in `file`, which is then its name in messages alone.
+  std::optional<std::string> text{};
+  std::filesystem::path folder{};             ///< where the data files of `text` are; empty: they are errors
   std::vector<std::string> variants{};        ///< later ones win
   std::vector<model::Named> set{};            ///< wins over variants
   std::string engine{};                       ///< replaces `engine` of [run]; empty: as in the file
@@ -27,6 +30,8 @@ struct ModelRequest {
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop compiling
 };
 
+/// The file, or the text.
+[[nodiscard]] ModelFile read_model(const ModelRequest& request);
 /// What the compiler is told of it.
 [[nodiscard]] model::CompileOptions compile_options(const ModelRequest& request);
 

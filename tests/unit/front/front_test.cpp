@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "judder/io/load.hpp"
+#include "judder/io/run_folder.hpp"
 #include "judder/judder.hpp"
 
 namespace judder {
@@ -316,6 +318,71 @@ TEST(Run, RefusesRowsWithoutNumberAndKindsThatThereAreNot) {
   const judder::Run run = model.run();
   EXPECT_TRUE(run.times("impact").empty());
   EXPECT_THROW(static_cast<void>(run.times("impct")), std::out_of_range);
+}
+
+// What is asked of a model beyond runs (judder/tasks/) is asked of the same one: file, text or Spec, with its data files, variants and settings.
+TEST(FrontModel, IsHandedToTheTasksAsItIs) {
+  const Model ball = Model::from_text(kBall, {.set = {{"g", 9.5}}}).with({{"y", 2.5}});
+  const Model block =
+      Model::load(JUDDER_SOURCE_DIR "/gallery/elastic-block/model.toml");  // with matrices in files
+  model::Spec spec;
+  spec.coordinates.push_back({.name = "h", .start = 3});
+  spec.energy.kinetic = "h'^2/2";
+  spec.run.until = 1;
+  const Model written = Model::from_spec(spec);
+  for (const Model* model : {&ball, &block, &written}) {
+    ASSERT_TRUE(model->ok()) << model->problems();
+    const io::LoadedModel loaded = io::load_model(model->request());
+    ASSERT_TRUE(loaded.ok());
+    EXPECT_EQ(loaded.compiled.parameters, model->parameters());
+    EXPECT_EQ(loaded.compiled.system->start(), model->system().start());
+  }
+  EXPECT_EQ(ball.spec().title.text, "Ball");
+}
+
+TEST(FrontRun, GivesTheTablesOfAFolder) {
+  const Model model = Model::from_text(R"toml(
+format = 1
+[coordinates]
+x = { velocity = 2 }
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name = "floor"
+slip = "x'"
+normal = "10"
+law = 0.5
+[run]
+until = 1
+[output]
+samples = 3
+event_rows = false
+columns = { status = "mode(floor)", twice = "2*x" }
+)toml");
+  ASSERT_TRUE(model.ok()) << model.problems();
+  const judder::Run run = model.run();
+  const io::RunData data = run.data();
+  ASSERT_EQ(data.columns.size(), 5U);
+  // It slides at 2 − 5 t until 0.4 s.
+  EXPECT_EQ(data.columns[3].words, (std::vector<std::string>{"slip+", "stick", "stick"}));
+  EXPECT_EQ(data.columns[4].numbers, run.column("twice"));
+  EXPECT_TRUE(data.columns[4].words.empty());
+  EXPECT_EQ(data.event_columns, (std::vector<std::string>{"x", "x'"}));
+  ASSERT_EQ(data.events.size(), 1U);
+  EXPECT_NEAR(data.events[0].time, 0.4, 1e-9);
+  EXPECT_EQ(data.events[0].where, "floor");
+  EXPECT_EQ(data.events[0].state, run.events()[0].state);
+}
+
+// theta's free fall with steps h: the velocity is exact, and the middle rule gives the way to rounding; with θ = 1 it is off by g h t/2, which tells the step.
+TEST(FrontRun, TakesItsStep) {
+  const Model ball = Model::from_text(std::string(kBall) + "[run.theta]\ntheta = 1\n", {.set = {{"e", 0}}});
+  ASSERT_TRUE(ball.ok()) << ball.problems();
+  for (const double step : {0.02, 0.01}) {
+    const judder::Run run = ball.run({.until = 0.4, .step = step, .engine = "theta"});
+    ASSERT_TRUE(run.ok()) << run.status().message;
+    EXPECT_NEAR(run.last("y"), 1 - 10 * 0.4 * 0.4 / 2 - 10 * step * 0.4 / 2, 1e-12);
+  }
 }
 
 }  // namespace
