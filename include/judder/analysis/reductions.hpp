@@ -78,6 +78,8 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   explicit Reducer(const model::System& system);
 
   void restart(double after);
+  /// Forgets everything; from then on only what lies between the two times counts.
+  void restart(double after, double before);
 
   void event(const engines::Event& event, std::span<const double> state) override;
   void point(const engines::ToldPoint& told) override;
@@ -125,6 +127,7 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   std::vector<Quantity> quantities_;
   std::vector<Asked> asked_;
   double after_ = 0;
+  double before_ = 0;  ///< end of the window; ∞: none
   bool along_ = false, reads_columns_ = false;
   bool reads_ends_ = false;  ///< values are needed at the ends of steps
 
