@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 
 SECONDS = 300
 MOST_PICTURES = 3
@@ -113,6 +114,16 @@ class Stage:
         return 1 if self.problems else 0
 
 
+def narrow(line, width=88):
+    """A line of code as lines that fit a page: a long comment behind the code stands above it, and is wrapped."""
+    if len(line) <= width or "///" not in line:
+        return [line]
+    code, _, comment = line.partition("///")
+    start = " " * (len(line) - len(line.lstrip()))
+    lines = textwrap.wrap(comment.lstrip("< "), width - len(start) - 4)
+    return [f"{start}/// {part}" for part in lines] + ([code.rstrip()] if code.strip() else [])
+
+
 def header_page(header):
     """The reference of a header: its opening, and every class and function with the comment above or beside it."""
     lines = header.read_text(encoding="utf-8").splitlines()
@@ -121,7 +132,10 @@ def header_page(header):
         if not line.startswith("//"):
             break
         opening.append(line[2:].removeprefix(" "))
-    out = ["# The C++ header", "", f"Made from `include/judder/{header.name}`, which says the same.", "", "```text", *opening, "```", ""]
+    out = ["# The C++ header", "", f"Made from `include/judder/{header.name}`, which says the same.", ""]
+    for line in opening:  # paragraphs, and code that is indented
+        out.append(line if line.startswith("    ") else re.sub(r"([*_<>])", r"\\\1", line))
+    out.append("")
     block, inside = [], False
     for line in lines[len(opening):]:
         start = re.match(r"(?:class|struct|enum class) (\w+)(?: final)?\b[^;]*\{", line)
@@ -141,7 +155,7 @@ def header_page(header):
                 out += ["};", "```", ""]
                 inside = False
             elif not private:
-                out.append(line)
+                out += narrow(line)
         else:
             block.append(line)
     return "\n".join(out) + "\n"
