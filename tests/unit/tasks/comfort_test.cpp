@@ -182,6 +182,32 @@ TEST_F(Comfort, TheCollisionOfARecordedEvent) {
   EXPECT_GT(looked, 60U);
 }
 
+// A block slides along the floor into a wall. The floor gets no impulse, so no row tells of it; it is closed all the same, and takes part.
+TEST_F(Comfort, ContactsThatWereClosedTakePartInARecordedCollision) {
+  RunRequest wanted;
+  wanted.model.file = write(
+      "format = 1\n[coordinates]\nx = { start = 0, velocity = 2 }\ny = 0\n[energy]\nkinetic = \"(x'^2 + "
+      "y'^2)/2\"\n"
+      "potential = \"9.81*y\"\n[[contact]]\nname = \"floor\"\ngap = \"y\"\nslip = \"x'\"\nfriction = 0.1\n"
+      "[[contact]]\nname = \"wall\"\ngap = \"1 - x\"\nimpact = 0.5\n[run]\nuntil = 1\n");
+  wanted.output = folder_ / "out";
+  const RunReport report = run_model(wanted);
+  ASSERT_EQ(report.stage, RunStage::ended) << report.files.text();
+  ASSERT_FALSE(report.events.empty());
+  ASSERT_EQ(report.events[0].where, "wall");
+  const MetImpact found = read_met_impact(report.folder, 1);
+  ASSERT_EQ(found.problem, "");
+  EXPECT_EQ(found.met.struck, (std::vector<std::string>{"wall"}));
+  EXPECT_EQ(found.met.closed, (std::vector<std::string>{"floor"}));
+  const analysis::Impacts impacts = analysis::impacts(*found.model.compiled.system, found.met);
+  ASSERT_EQ(impacts.contacts.size(), 2U);
+  for (const analysis::CollidingContact& contact : impacts.contacts)
+    EXPECT_EQ(contact.approaches, contact.name == "wall") << contact.name;
+  // v² = 4 − 2·0.981·1
+  EXPECT_NEAR(impacts.laws[0].contacts[1].normal_impulse + impacts.laws[0].contacts[0].normal_impulse,
+              1.5 * std::sqrt(4 - 2 * 0.981), 1e-9);
+}
+
 TEST_F(Comfort, EventsThatAreNoCollisions) {
   const RunReport report = run_model(request("press"));
   ASSERT_EQ(report.stage, RunStage::ended) << report.files.text();
