@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of the pages are those that the program draws, and the site can be built: figures.py SOURCE PROGRAM
 
-scripts/figures draws them into a folder, and each must have the bytes of docs/figures. Where Sphinx with its parser and theme is there, the manual is built with every
+scripts/drawings draws them into a folder, and each must have the bytes of docs/figures. Where Sphinx with its parser and theme is there, the manual is built with every
 warning an error; without it only its tree is put together, which checks its links.
 """
 import filecmp
@@ -15,7 +15,7 @@ source, program = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv
 failures, count = [], 0
 with tempfile.TemporaryDirectory() as place:
     folder = pathlib.Path(place)
-    done = subprocess.run([str(source / "scripts/figures"), str(folder / "figures")], env={**os.environ, "JUDDER": program}, capture_output=True, text=True, check=False)
+    done = subprocess.run([str(source / "scripts/drawings"), str(folder / "figures")], env={**os.environ, "JUDDER": program}, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         failures.append(done.stderr)
     for kind in ("laws", "rules"):
@@ -23,7 +23,7 @@ with tempfile.TemporaryDirectory() as place:
             count += 1
             drawn = folder / "figures" / kind / kept.name
             if not drawn.exists() or not filecmp.cmp(kept, drawn, shallow=False):
-                failures.append(f"docs/figures/{kind}/{kept.name} is not what the program draws: scripts/figures")
+                failures.append(f"docs/figures/{kind}/{kept.name} is not what the program draws: scripts/drawings")
     tree, site = folder / "source", folder / "html"
     done = subprocess.run([sys.executable, str(source / "docs/manual/stage.py"), str(source), program, str(tree)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
