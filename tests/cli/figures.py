@@ -37,8 +37,14 @@ with tempfile.TemporaryDirectory() as place:
         done = subprocess.run([sys.executable, str(source / "docs/manual/offline.py"), str(site)], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             failures.append(done.stdout)
-        if not (site / "searchindex.js").exists():
-            failures.append("the site has no search")
+        index = site / "searchindex.js"
+        words = index.read_text(encoding="utf-8") if index.exists() else ""
+        for word in ("backlash", "restitut", "gears", "step-too-small"):  # as the search writes them: their stems, and titles
+            if word not in words:
+                failures.append(f"the search of the site does not know '{word}'")
+        for page in tree.rglob("*.md"):
+            if not (site / page.relative_to(tree)).with_suffix(".html").exists():
+                failures.append(f"there is no page of {page.relative_to(tree)}")
 
 print(f"{count} figures, {len(failures)} failures")
 print("\n".join(failures))

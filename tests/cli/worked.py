@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The numbers of the worked pages: worked.py SOURCE PROGRAM
 
-The models are taken out of docs/worked/*.md and run. What comes out is compared with closed forms, or where there is none with an integration in small steps that is
+The models are taken out of docs/worked/*.md and docs/tutorial.md and run. What comes out is compared with closed forms, or where there is none with an integration in small steps that is
 written here and knows nothing of events. The numbers that the pages print by hand are those of the closed forms.
 """
 import csv
@@ -205,11 +205,30 @@ def conveyor(folder):
     same("carried, in small steps", found.column["x"][-1], x, 2e-3)
 
 
-checks = {"wheel": wheel, "dahl": dahl, "iwan": iwan, "tanh": tanh, "measured": measured, "gears": gears, "valve": valve, "clutch": clutch, "drill": drill,
+def tutorial(folder):
+    block = run(folder, "block")
+    same("back after a period", block.column["x"][-1], 0.3, 1e-8)
+    rough = run(folder, "rough")
+    loss = 2 * 0.1 * 2 * 9.81 / 50
+    for i, t in enumerate(rough.times("reversal")):
+        same("reversal", t, (i + 1) * math.pi * math.sqrt(2 / 50), 1e-9)
+    same("where it rests", rough.column["x"][-1], 0.3 - 4 * loss, 1e-8)
+    wall = run(folder, "wall")
+    speed = math.sqrt(2 * (25 * (0.09 - 0.01) - 0.1 * 2 * 9.81 * 0.4) / 2)
+    same("impulse of the wall", float(wall.events[0]["normal_impulse"]), 2 * 1.5 * speed)
+    machine = run(folder, "machine", "--until", "30")
+    late = [t for t in machine.times("impact", "wall") if t > 20]
+    for a, b in zip(late, late[1:]):
+        same("one impact per turn of the crank", b - a, 2 * math.pi / 6, 1e-4)
+    for speed, reached in ((9, True), (10, False)):
+        same(f"the wall at {speed}", float(any(t > 10 for t in run(folder, "machine", "--set", f"om={speed}").times("impact", "wall"))), float(reached))
+
+
+checks = {"tutorial": tutorial, "wheel": wheel, "dahl": dahl, "iwan": iwan, "tanh": tanh, "measured": measured, "gears": gears, "valve": valve, "clutch": clutch, "drill": drill,
           "conveyor": conveyor}
 with tempfile.TemporaryDirectory() as place:
     pages = sorted(page for page in source.glob("docs/worked/*.md") if page.stem != "index")
-    for page in pages:
+    for page in [*pages, source / "docs/tutorial.md"]:
         for name, body in re.findall(r"<!-- file: (\S+) -->\n```toml\n(.*?)```\n", page.read_text(encoding="utf-8"), re.S):
             (pathlib.Path(place) / name).write_text(body, encoding="utf-8")
     for name, check in checks.items():
