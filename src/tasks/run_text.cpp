@@ -222,8 +222,9 @@ std::string run_markdown(const RunReport& report) {
       out += "\n… " + std::to_string(intervals.size() - kMostEventsShown) + " more in run.json\n";
   }
 
-  out += "\n## Extremes\n\nOf the " + std::to_string(report.row_count) +
-         " rows of trajectory.csv; between two rows a column may go further, and more `samples` come "
+  out += "\n## Extremes\n\nOf the " +
+         (windowed ? "part of the run" : std::to_string(report.row_count) + " rows of trajectory.csv") +
+         "; between two rows a column may go further, and more `samples` come "
          "closer.\n\n";
   TextTable extremes({"column", "smallest", "at t", "largest", "at t"}, {1, 2, 3, 4});
   for (const Extremes& column : report.extremes) {
