@@ -40,7 +40,7 @@ std::string general_help() {
   for (const Verb& verb : verbs()) {
     out += "  " + padded(verb.name, 12) + " " + verb.purpose + "\n";
   }
-  return out + "exit codes: 0 done, 1 check failed, 2 usage, 3 model, 4 ended early, 5 files\n";
+  return out + "exit: 0 done, 1 check failed, 2 usage, 3 model, 4 early end, 5 files, 130 signal\n";
 }
 
 std::string verb_help(const Verb& verb, bool all) {
