@@ -11,8 +11,8 @@
 
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
-#include "judder/expr/syntax.hpp"
 #include "judder/io/json.hpp"
+#include "judder/io/ranges.hpp"
 #include "judder/simulate/simulate.hpp"
 
 namespace judder::app {
@@ -30,18 +30,20 @@ std::vector<std::string> Arguments::all(const std::string& name) const {
 Positional model_file() { return {.name = "FILE", .doc = "model file", .completes = Completes::model}; }
 
 std::vector<Option> model_options(std::vector<Option> more) {
-  std::vector<Option> options{
-      {.name = "--variant",
-       .value = "NAME",
-       .doc = "variant of the model; may be repeated, later ones win",
-       .repeats = true,
-       .completes = Completes::variant},
-      {.name = "--set",
-       .value = "NAME=VALUE",
-       .doc = "parameter or start value (x, x'); may be repeated",
-       .repeats = true,
-       .completes = Completes::setting},
-      {.name = "--work", .value = "FACTOR", .doc = "allow so many times the usual work for compiling"}};
+  std::vector<Option> options{{.name = "--variant",
+                               .value = "NAME",
+                               .doc = "variant of the model; may be repeated, later ones win",
+                               .repeats = true,
+                               .completes = Completes::variant},
+                              {.name = "--set",
+                               .value = "NAME=VALUE",
+                               .doc = "parameter or start value (x, x'); may be repeated",
+                               .repeats = true,
+                               .completes = Completes::setting},
+                              {.name = "--work",
+                               .value = "FACTOR",
+                               .doc = "allow so many times the usual work for compiling",
+                               .rare = true}};
   options.insert(options.end(), more.begin(), more.end());
   return options;
 }
@@ -54,7 +56,7 @@ std::optional<io::ModelRequest> model_request(const Arguments& arguments) {
   request.engine = arguments.text("--engine");
   if (arguments.has("--engine") && !known_engine(request.engine)) return std::nullopt;
   if (arguments.has("--work")) {
-    const auto factor = read_value(arguments.text("--work"));
+    const auto factor = io::read_value(arguments.text("--work"));
     if (!factor || !(*factor >= 1 && *factor <= 1e6)) {
       usage_error("--work needs a number from 1 to 1e6, not '" + arguments.text("--work") + "'",
                   "--work 10 allows ten times the usual work for compiling the model");
@@ -82,46 +84,10 @@ bool known_engine(const std::string& engine) {
   return false;
 }
 
-namespace {
-
-/// Numbers, pi and functions of them.
-class NoNames final : public expr::Environment {
- public:
-  expr::Meaning meaning(std::string_view) override { return {}; }
-  std::vector<std::string> names() override { return {}; }
-  std::variant<expr::Node, expr::Forbidden> prime(expr::Node) override {
-    return expr::Forbidden{"nothing moves here", ""};
-  }
-};
-
-}  // namespace
-
-std::optional<double> read_value(const std::string& text, std::string* why) {
-  if (const auto number = parse_number(text)) return number;
-  std::vector<expr::Problem> problems;
-  const auto refused = [&]() -> std::optional<double> {
-    if (why != nullptr && !problems.empty()) *why = problems.front().message;
-    return std::nullopt;
-  };
-  const auto tree = expr::parse(text, problems);
-  if (!tree) return refused();
-  expr::Graph graph;
-  Work work;
-  graph.limit(&work);
-  NoNames none;
-  try {
-    const auto node = expr::lower(*tree, graph, none, {}, problems);
-    if (!node || !graph.is_constant(*node) || !isfinite(graph.value(*node))) return refused();
-    return graph.value(*node).raw();
-  } catch (const WorkStopped&) {
-    return std::nullopt;
-  }
-}
-
 bool read_number(const Arguments& arguments, const std::string& option, std::optional<double>& target) {
   if (!arguments.has(option)) return true;
   std::string why;
-  target = read_value(arguments.text(option), &why);
+  target = io::read_value(arguments.text(option), &why);
   if (!target)
     usage_error(option + " needs a finite number, not '" + arguments.text(option) + "'" +
                 (why.empty() ? "" : ": " + why));

@@ -44,6 +44,7 @@ struct Option {
   bool repeats = false;
   Completes completes = Completes::nothing;
   std::vector<std::string> words{};  ///< for Completes::word and words
+  bool rare = false;                 ///< explained by `help VERB --all` only, so that a help fits a screen
 
   [[nodiscard]] std::string long_name() const { return name.substr(0, name.find(',')); }
 };
@@ -96,9 +97,7 @@ int report(const io::LoadedModel& loaded, bool notes = false);
 
 /// True if there is an engine of that name; after false a usage error has been printed.
 [[nodiscard]] bool known_engine(const std::string& engine);
-/// A number, or an expression of numbers and pi: 2*pi. Otherwise why it is none, if `why` is given.
-[[nodiscard]] std::optional<double> read_value(const std::string& text, std::string* why = nullptr);
-/// The number of an option, nothing if it is not given. False after a usage error, which has been printed.
+/// The number of an option (io::read_value: an expression will do), nothing if it is not given. False after a usage error, which has been printed.
 [[nodiscard]] bool read_number(const Arguments& arguments, const std::string& option,
                                std::optional<double>& target);
 /// False after a usage error: one of `options` is given, and `needed`, without which it says nothing, is not.

@@ -13,7 +13,7 @@ namespace {
 
 /// "a,b": the parts that are not empty.
 std::vector<std::string> list(const std::string& text) {
-  std::vector<std::string> out = io::split(text, ',');
+  std::vector<std::string> out = io::split_list(text);
   std::erase(out, "");
   return out;
 }
@@ -22,7 +22,7 @@ std::vector<std::string> list(const std::string& text) {
 bool read_numbers(const Arguments& arguments, const std::string& option, double least, double most,
                   std::vector<double>& target) {
   for (const std::string& part : list(arguments.text(option))) {
-    const auto number = parse_number(part);
+    const auto number = io::read_value(part);
     if (!number || !(*number >= least && *number <= most)) {
       usage_error(option + " needs numbers between " + to_text(least) + " and " + to_text(most) + ", not '" +
                   part + "'");

@@ -33,7 +33,7 @@ int run_dither(const Arguments& arguments) {
     request.map = *axes;
   }
   if (arguments.has("--harmonics")) {
-    const auto harmonics = parse_number(arguments.text("--harmonics"));
+    const auto harmonics = io::read_value(arguments.text("--harmonics"));
     if (!harmonics || *harmonics < 1 || *harmonics > 500 || *harmonics != static_cast<int>(*harmonics))
       return usage_error("--harmonics needs a whole number from 1 to 500, not '" +
                          arguments.text("--harmonics") + "'");

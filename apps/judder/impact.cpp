@@ -119,38 +119,8 @@ int run_sweep(const Arguments& arguments, tasks::ImpactRequest request, const io
   return kDone;
 }
 
-}  // namespace
-
-int run_impact(const Arguments& arguments) {
-  const auto model = model_request(arguments);
-  if (!model) return kUsage;
-  tasks::ImpactRequest request;
-  request.model = *model;
-  std::vector<analysis::Sweep>& parameters = request.parameters;
-  for (const std::string& text : arguments.all("--sweep")) {
-    const auto sweep = io::parse_sweep(text);
-    if (!sweep) return usage_error(sweep_problem(text), "for example --sweep mu=0:1:11");
-    parameters.push_back(*sweep);
-  }
-  if (parameters.size() > 2) return usage_error("--sweep may be given once or twice");
-  if (parameters.size() == 2 && parameters[0].name == parameters[1].name)
-    return usage_error("--sweep is given twice for '" + parameters[0].name + "'");
-  // A name that is meant as a file must not become a folder.
-  const std::string wanted = parameters.empty() ? ".svg" : ".csv";
-  const std::filesystem::path output = arguments.text("--output");
-  std::error_code ignored;
-  for (const char* extension : {".svg", ".csv", ".pdf", ".png", ".json", ".txt"}) {
-    if (output.extension() == extension && wanted != extension &&
-        !std::filesystem::is_directory(output, ignored))
-      return usage_error(parameters.empty() ? "-o names the impulse path, an .svg file, or a folder"
-                                            : "-o names the table of the sweep, a .csv file, or a folder",
-                         parameters.empty() ? "a table is written with --sweep" : "");
-  }
-  const io::LoadedModel loaded = tasks::load_impact_model(request);
-  if (const int code = report(loaded); code != kDone) return code;
-  if (!parameters.empty()) return run_sweep(arguments, request, loaded);
-
-  const analysis::Impacts impacts = analysis::impacts(*loaded.compiled.system, &interrupted());
+/// One collision as text or JSON, with its figure.
+int show(const Arguments& arguments, const io::LoadedModel& loaded, const analysis::Impacts& impacts) {
   if (interrupted()) return was_interrupted();
   if (impacts.outcome == analysis::ImpactsOutcome::failed) {
     print_message(loaded.file.name + ": " + impacts.status.message);
@@ -179,6 +149,84 @@ int run_impact(const Arguments& arguments) {
   }
   // What was asked for is not there: no success.
   return drawn ? kDone : kInputOutput;
+}
+
+/// A name that is meant as a file must not become a folder.
+int refuse_output(const Arguments& arguments, bool sweeps) {
+  const std::string wanted = sweeps ? ".csv" : ".svg";
+  const std::filesystem::path output = arguments.text("--output");
+  std::error_code ignored;
+  for (const char* extension : {".svg", ".csv", ".pdf", ".png", ".json", ".txt"}) {
+    if (output.extension() != extension || wanted == extension ||
+        std::filesystem::is_directory(output, ignored))
+      continue;
+    return usage_error(sweeps ? "-o names the table of the sweep, a .csv file, or a folder"
+                              : "-o names the impulse path, an .svg file, or a folder",
+                       sweeps ? "" : "a table is written with --sweep");
+  }
+  return kDone;
+}
+
+/// "6" of --event; nothing after a usage error.
+std::optional<long> event_number(const Arguments& arguments) {
+  const std::string text = arguments.text("--event");
+  const auto value = io::read_value(text);
+  constexpr double kMost = 1e15;
+  if (value && *value >= 1 && *value <= kMost && *value == std::floor(*value))
+    return static_cast<long>(*value);
+  usage_error("--event needs the number of an event, from 1, not '" + text + "'",
+              "judder impact runs/press --event 6: the rows of events.csv are counted");
+  return std::nullopt;
+}
+
+/// The collision of an event that a run has recorded.
+int run_event(const Arguments& arguments) {
+  for (const char* option : {"--sweep", "--variant", "--set", "--work"}) {
+    if (!not_both(arguments, "--event", option)) return kUsage;
+  }
+  const std::optional<long> number = event_number(arguments);
+  if (!number || refuse_output(arguments, false) != kDone) return kUsage;
+  const std::filesystem::path folder = arguments.positionals.front();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    print_message(folder.string() + ": there is no run folder of that name",
+                  "--event looks at a run: judder run MODEL -o DIR && judder impact DIR --event 1");
+    return kInputOutput;
+  }
+  const tasks::MetImpact found = tasks::read_met_impact(folder, *number);
+  if (!found.problem.empty()) {
+    print_message(folder.string() + ": " + found.problem, found.help);
+    return found.in_files ? kInputOutput : kUsage;
+  }
+  if (const int code = report(found.model); code != kDone) return code;
+  if (!arguments.has("--json")) print(io::met_impact_text(found.recorded, static_cast<std::size_t>(*number)));
+  return show(arguments, found.model,
+              analysis::impacts(*found.model.compiled.system, found.met, &interrupted()));
+}
+
+}  // namespace
+
+int run_impact(const Arguments& arguments) {
+  if (arguments.has("--event")) return run_event(arguments);
+  const auto model = model_request(arguments);
+  if (!model) return kUsage;
+  tasks::ImpactRequest request;
+  request.model = *model;
+  std::vector<analysis::Sweep>& parameters = request.parameters;
+  for (const std::string& text : arguments.all("--sweep")) {
+    const auto sweep = io::parse_sweep(text);
+    if (!sweep) return usage_error(sweep_problem(text), "for example --sweep mu=0:1:11");
+    parameters.push_back(*sweep);
+  }
+  if (parameters.size() > 2) return usage_error("--sweep may be given once or twice");
+  if (parameters.size() == 2 && parameters[0].name == parameters[1].name)
+    return usage_error("--sweep is given twice for '" + parameters[0].name + "'");
+  if (const int code = refuse_output(arguments, !parameters.empty()); code != kDone) return code;
+  const io::LoadedModel loaded = tasks::load_impact_model(request);
+  if (const int code = report(loaded); code != kDone) return code;
+  if (!parameters.empty()) return run_sweep(arguments, request, loaded);
+
+  return show(arguments, loaded, analysis::impacts(*loaded.compiled.system, &interrupted()));
 }
 
 }  // namespace judder::app

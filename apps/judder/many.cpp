@@ -61,7 +61,7 @@ std::optional<analysis::Plan::Axis> read_axis(const std::string& text, bool rang
   const std::vector<std::string> parts = io::split(values, ':');
   const auto number = [&](const std::string& part, double& out) {
     std::string why;
-    const std::optional<double> value = read_value(part, &why);
+    const std::optional<double> value = io::read_value(part, &why);
     if (value)
       out = *value;
     else
@@ -70,7 +70,7 @@ std::optional<analysis::Plan::Axis> read_axis(const std::string& text, bool rang
     return value.has_value();
   };
   if (parts.size() == 1 && !range) {
-    for (const std::string& part : io::split(values, ',')) {
+    for (const std::string& part : io::split_list(values)) {
       axis.values.emplace_back();
       if (!number(part, axis.values.back())) return std::nullopt;
     }
@@ -116,7 +116,7 @@ std::optional<std::vector<analysis::Plan::Axis>> read_axes(const Arguments& argu
 bool read_count(const Arguments& arguments, const std::string& option, long least, long most, long& target) {
   if (!arguments.has(option)) return true;
   const std::string text = arguments.text(option);
-  const std::optional<double> value = parse_number(text);
+  const std::optional<double> value = io::read_value(text);
   const auto whole = value && *value == std::floor(*value) ? whole_number(*value, least, most) : std::nullopt;
   if (!whole) {
     usage_error(option + " needs a whole number from " + std::to_string(least) + " to " +

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "judder/core/number.hpp"
+#include "judder/io/ranges.hpp"
 #include "judder/report/law_plot.hpp"
 #include "verbs.hpp"
 
@@ -43,8 +44,7 @@ int plot_law(const Arguments& arguments) {
 /// "84mm" or "400": pixels, 96 to the inch.
 std::optional<double> read_width(const std::string& text) {
   const bool millimetres = text.size() > 2 && text.compare(text.size() - 2, 2, "mm") == 0;
-  const std::optional<double> number =
-      parse_number(millimetres ? std::string_view(text).substr(0, text.size() - 2) : std::string_view(text));
+  const std::optional<double> number = io::read_value(millimetres ? text.substr(0, text.size() - 2) : text);
   if (!number) return std::nullopt;
   const double pixels = millimetres ? *number * 96 / 25.4 : *number;
   return pixels >= 240 && pixels <= 10000 ? std::optional<double>(pixels) : std::nullopt;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "judder/core/number.hpp"
@@ -13,9 +14,32 @@
 namespace judder::app {
 namespace {
 
-void show_progress(double share, long events) {
-  std::fprintf(stderr, "\r%3d %%, %ld events", static_cast<int>(100 * share), events);
+/// In one line that is written over; what an earlier, longer text has left behind its end is cleared.
+void show_progress(double share, long events, double seconds) {
+  print_own_message("\r" + tasks::progress_text(share, events, seconds) + "\x1b[K");
   std::fflush(stderr);
+}
+
+/// False after a usage error.
+bool read_window(const Arguments& arguments, tasks::RunRequest& request) {
+  if (!means_something(arguments, {"--from", "--to"}, "--summary") ||
+      !read_number(arguments, "--from", request.summary_from) ||
+      !read_number(arguments, "--to", request.summary_to))
+    return false;
+  if (!request.summary_from || !request.summary_to || *request.summary_from < *request.summary_to)
+    return true;
+  usage_error("--from must be smaller than --to");
+  return false;
+}
+
+/// False after a usage error: a run without a folder has none to be put, told of or gone on in.
+bool read_output(const Arguments& arguments, tasks::RunRequest& request) {
+  for (const char* option : {"--output", "--report"}) {
+    if (!not_both(arguments, "--no-output", option)) return false;
+  }
+  request.write = !arguments.has("--no-output");
+  request.output = arguments.text("--output");
+  return true;
 }
 
 /// What the referee found, a line each.
@@ -48,11 +72,16 @@ int run_run(const Arguments& arguments) {
     return kUsage;
   tasks::RunRequest request;
   request.model = *model;
+  request.model.impact_law = arguments.text("--law");
+  if (const std::vector<std::string> laws = impact_words();
+      arguments.has("--law") && std::find(laws.begin(), laws.end(), request.model.impact_law) == laws.end())
+    return usage_error("there is no impact law '" + request.model.impact_law + "'",
+                       "there are: moreau, newton, poisson, stronge");
   request.reference = io::reference_beside(request.model.file);
   if (!read_number(arguments, "--tolerance", request.tolerance) ||
       !read_number(arguments, "--step", request.step) || !read_number(arguments, "--until", request.until))
     return kUsage;
-  request.output = arguments.text("--output");
+  if (!read_window(arguments, request) || !read_output(arguments, request)) return kUsage;
   request.resume = arguments.text("--resume");
   request.accept_changes = arguments.has("--accept-changes");
   request.estimate = arguments.has("--estimate");
@@ -62,7 +91,12 @@ int run_run(const Arguments& arguments) {
     return usage_error("--estimate compares runs of equal length; --until-periodic ends them when it likes");
   request.cancel = &interrupted();
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (terminal) request.progress = show_progress;
+  const auto begin = std::chrono::steady_clock::now();
+  if (terminal)
+    request.progress = [begin](double share, long events) {
+      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+      show_progress(share, events, passed.count());
+    };
 
   const tasks::RunReport run = tasks::run_model(request);
   if (terminal) print_own_message("\r\x1b[K");

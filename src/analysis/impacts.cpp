@@ -21,9 +21,21 @@ double kinetic_energy(const model::System& system, model::Workspace& work) {
 /// Everything that is the same for all laws: who takes part, and the velocities before.
 class Collector {
  public:
-  Collector(const model::System& system, Impacts& out, Patience& patience)
-      : system_(system), work_(system), collision_(system, work_), out_(out), patience_(patience) {
-    work_.in = system.start();
+  Collector(const model::System& system, const MetCollision* met, Impacts& out, Patience& patience)
+      : system_(system),
+        work_(system),
+        collision_(system, work_),
+        out_(out),
+        patience_(patience),
+        met_(met),
+        start_(system.start()) {
+    if (met != nullptr) {
+      start_[0] = met->time;
+      std::copy(met->state.begin(), met->state.end(), start_.begin() + system.layout().q());
+      work_.in = start_;
+      system.sides_by_value(start_, work_);
+    }
+    work_.in = start_;
     const model::Layout& layout = system.layout();
     mode_.side.assign(work_.in.begin() + layout.side(), work_.in.begin() + layout.side() + layout.switches);
     mode_.surface.assign(layout.switches, engines::AtSurface::away);
@@ -40,7 +52,8 @@ class Collector {
       out_.status.message = "the equations cannot be evaluated at the start";
       return;
     }
-    const bool closing = engines::observe(system_, work_, mode_, touching_);
+    bool closing = engines::observe(system_, work_, mode_, touching_);
+    if (met_ != nullptr) closing = take_what_was_met();
     if (too_many()) return;
     out_.energy_before = kinetic_energy(system_, work_);
     classify();
@@ -53,6 +66,38 @@ class Collector {
   }
 
  private:
+  // What the run says of its contacts, in place of what their gaps say. True if one is struck.
+  bool take_what_was_met() {
+    bool any = false;
+    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (int r = 0; r < system_.layout().relations; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      const bool struck = has(met_->struck, relation.name);
+      any = any || struck;
+      if (relation.kind != model::RelationKind::contact || !relation.has_normal) {
+        if (struck) touching_[r] = engines::strikes;
+        continue;
+      }
+      const bool closed = !struck && has(met_->closed, relation.name);
+      mode_.normal[r] = closed ? engines::NormalStatus::closed : engines::NormalStatus::open;
+      touching_[r] = struck ? engines::strikes : 0;
+      const model::RelationRows& rows = system_.rows(work_, r);
+      for (int j = 0; j < relation.tangents; ++j) {
+        engines::TangentStatus& status = mode_.tangent[relation.first_tangent + j];
+        if (!closed) status = engines::TangentStatus::free;
+        if (!closed || relation.smooth_friction || status != engines::TangentStatus::free) continue;
+        double slip = rows.tangent[j].drive;
+        for (const int i : relation.touches) slip += rows.tangent[j].w[i] * start_[system_.layout().v() + i];
+        status = slip > 0   ? engines::TangentStatus::slip_plus
+                 : slip < 0 ? engines::TangentStatus::slip_minus
+                            : engines::TangentStatus::stick;
+      }
+    }
+    return any;
+  }
+
   // Whether more rows are closed than their numbers have room for.
   bool too_many() {
     constexpr int kMostRows = 2500;
@@ -107,7 +152,7 @@ class Collector {
         out_.sliding.push_back(std::move(sliding));
       }
     }
-    work_.in = system_.start();
+    work_.in = start_;
   }
 
   // The rows in the order of `contacts`; normal and tangential rows of each.
@@ -158,7 +203,7 @@ class Collector {
 
   void collide() {
     out_.outcome = ImpactsOutcome::collision;
-    work_.in = system_.start();
+    work_.in = start_;
     out_.status = collision_.begin(mode_, touching_);
     if (!out_.status.ok()) {
       out_.outcome = ImpactsOutcome::failed;
@@ -254,7 +299,7 @@ class Collector {
       if (sliding.contact.sliding != contact::SlidingCase::inconsistent &&
           sliding.contact.sliding != contact::SlidingCase::jam)
         continue;
-      work_.in = system_.start();
+      work_.in = start_;
       const auto alone = collision_.sliding(mode_, sliding.relation, true);
       if (!alone) continue;
       const contact::ImpactProblem problem = collision_.problem();
@@ -339,18 +384,22 @@ class Collector {
   engines::Collision collision_;
   Impacts& out_;
   Patience& patience_;
+  const MetCollision* met_;    // null: the start of the system
+  std::vector<double> start_;  // the state at which it is looked, as an array of inputs
   engines::Mode mode_;
   std::vector<std::uint8_t> touching_;
 };
 
 }  // namespace
 
-Impacts impacts(const model::System& system, const std::atomic<bool>* cancel) {
+namespace {
+
+Impacts collect(const model::System& system, const MetCollision* met, const std::atomic<bool>* cancel) {
   Impacts out;
   Patience patience;
   patience.start(cancel);
   try {
-    Collector(system, out, patience).run();
+    Collector(system, met, out, patience).run();
   } catch (const Abandoned&) {
     out = {};
     out.outcome = ImpactsOutcome::failed;
@@ -358,6 +407,16 @@ Impacts impacts(const model::System& system, const std::atomic<bool>* cancel) {
     out.status.message = "interrupted";
   }
   return out;
+}
+
+}  // namespace
+
+Impacts impacts(const model::System& system, const std::atomic<bool>* cancel) {
+  return collect(system, nullptr, cancel);
+}
+
+Impacts impacts(const model::System& system, const MetCollision& met, const std::atomic<bool>* cancel) {
+  return collect(system, &met, cancel);
 }
 
 }  // namespace judder::analysis

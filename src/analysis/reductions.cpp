@@ -322,8 +322,11 @@ void Reducer::find_works() {
   }
 }
 
-void Reducer::restart(double after) {
+void Reducer::restart(double after) { restart(after, kInfinity); }
+
+void Reducer::restart(double after, double before) {
   after_ = after;
+  before_ = before;
   begun_ = false;
   followed_ = true;
   begin_ = end_ = kNone;
@@ -339,7 +342,7 @@ void Reducer::restart(double after) {
 void Reducer::row(engines::RowKind, const engines::Mode& mode, model::Workspace& work) {
   if (from_ != From::rows || quantities_.empty()) return;
   const double time = work.in[0];
-  if (time < after_) return;
+  if (time < after_ || time > before_) return;
   const model::Layout& layout = system_.layout();
   if (reads_columns_) system_.column_values(work, work_.output.data());
   for (std::size_t i = 0; i < quantities_.size(); ++i) {
@@ -369,7 +372,7 @@ void Reducer::row(engines::RowKind, const engines::Mode& mode, model::Workspace&
 }
 
 void Reducer::event(const engines::Event& event, std::span<const double>) {
-  if (event.time < after_) return;
+  if (event.time < after_ || event.time > before_) return;
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     const Asked& asked = asked_[i];
     if (!of_event(asked.kind) || event.kind != asked.event) continue;
@@ -390,7 +393,7 @@ void Reducer::event(const engines::Event& event, std::span<const double>) {
 }
 
 void Reducer::impulses(const engines::ToldImpulses& told) {
-  if (told.in[0] < after_) return;
+  if (told.in[0] < after_ || told.in[0] > before_) return;
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     if (asked_[i].kind == Kind::impulse)
       impulses_[i] += told.normal[static_cast<std::size_t>(asked_[i].relation)];
@@ -447,6 +450,7 @@ void Reducer::point(const engines::ToldPoint& told) {
   const double time = told.in[0];
   if (!reads_ends_ && told.kind != engines::Telling::after) return;
   if (time < after_ && !reads_ends_) return;
+  if (time > before_) return;
   read(told, last_.data());
   if (time < after_) return;
   if (!begun_) {
@@ -462,10 +466,11 @@ void Reducer::point(const engines::ToldPoint& told) {
 
 void Reducer::along(double from, double to, engines::Along& motion) {
   const double begin = std::max(from, after_);
-  if (!(to > begin)) return;
+  const double end = std::min(to, before_);
+  if (!(end > begin)) return;
   int halvings = 0;
-  step_ = to - begin;
-  if (piece(begin, to, motion, halvings)) end_ = to;
+  step_ = end - begin;
+  if (piece(begin, end, motion, halvings)) end_ = end;
 }
 
 /// A part of a step, halved until the polynomials follow. False: nothing can be evaluated.

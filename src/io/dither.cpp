@@ -38,7 +38,7 @@ std::optional<DitherAxis> parse_dither_range(const std::string& text) {
 
 std::optional<std::vector<DitherAxis>> parse_dither_map(const std::string& text) {
   std::vector<DitherAxis> axes;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string& part : split_list(text)) {
     const std::size_t equals = part.find('=');
     DitherAxis axis;
     if (equals != std::string::npos) {
@@ -55,7 +55,7 @@ std::optional<std::vector<DitherAxis>> parse_dither_map(const std::string& text)
 }
 
 std::string dither_map_problem(const std::string& text) {
-  const std::vector<std::string> parts = split(text, ',');
+  const std::vector<std::string> parts = split_list(text);
   if (parts.size() != 2)
     return "--map needs two axes with a comma between them, not " + std::to_string(parts.size());
   for (const std::string& part : parts) {

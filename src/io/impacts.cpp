@@ -193,6 +193,18 @@ std::string path_words(const LawImpact& law) {
   return out;
 }
 
+std::string met_impact_text(const std::vector<Event>& recorded, std::size_t number_of_event) {
+  TextTable table({"recorded", "contact", "detail", "normal impulse", "tangential", "energy lost"},
+                  {3, 4, 5});
+  for (std::size_t i = 0; i < recorded.size(); ++i) {
+    const Event& event = recorded[i];
+    table.add({i == 0 ? "event " + std::to_string(number_of_event) : "", event.where, event.detail,
+               number(event.normal_impulse), number(event.tangential_impulse[0]),
+               number(event.energy_before - event.energy_after)});
+  }
+  return table.text() + "\n";
+}
+
 std::string impacts_text(const Impacts& impacts, const std::string& title) {
   std::string out = title.empty() ? "" : printable_name(title, 200) + "\n\n";
   out += std::string(impacts.outcome == ImpactsOutcome::tangential ? "Tangential impact" : "Collision") +

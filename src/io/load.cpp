@@ -98,6 +98,20 @@ LoadedModel load_model(ModelFile file, const ModelRequest& request) {
 
   write_out_names(loaded.file.spec.output);
   if (!request.engine.empty()) loaded.file.spec.run.engine = request.engine;
+  // Only the way in which the impulses are found: restitution and everything else that the model says of its impacts stay.
+  if (!request.impact_law.empty()) {
+    bool any = false;
+    for (model::Contact& contact : loaded.file.spec.contacts) {
+      if (contact.compliant.stated()) continue;  // has no impacts
+      contact.impact.type = request.impact_law;
+      any = true;
+    }
+    if (!any) {
+      loaded.diagnostics.error({}, "--law",
+                               "the model has no rigid contact whose impact law could be another one");
+      loaded.misused = true;
+    }
+  }
   model::CompileOptions options = compile_options(request);
   options.damaged = loaded.file.diagnostics.has_errors();
   loaded.compiled = model::compile(loaded.file.spec, options);

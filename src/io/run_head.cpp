@@ -28,8 +28,9 @@ RunHead read_run_head(std::string_view run_json) {
     head.file = model.value("file", std::string());
     head.title = model.value("title", std::string());
     if (head.title.empty()) head.title = head.file;
-    if (const std::string text = model.value("text", std::string()); !text.empty()) {
-      const model::Spec spec = read_model_text(text).spec;
+    head.model_text = model.value("text", std::string());
+    if (!head.model_text.empty()) {
+      const model::Spec spec = read_model_text(head.model_text).spec;
       head.model_title = spec.title.text;
       head.labels = labels_of(spec);
     }

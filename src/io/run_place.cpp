@@ -52,6 +52,7 @@ std::string parts_of(const ModelRequest& request, const std::string& model) {
   for (const model::Named& named : request.set)
     out += "\n--set\n" + named.name.text + "=" +
            (named.value.number ? to_text(*named.value.number) : named.value.text.text);
+  if (!request.impact_law.empty()) out += "\n--law\n" + request.impact_law;
   return out;
 }
 
@@ -130,6 +131,7 @@ fs::path default_run_folder(const ModelRequest& request, const fs::path& resume)
   for (const model::Named& named : request.set)
     name += "-" + named.name.text + "=" +
             (named.value.number ? to_text(*named.value.number) : named.value.text.text);
+  if (!request.impact_law.empty()) name += "-law=" + request.impact_law;
   return fs::path("runs") / folder_name(name, parts);
 }
 

@@ -112,6 +112,13 @@ struct Sinks {
   void tell(engines::Sink* listener) {
     if (listener != nullptr) all.add(*listener);
   }
+  /// What the summary tells of a part of the run.
+  void look_at(double from, double to) {
+    window.emplace(readout);
+    window->use_window(from, to);
+    all.add(*window, simulate::ManySinks::Steps::leave_out);
+    contacts.use_window(from, to);
+  }
   void remember(const model::System& system) {
     memory.emplace(system);
     all.add(*memory, simulate::ManySinks::Steps::leave_out);
@@ -122,6 +129,7 @@ struct Sinks {
   ContactRecord contacts;
   EventRecord events;
   FolderSink folder;
+  std::optional<ColumnRecord> window;
   std::optional<StructureRecord> structures;
   std::optional<ProgressSink> progress;
   std::optional<simulate::MemorySink> memory;
@@ -157,7 +165,9 @@ class FolderRun {
   bool fail(RunStage stage, io::FileStatus files);
 
   [[nodiscard]] RunPast past(const engines::EngineResult& result) const;
+  [[nodiscard]] bool windowed() const { return std::isfinite(report_.from) || std::isfinite(report_.to); }
   [[nodiscard]] std::vector<io::Extremes> extremes() const;
+  void put_between_rows(std::vector<io::Extremes>& columns, const std::vector<io::Extremes>& before) const;
   [[nodiscard]] RunSummary summary_of(const engines::EngineResult& result);
   [[nodiscard]] std::string unfinished_json(const engines::EngineResult& so_far);
   [[nodiscard]] std::string state_of(const engines::EngineResult& so_far,
@@ -206,6 +216,8 @@ bool FolderRun::fail(RunStage stage, io::FileStatus files) {
 
 /// The model with its options, and what a state of it is known by.
 bool FolderRun::load() {
+  report_.from = request_.summary_from.value_or(-INFINITY);
+  report_.to = request_.summary_to.value_or(INFINITY);
   report_.periodic_asked = request_.until_periodic;
   report_.model = io::load_model(request_.model);
   if (!report_.model.ok()) return false;
@@ -259,7 +271,7 @@ bool FolderRun::read_state() {
 }
 
 bool FolderRun::choose_folder() {
-  if (!report_.folder.empty()) return true;
+  if (!report_.folder.empty() || !request_.write) return true;
   const io::FileStatus status =
       io::choose_run_folder(request_.model, request_.resume, owner_, report_.folder);
   return status.ok() || fail(RunStage::files_failed, status);
@@ -276,6 +288,8 @@ void FolderRun::begin_summary() {
   summary.parameters = model.compiled.parameters;
   summary.model_text = resolved_text(model.file.spec, request_, used());
   summary.options = used();
+  if (!request_.model.impact_law.empty())
+    summary.notes.push_back("impact law of every contact: " + request_.model.impact_law + ", by --law");
   if (used().engine == "auto" && summary.engine == "event")
     summary.notes.push_back("engine auto: event, since " + io::not_linear_text(model));
   if (used().engine == "auto" && summary.engine == "exact")
@@ -292,6 +306,10 @@ bool FolderRun::try_state() {
 
 bool FolderRun::open_folder() {
   sinks_.emplace(system(), report_.model.file.spec.output.coordinates, stop_);
+  if (!request_.write) {
+    sinks_->folder.keep_nothing();
+    return true;
+  }
   const io::FileStatus status = sinks_->folder.open(report_.folder, system(), in_place_ ? state_text_ : "");
   if (!status.ok()) return fail(RunStage::files_failed, status);
   // Under a name that nobody has chosen nothing of somebody else is replaced; it is still there.
@@ -334,6 +352,8 @@ bool FolderRun::join_earlier_part() {
 }
 
 void FolderRun::set_up_sinks() {
+  sinks_->events.use_window(report_.from, report_.to);
+  if (windowed()) sinks_->look_at(report_.from, report_.to);
   Loads loads;
   loads.gains = past_.gains;
   // The rows and events of another folder stay there.
@@ -345,11 +365,13 @@ void FolderRun::set_up_sinks() {
   }
   sinks_->contacts.take_up(std::move(loads));
   sinks_->name_structures(system(), structures_of(request_.reference));
+  if (sinks_->structures) sinks_->structures->use_window(report_.from, report_.to);
   sinks_->tell_progress(request_, options_);
   sinks_->tell(request_.listener);
   if (request_.estimate) sinks_->remember(system());
   if (request_.extremes_between_rows) {
     between_.emplace(system());
+    between_->restart(report_.from, report_.to);
     options_.observer = &*between_;
   }
   sinks_->folder.use_save(
@@ -365,19 +387,25 @@ void FolderRun::move() {
                        : simulate::run(system(), used().engine, options_, sinks_->all, resume());
 }
 
-/// Of the columns, with those of the part that was taken up. Those between rows take the place of those of rows, which hang on where rows are.
-std::vector<io::Extremes> FolderRun::extremes() const {
-  std::vector<io::Extremes> out = sinks_->columns.extremes();
-  if (!between_) return out;
-  const std::vector<io::Extremes>& before = sinks_->columns.extremes_before();
+/// Those between rows take the place of those of rows, which hang on where rows are. `before`: those of the part that was taken up.
+void FolderRun::put_between_rows(std::vector<io::Extremes>& columns,
+                                 const std::vector<io::Extremes>& before) const {
+  if (!between_) return;
   const std::vector<analysis::Extreme>& found = between_->extremes();
-  for (std::size_t c = 1; c < std::min(out.size(), found.size()); ++c) {
+  for (std::size_t c = 1; c < std::min(columns.size(), found.size()); ++c) {
     const analysis::Extreme& here = found[c];
     if (!std::isfinite(here.least) || !std::isfinite(here.most)) continue;
-    out[c] = before[c];
-    if (here.least < out[c].least) out[c].least = here.least, out[c].least_time = here.least_time;
-    if (here.most > out[c].most) out[c].most = here.most, out[c].most_time = here.most_time;
+    columns[c] = before[c];
+    if (here.least < columns[c].least) columns[c].least = here.least, columns[c].least_time = here.least_time;
+    if (here.most > columns[c].most) columns[c].most = here.most, columns[c].most_time = here.most_time;
   }
+}
+
+/// Of the columns in the whole run, with those of the part that was taken up. Where the summary asks for a part of the run, between rows is looked there
+/// only.
+std::vector<io::Extremes> FolderRun::extremes() const {
+  std::vector<io::Extremes> out = sinks_->columns.extremes();
+  if (!windowed()) put_between_rows(out, sinks_->columns.extremes_before());
   return out;
 }
 
@@ -401,10 +429,10 @@ RunSummary FolderRun::summary_of(const engines::EngineResult& result) {
   RunSummary out = report_.summary;
   out.intervals = sinks_->contacts.loads().intervals;
   out.wall_seconds = earlier_.wall_seconds + std::chrono::duration<double>(Clock::now() - begin_).count();
-  summarise(system(), result, past(result), earlier_, writer().events(), out);
+  summarise(system(), result, past(result), earlier_, sinks_->folder.events(), out);
   const std::vector<std::string>& undefined = sinks_->columns.undefined();
   out.notes.insert(out.notes.end(), undefined.begin(), undefined.end());
-  out.counts.emplace_back("rows", static_cast<double>(writer().rows()));
+  out.counts.emplace_back("rows", static_cast<double>(sinks_->folder.rows()));
   return out;
 }
 
@@ -507,16 +535,17 @@ void FolderRun::finish() {
 
 bool FolderRun::save_end() {
   report_.stage = RunStage::files_failed;
-  const bool cut = !result_.whole && writer().status().ok();
+  // What is not written cannot be cut off: it ends where it stands.
+  const bool cut = request_.write && !result_.whole && writer().status().ok();
   if (cut)
     go_back();
   else
     say_how_it_ended();
-  report_.row_count = writer().rows();
-  report_.event_count = writer().events();
+  report_.row_count = sinks_->folder.rows();
+  report_.event_count = sinks_->folder.events();
   if (cut)
     report_.files = writer().status();
-  else
+  else if (request_.write)
     finish();
   if (report_.files.ok()) report_.stage = RunStage::ended;
   hand_over();
@@ -526,12 +555,14 @@ bool FolderRun::save_end() {
 /// What the sinks have gathered, to the report.
 void FolderRun::hand_over() {
   report_.events = sinks_->events.events();
+  report_.events_in_window = sinks_->events.count();
   if (sinks_->structures) {
     report_.first_structure = sinks_->structures->first();
     report_.structures = sinks_->structures->names();
   }
-  report_.extremes = extremes();
-  report_.hardest = sinks_->contacts.loads().hardest;
+  report_.hardest = windowed() ? sinks_->contacts.hardest_in_window() : sinks_->contacts.loads().hardest;
+  report_.extremes = windowed() ? sinks_->window->extremes() : extremes();
+  if (windowed()) put_between_rows(report_.extremes, sinks_->window->extremes_before());
   report_.undefined = sinks_->columns.undefined();
 }
 

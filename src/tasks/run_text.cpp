@@ -45,7 +45,7 @@ TextTable event_table(const RunReport& report) {
 }
 
 std::string more_events(const RunReport& report) {
-  const std::uint64_t more = report.event_count - report.events.size();
+  const std::uint64_t more = report.events_in_window - report.events.size();
   return more == 0 ? "" : "… " + std::to_string(more) + " more in events.csv\n";
 }
 
@@ -137,7 +137,18 @@ std::string run_text(const RunReport& report) {
   for (const std::string& note : report.summary.notes) {
     if (std::find(apart.begin(), apart.end(), note) == apart.end()) out += "note: " + in_line(note) + "\n";
   }
-  return out + in_line(report.folder.string()) + "\n";
+  return report.folder.empty() ? out : out + in_line(report.folder.string()) + "\n";
+}
+
+std::string progress_text(double share, long events, double seconds) {
+  std::string out =
+      std::to_string(static_cast<int>(100 * share)) + " %, " + std::to_string(events) + " events";
+  constexpr double kKnown = 0.01;  // of the way: before that a guess would be off by more than it tells
+  if (!(share > kKnown) || !(share < 1) || !(seconds > 1)) return out;
+  const double left = seconds * (1 - share) / share;
+  if (left < 100) return out + ", " + to_text(std::ceil(left)) + " s left";
+  if (left < 6000) return out + ", " + to_text(std::ceil(left / 60)) + " min left";
+  return out + ", " + to_text(std::ceil(left / 360) / 10, 3) + " h left";
 }
 
 std::string run_markdown(const RunReport& report) {
@@ -151,6 +162,14 @@ std::string run_markdown(const RunReport& report) {
   out += "`" + command + "`, engine " + summary.engine + ", tolerance " + to_text(summary.options.tolerance) +
          "\n\n";
   out += "Ended: " + markdown_text(end_line(report)) + "\n\n";
+  const bool windowed = std::isfinite(report.from) || std::isfinite(report.to);
+  if (windowed)
+    out += "Events, phases and extremes " +
+           (std::isfinite(report.from) ? "from t = " + show(report.from) : std::string()) +
+           (std::isfinite(report.from) && std::isfinite(report.to) ? " " : "") +
+           (std::isfinite(report.to) ? "to t = " + show(report.to) : std::string()) +
+           "; a phase of a contact counts as a whole if any of it lies there. Energies are those of the "
+           "whole run.\n\n";
 
   if (const std::string periodic = periodic_lines(report); !periodic.empty())
     out += "## Period\n\n```\n" + periodic + "```\n\n";
@@ -160,14 +179,18 @@ std::string run_markdown(const RunReport& report) {
   out += events.empty() ? "none\n" : events.markdown();
   if (const std::string more = more_events(report); !more.empty()) out += "\n" + more;
 
-  if (!summary.intervals.empty()) {
+  std::vector<RunSummary::Interval> intervals;
+  for (const RunSummary::Interval& interval : summary.intervals) {
+    if (interval.to >= report.from && interval.from <= report.to) intervals.push_back(interval);
+  }
+  if (!intervals.empty()) {
     struct Load {
       std::size_t phases = 0;
       double closed = 0, peak = 0, impulse = 0, hardest = 0;
     };
     std::vector<std::string> order;
     std::map<std::string, Load> loads;
-    for (const RunSummary::Interval& interval : summary.intervals) {
+    for (const RunSummary::Interval& interval : intervals) {
       if (loads.count(interval.contact) == 0) order.push_back(interval.contact);
       Load& load = loads[interval.contact];
       ++load.phases;
@@ -189,18 +212,19 @@ std::string run_markdown(const RunReport& report) {
     out += table.markdown();
     out += "\n## Contact phases\n\n";
     TextTable phases({"contact", "from", "to", "largest force", "impulse"}, {1, 2, 3, 4});
-    for (std::size_t i = 0; i < std::min(summary.intervals.size(), kMostEventsShown); ++i) {
-      const RunSummary::Interval& interval = summary.intervals[i];
+    for (std::size_t i = 0; i < std::min(intervals.size(), kMostEventsShown); ++i) {
+      const RunSummary::Interval& interval = intervals[i];
       phases.add({interval.contact, show(interval.from), show(interval.to), show(interval.peak),
                   show(interval.impulse)});
     }
     out += phases.markdown();
-    if (summary.intervals.size() > kMostEventsShown)
-      out += "\n… " + std::to_string(summary.intervals.size() - kMostEventsShown) + " more in run.json\n";
+    if (intervals.size() > kMostEventsShown)
+      out += "\n… " + std::to_string(intervals.size() - kMostEventsShown) + " more in run.json\n";
   }
 
-  out += "\n## Extremes\n\nOf the " + std::to_string(report.row_count) +
-         " rows of trajectory.csv; between two rows a column may go further, and more `samples` come "
+  out += "\n## Extremes\n\nOf the " +
+         (windowed ? "part of the run" : std::to_string(report.row_count) + " rows of trajectory.csv") +
+         "; between two rows a column may go further, and more `samples` come "
          "closer.\n\n";
   TextTable extremes({"column", "smallest", "at t", "largest", "at t"}, {1, 2, 3, 4});
   for (const Extremes& column : report.extremes) {

@@ -81,6 +81,7 @@ void ColumnRecord::row(engines::RowKind, const engines::Mode&, model::Workspace&
     const double value = numbers[c];
     io::Extremes& column = extremes_[c];
     if (!std::isfinite(value)) note_undefined(column.name, value);
+    if (time < from_ || time > to_) continue;
     if (value < column.least) {
       column.least = value;
       column.least_time = time;
@@ -113,14 +114,17 @@ void ContactRecord::event(const engines::Event& event, std::span<const double>) 
     if (loads_.gains.count++ == 0) loads_.gains.first = "'" + where + "' at t = " + to_text(event.time, 9);
     loads_.gains.sum += event.energy_gain;
   }
-  if (event.normal_impulse > 0) {
-    const auto known = std::find_if(loads_.hardest.begin(), loads_.hardest.end(),
-                                    [&](const auto& each) { return each.first == where; });
-    if (known == loads_.hardest.end())
-      loads_.hardest.emplace_back(where, event.normal_impulse);
+  if (!(event.normal_impulse > 0)) return;
+  const auto note = [&](std::vector<std::pair<std::string, double>>& hardest) {
+    const auto known =
+        std::find_if(hardest.begin(), hardest.end(), [&](const auto& each) { return each.first == where; });
+    if (known == hardest.end())
+      hardest.emplace_back(where, event.normal_impulse);
     else
       known->second = std::max(known->second, event.normal_impulse);
-  }
+  };
+  note(loads_.hardest);
+  if (event.time >= from_ && event.time <= to_) note(in_window_);
 }
 
 void ContactRecord::interval(const engines::Interval& interval) {
@@ -131,6 +135,8 @@ void ContactRecord::interval(const engines::Interval& interval) {
 }
 
 void EventRecord::event(const engines::Event& event, std::span<const double> state) {
+  if (event.time < from_ || event.time > to_) return;
+  ++count_;
   if (events_.size() >= most_) return;
   events_.push_back({event.time,
                      engines::name(event.kind),
@@ -147,8 +153,10 @@ void EventRecord::event(const engines::Event& event, std::span<const double> sta
 
 void StructureRecord::row(engines::RowKind kind, const engines::Mode& mode, model::Workspace&) {
   if (kind == engines::RowKind::before) return;
-  const bool start = names_.empty() && first_.empty();
-  const bool after = kind == engines::RowKind::after && !names_.empty() && names_.back().empty();
+  // Of events in front of the window the last one tells how it begins.
+  const bool before = kind == engines::RowKind::after && names_.empty() && !listed_;
+  const bool start = (names_.empty() && first_.empty()) || before;
+  const bool after = kind == engines::RowKind::after && listed_ && !names_.empty() && names_.back().empty();
   if (!start && !after) return;
   const auto modes = modes_in_words(system_, mode);
   for (const analysis::Structure& structure : structures_) {
@@ -158,7 +166,9 @@ void StructureRecord::row(engines::RowKind kind, const engines::Mode& mode, mode
   }
 }
 
-void StructureRecord::event(const engines::Event&, std::span<const double>) {
+void StructureRecord::event(const engines::Event& event, std::span<const double>) {
+  listed_ = event.time >= from_ && event.time <= to_;
+  if (!listed_) return;
   if (names_.size() < most_) names_.emplace_back();
 }
 
@@ -178,11 +188,19 @@ io::FileStatus FolderSink::open(const std::filesystem::path& folder, const model
 }
 
 void FolderSink::row(engines::RowKind, const engines::Mode&, model::Workspace&) {
+  if (!keeps_) {
+    ++rows_;
+    return;
+  }
   writer_.row(readout_.numbers(), readout_.words());
   stop_if_failed();
 }
 
 void FolderSink::event(const engines::Event& event, std::span<const double> state) {
+  if (!keeps_) {
+    ++events_;
+    return;
+  }
   writer_.event({event.time, engines::name(event.kind), readout_.where(), readout_.detail(),
                  event.normal_impulse, event.tangential_impulse, event.energy_before, event.energy_after,
                  event.mode, state.first(std::min(state.size(), static_cast<std::size_t>(event_state_)))});

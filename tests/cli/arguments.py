@@ -51,14 +51,14 @@ FORMS = {"NAME": ["H"], "NAME=VALUE": ["H", "H=1", "mu=H", "mu=1H"], "FACTOR": [
          "T": ["H", "0.1H", "1 + H"], "DIR": ["H", "H/H", "none/H"], "WHICH": ["H", "variantsH"], "a,b": ["H", "event,H", "speed,H", "speed=0:1:3,H=0:1:3", "speed=0:H:3,W=0:1:2"],
          "e1,e2": ["H", "1e-6,H", "1e-6,1e-7H"], "h1,h2": ["H", "1e-3,H"], "FILE": ["H", "H/H.csv"], "name=a:b:n": ["H", "H=0:1:3", "mu=0:1:H", "mu=H:1:3", "mu=0:1:3H"],
          "PATH": ["H", "H.svg", "H.csv"], "v": ["H", "1H"], "a:b:n": ["H", "0:1:H", "0:H:3", "0:1:3H"], "H": ["H", "3H"], "F": ["H", "meanH"],
-         "N": ["H", "3H", "10H"], "S": ["H", "1H"], "R": ["H", "1H"], "LIST": ["H", "max(H)", "all,H"], "I/N": ["H", "1/H"], "x,y": ["H", "x,H", "H,H"], "t": ["H", "0.1H"], "w": ["H", "84mmH"], "WHERE": ["H", "impact:H"], "WAY": ["H", "upH"]}
+         "N": ["H", "3H", "10H"], "S": ["H", "1H"], "R": ["H", "1H"], "LIST": ["H", "max(H)", "all,H"], "I/N": ["H", "1/H"], "x,y": ["H", "x,H", "H,H"], "t": ["H", "0.1H"], "w": ["H", "84mmH"], "WHERE": ["H", "impact:H"], "WAY": ["H", "upH"], "LAW": ["H", "moreauH"]}
 MODELS = {"impact": "rod-impact", "dither": "dither-square", "equilibria": "klarbring-equilibria"}
 
 
 def listed(verb):
     """Options as (forms of the name, value) and positionals, of the help."""
     options, positionals = [], []
-    for line in run("help", verb, folder="/").splitlines():
+    for line in run("help", verb, "--all", folder="/").splitlines():
         if match := re.match(r"  (?:(-\w), )?(--[\w-]+)(?: (\S+))?(?:\s+.*)?$", line):
             padded = len(re.match(r"  (?:-\w, )?--[\w-]+", line).group(0)) >= 22 or re.match(r"  (?:-\w, )?--[\w-]+ \S", line)
             options.append(([n for n in match.group(1, 2) if n], match.group(3) if padded else None))
@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as place:
         run("--json", bytes_of("\0", stranger), folder=folder, codes=(2,))
         for verb in verbs:
             options, positionals = listed(verb)
-            file = {"FILE": [model[verb]], "DIR": ["first"], "SHELL": ["bash"], "NAME": [], "VERB": []}
+            file = {"FILE": [model[verb]], "DIR": ["first"], "SHELL": ["bash"], "NAME": ["mine"] if verb == "new" else [], "VERB": []}
             base = [word for name in positionals for word in file[name]]
             quick = ["--until", "0.1"] if any("--until" in names for names, _ in options) and verb != "dither" else []
             for unknown in ("--\0", "-\0", "--\0=1", "--output\0"):

@@ -73,6 +73,8 @@ with tempfile.TemporaryDirectory() as place:
         examples += found
     for command in examples:
         for name in re.findall(r"(?<![\w.-])([\w-]+)\.toml\b", command):
+            if command.startswith("judder new "):  # writes it
+                continue
             if name in WRITTEN:
                 (folder / f"{name}.toml").write_text(WRITTEN[name])
                 continue

@@ -109,6 +109,18 @@ struct Impacts {
 /// At the start state of the system. `cancel`: set from outside to end within a moment, as failed and interrupted.
 [[nodiscard]] Impacts impacts(const model::System& system, const std::atomic<bool>* cancel = nullptr);
 
+/// A collision that a run has met. Its gaps are zero to the rounding of a run, which is more than that of a state that somebody wrote; so what touches is
+/// told and not read from the gaps.
+struct MetCollision {
+  double time = 0;
+  std::vector<double> state;  ///< coordinates, velocities and states before it (Layout::integrated() numbers)
+  std::vector<std::string> struck;  ///< contacts that approach
+  std::vector<std::string> closed;  ///< contacts that were closed before; all others stand open
+};
+/// The same at such a state.
+[[nodiscard]] Impacts impacts(const model::System& system, const MetCollision& met,
+                              const std::atomic<bool>* cancel = nullptr);
+
 /// n values of a parameter or start value from `from` to `to`, both included.
 struct Sweep {
   std::string name;

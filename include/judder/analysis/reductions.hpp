@@ -91,6 +91,8 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   explicit Reducer(const model::System& system);
 
   void restart(double after);
+  /// Forgets everything; from then on only what lies between the two times counts.
+  void restart(double after, double before);
 
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
   void event(const engines::Event& event, std::span<const double> state) override;
@@ -149,6 +151,7 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   std::vector<Asked> asked_;
   double after_ = 0;
   From from_ = From::steps;
+  double before_ = 0;  ///< end of the window; ∞: none
   bool along_ = false, reads_columns_ = false;
   bool reads_ends_ = false;  ///< values are needed at the ends of steps
 

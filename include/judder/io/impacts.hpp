@@ -3,14 +3,18 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "judder/analysis/impacts.hpp"
+#include "judder/io/run_folder.hpp"
 
 namespace judder::io {
 
 /// Who collides, what each law gives, velocities before and after, energy with a flag where it rises, slip path, classes of
 /// slipping contacts.
 [[nodiscard]] std::string impacts_text(const analysis::Impacts& impacts, const std::string& title);
+/// What a run has recorded of a collision, above impacts_text(): the rows of events.csv that belong to it; `number` of the one that was asked for.
+[[nodiscard]] std::string met_impact_text(const std::vector<Event>& recorded, std::size_t number);
 /// The classes of slipping contacts alone; empty where nothing slips.
 [[nodiscard]] std::string sliding_text(const analysis::Impacts& impacts);
 [[nodiscard]] std::string impacts_json(const analysis::Impacts& impacts, const std::string& title);

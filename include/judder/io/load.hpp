@@ -21,10 +21,11 @@ struct ModelRequest {
   std::filesystem::path file{};
   /// The text of the model, in place of what stands in `file`, which is then its name in messages alone.
   std::optional<std::string> text{};
-  std::filesystem::path folder{};             ///< where the data files of `text` are; empty: they are errors
-  std::vector<std::string> variants{};        ///< later ones win
-  std::vector<model::Named> set{};            ///< wins over variants
-  std::string engine{};                       ///< replaces `engine` of [run]; empty: as in the file
+  std::filesystem::path folder{};       ///< where the data files of `text` are; empty: they are errors
+  std::vector<std::string> variants{};  ///< later ones win
+  std::vector<model::Named> set{};      ///< wins over variants
+  std::string engine{};                 ///< replaces `engine` of [run]; empty: as in the file
+  std::string impact_law{};  ///< replaces the impact law of every contact: its word; empty: as in the file
   std::vector<std::string> free{};            ///< parameters that stay inputs of the System
   double work = 1;                            ///< so many times the usual work may be spent on compiling
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop compiling

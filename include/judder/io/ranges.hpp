@@ -1,4 +1,6 @@
-// Lists and ranges as they are written on the command line.
+// Numbers, lists and ranges as they are written on the command line.
+//
+// Wherever a number is taken an expression of numbers, pi and functions may stand: 2*pi/3, sqrt(2), 0:2*pi:25, 1e-6,1e-6/2.
 #pragma once
 
 #include <optional>
@@ -9,6 +11,12 @@ namespace judder::io {
 
 /// The parts between `separator`, empty ones too: "a,,b" has three.
 [[nodiscard]] std::vector<std::string> split(const std::string& text, char separator);
+
+/// The parts between commas that stand in no bracket: "min(1, 2),3" has two. Spaces around them are left out.
+[[nodiscard]] std::vector<std::string> split_list(const std::string& text);
+
+/// A finite number, or an expression of numbers and pi. Otherwise nothing, and why, if `why` is given.
+[[nodiscard]] std::optional<double> read_value(const std::string& text, std::string* why = nullptr);
 
 struct Range {
   double from = 0, to = 0;

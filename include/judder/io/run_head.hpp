@@ -19,6 +19,7 @@ struct ColumnLabel {
 struct RunHead {
   std::string file;         ///< of the model, as it was given
   std::string title;        ///< of the run: the variant's, else the model's, else its file
+  std::string model_text;   ///< the model as it was run, variants and settings taken in
   std::string model_title;  ///< of the model, whatever the variant; may be empty
   std::vector<std::string> variants;
   std::vector<std::string> settings;  ///< "mu=0.3"

@@ -46,4 +46,15 @@ struct SweepReport {
 /// `first` is what load_impact_model gave, with a system.
 [[nodiscard]] SweepReport sweep_model(const ImpactRequest& request, const io::LoadedModel& first);
 
+/// A collision that a run has met, from its folder: the model as it was run, the state before the collision, what touched and what was closed.
+struct MetImpact {
+  std::string problem, help;        ///< why there is none, and what can be done; empty: there is one
+  bool in_files = false;            ///< the problem is one of the folder and not of what was asked for
+  io::LoadedModel model;            ///< as it was run; with errors `problem` is empty
+  std::vector<io::Event> recorded;  ///< the rows of events.csv that belong to the collision
+  analysis::MetCollision met;
+};
+/// `number`: of the event, from 1, as the rows of events.csv.
+[[nodiscard]] MetImpact read_met_impact(const std::filesystem::path& folder, long number);
+
 }  // namespace judder::tasks

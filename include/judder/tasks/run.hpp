@@ -36,6 +36,7 @@ inline constexpr std::size_t kMostEventsShown = 200;
 struct RunRequest {
   io::ModelRequest model;
   std::optional<double> tolerance{}, step{}, until{};  ///< instead of those of [run]
+  bool write = true;                                   ///< false: no folder, only the report
   std::filesystem::path output{};                      ///< run folder; empty: io::choose_run_folder
   std::filesystem::path resume{};                      ///< run folder to go on from
   std::filesystem::path
@@ -45,11 +46,13 @@ struct RunRequest {
   bool referee = true;  ///< let the referee judge the run
   bool extremes_between_rows =
       false;  ///< find those of the columns on the dense output: the same whatever rows there are
+  /// Events, phases of contacts and extremes of the report are those between these times; what is written is whole.
+  std::optional<double> summary_from{}, summary_to{};
   bool until_periodic = false;  ///< end when the motion has become periodic; not with `estimate`
   std::atomic<bool>* cancel =
       nullptr;  ///< set from outside to stop; a folder that cannot be written sets it as well
   std::function<void(double share, long events)>
-      progress{};                     ///< from time to time: share of the way, events so far
+      progress{};                     ///< from time to time: share of the way, events so far (progress_text)
   engines::Sink* listener = nullptr;  ///< told of every row, event and step of the run besides; null: nobody
 };
 
@@ -68,12 +71,15 @@ struct RunReport {
   std::filesystem::path folder;
   io::FileStatus files;
   io::RunSummary summary;
+  double from = 0,
+         to = 0;  ///< the window of `events`, `extremes` and run_markdown(); −∞ and ∞: the whole run
   bool periodic_asked = false;    ///< the run was to end when periodic: `summary.periodic`
   std::vector<io::Event> events;  ///< the first kMostEventsShown
   /// Names of the source for the modes ([structures] of RunRequest::reference; empty without): at the start, and after the
   /// instant of each of `events`, at the last event of an instant.
   std::string first_structure;
   std::vector<std::string> structures;
+  std::uint64_t events_in_window = 0;                   ///< of which `events` are the first
   std::uint64_t event_count = 0;                        ///< written to events.csv
   std::uint64_t row_count = 0;                          ///< written to trajectory.csv
   std::vector<io::Extremes> extremes;                   ///< of the number columns, in their order
@@ -87,6 +93,10 @@ struct RunReport {
 };
 
 [[nodiscard]] RunReport run_model(const RunRequest& request);
+
+/// "43 %, 512 events, 12 s left" after so many seconds. The time that is left is not told before it can be known to some extent: it supposes that the
+/// rest goes as fast as what is done.
+[[nodiscard]] std::string progress_text(double share, long events, double seconds);
 
 /// The event table and the end of the run, for a terminal.
 [[nodiscard]] std::string run_text(const RunReport& report);

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -77,6 +78,8 @@ class Readout final : public engines::Sink {
 class ColumnRecord final : public simulate::NullSink {
  public:
   explicit ColumnRecord(const Readout& readout);
+  /// Extremes of the rows between two times only.
+  void use_window(double from, double to) { from_ = from, to_ = to; }
   /// Before the run: what is known of the rows before it. Columns go by name.
   void take_up(const std::vector<io::Extremes>& extremes, std::vector<std::string> undefined);
   /// As it was before the run.
@@ -96,6 +99,7 @@ class ColumnRecord final : public simulate::NullSink {
   void note_undefined(const std::string& column, double value);
 
   const Readout& readout_;
+  double from_ = -INFINITY, to_ = INFINITY;
   std::vector<io::Extremes> extremes_, extremes_before_;
   std::vector<std::string> undefined_, undefined_before_;
 };
@@ -116,28 +120,41 @@ class ContactRecord final : public simulate::NullSink {
   void take_up(Loads before);
   /// As it was before the run.
   void forget() { loads_ = before_; }
+  /// Hardest impacts are also kept for the time between these.
+  void use_window(double from, double to) { from_ = from, to_ = to; }
 
   void event(const engines::Event& event, std::span<const double> state) override;
   void interval(const engines::Interval& interval) override;
 
   [[nodiscard]] const Loads& loads() const { return loads_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, double>>& hardest_in_window() const {
+    return in_window_;
+  }
 
  private:
   const model::System& system_;
   const Readout& readout_;
   std::size_t most_intervals_;
+  double from_ = INFINITY, to_ = -INFINITY;
+  std::vector<std::pair<std::string, double>> in_window_;
   Loads loads_, before_;
 };
 
 class EventRecord final : public simulate::NullSink {
  public:
   EventRecord(const Readout& readout, std::size_t most) : readout_(readout), most_(most) {}
+  /// Those between two times only.
+  void use_window(double from, double to) { from_ = from, to_ = to; }
   void event(const engines::Event& event, std::span<const double> state) override;
 
   [[nodiscard]] const std::vector<io::Event>& events() const { return events_; }
+  /// All that were told, those that are not kept too.
+  [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
   const Readout& readout_;
+  double from_ = -INFINITY, to_ = INFINITY;
+  std::uint64_t count_ = 0;
   std::size_t most_;
   std::vector<io::Event> events_;
 };
@@ -147,6 +164,8 @@ class StructureRecord final : public engines::Sink {
   /// `structures`: the names, of which the first that fits a mode is taken.
   StructureRecord(const model::System& system, std::vector<analysis::Structure> structures, std::size_t most)
       : system_(system), structures_(std::move(structures)), most_(most) {}
+  /// Names for the events between two times only.
+  void use_window(double from, double to) { from_ = from, to_ = to; }
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
   void event(const engines::Event& event, std::span<const double> state) override;
 
@@ -159,6 +178,8 @@ class StructureRecord final : public engines::Sink {
   const model::System& system_;
   std::vector<analysis::Structure> structures_;
   std::size_t most_;
+  double from_ = -INFINITY, to_ = INFINITY;
+  bool listed_ = false;  ///< the last event was one of the window
   std::string first_;
   std::vector<std::string> names_;
 };
@@ -193,16 +214,21 @@ class FolderSink final : public engines::Sink {
   /// As RunWriter::open.
   io::FileStatus open(const std::filesystem::path& folder, const model::System& system,
                       std::string_view go_on_from);
+  /// Instead of open(): nothing is written, records are counted only.
+  void keep_nothing() { keeps_ = false; }
   /// Before the run.
   void use_save(Save save) { save_ = std::move(save); }
 
   void row(engines::RowKind kind, const engines::Mode& mode, model::Workspace& work) override;
   void event(const engines::Event& event, std::span<const double> state) override;
   void progress(double time) override;
-  bool wants_state() override { return due_ || writer_.unmarked() >= mark_distance_; }
+  bool wants_state() override { return keeps_ && (due_ || writer_.unmarked() >= mark_distance_); }
   void state(const engines::EngineResult& so_far) override;
 
   [[nodiscard]] io::RunWriter& writer() { return writer_; }
+  /// Written, or counted.
+  [[nodiscard]] std::uint64_t rows() const { return keeps_ ? writer_.rows() : rows_; }
+  [[nodiscard]] std::uint64_t events() const { return keeps_ ? writer_.events() : events_; }
 
  private:
   using Clock = StrideClock::Clock;
@@ -219,7 +245,9 @@ class FolderSink final : public engines::Sink {
   const Readout& readout_;
   std::atomic<bool>& stop_;
   io::RunWriter writer_;
-  int event_state_ = 0;  ///< numbers of the state in the rows of events.csv
+  bool keeps_ = true;
+  std::uint64_t rows_ = 0, events_ = 0;  ///< where nothing is kept
+  int event_state_ = 0;                  ///< numbers of the state in the rows of events.csv
   Save save_;
   StrideClock clock_;
   Clock::duration distance_ = kFirstDistance;

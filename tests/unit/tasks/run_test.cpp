@@ -982,7 +982,7 @@ TEST_F(Run, TheHeadOfARunKeepsBothTitles) {
 TEST_F(Run, LongEventTablesAreCut) {
   RunReport report = run_model(request("press"));
   ASSERT_EQ(report.stage, RunStage::ended);
-  report.event_count += 7;
+  report.events_in_window += 7;
   EXPECT_NE(run_text(report).find("… 7 more in events.csv"), std::string::npos);
   EXPECT_NE(run_markdown(report).find("| plane "), std::string::npos);
 }
