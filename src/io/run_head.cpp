@@ -5,7 +5,6 @@
 #include "judder/io/reader.hpp"
 
 namespace judder::io {
-namespace {
 
 std::vector<ColumnLabel> labels_of(const model::Spec& spec) {
   std::vector<ColumnLabel> out;
@@ -17,8 +16,6 @@ std::vector<ColumnLabel> labels_of(const model::Spec& spec) {
   }
   return out;
 }
-
-}  // namespace
 
 RunHead read_run_head(std::string_view run_json) {
   using Json = nlohmann::ordered_json;

@@ -7,5 +7,9 @@ namespace judder::report::web {
 
 [[nodiscard]] std::string_view report_js();
 [[nodiscard]] std::string_view report_css();
+[[nodiscard]] std::string_view live_js();
+[[nodiscard]] std::string_view live_css();
+[[nodiscard]] std::string_view worker_js();
+[[nodiscard]] std::string_view film_js();
 
 }  // namespace judder::report::web

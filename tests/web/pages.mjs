@@ -1,82 +1,8 @@
 // Opens pages of runs in headless Chromium: no error, no request, ink in every plot, a drawing that moves, events that can be gone to, hostile texts that
-// stay texts. Prints what failed; the exit code is the number of failures, 77 where something that it needs is missing.
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+// stay texts. Prints what failed; 77 where something that it needs is missing.
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-const source = process.env.JUDDER_SOURCE;
-const program = process.env.JUDDER;
-let chromium;
-try {
-  chromium = createRequire(join(source, "web", "package.json"))("playwright-core").chromium;
-} catch {
-  console.log("skipped: the packages of web/ are missing (npm ci --prefix web)");
-  process.exit(77);
-}
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((p) => existsSync(p));
-if (!browserPath) {
-  console.log("skipped: there is no Chromium");
-  process.exit(77);
-}
-
-const folder = mkdtempSync(join(tmpdir(), "judder-web-"));
-let failures = 0;
-let checks = 0;
-function check(what, condition, more = "") {
-  ++checks;
-  if (condition) return;
-  ++failures;
-  console.log(`failed: ${what} ${more}`);
-}
-
-function judder(...words) {
-  try {
-    return execFileSync(program, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  } catch (error) {
-    return `${error.stdout}${error.stderr}`;
-  }
-}
-const gallery = (name) => join(source, "gallery", name, "model.toml");
-
-const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
-
-/** Opens a page, and says what went wrong on it by itself. */
-async function open(file, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options });
-  const page = await context.newPage();
-  const requests = [];
-  const errors = [];
-  page.on("request", (request) => requests.push(request.url()));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
-  });
-  page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("dialog", (dialog) => {
-    errors.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  const begin = performance.now();
-  await page.goto(pathToFileURL(join(folder, file)).href);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", undefined, { timeout: 20000 });
-  const took = performance.now() - begin;
-  await page.waitForTimeout(150);
-  return { page, context, requests, errors, took };
-}
-
-/** How many pixels of a canvas are not its background. */
-const ink = (page, selector) =>
-  page.$$eval(selector, (list) =>
-    list.map((canvas) => {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      let count = 0;
-      for (let i = 3; i < data.length; i += 4) if (data[i] > 0) ++count;
-      return count;
-    }),
-  );
-const picture = (page, selector) => page.$eval(selector, (canvas) => canvas.toDataURL());
+import { check, folder, gallery, ink, judder, open, picture, run } from "./browser.mjs";
 
 async function pressPage() {
   judder("run", gallery("press"), "-o", "press", "--report");
@@ -204,15 +130,4 @@ async function brokenFolders() {
   }
 }
 
-try {
-  await pressPage();
-  await severalRuns();
-  await hostile();
-  await longRun();
-  await brokenFolders();
-} finally {
-  await browser.close();
-  rmSync(folder, { recursive: true, force: true });
-}
-console.log(`${checks - failures} of ${checks} checks hold`);
-process.exit(failures > 0 ? 1 : 0);
+await run([pressPage, severalRuns, hostile, longRun, brokenFolders]);

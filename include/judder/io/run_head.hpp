@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "judder/model/spec.hpp"
+
 namespace judder::io {
 
 /// What the model says about a column for pictures.
@@ -24,6 +26,9 @@ struct RunHead {
   std::vector<std::vector<std::string>> plots;  ///< [output] plots of the model
   std::vector<ColumnLabel> labels;              ///< of columns that have a label or a unit
 };
+
+/// Of coordinates and output columns.
+[[nodiscard]] std::vector<ColumnLabel> labels_of(const model::Spec& spec);
 
 /// Reads the text of a run.json; what is missing there stays empty, also for a text that is no JSON.
 [[nodiscard]] RunHead read_run_head(std::string_view run_json);
