@@ -1,8 +1,10 @@
 #include "judder/tasks/run.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -102,7 +104,18 @@ std::string last_change(const std::vector<std::filesystem::path>& files) {
   return out;
 }
 
-/// Runs again whenever the model changes, until somebody interrupts. The page of the run shows the last one, and what is wrong with the model now.
+/// Waits for a while. False: standard input has ended, so that whoever has started this one does not wait for its end.
+bool still_attended() {
+  pollfd input{0, POLLIN, 0};
+  constexpr int kWait = 200;
+  if (poll(&input, 1, kWait) <= 0) return true;
+  std::array<char, 256> typed;
+  const bool open = read(0, typed.data(), typed.size()) > 0;
+  if (open) std::this_thread::sleep_for(std::chrono::milliseconds(kWait));
+  return open;
+}
+
+/// Runs again whenever the model changes, until somebody interrupts or standard input ends. The page of the run shows the last one, and what is wrong with the model now.
 int watch(const Arguments& arguments, const tasks::RunRequest& request) {
   std::filesystem::path page;
   for (;;) {
@@ -111,7 +124,7 @@ int watch(const Arguments& arguments, const tasks::RunRequest& request) {
     std::string problems;
     std::filesystem::path folder;
     const int code = run_once(arguments, request, &problems, &folder);
-    if (interrupted()) return code == kDone ? kDone : kInterrupted;
+    if (interrupted()) return code;
     if (code == kInputOutput) return code;
     if (problems.empty() && !folder.empty()) page = folder / "report.html";
     if (!problems.empty() && !page.empty()) {
@@ -121,8 +134,7 @@ int watch(const Arguments& arguments, const tasks::RunRequest& request) {
     static_cast<void>(output_error());  // who watches reads now
     print_beside("watching " + request.model.file.string() + "; Ctrl-C ends it");
     for (;;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      if (interrupted()) return kDone;
+      if (!still_attended() || interrupted()) return code;
       const std::string now = last_change(files);
       if (!now.empty() && now != seen) break;
     }

@@ -52,9 +52,9 @@ int write_gallery(report::LivePageRequest request) {
 int run_web(const Arguments& arguments) {
   const bool gallery = arguments.has("--gallery");
   if (gallery && !arguments.positionals.empty())
-    return usage_error("--gallery takes no MODEL", "judder web --gallery -o DIR");
+    return usage_error("--gallery takes no FILE", "judder web --gallery -o DIR");
   if (!gallery && arguments.positionals.empty())
-    return usage_error("web needs a model, or --gallery", "judder web MODEL -o page.html");
+    return usage_error("web needs a model, or --gallery", "judder web FILE -o page.html");
   const char* chosen = std::getenv("JUDDER_SOLVER");
   std::error_code error;
   report::LivePageRequest request;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kModule = "solver.wasm.gz";
-constexpr const char* kGlue = "solver.js";
+constexpr const char* kGlue = "solver.js.gz";
 
 /// Nothing is fetched. Scripts and styles stand in the page; the module is compiled from bytes in it, the worker is a script of the page.
 constexpr std::string_view kPolicy =
@@ -94,11 +94,12 @@ io::FileStatus write_live_page(const LivePageRequest& request) {
     out += "</script>\n";
   };
   element("data", "application/json", json_for_script(json));
-  element("glue", "text/plain", script_for_element(glue));
+  element("glue", "application/octet-stream", base64_of_bytes(glue));
   element("worker", "text/plain", script_for_element(web::worker_js()));
   element("solver", "application/octet-stream", base64_of_bytes(module));
+  element("live", "application/octet-stream", base64_of_bytes(std::string(web::live_js())));
   out += "<script>";
-  out += script_for_element(web::live_js());
+  out += script_for_element(web::boot_js());
   out += "</script>\n</body>\n</html>\n";
   return io::write_text_file(request.output, out, kPageMark);
 }

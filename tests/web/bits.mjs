@@ -15,7 +15,9 @@ if (!existsSync(join(live, "solver.wasm.gz"))) {
   process.exit(77);
 }
 
-const module = await createRequire(import.meta.url)(join(live, "solver.js"))({ wasmBinary: gunzipSync(readFileSync(join(live, "solver.wasm.gz"))) });
+const glue = { exports: {} };
+new Function("module", "exports", "require", "__filename", "__dirname", gunzipSync(readFileSync(join(live, "solver.js.gz"))).toString())(glue, glue.exports, createRequire(import.meta.url), "solver.js", ".");
+const module = await glue.exports({ wasmBinary: gunzipSync(readFileSync(join(live, "solver.wasm.gz"))) });
 
 function ask(call, ...texts) {
   const places = texts.map((text) => {

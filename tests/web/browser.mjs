@@ -1,5 +1,5 @@
 // What the tests of pages share: the program, a browser, checks that are counted.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -34,12 +34,43 @@ export function check(what, condition, more = "") {
   console.log(`failed: ${what} ${more}`);
 }
 
-export function judder(...words) {
+export function judderWith(environment, ...words) {
   try {
-    return execFileSync(program, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+    return execFileSync(program, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28, env: { ...process.env, ...environment } });
   } catch (error) {
     return `${error.stdout}${error.stderr}`;
   }
+}
+export const judder = (...words) => judderWith({}, ...words);
+
+/** A program that goes on: `says` waits for a word of it, `end` closes its input and gives its exit code. */
+export function start(...words) {
+  const child = spawn(program, words, { cwd: folder });
+  let said = "";
+  const listeners = new Set();
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (data) => {
+      said += data;
+      for (const listener of listeners) listener();
+    });
+  const ended = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
+  return {
+    says: (word) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!said.includes(word)) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        void ended.then(() => reject(new Error(`it has ended: ${said}`)));
+        look();
+      }),
+    end: () => {
+      child.stdin.end();
+      return ended;
+    },
+  };
 }
 export const gallery = (name) => join(source, "gallery", name, "model.toml");
 

@@ -2,7 +2,7 @@
 // stay texts. Prints what failed; 77 where something that it needs is missing.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, folder, gallery, ink, judder, open, picture, run } from "./browser.mjs";
+import { check, folder, gallery, ink, judder, judderWith, open, picture, run, start } from "./browser.mjs";
 
 async function pressPage() {
   judder("run", gallery("press"), "-o", "press", "--report");
@@ -130,4 +130,57 @@ async function brokenFolders() {
   }
 }
 
-await run([pressPage, severalRuns, hostile, longRun, brokenFolders]);
+/** A page that is written again while it is open. */
+async function watched() {
+  const text = (gravity) =>
+    `format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = "y'^2/2"\npotential = "${gravity}*y"\n[[contact]]\nname = "floor"\ngap = "y"\nimpact = 0.5\n[run]\nuntil = 1\n`;
+  writeFileSync(join(folder, "watched.toml"), text("9.81"));
+  const program = start("run", "watched.toml", "-o", "watched", "--watch");
+  try {
+    await program.says("watching");
+    const { page, context, errors, requests } = await open("watched/report.html");
+    const first = async () => page.textContent("#events tbody td");
+    check("a watched page shows the run", (await first()).startsWith("0.4515"), await first());
+    await page.evaluate(() => scrollTo(0, 400));
+    writeFileSync(join(folder, "watched.toml"), text("2"));
+    await page.waitForFunction(() => document.querySelector("#events tbody td")?.textContent === "1", undefined, { timeout: 20000 });
+    check("it shows the next one when the model is saved", true);
+    await page.waitForTimeout(300);
+    check("at the place where it was", (await page.evaluate(() => scrollY)) > 200, String(await page.evaluate(() => scrollY)));
+    writeFileSync(join(folder, "watched.toml"), text("nobody"));
+    await page.waitForSelector("pre.trouble:not([hidden])", { timeout: 20000 });
+    check("errors stand on it", (await page.textContent("pre.trouble")).includes("nobody"));
+    check("and the last run stays", (await first()) === "1");
+    writeFileSync(join(folder, "watched.toml"), text("9.81"));
+    await page.waitForFunction(() => document.querySelector("#events tbody td")?.textContent.startsWith("0.4515"), undefined, { timeout: 20000 });
+    check("until it is right again", (await page.$$("pre.trouble:not([hidden])")).length === 0);
+    check("it has no errors of its own", errors.length === 0, errors.join("; "));
+    check("and asks for its note alone", requests.every((url) => url.endsWith("report.html") || url.includes("report.note.js?")), requests.find((url) => !/note\.js|report\.html$/.test(url)) ?? "");
+    await context.close();
+  } finally {
+    check("a closed input ends it well", (await program.end()) === 0);
+  }
+}
+
+/** Figures and films by the browser; what is missing is said. */
+async function otherFormats() {
+  judder("run", gallery("bouncing-ball"), "-o", "ball");
+  const said = judder("plot", "ball", "--xy", "h,h'", "--format", "pdf,png", "-o", "figures");
+  check("figures are written in other formats", said.includes("figures/plot-1.pdf") && said.includes("figures/plot-1.png"), said);
+  check("and not in SVG, if that was not asked for", !existsSync(join(folder, "figures/plot-1.svg")));
+  check("a PDF is one", readFileSync(join(folder, "figures/plot-1.pdf")).subarray(0, 5).toString() === "%PDF-");
+  const png = readFileSync(join(folder, "figures/plot-1.png"));
+  check("a PNG is twice as wide as the figure", png.readUInt32BE(16) === 1440, String(png.readUInt32BE(16)));
+  writeFileSync(join(folder, "mine.gif"), "mine");
+  judder("plot", "ball", "--animate", "mine.gif");
+  check("somebody's file stays", readFileSync(join(folder, "mine.gif"), "utf8") === "mine");
+  check("a film has a known kind", judder("plot", "ball", "--animate", "film.avi").includes(".gif"));
+  if (existsSync("/usr/bin/ffmpeg")) {
+    judder("plot", "ball", "--animate", "ball.gif");
+    const gif = existsSync(join(folder, "ball.gif")) ? readFileSync(join(folder, "ball.gif")) : Buffer.alloc(10);
+    check("a film is made", gif.subarray(0, 4).toString() === "GIF8" && gif.readUInt16LE(6) === 720, `${gif.length}`);
+  } else console.log("no film: ffmpeg is missing");
+  check("what is missing is said", judderWith({ PATH: "/nowhere" }, "plot", "ball", "--animate", "ball.mp4").includes("apt install chromium"));
+}
+
+await run([watched, otherFormats, pressPage, severalRuns, hostile, longRun, brokenFolders]);

@@ -57,7 +57,7 @@ function start(): void {
       ctx.fillStyle = "#1d2126";
       ctx.font = "14px system-ui, sans-serif";
       ctx.textAlign = "right";
-      ctx.fillText(`t = ${short(clock.now, 4)}`, paper.width - 10, paper.height - 8);
+      ctx.fillText(`t = ${short(clock.now, 4)}`, paper.width - 10, 18);
       lines.push(paper.toDataURL("image/png").replace("data:image/png;base64,", "picture:"));
     }
     out.textContent = lines.join("\n");

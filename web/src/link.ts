@@ -14,6 +14,7 @@ export interface Changes {
 }
 
 const longestText = 1 << 20;
+const longestModel = 1 << 22;
 
 function base64(data: Uint8Array): string {
   let raw = "";
@@ -25,7 +26,29 @@ async function through(data: BufferSource, stream: ReadableWritablePair<Uint8Arr
   return new Uint8Array(await new Response(new Blob([data]).stream().pipeThrough(stream as ReadableWritablePair)).arrayBuffer());
 }
 
-export const inflate = (data: BufferSource, format: CompressionFormat): Promise<Uint8Array> => through(data, new DecompressionStream(format) as never);
+/** Not more than a model text may have: a short link can hold a very long one. */
+async function inflate(data: BufferSource): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > longestModel) {
+      await reader.cancel();
+      throw new Error("too long");
+    }
+    parts.push(value);
+  }
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
 
 export async function toFragment(changes: Changes): Promise<string> {
   const out: Record<string, unknown> = {};
@@ -61,7 +84,7 @@ export async function fromFragment(fragment: string): Promise<Changes> {
   if (typeof read.t === "string" && read.t.length < longestText) {
     try {
       const packed = bytes(read.t.replace(/-/g, "+").replace(/_/g, "/"));
-      out.text = new TextDecoder().decode(await inflate(packed, "deflate-raw"));
+      out.text = new TextDecoder().decode(await inflate(packed));
     } catch {
       // A link that was cut: the rest of it counts.
     }

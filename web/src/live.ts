@@ -1,9 +1,9 @@
 // A page in which models run: sliders, plots, drawing and events that follow, the model text under them, a link that carries what was changed.
 
 import { Controls } from "./controls";
-import { bytes, Rows, runOf, short } from "./data";
+import { Rows, runOf, short } from "./data";
 import { Editor } from "./editor";
-import { fromFragment, inflate, toFragment } from "./link";
+import { fromFragment, toFragment } from "./link";
 import { details, equationLines, section } from "./parts";
 import { ModelAnswer, Problem, RunAnswer, Solver } from "./solver";
 import { element } from "./tables";
@@ -205,6 +205,7 @@ class Live {
 
   private changed(): void {
     document.documentElement.dataset.running = "yes";
+    delete document.documentElement.dataset.complete;
     this.solver.run(this.controls.request);
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.solver.busy && (this.progress.hidden = false), slow);
@@ -279,19 +280,11 @@ class Live {
   }
 }
 
-async function start(): Promise<void> {
+async function start(module: Promise<WebAssembly.Module>, script: string): Promise<void> {
   const root = document.getElementById("page");
-  const text = (id: string) => document.getElementById(id)?.textContent ?? "";
-  if (!root) return;
-  try {
-    const page = JSON.parse(text("data")) as LivePage;
-    const wasm = (await inflate(bytes(text("solver")), "gzip")) as BufferSource;
-    const module = await WebAssembly.compile(wasm);
-    document.getElementById("solver")?.remove();
-    await new Live(root, page, module, `${text("glue")}\n${text("worker")}`).open();
-  } catch (error) {
-    root.append(element("p", "finding", `This browser cannot run the solver (WebAssembly with exceptions and DecompressionStream are needed): ${String(error)}`));
-  }
+  const page = JSON.parse(document.getElementById("data")?.textContent ?? "") as LivePage;
+  if (root) await new Live(root, page, await module, script).open();
 }
 
-void start();
+// boot.ts calls it.
+Object.assign(window, { judder_live: start });

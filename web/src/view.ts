@@ -27,6 +27,8 @@ export class View {
   private readonly observer: IntersectionObserver;
   private readonly abort = new AbortController();
   private player?: Player;
+  private timer = 0;
+  private complete = 0;
 
   constructor(
     private readonly root: HTMLElement,
@@ -60,6 +62,8 @@ export class View {
     }, true);
     this.words();
     this.keys();
+    this.later();
+    addEventListener("beforeprint", () => this.refreshAll(), { signal: this.abort.signal });
   }
 
   /** Plots and drawing are of the same kind: the same columns and shapes. */
@@ -69,9 +73,11 @@ export class View {
 
   remove(): void {
     this.abort.abort();
+    clearTimeout(this.timer);
     this.observer.disconnect();
   }
 
+  /** What is seen is drawn at once, the rest when there is time. */
   show(run: Run): void {
     this.run = run;
     this.span();
@@ -79,6 +85,7 @@ export class View {
       part.stale = true;
       if (part.seen) this.refresh(part);
     }
+    this.later();
     this.player?.update(run);
     this.words();
   }
@@ -100,6 +107,16 @@ export class View {
   private span(): void {
     const { t } = this.run;
     if (t.length > 0) this.clock.setSpan(t[0], t[t.length - 1]);
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.refreshAll(), 150);
+  }
+
+  private refreshAll(): void {
+    for (const part of this.parts) if (part.stale) this.refresh(part);
+    document.documentElement.dataset.complete = String(++this.complete);
   }
 
   private refresh(part: Part): void {
