@@ -111,6 +111,7 @@ export class View {
 
   private later(): void {
     clearTimeout(this.timer);
+    delete document.documentElement.dataset.complete;
     this.timer = window.setTimeout(() => this.refreshAll(), 150);
   }
 
