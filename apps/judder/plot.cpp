@@ -267,6 +267,7 @@ int run_plot(const Arguments& arguments) {
   report::PlotRequest request;
   request.folders.assign(arguments.positionals.begin(), arguments.positionals.end());
   request.overlay = arguments.text("--overlay");
+  request.points = arguments.has("--points");
   request.output = arguments.text("--output");
   if (!read_choice(arguments, request)) return kUsage;
   std::error_code ignored;

@@ -153,6 +153,7 @@ std::vector<Verb> make_verbs() {
                     .value = "x,y",
                     .doc = "these columns, the abscissa first; may be repeated",
                     .repeats = true},
+                   {.name = "--points", .value = "", .doc = "rows as points, without lines"},
                    {.name = "--from", .value = "t", .doc = "draw from this time on"},
                    {.name = "--to",
                     .value = "t",

@@ -1,6 +1,7 @@
 #include "judder/report/plot_runs.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "judder/core/number.hpp"
@@ -118,7 +119,21 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     }
   }
 
+  // Variants are known by their titles, if these tell them apart; other runs by their folders.
+  if (variants) {
+    std::set<std::string> titles;
+    std::vector<std::string> by_run;
+    for (std::size_t r = 0; r < request.folders.size(); ++r) {
+      by_run.push_back(io::read_run_head(runs[r].run_json).title);
+      if (!by_run.back().empty()) titles.insert(by_run.back());
+    }
+    for (std::size_t r = 0; r < by_run.size() && titles.size() == by_run.size(); ++r)
+      runs[r].name = by_run[r];
+  }
+
   RunPlotOptions options;
+  options.points = request.points;
+  if (!request.overlay.empty()) options.measured = runs.size() - 1;
   options.title = head.title;
   options.labels = head.labels;
   options.width = request.width;
