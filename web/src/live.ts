@@ -159,6 +159,7 @@ class Live {
     const changes = await fromFragment(location.hash);
     const found = this.page.models.find((m) => m.name === changes.model) ?? (this.page.gallery ? undefined : this.page.models[0]);
     this.list.hidden = found !== undefined;
+    this.root.classList.toggle("listing", !found);
     for (const part of [this.bench, this.results, document.getElementById("model")!]) part.hidden = !found;
     if (!found) return this.showList();
     this.model = found;
