@@ -7,7 +7,7 @@
 #include "judder/io/files.hpp"
 #include "judder/io/model_files.hpp"
 #include "judder/io/version.hpp"
-#include "report/base64.hpp"
+#include "report/base85.hpp"
 #include "report/html.hpp"
 #include "report/web_files.hpp"
 
@@ -36,10 +36,6 @@ io::FileStatus read_file(const fs::path& file, std::string& out) {
   out.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
   if (!in || out.size() != size) return {file.string(), "cannot be read", 0};
   return {};
-}
-
-std::string base64_of_bytes(const std::string& bytes) {
-  return base64(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace
@@ -94,10 +90,10 @@ io::FileStatus write_live_page(const LivePageRequest& request) {
     out += "</script>\n";
   };
   element("data", "application/json", json_for_script(json));
-  element("glue", "application/octet-stream", base64_of_bytes(glue));
+  element("glue", "application/octet-stream", base85(glue));
   element("worker", "text/plain", script_for_element(web::worker_js()));
-  element("solver", "application/octet-stream", base64_of_bytes(module));
-  element("live", "application/octet-stream", base64_of_bytes(std::string(web::live_js())));
+  element("solver", "application/octet-stream", base85(module));
+  element("live", "application/octet-stream", base85(web::live_js()));
   out += "<script>";
   out += script_for_element(web::boot_js());
   out += "</script>\n</body>\n</html>\n";

@@ -1,11 +1,26 @@
 // The first script of a live page: unpacks the others, which travel compressed, and starts them.
 
+const letters = "#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{";
+
+/** The bytes of a text that src/report/base85.hpp has written. */
+function bytes(text: string): Uint8Array<ArrayBuffer> {
+  const begin = text.indexOf(" ") + 1;
+  const size = Number(text.slice(0, begin));
+  const digit = new Uint8Array(128);
+  for (let i = 0; i < letters.length; ++i) digit[letters.charCodeAt(i)] = i;
+  const out = new DataView(new ArrayBuffer(4 * Math.ceil(size / 4)));
+  for (let i = 0, at = begin; i < size; i += 4) {
+    let four = 0;
+    for (let k = 0; k < 5; ++k) four = 85 * four + digit[text.charCodeAt(at++)];
+    out.setUint32(i, four);
+  }
+  return new Uint8Array(out.buffer, 0, size);
+}
+
 async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const holder = document.getElementById(id);
-  const raw = atob(holder?.textContent ?? "");
+  const packed = bytes(holder?.textContent ?? "");
   holder?.remove();
-  const packed = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; ++i) packed[i] = raw.charCodeAt(i);
   return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 }
 
