@@ -28,6 +28,13 @@ if(JUDDER_WITH_COVERAGE)
   target_link_options(judder_build_flags INTERFACE --coverage)
 endif()
 
+# judder_package(<name>): a library of others; for WebAssembly its headers are there already (JudderWasm).
+macro(judder_package name)
+  if(NOT EMSCRIPTEN)
+    find_package(${name} REQUIRED)
+  endif()
+endmacro()
+
 # judder_precompile(<target> <kind> <header>…): the first target of a kind compiles the headers, the others take the result
 # over; all targets of one kind must have the same flags.
 function(judder_precompile target kind)
@@ -43,16 +50,30 @@ function(judder_precompile target kind)
   endif()
 endfunction()
 
-# judder_layer(<name> SOURCES … [DEPENDS <layer>…] [LIBRARIES <private libraries>…] [PRECOMPILED <further headers>…])
+# judder_layer(<name> SOURCES … [NATIVE …] [DEPENDS <layer>…] [LIBRARIES <private libraries>…] [PRECOMPILED <further headers>…])
+# NATIVE: sources that the solver of live pages never calls, such as those of files, figures and ensembles; they are left out of it.
 function(judder_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES;PRECOMPILED" ${ARGN})
-  add_library(judder_${name} STATIC ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "SOURCES;NATIVE;DEPENDS;LIBRARIES;PRECOMPILED" ${ARGN})
+  if(EMSCRIPTEN)
+    set(ARG_NATIVE)
+  endif()
+  add_library(judder_${name} STATIC ${ARG_SOURCES} ${ARG_NATIVE})
   add_library(judder::${name} ALIAS judder_${name})
-  set_target_properties(judder_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(judder_${name} PROPERTIES EXPORT_NAME ${name})
+  if(NOT EMSCRIPTEN)  # a module that is linked once has fixed places
+    set_target_properties(judder_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   target_include_directories(judder_${name}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(judder_${name} PUBLIC cxx_std_20)
+  if(name IN_LIST JUDDER_SMALL_LAYERS)
+    foreach(source ${ARG_SOURCES})
+      if(NOT source IN_LIST JUDDER_FAST_SOURCES)
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Oz)
+      endif()
+    endforeach()
+  endif()
   target_link_libraries(judder_${name} PRIVATE $<BUILD_INTERFACE:judder_build_flags> ${ARG_LIBRARIES})
   foreach(lower ${ARG_DEPENDS})
     target_link_libraries(judder_${name} PUBLIC judder_${lower})

@@ -1,12 +1,16 @@
 #include "judder/tasks/run.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "judder/core/number.hpp"
+#include "judder/io/model_files.hpp"
 #include "judder/io/reference_file.hpp"
 #include "judder/simulate/simulate.hpp"
 #include "verbs.hpp"
@@ -62,34 +66,9 @@ int exit_code(const Status& status) {
   return status.reason == Reason::interrupted ? kInterrupted : kEndedEarly;
 }
 
-}  // namespace
-
-int run_run(const Arguments& arguments) {
-  const auto model = model_request(arguments);
-  if (!model) return kUsage;
-  if (!means_something(arguments, {"--accept-changes"}, "--resume") ||
-      !not_both(arguments, "--summary", "--json"))
-    return kUsage;
-  tasks::RunRequest request;
-  request.model = *model;
-  request.model.impact_law = arguments.text("--law");
-  if (const std::vector<std::string> laws = impact_words();
-      arguments.has("--law") && std::find(laws.begin(), laws.end(), request.model.impact_law) == laws.end())
-    return usage_error("there is no impact law '" + request.model.impact_law + "'",
-                       "there are: moreau, newton, poisson, stronge");
-  request.reference = io::reference_beside(request.model.file);
-  if (!read_number(arguments, "--tolerance", request.tolerance) ||
-      !read_number(arguments, "--step", request.step) || !read_number(arguments, "--until", request.until))
-    return kUsage;
-  if (!read_window(arguments, request) || !read_output(arguments, request)) return kUsage;
-  request.resume = arguments.text("--resume");
-  request.accept_changes = arguments.has("--accept-changes");
-  request.estimate = arguments.has("--estimate");
-  request.extremes_between_rows = arguments.has("--summary");
-  request.until_periodic = arguments.has("--until-periodic");
-  if (request.estimate && request.until_periodic)
-    return usage_error("--estimate compares runs of equal length; --until-periodic ends them when it likes");
-  request.cancel = &interrupted();
+/// One run, and what is said of it.
+int run_once(const Arguments& arguments, tasks::RunRequest request, std::string* problems = nullptr,
+             std::filesystem::path* folder = nullptr) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const auto begin = std::chrono::steady_clock::now();
   if (terminal)
@@ -101,6 +80,9 @@ int run_run(const Arguments& arguments) {
   const tasks::RunReport run = tasks::run_model(request);
   if (terminal) print_own_message("\r\x1b[K");
   const int model_code = report(run.model);
+  if (folder != nullptr) *folder = run.folder;
+  if (problems != nullptr && run.stage == tasks::RunStage::model_invalid)
+    *problems = render(run.model.diagnostics, run.model.file.name, run.model.file.text);
   switch (run.stage) {
     case tasks::RunStage::model_invalid:
       return model_code == kDone ? kModelInvalid : model_code;
@@ -122,11 +104,106 @@ int run_run(const Arguments& arguments) {
           tasks::estimate_text(run));
   for (const std::string& note : run.undefined) print_message(note);
   print_findings(run.summary.verdict);
-  if (arguments.has("--report")) {
-    const int code = write_report({.folders = {run.folder}}, arguments.has("--json"));
+  if (arguments.has("--report") || arguments.has("--watch")) {
+    const int code =
+        write_report({.folders = {run.folder}, .watched = arguments.has("--watch")}, arguments.has("--json"));
     if (code != kDone) return code;
   }
   return exit_code(run.summary.status);
+}
+
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& model) {
+  std::vector<std::filesystem::path> out{model};
+  for (const std::string& data : io::data_files(io::read_model(model).spec))
+    out.push_back(model.parent_path() / data);
+  return out;
+}
+
+/// When files were written, and how long they are; empty while one is missing, as where an editor saves.
+std::string last_change(const std::vector<std::filesystem::path>& files) {
+  std::string out;
+  for (const std::filesystem::path& one : files) {
+    std::error_code error;
+    const auto time = std::filesystem::last_write_time(one, error);
+    const auto size = error ? 0 : std::filesystem::file_size(one, error);
+    if (error) return {};
+    out += std::to_string(time.time_since_epoch().count()) + " " + std::to_string(size) + "\n";
+  }
+  return out;
+}
+
+/// Waits for a while. False: standard input has ended, so that whoever has started this one does not wait for its end.
+bool still_attended() {
+  pollfd input{0, POLLIN, 0};
+  constexpr int kWait = 200;
+  if (poll(&input, 1, kWait) <= 0) return true;
+  std::array<char, 256> typed;
+  const bool open = read(0, typed.data(), typed.size()) > 0;
+  if (open) std::this_thread::sleep_for(std::chrono::milliseconds(kWait));
+  return open;
+}
+
+/// Runs again whenever the model changes, until somebody interrupts or standard input ends. The page of the run shows the last one, and what is wrong with the model now.
+int watch(const Arguments& arguments, const tasks::RunRequest& request) {
+  std::filesystem::path page;
+  for (;;) {
+    const std::vector<std::filesystem::path> files = files_of(request.model.file);
+    const std::string seen = last_change(files);
+    std::string problems;
+    std::filesystem::path folder;
+    const int code = run_once(arguments, request, &problems, &folder);
+    if (interrupted()) return code;
+    if (code == kInputOutput) return code;
+    if (problems.empty() && !folder.empty()) page = folder / "report.html";
+    if (!problems.empty() && !page.empty()) {
+      if (const io::FileStatus status = report::write_page_problems(page, problems); !status.ok())
+        print_message(status.text());
+    }
+    static_cast<void>(output_error());  // who watches reads now
+    print_beside("watching " + request.model.file.string() + "; Ctrl-C ends it");
+    for (;;) {
+      if (!still_attended() || interrupted()) return code;
+      const std::string now = last_change(files);
+      if (!now.empty() && now != seen) break;
+    }
+  }
+}
+
+}  // namespace
+
+int run_run(const Arguments& arguments) {
+  const auto model = model_request(arguments);
+  if (!model) return kUsage;
+  if (!means_something(arguments, {"--accept-changes"}, "--resume") ||
+      !not_both(arguments, "--summary", "--json"))
+    return kUsage;
+  tasks::RunRequest request;
+  request.model = *model;
+  request.model.impact_law = arguments.text("--law");
+  if (const std::vector<std::string> laws = impact_words();
+      arguments.has("--law") && std::find(laws.begin(), laws.end(), request.model.impact_law) == laws.end())
+    return usage_error("there is no impact law '" + request.model.impact_law + "'",
+                       "there are: moreau, newton, poisson, stronge");
+  request.reference = io::reference_beside(request.model.file);
+  if (!read_number(arguments, "--tolerance", request.tolerance) ||
+      !read_number(arguments, "--step", request.step) || !read_number(arguments, "--until", request.until))
+    return kUsage;
+  if (arguments.has("--watch") &&
+      (arguments.has("--json") || arguments.has("--resume") || arguments.has("--estimate")))
+    return usage_error(
+        "--watch runs the model again and again; --json, --resume and --estimate ask for one run");
+  if (!not_both(arguments, "--watch", "--no-output") || !read_window(arguments, request) ||
+      !read_output(arguments, request))
+    return kUsage;
+  request.resume = arguments.text("--resume");
+  request.accept_changes = arguments.has("--accept-changes");
+  request.estimate = arguments.has("--estimate");
+  request.extremes_between_rows = arguments.has("--summary");
+  request.until_periodic = arguments.has("--until-periodic");
+  if (request.estimate && request.until_periodic)
+    return usage_error("--estimate compares runs of equal length; --until-periodic ends them when it likes");
+  request.cancel = &interrupted();
+  return arguments.has("--watch") ? watch(arguments, request) : run_once(arguments, request);
 }
 
 }  // namespace judder::app

@@ -35,6 +35,7 @@ int run_schema(const Arguments& arguments);
 int run_sweep(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_version(const Arguments& arguments);
+int run_web(const Arguments& arguments);
 
 // --- shared by `report` and `run --report` ---
 

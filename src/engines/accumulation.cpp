@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/convert.hpp"
 #include "core/elementary.hpp"
 #include "judder/core/number.hpp"
 
@@ -18,7 +19,6 @@ void unite(Members& into, const Members& others) {
   }
 }
 
-constexpr long kMostCount = 1L << 53;  // that a double counts
 constexpr double kPresent =
     -1;  // in a memory, where the number of a block stands: the blocks of the last instant
 

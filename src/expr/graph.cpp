@@ -112,7 +112,7 @@ class Marks {
   };
   std::uint64_t& block(std::uint32_t number) {
     const std::size_t last = slots_.size() - 1;
-    std::size_t at = (number * std::size_t{0x9e3779b97f4a7c15ULL}) >> 32 & last;
+    std::size_t at = static_cast<std::size_t>((number * std::uint64_t{0x9e3779b97f4a7c15ULL}) >> 32U) & last;
     while (slots_[at].number != number) {
       if (slots_[at].number == kFree) {
         slots_[at].number = number;

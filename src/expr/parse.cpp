@@ -1,11 +1,11 @@
 // Text → syntax tree: a hand-written scanner and a precedence-climbing parser.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
 
+#include "core/convert.hpp"
 #include "expr/units.hpp"
 #include "judder/core/number.hpp"
 #include "judder/expr/syntax.hpp"
@@ -165,11 +165,11 @@ class Parser {
     }
     token_ = Token::number;
     symbol_ = text_.substr(begin_, place_ - begin_);
-    const auto [stop, error] = std::from_chars(symbol_.data(), symbol_.data() + symbol_.size(), number_);
+    const auto [length_read, error] = read_number(symbol_, number_);
     const bool few_digits =
         error == std::errc() && number_ != 0 && number_ < std::numeric_limits<double>::min();
     if (error == std::errc::result_out_of_range || few_digits) {
-      // from_chars says the same of what is too small and too large.
+      // One error stands for what is too small and too large.
       const bool tiny = few_digits || symbol_.find("e-") != std::string_view::npos ||
                         symbol_.find("E-") != std::string_view::npos || symbol_.starts_with("0.") ||
                         symbol_.starts_with(".");
@@ -177,7 +177,7 @@ class Parser {
            "the number " + std::string(symbol_.substr(0, 60)) + " is too " + (tiny ? "small" : "large"),
            "numbers lie between 2.3e-308 and 1.7e308");
     }
-    if (error != std::errc() || stop != symbol_.data() + symbol_.size()) {
+    if (error != std::errc() || length_read != symbol_.size()) {
       fail(begin_, begin_ + length(symbol_), "this is not a number", "");
     }
   }

@@ -1,11 +1,11 @@
 #include "judder/io/csv.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <istream>
 #include <limits>
 #include <utility>
 
+#include "core/convert.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::io {
@@ -155,9 +155,8 @@ void CsvWriter::end_record() {
 std::optional<double> csv_number(std::string_view field) {
   // What a run has computed may be smaller than what somebody may write.
   double value = 0;
-  const auto result = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (result.ec == std::errc{} && result.ptr == field.data() + field.size() && std::isfinite(value))
-    return value;
+  const NumberEnd end = read_number(field, value);
+  if (end.error == std::errc{} && end.length == field.size() && std::isfinite(value)) return value;
   if (field == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (field == "inf") return std::numeric_limits<double>::infinity();
   if (field == "-inf") return -std::numeric_limits<double>::infinity();

@@ -227,7 +227,7 @@ FileStatus FolderSurvey::refuse_foreign() const {
       return {(shown_ / own).string(),
               "this line is no record of a run, and stands behind the " + bytes +
                   " bytes that the killed run had saved; take it out, or choose another folder with -o",
-              *line};
+              static_cast<std::size_t>(*line)};
   }
   return manifest_ ? FileStatus{} : refuse_without_run();
 }

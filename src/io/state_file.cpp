@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/convert.hpp"
 #include "io/disk.hpp"
 #include "io/json_values.hpp"
 #include "io/manifest.hpp"
@@ -212,8 +213,6 @@ Json past_json(const RunPast& past) {
   }
   return out;
 }
-
-constexpr long kMostCount = 1L << 53;
 
 std::string text_in(const ReadJson& in, const char* name) {
   constexpr std::size_t kLongest = std::size_t{1} << 20U;

@@ -1,10 +1,10 @@
 #include "axis.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
+
+#include "core/convert.hpp"
 
 namespace judder::report {
 namespace {
@@ -26,10 +26,7 @@ double round_up(double rough) {
 
 // With a proper minus sign.
 std::string fixed(double value, int decimals) {
-  std::array<char, 64> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value),
-                                 std::chars_format::fixed, std::clamp(decimals, 0, 17));
-  const std::string digits(buffer.data(), end.ptr);
+  const std::string digits = fixed_text(std::abs(value), std::clamp(decimals, 0, 17));
   const bool zero = digits.find_first_not_of("0.") == std::string::npos;
   return (value < 0 && !zero ? "−" : "") + digits;
 }

@@ -7,7 +7,6 @@
 #include "judder/core/number.hpp"
 #include "judder/io/load.hpp"
 #include "judder/model/equations.hpp"
-#include "report/base64.hpp"
 
 namespace judder::report {
 namespace {
@@ -78,26 +77,7 @@ std::vector<std::size_t> frames(const io::Column& time, std::size_t numbers) {
   return out;
 }
 
-Json scene_of(const model::System& system, const io::RunData& run, const std::atomic<bool>* cancel) {
-  const auto numbers = static_cast<std::size_t>(system.drawing_numbers());
-  const io::Column* time = run.find("t");
-  if (system.drawings().empty() || time == nullptr || !time->words.empty()) return nullptr;
-  const model::Layout& layout = system.layout();
-  // Places in the inputs and the columns that fill them.
-  std::vector<std::pair<std::size_t, const io::Column*>> inputs;
-  const auto take = [&](int place, const std::string& name) {
-    const io::Column* column = run.find(name);
-    if (column == nullptr || !column->words.empty()) return false;
-    inputs.emplace_back(static_cast<std::size_t>(place), column);
-    return true;
-  };
-  bool all = take(layout.time(), "t");
-  for (std::size_t i = 0; i < system.coordinate_names().size(); ++i)
-    all = take(layout.q() + static_cast<int>(i), system.coordinate_names()[i]) && all;
-  for (std::size_t i = 0; i < system.state_names().size(); ++i)
-    all = take(layout.z() + static_cast<int>(i), system.state_names()[i]) && all;
-  if (!all) return nullptr;
-
+Json shapes_of(const model::System& system) {
   Json shapes = Json::array();
   for (const model::DrawingInfo& d : system.drawings()) {
     Json one{{"shape", kShapeWords[static_cast<std::size_t>(d.shape)]},
@@ -113,50 +93,80 @@ Json scene_of(const model::System& system, const io::RunData& run, const std::at
     }
     shapes.push_back(std::move(one));
   }
-  model::Workspace work(system);
-  std::copy(system.start().begin(), system.start().end(), work.in.begin());
-  std::vector<double> times, values(numbers);
-  std::vector<float> out;
-  for (const std::size_t row : frames(*time, numbers)) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) break;
-    for (const auto& [place, column] : inputs) work.in[place] = column->numbers[row];
-    system.drawing_values(work, values.data());
-    times.push_back(time->numbers[row]);
-    for (const double v : values) out.push_back(static_cast<float>(v));
-  }
-  return {{"shapes", std::move(shapes)},
-          {"numbers", numbers},
-          {"rows", times.size()},
-          {"time", base64_of(std::span<const double>(times))},
-          {"data", base64_of(std::span<const float>(out))}};
+  return shapes;
 }
 
 }  // namespace
 
+ModelFacts model_facts(const model::Spec& spec, const model::System& system) {
+  ModelFacts out;
+  out.coordinates = system.coordinate_names();
+  out.states = system.state_names();
+  for (const model::AuditInfo& audit : system.audits()) out.works.push_back(audit.name);
+  out.reactions = reactions_of(spec, system);
+  out.shapes = shapes_of(system);
+  return out;
+}
+
+SceneRows scene_rows(const model::System& system, const io::RunData& run, const std::atomic<bool>* cancel) {
+  SceneRows out;
+  const auto numbers = static_cast<std::size_t>(system.drawing_numbers());
+  const io::Column* time = run.find("t");
+  if (system.drawings().empty() || time == nullptr || !time->words.empty()) return out;
+  const model::Layout& layout = system.layout();
+  // Places in the inputs and the columns that fill them.
+  std::vector<std::pair<std::size_t, const io::Column*>> inputs;
+  const auto take = [&](int place, const std::string& name) {
+    const io::Column* column = run.find(name);
+    if (column == nullptr || !column->words.empty()) return false;
+    inputs.emplace_back(static_cast<std::size_t>(place), column);
+    return true;
+  };
+  bool all = take(layout.time(), "t");
+  for (std::size_t i = 0; i < system.coordinate_names().size(); ++i)
+    all = take(layout.q() + static_cast<int>(i), system.coordinate_names()[i]) && all;
+  for (std::size_t i = 0; i < system.state_names().size(); ++i)
+    all = take(layout.z() + static_cast<int>(i), system.state_names()[i]) && all;
+  if (!all) return out;
+
+  model::Workspace work(system);
+  std::copy(system.start().begin(), system.start().end(), work.in.begin());
+  std::vector<double> values(numbers);
+  out.numbers = numbers;
+  for (const std::size_t row : frames(*time, numbers)) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) break;
+    for (const auto& [place, column] : inputs) work.in[place] = column->numbers[row];
+    system.drawing_values(work, values.data());
+    out.times.push_back(time->numbers[row]);
+    for (const double v : values) out.values.push_back(static_cast<float>(v));
+  }
+  return out;
+}
+
+Json page_equations(const io::LoadedModel& model, const io::ModelRequest& request) {
+  std::vector<std::string> numbers;
+  const io::LoadedModel letters = io::load_with_names(model.file, request, model, numbers);
+  return equations_of(letters.ok() ? letters.compiled : model.compiled, request.cancel);
+}
+
 PageModel page_model(const std::string& model_text, const io::RunData& run, const std::atomic<bool>* cancel) {
   PageModel out;
-  const io::ModelFile file = io::read_model_text(model_text);
   io::ModelRequest request;
   request.cancel = cancel;
-  const io::LoadedModel loaded = io::load_model(file, request);
+  const io::LoadedModel loaded = io::load_model(io::read_model_text(model_text), request);
   if (!loaded.ok()) return out;
   const model::System& system = *loaded.compiled.system;
   out.compiled = true;
-  out.coordinates = system.coordinate_names();
-  out.states = system.state_names();
+  out.facts = model_facts(loaded.file.spec, system);
   for (const auto& [name, value] : loaded.compiled.parameters) {
     Json one{{"name", name}, {"value", to_text(value)}};
-    for (const model::Parameter& p : file.spec.parameters) {
+    for (const model::Parameter& p : loaded.file.spec.parameters) {
       if (p.name.text == name && !p.unit.empty()) one["unit"] = p.unit.text;
     }
     out.parameters.push_back(std::move(one));
   }
-  for (const model::AuditInfo& audit : system.audits()) out.works.push_back(audit.name);
-  out.reactions = reactions_of(file.spec, system);
-  std::vector<std::string> numbers;
-  const io::LoadedModel letters = io::load_with_names(file, request, loaded, numbers);
-  out.equations = equations_of(letters.ok() ? letters.compiled : loaded.compiled, cancel);
-  out.scene = scene_of(system, run, cancel);
+  out.equations = page_equations(loaded, request);
+  out.scene = scene_rows(system, run, cancel);
   return out;
 }
 

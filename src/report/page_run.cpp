@@ -9,7 +9,6 @@
 #include "judder/io/run_head.hpp"
 #include "report/axis_label.hpp"
 #include "report/base64.hpp"
-#include "report/page_model.hpp"
 #include "report/read_thinned.hpp"
 
 namespace judder::report {
@@ -17,8 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostNumbers = 400'000;
-constexpr std::size_t kMostRows = 40'000;
 constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostLoads = 2'000;
 
@@ -120,7 +117,83 @@ Json events_of(const io::RunData& run, std::size_t total) {
           {"lost", std::move(lost)},     {"total", total}};
 }
 
-Json extremes_of(const io::RunData& run) {
+void put_loads(const Json& head, Json& out) {
+  const Json& intervals = member(head, "intervals");
+  Json loads = Json::array();
+  for (const Json& one : intervals) {
+    if (loads.size() == kMostLoads) break;
+    loads.push_back({{"contact", text_of(member(one, "contact"))},
+                     {"from", number_of(member(one, "from"))},
+                     {"to", number_of(member(one, "to"))},
+                     {"peak", number_of(member(one, "peak"))},
+                     {"impulse", number_of(member(one, "impulse"))}});
+  }
+  out["loads"] = std::move(loads);
+  out["loadsTotal"] = intervals.size();
+}
+
+Json works_of(const std::filesystem::path& folder, const ModelFacts& facts) {
+  std::string text;
+  if (facts.works.empty() || !io::read_state_text(folder, text).ok()) return Json::array();
+  const Json state = Json::parse(text, nullptr, false);
+  const auto numbers = [&state](const char* key) {
+    std::vector<double> out;
+    const Json& list = member(state, key);
+    if (list.is_array())
+      for (const Json& one : list) out.push_back(number_of(one));
+    return out;
+  };
+  return page_works(facts, numbers("dissipated"), numbers("supplied"));
+}
+
+std::string kind_of(const std::string& name, const ModelFacts& model) {
+  const auto in = [&name](const std::vector<std::string>& list, const std::string& end) {
+    return std::any_of(list.begin(), list.end(), [&](const std::string& one) { return one + end == name; });
+  };
+  return in(model.coordinates, "")    ? "coordinate"
+         : in(model.coordinates, "'") ? "velocity"
+         : in(model.states, "")       ? "state"
+                                      : "output";
+}
+
+/// Columns but the time: their heads, and the numbers of all, column by column. Words are numbers of a list.
+void put_columns(const io::RunData& run, const ModelFacts& facts, const io::RunHead& names, Json& out,
+                 RowNumbers& numbers) {
+  Json heads = Json::array();
+  numbers = {};
+  std::size_t rows = 0;
+  for (const io::Column& column : run.columns) {
+    rows = column.size();
+    if (column.name == "t") {
+      numbers.times = column.numbers;
+      continue;
+    }
+    Json head{{"name", column.name}};
+    if (const std::string shown = axis_label(names.labels, column.name); shown != column.name)
+      head["shown"] = shown;
+    if (column.words.empty()) {
+      head["kind"] = kind_of(column.name, facts);
+      for (const double v : column.numbers) numbers.columns.push_back(static_cast<float>(v));
+    } else {
+      std::map<std::string, int> words_seen;
+      Json words = Json::array();
+      for (const std::string& word : column.words) {
+        const auto [at, fresh] = words_seen.emplace(word, static_cast<int>(words_seen.size()));
+        if (fresh) words.push_back(word);
+        numbers.columns.push_back(static_cast<float>(at->second));
+      }
+      head["kind"] = "mode";
+      head["words"] = std::move(words);
+    }
+    heads.push_back(std::move(head));
+  }
+  out["columns"] = std::move(heads);
+  out["rows"] = rows;
+}
+
+}  // namespace
+
+Json page_extremes(const io::RunData& run) {
   Json out = Json::array();
   const io::Column* time = run.find("t");
   if (time == nullptr || !time->words.empty()) return out;
@@ -142,91 +215,56 @@ Json extremes_of(const io::RunData& run) {
   return out;
 }
 
-void put_loads(const Json& head, Json& out) {
-  const Json& intervals = member(head, "intervals");
-  Json loads = Json::array();
-  for (const Json& one : intervals) {
-    if (loads.size() == kMostLoads) break;
-    loads.push_back({{"contact", text_of(member(one, "contact"))},
-                     {"from", number_of(member(one, "from"))},
-                     {"to", number_of(member(one, "to"))},
-                     {"peak", number_of(member(one, "peak"))},
-                     {"impulse", number_of(member(one, "impulse"))}});
-  }
-  out["loads"] = std::move(loads);
-  out["loadsTotal"] = intervals.size();
+std::size_t most_page_rows(const io::RunData& run) {
+  return std::min(kMostPageRows, kMostPageNumbers / std::max<std::size_t>(1, run.columns.size()));
 }
 
-Json works_of(const std::filesystem::path& folder, const PageModel& model) {
+Json page_works(const ModelFacts& facts, const std::vector<double>& dissipated,
+                const std::vector<double>& supplied) {
   Json out = Json::array();
-  std::string text;
-  if (model.works.empty() || !io::read_state_text(folder, text).ok()) return out;
-  const Json state = Json::parse(text, nullptr, false);
-  const Json &dissipated = member(state, "dissipated"), &supplied = member(state, "supplied");
-  if (!dissipated.is_array() || dissipated.size() != model.works.size() || !supplied.is_array() ||
-      supplied.size() != model.works.size())
-    return out;
-  for (std::size_t i = 0; i < model.works.size(); ++i) {
-    out.push_back({{"name", model.works[i]},
-                   {"dissipated", number_of(dissipated[i])},
-                   {"supplied", number_of(supplied[i])}});
-  }
+  if (dissipated.size() != facts.works.size() || supplied.size() != facts.works.size()) return out;
+  for (std::size_t i = 0; i < facts.works.size(); ++i)
+    out.push_back({{"name", facts.works[i]}, {"dissipated", dissipated[i]}, {"supplied", supplied[i]}});
   return out;
 }
 
-std::string kind_of(const std::string& name, const PageModel& model) {
-  const auto in = [&name](const std::vector<std::string>& list, const std::string& end) {
-    return std::any_of(list.begin(), list.end(), [&](const std::string& one) { return one + end == name; });
-  };
-  return in(model.coordinates, "")    ? "coordinate"
-         : in(model.coordinates, "'") ? "velocity"
-         : in(model.states, "")       ? "state"
-                                      : "output";
-}
-
-/// Columns but the time: their heads, and the numbers of all, column by column. Words are numbers of a list.
-void put_columns(const io::RunData& run, const PageModel& model, const io::RunHead& names, Json& out) {
-  Json heads = Json::array();
-  std::vector<float> data;
-  std::size_t rows = 0;
-  for (const io::Column& column : run.columns) {
-    rows = column.size();
-    if (column.name == "t") {
-      out["time"] = base64_of(std::span<const double>(column.numbers));
-      continue;
+Json describe_run(const io::RunData& run, const Json& head, const io::RunHead& names, const ModelFacts& facts,
+                  std::size_t rows, RowNumbers& numbers) {
+  Json json;
+  json["name"] = run.name;
+  json["title"] = names.title;
+  json["about"] = about_of(head, names, rows);
+  const std::string reason = text_of(member(member(head, "end"), "reason"));
+  json["ok"] = reason == "done" || reason == "watch" || reason == "periodic" || reason == "accumulation";
+  json["end"] = end_words(head);
+  json["referee"] = referee_of(head);
+  json["allRows"] = rows;
+  const double total = number_of(member(member(head, "counts"), "events"));
+  json["events"] = events_of(
+      run, std::isfinite(total) ? static_cast<std::size_t>(std::max(0.0, total)) : run.events.size());
+  json["start"] =
+      member(head, "modes_at_start").is_object() ? member(head, "modes_at_start") : Json::object();
+  put_loads(head, json);
+  json["energy"] = Json::array();
+  const Json& energy = member(head, "energy");
+  if (energy.is_object()) {
+    for (const auto& [name, value] : energy.items()) {
+      if (value.is_number()) json["energy"].push_back({name, value});
     }
-    Json head{{"name", column.name}};
-    if (const std::string shown = axis_label(names.labels, column.name); shown != column.name)
-      head["shown"] = shown;
-    if (column.words.empty()) {
-      head["kind"] = kind_of(column.name, model);
-      for (const double v : column.numbers) data.push_back(static_cast<float>(v));
-    } else {
-      std::map<std::string, int> numbers;
-      Json words = Json::array();
-      for (const std::string& word : column.words) {
-        const auto [at, fresh] = numbers.emplace(word, static_cast<int>(numbers.size()));
-        if (fresh) words.push_back(word);
-        data.push_back(static_cast<float>(at->second));
-      }
-      head["kind"] = "mode";
-      head["words"] = std::move(words);
-    }
-    heads.push_back(std::move(head));
   }
-  out["columns"] = std::move(heads);
-  out["rows"] = rows;
-  out["data"] = base64_of(std::span<const float>(data));
+  json["reactions"] = facts.reactions;
+  json["notes"] = Json::array();
+  for (const Json& note : member(head, "notes")) json["notes"].push_back(text_of(note));
+  put_columns(run, facts, names, json, numbers);
+  return json;
 }
-
-}  // namespace
 
 io::FileStatus page_run(const std::filesystem::path& folder, const std::atomic<bool>* cancel, PageRun& out) {
   io::RunData run;
   std::size_t rows = 0;
   if (io::FileStatus status = read_thinned_run(folder, run, rows, cancel); !status.ok()) return status;
-  const Json extremes = extremes_of(run);
-  thin_rows(run, std::min(kMostRows, kMostNumbers / std::max<std::size_t>(1, run.columns.size())));
+  const Json extremes = page_extremes(run);
+  thin_rows(run, most_page_rows(run));
   const io::RunHead names = io::read_run_head(run.run_json);
   const Json head = Json::parse(run.run_json, nullptr, false);
   const std::string text = text_of(member(member(head, "model"), "text"));
@@ -237,38 +275,23 @@ io::FileStatus page_run(const std::filesystem::path& folder, const std::atomic<b
     out.problems.push_back(folder.string() +
                            ": the model in run.json cannot be compiled by itself, so the page has "
                            "no drawing and no equations");
+  RowNumbers numbers;
   Json& json = out.json;
-  json["name"] = run.name;
-  json["title"] = names.title;
-  json["about"] = about_of(head, names, rows);
-  const std::string reason = text_of(member(member(head, "end"), "reason"));
-  json["ok"] = reason == "done" || reason == "watch" || reason == "periodic" || reason == "accumulation";
-  json["end"] = end_words(head);
-  json["referee"] = referee_of(head);
-  json["allRows"] = rows;
+  json = describe_run(run, head, names, model.facts, rows, numbers);
   json["extremes"] = extremes;
-  const double total = number_of(member(member(head, "counts"), "events"));
-  json["events"] = events_of(
-      run, std::isfinite(total) ? static_cast<std::size_t>(std::max(0.0, total)) : run.events.size());
-  json["start"] =
-      member(head, "modes_at_start").is_object() ? member(head, "modes_at_start") : Json::object();
-  put_loads(head, json);
-  json["work"] = works_of(folder, model);
-  json["energy"] = Json::array();
-  const Json& energy = member(head, "energy");
-  if (energy.is_object()) {
-    for (const auto& [name, value] : energy.items()) {
-      if (value.is_number()) json["energy"].push_back({name, value});
-    }
-  }
+  json["work"] = works_of(folder, model.facts);
   json["parameters"] = model.parameters;
-  json["reactions"] = model.reactions;
   json["equations"] = model.equations;
   json["model"] = text;
-  json["notes"] = Json::array();
-  for (const Json& note : member(head, "notes")) json["notes"].push_back(text_of(note));
-  if (!model.scene.is_null()) json["scene"] = model.scene;
-  put_columns(run, model, names, json);
+  if (model.scene.numbers > 0) {
+    json["scene"] = {{"shapes", model.facts.shapes},
+                     {"numbers", model.scene.numbers},
+                     {"rows", model.scene.times.size()},
+                     {"time", base64_of(std::span<const double>(model.scene.times))},
+                     {"data", base64_of(std::span<const float>(model.scene.values))}};
+  }
+  json["time"] = base64_of(std::span<const double>(numbers.times));
+  json["data"] = base64_of(std::span<const float>(numbers.columns));
   return {};
 }
 

@@ -1,8 +1,10 @@
 #include "judder/report/plot_runs.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
 #include "judder/io/run_head.hpp"
 #include "judder/report/run_plots.hpp"
@@ -31,6 +33,17 @@ std::string left_out(const RunShare& share, const io::RunData& run) {
       run.columns.empty() || (run.columns.front().numbers.empty() && run.columns.front().words.empty());
   if (empty) return {};  // said before
   return "no column is called as one that is drawn, so nothing of it is drawn; it has: " + listed(names);
+}
+
+/// Axes over a time that has no length would show nothing. Empty: time goes on in the run.
+std::string ends_at_its_start(const io::RunData& run) {
+  const io::Column* time = run.find("t");
+  if (time == nullptr || time->numbers.empty()) return {};
+  const double begin = time->numbers.front();
+  if (std::any_of(time->numbers.begin(), time->numbers.end(), [begin](double t) { return t != begin; }))
+    return {};
+  return "the run ends at its start, t = " + to_text(begin, 9) +
+         ", so there is nothing to draw; run.json says why it ended";
 }
 
 /// Rows and events outside a stretch of time are left out.
@@ -66,7 +79,9 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     std::size_t rows = 0;
     out.status = read_thinned_run(folder, runs.back(), rows, request.cancel);
     if (!out.status.ok()) return out;
-    any = any || rows > 0;
+    const std::string still = rows > 0 ? ends_at_its_start(runs.back()) : std::string();
+    if (!still.empty()) out.problems.push_back(folder.string() + ": " + still);
+    any = any || (rows > 0 && still.empty());
     cut(runs.back(), request.from, request.to);
     if (rows > 0 && runs.back().columns.front().size() == 0)
       out.problems.push_back(folder.string() + ": the run has no rows in that stretch of time");
@@ -104,7 +119,21 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     }
   }
 
+  // Variants are known by their titles, if these tell them apart; other runs by their folders.
+  if (variants) {
+    std::set<std::string> titles;
+    std::vector<std::string> by_run;
+    for (std::size_t r = 0; r < request.folders.size(); ++r) {
+      by_run.push_back(io::read_run_head(runs[r].run_json).title);
+      if (!by_run.back().empty()) titles.insert(by_run.back());
+    }
+    for (std::size_t r = 0; r < by_run.size() && titles.size() == by_run.size(); ++r)
+      runs[r].name = by_run[r];
+  }
+
   RunPlotOptions options;
+  options.points = request.points;
+  if (!request.overlay.empty()) options.measured = runs.size() - 1;
   options.title = head.title;
   options.labels = head.labels;
   options.width = request.width;

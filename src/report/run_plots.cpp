@@ -44,6 +44,7 @@ constexpr std::array<KindOfEvent, 14> kKinds = {{{"impact", Symbol::triangle_dow
                                                  {"watch", Symbol::diamond}}};
 
 // Of the runs in a panel where colours tell columns apart.
+constexpr double kMeasuredRadius = 2.4, kPointRadius = 1.5;  // pixels
 constexpr std::array<Stroke, 6> kStrokes = {Stroke::solid,       Stroke::dashed,
                                             Stroke::dotted,      Stroke::dash_dotted,
                                             Stroke::long_dashed, Stroke::dash_dot_dotted};
@@ -280,7 +281,12 @@ class Builder {
         series.y = y->numbers;
         series.jumps = jumps_[r];
         series.colour = colour_of(r, c, ordinates.size());
-        if (!one_column) series.stroke = kStrokes[r % kStrokes.size()];
+        series.stroke = kStrokes[r % kStrokes.size()];
+        if (options_.points || r >= options_.measured) {
+          series.stroke = Stroke::none;
+          series.symbol = r >= options_.measured ? Symbol::circle : Symbol::disc;
+          series.radius = r >= options_.measured ? kMeasuredRadius : kPointRadius;
+        }
         if (runs_.size() > 1 && one_column) series.label = runs_[r].name;
         if (runs_.size() > 1 && !one_column) series.label = ordinates[c] + " (" + runs_[r].name + ")";
         if (runs_.size() == 1 && !one_column) series.label = axis_label(options_.labels, ordinates[c]);

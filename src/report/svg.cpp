@@ -340,6 +340,28 @@ class PanelDrawing {
     svg_.close("g");
   }
 
+  // A lane with more marks than fit side by side would be a solid bar, in which nothing is seen. There marks keep their distance: those that stay are
+  // at their true places, and what lies between two of them is dense.
+  void thin_lane(std::vector<std::pair<Point, const Mark*>>& shown, double radius) const {
+    const double fit = (layout_.right - layout_.left) / (2 * radius);
+    std::map<std::size_t, std::size_t> count;
+    for (const auto& [at, mark] : shown) ++count[mark->row];
+    if (std::none_of(count.begin(), count.end(),
+                     [fit](const auto& row) { return static_cast<double>(row.second) > fit; }))
+      return;
+    std::stable_sort(shown.begin(), shown.end(),
+                     [](const auto& a, const auto& b) { return a.first.x < b.first.x; });
+    std::map<std::size_t, double> last;
+    std::erase_if(shown, [&](const auto& one) {
+      const std::size_t row = one.second->row;
+      if (static_cast<double>(count[row]) <= fit) return false;
+      const auto before = last.find(row);
+      if (before != last.end() && one.first.x - before->second < 2 * radius + 1) return true;
+      last[row] = one.first.x;
+      return false;
+    });
+  }
+
   // One symbol per pixel and run is enough; as with the curves, the last run is on top.
   template <typename Where>
   void marks_of(std::size_t kind, const Where& where, bool with_ordinate, double radius) {
@@ -354,6 +376,7 @@ class PanelDrawing {
       if (taken.emplace(static_cast<int>(at.x), static_cast<int>(at.y), mark.row).second)
         shown.emplace_back(at, &mark);
     }
+    if (!with_ordinate) thin_lane(shown, radius);
     const auto colour = [](const Mark& mark) {
       return mark.colour ? colour_of(*mark.colour) : std::string(kInk);
     };

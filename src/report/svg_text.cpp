@@ -1,11 +1,10 @@
 #include "svg_text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 
+#include "core/convert.hpp"
 #include "judder/core/printable.hpp"
 
 namespace judder::report {
@@ -85,14 +84,10 @@ std::string escaped(std::string_view text) {
 std::string pixels(double value) {
   const double cents = std::round(value * 100);
   if (cents == 0 || !std::isfinite(cents)) return "0";
-  std::array<char, 40> buffer;
-  const auto end =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), cents / 100, std::chars_format::fixed, 2)
-          .ptr;
-  std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-  while (text.back() == '0') text.remove_suffix(1);
-  if (text.back() == '.') text.remove_suffix(1);
-  return std::string(text);
+  std::string text = fixed_text(cents / 100, 2);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 double text_width(std::string_view text, double font_size) {

@@ -7,5 +7,10 @@ namespace judder::report::web {
 
 [[nodiscard]] std::string_view report_js();
 [[nodiscard]] std::string_view report_css();
+[[nodiscard]] std::string_view boot_js();
+[[nodiscard]] std::string_view live_js();  ///< compressed (gzip)
+[[nodiscard]] std::string_view live_css();
+[[nodiscard]] std::string_view worker_js();
+[[nodiscard]] std::string_view film_js();
 
 }  // namespace judder::report::web

@@ -38,7 +38,7 @@ count = 0
 def run(folder, command, code=0):
     global count
     count += 1
-    environment = {**os.environ, "PATH": f"{folder}/bin:" + os.environ["PATH"], "HOME": str(folder), "PAGER": "cat"}
+    environment = {**os.environ, "PATH": f"{folder}/bin:" + os.environ["PATH"], "HOME": str(folder), "PAGER": "cat", "JUDDER_SOLVER": f"{folder}/solver"}
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command.replace("| less", "| cat")], cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False,
                           stdin=subprocess.DEVNULL)
     if done.returncode != code:
@@ -49,6 +49,10 @@ def run(folder, command, code=0):
 with tempfile.TemporaryDirectory() as place:
     folder = pathlib.Path(place)
     (folder / "bin").mkdir()
+    # Pages are made around it; what it is that they hold is a matter of the tests of pages.
+    (folder / "solver").mkdir()
+    for name in ("solver.js.gz", "solver.wasm.gz"):
+        (folder / "solver" / name).write_text("solver", encoding="utf-8")
     os.symlink(program, folder / "bin/judder")
     listed = re.findall(r"^  ([a-z]+) {2,}\S", run(folder, "judder help"), re.M)
     assert len(listed) > 10, listed

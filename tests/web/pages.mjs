@@ -1,82 +1,8 @@
 // Opens pages of runs in headless Chromium: no error, no request, ink in every plot, a drawing that moves, events that can be gone to, hostile texts that
-// stay texts. Prints what failed; the exit code is the number of failures, 77 where something that it needs is missing.
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+// stay texts. Prints what failed; 77 where something that it needs is missing.
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-const source = process.env.JUDDER_SOURCE;
-const program = process.env.JUDDER;
-let chromium;
-try {
-  chromium = createRequire(join(source, "web", "package.json"))("playwright-core").chromium;
-} catch {
-  console.log("skipped: the packages of web/ are missing (npm ci --prefix web)");
-  process.exit(77);
-}
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((p) => existsSync(p));
-if (!browserPath) {
-  console.log("skipped: there is no Chromium");
-  process.exit(77);
-}
-
-const folder = mkdtempSync(join(tmpdir(), "judder-web-"));
-let failures = 0;
-let checks = 0;
-function check(what, condition, more = "") {
-  ++checks;
-  if (condition) return;
-  ++failures;
-  console.log(`failed: ${what} ${more}`);
-}
-
-function judder(...words) {
-  try {
-    return execFileSync(program, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  } catch (error) {
-    return `${error.stdout}${error.stderr}`;
-  }
-}
-const gallery = (name) => join(source, "gallery", name, "model.toml");
-
-const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
-
-/** Opens a page, and says what went wrong on it by itself. */
-async function open(file, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options });
-  const page = await context.newPage();
-  const requests = [];
-  const errors = [];
-  page.on("request", (request) => requests.push(request.url()));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
-  });
-  page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("dialog", (dialog) => {
-    errors.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  const begin = performance.now();
-  await page.goto(pathToFileURL(join(folder, file)).href);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", undefined, { timeout: 20000 });
-  const took = performance.now() - begin;
-  await page.waitForTimeout(150);
-  return { page, context, requests, errors, took };
-}
-
-/** How many pixels of a canvas are not its background. */
-const ink = (page, selector) =>
-  page.$$eval(selector, (list) =>
-    list.map((canvas) => {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      let count = 0;
-      for (let i = 3; i < data.length; i += 4) if (data[i] > 0) ++count;
-      return count;
-    }),
-  );
-const picture = (page, selector) => page.$eval(selector, (canvas) => canvas.toDataURL());
+import { check, folder, gallery, ink, judder, judderWith, open, picture, run, start } from "./browser.mjs";
 
 async function pressPage() {
   judder("run", gallery("press"), "-o", "press", "--report");
@@ -204,15 +130,57 @@ async function brokenFolders() {
   }
 }
 
-try {
-  await pressPage();
-  await severalRuns();
-  await hostile();
-  await longRun();
-  await brokenFolders();
-} finally {
-  await browser.close();
-  rmSync(folder, { recursive: true, force: true });
+/** A page that is written again while it is open. */
+async function watched() {
+  const text = (gravity) =>
+    `format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = "y'^2/2"\npotential = "${gravity}*y"\n[[contact]]\nname = "floor"\ngap = "y"\nimpact = 0.5\n[run]\nuntil = 1\n`;
+  writeFileSync(join(folder, "watched.toml"), text("9.81"));
+  const program = start("run", "watched.toml", "-o", "watched", "--watch");
+  try {
+    await program.says("watching");
+    const { page, context, errors, requests } = await open("watched/report.html");
+    const first = async () => page.textContent("#events tbody td");
+    check("a watched page shows the run", (await first()).startsWith("0.4515"), await first());
+    await page.evaluate(() => scrollTo(0, 400));
+    writeFileSync(join(folder, "watched.toml"), text("2"));
+    await page.waitForFunction(() => document.querySelector("#events tbody td")?.textContent === "1", undefined, { timeout: 20000 });
+    check("it shows the next one when the model is saved", true);
+    await page.waitForTimeout(300);
+    check("at the place where it was", (await page.evaluate(() => scrollY)) > 200, String(await page.evaluate(() => scrollY)));
+    writeFileSync(join(folder, "watched.toml"), text("nobody"));
+    await page.waitForSelector("pre.trouble:not([hidden])", { timeout: 20000 });
+    check("errors stand on it", (await page.textContent("pre.trouble")).includes("nobody"));
+    check("and the last run stays", (await first()) === "1");
+    writeFileSync(join(folder, "watched.toml"), text("9.81"));
+    await page.waitForFunction(() => document.querySelector("#events tbody td")?.textContent.startsWith("0.4515"), undefined, { timeout: 20000 });
+    check("until it is right again", (await page.$$("pre.trouble:not([hidden])")).length === 0);
+    check("it has no errors of its own", errors.length === 0, errors.join("; "));
+    check("and asks for its note alone", requests.every((url) => url.endsWith("report.html") || url.includes("report.note.js?")), requests.find((url) => !/note\.js|report\.html$/.test(url)) ?? "");
+    await context.close();
+  } finally {
+    check("a closed input ends it well", (await program.end()) === 0);
+  }
 }
-console.log(`${checks - failures} of ${checks} checks hold`);
-process.exit(failures > 0 ? 1 : 0);
+
+/** Figures and films by the browser; what is missing is said. */
+async function otherFormats() {
+  judder("run", gallery("bouncing-ball"), "-o", "ball");
+  const said = judder("plot", "ball", "--xy", "h,h'", "--format", "pdf,png", "-o", "figures");
+  check("figures are written in other formats", said.includes("figures/plot-1.pdf") && said.includes("figures/plot-1.png"), said);
+  check("and not in SVG, if that was not asked for", !existsSync(join(folder, "figures/plot-1.svg")));
+  check("a PDF is one", readFileSync(join(folder, "figures/plot-1.pdf")).subarray(0, 5).toString() === "%PDF-");
+  const png = readFileSync(join(folder, "figures/plot-1.png"));
+  check("a PNG is twice as wide as the figure", png.readUInt32BE(16) === 1440, String(png.readUInt32BE(16)));
+  writeFileSync(join(folder, "mine.gif"), "mine");
+  judder("plot", "ball", "--animate", "mine.gif");
+  check("somebody's file stays", readFileSync(join(folder, "mine.gif"), "utf8") === "mine");
+  check("a film has a known kind", judder("plot", "ball", "--animate", "film.avi").includes(".gif"));
+  if (existsSync("/usr/bin/ffmpeg")) {
+    judder("plot", "ball", "--animate", "ball.gif");
+    const gif = existsSync(join(folder, "ball.gif")) ? readFileSync(join(folder, "ball.gif")) : Buffer.alloc(10);
+    check("a film is made", gif.subarray(0, 4).toString() === "GIF8" && gif.readUInt16LE(6) === 720, `${gif.length}`);
+  } else console.log("no film: ffmpeg is missing");
+  check("what is missing is said", judderWith({ PATH: "/nowhere" }, "plot", "ball", "--animate", "ball.mp4").includes("apt install chromium"));
+}
+
+await run([watched, otherFormats, pressPage, severalRuns, hostile, longRun, brokenFolders]);

@@ -13,12 +13,26 @@ export class Clock {
   private source: unknown;
 
   constructor(
-    readonly begin: number,
-    readonly end: number,
+    public begin: number,
+    public end: number,
   ) {
     this.from = begin;
     this.to = end > begin ? end : begin + 1;
     this.now = begin;
+  }
+
+  /** Another run: who looked at all of the one before looks at all of this one; others keep their stretch where there is one. Nobody is told. */
+  setSpan(begin: number, end: number): void {
+    const all = this.from <= this.begin && this.to >= this.end;
+    this.begin = begin;
+    this.end = end;
+    this.from = Math.max(this.from, begin);
+    this.to = Math.min(this.to, end);
+    if (all || !(this.to > this.from)) {
+      this.from = begin;
+      this.to = end > begin ? end : begin + 1;
+    }
+    this.now = Math.min(Math.max(this.now, begin), end);
   }
 
   onTime(listener: TimeListener, owner?: unknown): void {

@@ -1,4 +1,4 @@
-// What the program puts into the page (src/report/page_data.cpp writes it), decoded.
+// What the program puts into the page (src/report/page_run.cpp writes it), decoded.
 //
 // Numbers come as base64 of little-endian bytes: times with 64 bits, everything else with 32. Two rows of one time are the limits before and after an
 // instant with events; the later one is moved by the last bit of its time, so that every row has a time of its own and no curve gets a slope there.
@@ -65,6 +65,8 @@ export interface PageJson {
   program: string;
   plots: string[][];
   runs: RunJson[];
+  /** Of `judder run --watch`: which page this is, and the file beside it that says which one it should be. */
+  watch?: { stamp: string; note: string };
 }
 
 export interface Column extends ColumnHead {
@@ -79,7 +81,7 @@ export interface Run extends Omit<RunJson, "time" | "data" | "columns" | "scene"
   scene?: { shapes: Shape[]; numbers: number; rows: number; t: Float64Array; values: Float32Array };
 }
 
-function bytes(text: string): ArrayBuffer {
+export function bytes(text: string): ArrayBuffer {
   const raw = atob(text);
   const out = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; ++i) out[i] = raw.charCodeAt(i);
@@ -107,19 +109,37 @@ function ascending(t: Float64Array): number[] {
   return jumps;
 }
 
-export function decode(json: RunJson): Run {
-  const t = new Float64Array(bytes(json.time));
+export interface Rows {
+  times: Float64Array;
+  columns: Float32Array;
+  sceneTimes?: Float64Array;
+  scene?: Float32Array;
+}
+
+export type RunHead = Omit<RunJson, "time" | "data" | "scene"> & { scene?: { shapes: Shape[]; numbers: number; rows: number } };
+
+/** A run of its description and its numbers; the arrays are taken over. */
+export function runOf(head: RunHead, rows: Rows): Run {
+  const t = rows.times;
   const jumps = ascending(t);
-  const all = new Float32Array(bytes(json.data));
-  const columns = json.columns.map((head, i) => ({ ...head, values: all.subarray(i * json.rows, (i + 1) * json.rows) }));
-  const { time: _t, data: _d, columns: _c, scene, ...rest } = json;
+  const columns = head.columns.map((column, i) => ({ ...column, values: rows.columns.subarray(i * head.rows, (i + 1) * head.rows) }));
+  const { columns: _c, scene, ...rest } = head;
   const run: Run = { ...rest, t, columns, jumps };
-  if (scene) {
-    const st = new Float64Array(bytes(scene.time));
-    ascending(st);
-    run.scene = { shapes: scene.shapes, numbers: scene.numbers, rows: scene.rows, t: st, values: new Float32Array(bytes(scene.data)) };
+  if (scene && rows.sceneTimes && rows.scene && scene.numbers > 0) {
+    ascending(rows.sceneTimes);
+    run.scene = { ...scene, t: rows.sceneTimes, values: rows.scene };
   }
   return run;
+}
+
+export function decode(json: RunJson): Run {
+  const { time, data, scene, ...head } = json;
+  const rows: Rows = { times: new Float64Array(bytes(time)), columns: new Float32Array(bytes(data)) };
+  if (scene) {
+    rows.sceneTimes = new Float64Array(bytes(scene.time));
+    rows.scene = new Float32Array(bytes(scene.data));
+  }
+  return runOf({ ...head, scene }, rows);
 }
 
 export function label(run: Run, name: string): string {

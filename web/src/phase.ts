@@ -26,8 +26,8 @@ export interface Cone {
 
 export class PhasePlot {
   private readonly picture: Picture;
-  private readonly paths: Path[] = [];
-  private readonly status?: Phase[];
+  private paths: Path[] = [];
+  private status?: Phase[];
   private box: Window = { x0: 0, x1: 1, y0: 0, y1: 1 };
   private readonly note: HTMLElement;
 
@@ -43,12 +43,7 @@ export class PhasePlot {
     this.note = document.createElement("div");
     this.note.className = "note";
     host.append(this.note);
-    runs.forEach((run, r) => {
-      const x = column(run, xName);
-      const y = column(run, yName);
-      if (x && y && !x.words && !y.words) this.paths.push({ run, x: x.values, y: y.values, colour: run_colour(r) });
-    });
-    if (cone && runs.length === 1) this.status = phases(runs[0]).get(cone.contact);
+    this.take(runs);
     this.showAll();
     this.mouse();
     clock.onTime(() => this.draw());
@@ -57,6 +52,22 @@ export class PhasePlot {
 
   get empty(): boolean {
     return this.paths.length === 0;
+  }
+
+  /** Other runs of the same model. */
+  update(runs: Run[]): void {
+    this.take(runs);
+    this.showAll();
+  }
+
+  private take(runs: Run[]): void {
+    this.paths = [];
+    runs.forEach((run, r) => {
+      const x = column(run, this.xName);
+      const y = column(run, this.yName);
+      if (x && y && !x.words && !y.words) this.paths.push({ run, x: x.values, y: y.values, colour: run_colour(r) });
+    });
+    if (this.cone && runs.length === 1) this.status = phases(runs[0]).get(this.cone.contact);
   }
 
   private showAll(): void {

@@ -12,7 +12,8 @@ export class Player {
   private last = 0;
   private speed = 1;
   private slow = true;
-  private readonly impacts: number[];
+  private impacts: number[] = [];
+  private readonly slowHost = document.createElement("span");
   private readonly button = document.createElement("button");
   private readonly slider = document.createElement("input");
   private readonly shown = document.createElement("output");
@@ -22,7 +23,6 @@ export class Player {
     run: Run,
     private readonly clock: Clock,
   ) {
-    this.impacts = run.events.time.filter((_, i) => run.events.kind[i] === "impact");
     this.button.type = "button";
     this.button.className = "play";
     this.slider.type = "range";
@@ -48,8 +48,16 @@ export class Player {
     }
     speed.addEventListener("change", () => (this.speed = Number(speed.value)));
     host.append(this.button, this.slider, this.shown, speed);
-    if (this.impacts.length > 0) host.append(this.slowSwitch());
+    this.slowHost.append(this.slowSwitch());
+    host.append(this.slowHost);
     clock.onTime(() => this.show(), this);
+    this.update(run);
+  }
+
+  /** Another run of the same model. */
+  update(run: Run): void {
+    this.impacts = run.events.time.filter((_, i) => run.events.kind[i] === "impact");
+    this.slowHost.hidden = this.impacts.length === 0;
     this.show();
   }
 

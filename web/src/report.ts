@@ -2,61 +2,14 @@
 
 import { Clock, steer } from "./clock";
 import { run_colour } from "./colours";
-import { decode, PageJson, Run, RunJson, short } from "./data";
+import { decode, PageJson, Run, short } from "./data";
+import { aboutTable, banner, details, equationLines, numberTables, plotsOf, section } from "./parts";
 import { PhasePlot } from "./phase";
 import { Player } from "./player";
 import { Scene } from "./scene";
 import { axisWidth, rightMargin, SeriesPanel } from "./series";
 import { element, EventTable, table } from "./tables";
 import { Timeline } from "./timeline";
-
-const mostPanels = 12;
-
-function section(parent: HTMLElement, title: string, id: string): HTMLElement {
-  const out = element("section");
-  out.id = id;
-  out.append(element("h2", "", title));
-  parent.append(out);
-  return out;
-}
-
-function details(parent: HTMLElement, title: string, open: boolean): HTMLElement {
-  const out = element("details");
-  out.open = open;
-  out.append(element("summary", "", title));
-  parent.append(out);
-  return out;
-}
-
-type Told = Pick<RunJson, "ok" | "end" | "referee" | "notes" | "about">;
-
-function banner(parent: HTMLElement, run: Told): void {
-  const line = element("p", "banner");
-  line.append(element("span", run.ok ? "badge good" : "badge bad", run.end));
-  line.append(" ");
-  line.append(element("span", run.referee.ok ? "badge good" : "badge bad", run.referee.words));
-  parent.append(line);
-  for (const finding of run.referee.findings) parent.append(element("p", "finding", finding));
-  for (const note of run.notes) parent.append(element("p", "note", note));
-}
-
-function aboutTable(parent: HTMLElement, run: Told): void {
-  const list = element("dl", "about");
-  for (const [key, value] of run.about) list.append(element("dt", "", key), element("dd", "", value));
-  parent.append(list);
-}
-
-/** Which curves: what the model asks for; without that every coordinate and velocity over t and the output columns. */
-function plotsOf(page: PageJson, runs: Run[]): string[][] {
-  if (page.plots.length > 0) return page.plots;
-  const first = runs[0];
-  const out: string[][] = [];
-  const coordinates = first.columns.filter((c) => c.kind === "coordinate").map((c) => c.name);
-  for (const name of coordinates) out.push(["t", name], ["t", `${name}'`]);
-  for (const c of first.columns) if (c.kind === "state" || c.kind === "output") out.push(["t", c.name]);
-  if (coordinates.length > 0) out.push([coordinates[0], `${coordinates[0]}'`]);
-  return out.slice(0, mostPanels);
-}
 
 class Page {
   private readonly panels: SeriesPanel[] = [];
@@ -74,6 +27,7 @@ class Page {
     this.clock = new Clock(Number.isFinite(begin) ? begin : 0, Number.isFinite(end) ? end : 1);
     this.head();
     if (starts.length === 0) this.root.append(element("p", "note", "The run has no rows: there is nothing to draw."));
+    else if (!(end > begin)) this.root.append(element("p", "note", `The run ends at its start, t = ${short(begin)}: there is nothing to draw over the time.`));
     else this.pictures();
     this.numbers();
     this.texts();
@@ -84,6 +38,14 @@ class Page {
       timer = window.setTimeout(() => this.resize(), 60);
     }).observe(this.root);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.rebuild());
+  }
+
+  get time(): number {
+    return this.clock.now;
+  }
+
+  goTo(time: number): void {
+    this.clock.setTime(time);
   }
 
   private head(): void {
@@ -150,7 +112,7 @@ class Page {
       const timeline = new Timeline(host, run, this.clock);
       this.redraw.push(() => timeline.draw());
     }
-    const wanted = plotsOf(this.json, this.runs);
+    const wanted = plotsOf(this.json.plots, this.runs[0]);
     for (const names of wanted.filter((p) => p[0] === "t")) this.series(plots, names.slice(1));
     this.chooser(plots);
     const phasePlots = wanted.filter((p) => p[0] !== "t").flatMap((p) => p.slice(1).map((y) => [p[0], y]));
@@ -230,33 +192,7 @@ class Page {
     for (const run of this.runs) {
       const title = this.runs.length > 1 ? `, ${run.name}` : "";
       if (run.events.time.length > 0) new EventTable(section(this.root, `Events${title}`, "events"), run, this.clock);
-      const box = section(this.root, `Loads, extremes, work${title}`, "numbers");
-      if (run.extremes.length > 0) {
-        const part = details(box, "Extremes", true);
-        part.append(
-          table(
-            ["", "least", "at t", "largest", "at t"],
-            run.extremes.map((e) => [e.name, short(e.least), short(e.leastTime), short(e.most), short(e.mostTime)]),
-          ),
-        );
-      }
-      if (run.loads.length > 0) {
-        const cut = run.loadsTotal > run.loads.length ? ` (the first ${run.loads.length} of ${run.loadsTotal})` : "";
-        details(box, `Loads of contacts${cut}`, run.loads.length <= 20).append(
-          table(
-            ["contact", "from", "to", "largest force", "impulse"],
-            run.loads.map((l) => [l.contact, short(l.from, 9), short(l.to, 9), short(l.peak), short(l.impulse)]),
-          ),
-        );
-      }
-      if (run.work.length > 0)
-        details(box, "Work by element", true).append(
-          table(
-            ["element", "dissipated", "supplied"],
-            run.work.map((w) => [w.name, short(w.dissipated), short(w.supplied)]),
-          ),
-        );
-      if (run.energy.length > 0) details(box, "Energy", false).append(table(["", ""], run.energy.map(([name, value]) => [name, short(value)])));
+      numberTables(section(this.root, `Loads, extremes, work${title}`, "numbers"), run);
     }
   }
 
@@ -273,14 +209,7 @@ class Page {
         );
       if (run.equations.length > 0) {
         const part = details(box, "Equations", true);
-        for (const e of run.equations) {
-          const line = element("div", "equation");
-          line.append(element("span", "name", e.name));
-          // MathML made by the program from formulas that it has parsed; names in it are escaped there.
-          const math = new DOMParser().parseFromString(e.math, "text/html").body.firstElementChild;
-          if (math) line.append(math);
-          part.append(line);
-        }
+        equationLines(part, run.equations);
       }
       if (run.model) details(box, "Model file", false).append(element("pre", "", run.model));
     }
@@ -314,12 +243,48 @@ class Page {
   }
 }
 
+/** Looks at the file beside the page: another page has been written, or the model has errors now. What was looked at is kept. */
+function watch(page: Page, root: HTMLElement, { stamp, note }: { stamp: string; note: string }): void {
+  const trouble = element("pre", "trouble");
+  trouble.hidden = true;
+  root.prepend(trouble);
+  const kept = `judder ${location.pathname}`;
+  try {
+    const before = JSON.parse(sessionStorage.getItem(kept) ?? "null") as { time?: unknown; scroll?: unknown } | null;
+    if (typeof before?.time === "number") page.goTo(before.time);
+    if (typeof before?.scroll === "number") scrollTo(0, before.scroll);
+    sessionStorage.removeItem(kept);
+  } catch {
+    // Without a memory of the page the place is lost, and nothing else.
+  }
+  Object.assign(window, {
+    judder_note: (said: { stamp: string; problems: string }) => {
+      trouble.hidden = said.problems === "";
+      trouble.textContent = said.problems;
+      if (said.problems !== "" || said.stamp === stamp) return;
+      try {
+        sessionStorage.setItem(kept, JSON.stringify({ time: page.time, scroll: scrollY }));
+      } catch {
+        // As above.
+      }
+      location.reload();
+    },
+  });
+  setInterval(() => {
+    const script = element("script");
+    script.src = `${encodeURIComponent(note)}?${Date.now()}`;
+    script.onload = script.onerror = () => script.remove();
+    document.head.append(script);
+  }, 600);
+}
+
 function start(): void {
   const source = document.getElementById("data");
   const root = document.getElementById("page");
   if (!source || !root) return;
   const json = JSON.parse(source.textContent ?? "") as PageJson;
-  new Page(root, json, json.runs.map(decode));
+  const page = new Page(root, json, json.runs.map(decode));
+  if (json.watch) watch(page, root, json.watch);
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -54,29 +54,40 @@ function bounds(shape: Shape, v: ArrayLike<number>, box: Box): Box {
 
 export class Scene {
   private readonly picture: Picture;
-  private readonly status: Map<string, Phase[]>;
-  private readonly all: Box;
-  private readonly size: { width: number; height: number };
-  private readonly forceScale: number;
-  private readonly now: Float64Array;
-  follow: boolean;
+  private status = new Map<string, Phase[]>();
+  private all: Box = nothing;
+  private size = { width: 1, height: 1 };
+  private forceScale = 0;
+  private now = new Float64Array(0);
+  follow = false;
 
   constructor(
     host: HTMLElement,
-    private readonly run: Run,
+    private run: Run,
     private readonly clock: Clock,
     private readonly height = 320,
   ) {
     this.picture = new Picture(host, "drawing of the model at the present time");
-    this.status = phases(run);
-    this.now = new Float64Array(run.scene?.numbers ?? 0);
+    this.measure();
+    this.follow = this.all.x1 - this.all.x0 > 5 * this.size.width || this.all.y1 - this.all.y0 > 5 * this.size.height;
+    clock.onTime(() => this.draw());
+    this.draw();
+  }
+
+  /** Another run of the same model. */
+  update(run: Run): void {
+    this.run = run;
+    this.measure();
+    this.draw();
+  }
+
+  private measure(): void {
+    this.status = phases(this.run);
+    this.now = new Float64Array(this.run.scene?.numbers ?? 0);
+    this.fixedShapes = undefined;
     this.all = this.allBounds();
     this.size = this.largestFrame();
     this.forceScale = this.largestForce();
-    const wide = this.all.x1 - this.all.x0 > 5 * this.size.width || this.all.y1 - this.all.y0 > 5 * this.size.height;
-    this.follow = wide;
-    clock.onTime(() => this.draw());
-    this.draw();
   }
 
   get canFollow(): boolean {

@@ -55,24 +55,38 @@ function curve(run: Run, name: string): Omit<Curve, "label" | "colour" | "dash">
   return { t, y, links };
 }
 
+function sameTimes(a: Float64Array, b: Float64Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; ++i) if (a[i] !== b[i]) return false;
+  return true;
+}
+
 export class SeriesPanel {
   private plot?: uPlot;
-  private readonly curves: Curve[] = [];
+  private curves: Curve[] = [];
   private logarithmic = false;
   private following = false;
 
   constructor(
     private readonly host: HTMLElement,
     runs: Run[],
-    names: string[],
+    private readonly names: string[],
     private readonly clock: Clock,
   ) {
+    this.curves = this.curvesOf(runs);
+    this.build();
+    clock.onRange((from, to) => this.range(from, to));
+    clock.onTime((t) => this.cursor(t));
+  }
+
+  private curvesOf(runs: Run[]): Curve[] {
     const several = runs.length > 1;
+    const out: Curve[] = [];
     runs.forEach((run, r) => {
-      names.forEach((name, n) => {
+      this.names.forEach((name, n) => {
         const made = curve(run, name);
         if (!made) return;
-        this.curves.push({
+        out.push({
           ...made,
           label: several ? `${label(run, name)}, ${run.name}` : label(run, name),
           colour: several ? run_colour(r) : palette[n % palette.length],
@@ -80,9 +94,25 @@ export class SeriesPanel {
         });
       });
     });
-    this.build();
-    clock.onRange((from, to) => this.range(from, to));
-    clock.onTime((t) => this.cursor(t));
+    return out;
+  }
+
+  /** Other runs of the same model. */
+  update(runs: Run[]): void {
+    const curves = this.curvesOf(runs);
+    const same = this.plot !== undefined && curves.length === this.curves.length && curves.every((c, i) => c.label === this.curves[i].label);
+    this.curves = curves;
+    if (!same) return this.build();
+    const plot = this.plot!;
+    plot.batch(() => {
+      plot.setData(this.data(), false);
+      this.range(this.clock.from, this.clock.to);
+    });
+  }
+
+  private data(): uPlot.AlignedData {
+    const tables = this.curves.map((c) => [c.t, c.y] as unknown as uPlot.AlignedData);
+    return tables.length === 1 || this.curves.every((c) => sameTimes(c.t, this.curves[0].t)) ? ([this.curves[0].t, ...this.curves.map((c) => c.y)] as uPlot.AlignedData) : uPlot.join(tables);
   }
 
   get empty(): boolean {
@@ -130,9 +160,7 @@ export class SeriesPanel {
         ],
       },
     };
-    const tables = this.curves.map((c) => [c.t, c.y] as unknown as uPlot.AlignedData);
-    const data = tables.length === 1 ? tables[0] : uPlot.join(tables);
-    this.plot = new uPlot(options, data, this.host);
+    this.plot = new uPlot(options, this.data(), this.host);
     this.range(this.clock.from, this.clock.to);
   }
 

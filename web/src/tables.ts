@@ -30,18 +30,18 @@ export class EventTable {
   private readonly body: HTMLTableSectionElement;
   private readonly place = element("span");
   private readonly rows: HTMLTableRowElement[] = [];
+  private readonly kinds = element("select");
   private shown: number[] = [];
   private filter = "";
 
   constructor(
     host: HTMLElement,
-    private readonly run: Run,
+    private run: Run,
     private readonly clock: Clock,
   ) {
     const bar = element("div", "bar");
-    const kinds = element("select");
+    const kinds = this.kinds;
     kinds.setAttribute("aria-label", "kinds of events");
-    for (const kind of ["all events", ...new Set(run.events.kind)]) kinds.append(element("option", "", kind));
     kinds.addEventListener("change", () => {
       this.filter = kinds.selectedIndex === 0 ? "" : kinds.value;
       this.first = 0;
@@ -56,7 +56,23 @@ export class EventTable {
     box.append(list);
     host.append(bar, box);
     clock.onTime((t) => this.mark(t));
+    this.listKinds();
     this.choose();
+  }
+
+  /** Another run of the same model. */
+  update(run: Run): void {
+    this.run = run;
+    this.listKinds();
+    this.choose();
+  }
+
+  private listKinds(): void {
+    const known = ["all events", ...new Set(this.run.events.kind)];
+    if (known.length === this.kinds.options.length && known.every((kind, i) => this.kinds.options[i].text === kind)) return;
+    if (this.filter && !known.includes(this.filter)) this.filter = "";
+    this.kinds.replaceChildren(...known.map((kind) => element("option", "", kind)));
+    this.kinds.selectedIndex = Math.max(0, known.indexOf(this.filter));
   }
 
   private button(text: string, label: string, by: number): HTMLButtonElement {
@@ -71,6 +87,7 @@ export class EventTable {
   }
 
   private choose(): void {
+    this.first = 0;
     this.shown = [];
     this.run.events.kind.forEach((kind, i) => {
       if (this.filter === "" || kind === this.filter) this.shown.push(i);

@@ -3,30 +3,49 @@
 import { kindColour, statusColour, theme } from "./colours";
 import { Picture } from "./canvas";
 import type { Clock } from "./clock";
-import { Phase, phases, Run, short, statusAt } from "./data";
+import { lowerIndex, Phase, phases, Run, short, statusAt } from "./data";
 import { axisWidth, rightMargin } from "./series";
 
 const laneHeight = 14;
 const bandHeight = 16;
+const markWidth = 7;
 
 export class Timeline {
   private readonly picture: Picture;
-  private readonly kinds: string[];
-  private readonly bands: [string, Phase[]][];
+  private kinds: string[] = [];
+  private bands: [string, Phase[]][] = [];
   private readonly times = new Map<string, { t: number[]; index: number[] }>();
   private readonly tip: HTMLElement;
 
   constructor(
     host: HTMLElement,
-    private readonly run: Run,
+    private run: Run,
     private readonly clock: Clock,
-    most = 12,
+    private readonly most = 12,
   ) {
     this.picture = new Picture(host, "events and status of contacts along the time");
     this.tip = document.createElement("div");
     this.tip.className = "tip";
     host.append(this.tip);
-    const e = run.events;
+    this.take();
+    clock.onRange(() => this.draw());
+    clock.onTime(() => this.draw());
+    this.picture.canvas.addEventListener("mousemove", (event) => this.hover(event));
+    this.picture.canvas.addEventListener("mouseleave", () => (this.tip.style.display = "none"));
+    this.picture.canvas.addEventListener("click", (event) => clock.setTime(this.time(event.offsetX)));
+    this.draw();
+  }
+
+  /** Another run of the same model. */
+  update(run: Run): void {
+    this.run = run;
+    this.take();
+    this.draw();
+  }
+
+  private take(): void {
+    const e = this.run.events;
+    this.times.clear();
     for (let i = 0; i < e.kind.length; ++i) {
       const lane = this.times.get(e.kind[i]) ?? { t: [], index: [] };
       lane.t.push(e.time[i]);
@@ -34,13 +53,7 @@ export class Timeline {
       this.times.set(e.kind[i], lane);
     }
     this.kinds = [...this.times.keys()];
-    this.bands = [...phases(run)].slice(0, most);
-    clock.onRange(() => this.draw());
-    clock.onTime(() => this.draw());
-    this.picture.canvas.addEventListener("mousemove", (event) => this.hover(event));
-    this.picture.canvas.addEventListener("mouseleave", () => (this.tip.style.display = "none"));
-    this.picture.canvas.addEventListener("click", (event) => clock.setTime(this.time(event.offsetX)));
-    this.draw();
+    this.bands = [...phases(this.run)].slice(0, this.most);
   }
 
   private x(t: number): number {
@@ -75,10 +88,13 @@ export class Timeline {
       const lane = this.times.get(kind);
       if (!lane) return;
       let last = -10;
+      // More marks than fit side by side would be a bar in which nothing is seen: there they keep their distance.
+      const inView = lowerIndex(lane.t, this.clock.to) - lowerIndex(lane.t, this.clock.from) + 1;
+      const distance = inView > this.inner() / markWidth ? markWidth + 1 : 1;
       for (const t of lane.t) {
         if (t < this.clock.from || t > this.clock.to) continue;
         const x = this.x(t);
-        if (x - last < 1) continue;
+        if (x - last < distance) continue;
         last = x;
         ctx.beginPath();
         ctx.moveTo(x, y - 5);

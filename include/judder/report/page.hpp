@@ -20,7 +20,9 @@ namespace judder::report {
 struct PageRequest {
   std::vector<std::filesystem::path> folders;  ///< runs; their curves share the plots
   std::filesystem::path output{};              ///< the file; empty: report.html in the first folder
-  const std::atomic<bool>* cancel = nullptr;   ///< set from outside to stop
+  bool watched =
+      false;  ///< the page looks for `page_note` beside it, and loads itself again when it is another one
+  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop
 };
 
 struct WrittenPage {
@@ -30,5 +32,11 @@ struct WrittenPage {
 };
 
 [[nodiscard]] WrittenPage write_page(const PageRequest& request);
+
+/// The file beside a watched page that says which page it should be by now, and what has gone wrong since: NAME.note.js. write_page() writes it as well.
+[[nodiscard]] std::filesystem::path page_note(const std::filesystem::path& page);
+/// Shows `problems` on a watched page without changing it.
+[[nodiscard]] io::FileStatus write_page_problems(const std::filesystem::path& page,
+                                                 const std::string& problems);
 
 }  // namespace judder::report

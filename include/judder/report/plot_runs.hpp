@@ -18,6 +18,7 @@ struct PlotRequest {
   std::filesystem::path output{};   ///< where the figures go; empty: into the first folder
   std::vector<std::vector<std::string>>
       plots{};                         ///< lists of columns, the abscissa first; empty: those of the model
+  bool points = false;                 ///< rows as points, without lines between them
   std::optional<double> from{}, to{};  ///< the stretch of time that is drawn
   std::optional<double> width{};       ///< of the figures in pixels (96 to the inch); at least 240
   const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop reading

@@ -5,10 +5,12 @@
 // (`mode(…)`) get a panel of their own with one line per word.
 //
 // Events are shown in lanes above a time series, and on the curve of any other plot. Several runs in one picture are told
-// apart by colour, or, where colours already tell columns apart, by dashes. Their events are small, in the colour of their run; in a
+// apart by colour and dashes, or, where colours already tell columns apart, by dashes alone. Their events are small, in the colour of their run; in a
 // lane each run has a row, in the order of the runs (in black, where colours tell columns apart).
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,11 +23,14 @@
 namespace judder::report {
 
 struct RunPlotOptions {
-  std::string title{};                    ///< of every figure: the model's
-  std::string subtitle{};                 ///< variant, engine; may be empty
-  bool events = true;                     ///< mark the events
-  std::optional<double> width{};          ///< in pixels; absent: as Figure says
-  std::vector<io::ColumnLabel> labels{};  ///< for axes; of other columns the name says it
+  std::string title{};     ///< of every figure: the model's
+  std::string subtitle{};  ///< variant, engine; may be empty
+  bool events = true;      ///< mark the events
+  bool points = false;     ///< rows as points, without lines between them
+  std::size_t measured =
+      std::numeric_limits<std::size_t>::max();  ///< from this run on: measurements, as points
+  std::optional<double> width{};                ///< in pixels; absent: as Figure says
+  std::vector<io::ColumnLabel> labels{};        ///< for axes; of other columns the name says it
 };
 
 struct NamedFigure {

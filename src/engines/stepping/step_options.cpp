@@ -1,8 +1,8 @@
 #include "step_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/convert.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::engines {
@@ -27,7 +27,7 @@ double StepOptions::number(std::string_view key) const {
   if (const auto* option = given(key)) return option->number;
   const std::string& text = fallback(key);
   double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
+  static_cast<void>(read_number(text, value));
   return value;
 }
 

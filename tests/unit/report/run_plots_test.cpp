@@ -277,5 +277,29 @@ TEST(RunPlots, SayWhatCannotBeDrawn) {
   EXPECT_TRUE(plots_of_run({}, {}).figures.empty());
 }
 
+// A figure is read in black and white as well, and measurements are no curve.
+TEST(RunPlots, RunsHaveDashesBesideColoursAndMeasurementsAreSinglePoints) {
+  const auto run = [](const std::string& name) {
+    RunData out;
+    out.name = name;
+    out.columns = {{"t", {0, 1, 2}, {}}, {"x", {0, 1, 4}, {}}};
+    return out;
+  };
+  const std::vector<RunData> runs{run("one"), run("two"), run("measured")};
+  RunPlotOptions options;
+  options.measured = 2;
+  const Panel panel = plots_of_run(runs, {{"t", "x"}}, options).figures.at(0).figure.panels.at(0);
+  ASSERT_EQ(panel.series.size(), 3U);
+  EXPECT_NE(panel.series[0].stroke, panel.series[1].stroke);
+  EXPECT_NE(panel.series[0].colour, panel.series[1].colour);
+  EXPECT_EQ(panel.series[1].symbol, Symbol::none);
+  EXPECT_EQ(panel.series[2].stroke, Stroke::none);
+  EXPECT_NE(panel.series[2].symbol, Symbol::none);
+  options.points = true;
+  const Panel points = plots_of_run(runs, {{"t", "x"}}, options).figures.at(0).figure.panels.at(0);
+  EXPECT_EQ(points.series[0].stroke, Stroke::none);
+  EXPECT_NE(points.series[0].symbol, points.series[2].symbol);
+}
+
 }  // namespace
 }  // namespace judder::report

@@ -290,6 +290,20 @@ TEST(Svg, MarksStandOnTheirPointsOrInLanesAboveThePanel) {
   EXPECT_EQ(std::count(hairlines.begin(), hairlines.end(), 'M'), 3);
 }
 
+// Marks that touch each other all along a lane would be a bar that says nothing.
+TEST(Svg, ALaneIsNeverSolidAndAFewNeighboursAllStay) {
+  const auto marks_of = [](int count, double distance) {
+    Figure figure = one_panel(sine(300));
+    figure.panels[0].mark_kinds = {{"impact", Symbol::diamond}};
+    for (int i = 0; i < count; ++i) figure.panels[0].marks.push_back({0, distance * i, std::nan(""), "tip"});
+    return parse(to_svg(figure)).all("g", "lane").at(0)->all("path", "mark").size();
+  };
+  EXPECT_EQ(marks_of(30, 0.01), 30U) << "close to each other, but a few";
+  const std::size_t dense = marks_of(350, 0.008);
+  EXPECT_LT(dense, 100U) << "720 pixels have room for a hundred of them";
+  EXPECT_GT(dense, 50U) << "the lane is full all the same";
+}
+
 TEST(Svg, ManyMarksAreOneSymbolPerPixelWithoutHairlines) {
   Figure figure = one_panel(sine(300));
   figure.panels[0].mark_kinds = {{"impact", Symbol::bar}};
