@@ -5,6 +5,7 @@
 #include "engines/event/event_run.hpp"
 #include "engines/event/step_advance.hpp"
 #include "judder/engines/engine.hpp"
+#include "judder/model/large_matrices.hpp"
 
 namespace judder::engines {
 

@@ -2,6 +2,7 @@
 #include "engines/event/closed_form_advance.hpp"
 #include "engines/event/event_run.hpp"
 #include "judder/engines/engine.hpp"
+#include "judder/model/large_matrices.hpp"
 
 namespace judder::engines {
 

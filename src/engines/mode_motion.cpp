@@ -264,7 +264,8 @@ double ModeMotion::zeta_rounding(int k) {
 
 void ModeMotion::note_all_terms(std::span<const double> size) {
   note_terms();
-  if (slides()) return;  // a combination of two sides is no interval between them: its width would be the jump
+  if (slides())
+    return;  // a combination of two sides is no interval between them: its width would be the jump
   find_rounding(size);
   // Each term adds its own rounding and that of the state, on both sides.
   for (int i = 0; i < n_; ++i) terms_[i] += rest_[i] / (4 * std::numeric_limits<double>::epsilon());

@@ -189,7 +189,8 @@ class ModeMotion {
   [[nodiscard]] bool parallel(int k) const { return parallel_[k] != 0; }
   /// Of such a switch, at the evaluated state: whether friction of a row at rest leaves its coefficient open, and whether anything else moves with it.
   struct SharedLoad {
-    int relation = -1;  ///< whose friction bears the other share; −1: there is none, or its limit leaves one coefficient only
+    int relation =
+        -1;  ///< whose friction bears the other share; −1: there is none, or its limit leaves one coefficient only
     bool moves_others = false;
   };
   [[nodiscard]] SharedLoad shared_load(int k);
