@@ -23,4 +23,5 @@ add_link_options(-fwasm-exceptions)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_EXE_LINKER_FLAGS_RELEASE "-Oz")
 set(JUDDER_SMALL_LAYERS analysis expr io live model report tasks)
-set(JUDDER_FAST_SOURCES batch.cpp evaluate.cpp graph.cpp interval.cpp linear.cpp linked.cpp number.cpp series.cpp system.cpp)
+set(JUDDER_FAST_SOURCES batch.cpp evaluate.cpp graph.cpp interval.cpp linear.cpp linked.cpp number.cpp series.cpp system.cpp
+  memory_run.cpp page_model.cpp read_thinned.cpp sinks.cpp)

@@ -138,7 +138,9 @@ SceneRows scene_rows(const model::System& system, const io::RunData& run, const 
     for (const auto& [place, column] : inputs) work.in[place] = column->numbers[row];
     system.drawing_values(work, values.data());
     out.times.push_back(time->numbers[row]);
-    for (const double v : values) out.values.push_back(static_cast<float>(v));
+    const std::size_t at = out.values.size();
+    out.values.resize(at + numbers);
+    for (std::size_t k = 0; k < numbers; ++k) out.values[at + k] = static_cast<float>(values[k]);
   }
   return out;
 }

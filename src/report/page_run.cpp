@@ -156,11 +156,19 @@ std::string kind_of(const std::string& name, const ModelFacts& model) {
                                       : "output";
 }
 
+void append_floats(const std::vector<double>& from, std::vector<float>& to) {
+  const std::size_t at = to.size();
+  to.resize(at + from.size());
+  float* out = to.data() + at;
+  for (const double v : from) *out++ = static_cast<float>(v);
+}
+
 /// Columns but the time: their heads, and the numbers of all, column by column. Words are numbers of a list.
 void put_columns(const io::RunData& run, const ModelFacts& facts, const io::RunHead& names, Json& out,
                  RowNumbers& numbers) {
   Json heads = Json::array();
   numbers = {};
+  if (!run.columns.empty()) numbers.columns.reserve(run.columns.size() * run.columns.front().size());
   std::size_t rows = 0;
   for (const io::Column& column : run.columns) {
     rows = column.size();
@@ -173,7 +181,7 @@ void put_columns(const io::RunData& run, const ModelFacts& facts, const io::RunH
       head["shown"] = shown;
     if (column.words.empty()) {
       head["kind"] = kind_of(column.name, facts);
-      for (const double v : column.numbers) numbers.columns.push_back(static_cast<float>(v));
+      append_floats(column.numbers, numbers.columns);
     } else {
       std::map<std::string, int> words_seen;
       Json words = Json::array();
@@ -199,11 +207,13 @@ Json page_extremes(const io::RunData& run) {
   if (time == nullptr || !time->words.empty()) return out;
   for (const io::Column& column : run.columns) {
     if (column.name == "t" || column.numbers.empty()) continue;
-    std::size_t least = column.numbers.size(), most = least;
-    for (std::size_t i = 0; i < column.numbers.size(); ++i) {
-      if (!std::isfinite(column.numbers[i])) continue;
-      if (least == column.numbers.size() || column.numbers[i] < column.numbers[least]) least = i;
-      if (most == column.numbers.size() || column.numbers[i] > column.numbers[most]) most = i;
+    const std::size_t count = column.numbers.size();
+    const double* const numbers = column.numbers.data();
+    std::size_t least = count, most = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!std::isfinite(numbers[i])) continue;
+      if (least == count || numbers[i] < numbers[least]) least = i;
+      if (most == count || numbers[i] > numbers[most]) most = i;
     }
     if (least == column.numbers.size()) continue;
     out.push_back({{"name", column.name},

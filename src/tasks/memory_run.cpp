@@ -1,5 +1,6 @@
 #include "judder/tasks/memory_run.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "judder/core/number.hpp"
@@ -15,8 +16,13 @@ namespace {
 /// Rows by columns, as they are read from a folder.
 class TableSink final : public simulate::NullSink {
  public:
-  TableSink(const Readout& readout, std::vector<io::Column>& columns) : readout_(readout), columns_(columns) {
-    for (const io::ColumnName& column : readout.columns()) columns_.push_back({column.name, {}, {}});
+  /// `expected`: about how many rows will come.
+  TableSink(const Readout& readout, std::vector<io::Column>& columns, std::size_t expected)
+      : readout_(readout), columns_(columns) {
+    for (const io::ColumnName& column : readout.columns()) {
+      columns_.push_back({column.name, {}, {}});
+      if (!column.words) columns_.back().numbers.reserve(expected);
+    }
   }
   void row(engines::RowKind, const engines::Mode&, model::Workspace&) override {
     std::size_t number = 0, word = 0;
@@ -54,7 +60,9 @@ MemoryRun run_in_memory(const MemoryRunRequest& request, io::LoadedModel& model)
   options.referee = request.referee;
 
   Readout readout(system, request.coordinates || model.file.spec.output.coordinates);
-  TableSink table(readout, out.data.columns);
+  constexpr long kMostExpected = 100'000;
+  const auto expected = static_cast<std::size_t>(std::clamp(options.samples, 0L, kMostExpected) + 256);
+  TableSink table(readout, out.data.columns, expected);
   ContactRecord contacts(system, readout, kMostIntervals);
   EventRecord events(readout, request.most_events);
   ColumnRecord columns(readout);

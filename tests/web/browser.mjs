@@ -117,7 +117,9 @@ export const picture = (page, selector) => page.$eval(selector, (canvas) => canv
 /** Runs the tests and ends the program: the exit code is the number of failures, as far as there is room. */
 export async function run(tests) {
   try {
-    for (const test of tests) await test();
+    for (const test of tests) {
+      await test().catch((error) => check(`${test.name} goes to its end`, false, String(error).split("\n")[0]));
+    }
   } finally {
     await browser.close();
     rmSync(folder, { recursive: true, force: true });

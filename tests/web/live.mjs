@@ -204,7 +204,7 @@ async function wholeGallery() {
   const names = await page.$$eval(".gallery a strong", (list) => list.map((node) => node.textContent));
   check("all models are in its list", names.length >= 40 && names.includes("press"), String(names.length));
   for (const name of ["press", "rocking-block", "elastic-block", "relay"]) {
-    await page.click("text=all models");
+    if (name !== "press") await page.click("text=all models");
     await page.waitForSelector(".gallery:not([hidden])");
     const before = await runs(page);
     await page.click(`.gallery a:has(strong:text-is("${name}"))`);
