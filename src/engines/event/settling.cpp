@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engines/accumulation.hpp"
 #include "engines/event/decisions.hpp"
 #include "engines/event/guard_zeros.hpp"
 #include "engines/event/impact_tails.hpp"

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/elementary.hpp"
+#include "engines/accumulation.hpp"
 #include "engines/event/decisions.hpp"
 #include "engines/event/leaving.hpp"
 #include "engines/event/roundings.hpp"
