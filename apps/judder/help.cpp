@@ -1,6 +1,8 @@
 #include "help.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "verbs.hpp"
 
@@ -35,6 +37,17 @@ std::string usage_line(const Verb& verb) {
   return out + (verb.options.empty() ? "" : " [options]");
 }
 
+namespace {
+
+/// A help is read on one screen of 24 lines: where it is longer, the empty line below its head goes.
+std::string on_one_screen(std::string text) {
+  constexpr std::ptrdiff_t kLines = 24;
+  if (std::count(text.begin(), text.end(), '\n') > kLines) text.erase(text.find("\n\n"), 1);
+  return text;
+}
+
+}  // namespace
+
 std::string general_help() {
   std::string out =
       "Judder: mechanical systems that hit, slip, stick and jam.\nusage: judder VERB ... (judder VERB "
@@ -42,9 +55,9 @@ std::string general_help() {
   for (const Verb& verb : verbs()) {
     out += "  " + padded(verb.name, 12) + " " + verb.purpose + "\n";
   }
-  return out +
-         "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model, 4 run ended early,\n"
-         "            5 input/output, 70 internal error, 130 interrupted\n";
+  return on_one_screen(out +
+                       "\nexit codes: 0 done, 1 a check failed, 2 usage, 3 model, 4 run ended early,\n"
+                       "            5 input/output, 70 internal error, 130 interrupted\n");
 }
 
 std::string verb_help(const Verb& verb) {
@@ -55,7 +68,7 @@ std::string verb_help(const Verb& verb) {
   out += entry("-h, --help", "print this");
   out += "\nexamples:\n";
   for (const std::string& example : verb.examples) out += "  " + example + "\n";
-  return out;
+  return on_one_screen(std::move(out));
 }
 
 int run_help(const Arguments& arguments) {
