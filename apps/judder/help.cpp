@@ -1,6 +1,8 @@
 #include "help.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "verbs.hpp"
 
@@ -35,12 +37,24 @@ std::string usage_line(const Verb& verb) {
   return out + (verb.options.empty() ? "" : " [options]");
 }
 
+namespace {
+
+/// A help is read on one screen of 24 lines: where it is longer, the empty line below its head goes.
+std::string on_one_screen(std::string text) {
+  constexpr std::ptrdiff_t kLines = 24;
+  if (std::count(text.begin(), text.end(), '\n') > kLines) text.erase(text.find("\n\n"), 1);
+  return text;
+}
+
+}  // namespace
+
 std::string general_help() {
   std::string out = "Judder: mechanical systems that hit, slip, stick and jam (judder VERB --help)\n\n";
   for (const Verb& verb : verbs()) {
     out += "  " + padded(verb.name, 12) + " " + verb.purpose + "\n";
   }
-  return out + "exit: 0 done, 1 check failed, 2 usage, 3 model, 4 early end, 5 files, 130 signal\n";
+  return on_one_screen(out +
+                       "exit: 0 done, 1 check failed, 2 usage, 3 model, 4 early end, 5 files, 130 signal\n");
 }
 
 std::string verb_help(const Verb& verb, bool all) {
@@ -58,7 +72,7 @@ std::string verb_help(const Verb& verb, bool all) {
   if (!rest.empty()) out += "  rarely: " + rest + "\n  (judder help " + verb.name + " --all explains them)\n";
   out += "\nexamples:\n";
   for (const std::string& example : verb.examples) out += "  " + example + "\n";
-  return out;
+  return on_one_screen(std::move(out));
 }
 
 namespace {

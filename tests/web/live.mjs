@@ -12,6 +12,14 @@ const settled = (page, runs = 1) =>
 const runs = (page) => page.evaluate(() => Number(document.documentElement.dataset.runs ?? 0));
 const events = (page) => page.$$eval("#events tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 
+/** Times and kinds of the events that the program lists, in the ten figures of a page's table and as many rows. */
+function eventsOfTheProgram(name) {
+  judder("run", gallery(name), "-o", `native-${name}`);
+  const lines = readFileSync(join(folder, `native-${name}`, "events.csv"), "utf8").trimEnd().split("\n").slice(1, 201);
+  return lines.map((line) => [Number(Number(line.split(",")[0]).toPrecision(10)), line.split(",")[1]]);
+}
+const eventsOfThePage = async (page) => (await events(page)).map((row) => [Number(row[0]), row[1]]);
+
 async function slide(page, name, share) {
   const before = await runs(page);
   await page.$eval(
@@ -203,7 +211,7 @@ async function wholeGallery() {
   const { page, context, requests, errors } = await open("all/index.html");
   const names = await page.$$eval(".gallery a strong", (list) => list.map((node) => node.textContent));
   check("all models are in its list", names.length >= 40 && names.includes("press"), String(names.length));
-  for (const name of ["press", "rocking-block", "elastic-block", "relay"]) {
+  for (const name of ["press", "rocking-block", "elastic-block", "relay", "woodpecker", "klarbring", "stewart-blocks"]) {
     if (name !== "press") await page.click("text=all models");
     await page.waitForSelector(".gallery:not([hidden])");
     const before = await runs(page);
@@ -211,6 +219,8 @@ async function wholeGallery() {
     await settled(page, before + 1);
     check(`${name} runs`, (await page.textContent(".told")).includes("done"), await page.textContent(".told"));
     const inks = await ink(page, ".motion canvas");
+    const [here, there] = [JSON.stringify(await eventsOfThePage(page)), JSON.stringify(eventsOfTheProgram(name))];
+    check(`${name} has the events of the program`, here === there, `${here.slice(0, 200)} … ${there.slice(0, 200)}`);
     check(`${name} is drawn`, inks.length > 0 && inks.every((count) => count > 100), String(inks));
   }
   check("nothing went wrong in the gallery", errors.length === 0, errors.join("; "));
