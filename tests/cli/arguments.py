@@ -49,7 +49,7 @@ def run(*arguments, folder, codes=(0, 1, 2, 3, 4, 5), environment=None):
 # By what the help calls a value: what it may look like, with the stranger's text in the place of H.
 FORMS = {"NAME": ["H"], "NAME=VALUE": ["H", "H=1", "mu=H", "mu=1H"], "FACTOR": ["H", "1H"], "E": ["H", "eventH"], "e": ["H", "1e-6H"], "h": ["H", "1e-3H"],
          "T": ["H", "0.1H", "1 + H"], "DIR": ["H", "H/H", "none/H"], "WHICH": ["H", "variantsH"], "a,b": ["H", "event,H", "speed,H", "speed=0:1:3,H=0:1:3", "speed=0:H:3,W=0:1:2"],
-         "e1,e2": ["H", "1e-6,H", "1e-6,1e-7H"], "h1,h2": ["H", "1e-3,H"], "FILE": ["H", "H/H.csv"], "name=a:b:n": ["H", "H=0:1:3", "mu=0:1:H", "mu=H:1:3", "mu=0:1:3H"],
+         "e1,e2": ["H", "1e-6,H", "1e-6,1e-7H"], "h1,h2": ["H", "1e-3,H"], "FILE": ["H", "H/H.csv"], "NAME=A:B:N": ["H", "H=0:1:3", "mu=0:1:H"], "name=a:b:n": ["H", "H=0:1:3", "mu=0:1:H", "mu=H:1:3", "mu=0:1:3H"],
          "PATH": ["H", "H.svg", "H.csv"], "v": ["H", "1H"], "a:b:n": ["H", "0:1:H", "0:H:3", "0:1:3H"], "H": ["H", "3H"], "F": ["H", "meanH"],
          "N": ["H", "3H", "10H"], "S": ["H", "1H"], "R": ["H", "1H"], "LIST": ["H", "max(H)", "all,H"], "I/N": ["H", "1/H"], "x,y": ["H", "x,H", "H,H"], "t": ["H", "0.1H"], "w": ["H", "84mmH"], "WHERE": ["H", "impact:H"], "WAY": ["H", "upH"], "LAW": ["H", "moreauH"]}
 MODELS = {"impact": "rod-impact", "dither": "dither-square", "equilibria": "klarbring-equilibria"}

@@ -106,7 +106,7 @@ class Questions(unittest.TestCase):
         for ask, said in (
             (lambda: model.sweep(collect="max(h)"), "nothing to go over"),
             (lambda: model.sweep(e=[0.1], collect="greatest(h)"), "greatest"),
-            (lambda: model.sweep(e=[0.1], collect="max(h)", engine="moreau"), "event, exact or auto"),
+            (lambda: model.sweep(e=[0.1], collect="period", engine="moreau"), "event, exact or auto"),
             (lambda: model.sweep({"e": [1, 2], "h": [1]}, rows=True, collect="max(h)"), "equally many"),
         ):
             with self.assertRaisesRegex(judder.UsageError, said):
