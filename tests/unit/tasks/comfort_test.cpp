@@ -339,5 +339,26 @@ TEST_F(Comfort, TheDoctorFindsWhatIsThereAndWhatIsNot) {
   EXPECT_NE(doctor_json(found).find("\"state\": \"wrong\""), std::string::npos);
 }
 
+// A picture of the run that was there before is not one of this run.
+TEST_F(Comfort, OldPicturesBesideANewRunAreNamed) {
+  const RunRequest asked = request("bouncing-ball");
+  const RunReport first = run_model(asked);
+  ASSERT_EQ(first.stage, RunStage::ended) << first.files.text();
+  EXPECT_EQ(old_pictures_text(first, false), "");
+  EXPECT_EQ(old_pictures_text(run_model(asked), false), "");
+  for (const char* name : {"report.html", "motion.svg", "motion.pdf", "notes.txt"})
+    std::ofstream(asked.output / name) << "x";
+  const RunReport second = run_model(asked);
+  ASSERT_EQ(second.stage, RunStage::ended) << second.files.text();
+  EXPECT_NE(old_pictures_text(second, false).find(": motion.pdf, motion.svg, report.html;"),
+            std::string::npos)
+      << old_pictures_text(second, false);
+  EXPECT_NE(old_pictures_text(second, true).find(": motion.pdf, motion.svg;"), std::string::npos);
+  EXPECT_TRUE(fs::exists(asked.output / "motion.svg"));
+  RunRequest without = asked;
+  without.write = false;
+  EXPECT_EQ(old_pictures_text(run_model(without), false), "");
+}
+
 }  // namespace
 }  // namespace judder::tasks
