@@ -62,6 +62,16 @@ async function pressPage() {
   const phone = await open("press/report.html", { viewport: { width: 390, height: 800 }, hasTouch: true });
   const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth);
   check("nothing sticks out on a phone", wide <= 392, String(wide));
+  // A text has no more lines than words, so that none is broken.
+  const broken = await phone.page.$$eval("th, td", (cells) =>
+    cells.filter((cell) => cell.textContent.trim() !== "").flatMap((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const lines = new Set([...range.getClientRects()].filter((box) => box.width > 0).map((box) => Math.round(box.top)));
+      return lines.size > cell.textContent.trim().split(/[\s-]+/).length ? [cell.textContent] : [];
+    }),
+  );
+  check("no word is broken in a table on a phone", broken.length === 0, broken.slice(0, 5).join(" | "));
   await phone.context.close();
 }
 

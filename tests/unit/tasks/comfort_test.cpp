@@ -318,6 +318,13 @@ TEST_F(Comfort, TheDoctorFindsWhatIsThereAndWhatIsNot) {
   ::chmod((folder_ / "bin/mpirun").c_str(), 0755);
   request.search_path = "/nowhere:" + (folder_ / "bin").string();
   request.with_mpi = true;
+  std::ofstream(folder_ / "bin/google-chrome") << "#!/bin/sh\n";
+  ::chmod((folder_ / "bin/google-chrome").c_str(), 0755);
+  fs::create_directories(folder_ / "packages/numpy");
+  fs::create_directories(folder_ / "packages/matplotlib");
+  std::ofstream(folder_ / "packages/numpy/__init__.py") << "\n";
+  request.python_folders = {folder_ / "none", folder_ / "packages"};
+  request.solver = folder_ / "live";
   std::vector<Checkup> found = examine(request);
   using Kind = Checkup::Kind;
   ASSERT_NE(about(found, "gallery"), nullptr);
@@ -327,14 +334,23 @@ TEST_F(Comfort, TheDoctorFindsWhatIsThereAndWhatIsNot) {
   EXPECT_EQ(about(found, "python3")->kind, Kind::missing);
   EXPECT_EQ(about(found, "python3")->help, "apt install python3");
   EXPECT_EQ(about(found, "this folder")->kind, Kind::good) << about(found, "this folder")->text;
-  EXPECT_NE(doctor_text(found).find("0 wrong, 2 missing"), std::string::npos) << doctor_text(found);
+  EXPECT_NE(doctor_text(found).find("0 wrong, 5 missing"), std::string::npos) << doctor_text(found);
+  EXPECT_EQ(about(found, "chromium")->kind, Kind::good) << "by another name";
+  EXPECT_EQ(about(found, "ffmpeg")->help, "apt install ffmpeg");
+  EXPECT_EQ(about(found, "live solver")->kind, Kind::good);
+  EXPECT_EQ(about(found, "python numpy")->kind, Kind::good);
+  EXPECT_EQ(about(found, "python matplotlib")->kind, Kind::missing) << "a folder without a package in it";
+  EXPECT_EQ(about(found, "python judder")->kind, Kind::missing);
 
   request.gallery = folder_ / "bin";
   request.search_path.clear();
+  request.solver.clear();
   request.here = folder_ / "nowhere";
   found = examine(request);
   EXPECT_EQ(about(found, "gallery")->kind, Kind::missing);
   EXPECT_EQ(about(found, "mpirun")->kind, Kind::missing);
+  EXPECT_EQ(about(found, "chromium")->kind, Kind::missing);
+  EXPECT_NE(about(found, "live solver")->help.find("scripts/live"), std::string::npos);
   EXPECT_EQ(about(found, "this folder")->kind, Kind::wrong);
   EXPECT_NE(doctor_json(found).find("\"state\": \"wrong\""), std::string::npos);
 }
