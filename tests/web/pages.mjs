@@ -71,7 +71,7 @@ async function pressPage() {
         const range = document.createRange();
         range.selectNodeContents(texts.currentNode);
         const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
-        const words = texts.currentNode.data.trim().split(/[\s-]+/);
+        const words = texts.currentNode.data.trim().split(/\s+/);
         if (lines.size > words.length) out.push(texts.currentNode.data);
       }
       return out;
