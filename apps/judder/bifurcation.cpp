@@ -1,9 +1,7 @@
 #include "judder/tasks/bifurcation.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
 #include "judder/io/sweep_json.hpp"
 #include "judder/report/diagram.hpp"
@@ -14,19 +12,6 @@
 namespace judder::app {
 namespace {
 
-/// "phase": the time of a point in its period.
-constexpr const char* kPhase = "phase";
-
-/// What is shown over the parameter: as asked, or the first coordinate; at impacts the first velocity, since the gap is zero there.
-std::string shown_column(const tasks::DiagramReport& made, const std::string& asked, bool strobe,
-                         engines::EventKind event) {
-  if (!asked.empty()) return asked;
-  const auto velocity = std::find_if(made.columns.begin(), made.columns.end(),
-                                     [](const std::string& name) { return name.back() == '\''; });
-  const bool impact = !strobe && event == engines::EventKind::impact;
-  return impact && velocity != made.columns.end() ? *velocity : made.columns[1];
-}
-
 report::DiagramData data_of(const tasks::DiagramReport& made, const tasks::DiagramRequest& request,
                             const std::string& shown) {
   report::DiagramData data;
@@ -34,53 +19,14 @@ report::DiagramData data_of(const tasks::DiagramReport& made, const tasks::Diagr
   data.parameter = request.axis.name;
   data.quantity = shown;
   data.names = io::labels_of(made.runs.model.file.spec);
-  const bool phase = shown == kPhase;
-  const auto column = static_cast<std::size_t>(std::find(made.columns.begin(), made.columns.end(), shown) -
-                                               made.columns.begin());
-  const std::size_t width = made.columns.size();
+  data.from = request.axis.values.front();
+  data.to = request.axis.values.back();
   for (const bool down : {false, true}) {
-    report::DiagramData::Group group;
-    if (request.carry == tasks::Carry::both) group.name = down ? "downwards" : "upwards";
-    for (const tasks::DiagramValue& value : made.values) {
-      if (value.down != down) continue;
-      for (std::size_t k = 0; (k + 1) * width <= value.points.size(); ++k) {
-        group.x.push_back(value.value);
-        const double time = value.points[k * width];
-        const double period = made.forcing_period;
-        group.y.push_back(phase ? time / period - std::floor(time / period)
-                                : value.points[k * width + column]);
-      }
-    }
-    if (!group.x.empty()) data.groups.push_back(std::move(group));
+    tasks::DiagramPoints points = tasks::diagram_points(made, shown, down);
+    const std::string name = request.carry != tasks::Carry::both ? "" : down ? "downwards" : "upwards";
+    if (!points.x.empty()) data.groups.push_back({name, std::move(points.x), std::move(points.y)});
   }
   return data;
-}
-
-/// Ranges of the parameter with the same number of points per period.
-std::string windows_text(const tasks::DiagramReport& made, const std::string& name) {
-  std::string out;
-  constexpr std::size_t kMostLines = 40;
-  std::size_t lines = 0;
-  for (std::size_t i = 0; i < made.values.size();) {
-    std::size_t j = i;
-    while (j + 1 < made.values.size() && made.values[j + 1].period_points == made.values[i].period_points &&
-           made.values[j + 1].word == made.values[i].word && made.values[j + 1].down == made.values[i].down)
-      ++j;
-    const tasks::DiagramValue& value = made.values[i];
-    if (++lines <= kMostLines) {
-      out += name + " = " + to_text(value.value, 9) +
-             (j > i ? " to " + to_text(made.values[j].value, 9) : "") + (value.down ? ", downwards" : "") +
-             ": " +
-             (value.period_points == 0
-                  ? "no period"
-                  : std::to_string(value.period_points) + (value.period_points == 1 ? " point" : " points") +
-                        " per period" + (value.word.empty() ? "" : " (" + value.word + ")")) +
-             "\n";
-    }
-    i = j + 1;
-  }
-  if (lines > kMostLines) out += "… and " + std::to_string(lines - kMostLines) + " more ranges\n";
-  return out;
 }
 
 }  // namespace
@@ -130,8 +76,8 @@ int run_bifurcation(const Arguments& arguments) {
   if (made.runs.stage != tasks::RunsStage::ended) return many_failed(made.runs);
 
   const std::string shown =
-      shown_column(made, arguments.text("--show"), request.section.strobe, request.section.event);
-  const bool phase = shown == kPhase && made.forcing_period > 0;
+      arguments.has("--show") ? arguments.text("--show") : tasks::shown_column(made, request.section);
+  const bool phase = shown == tasks::kPhase && made.forcing_period > 0;
   if (!phase && std::find(made.columns.begin(), made.columns.end(), shown) == made.columns.end())
     return usage_error("--show: there is no '" + shown + "' to show; the tables are written");
   std::filesystem::path picture = request.output;
@@ -152,7 +98,7 @@ int run_bifurcation(const Arguments& arguments) {
     return kDone;
   }
   for (const std::filesystem::path& file : made.files) print_beside(file.string());
-  print(windows_text(made, request.axis.name));
+  print(tasks::diagram_text(made, request.axis.name));
   if (made.runs.failed > 0)
     print_message(std::to_string(made.runs.failed) + " of " + std::to_string(made.runs.members) +
                   " values did not go well; the first: " + made.runs.first_failure);

@@ -89,8 +89,13 @@ bool read_number(const Arguments& arguments, const std::string& option, std::opt
   std::string why;
   target = io::read_value(arguments.text(option), &why);
   if (!target)
-    usage_error(option + " needs a finite number, not '" + arguments.text(option) + "'" +
-                (why.empty() ? "" : ": " + why));
+    usage_error(
+        option + " needs a finite number, not '" + arguments.text(option) + "'" +
+            (why.empty() ? "" : ": " + why),
+        why.find("unknown name") == std::string::npos
+            ? ""
+            : "numbers on the command line know no parameters; the model file does: until = \"…\" in [run], "
+              "or --set \"NAME = …\"");
   return target.has_value();
 }
 

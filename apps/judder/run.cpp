@@ -109,6 +109,8 @@ int run_once(const Arguments& arguments, tasks::RunRequest request, std::string*
         write_report({.folders = {run.folder}, .watched = arguments.has("--watch")}, arguments.has("--json"));
     if (code != kDone) return code;
   }
+  const bool page = arguments.has("--report") || arguments.has("--watch");
+  if (const std::string old = tasks::old_pictures_text(run, page); !old.empty()) print_message(old);
   return exit_code(run.summary.status);
 }
 

@@ -113,9 +113,11 @@ int ended(const Arguments& arguments, const tasks::RunsReport& swept, const std:
                           swept.made.seconds, swept.compile_seconds}));
   } else {
     print_beside(output);
-    print(pace_text(swept.made.made, swept.made.seconds) + ", " + std::to_string(swept.failed) + " of " +
-          std::to_string(swept.members) + " not ended well" +
-          (swept.failed > 0 ? "; the first: " + swept.first_failure : "") + "\n");
+    print(pace_text(swept.made.made, swept.made.seconds) + ", " +
+          (swept.failed == 0 ? "all ended well"
+                             : std::to_string(swept.failed) + " of " + std::to_string(swept.members) +
+                                   " did not end well; the first: " + swept.first_failure) +
+          "\n");
   }
   return kDone;
 }

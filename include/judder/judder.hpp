@@ -150,6 +150,8 @@ class Model {
   Model& operator=(Model&&) noexcept;
 
   [[nodiscard]] bool ok() const;
+  /// False: the file of load() could not be read at all; problems() says why.
+  [[nodiscard]] bool opened() const;
   /// Errors and warnings as `judder check` prints them, of the model with the variants that were chosen; empty: there are none.
   [[nodiscard]] const std::string& problems() const;
   [[nodiscard]] const std::string& title() const;

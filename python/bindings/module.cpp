@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "judder/engines/event.hpp"
 #include "judder/io/version.hpp"
 #include "judder/simulate/simulate.hpp"
 
@@ -24,6 +25,10 @@ PYBIND11_MODULE(_core, module) {
   py::list words;
   for (int number = 0; number < kModeWords; ++number) words.append(judder::simulate::mode_word(number));
   module.attr("mode_words") = words;
+  py::list kinds;
+  for (int kind = 0; kind <= static_cast<int>(judder::engines::EventKind::watch); ++kind)
+    kinds.append(judder::engines::name(static_cast<judder::engines::EventKind>(kind)));
+  module.attr("event_kinds") = kinds;
   bind_runs(module);
   bind_figures(module);
   bind_tasks(module);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bindings.hpp"
+#include "judder/core/number.hpp"
 #include "judder/io/load.hpp"
 #include "judder/judder.hpp"
 #include "judder/model/describe.hpp"
@@ -22,6 +23,7 @@ ModelOptions model_options(std::vector<std::string> variants, std::vector<Settin
 }
 
 std::unique_ptr<Model> sound(Model model) {
+  if (!model.opened()) throw FileProblem(model.problems());
   if (!model.ok()) throw ModelProblem(model.problems());
   return std::make_unique<Model>(std::move(model));
 }
@@ -250,7 +252,13 @@ void bind_runs(py::module_& module) {
       .def_readonly("time", &Status::time)
       .def_readonly("where", &Status::where)
       .def_readonly("message", &Status::message)
-      .def_property_readonly("ok", &Status::ok);
+      .def_property_readonly("ok", &Status::ok)
+      .def("__repr__", [](const Status& status) {
+        const std::string place = status.where.empty() ? "" : " (" + status.where + ")";
+        const std::string message = status.message.empty() ? "" : ": " + status.message;
+        return "<judder.Status " + std::string(name(status.reason)) + " at t = " + to_text(status.time, 9) +
+               place + message + ">";
+      });
 
   py::class_<Run>(module, "Run")
       .def_property_readonly("ok", &Run::ok)
@@ -330,6 +338,19 @@ void bind_runs(py::module_& module) {
                                  out.push_back(each.name.text);
                                return out;
                              })
+      .def_property_readonly(
+          "places",
+          [](const Model& model) {
+            std::vector<std::string> out;
+            const auto add = [&](const std::string& name) {
+              if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+            };
+            for (const auto& relation : model.system().relations()) add(relation.name);
+            for (const auto& watch : model.system().watches()) add(watch.name);
+            for (const auto& one : model.system().switches()) add(one.place);
+            return out;
+          },
+          "Where an event can be.")
       .def_property_readonly("text", [](const Model& model) { return *model.request().text; })
       .def(
           "with_",

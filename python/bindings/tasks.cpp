@@ -17,6 +17,7 @@
 #include "judder/judder.hpp"
 #include "judder/report/basin_figure.hpp"
 #include "judder/report/compare_figure.hpp"
+#include "judder/report/diagram.hpp"
 #include "judder/report/dither_plot.hpp"
 #include "judder/report/equilibria_figure.hpp"
 #include "judder/report/impact_figure.hpp"
@@ -307,10 +308,30 @@ Basin basin(const Model& model, const Axes& axes, std::size_t random, std::uint6
 }
 
 struct Diagram {
+  Told told;
   std::vector<std::string> columns;
   std::vector<tasks::DiagramValue> values;
   double forcing_period = 0;
 };
+
+report::Figure diagram_drawing(const tasks::DiagramReport& made, const tasks::DiagramRequest& request,
+                               const std::string& section) {
+  report::DiagramData data;
+  data.title = made.runs.model.compiled.title;
+  data.subtitle = "section " + section + ", " + std::to_string(request.keep) + " points after " +
+                  std::to_string(request.skip);
+  data.parameter = request.axis.name;
+  data.quantity = tasks::shown_column(made, request.section);
+  data.names = io::labels_of(made.runs.model.file.spec);
+  data.from = request.axis.values.front();
+  data.to = request.axis.values.back();
+  for (const bool down : {false, true}) {
+    tasks::DiagramPoints points = tasks::diagram_points(made, data.quantity, down);
+    const std::string name = request.carry != tasks::Carry::both ? "" : down ? "downwards" : "upwards";
+    if (!points.x.empty()) data.groups.push_back({name, std::move(points.x), std::move(points.y)});
+  }
+  return report::diagram_figure(data);
+}
 
 Diagram bifurcation(const Model& model, const std::string& name, std::vector<double> values,
                     const std::string& section, std::size_t skip, std::size_t keep, const std::string& carry,
@@ -336,6 +357,8 @@ Diagram bifurcation(const Model& model, const std::string& name, std::vector<dou
     tasks::DiagramReport made = tasks::bifurcation(request);
     Diagram out;
     if (!ended(made.runs)) return out;
+    out.told.text = tasks::diagram_text(made, name);
+    out.told.figures.push_back({"bifurcation", diagram_drawing(made, request, section)});
     out.columns = std::move(made.columns);
     out.values = std::move(made.values);
     out.forcing_period = made.forcing_period;
@@ -469,6 +492,7 @@ void bind_tasks(py::module_& module) {
       .def_readonly("status", &tasks::DiagramValue::status)
       .def_readonly("ok", &tasks::DiagramValue::ok);
   py::class_<Diagram>(module, "Diagram")
+      .def_readonly("told", &Diagram::told)
       .def_readonly("columns", &Diagram::columns)
       .def_readonly("values", &Diagram::values)
       .def_readonly("forcing_period", &Diagram::forcing_period);

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._results import Figure, Report, Sweep, shown
+from ._results import Figure, Report, Sweep, inline_svg, shown
 from ._run import Run, RunWarning, event_table
 from ._toml import model_text
 
@@ -26,8 +26,22 @@ class ModelWarning(UserWarning):
     """What is strange about a model that can be run all the same."""
 
 
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name!r} must be a number, not {value!r}") from None
+
+
+def _numbers(**given: Any) -> None:
+    """Refuses what is no number; None: not given."""
+    for name, value in given.items():
+        if value is not None:
+            _number(name, value)
+
+
 def _pairs(settings: Settings | None) -> list[tuple[str, float]]:
-    return [(name, float(value)) for name, value in settings.items()] if settings else []
+    return [(name, _number(name, value)) for name, value in settings.items()] if settings else []
 
 
 def _told(core: _core.Model) -> _core.Model:
@@ -180,9 +194,9 @@ class Model:
                 continue
             for name, value in given.items():
                 if name in self._starts:
-                    start.append((name, float(value)))
+                    start.append((name, _number(name, value)))
                 elif name in self._names:
-                    parameters.append((name, float(value)))
+                    parameters.append((name, _number(name, value)))
                 else:
                     raise TypeError(self._unknown(name))
         if values and named:
@@ -190,6 +204,9 @@ class Model:
             if twice:
                 raise TypeError(f"{twice[0]!r} is given twice")
         self._refuse_mistaken(options)
+        _numbers(from_=from_, until=until, tolerance=tolerance, step=step, samples=samples, every=every)
+        if samples is not None and int(samples) != samples:
+            raise TypeError(f"'samples' must be a whole number, not {samples!r}")
         return _core.Asked(parameters, start, from_, until, tolerance, step, samples, every, event_rows, engine, referee, keep_rows)
 
     def _refuse_mistaken(self, options: Iterable[str]) -> None:
@@ -439,6 +456,7 @@ class Model:
         return recorded
 
     def _axes(self, values: Mapping[str, Values] | None, named: Mapping[str, Values]) -> list[tuple[str, list[float]]]:
+        """Values by name. Three numbers in a tuple are a range in `impact` and `dither` and could mean either here."""
         both = sorted((values or {}).keys() & named.keys())
         if both:
             raise TypeError(f"{both[0]!r} is given twice")
@@ -446,6 +464,10 @@ class Model:
         for name, each in {**(values or {}), **named}.items():
             if name not in self._names and name not in self._starts:
                 raise TypeError(self._unknown(name))
+            if isinstance(each, tuple) and len(each) == 3:
+                raise TypeError(
+                    f"{name!r} could be three values or a range, {each!r}: write a list for values, [1, 2, 3], and np.linspace(from, to, count) for a range"
+                )
             axes.append((name, [float(x) for x in np.atleast_1d(np.asarray(each, dtype=float)).ravel()]))
         return axes
 
@@ -474,11 +496,13 @@ class Basin(Report):
 
 
 class Bifurcation:
-    """A diagram: ``points`` has a row for each section point (the value of the parameter, whether it was carried downwards, t and the state), ``values`` one
+    """A diagram; ``print(found)`` shows the windows of the parameter, ``figures`` has its picture. ``points`` has a row for each section point (the value of the parameter, whether it was carried downwards, t and the state), ``values`` one
     for each value (points per period, the period, its events, how the run ended)."""
 
     def __init__(self, found: _core.Diagram) -> None:
         self.forcing_period = found.forcing_period
+        self.text: str = found.told.text
+        self.figures: list[Figure] = [Figure(each) for each in found.told.figures]
         width = len(found.columns)
         fields: list[Any] = [("value", "f8"), ("down", "?"), *((name, "f8") for name in found.columns)]
         rows = [(each.value, each.down, *each.points[k : k + width]) for each in found.values for k in range(0, len(each.points), width)]
@@ -488,6 +512,20 @@ class Bifurcation:
         status = max([1, *(len(each.status) for each in found.values)])
         kinds: list[Any] = [("value", "f8"), ("down", "?"), ("period_points", "i8"), ("period", "f8"), ("word", f"U{word}"), ("status", f"U{status}")]
         self.values: npt.NDArray[Any] = np.array(ends, dtype=kinds)
+
+    def plot(self) -> Any:
+        """The picture by matplotlib."""
+        return self.figures[0].plot()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<judder.Bifurcation of {len(self.values)} values: {len(self.points)} section points>"
+
+    def _repr_html_(self) -> str:
+        figures = "".join(inline_svg(figure.svg()) for figure in self.figures)
+        return f"<div>{figures}<pre>{shown(self.text)}</pre></div>"
 
 
 class Recorded(Report):

@@ -12,6 +12,13 @@ import numpy.typing as npt
 from . import _core
 
 
+_MOST_ROWS_SHOWN = 20
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
 class Figure:
     """A figure as data: drawn as SVG by the library itself, or by matplotlib where that is there.
 
@@ -128,4 +135,23 @@ class Sweep(Mapping[str, "npt.NDArray[Any]"]):
         return len(self._arrays)
 
     def __repr__(self) -> str:
-        return f"<judder.Sweep of {self.members} runs, {self.failed} not ended well: {', '.join(self._arrays)}>"
+        how = f"{self.failed} did not end well" if self.failed else "all ended well"
+        return f"<judder.Sweep of {self.members} runs, {how}: {', '.join(self._arrays)}>"
+
+    def __str__(self) -> str:
+        """The table by runs, the first of them."""
+        names = [name for name in self._arrays if name not in ("judder_member", "message")]
+        columns = [self._arrays[name].ravel() for name in names]
+        count = max((len(column) for column in columns), default=0)
+        rows = [names]
+        rows += [[_cell(column[i]) if i < len(column) else "" for column in columns] for i in range(min(count, _MOST_ROWS_SHOWN))]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(names))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
+        if count > _MOST_ROWS_SHOWN:
+            lines.append(f"… {count - _MOST_ROWS_SHOWN} more runs")
+        if self.failed:
+            lines.append(f"{self.failed} of {self.members} did not end well; the first: {self.first_failure}")
+        return "\n".join(lines) + "\n"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{shown(str(self))}</pre>"

@@ -132,8 +132,12 @@ class Run:
         return self._events
 
     def times(self, kind: str, where: str | None = None) -> npt.NDArray[np.float64]:
-        """Times of the events of a kind, at one place or at any."""
+        """Times of the events of a kind, at one place or at any. KeyError: there is no such kind, or the model has no such place."""
         events = self.events
+        if kind not in _core.event_kinds:
+            raise KeyError(f"there is no event {kind!r}; there are: {', '.join(_core.event_kinds)}")
+        if where is not None and where not in self._model._core.places and where not in events["where"]:
+            raise KeyError(f"the model has no place {where!r}; there are: {', '.join(self._model._core.places)}")
         chosen = events["kind"] == kind
         if where is not None:
             chosen = chosen & (events["where"] == where)
@@ -181,6 +185,11 @@ class Run:
 
     def figures(self, *plots: Sequence[str], events: bool = True, width: float | None = None) -> list[Figure]:
         """Figures of columns, the abscissa first: ``run.figures(("t", "x"), ("x", "x'"))``; without names those that the model asks for."""
+        for each in plots:
+            if isinstance(each, str):
+                raise TypeError(f"a plot is a pair of columns, (\"t\", {each!r}), not {each!r}")
+            for name in each:
+                self._model.place(name)
         figures, problems = _core.run_figures(self._model._core, self._core, [list(each) for each in plots], events, width)
         if problems:
             raise _core.UsageError("; ".join(problems))

@@ -62,6 +62,7 @@ void Model::Parts::compile() {
 
 void Model::Parts::take(io::LoadedModel loaded, const ModelOptions& chosen) {
   problems = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
+  opened = loaded.file.opened;
   if (loaded.file.diagnostics.has_errors()) reader_problems = problems;
   spec = std::move(loaded.file.spec);
   name = std::move(loaded.file.name);
@@ -151,6 +152,7 @@ Model Model::folded(const std::vector<Setting>& settings) const {
 }
 
 bool Model::ok() const { return parts_ && parts_->compiled.system.has_value(); }
+bool Model::opened() const { return parts().opened; }
 const std::string& Model::problems() const { return parts().problems; }
 const std::string& Model::title() const { return parts().compiled.title; }
 const std::vector<std::string>& Model::columns() const { return parts().columns; }

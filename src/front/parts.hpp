@@ -21,6 +21,7 @@ struct Model::Parts {
   std::filesystem::path folder;  ///< of its data files
   bool written = false;          ///< in C++: there is no text
   ModelOptions options;
+  bool opened = true;           // false: there was no file to read
   std::string reader_problems;  ///< of the file alone; a model that has them cannot be compiled
   model::Compiled compiled;
   std::string problems;

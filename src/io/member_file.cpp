@@ -217,12 +217,18 @@ void put_member_record(std::span<const double> numbers, std::string_view message
   const std::size_t at = out.size();
   out.resize(at + 8 * numbers.size() + MemberFile::kMessage, '\0');
   std::memcpy(out.data() + at, numbers.data(), 8 * numbers.size());
-  std::size_t length = std::min(message.size(), MemberFile::kMessage - 1);
-  // No half of a character.
-  while (length < message.size() && length > 0 &&
-         (static_cast<unsigned char>(message[length]) & 0xC0U) == 0x80U)
-    --length;
-  std::memcpy(out.data() + at + 8 * numbers.size(), message.data(), length);
+  char* const text = out.data() + at + 8 * numbers.size();
+  constexpr std::size_t kRoom = MemberFile::kMessage - 1;
+  if (message.size() <= kRoom) {
+    std::memcpy(text, message.data(), message.size());
+    return;
+  }
+  // What is cut says so. No half of a character.
+  constexpr std::string_view kCut = "…";
+  std::size_t length = kRoom - kCut.size();
+  while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xC0U) == 0x80U) --length;
+  std::memcpy(text, message.data(), length);
+  std::memcpy(text + length, kCut.data(), kCut.size());
 }
 
 std::uint64_t text_key(std::string_view text) {

@@ -204,6 +204,8 @@ std::string LiveModel::run(std::string_view request,
   const Request asked = read_request(request);
   io::LoadedModel model = io::load_model(*data_->file, asked.model);
   if (model.ok()) {
+    // What the file says with these values, also where the page asks for another end.
+    const double until = model.compiled.run.until;
     tasks::MemoryRunRequest how;
     how.model = asked.model;
     how.until = asked.until;
@@ -211,6 +213,7 @@ std::string LiveModel::run(std::string_view request,
     how.progress = progress;
     tasks::MemoryRun run = tasks::run_in_memory(how, model);
     if (run.ran) out["run"] = data_->run_json(model, run);
+    if (run.ran && std::isfinite(until)) out["run"]["until"] = until;
   }
   out["problems"] = problems_of(model.diagnostics, model.file);
   return text_of(out);

@@ -11,6 +11,13 @@ namespace {
 constexpr std::size_t kMostPoints = 20'000;
 constexpr double kHeight = 380;
 
+/// A few points must be seen, many must not run together: the area that all of them cover stays, between two bounds.
+double radius_of(std::size_t points) {
+  constexpr double kSmall = 0.9, kLarge = 2.5, kMany = 4000;
+  if (points == 0) return kLarge;
+  return std::clamp(kSmall * std::sqrt(kMany / static_cast<double>(points)), kSmall, kLarge);
+}
+
 /// Cells of a pixel, so that none is lost where the picture is drawn; later groups over earlier ones.
 Raster raster_of(const DiagramData& data) {
   Raster out;
@@ -59,6 +66,13 @@ Figure diagram_figure(const DiagramData& data) {
   panel.height = kHeight;
   panel.x.label = axis_label(data.names, data.parameter);
   panel.y.label = axis_label(data.names, data.quantity);
+  if (data.from && data.to && *data.from < *data.to) {
+    // So that points at both ends are whole.
+    constexpr double kMargin = 0.01;
+    const double margin = kMargin * (*data.to - *data.from);
+    panel.x.from = *data.from - margin;
+    panel.x.to = *data.to + margin;
+  }
   panel.x.tight = true;
   std::size_t points = 0;
   for (const DiagramData::Group& group : data.groups) points += group.x.size();
@@ -70,7 +84,7 @@ Figure diagram_figure(const DiagramData& data) {
     series.colour = static_cast<int>(g);
     series.stroke = Stroke::none;
     series.symbol = Symbol::disc;
-    series.radius = 0.9;
+    series.radius = radius_of(points);
     if (!panel.raster) {
       series.x = group.x;
       series.y = group.y;

@@ -346,6 +346,60 @@ io::FileStatus write_tables(const DiagramRequest& request, DiagramReport& report
 
 }  // namespace
 
+std::string shown_column(const DiagramReport& report, const analysis::SectionKind& section) {
+  const auto velocity = std::find_if(report.columns.begin(), report.columns.end(),
+                                     [](const std::string& name) { return name.back() == '\''; });
+  const bool impact = !section.strobe && section.event == engines::EventKind::impact;
+  return impact && velocity != report.columns.end() ? *velocity : report.columns[1];
+}
+
+std::string diagram_text(const DiagramReport& report, const std::string& parameter) {
+  const auto alike = [](const DiagramValue& one, const DiagramValue& other) {
+    return one.period_points == other.period_points && one.word == other.word && one.down == other.down &&
+           one.points.empty() == other.points.empty();
+  };
+  const auto found = [](const DiagramValue& value) -> std::string {
+    if (value.points.empty()) return "no section points";
+    if (value.period_points == 0) return "no period";
+    return std::to_string(value.period_points) + (value.period_points == 1 ? " point" : " points") +
+           " per period" + (value.word.empty() ? "" : " (" + value.word + ")");
+  };
+  std::string out;
+  constexpr std::size_t kMostLines = 40;
+  std::size_t lines = 0;
+  const std::vector<DiagramValue>& values = report.values;
+  for (std::size_t i = 0; i < values.size();) {
+    std::size_t j = i;
+    while (j + 1 < values.size() && alike(values[j + 1], values[i])) ++j;
+    if (++lines <= kMostLines) {
+      out += parameter + " = " + to_text(values[i].value, 9) +
+             (j > i ? " to " + to_text(values[j].value, 9) : "") + (values[i].down ? ", downwards" : "") +
+             ": " + found(values[i]) + "\n";
+    }
+    i = j + 1;
+  }
+  if (lines > kMostLines) out += "… and " + std::to_string(lines - kMostLines) + " more ranges\n";
+  return out;
+}
+
+DiagramPoints diagram_points(const DiagramReport& report, const std::string& shown, bool down) {
+  DiagramPoints out;
+  const bool phase = shown == kPhase;
+  const auto column = static_cast<std::size_t>(
+      std::find(report.columns.begin(), report.columns.end(), shown) - report.columns.begin());
+  const std::size_t width = report.columns.size();
+  if (!phase && column == width) return out;
+  for (const DiagramValue& value : report.values) {
+    if (value.down != down) continue;
+    for (std::size_t k = 0; (k + 1) * width <= value.points.size(); ++k) {
+      out.x.push_back(value.value);
+      const double turns = value.points[k * width] / report.forcing_period;
+      out.y.push_back(phase ? turns - std::floor(turns) : value.points[k * width + column]);
+    }
+  }
+  return out;
+}
+
 fs::path words_file(const fs::path& table) {
   return table.parent_path() / (table.stem().string() + "-words" + table.extension().string());
 }

@@ -118,6 +118,37 @@ Checkup beside(const DoctorRequest& request, const std::string& program, const s
   return {Kind::missing, program, "is not there: " + purpose, "apt install " + package};
 }
 
+/// The first program of several that do the same.
+Checkup browser(const DoctorRequest& request) {
+  for (const char* program : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}) {
+    if (is_on_path(request, program))
+      return {Kind::good,
+              "chromium",
+              std::string("is there (") + program + "): figures as PDF and PNG, films",
+              {}};
+  }
+  return beside(request, "chromium", "figures as PDF and PNG, films", "chromium");
+}
+
+Checkup solver(const DoctorRequest& request) {
+  if (!request.solver.empty())
+    return {Kind::good, "live solver", "in " + request.solver.string() + ": pages in which a model runs", {}};
+  return {Kind::missing, "live solver", "has not been built: pages in which a model runs (judder web)",
+          "scripts/live, in the folder of the sources"};
+}
+
+/// A package of Python is a folder with this file in it; nothing is started to find it.
+Checkup package(const DoctorRequest& request, const std::string& name, const std::string& purpose,
+                const std::string& help) {
+  const std::string subject = "python " + name;
+  std::error_code error;
+  for (const fs::path& folder : request.python_folders) {
+    if (!fs::exists(folder / name / "__init__.py", error)) continue;
+    return {Kind::good, subject, "is there, in " + folder.string() + ": " + purpose, {}};
+  }
+  return {Kind::missing, subject, "is not where Debian's python3 looks: " + purpose, help};
+}
+
 Checkup machines(const DoctorRequest& request) {
   if (!request.with_mpi)
     return {Kind::missing, "mpirun", "this build has no MPI: ensembles use the threads of one machine",
@@ -147,7 +178,15 @@ std::vector<Checkup> examine(const DoctorRequest& request) {
   out.push_back(gallery(request));
   out.push_back(here(request));
   out.push_back(machines(request));
+  out.push_back(browser(request));
+  out.push_back(beside(request, "ffmpeg", "films of motions", "ffmpeg"));
+  out.push_back(solver(request));
   out.push_back(beside(request, "python3", "scripts of the gallery, notebooks", "python3"));
+  out.push_back(package(request, "judder", "models and runs from Python",
+                        "cmake --install build/release, or PYTHONPATH=build/release/python"));
+  out.push_back(package(request, "numpy", "the package judder needs it", "apt install python3-numpy"));
+  out.push_back(
+      package(request, "matplotlib", "plot() of runs and figures", "apt install python3-matplotlib"));
   out.push_back(completion(request));
   return out;
 }

@@ -1,8 +1,11 @@
 #include "judder/tasks/run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "judder/analysis/periodic.hpp"
@@ -149,6 +152,7 @@ class FolderRun {
   bool try_state();
   bool open_folder();
   bool join_earlier_part();
+  void look_for_pictures();
   void set_up_sinks();
   void move();
   bool save_end();
@@ -349,6 +353,20 @@ bool FolderRun::join_earlier_part() {
     summary.notes.push_back(std::string(kResumed) + to_text(start_.time) +
                             (in_place_ ? std::string() : " from " + request_.resume.string()));
   return true;
+}
+
+/// Figures and pages beside the run that is replaced: nobody else says that they do not show this one.
+void FolderRun::look_for_pictures() {
+  if (!request_.write || !(writer().over_earlier() || in_place_)) return;
+  const std::array<std::string_view, 6> kinds{".svg", ".pdf", ".png", ".html", ".gif", ".mp4"};
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(report_.folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string kind = it->path().extension().string();
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end())
+      report_.old_pictures.push_back(it->path().filename().string());
+  }
+  std::sort(report_.old_pictures.begin(), report_.old_pictures.end());
 }
 
 void FolderRun::set_up_sinks() {
@@ -590,6 +608,7 @@ RunReport run_model(const RunRequest& request) {
   if (!run.try_state()) return report;
   if (!run.open_folder()) return report;
   if (!run.join_earlier_part()) return report;
+  run.look_for_pictures();
   run.set_up_sinks();
   run.move();
   if (!run.save_end()) return report;

@@ -151,6 +151,17 @@ std::string progress_text(double share, long events, double seconds) {
   return out + ", " + to_text(std::ceil(left / 360) / 10, 3) + " h left";
 }
 
+std::string old_pictures_text(const RunReport& report, bool page) {
+  std::string names;
+  for (const std::string& name : report.old_pictures) {
+    if (!page || name != "report.html") names += (names.empty() ? "" : ", ") + printable_name(name, 100);
+  }
+  if (names.empty()) return {};
+  return in_line(report.folder.string()) +
+         " still holds pictures of the run that was there before: " + names +
+         "; draw them again with judder plot or judder report, or remove them";
+}
+
 std::string run_markdown(const RunReport& report) {
   const RunSummary& summary = report.summary;
   std::string out = "# " + markdown_text(summary.title.empty() ? summary.model : summary.title) + "\n\n";

@@ -211,7 +211,7 @@ bool prepare(Study& study, RunsReport& report) {
   return true;
 }
 
-/// Members whose runs have not ended well.
+/// Members whose runs did not end well.
 void count_failures(const io::MemberFile& records, RunsReport& report) {
   const io::MemberFileHead& head = records.head();
   std::vector<double> memory;

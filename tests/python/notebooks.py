@@ -54,7 +54,7 @@ class Notebooks(unittest.TestCase):
         self.assertEqual(names, [f"plot-{i + 1}" for i in range(len(names))])
         for figure in run.figures(("t", "xi'"), ("eta", "eta'")):
             Tree.fromstring(figure.svg())
-        with self.assertRaisesRegex(judder.UsageError, "speed"):
+        with self.assertRaisesRegex(KeyError, "speed"):
             run.figures(("t", "speed"))
 
     def test_drawn_curves_are_the_columns_with_a_gap_at_jumps(self):

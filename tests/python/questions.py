@@ -116,6 +116,26 @@ class Questions(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "neither an option nor a parameter"):
             model.sweep(mu=[0.1], collect="max(h)")
 
+    def test_a_tuple_of_three_numbers_is_no_axis(self):
+        ball = judder.load(GALLERY / "bouncing-ball" / "model.toml")
+        for ask in (
+            lambda: ball.sweep(e=(0.5, 0.9, 5), collect="count(impact)"),
+            lambda: ball.bifurcation("e", (0.5, 0.9, 5), section="impact"),
+            lambda: ball.basin({"h": (0.5, 0.9, 5)}),
+        ):
+            with self.assertRaisesRegex(TypeError, r"'\w' could be three values or a range, \(0.5, 0.9, 5\).*\[1, 2, 3\].*np.linspace"):
+                ask()
+        self.assertEqual(len(ball.sweep(e=(0.5, 0.9), collect="count(impact)", until=1)["e"]), 2)
+
+    def test_a_sweep_prints_its_table(self):
+        ball = judder.load(GALLERY / "bouncing-ball" / "model.toml")
+        table = ball.sweep(e=np.linspace(0.5, 0.9, 25), collect="count(impact)", until=1)
+        lines = str(table).splitlines()
+        self.assertEqual(lines[0].split()[:1], ["e"])
+        self.assertEqual([float(line.split()[0]) for line in lines[1:21]], [float(f"{e:.9g}") for e in np.linspace(0.5, 0.9, 25)[:20]])
+        self.assertEqual(lines[21], "… 5 more runs")
+        self.assertIn("25 runs, all ended well", repr(table))
+
     def test_basins(self):
         file = GALLERY / "rocking-basin" / "model.toml"
         report = judder.load(file).basin({"y": np.linspace(0, 1, 5), "y'": np.linspace(-2, 2, 5)})
@@ -129,12 +149,16 @@ class Questions(unittest.TestCase):
         file = GALLERY / "bouncing-table" / "model.toml"
         found = judder.load(file).bifurcation("Gamma", np.linspace(0.9, 1.25, 4), section="impact:table", skip=20, keep=10)
         with tempfile.TemporaryDirectory() as folder:
-            printed("bifurcation", file, "Gamma=0.9:1.25:4", "--section", "impact:table", "--skip", 20, "--keep", 10, "-o", folder + "/d.csv")
+            words = printed("bifurcation", file, "Gamma=0.9:1.25:4", "--section", "impact:table", "--skip", 20, "--keep", 10, "-o", folder + "/d.csv")
             with open(folder + "/d.csv", newline="") as table:
                 rows = list(csv.DictReader(table))
         self.assertGreater(len(rows), 10)
         self.assertEqual([float(row["t"]) for row in rows], list(found.points["t"]))
         self.assertEqual(len(found.values), 4)
+        self.assertEqual(str(found), words)
+        self.assertIn("4 values", repr(found))
+        (picture,) = found.figures
+        self.assertEqual(sum(len(series["x"]) for panel in picture.data()["panels"] for series in panel["series"]), len(found.points))
         with self.assertRaisesRegex(judder.UsageError, "no section 'noon'"):
             judder.load(file).bifurcation("Gamma", [1, 2], section="noon")
 

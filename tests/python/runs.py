@@ -137,7 +137,7 @@ class Runs(unittest.TestCase):
         self.assertIn("^~~~~", said)
         self.assertIsInstance(caught.exception, ValueError)
         self.assertIsInstance(caught.exception, judder.Error)
-        with self.assertRaisesRegex(judder.ModelError, "there is no such file"):
+        with self.assertRaisesRegex(judder.FileError, "there is no such file"):
             judder.load("nowhere.toml")
 
     def test_a_run_that_cannot_begin_raises_and_one_that_fails_warns(self):
@@ -176,6 +176,49 @@ class Runs(unittest.TestCase):
         for ask in (lambda: run["speed"], lambda: run.last("speed")):
             with self.assertRaisesRegex(KeyError, "no column 'speed'.*t, h, h'"):
                 ask()
+
+    def test_kinds_and_places_of_events_that_do_not_exist_are_key_errors(self):
+        run = judder.Model.from_text(BALL).run()
+        self.assertEqual(len(run.times("stick")), 0)
+        self.assertEqual(len(run.times("lift-off", "ground")), int(np.sum(run.events["kind"] == "lift-off")))
+        with self.assertRaisesRegex(KeyError, "no event 'impct'.*impact, .*watch"):
+            run.times("impct", "ground")
+        with self.assertRaisesRegex(KeyError, "no place 'grond'.*ground"):
+            run.times("impact", "grond")
+        for name in ("press", "belt", "rocking-block"):
+            every = judder.load(GALLERY / name / "model.toml").run(until=2)
+            pairs = {(str(event["kind"]), str(event["where"])) for event in every.events}
+            times = [time for kind, where in pairs for time in every.times(kind, where)]
+            self.assertEqual(sorted(times), sorted(every.events["time"]))
+
+    def test_columns_of_figures_that_do_not_exist_are_key_errors(self):
+        run = judder.Model.from_text(BALL).run()
+        with self.assertRaisesRegex(KeyError, "no column 'g9'.*t, h, h'"):
+            run.figures(("t", "g9"))
+        with self.assertRaisesRegex(TypeError, "pair of columns"):
+            run.figures("t")
+
+    def test_a_file_that_cannot_be_read_is_a_file_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in (folder + "/nix.toml", folder):
+                with self.assertRaisesRegex(judder.FileError, "no such file|a folder, not a model file") as raised:
+                    judder.load(file)
+                self.assertIsInstance(raised.exception, OSError)
+                self.assertIn(file, str(raised.exception))
+
+    def test_what_is_no_number_is_named(self):
+        model = judder.Model.from_text(BALL)
+        for ask in (lambda: model.run(until="x"), lambda: model.stepper(until="x")):
+            with self.assertRaisesRegex(TypeError, "^'until' must be a number, not 'x'$"):
+                ask()
+        for ask in (lambda: model.run({"h'": "fast"}), lambda: model.with_({"h'": "fast"}), lambda: judder.Model.from_text(BALL, set={"h'": "fast"})):
+            with self.assertRaisesRegex(TypeError, "h' *\"? must be a number, not 'fast'"):
+                ask()
+        with self.assertRaisesRegex(TypeError, "whole number"):
+            model.run(samples=2.5)
+
+    def test_how_a_run_ended_is_said_in_words(self):
+        self.assertEqual(repr(judder.Model.from_text(BALL).run(until=0.25).status), "<judder.Status done at t = 0.25>")
 
     def test_coordinates_called_as_fields_of_events_keep_both(self):
         model = judder.Model(coordinates={"kind": {"start": 1, "velocity": -1}}, energy={"kinetic": "kind'^2/2"}, contact=[{"name": "w", "gap": "kind", "impact": 1}], run={"until": 2})

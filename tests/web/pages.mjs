@@ -62,6 +62,22 @@ async function pressPage() {
   const phone = await open("press/report.html", { viewport: { width: 390, height: 800 }, hasTouch: true });
   const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth);
   check("nothing sticks out on a phone", wide <= 392, String(wide));
+  // A text has no more lines than words, so that none is broken.
+  const broken = await phone.page.$$eval("th, td", (cells) =>
+    cells.flatMap((cell) => {
+      const out = [];
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(texts.currentNode);
+        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        const words = texts.currentNode.data.trim().split(/\s+/);
+        if (lines.size > words.length) out.push(texts.currentNode.data);
+      }
+      return out;
+    }),
+  );
+  check("no word is broken in a table on a phone", broken.length === 0, broken.slice(0, 5).join(" | "));
   await phone.context.close();
 }
 

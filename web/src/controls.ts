@@ -193,6 +193,15 @@ export class Controls {
     }
   }
 
+  /** The end of the run that the file computes: what was not set follows it. */
+  followUntil(value: number | undefined): void {
+    if (value === undefined) return;
+    const set = this.chosen.until !== undefined;
+    if (!set && document.activeElement === this.until) return;
+    this.given.until = value;
+    if (!set) this.until.value = String(value);
+  }
+
   get chosen(): { variant?: string; engine?: string; until?: number } {
     const out: { variant?: string; engine?: string; until?: number } = {};
     if (this.variant.value) out.variant = this.variant.value;

@@ -246,6 +246,7 @@ class Live {
     this.complain([]);
     const run = runOf(answer.run, rows);
     this.controls.follow(answer.run.values);
+    this.controls.followUntil(answer.run.until);
     this.controls.follow(answer.run.parameters.map((p) => ({ name: p.name, value: Number(p.value) })));
     run.about.push(["computed in", `${short(milliseconds, 3)} ms, in this page`]);
     const plots = this.answer?.plots ?? [];

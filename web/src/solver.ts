@@ -34,6 +34,8 @@ export interface ModelAnswer {
 
 export interface LiveRun extends RunHead {
   values: { name: string; value: number }[];
+  /** As the file computes it from the values of the run. */
+  until?: number;
 }
 
 export interface RunAnswer {

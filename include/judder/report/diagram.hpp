@@ -1,6 +1,8 @@
-// A bifurcation diagram as a figure: section points over the parameter. More than 20 000 of them become a picture of cells.
+// A bifurcation diagram as a figure: section points over the parameter. The axis is the range that was gone over, also where there are no points.
+// Few points are drawn larger; more than 20 000 of them become a picture of cells.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct DiagramData {
     std::vector<double> x, y;
   };
   std::vector<Group> groups;
+  std::optional<double> from{}, to{};    ///< the range that was gone over; absent: that of the points
   std::vector<io::ColumnLabel> names{};  ///< what the model says of axes: labels and units
 };
 

@@ -48,6 +48,19 @@ struct DiagramReport {
 /// Makes the diagram and writes both tables.
 [[nodiscard]] DiagramReport bifurcation(const DiagramRequest& request);
 
+/// What is shown over the parameter: the first coordinate; at impacts the first velocity, since the gap is zero there.
+[[nodiscard]] std::string shown_column(const DiagramReport& report, const analysis::SectionKind& section);
+/// Ranges of the parameter with the same number of points per period, a line each.
+[[nodiscard]] std::string diagram_text(const DiagramReport& report, const std::string& parameter);
+
+/// Points of a picture: of both directions together where nothing is carried, or of one of them.
+struct DiagramPoints {
+  std::vector<double> x, y;
+};
+inline constexpr const char* kPhase = "phase";  ///< the time of a point in the period of the forcing
+/// `shown` is one of the columns, or kPhase.
+[[nodiscard]] DiagramPoints diagram_points(const DiagramReport& report, const std::string& shown, bool down);
+
 /// The file beside the table with a row for each value.
 [[nodiscard]] std::filesystem::path words_file(const std::filesystem::path& table);
 

@@ -11,8 +11,11 @@
 namespace judder::tasks {
 
 struct DoctorRequest {
-  std::filesystem::path gallery{};   ///< folder of the bundled models; empty: not found
-  std::string search_path{};         ///< folders of programs, with colons between them
+  std::filesystem::path gallery{};  ///< folder of the bundled models; empty: not found
+  std::string search_path{};        ///< folders of programs, with colons between them
+  std::filesystem::path solver{};   ///< folder of the solver of live pages; empty: not found
+  /// Folders in which Debian's Python looks for packages, the first first.
+  std::vector<std::filesystem::path> python_folders{};
   std::filesystem::path home{};      ///< of the user; empty: not known
   std::filesystem::path here = ".";  ///< where runs would be written
   bool with_mpi = false;             ///< the program was built with MPI

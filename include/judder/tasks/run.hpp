@@ -88,8 +88,10 @@ struct RunReport {
       undefined;  ///< notes about columns that are no finite numbers somewhere, also in `summary`
   std::optional<analysis::RunDifference> difference;  ///< of `estimate`
   Status second;                                      ///< how the second run of `estimate` ended
-  std::string run_json{};                             ///< of the folder, at stage `finished`
-  std::string more{};  ///< at the same: what to ask for to go on, in words; empty: not known
+  /// Names of the figures and pages that stood in the folder before: they show the run that was there, not this one.
+  std::vector<std::string> old_pictures{};
+  std::string run_json{};  ///< of the folder, at stage `finished`
+  std::string more{};      ///< at the same: what to ask for to go on, in words; empty: not known
 };
 
 [[nodiscard]] RunReport run_model(const RunRequest& request);
@@ -102,6 +104,8 @@ struct RunReport {
 [[nodiscard]] std::string run_text(const RunReport& report);
 /// Of a run whose folder had reached the end before.
 [[nodiscard]] std::string finished_text(const RunReport& report);
+/// Names `old_pictures` and what makes them anew; `page`: this run has written its page. Empty: there are none.
+[[nodiscard]] std::string old_pictures_text(const RunReport& report, bool page);
 /// The same as Markdown, with the loads of the contacts, the extremes of the columns and the energies.
 [[nodiscard]] std::string run_markdown(const RunReport& report);
 /// Differences of `estimate` in words; empty without one.

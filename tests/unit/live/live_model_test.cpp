@@ -94,6 +94,21 @@ TEST(LiveModel, FollowsEveryValueThatIsMoved) {
   EXPECT_DOUBLE_EQ(live.numbers().end[0], 0.6);
 }
 
+// The field of the end time shows what the file computes from the values of the run, whatever end was asked for.
+TEST(LiveModel, TheEndTimeFollowsTheValuesItIsComputedFrom) {
+  LiveModel live;
+  std::string text = kBall;
+  text.replace(text.find("until = 0.6"), 11, "until = \"0.3 + 0.5*e\"");
+  EXPECT_DOUBLE_EQ(json::parse(live.load(text))["until"], 0.55);
+  const auto ended = [&live](const std::string& request) {
+    const json answer = json::parse(live.run(request));
+    return std::pair(answer["run"]["until"].get<double>(), live.numbers().end[0]);
+  };
+  EXPECT_EQ(ended("{}"), std::pair(0.55, 0.55));
+  EXPECT_EQ(ended(R"({"set": [["e", 0.25]]})"), std::pair(0.425, 0.425));
+  EXPECT_EQ(ended(R"({"set": [["e", 0.25]], "until": 0.2})"), std::pair(0.425, 0.2));
+}
+
 TEST(LiveModel, SaysWhereATextIsWrongAndKeepsTheOneBefore) {
   LiveModel live;
   static_cast<void>(live.load(kBall));

@@ -318,6 +318,13 @@ TEST_F(Comfort, TheDoctorFindsWhatIsThereAndWhatIsNot) {
   ::chmod((folder_ / "bin/mpirun").c_str(), 0755);
   request.search_path = "/nowhere:" + (folder_ / "bin").string();
   request.with_mpi = true;
+  std::ofstream(folder_ / "bin/google-chrome") << "#!/bin/sh\n";
+  ::chmod((folder_ / "bin/google-chrome").c_str(), 0755);
+  fs::create_directories(folder_ / "packages/numpy");
+  fs::create_directories(folder_ / "packages/matplotlib");
+  std::ofstream(folder_ / "packages/numpy/__init__.py") << "\n";
+  request.python_folders = {folder_ / "none", folder_ / "packages"};
+  request.solver = folder_ / "live";
   std::vector<Checkup> found = examine(request);
   using Kind = Checkup::Kind;
   ASSERT_NE(about(found, "gallery"), nullptr);
@@ -327,16 +334,46 @@ TEST_F(Comfort, TheDoctorFindsWhatIsThereAndWhatIsNot) {
   EXPECT_EQ(about(found, "python3")->kind, Kind::missing);
   EXPECT_EQ(about(found, "python3")->help, "apt install python3");
   EXPECT_EQ(about(found, "this folder")->kind, Kind::good) << about(found, "this folder")->text;
-  EXPECT_NE(doctor_text(found).find("0 wrong, 2 missing"), std::string::npos) << doctor_text(found);
+  EXPECT_NE(doctor_text(found).find("0 wrong, 5 missing"), std::string::npos) << doctor_text(found);
+  EXPECT_EQ(about(found, "chromium")->kind, Kind::good) << "by another name";
+  EXPECT_EQ(about(found, "ffmpeg")->help, "apt install ffmpeg");
+  EXPECT_EQ(about(found, "live solver")->kind, Kind::good);
+  EXPECT_EQ(about(found, "python numpy")->kind, Kind::good);
+  EXPECT_EQ(about(found, "python matplotlib")->kind, Kind::missing) << "a folder without a package in it";
+  EXPECT_EQ(about(found, "python judder")->kind, Kind::missing);
 
   request.gallery = folder_ / "bin";
   request.search_path.clear();
+  request.solver.clear();
   request.here = folder_ / "nowhere";
   found = examine(request);
   EXPECT_EQ(about(found, "gallery")->kind, Kind::missing);
   EXPECT_EQ(about(found, "mpirun")->kind, Kind::missing);
+  EXPECT_EQ(about(found, "chromium")->kind, Kind::missing);
+  EXPECT_NE(about(found, "live solver")->help.find("scripts/live"), std::string::npos);
   EXPECT_EQ(about(found, "this folder")->kind, Kind::wrong);
   EXPECT_NE(doctor_json(found).find("\"state\": \"wrong\""), std::string::npos);
+}
+
+// A picture of the run that was there before is not one of this run.
+TEST_F(Comfort, OldPicturesBesideANewRunAreNamed) {
+  const RunRequest asked = request("bouncing-ball");
+  const RunReport first = run_model(asked);
+  ASSERT_EQ(first.stage, RunStage::ended) << first.files.text();
+  EXPECT_EQ(old_pictures_text(first, false), "");
+  EXPECT_EQ(old_pictures_text(run_model(asked), false), "");
+  for (const char* name : {"report.html", "motion.svg", "motion.pdf", "notes.txt"})
+    std::ofstream(asked.output / name) << "x";
+  const RunReport second = run_model(asked);
+  ASSERT_EQ(second.stage, RunStage::ended) << second.files.text();
+  EXPECT_NE(old_pictures_text(second, false).find(": motion.pdf, motion.svg, report.html;"),
+            std::string::npos)
+      << old_pictures_text(second, false);
+  EXPECT_NE(old_pictures_text(second, true).find(": motion.pdf, motion.svg;"), std::string::npos);
+  EXPECT_TRUE(fs::exists(asked.output / "motion.svg"));
+  RunRequest without = asked;
+  without.write = false;
+  EXPECT_EQ(old_pictures_text(run_model(without), false), "");
 }
 
 }  // namespace

@@ -238,6 +238,41 @@ std::vector<std::size_t> points_at(const std::string& name, std::vector<std::str
   return out;
 }
 
+// A mass on a spring from rest at x = a meets a wall at x = -0.5 if a > 0.5, at once with the speed √(a² - 1/4).
+TEST_F(Many, ADiagramSaysWhereNothingMeetsItsSection) {
+  DiagramRequest request;
+  request.many.model.file = folder_ / "wall.toml";
+  std::ofstream(request.many.model.file) << R"toml(format = 1
+[coordinates]
+x = 1
+[energy]
+kinetic   = "x'^2/2"
+potential = "x^2/2"
+[[contact]]
+name   = "wall"
+gap    = "x + 0.5"
+impact = 1
+[run]
+until = 600
+)toml";
+  request.axis = {"x", {0.2, 0.4, 0.6, 0.8}};
+  EXPECT_TRUE(analysis::parse_section("impact:wall", request.section));
+  request.skip = 0;
+  request.keep = 60;
+  request.output = folder_ / "diagram.csv";
+  const DiagramReport report = bifurcation(request);
+  ASSERT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem;
+  const std::string text = diagram_text(report, "x");
+  EXPECT_EQ(text.find("x = 0.2 to 0.4: no section points\nx = 0.6 to 0.8: 1 point per period"), 0U) << text;
+  const std::string shown = shown_column(report, request.section);
+  EXPECT_EQ(shown, "x'");
+  const DiagramPoints points = diagram_points(report, shown, false);
+  ASSERT_EQ(points.x.size(), 120U);
+  for (std::size_t i = 0; i < points.x.size(); ++i)
+    EXPECT_NEAR(points.y[i], std::sqrt(points.x[i] * points.x[i] - 0.25), 1e-8);
+  EXPECT_TRUE(diagram_points(report, shown, true).x.empty());
+}
+
 // A ball on a vibrating table, once per period: it begins at Γ = π (1 − e)/(1 + e) and loses its stability at
 // Γ² = (π (1 − e)/(1 + e))² + 4 (1 + e²)²/(1 + e)⁴ (Guckenheimer and Holmes 1983, 2.4; with the table's way left in).
 TEST_F(Many, TheFlipOfTheBouncingTableIsWhereItBelongs) {
