@@ -216,11 +216,23 @@ bool Landing::gather_events(double h, double length) {
       continue;
     }
     if (!(found_.root_theta[i] < std::numeric_limits<double>::infinity())) continue;
+    if (!comes_to_zero(i, length / h)) continue;
     // Seen from the side that the function comes from.
     const double value = found_.root_slope[i] > 0 ? -landing_values_[i] : landing_values_[i];
     if (value <= std::abs(found_.root_slope[i]) / h * window) found_.together.push_back(i);
   }
   return true;
+}
+
+// Whether a watch has the side that it leaves at its zero in this step, and is nearer to that zero than to where it took that side: sooner it may have
+// the other side, as one that goes down unasked and then up, or be as small as at its zero. Its polynomial tells, but where the state contradicts it.
+bool Landing::comes_to_zero(int i, double theta) const {
+  const Guard& guard = now_.guards.list()[i];
+  if (guard.kind != GuardKind::watch && guard.kind != GuardKind::observed) return true;
+  if (2 * theta >= found_.root_from[i] + found_.root_theta[i]) return true;
+  if (found_.root_from[i] > 0) return false;
+  const double past = found_.root_slope[i] > 0 ? landing_values_[i] : -landing_values_[i];
+  return past > kWatchBand * now_.options.tolerance * guard.scale;
 }
 
 }  // namespace judder::engines

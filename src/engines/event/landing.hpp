@@ -23,6 +23,7 @@ class Landing {
   [[nodiscard]] bool try_to_land(double length);
   [[nodiscard]] int passed_first(double h, double length);
   [[nodiscard]] bool gather_events(double h, double length);
+  [[nodiscard]] bool comes_to_zero(int i, double theta) const;
 
   Phase& now_;
   StepFindings& found_;
