@@ -84,8 +84,8 @@ void expect_times(const TestModel& model, const std::vector<Watched>& watches, c
 /// Many directions, speeds and phases.
 std::vector<Watched> sines(double until) {
   std::vector<Watched> out;
-  for (const double omega : {0.31, 0.7, 1.0, 1.9, 4.3}) {
-    for (const double phase : {0.0, 0.4, 1.9, 3.3, 5.1}) {
+  for (const double omega : {0.31, 1.0, 4.3}) {
+    for (const double phase : {0.0, 1.9, 3.3}) {
       for (const char* direction : {"up", "down", "both"})
         out.push_back(sine(omega, phase, direction, until));
     }

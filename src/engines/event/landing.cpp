@@ -143,6 +143,7 @@ bool Landing::land(double h, bool may_miss) {
   if (!gather_events(h, length))
     return now_.fail(
         {Reason::not_finite, now_.t, {}, "the equations of motion give no finite number at an event"});
+  carry_watches(length / h);
   if (trial_.methods().stiff() || !now_.motion.uniform()) trial_.set_weights(length);
   now_.scales.update(trial_.trial_step(length));
   if (now_.recorder.samples.next() < now_.t + length && !trial_.prepare_dense()) {
@@ -233,6 +234,33 @@ bool Landing::comes_to_zero(int i, double theta) const {
   if (found_.root_from[i] > 0) return false;
   const double past = found_.root_slope[i] > 0 ? landing_values_[i] : -landing_values_[i];
   return past > kWatchBand * now_.options.tolerance * guard.scale;
+}
+
+// A watch that does not end the step may have passed zeros that are not asked for, or a pole, on the way to the landing. Its side is that of its last value
+// that is more than its error.
+void Landing::carry_watches(double theta) {
+  const std::vector<Guard>& list = now_.guards.list();
+  const int points = found_.degree + 1;
+  for (int i = 0; i < now_.guards.size(); ++i) {
+    if (list[i].kind != GuardKind::watch ||
+        std::find(found_.together.begin(), found_.together.end(), i) != found_.together.end())
+      continue;
+    // Up to a zero of its own it has the side that it had.
+    if (found_.root_theta[i] <= 1 && !(found_.root_from[i] > 0)) continue;
+    const double* const sample = found_.samples.data() + static_cast<std::ptrdiff_t>(i) * (points + 1);
+    const numeric::SamplingGrid& grid = numeric::SamplingGrid::of_degree(found_.degree);
+    const int side = watching_.watches().side(list[i].place);
+    bool other = side * landing_values_[i] <= 0;
+    int inside = 0;
+    for (; inside < points && grid.theta(inside) < theta; ++inside)
+      other = other || side * sample[inside] <= 0;
+    if (!other) continue;
+    const double error =
+        watching_.watch_error(list[i], now_.options.tolerance * list[i].scale, list[i].noise);
+    double value = landing_values_[i];
+    for (int j = inside - 1; j >= 0 && !(std::abs(value) > error); --j) value = sample[j];
+    if (std::abs(value) > error) watching_.watches().carry(list[i].place, value > 0 ? 1 : -1);
+  }
 }
 
 }  // namespace judder::engines

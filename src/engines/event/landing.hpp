@@ -24,6 +24,7 @@ class Landing {
   [[nodiscard]] int passed_first(double h, double length);
   [[nodiscard]] bool gather_events(double h, double length);
   [[nodiscard]] bool comes_to_zero(int i, double theta) const;
+  void carry_watches(double theta);
 
   Phase& now_;
   StepFindings& found_;

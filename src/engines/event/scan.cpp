@@ -457,9 +457,29 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
     }
     return passes(-side * value);
   };
+  // Whether the watch grows towards the place between a and b where it changes its sign, from both sides: a pole.
+  const auto is_pole = [&](double a, double start, double b, double end) {
+    constexpr int kHalvings = 40;
+    double left = start;
+    double right = end;
+    for (int k = 0; k < kHalvings; ++k) {
+      const double middle = 0.5 * (a + b);
+      if (!(middle > a && middle < b)) break;
+      const double value = value_at(middle);
+      if (!std::isfinite(value)) return true;
+      if (value == 0) return false;
+      const bool first = (value > 0) == (start > 0);
+      (first ? a : b) = middle;
+      (first ? left : right) = value;
+    }
+    return std::abs(left) >= std::abs(start) && std::abs(right) >= std::abs(end) &&
+           std::abs(left) + std::abs(right) > 2 * (std::abs(start) + std::abs(end));
+  };
   bool found = false;
   double from = 0;
   double length = 0.5;
+  double before = guard.zeros == 0 ? value_at(0) : 0;  // the last value, and where that was
+  double last = 0;
   for (int parts = 0; from < 1 && !found; ++parts) {
     length = std::min(length, 1 - from);
     for (int j = 0; j < points; ++j) sample[j] = value_at(from + grid.theta(j) * length);
@@ -482,7 +502,6 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
     if (!follows || !numeric::isolate(coefficients.data(), grid.degree(), std::max(band, fit.error), roots_))
       roots_.clear();
     int next = 0;
-    double before = 0;
     for (int j = 0; j <= points && !found; ++j) {
       const double theta = j < points ? grid.theta(j) : 1.0;
       for (; next < roots_.size() && roots_[next].theta <= theta; ++next) {
@@ -503,10 +522,8 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
       }
       if (found) break;
       // Without a polynomial a zero is between two samples, unless they grow towards it: a pole.
-      if (!follows && side != 0 && !open && before * sample[j] < 0) {
-        const double last = from + length * (j > 0 ? grid.theta(j - 1) : 0.0);
-        const double middle = value_at(0.5 * (last + from + theta * length));
-        if (!(std::abs(middle) <= std::max(std::abs(before), std::abs(sample[j])))) {
+      if (side != 0 && !open && before * sample[j] < 0) {
+        if (is_pole(last, before, from + theta * length, sample[j])) {
           side = -side;
           side_from = from + theta * length;
         } else {
@@ -518,7 +535,7 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
         }
       }
       before = sample[j];
-      place = from + theta * length;
+      last = place = from + theta * length;
       found = see(sample[j]);
     }
     from += length;
