@@ -143,6 +143,7 @@ bool Landing::land(double h, bool may_miss) {
   if (!gather_events(h, length))
     return now_.fail(
         {Reason::not_finite, now_.t, {}, "the equations of motion give no finite number at an event"});
+  carry_watches(length / h);
   if (trial_.methods().stiff() || !now_.motion.uniform()) trial_.set_weights(length);
   now_.scales.update(trial_.trial_step(length));
   if (now_.recorder.samples.next() < now_.t + length && !trial_.prepare_dense()) {
@@ -216,11 +217,50 @@ bool Landing::gather_events(double h, double length) {
       continue;
     }
     if (!(found_.root_theta[i] < std::numeric_limits<double>::infinity())) continue;
+    if (!comes_to_zero(i, length / h)) continue;
     // Seen from the side that the function comes from.
     const double value = found_.root_slope[i] > 0 ? -landing_values_[i] : landing_values_[i];
     if (value <= std::abs(found_.root_slope[i]) / h * window) found_.together.push_back(i);
   }
   return true;
+}
+
+// Whether a watch has the side that it leaves at its zero in this step, and is nearer to that zero than to where it took that side: sooner it may have
+// the other side, as one that goes down unasked and then up, or be as small as at its zero. Its polynomial tells, but where the state contradicts it.
+bool Landing::comes_to_zero(int i, double theta) const {
+  const Guard& guard = now_.guards.list()[i];
+  if (guard.kind != GuardKind::watch && guard.kind != GuardKind::observed) return true;
+  if (2 * theta >= found_.root_from[i] + found_.root_theta[i]) return true;
+  if (found_.root_from[i] > 0) return false;
+  const double past = found_.root_slope[i] > 0 ? landing_values_[i] : -landing_values_[i];
+  return past > kWatchBand * now_.options.tolerance * guard.scale;
+}
+
+// A watch that does not end the step may have passed zeros that are not asked for, or a pole, on the way to the landing. Its side is that of its last value
+// that is more than its error.
+void Landing::carry_watches(double theta) {
+  const std::vector<Guard>& list = now_.guards.list();
+  const int points = found_.degree + 1;
+  for (int i = 0; i < now_.guards.size(); ++i) {
+    if (list[i].kind != GuardKind::watch ||
+        std::find(found_.together.begin(), found_.together.end(), i) != found_.together.end())
+      continue;
+    // Up to a zero of its own it has the side that it had.
+    if (found_.root_theta[i] <= 1 && !(found_.root_from[i] > 0)) continue;
+    const double* const sample = found_.samples.data() + static_cast<std::ptrdiff_t>(i) * (points + 1);
+    const numeric::SamplingGrid& grid = numeric::SamplingGrid::of_degree(found_.degree);
+    const int side = watching_.watches().side(list[i].place);
+    bool other = side * landing_values_[i] <= 0;
+    int inside = 0;
+    for (; inside < points && grid.theta(inside) < theta; ++inside)
+      other = other || side * sample[inside] <= 0;
+    if (!other) continue;
+    const double error =
+        watching_.watch_error(list[i], now_.options.tolerance * list[i].scale, list[i].noise);
+    double value = landing_values_[i];
+    for (int j = inside - 1; j >= 0 && !(std::abs(value) > error); --j) value = sample[j];
+    if (std::abs(value) > error) watching_.watches().carry(list[i].place, value > 0 ? 1 : -1);
+  }
 }
 
 }  // namespace judder::engines

@@ -23,6 +23,8 @@ class Landing {
   [[nodiscard]] bool try_to_land(double length);
   [[nodiscard]] int passed_first(double h, double length);
   [[nodiscard]] bool gather_events(double h, double length);
+  [[nodiscard]] bool comes_to_zero(int i, double theta) const;
+  void carry_watches(double theta);
 
   Phase& now_;
   StepFindings& found_;

@@ -166,6 +166,7 @@ bool Scan::find_first_guard(double h, bool& accurate) {
     found_.graze_guard = -1;
     found_.root_theta.assign(count, std::numeric_limits<double>::infinity());
     found_.root_slope.resize(count);
+    found_.root_from.assign(count, 0.0);
     found_.fit_errors.assign(count, std::numeric_limits<double>::infinity());
     bool good = true;
     for (int i = 0; i < count; ++i) {
@@ -420,22 +421,30 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
   std::array<double, numeric::kMaxRootDegree + 2> sample{};
   std::array<double, numeric::kMaxRootDegree + 1> coefficients{};
   int side = side_before(guard);
-  bool open = false;  // it has passed to the other side, and it is not known yet by how much
+  double side_from = 0;  // where that was seen
+  double place = 0;      // of the value that is looked at
+  bool open = false;     // it has passed to the other side, and it is not known yet by how much
   numeric::Root candidate;
   // True: the watch has passed zero by more than its error, in the direction asked for.
   const auto passes = [&](double depth) {
     if (!open || depth <= error) return false;
     open = false;
     side = -side;
-    return crossing_counts(guard, side > 0);
+    if (crossing_counts(guard, side > 0)) return true;
+    side_from = std::min(candidate.theta, place);
+    return false;
   };
   const auto see = [&](double value) {  // a value on the way, in order
     if (!std::isfinite(value) || value == 0) return false;
     if (side == 0) {
-      if (std::abs(value) > error) side = value > 0 ? 1 : -1;
+      if (std::abs(value) > error) {
+        side = value > 0 ? 1 : -1;
+        side_from = place;
+      }
       return false;
     }
     if (side * value > 0) {
+      if (open) side_from = place;  // there and back
       open = false;
       return false;
     }
@@ -448,9 +457,29 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
     }
     return passes(-side * value);
   };
+  // Whether the watch grows towards the place between a and b where it changes its sign, from both sides: a pole.
+  const auto is_pole = [&](double a, double start, double b, double end) {
+    constexpr int kHalvings = 40;
+    double left = start;
+    double right = end;
+    for (int k = 0; k < kHalvings; ++k) {
+      const double middle = 0.5 * (a + b);
+      if (!(middle > a && middle < b)) break;
+      const double value = value_at(middle);
+      if (!std::isfinite(value)) return true;
+      if (value == 0) return false;
+      const bool first = (value > 0) == (start > 0);
+      (first ? a : b) = middle;
+      (first ? left : right) = value;
+    }
+    return std::abs(left) >= std::abs(start) && std::abs(right) >= std::abs(end) &&
+           std::abs(left) + std::abs(right) > 2 * (std::abs(start) + std::abs(end));
+  };
   bool found = false;
   double from = 0;
   double length = 0.5;
+  double before = guard.zeros == 0 ? value_at(0) : 0;  // the last value, and where that was
+  double last = 0;
   for (int parts = 0; from < 1 && !found; ++parts) {
     length = std::min(length, 1 - from);
     for (int j = 0; j < points; ++j) sample[j] = value_at(from + grid.theta(j) * length);
@@ -473,7 +502,6 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
     if (!follows || !numeric::isolate(coefficients.data(), grid.degree(), std::max(band, fit.error), roots_))
       roots_.clear();
     int next = 0;
-    double before = 0;
     for (int j = 0; j <= points && !found; ++j) {
       const double theta = j < points ? grid.theta(j) : 1.0;
       for (; next < roots_.size() && roots_[next].theta <= theta; ++next) {
@@ -486,6 +514,7 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
         candidate.slope = root.slope * elementary::whole_pow(root.theta, zeros) / length;
         if (next + 1 < roots_.size()) {  // there and back between two samples
           const double middle = 0.5 * (root.theta + roots_[next + 1].theta);
+          place = from + middle * length;
           found = see(numeric::bernstein_value(coefficients.data(), grid.degree(), middle) *
                       elementary::whole_pow(middle, zeros));
           if (found) break;
@@ -493,11 +522,10 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
       }
       if (found) break;
       // Without a polynomial a zero is between two samples, unless they grow towards it: a pole.
-      if (!follows && side != 0 && !open && before * sample[j] < 0) {
-        const double last = from + length * (j > 0 ? grid.theta(j - 1) : 0.0);
-        const double middle = value_at(0.5 * (last + from + theta * length));
-        if (!(std::abs(middle) <= std::max(std::abs(before), std::abs(sample[j])))) {
+      if (side != 0 && !open && before * sample[j] < 0) {
+        if (is_pole(last, before, from + theta * length, sample[j])) {
           side = -side;
+          side_from = from + theta * length;
         } else {
           open = true;
           candidate = {.theta = from + theta * length,
@@ -507,13 +535,16 @@ void Scan::scan_watch(int i, double h, double band, double time_noise) {
         }
       }
       before = sample[j];
+      last = place = from + theta * length;
       found = see(sample[j]);
     }
     from += length;
     length *= 2;
   }
   if (!found && open && std::abs(candidate.slope) > kSteep * error) found = passes(2 * error);
-  if (found) take_zero(i, candidate);
+  if (!found) return;
+  take_zero(i, candidate);
+  found_.root_from[i] = std::min(side_from, candidate.theta);
 }
 
 void Scan::take_zero(int i, const numeric::Root& root) {
@@ -530,8 +561,8 @@ void Scan::take_zero(int i, const numeric::Root& root) {
     watching_.watches().meet(guard.place, root.kind == numeric::RootKind::rising);
 }
 
-// Whether a watch that passes the zero with number r in roots_ returns within the step, after no more than `error`.
-bool Scan::comes_back(int i, int r, int points, int side, double error) const {
+// Where a watch that passes the zero with number r in roots_ returns within the step, after no more than `error`; −1: it does not.
+double Scan::comes_back(int i, int r, int points, int side, double error) const {
   const double* coefficients = found_.bernstein.data() + i * points;
   const int zeros = std::clamp(now_.guards.list()[i].zeros, 0, 3);
   for (int next = r + 1; next < roots_.size(); ++next) {
@@ -540,9 +571,9 @@ bool Scan::comes_back(int i, int r, int points, int side, double error) const {
     const double middle = 0.5 * (roots_[r].theta + roots_[next].theta);
     const double value =
         numeric::bernstein_value(coefficients, points - 1, middle) * elementary::whole_pow(middle, zeros);
-    return -side * value <= error;
+    return -side * value <= error ? roots_[next].theta : -1;
   }
-  return false;
+  return -1;
 }
 
 // The first of the zeros in roots_ that ends the step: the side that the watch has is left for good, which is by more than its error, and in
@@ -552,8 +583,12 @@ void Scan::take_watch_zero(int i, const double* sample, int points, double noise
   const numeric::SamplingGrid& grid = *grids_[points == 5 ? 0 : points == 9 ? 1 : 2];
   const double error = watching_.watch_error(guard, band, noise);
   int side = side_before(guard);
+  double side_from = 0;  // where that is seen
   if (side == 0) {
-    for (int j = 0; j <= points && side == 0; ++j) side = sample[j] > error ? 1 : sample[j] < -error ? -1 : 0;
+    for (int j = 0; j <= points && side == 0; ++j) {
+      side = sample[j] > error ? 1 : sample[j] < -error ? -1 : 0;
+      side_from = j < points ? grid.theta(j) : 1;
+    }
     if (side == 0) return;
   }
   numeric::Root found;
@@ -565,13 +600,16 @@ void Scan::take_watch_zero(int i, const double* sample, int points, double noise
     const double slope = std::abs(root.slope) * elementary::whole_pow(root.theta, std::max(guard.zeros, 0));
     // Behind a zero that was divided out the first values are rounding, and so is their sign.
     if (guard.zeros > 0 && root.theta * slope <= noise) continue;
-    if (depth_behind(grid, sample, root.theta, side) <= error &&
-        (slope <= kSteep * error || comes_back(i, r, points, side, error)))
-      continue;
+    if (depth_behind(grid, sample, root.theta, side) <= error) {
+      const double back = comes_back(i, r, points, side, error);
+      if (back >= 0) side_from = back;
+      if (back >= 0 || slope <= kSteep * error) continue;
+    }
     if (crossing_counts(guard, to > 0)) {
       found = root;
     } else {
       side = to;
+      side_from = root.theta;
     }
   }
   if (found.theta > 1 && side == side_before(guard) && depth_behind(grid, sample, 0, side) > error &&
@@ -589,6 +627,7 @@ void Scan::take_watch_zero(int i, const double* sample, int points, double noise
   if (found.theta > 1) return;
   if (guard.zeros > 0) found.slope *= elementary::whole_pow(found.theta, guard.zeros);
   take_zero(i, found);
+  found_.root_from[i] = std::min(side_from, found.theta);
 }
 
 // Whether a watch takes values on a part of the step that it has at none of the points of the grid.

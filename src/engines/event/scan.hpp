@@ -34,7 +34,7 @@ class Scan {
   [[nodiscard]] bool passes_at_once(int i, double theta, double first);
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
-  [[nodiscard]] bool comes_back(int i, int r, int points, int side, double error) const;
+  [[nodiscard]] double comes_back(int i, int r, int points, int side, double error) const;
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
   [[nodiscard]] bool watch_hides(const Guard& guard, double h, double from, double length,
                                  const numeric::SamplingGrid& grid);

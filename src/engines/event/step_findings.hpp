@@ -19,7 +19,9 @@ struct StepFindings {
   double first_slope = 0;          ///< per unit of θ
   std::vector<double> root_theta;  ///< by guard: its first zero in the trial step
   std::vector<double> root_slope;  ///< per unit of θ, there
-  int degree = 8;                  ///< of the polynomials of the last trial step
+  std::vector<double>
+      root_from;  ///< by guard: from where on it has the side that it leaves there; a watch may have had the other
+  int degree = 8;  ///< of the polynomials of the last trial step
   int graze_guard = -1;
   double graze_theta = 0;
   double graze_depth = 0;
