@@ -546,7 +546,11 @@ void sections(Visit& visit, model::Spec& spec) {
   visit.table({.name = "matrices",
                .doc = "Lists of lists of values, or the name of a Matrix Market file. They add to the "
                       "energies. Of a file in coordinate form "
-                      "only the listed entries are stored; there may be a million of them."},
+                      "only the listed entries are stored; there may be a million of them. With more than "
+                      "1000 coordinates such "
+                      "matrices stay numbers: they must be symmetric, `kinetic` is left out, and the engines "
+                      "`moreau`, `theta`, "
+                      "`newmark` and `paoli-schatzman` run the model ([docs/stepping.md](stepping.md))."},
               spec.matrices);
   visit.list({.name = "force", .doc = "A force along a velocity."}, spec.forces);
   visit.list({.name = "friction", .doc = "A friction joint: a slip velocity with a known normal force."},

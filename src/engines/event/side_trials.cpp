@@ -318,7 +318,7 @@ void SideTrials::hold_at_equality(Mode& mode, int k) const {
 
 // Whether surfaces that were held with the value of equality before this instant stay so: rest is kept wherever it is possible, whatever other values would
 // do. Then they are.
-bool SideTrials::go_on_held(const std::vector<int>& members, const Mode& before) {
+bool SideTrials::go_on_held(std::span<const int> members, const Mode& before) {
   const auto was_held = [&](int k) {
     return here_.reference.surface[k] == AtSurface::held && before.surface[k] == AtSurface::held &&
            here_.landed[k] == 0 && here_.exit_side[k] == 0 && before.side[k] == here_.reference.side[k] &&

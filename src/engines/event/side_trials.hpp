@@ -3,6 +3,8 @@
 // A trial changes the mode it is given and nothing else of the run; who decides takes it or leaves it (surfaces.hpp).
 #pragma once
 
+#include <span>
+
 #include "engines/event/instant_state.hpp"
 #include "engines/event/phase.hpp"
 #include "engines/event/side_search.hpp"
@@ -28,7 +30,7 @@ class SideTrials {
   [[nodiscard]] bool keeps_side(int k) const;
   [[nodiscard]] bool is_place(int k) const;
   void hold_at_equality(Mode& mode, int k) const;
-  [[nodiscard]] bool go_on_held(const std::vector<int>& members, const Mode& before);
+  [[nodiscard]] bool go_on_held(std::span<const int> members, const Mode& before);
   [[nodiscard]] bool shares_load(int k, const Mode& before);
   [[nodiscard]] bool shares_unique();
   [[nodiscard]] bool rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law);

@@ -93,12 +93,12 @@ bool SurfaceDecision::decide_open_surfaces() {
   search_.block.assign(here_.open.size(), 0);
   if (blocks > 1) std::copy(coupling_.block().begin(), coupling_.block().end(), search_.block.begin());
   for (int b = 0; b < blocks; ++b) {
-    std::vector<int> members;  // decisions of some of them are made within that of all
+    block_.clear();
     for (std::size_t i = 0; i < here_.open.size(); ++i) {
-      if (search_.block[i] == b) members.push_back(here_.open[i]);
+      if (search_.block[i] == b) block_.push_back(here_.open[i]);
     }
-    const bool several = members.size() > 1;
-    if (!(several && stay_at_equality(members)) && !decide_or_rest(members)) return false;
+    const bool several = block_.size() > 1;
+    if (!(several && stay_at_equality(block_)) && !decide_or_rest(block_)) return false;
   }
   if (blocks == 1) return true;
   now_.load();

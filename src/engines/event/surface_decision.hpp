@@ -42,6 +42,8 @@ class SurfaceDecision {
   SideTrials& trials_;
   Surfaces& surfaces_;
   Coupling coupling_;
+  std::vector<int>
+      block_;  ///< the surfaces of the present block; decisions of some of them are made within that of all
 };
 
 }  // namespace judder::engines

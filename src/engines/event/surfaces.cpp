@@ -36,7 +36,7 @@ bool Surfaces::decide_surface(int k) {
   before = now_.mode;
   here_.fresh_switch[k] = 1;
   const model::SwitchInfo& info = now_.system.switches()[k];
-  if (trials_.go_on_held({k}, before)) return true;
+  if (trials_.go_on_held({&k, 1}, before)) return true;
   const int only = info.only_side(here_.lower[k]);
   const bool was_upper = before.surface[k] == AtSurface::away ? before.side[k] > here_.lower[k] : false;
   const bool crossing = here_.landed[k] != 0 && before.surface[k] == AtSurface::away;
