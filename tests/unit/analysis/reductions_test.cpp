@@ -144,6 +144,32 @@ TEST(Reductions, ExtremesAtCornersAreTrue) {
   }
 }
 
+// Pieces of a formula between two of its own corners or jumps, narrower than the distance of nodes. x = t.
+TEST(Reductions, NarrowPiecesAndTablesAreFound) {
+  const std::string tables = "\n[tables]\ntri = { x = [0, 3.33, 3.34, 3.35, 10], y = [0, 0, 1, 0, 0] }\n";
+  for (const char* engine : {"event", "exact"}) {
+    const auto found = collect(kFlight + tables,
+                               "max(tri(x)), integral(tri(x)), integral(if(x > 3.33 and x < 3.35, 1, 0)), "
+                               "max(if(t > 3.105 and t < 3.106, 1, 0)), max(max(0, 1 - abs(x - 7.7)/1e-4)), "
+                               "integral(max(0, 1 - abs(x - 7.7)/1e-4))",
+                               -INFINITY, 2, engine);
+    EXPECT_NEAR(found.at("max(tri(x))"), 1, 1e-9) << engine;
+    EXPECT_NEAR(found.at("integral(tri(x))"), 0.01, 1e-9) << engine;
+    EXPECT_NEAR(found.at("integral(if(x > 3.33 and x < 3.35, 1, 0))"), 0.02, 1e-9) << engine;
+    EXPECT_EQ(found.at("max(if(t > 3.105 and t < 3.106, 1, 0))"), 1) << engine;
+    EXPECT_NEAR(found.at("max(max(0, 1 - abs(x - 7.7)/1e-4))"), 1, 1e-6) << engine;
+    EXPECT_NEAR(found.at("integral(max(0, 1 - abs(x - 7.7)/1e-4))"), 1e-4, 1e-9) << engine;
+  }
+}
+
+// x = cos t is zero six times up to t = 20, at (k + ½)π, and within the band for 2 asin(0.02) each time.
+TEST(Reductions, TimesWithinANarrowBandAreTrue) {
+  for (const char* engine : {"event", "exact"}) {
+    const auto found = collect(kSwing, "integral(if(abs(x) < 0.02, 1, 0))", -INFINITY, 2, engine);
+    EXPECT_NEAR(found.begin()->second, 6 * 2 * std::asin(0.02), 1e-8) << engine;
+  }
+}
+
 TEST(Reductions, WhatCannotBeFollowedIsSaid) {
   for (const bool fast : {false, true}) {
     io::ModelFile file = io::read_model_text(kFlight);
