@@ -179,6 +179,16 @@ model::Spec with_reductions(const model::Spec& spec, std::vector<Reduction>& red
   model::Spec out = spec;
   std::size_t count = 0;
   for (Reduction& one : reductions) {
+    if (one.kind == Kind::impulse && one.expression.empty()) {
+      // The force of a compliant contact is no reaction but a formula of the motion, and has no impacts.
+      const std::string name = one.where.substr(0, one.where.find('['));
+      const auto named = [&](const model::Contact& c) { return c.compliant.stated() && c.name.text == name; };
+      if (std::any_of(spec.contacts.begin(), spec.contacts.end(), named)) {
+        one.kind = Kind::integral;
+        one.expression = "normal(" + one.where + ")";
+        one.where.clear();
+      }
+    }
     if (one.expression.empty()) continue;
     one.column = one.expression;
     const auto known = [&](const model::OutputColumn& named) { return named.name.text == one.expression; };

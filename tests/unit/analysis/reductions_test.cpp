@@ -266,6 +266,16 @@ TEST(Reductions, ImpulsesAreThoseOfTheBalance) {
   EXPECT_NEAR(later.at("impulse(ground)"), 9.81 * 2 + later.at("end(h')") - later.at("start(h')"), 1e-8);
 }
 
+// The same balance where the ground is a spring.
+TEST(Reductions, ImpulsesOfCompliantContactsAreThoseOfTheBalance) {
+  std::string text = kBall;
+  const std::string rigid = "impact = 0.5";
+  text.replace(text.find(rigid), rigid.size(), "compliant = { stiffness = 500 }");
+  const auto found = collect(text, "impulse(ground), end(h')");
+  EXPECT_GT(found.at("impulse(ground)"), 10);
+  EXPECT_NEAR(found.at("impulse(ground)"), 9.81 * 3 + found.at("end(h')"), 1e-8);
+}
+
 TEST(Reductions, SayWhatCannotBeRead) {
   std::vector<Reduction> out;
   std::string problem;
