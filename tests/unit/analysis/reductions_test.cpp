@@ -190,6 +190,35 @@ TEST(Reductions, WhatCannotBeFollowedIsSaid) {
   }
 }
 
+// Only what is hard is named; its neighbour is followed to its end. ∫ sin³⁰ over (0, 10): Wallis for three half periods, Simpson for the rest.
+TEST(Reductions, AHardColumnDoesNotSpoilItsNeighbours) {
+  io::ModelFile file = io::read_model_text(kFlight);
+  std::vector<Reduction> reductions;
+  std::string problem;
+  ASSERT_TRUE(parse_reductions("max(sin(1e8*x)), integral(sin(x)^30)", reductions, problem));
+  file.spec = with_reductions(file.spec, reductions);
+  const io::LoadedModel model = io::load_model(std::move(file), {});
+  ASSERT_TRUE(model.ok());
+  Reducer reducer(*model.compiled.system, reductions);
+  engines::EngineOptions options = engines::options_of(model.compiled.run);
+  options.observer = &reducer;
+  static_cast<void>(simulate::run(*model.compiled.system, "event", options, reducer));
+  EXPECT_EQ(reducer.unfollowed_text().rfind("max(sin(1e8*x)) may be off", 0), 0U)
+      << reducer.unfollowed_text();
+  double half = kPi, rest = 0;
+  for (int k = 1; k <= 15; ++k) half *= (2.0 * k - 1) / (2.0 * k);
+  const double from = 3 * kPi;
+  constexpr int kParts = 2000;
+  for (int i = 0; i <= kParts; ++i)
+    rest += (i == 0 || i == kParts ? 1
+             : i % 2 == 1          ? 4
+                                   : 2) *
+            std::pow(std::sin(from + i * (10 - from) / kParts), 30);
+  double values[2];
+  reducer.values(values);
+  EXPECT_NEAR(values[1], 3 * half + rest * (10 - from) / kParts / 3, 1e-11);
+}
+
 TEST(Reductions, DoNotDependOnRows) {
   const std::string words = "max(x*x'), rms(x), mean(x'), end(x)";
   EXPECT_EQ(collect(kSwing, words, -INFINITY, 2), collect(kSwing, words, -INFINITY, 7));
