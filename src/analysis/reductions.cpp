@@ -49,6 +49,8 @@ constexpr double kNegligible = 1e-13;  ///< of size times step: what a corner ma
 constexpr double kBracket = 1.0 / 32;  ///< of a piece: a turn is searched for this far on both sides
 constexpr double kHidden = 1e-9;       ///< of the range so far: what an enclosure may hold beyond the nodes
 constexpr double kBetween = 0.25;      ///< of its range over the nodes: by what an input may be beyond it
+constexpr double kStill =
+    1e-15;  ///< of its size so far: an input that changes by less rests, and what it changes by is rounding
 
 using Kind = Reduction::Kind;
 struct Word {
@@ -177,6 +179,16 @@ model::Spec with_reductions(const model::Spec& spec, std::vector<Reduction>& red
   model::Spec out = spec;
   std::size_t count = 0;
   for (Reduction& one : reductions) {
+    if (one.kind == Kind::impulse && one.expression.empty()) {
+      // The force of a compliant contact is no reaction but a formula of the motion, and has no impacts.
+      const std::string name = one.where.substr(0, one.where.find('['));
+      const auto named = [&](const model::Contact& c) { return c.compliant.stated() && c.name.text == name; };
+      if (std::any_of(spec.contacts.begin(), spec.contacts.end(), named)) {
+        one.kind = Kind::integral;
+        one.expression = "normal(" + one.where + ")";
+        one.where.clear();
+      }
+    }
     if (one.expression.empty()) continue;
     one.column = one.expression;
     const auto known = [&](const model::OutputColumn& named) { return named.name.text == one.expression; };
@@ -219,7 +231,7 @@ Reducer::Reducer(const model::System& system, const std::vector<Reduction>& redu
                  From from)
     : system_(system), work_(system), from_(from) {
   for (const Reduction& one : reductions) {
-    Asked asked{one.kind, -1, one.event, one.where, -1};
+    Asked asked{one.kind, -1, one.event, one.where, -1, one.text};
     if (one.kind == Kind::impulse) {
       for (std::size_t r = 0; r < system.relations().size(); ++r) {
         if (system.relations()[r].name == one.where && system.relations()[r].has_normal)
@@ -243,7 +255,10 @@ Reducer::Reducer(const model::System& system, const std::vector<Reduction>& redu
     asked_.push_back(std::move(asked));
   }
   find_works();
-  if (from_ == From::rows) along_ = has_peaks_ = false;
+  if (from_ == From::rows) {
+    along_ = false;
+    peaked_.clear();
+  }
   restart(after);
 }
 
@@ -296,15 +311,9 @@ void Reducer::find_works() {
   sizes_.resize(count);
   integrals_.resize(count);
   squares_.resize(count);
-  const expr::Program& program = model::column_program(system_);
-  has_peaks_ = along_ && reads_columns_ && program.has_peaks();
-  if (has_peaks_) {
-    least_in_.resize(work_.in.size());
-    most_in_ = least_in_;
-    box_.resize(work_.in.size());
-    enclosed_.resize(static_cast<std::size_t>(program.outputs()));
-    interval_registers_.resize(static_cast<std::size_t>(program.registers()));
-  }
+  halvings_.resize(count);
+  unfollowed_.resize(count);
+  find_peaked();
   counts_.resize(asked_.size());
   firsts_ = lasts_ = impulses_ = counts_;
   if (!reads_columns_ || layout.audits == 0) return;
@@ -322,16 +331,34 @@ void Reducer::find_works() {
   }
 }
 
+/// Formulas that are enclosed, each for itself: one that is hard to follow shall not make the others be enclosed.
+void Reducer::find_peaked() {
+  const expr::Program& program = model::column_program(system_);
+  if (!along_ || !reads_columns_ || !program.has_peaks()) return;
+  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+    const Quantity& q = quantities_[i];
+    if (q.column < 0 || (!q.extreme && !q.integral)) continue;
+    const int value = system_.columns()[static_cast<std::size_t>(q.column)].value;
+    if (value < 0) continue;
+    expr::Program formula = program.only(value);
+    if (formula.has_peaks()) peaked_.push_back({static_cast<int>(i), std::move(formula)});
+  }
+  least_in_.resize(work_.in.size());
+  most_in_ = sizes_in_ = least_in_;
+  box_.resize(work_.in.size());
+  interval_registers_.resize(static_cast<std::size_t>(program.registers()));
+}
+
 void Reducer::restart(double after) { restart(after, kInfinity); }
 
 void Reducer::restart(double after, double before) {
   after_ = after;
   before_ = before;
   begun_ = false;
-  followed_ = true;
+  std::fill(unfollowed_.begin(), unfollowed_.end(), 0);
   begin_ = end_ = kNone;
   std::fill(extremes_.begin(), extremes_.end(), Extreme{kInfinity, kNone, -kInfinity, kNone});
-  for (std::vector<double>* zero : {&sizes_, &integrals_, &squares_, &counts_, &impulses_})
+  for (std::vector<double>* zero : {&sizes_, &sizes_in_, &integrals_, &squares_, &counts_, &impulses_})
     std::fill(zero->begin(), zero->end(), 0.0);
   for (std::vector<double>* none : {&firsts_, &lasts_, &last_, &first_})
     std::fill(none->begin(), none->end(), kNone);
@@ -468,15 +495,15 @@ void Reducer::along(double from, double to, engines::Along& motion) {
   const double begin = std::max(from, after_);
   const double end = std::min(to, before_);
   if (!(end > begin)) return;
-  int halvings = 0;
+  std::fill(halvings_.begin(), halvings_.end(), 0);
   step_ = end - begin;
-  if (piece(begin, end, motion, halvings)) end_ = end;
+  if (piece(begin, end, motion)) end_ = end;
 }
 
 /// A part of a step, halved until the polynomials follow. False: nothing can be evaluated.
-bool Reducer::piece(double from, double to, engines::Along& motion, int& halvings) {
+bool Reducer::piece(double from, double to, engines::Along& motion) {
   const std::size_t count = quantities_.size();
-  if (has_peaks_) {
+  if (!peaked_.empty()) {
     std::fill(least_in_.begin(), least_in_.end(), kInfinity);
     std::fill(most_in_.begin(), most_in_.end(), -kInfinity);
   }
@@ -486,8 +513,12 @@ bool Reducer::piece(double from, double to, engines::Along& motion, int& halving
     const engines::ToldPoint* const told = motion.at(time);
     if (told == nullptr) return false;
     read(*told, now_.data());
-    if (has_peaks_) note_inputs();
-    for (std::size_t i = 0; i < count; ++i) memory_[i * kNodes + node] = now_[i];
+    if (!peaked_.empty()) note_inputs();
+    for (std::size_t i = 0; i < count; ++i) {
+      memory_[i * kNodes + node] = now_[i];
+      // Before anything is halved: what is small at the beginning of a step is not to be followed for itself.
+      if (std::isfinite(now_[i])) sizes_[i] = std::max(sizes_[i], std::abs(now_[i]));
+    }
   }
   if (!begun_) {
     begun_ = true;
@@ -496,43 +527,49 @@ bool Reducer::piece(double from, double to, engines::Along& motion, int& halving
   }
   const double middle = 0.5 * (from + to);
   if (to - from > kShortest * step_ && middle > from && middle < to &&
-      ((has_peaks_ && hides(from, to)) || !follows(from, to, motion))) {
-    if (halvings < kMostHalvings) {
-      ++halvings;
-      return piece(from, middle, motion, halvings) && piece(middle, to, motion, halvings);
-    }
-    followed_ = false;
-  }
+      (hides(from, to) || !follows(from, to, motion)))
+    return piece(from, middle, motion) && piece(middle, to, motion);
   take_piece(from, to, motion);
   return true;
+}
+
+/// Whether a quantity that has to be halved still may be.
+bool Reducer::asks_halving(std::size_t quantity) {
+  if (halvings_[quantity] < kMostHalvings) {
+    ++halvings_[quantity];
+    return true;
+  }
+  unfollowed_[quantity] = 1;
+  return false;
 }
 
 void Reducer::note_inputs() {
   for (std::size_t i = 0; i < least_in_.size(); ++i) {
     least_in_[i] = std::min(least_in_[i], work_.in[i]);
     most_in_[i] = std::max(most_in_[i], work_.in[i]);
+    sizes_in_[i] = std::max(sizes_in_[i], std::abs(work_.in[i]));
   }
 }
 
 /// Whether a column may have values in the piece that its nodes have not shown.
 bool Reducer::hides(double from, double to) {
+  if (peaked_.empty()) return false;
   for (std::size_t i = 0; i < box_.size(); ++i) {
     // Between nodes an input leaves their range by part of it; what does not change at nine of them is taken for constant.
-    const double beyond = least_in_[i] < most_in_[i] ? kBetween * (most_in_[i] - least_in_[i]) : 0;
-    box_[i] = least_in_[i] <= most_in_[i] ? expr::Interval{least_in_[i] - beyond, most_in_[i] + beyond}
-                                          : expr::Interval{work_.in[i], work_.in[i]};
+    const double range = most_in_[i] - least_in_[i];
+    const double beyond = kBetween * range;
+    box_[i] = range > kStill * sizes_in_[i] ? expr::Interval{least_in_[i] - beyond, most_in_[i] + beyond}
+                                            : expr::Interval{work_.in[i], work_.in[i]};
   }
   box_[0] = {from, to};
-  bool gentle = true;
-  model::column_program(system_).evaluate_gentle(box_.data(), enclosed_.data(), interval_registers_.data(),
-                                                 gentle);
-  if (gentle) return false;
-  for (std::size_t i = 0; i < quantities_.size(); ++i) {
+  for (const Peaked& peaked : peaked_) {
+    const auto i = static_cast<std::size_t>(peaked.quantity);
     const Quantity& q = quantities_[i];
-    if (q.column < 0 || q.of_works || (!q.extreme && !q.integral)) continue;
-    const int value = system_.columns()[static_cast<std::size_t>(q.column)].value;
-    if (value < 0) continue;
-    const expr::Interval& enclosed = enclosed_[static_cast<std::size_t>(value)];
+    if (q.of_works || (unfollowed_[i] != 0 && halvings_[i] >= kMostHalvings)) continue;
+    bool gentle = true;
+    expr::Interval enclosed;
+    peaked.formula.evaluate_gentle(box_.data(), &enclosed, interval_registers_.data(), gentle);
+    if (gentle) continue;
     const double* const f = &memory_[i * kNodes];
     double least = f[0], most = f[0];
     bool finite = true;
@@ -550,7 +587,7 @@ bool Reducer::hides(double from, double to) {
     }
     const double size = std::max({sizes_[i], std::abs(least), std::abs(most)});
     const double slack = kHidden * (std::isfinite(range) ? range : most - least) + kHidden * 1e-3 * size;
-    if (enclosed.low < least - slack || enclosed.high > most + slack) return true;
+    if ((enclosed.low < least - slack || enclosed.high > most + slack) && asks_halving(i)) return true;
   }
   return false;
 }
@@ -573,7 +610,7 @@ bool Reducer::follows(double from, double to, engines::Along& motion) {
       size = std::max({size, std::abs(least), std::abs(most)});
       const double error = std::abs(interpolate(static_cast<int>(i), theta) - now_[i]);
       if (error > kFollows * (most - least) + kRounding * size &&
-          error * (to - from) > kNegligible * size * step_)
+          error * (to - from) > kNegligible * size * step_ && asks_halving(i))
         return false;
     }
   }
@@ -720,9 +757,18 @@ double Reducer::end_slope(int quantity, bool at_end) const {
   return sum;
 }
 
+bool Reducer::followed() const {
+  return std::all_of(unfollowed_.begin(), unfollowed_.end(), [](char no) { return no == 0; });
+}
+
 std::string Reducer::unfollowed_text() const {
-  return followed_ ? std::string()
-                   : "an extreme or integral may be off: it changes faster than can be followed in a step";
+  std::string names;
+  for (const Asked& asked : asked_) {
+    if (asked.quantity < 0 || unfollowed_[static_cast<std::size_t>(asked.quantity)] == 0) continue;
+    const bool of_ends = asked.kind == Kind::start || asked.kind == Kind::end;
+    if (!of_ends) names += (names.empty() ? "" : ", ") + asked.text;
+  }
+  return names.empty() ? names : names + " may be off: faster than can be followed in a step";
 }
 
 void Reducer::values(std::span<double> out) {

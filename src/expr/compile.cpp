@@ -622,11 +622,40 @@ bool Program::has_peaks() const {
       case Operation::log:
       case Operation::sinh:
       case Operation::cosh:
+      case Operation::absolute:
+      case Operation::clip:
+      case Operation::side_open:
+      case Operation::side_closed:
+      case Operation::sign:
+      case Operation::floor:
+      case Operation::level:
         return true;
       default:
         return false;
     }
   });
+}
+
+Program Program::only(int output) const {
+  Program out = *this;
+  if (code_.empty()) return out;
+  out.outputs_ = {outputs_[static_cast<std::size_t>(output)]};
+  // Backwards: an instruction stays where its target is read before it is written again. Registers are used again, so a target is done with.
+  std::vector<bool> read(static_cast<std::size_t>(registers_));
+  const auto number = [](std::uint32_t name) { return name / register_name(1); };
+  read[number(out.outputs_.front())] = true;
+  std::vector<Instruction> kept{code_.back()};
+  for (auto i = code_.rbegin() + 1; i != code_.rend(); ++i) {
+    if (!read[number(i->target)]) continue;
+    const auto operation = static_cast<Operation>(i->operation);
+    read[number(i->target)] = false;
+    read[number(i->first)] = true;
+    if (uses_second(operation)) read[number(i->second)] = true;
+    if (uses_third(operation)) read[number(i->third)] = true;
+    kept.push_back(*i);
+  }
+  out.code_.assign(kept.rbegin(), kept.rend());
+  return out;
 }
 
 }  // namespace judder::expr

@@ -266,6 +266,25 @@ struct GentleAlgebra : IntervalAlgebra {
     gentle = gentle && (x.high - x.low <= kLittleBend || r.high - r.low <= kConstant * most);
     return r;
   }
+  /// Of corners and jumps: on one of their sides the side is a point.
+  Interval decided(Interval side) const {
+    gentle = gentle && is_point(side);
+    return side;
+  }
+  Interval absolute(Interval a) const {
+    gentle = gentle && (a.low >= 0 || a.high <= 0);
+    return IntervalAlgebra::absolute(a);
+  }
+  Interval clip(Interval a) const {
+    gentle = gentle && (a.low >= 0 || a.high <= 0);
+    return IntervalAlgebra::clip(a);
+  }
+  Interval side(Interval s, double at_zero) const { return decided(IntervalAlgebra::side(s, at_zero)); }
+  Interval sign(Interval s) const { return decided(IntervalAlgebra::sign(s)); }
+  Interval floor(Interval x) const { return decided(IntervalAlgebra::floor(x)); }
+  Interval level(std::span<const double> levels, Interval x) const {
+    return decided(IntervalAlgebra::level(levels, x));
+  }
   Interval reciprocal(Interval a) const { return small_factor(IntervalAlgebra::reciprocal(a)); }
   Interval divide(Interval a, Interval b) const {
     small_factor(b);

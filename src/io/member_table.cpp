@@ -277,6 +277,10 @@ bool write_npz(const MemberFile& records, const MemberTable& table, TextFile& ou
         [](std::string& to, std::size_t, Numbers numbers, std::string_view) {
           put_text(to, member_status(numbers[numbers.size() - 1]), kStatusWidth);
         });
+  array("message", "<U" + std::to_string(kMessageWidth),
+        [](std::string& to, std::size_t, Numbers, std::string_view message) {
+          put_text(to, message, kMessageWidth);
+        });
   archive.finish();
   return good;
 }

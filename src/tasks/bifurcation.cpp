@@ -54,7 +54,10 @@ class DiagramRun {
   bool make(DiagramValue& out) {
     const model::System& system = runner_.system();
     if (runner_.changed() || !taker_) {
-      taker_.emplace(system, request_.section, request_.skip, request_.keep);
+      // Where few points are kept, some of those passed by serve to tell the period.
+      constexpr std::size_t kEnough = 20;
+      more_ = request_.keep < kEnough ? std::min(request_.skip, kEnough - request_.keep) : 0;
+      taker_.emplace(system, request_.section, request_.skip - more_, request_.keep + more_);
       forcing_ = analysis::forcing_period(system);
       const auto n = static_cast<std::size_t>(system.layout().coordinates);
       drifts_.assign(static_cast<std::size_t>(system.layout().integrated()), false);
@@ -80,7 +83,7 @@ class DiagramRun {
     const engines::EngineResult result = runner_.engine().run(options, *taker_);
     if (cancelled()) return false;
     out.points = taker_->points();
-    const bool all = taker_->count() >= request_.keep;
+    const bool all = taker_->count() >= request_.keep + more_;
     out.ok = all || result.status.ok();
     out.status = all ? "done"
                      : std::string(name(result.status.reason)) +
@@ -97,6 +100,8 @@ class DiagramRun {
       out.period = out.points[last * taker_->width()] - out.points[first * taker_->width()];
       out.word = taker_->word(first, last);
     }
+    const std::size_t passed = std::min(more_, taker_->count()) * taker_->width();
+    out.points.erase(out.points.begin(), out.points.begin() + static_cast<std::ptrdiff_t>(passed));
     return true;
   }
   [[nodiscard]] const std::vector<double>& carried() const { return taker_->carried(); }
@@ -109,6 +114,7 @@ class DiagramRun {
   analysis::Runner& runner_;
   std::optional<SectionTaker> taker_;
   std::optional<double> forcing_;
+  std::size_t more_ = 0;      ///< points before those that are kept
   std::vector<bool> drifts_;  ///< by component of the state
 };
 

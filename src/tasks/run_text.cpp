@@ -234,9 +234,10 @@ std::string run_markdown(const RunReport& report) {
   }
 
   out += "\n## Extremes\n\nOf the " +
-         (windowed ? "part of the run" : std::to_string(report.row_count) + " rows of trajectory.csv") +
-         "; between two rows a column may go further, and more `samples` come "
-         "closer.\n\n";
+         (windowed ? "part of the run"
+                   : "run, of which " + std::to_string(report.row_count) + " rows are in trajectory.csv") +
+         ": also between rows, where the engine tells the motion there; engines with fixed steps tell it at "
+         "rows alone.\n\n";
   TextTable extremes({"column", "smallest", "at t", "largest", "at t"}, {1, 2, 3, 4});
   for (const Extremes& column : report.extremes) {
     if (column.name == "t" || !(column.least <= column.most)) continue;

@@ -17,8 +17,10 @@
 //
 // A peak may be narrower than the distance of nodes. Formulas that can have one (expr::Program::has_peaks) are enclosed by interval
 // arithmetic over the piece, with all that they read in the range that it has there: a piece whose enclosure holds more than the nodes
-// have shown is halved, unless its formulas change by a small factor there (expr::Program::evaluate_gentle). What changes faster than can
-// be followed, in forty thousand pieces of a step, is said (followed()).
+// have shown is halved, unless its formulas change by a small factor there (expr::Program::evaluate_gentle). The same finds what a formula
+// has between two of its own corners or jumps (if, step, max, abs, tables): while the piece may hold one of them, it is enclosed.
+// Halving ends at the jump itself. Every quantity has forty thousand halvings of its own in a step; one that changes faster is named
+// (unfollowed_text()).
 //
 // Engines with fixed steps have nothing between their steps. Of their runs rows are taken, one per step: extremes are those of rows,
 // integrals follow the trapezoidal rule, those of what reads reactions the mean reaction of each step.
@@ -108,8 +110,8 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   /// By quantity of the second constructor: columns of a row without those of modes, time first.
   [[nodiscard]] const std::vector<Extreme>& extremes() const { return extremes_; }
   /// False: somewhere a quantity changed faster than it could be followed; extremes and integrals may be off.
-  [[nodiscard]] bool followed() const { return followed_; }
-  /// That in words, for a table; empty: all were followed.
+  [[nodiscard]] bool followed() const;
+  /// That in words, for a table, with the names of what may be off; empty: all were followed.
   [[nodiscard]] std::string unfollowed_text() const;
 
  private:
@@ -128,14 +130,22 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
     engines::EventKind event{};
     std::string where;
     int relation = -1;
+    std::string text{};
+  };
+  /// The formula of a column that can have a peak narrower than the distance of nodes.
+  struct Peaked {
+    int quantity = -1;
+    expr::Program formula;
   };
   int quantity_of(const model::System& system, const std::string& column);
   void find_works();
+  void find_peaked();
   void read(const engines::ToldPoint& told, double* out);
   void evaluate_columns(const engines::Mode& mode);
   void note(int quantity, double time, double value);
   void note_ends(const engines::ToldPoint& told);
-  bool piece(double from, double to, engines::Along& motion, int& halvings);
+  bool piece(double from, double to, engines::Along& motion);
+  [[nodiscard]] bool asks_halving(std::size_t quantity);
   [[nodiscard]] bool follows(double from, double to, engines::Along& motion);
   void note_inputs();
   [[nodiscard]] bool hides(double from, double to);
@@ -159,11 +169,13 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   std::vector<double> now_, last_, first_;
   bool begun_ = false;
   double begin_ = 0, end_ = 0;
-  double step_ = 0;  ///< length of the present step
-  bool followed_ = true;
-  bool has_peaks_ = false;  ///< some formula can have a peak that is narrower than the distance of nodes
+  double step_ = 0;               ///< length of the present step
+  std::vector<int> halvings_;     ///< by quantity: that it has asked for in the present step
+  std::vector<char> unfollowed_;  ///< by quantity
+  std::vector<Peaked> peaked_;
   std::vector<double> least_in_, most_in_;  ///< of what columns read, over the nodes of a piece
-  std::vector<expr::Interval> box_, enclosed_, interval_registers_;
+  std::vector<double> sizes_in_;            ///< its largest absolute value so far
+  std::vector<expr::Interval> box_, interval_registers_;
   std::vector<Extreme> extremes_;
   std::vector<double> integrals_, squares_;
   std::vector<double> sizes_;  ///< largest absolute value so far

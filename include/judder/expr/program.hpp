@@ -60,11 +60,15 @@ class Program {
   [[nodiscard]] bool constant() const {
     return length() == 0 && loads_.empty();
   }  ///< no output depends on an input
-  /// Whether an output can change by much over a little of its inputs and be flat elsewhere, as exp(−x²/ε), 1/(x² + ε) or x²⁰ on |x| < 1.
+  /// Whether an output can change by much over a little of its inputs and be flat elsewhere, as exp(−x²/ε), 1/(x² + ε), x²⁰ on |x| < 1, or what
+  /// has corners or jumps of its own: if(abs(x) < ε, 1, 0), a table. Sides that are given count for none.
   [[nodiscard]] bool has_peaks() const;
   [[nodiscard]] std::size_t length() const { return code_.empty() ? 0 : code_.size() - 1; }
   /// Time of one evaluation, roughly, in units of one addition: an arithmetic operation counts 1, a function such as sin 12.
   [[nodiscard]] std::size_t cost() const;
+
+  /// What this one output needs, with the same inputs and registers.
+  [[nodiscard]] Program only(int output) const;
 
   /// Puts values of the steps of a Tape (number.hpp) in the place of what was made from open parameters.
   void bind(std::span<const double> values);
@@ -75,8 +79,8 @@ class Program {
   /// Coefficients 0 … order of every output from those of the inputs (sides: constant term only).
   void evaluate_series(const Series* in, Series* out, Series* registers, int order) const;
   void evaluate_interval(const Interval* in, Interval* out, Interval* registers) const;
-  /// The same, and whether all that can have a peak is gentle there: it changes by a small factor, or bends by little, so that its
-  /// values at a few points tell what it is between them.
+  /// The same, and whether all that can have a peak is gentle there: it changes by a small factor, or bends by little, and is on one side of
+  /// each corner and jump, so that its values at a few points tell what it is between them.
   void evaluate_gentle(const Interval* in, Interval* out, Interval* registers, bool& gentle) const;
 
  private:

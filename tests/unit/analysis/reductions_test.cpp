@@ -144,6 +144,32 @@ TEST(Reductions, ExtremesAtCornersAreTrue) {
   }
 }
 
+// Pieces of a formula between two of its own corners or jumps, narrower than the distance of nodes. x = t.
+TEST(Reductions, NarrowPiecesAndTablesAreFound) {
+  const std::string tables = "\n[tables]\ntri = { x = [0, 3.33, 3.34, 3.35, 10], y = [0, 0, 1, 0, 0] }\n";
+  for (const char* engine : {"event", "exact"}) {
+    const auto found = collect(kFlight + tables,
+                               "max(tri(x)), integral(tri(x)), integral(if(x > 3.33 and x < 3.35, 1, 0)), "
+                               "max(if(t > 3.105 and t < 3.106, 1, 0)), max(max(0, 1 - abs(x - 7.7)/1e-4)), "
+                               "integral(max(0, 1 - abs(x - 7.7)/1e-4))",
+                               -INFINITY, 2, engine);
+    EXPECT_NEAR(found.at("max(tri(x))"), 1, 1e-9) << engine;
+    EXPECT_NEAR(found.at("integral(tri(x))"), 0.01, 1e-9) << engine;
+    EXPECT_NEAR(found.at("integral(if(x > 3.33 and x < 3.35, 1, 0))"), 0.02, 1e-9) << engine;
+    EXPECT_EQ(found.at("max(if(t > 3.105 and t < 3.106, 1, 0))"), 1) << engine;
+    EXPECT_NEAR(found.at("max(max(0, 1 - abs(x - 7.7)/1e-4))"), 1, 1e-6) << engine;
+    EXPECT_NEAR(found.at("integral(max(0, 1 - abs(x - 7.7)/1e-4))"), 1e-4, 1e-9) << engine;
+  }
+}
+
+// x = cos t is zero six times up to t = 20, at (k + ½)π, and within the band for 2 asin(0.02) each time.
+TEST(Reductions, TimesWithinANarrowBandAreTrue) {
+  for (const char* engine : {"event", "exact"}) {
+    const auto found = collect(kSwing, "integral(if(abs(x) < 0.02, 1, 0))", -INFINITY, 2, engine);
+    EXPECT_NEAR(found.begin()->second, 6 * 2 * std::asin(0.02), 1e-8) << engine;
+  }
+}
+
 TEST(Reductions, WhatCannotBeFollowedIsSaid) {
   for (const bool fast : {false, true}) {
     io::ModelFile file = io::read_model_text(kFlight);
@@ -162,6 +188,35 @@ TEST(Reductions, WhatCannotBeFollowedIsSaid) {
     reducer.restart(0);
     EXPECT_TRUE(reducer.followed());
   }
+}
+
+// Only what is hard is named; its neighbour is followed to its end. ∫ sin³⁰ over (0, 10): Wallis for three half periods, Simpson for the rest.
+TEST(Reductions, AHardColumnDoesNotSpoilItsNeighbours) {
+  io::ModelFile file = io::read_model_text(kFlight);
+  std::vector<Reduction> reductions;
+  std::string problem;
+  ASSERT_TRUE(parse_reductions("max(sin(1e8*x)), integral(sin(x)^30)", reductions, problem));
+  file.spec = with_reductions(file.spec, reductions);
+  const io::LoadedModel model = io::load_model(std::move(file), {});
+  ASSERT_TRUE(model.ok());
+  Reducer reducer(*model.compiled.system, reductions);
+  engines::EngineOptions options = engines::options_of(model.compiled.run);
+  options.observer = &reducer;
+  static_cast<void>(simulate::run(*model.compiled.system, "event", options, reducer));
+  EXPECT_EQ(reducer.unfollowed_text().rfind("max(sin(1e8*x)) may be off", 0), 0U)
+      << reducer.unfollowed_text();
+  double half = kPi, rest = 0;
+  for (int k = 1; k <= 15; ++k) half *= (2.0 * k - 1) / (2.0 * k);
+  const double from = 3 * kPi;
+  constexpr int kParts = 2000;
+  for (int i = 0; i <= kParts; ++i)
+    rest += (i == 0 || i == kParts ? 1
+             : i % 2 == 1          ? 4
+                                   : 2) *
+            std::pow(std::sin(from + i * (10 - from) / kParts), 30);
+  double values[2];
+  reducer.values(values);
+  EXPECT_NEAR(values[1], 3 * half + rest * (10 - from) / kParts / 3, 1e-11);
 }
 
 TEST(Reductions, DoNotDependOnRows) {
@@ -238,6 +293,16 @@ TEST(Reductions, ImpulsesAreThoseOfTheBalance) {
   }
   const auto later = collect(kBall, "impulse(ground), start(h'), end(h')", 1.0);
   EXPECT_NEAR(later.at("impulse(ground)"), 9.81 * 2 + later.at("end(h')") - later.at("start(h')"), 1e-8);
+}
+
+// The same balance where the ground is a spring.
+TEST(Reductions, ImpulsesOfCompliantContactsAreThoseOfTheBalance) {
+  std::string text = kBall;
+  const std::string rigid = "impact = 0.5";
+  text.replace(text.find(rigid), rigid.size(), "compliant = { stiffness = 500 }");
+  const auto found = collect(text, "impulse(ground), end(h')");
+  EXPECT_GT(found.at("impulse(ground)"), 10);
+  EXPECT_NEAR(found.at("impulse(ground)"), 9.81 * 3 + found.at("end(h')"), 1e-8);
 }
 
 TEST(Reductions, SayWhatCannotBeRead) {

@@ -222,19 +222,22 @@ TEST_F(Many, WhatIsAskedForIsReadBeforeAnythingRuns) {
 std::vector<std::size_t> points_at(const std::string& name, std::vector<std::string> variants,
                                    const std::string& parameter, std::vector<double> values,
                                    const std::string& section, const fs::path& folder,
-                                   std::size_t skip = 5000) {
+                                   std::size_t skip = 5000, std::size_t keep = 300) {
   DiagramRequest request;
   request.many.model.file = fs::path(JUDDER_SOURCE_DIR "/gallery") / name / "model.toml";
   request.many.model.variants = std::move(variants);
   request.axis = {parameter, std::move(values)};
   EXPECT_TRUE(analysis::parse_section(section, request.section));
   request.skip = skip;
-  request.keep = 300;
+  request.keep = keep;
   request.output = folder / "diagram.csv";
   const DiagramReport report = bifurcation(request);
   EXPECT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem << report.runs.files.text();
   std::vector<std::size_t> out;
-  for (const DiagramValue& value : report.values) out.push_back(value.period_points);
+  for (const DiagramValue& value : report.values) {
+    out.push_back(value.period_points);
+    if (value.ok) EXPECT_EQ(value.points.size() % keep, 0U);
+  }
   return out;
 }
 
@@ -281,6 +284,12 @@ TEST_F(Many, TheFlipOfTheBouncingTableIsWhereItBelongs) {
   EXPECT_NEAR(flip, 1.070836468248, 1e-11);
   EXPECT_EQ(points_at("bouncing-table", {}, "Gamma", {flip - 2.5e-4, flip + 2.5e-4}, "impact:table", folder_),
             (std::vector<std::size_t>{1, 2}));
+  // Fewer kept than a period is told from: those passed by serve as well.
+  for (const std::size_t keep : {1U, 10U})
+    EXPECT_EQ(points_at("bouncing-table", {}, "Gamma", {flip - 0.02, flip + 0.02}, "impact:table", folder_,
+                        500, keep),
+              (std::vector<std::size_t>{1, 2}))
+        << keep;
   EXPECT_EQ(
       points_at("bouncing-table", {}, "Gamma", {fold - 5e-3, fold + 5e-3}, "impact:table", folder_, 100),
       (std::vector<std::size_t>{0, 1}));
