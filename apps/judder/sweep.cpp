@@ -118,6 +118,9 @@ int ended(const Arguments& arguments, const tasks::RunsReport& swept, const std:
                              : std::to_string(swept.failed) + " of " + std::to_string(swept.members) +
                                    " did not end well; the first: " + swept.first_failure) +
           "\n");
+    if (swept.doubtful > 0)
+      print(std::to_string(swept.doubtful) + " of " + std::to_string(swept.members) +
+            " ended well with a message; the first: " + swept.first_doubt + "\n");
   }
   return kDone;
 }

@@ -222,6 +222,8 @@ void count_failures(const io::MemberFile& records, RunsReport& report) {
       const io::MemberRecord record = io::member_record(chunk, head.numbers, i, memory);
       const double reason = record.numbers.back();
       const bool ok = reason >= 0 && Status{static_cast<Reason>(static_cast<int>(reason)), 0, {}, {}}.ok();
+      if (ok && !record.message.empty() && report.doubtful++ == 0)
+        report.first_doubt = "member " + std::to_string(member) + ": " + std::string(record.message);
       if (ok) continue;
       if (report.failed++ == 0)
         report.first_failure = "member " + std::to_string(member) + ", " + io::member_status(reason) +

@@ -60,6 +60,9 @@ struct RunsReport {
   std::size_t members = 0;
   std::size_t failed = 0;     ///< members whose run has not ended well
   std::string first_failure;  ///< of them: number, reason, words
+  std::size_t doubtful =
+      0;                    ///< members that ended well and have a message: an extreme or integral may be off
+  std::string first_doubt;  ///< of them: number, words
   double compile_seconds = 0;
 };
 
