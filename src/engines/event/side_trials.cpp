@@ -394,9 +394,18 @@ bool SideTrials::rests_alike(int k, const Mode& one, const Mode& other, bool& by
   return true;
 }
 
+// Whether only the laws of rows along the surface read this switch: it goes with their statuses, and a row that begins to slip gives it its side.
+bool SideTrials::goes_with_rows(int k) const {
+  const model::SwitchInfo& info = now_.system.switches()[k];
+  return !info.in_motion && std::all_of(info.relations.begin(), info.relations.end(), [&](int r) {
+    const std::vector<int>& touches = now_.system.relations()[r].touches;
+    return std::any_of(touches.begin(), touches.end(), [&](int i) { return contains(info.sees, i); });
+  });
+}
+
 // Whether the motion stays on the surface of k alone with the value of equality, the rows along it resting as they do in `held`. Then `equal` is that mode.
 bool SideTrials::stays_by_value(int k, const Mode& before, const Mode& held, Mode& equal) {
-  if (here_.exit_side[k] != 0 || !now_.system.switches()[k].in_motion) return false;
+  if (here_.exit_side[k] != 0 || goes_with_rows(k)) return false;
   equal = before;
   hold_at_equality(equal, k);
   Status status;
@@ -410,8 +419,7 @@ bool SideTrials::may_stay_at_equality(int k) const {
   const model::SwitchInfo& info = now_.system.switches()[k];
   if (info.kind != expr::SwitchKind::jump || info.only_side(here_.lower[k]) != 0 || here_.exit_side[k] != 0)
     return false;
-  // One that only laws read goes with the statuses of their rows: a row that begins to slip gives it its side.
-  if (!info.in_motion) return false;
+  if (goes_with_rows(k)) return false;
   if (here_.landed[k] != 0 && now_.mode.surface[k] == AtSurface::away) return false;  // it came from a side
   // A sign of what sees the forces is slid on where its sides push back, and they seldom do anything else.
   return is_place(k) || has_side_at_zero(info);

@@ -102,7 +102,7 @@ TEST_F(Comfort, TheSummaryOfAPartHasTheExtremesOfThatPart) {
   const std::string text = run_markdown(part);
   EXPECT_NE(text.find("from t = 2 to t = 4"), std::string::npos) << text;
   EXPECT_EQ(text.find("more in events.csv"), std::string::npos) << text;
-  EXPECT_NE(text.find("Of the part of the run; "), std::string::npos) << text;
+  EXPECT_NE(text.find("Of the part of the run: "), std::string::npos) << text;
 
   // What is kept to go on from is of the whole run.
   wanted.summary_from.reset();
