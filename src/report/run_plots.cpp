@@ -396,23 +396,26 @@ RunPlots plots_of_run(std::span<const RunData> runs, const std::vector<std::vect
   }
   if (runs.empty()) return builder.take();
 
-  // A coordinate is a column whose name with a prime is a column too.
+  // A coordinate is a column of numbers whose name with a prime is one too; a file may hold either without the other.
+  const auto has_numbers = [&run = runs.front()](std::string_view name) {
+    const Column* column = run.find(name);
+    return column != nullptr && is_numbers(*column);
+  };
   std::vector<std::string> coordinates;
   std::vector<std::string> velocities;
   std::vector<std::string> others;
   for (const Column& column : runs.front().columns) {
-    if (column.name == "t" || !is_numbers(column)) continue;
-    if (runs.front().find(column.name + "'") != nullptr) {
+    const std::string_view name = column.name;
+    if (name == "t" || !is_numbers(column)) continue;
+    if (has_numbers(column.name + "'")) {
       coordinates.push_back(column.name);
-    } else if (column.name.ends_with('\'') &&
-               runs.front().find(std::string_view(column.name).substr(0, column.name.size() - 1)) !=
-                   nullptr) {
+    } else if (name.ends_with('\'') && has_numbers(name.substr(0, name.size() - 1))) {
       velocities.push_back(column.name);
     } else {
       others.push_back(column.name);
     }
   }
-  if (coordinates.size() == 1) {
+  if (coordinates.size() == 1 && velocities.size() == 1) {
     builder.stacked({coordinates[0], velocities[0]}, "motion");
     builder.listed({coordinates[0], velocities[0]}, "phase-portrait");
   } else {

@@ -66,6 +66,17 @@ TEST(RunPlots, SeveralCoordinatesAndNoCoordinates) {
   EXPECT_EQ(plots.figures[0].figure.subtitle, "the first 12 of 30 columns");
 }
 
+// A table may hold a column x of numbers and one x' of words, the one without the other, or one name twice.
+TEST(RunPlots, AColumnIsAVelocityOnlyBesideNumbersOfItsCoordinate) {
+  RunData run;
+  run.columns = {{"t", {0, 1}, {}}, {"x", {0, 1}, {}}, {"x'", {0, 0}, {"fast", "slow"}}};
+  EXPECT_EQ(names(plots_of_run({&run, 1}, {})), (std::vector<std::string>{"states"}));
+  run.columns = {{"t", {0, 1}, {}}, {"x", {0, 0}, {"near", "far"}}, {"x'", {0, 1}, {}}};
+  EXPECT_EQ(names(plots_of_run({&run, 1}, {})), (std::vector<std::string>{"states"}));
+  run.columns = {{"t", {0, 1}, {}}, {"x", {0, 1}, {}}, {"x'", {1, 1}, {}}, {"x'", {2, 2}, {}}};
+  EXPECT_EQ(names(plots_of_run({&run, 1}, {})), (std::vector<std::string>{"coordinates", "velocities"}));
+}
+
 TEST(RunPlots, RowsWithTheSameTimeAreJumps) {
   const RunData run = ball();
   const RunPlots plots = plots_of_run({&run, 1}, {{"t", "y'"}, {"y", "y'"}});
