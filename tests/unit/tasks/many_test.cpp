@@ -76,6 +76,21 @@ TEST_F(Many, ExtremesOfASummaryDoNotDependOnRows) {
   EXPECT_GT(std::abs(found[3][3].most - 1), 1e-3) << "the rows alone would do as well";
 }
 
+TEST_F(Many, ASummaryNamesColumnsThatCouldNotBeFollowed) {
+  std::ofstream(folder_ / "swing.toml")
+      << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
+         "potential = \"2*x^2\"\n[run]\nuntil = 0.01\n[output]\ncolumns = { calm = \"x*x'\", fast = "
+         "\"sin(1e8*x)\" }\n";
+  RunRequest request;
+  request.model.file = folder_ / "swing.toml";
+  request.output = folder_ / "out";
+  request.extremes_between_rows = true;
+  const RunReport report = run_model(request);
+  ASSERT_EQ(report.stage, RunStage::ended);
+  EXPECT_EQ(report.unfollowed, (std::vector<std::string>{"fast"}));
+  EXPECT_NE(run_markdown(report).find("extremes of fast may be off"), std::string::npos);
+}
+
 TEST_F(Many, AMemberThatFailsHasItsReasonAndStopsNothing) {
   RunsRequest request{.many = of("bouncing-ball"),
                       .plan = Plan::grid({{"h", {1, -1, 2}}, {"e", {0.5, 0.9, 1.5}}}),
