@@ -79,8 +79,8 @@ TEST_F(Many, ExtremesOfASummaryDoNotDependOnRows) {
 TEST_F(Many, ASummaryNamesColumnsThatCouldNotBeFollowed) {
   std::ofstream(folder_ / "swing.toml")
       << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
-         "potential = \"2*x^2\"\n[run]\nuntil = 0.01\n[output]\ncolumns = { calm = \"x*x'\", fast = "
-         "\"sin(1e8*x)\" }\n";
+         "potential = \"2*x^2\"\n[run]\nuntil = 0.05\n[output]\ncolumns = { calm = \"x*x'\", fast = "
+         "\"sin(1e11*x)\" }\n";
   RunRequest request;
   request.model.file = folder_ / "swing.toml";
   request.output = folder_ / "out";
