@@ -73,7 +73,7 @@ bool Decisions::decided_by_rounding(const Mode& before, const Mode& mode) {
   bool any = false;
   bool known = false;
   for (int r = 0; r < now_.layout.relations; ++r) {
-    if (before.normal[r] != NormalStatus::closed) continue;
+    if (before.normal[r] != NormalStatus::closed || !now_.decider.takes_part(r)) continue;
     if ((here_.exclusions.normal[r] & contact::bit(contact::RowStatus::closed)) != 0) continue;
     if (!known) {
       if (!now_.system.motion(now_.work)) return false;
@@ -124,7 +124,7 @@ bool Decisions::let_one_go(Mode& mode) {
   long most = 0;
   double least = 0;
   for (int j = 0; j < now_.layout.tangents; ++j) {
-    if ((here_.exclusions.tangent[j] & kStick) == 0) continue;
+    if ((here_.exclusions.tangent[j] & kStick) == 0 || !now_.decider.row_takes_part(j)) continue;
     Mode other = known;
     one.tangent[j] = kStick;
     const Status again = now_.decider.decide(other, one, kDecisionTolerance);
@@ -171,7 +171,7 @@ void Decisions::free_unloaded(Mode& mode) {
   for (int r = 0; r < now_.layout.relations; ++r) {
     const model::Relation& relation = now_.system.relations()[r];
     if (relation.tangents == 0 || relation.smooth_friction || relation.direction_in_force ||
-        mode.normal[r] == NormalStatus::open || now_.decider.on_massless(r))
+        mode.normal[r] == NormalStatus::open || now_.decider.on_massless(r) || !now_.decider.takes_part(r))
       continue;
     for (int j = 0; j < relation.tangents; ++j) {
       TangentStatus& status = mode.tangent[relation.first_tangent + j];

@@ -194,7 +194,7 @@ bool Leaving::nothing_moves() {
 // Whether this instant has changed the side of a switch other than k that neither slides now nor did so before.
 bool Leaving::others_changed(int k) const {
   for (int j = 0; j < now_.layout.switches; ++j) {
-    if (j != k && !now_.mode.slides(j) && !here_.reference.slides(j) &&
+    if (j != k && here_.acts_on_block(now_.system, j) && !now_.mode.slides(j) && !here_.reference.slides(j) &&
         now_.mode.side[j] != here_.reference.side[j])
       return true;
   }
