@@ -17,12 +17,24 @@ constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this tim
 }  // namespace
 
 Decisions::Decisions(Phase& now, InstantState& here, Roundings& rounding, Sides& sides)
-    : now_(now), here_(here), rounding_(rounding), sides_(sides) {
+    : now_(now), here_(here), rounding_(rounding), sides_(sides), released_(now.decider.no_exclusions()) {
   node_y_.resize(now_.motion.all_components());
   landing_y_.resize(now_.motion.all_components());
 }
 
 bool Decisions::decide_with(Mode& mode, Status& status) {
+  if (!here_.letting_go) return decide_now(mode, status);
+  released_ = here_.exclusions;
+  for (int j = 0; j < now_.layout.tangents; ++j) {
+    if (here_.let_go[j] != 0) released_.tangent[j] |= contact::bit(contact::RowStatus::stick);
+  }
+  std::swap(here_.exclusions, released_);
+  const bool decided = decide_now(mode, status);
+  std::swap(here_.exclusions, released_);
+  return decided;
+}
+
+bool Decisions::decide_now(Mode& mode, Status& status) {
   for (int r = 0; r < now_.layout.relations; ++r) now_.decider.force_floor[r] = now_.guards.normal_scale(r);
   for (int j = 0; j < now_.layout.tangents; ++j)
     now_.decider.force_floor[now_.layout.relations + j] = now_.guards.tangent_scale(j);
@@ -43,7 +55,7 @@ bool Decisions::decide_with(Mode& mode, Status& status) {
     const Status again = now_.decider.decide(mode, here_.exclusions, slack);
     if (again.ok()) status = again;
   }
-  if (status.reason == Reason::inconsistent) {
+  if (status.reason == Reason::inconsistent && !here_.letting_go) {
     // A status that has just ended may go on where another row lets its forces jump at the same instant, from static to slip friction.
     Mode other = mode;
     const Status again = now_.decider.decide(other, here_.no_exclusions, kDecisionTolerance);
@@ -54,7 +66,7 @@ bool Decisions::decide_with(Mode& mode, Status& status) {
       mode = other;
     }
   }
-  if (status.reason == Reason::inconsistent) {
+  if (status.reason == Reason::inconsistent && !here_.letting_go) {
     if (let_one_go(mode)) status = {};
   }
   now_.result.undecided_ties += now_.decider.undecided_ties();

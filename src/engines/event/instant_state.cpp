@@ -24,6 +24,7 @@ InstantState::InstantState(const Phase& now) {
   fresh_relation.resize(layout.relations);
   fresh_tangent.resize(layout.tangents);
   slip_returned.resize(layout.tangents);
+  let_go.resize(layout.tangents);
   fresh_switch.resize(layout.switches);
   exclusions = now.decider.no_exclusions();
   no_exclusions = now.decider.no_exclusions();

@@ -48,6 +48,9 @@ struct InstantState {
   /// and nothing else is: surfaces and rows of other blocks are what they are.
   std::vector<int> block_of, block_of_component;
   int block = -1;
+  /// By tangential row: let go, because it held only with sides that the motion refutes.
+  std::vector<std::uint8_t> let_go;
+  bool letting_go = false;   ///< there are some
   bool nested = false;       ///< some surface contains the side of a switch
   bool strikes = false;      ///< contacts of touching_ approach, or a constraint has got a rate
   bool probing = false;      ///< a decision is tried: it lists nothing and ends nothing
