@@ -1,6 +1,7 @@
 #include "engines/event/surface_decision.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 
@@ -15,6 +16,8 @@
 
 namespace judder::engines {
 namespace {
+
+constexpr int kMostTaken = 5;  ///< surfaces that leave together and may take each other along
 
 /// Whether the value at equality is that of a side: of `<` and `step`, but not of sign.
 bool has_side_at_zero(const model::SwitchInfo& info) { return info.at_zero == std::floor(info.at_zero); }
@@ -282,8 +285,8 @@ bool SurfaceDecision::decide_or_rest(const std::vector<int>& members) {
   return surfaces_.decide_members(members);  // says what is wrong
 }
 
-// Several coupled surfaces: as many of them as possible stay with the value of equality, and the others are decided beside these. Those that leave by it are taken out, all
-// at once, until none does. False: none stays, and nothing is decided.
+// Several coupled surfaces: as many of them as possible stay with the value of equality, and the others are decided beside these. Those that leave by it are taken out, as
+// few as let the others stay, until none does. False: none stays, and nothing is decided.
 bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
   std::vector<int> held;
   for (const int k : members) {
@@ -316,6 +319,21 @@ bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
   std::vector<int> out;
   while (!held.empty() && leave(held, out)) {
     if (out.empty()) return true;
+    // Where several leave, one of them may take the others along: as few as possible are taken out.
+    const std::vector<int> leaving = out;
+    const auto count = static_cast<int>(leaving.size());
+    for (int taken = 1; taken < count && count <= kMostTaken; ++taken) {
+      for (unsigned set = 1; set < (1U << count); ++set) {
+        if (std::popcount(set) != taken) continue;
+        std::vector<int> fewer;
+        std::copy_if(held.begin(), held.end(), std::back_inserter(fewer), [&](int k) {
+          const auto at = std::find(leaving.begin(), leaving.end(), k) - leaving.begin();
+          return at == count || ((set >> at) & 1U) == 0;
+        });
+        if (leave(fewer, out) && out.empty()) return true;
+      }
+    }
+    out = leaving;
     held.erase(std::remove_if(held.begin(), held.end(), [&](int k) { return contains(out, k); }), held.end());
   }
   now_.mode = start;
