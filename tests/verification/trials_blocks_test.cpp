@@ -93,6 +93,16 @@ TEST(Blocks, AJumpMovesWhatItActsOn) {
   expect_end(states(true), {{0, 4}, {1, 0}}, "first", kBoth);
 }
 
+// The load of a state comes to its limit and turns, at the very instant at which a force on a mass begins: the state rests on.
+TEST(Blocks, ATouchOfALimitAtTheInstantOfAnotherBodyEndsNothing) {
+  const TestModel model = text_model(
+      "[coordinates]\na = 0\n[state]\nb = { start = 0, rate = \"-cos(2*t) - sign(b)\" }\n[energy]\nkinetic = "
+      "\"a'^2/2\"\n"
+      "[[force]]\nalong = \"a'\"\nvalue = \"step(t - pi/2)\"\n[run]\nuntil = 2\n[output]\nsamples = 2\n");
+  const double rest = 2 - std::acos(-1.0) / 2;
+  expect_end(model, {{0, rest * rest / 2}, {2, 0}}, "touch", kEvent);
+}
+
 // A belt turns while the mass rests on its dry force: the slip is zero there, and goes on to the other side.
 TEST(Blocks, ABeltTurnsUnderAMassAtRest) {
   expect_end(trial("belt-beside-a-dry-force"), {{0, 0.2483914001}}, "belt", kBoth, 1e-8);
