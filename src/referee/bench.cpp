@@ -68,6 +68,8 @@ const char* name(Law law) {
       return "cone";
     case Law::release:
       return "release";
+    case Law::rest:
+      return "rest";
     case Law::friction:
       return "friction";
     case Law::load:
@@ -297,6 +299,7 @@ void Referee::Bench::point(const Point& given) {
       judge(next);
       judge_momentum(first_speed.data(), nullptr, next);
     }
+    judge_rests(next);
     impacts = 0;
     tail = false;
     std::fill(impulse_normal.begin(), impulse_normal.end(), 0.0);
@@ -404,6 +407,7 @@ std::string Referee::Bench::place_name(Law law, int place) const {
       const model::SwitchInfo& info = system.switches()[place];
       return "switch " + std::to_string(place + 1) + " (" + info.place + ")";
     }
+    case Law::rest:
     case Law::motion:
     case Law::position:
     case Law::velocity:

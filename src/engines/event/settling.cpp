@@ -131,7 +131,7 @@ bool Settling::settle() {
       // What an event ended was seen with the sides before: where an impact has changed one, what follows tells.
       if (struck && sides) here_.exclusions.clear();
       known_ = now_.mode;
-      if (sides_.rates_by_value()) here_.strikes = true;
+      if (sides_.rates_by_value(false, decided && !sides)) here_.strikes = true;
       moved = !(known_ == now_.mode);
     }
     if (!decided || sides) here_.entering = now_.mode;
@@ -165,7 +165,11 @@ bool Settling::settle() {
     if (settled) break;
     sides_before_ = now_.mode.side;
     if (!decision_.decide_surfaces()) return false;
-    if (take_open_surfaces() && !here_.quiet) sliding_.project_sliding();
+    if (take_open_surfaces() && !here_.quiet) {
+      sides_.shift_slips(-1);
+      sliding_.project_sliding();
+      sides_.shift_slips(1);
+    }
     crossed = !here_.quiet && now_.mode.side != sides_before_;
     sides_.list_switch_changes();
     decided = true;
