@@ -25,11 +25,15 @@ struct StepState {
 
 /// What a step did beside moving the state.
 struct StepReport {
-  std::vector<double> normal, tangent;       ///< impulses over the step, by relation and by tangential row
-  std::vector<std::uint8_t> struck;          ///< by relation: the contact was open before, and got an impulse
+  std::vector<double> normal, tangent;  ///< impulses over the step, by relation and by tangential row
+  std::vector<std::uint8_t> struck;     ///< by relation: the contact was open before, and got an impulse
+  std::vector<std::uint8_t>
+      met;  ///< by relation: an impact began that the next step finishes; it is struck there
   std::vector<double> acceleration;          ///< by coordinate: (v₁ − v₀)/h, or the scheme's own
   std::vector<double> dissipated, supplied;  ///< work over the step by audit element
-  bool smooth = true;  ///< velocities did not jump: places inside the step follow by a cubic
+  bool unfinished = false;                   ///< some contact was met
+  bool finishes = false;  ///< of an impact that began in the step before; impulses are those of both steps
+  bool smooth = true;     ///< velocities did not jump: places inside the step follow by a cubic
 };
 
 class Scheme {

@@ -82,6 +82,13 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   u_.resize(slots);
   found_.resize(2 * relations);
   guess_.resize(slots);
+  first_.resize(slots);
+  carried_.resize(slots);
+  half_.resize(relations);
+  ended_.resize(relations);
+  first_mu_.resize(relations);
+  first_e_.resize(relations);
+  restitution_.resize(relations);
   normal_.resize(relations);
   tangent_.resize(tangents);
   share_.resize(tangents);
@@ -99,7 +106,11 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
 void StepContacts::start() {
   known_ = false;
   std::fill(guess_.begin(), guess_.end(), 0.0);
+  forget_impact();
 }
+
+// An impact happens to this contact in this step, the first or the second of its own.
+bool StepContacts::strikes(int r) const { return (was_open_[r] != 0 && approach_[r] < 0) || half_[r] != 0; }
 
 const model::Row& StepContacts::row_of(const Slot& slot) const {
   const model::RelationRows& rows = work_.relation[slot.relation];
@@ -229,7 +240,7 @@ void StepContacts::list_blocks(const StepLaw& law) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     Law& own = law_[r];
-    const bool strikes = was_open_[r] != 0 && approach_[r] < 0;
+    const bool strikes = this->strikes(r);
     const bool as_coulomb = relation.smooth_friction && relation.has_normal && !accelerating_ &&
                             (strikes || relation.friction == FrictionType::arctan);
     own = {0, 0, relation.smooth_friction && !as_coulomb};
@@ -244,8 +255,11 @@ void StepContacts::list_blocks(const StepLaw& law) {
       own.load = law.kappa * rows.base;
     } else if (relation.tangents > 0 && !relation.smooth_friction) {
       own.mu = rested_[r] != 0 ? rows.tangent[0].mu_static : rows.tangent[0].mu;
-      if (!relation.impact_friction && was_open_[r] != 0 && approach_[r] < 0) own.mu = 0;
+      if (!relation.impact_friction && strikes) own.mu = 0;
       own.load = law.kappa * rows.base;
+    }
+    if (completing_) {
+      own.mu = first_mu_[r];
     }
     const int slips = own.smooth ? 0 : relation.tangents;
     const bool contact = relation.has_normal && relation.kind == RelationKind::contact;
@@ -270,7 +284,7 @@ void StepContacts::list_blocks(const StepLaw& law) {
       const int fed = relation.feeds[k];
       if (part_[fed] == 0) continue;  // an open contact presses nothing
       // Friction may be left out of the impulse of an impact; then no joint has a share of it.
-      if (!system_.relations()[fed].impact_friction && was_open_[fed] != 0 && approach_[fed] < 0) continue;
+      if (!system_.relations()[fed].impact_friction && this->strikes(fed)) continue;
       feeds_.push_back(
           {normal_slot_[relation.feeds[k]], rows.factors[k]});  // the slot, until the rows are known
       ++blocks_.back().feed_size;
@@ -296,6 +310,8 @@ void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
         double tangential = 0;
         system_.restitution(work_, r, std::abs(approach_[r]), e, tangential);
       }
+      if (half_[r] != 0 || ended_[r] != 0) e = first_e_[r];
+      restitution_[r] = e;
       shift_[r] = 0;
       if (law.position && relation.holonomic) {
         u = (gap[r] + (gap_before.empty() ? 0 : e * gap_before[r])) / law.reach;
@@ -303,7 +319,11 @@ void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
         shift_[r] = e * -approach_[r];
         u -= shift_[r];
       }
+      if (law.after && !relation.holonomic) u -= 0.5 * approach_[r];
+    } else if (law.after) {
+      u -= 0.5 * slip_[slot.number];
     }
+    carried_[i] = completing_ ? first_[row_slot_[i]] : 0;
     q_[i] = u;
     guess_of_rows_[i] = guess_[row_slot_[i]];
   }
@@ -416,7 +436,7 @@ bool StepContacts::rest_turned() {
     const model::Relation& relation = system_.relations()[r];
     if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
     // An impact has the coefficient of the slip before it, whatever that becomes.
-    if (was_open_[r] != 0 && approach_[r] < 0) continue;
+    if (after_ || (was_open_[r] != 0 && approach_[r] < 0)) continue;
     const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
     if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
     rested_[r] = 1;
@@ -499,6 +519,7 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   any_impulse_ = false;
   complementarity_ = cone_ = 0;
   position_ = law.position;
+  after_ = law.after;
   list_blocks(law);
   if (blocks_.empty()) return {};
   find_responses(lu, size);
@@ -509,6 +530,11 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   }
   find_free(law, gap, gap_before, xi);
   assemble();
+  // What the first step of an impact has given is sought once more with the rest.
+  const std::size_t rows = row_slot_.size();
+  for (std::size_t i = 0; completing_ && i < rows; ++i) {
+    for (std::size_t j = 0; j < rows; ++j) q_[i] -= W_[i * rows + j] * carried_[j];
+  }
   for (int turn = 0; turn < 2; ++turn) {
     if (!solve_single()) {
       Status status = solve_general();
@@ -527,7 +553,7 @@ void StepContacts::take_impulses(double* xi, int size) {
   std::fill(guess_.begin(), guess_.end(), 0.0);
   for (int i = 0; i < rows; ++i) {
     const Slot& slot = slots_[row_slot_[i]];
-    const double p = impulse_[i];
+    const double p = impulse_[i] - carried_[i];
     guess_[row_slot_[i]] = p;
     if (p == 0) continue;
     any_impulse_ = true;
@@ -576,7 +602,9 @@ void StepContacts::take_impulses(double* xi, int size) {
     if (found_[b] != StepContact::stick) continue;
     for (int j = 0; j < block.slips; ++j) {
       const Slot& slot = slots_[row_slot_[at + j]];
-      if (slot.single >= 0) xi[slot.single] = -drive_of(slot) / row_of(slot)[slot.single] + 0.0;
+      if (slot.single < 0) continue;
+      const double w = row_of(slot)[slot.single];
+      xi[slot.single] = (after_ ? 0.5 * slip_[slot.number] - drive_of(slot) : -drive_of(slot)) / w + 0.0;
     }
   }
 }
@@ -599,7 +627,7 @@ void StepContacts::write_mode(Mode& mode) const {
     row += block.rows();
     bool open = found_[b] == StepContact::open && block.kind == StepBlockKind::contact;
     if (block.kind == StepBlockKind::contact) {
-      open = open || shift_[r] > 0;
+      open = open || shift_[r] > 0 || (half_[r] != 0 && first_e_[r] > 0);
       mode.normal[r] = open ? NormalStatus::open : NormalStatus::closed;
     }
     if (block.kind != StepBlockKind::friction) ++at;
@@ -692,6 +720,57 @@ bool StepContacts::project(StepMatrix& lu, int size, double* q) {
     std::copy_n(q, n_, work_.in.begin() + system_.layout().q());
   }
   return true;
+}
+
+// --- impacts of two steps ---
+
+void StepContacts::forget_impact() {
+  completing_ = false;
+  std::fill(half_.begin(), half_.end(), std::uint8_t{0});
+  std::fill(ended_.begin(), ended_.end(), std::uint8_t{0});
+}
+
+void StepContacts::keep_impact(const double* velocity) {
+  const bool begins = any_met(velocity);
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const bool contact = system_.relations()[r].kind == RelationKind::contact;
+    ended_[r] = half_[r];
+    half_[r] = begins && contact && met(r, velocity) ? 1 : 0;
+    first_mu_[r] = law_[r].mu;
+    first_e_[r] = restitution_[r];
+  }
+  completing_ = begins;
+  std::fill(first_.begin(), first_.end(), 0.0);
+  for (std::size_t i = 0; begins && i < row_slot_.size(); ++i)
+    first_[row_slot_[i]] = impulse_[i] - carried_[i];
+}
+
+double StepContacts::first_normal(int relation) const {
+  return completing_ && normal_slot_[relation] >= 0 ? first_[normal_slot_[relation]] : 0;
+}
+
+double StepContacts::first_tangent(int number) const {
+  return completing_ ? first_[tangent_slot_[number]] : 0;
+}
+
+void StepContacts::save_impact(std::vector<double>& out) const {
+  out.push_back(completing_ ? 1 : 0);
+  for (const std::vector<double>* each : {&first_, &first_mu_, &first_e_})
+    out.insert(out.end(), each->begin(), each->end());
+  for (const std::vector<std::uint8_t>* each : {&half_, &ended_})
+    out.insert(out.end(), each->begin(), each->end());
+}
+
+void StepContacts::load_impact(std::span<const double> saved) {
+  auto at = saved.begin();
+  completing_ = *at++ != 0;
+  for (std::vector<double>* each : {&first_, &first_mu_, &first_e_}) {
+    std::copy_n(at, each->size(), each->begin());
+    at += static_cast<std::ptrdiff_t>(each->size());
+  }
+  for (std::vector<std::uint8_t>* each : {&half_, &ended_}) {
+    for (std::uint8_t& flag : *each) flag = *at++ != 0 ? 1 : 0;
+  }
 }
 
 void StepContacts::save(std::vector<double>& out) const {
