@@ -48,6 +48,7 @@ struct SteppingEngine::Run {
     report.tangent.resize(layout.tangents);
     report.struck.resize(layout.relations);
     report.met.resize(layout.relations);
+    report.through.resize(layout.relations);
     met_with.resize(n);
     report.acceleration.resize(n);
     report.dissipated.resize(layout.audits);
@@ -77,6 +78,7 @@ struct SteppingEngine::Run {
   void list_slips(int r);
   Event event_here(EventKind kind, int place) const;
   void note_loads(double h);
+  void note_springs(double h);
   void note_gaps();
   void look_at_energy(bool end);
   [[nodiscard]] bool touched() const;
@@ -169,6 +171,7 @@ EngineResult SteppingEngine::Run::go(const EngineOptions& given, Sink& sink, con
   if (result.status.reason == Reason::done) {
     result.status.time = state.t;
     if (stopped) result.status.reason = Reason::watch;
+    if (Status status = scheme->verdict(state.t); !status.ok()) result.status = std::move(status);
     if (Status status = gain.verdict(state.t); !status.ok()) result.status = std::move(status);
   }
   return std::move(result);
@@ -527,6 +530,7 @@ void SteppingEngine::Run::list_slips(int r) {
 }
 
 void SteppingEngine::Run::note_loads(double h) {
+  if (scheme->springs()) return note_springs(h);
   for (int r = 0; r < layout.relations; ++r) {
     const bool was = mode_before.normal[r] == NormalStatus::closed;
     const bool is = state.mode.normal[r] == NormalStatus::closed;
@@ -538,6 +542,18 @@ void SteppingEngine::Run::note_loads(double h) {
     if (was && !is) recorder.close(r, state.t);
   }
   static_cast<void>(recorder.loads.follow(state.mode, state.t));
+}
+
+// Of springs all that they give counts, from where they begin to press.
+void SteppingEngine::Run::note_springs(double h) {
+  static_cast<void>(recorder.loads.follow(state.mode, state.t - h));
+  for (int r = 0; r < layout.relations; ++r) {
+    const bool was = mode_before.normal[r] == NormalStatus::closed;
+    const bool is = state.mode.normal[r] == NormalStatus::closed;
+    if (was || is) recorder.loads.add(r, report.through[r], report.normal[r] / h);
+    if (was && !is) recorder.close(r, state.t);
+    if (!was && !is && report.through[r] > 0) recorder.strike(r, state.t, report.through[r], false);
+  }
 }
 
 // Some contact is closed, or was struck in this step.
