@@ -155,12 +155,15 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
   iterations_ = 0;
 }
 
-void StepContacts::choose_closed() {
+void StepContacts::choose_closed(double step) {
+  // What an open contact reaches in the last of its step it has not reached: a drive that turns there would strike by rounding alone.
+  constexpr double kLast = 1e-9;
   any_ = doubtful_ = false;
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const bool always = !relation.has_normal || relation.kind == RelationKind::constraint;
-    part_[r] = always || work_.relation[r].gap <= 0 ? 1 : 0;
+    const double reached = was_open_[r] != 0 && approach_[r] < 0 ? kLast * step * approach_[r] : 0;
+    part_[r] = always || work_.relation[r].gap <= reached ? 1 : 0;
     // A contact that was closed and would open by itself may also stay: which of the two is asked where friction is strong.
     if (part_[r] == 0 && was_open_[r] == 0 && relation.tangents == 1 && !relation.smooth_friction) {
       part_[r] = kDoubtful;
@@ -297,6 +300,8 @@ void StepContacts::list_blocks(const StepLaw& law) {
 
 void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
                              std::span<const double> gap_before, const double* xi) {
+  constexpr double kRounding =
+      1e-12;  // what rests approaches by its rounding, beside what the step would make of it
   for (std::size_t i = 0; i < row_slot_.size(); ++i) {
     const Slot& slot = slots_[row_slot_[i]];
     const model::Relation& relation = system_.relations()[slot.relation];
@@ -315,7 +320,7 @@ void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
       shift_[r] = 0;
       if (law.position && relation.holonomic) {
         u = (gap[r] + (gap_before.empty() ? 0 : e * gap_before[r])) / law.reach;
-      } else if (e > 0) {
+      } else if (e > 0 && std::abs(approach_[r]) > kRounding * std::abs(u)) {
         shift_[r] = e * -approach_[r];
         u -= shift_[r];
       }

@@ -248,6 +248,9 @@ bool may_restore(const model::Relation& relation) {
 
 /// Impact laws of the model that are not of the scheme.
 std::string impact_problem(const model::System& system, bool restitution, const std::string& scheme) {
+  bool any_restores = false;
+  for (const model::Relation& relation : system.relations())
+    any_restores = any_restores || (relation.kind == model::RelationKind::contact && may_restore(relation));
   for (const model::Relation& relation : system.relations()) {
     if (relation.smooth_friction && relation.kind != model::RelationKind::contact && !relation.feeds.empty())
       return relation.place + " has the smooth law '" + name(relation.friction) +
@@ -256,8 +259,8 @@ std::string impact_problem(const model::System& system, bool restitution, const 
     const bool restores = may_restore(relation);
     if (relation.has_tangential_restitution)
       return relation.place + " has tangential restitution, which " + scheme + " has no place for";
-    // Without restitution the laws differ still, by what friction does on their paths.
-    const bool differs = relation.impact != ImpactType::moreau && (restores || relation.tangents > 0);
+    // Without restitution the laws differ still, by what friction does on their paths and by what others give back in the same impact.
+    const bool differs = relation.impact != ImpactType::moreau && (any_restores || relation.tangents > 0);
     if (!restores && !differs) continue;
     if (!restitution && restores)
       return relation.place + " may rebound: " + scheme + " has no restitution; contacts come to rest by it";
