@@ -185,11 +185,12 @@ double RungeKuttaScheme::value_of(const Found& what, double t, const double* y) 
 // Where in the step to next_ something ends its structure, by one chord.
 RungeKuttaScheme::Found RungeKuttaScheme::first_zero(const StepState& state, double h) {
   Found first;
-  const auto look = [&](Cut kind, int place) {
+  // Slips count in their direction. One that was set to zero begins on either side of it by rounding, and goes on from there: that is no second reversal.
+  const auto look = [&](Cut kind, int place, double along = 1) {
     Found what{kind, place, 1};
-    const double before = value_at_start(what), after = value_of(what, state.t + h, next_.data());
-    const bool falls = kind == Cut::slip ? before != 0 && before * after <= 0 : before > 0 && after <= 0;
-    if (!falls) return;
+    const double before = along * value_at_start(what);
+    const double after = along * value_of(what, state.t + h, next_.data());
+    if (!(before > 0 && after <= 0)) return;
     what.share = before / (before - after);
     if (first.kind == Cut::none || what.share < first.share) first = what;
   };
@@ -199,7 +200,7 @@ RungeKuttaScheme::Found RungeKuttaScheme::first_zero(const StepState& state, dou
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       const TangentStatus status = state.mode.tangent[number];
-      if (direction(status) != 0 && fresh_[number] == 0) look(Cut::slip, number);
+      if (direction(status) != 0 && fresh_[number] == 0) look(Cut::slip, number, direction(status));
       if (status == TangentStatus::stick && numbers_.locate_start) look(Cut::rest, number);
     }
   }
@@ -306,9 +307,21 @@ void RungeKuttaScheme::stop_turned(Mode& mode) {
   }
 }
 
+// Slips that an impact has turned have not come to their end: the velocities behind it are those to compare with.
+void RungeKuttaScheme::take_slips_behind(StepState& state) {
+  load(state);
+  turn_by_slip(state.mode);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) slip_before_[relation.first_tangent + j] = slip_of(r, j);
+  }
+  load(state);
+}
+
 // What holds at the end of the step: impacts, slips that stand at zero, sides, and what rests.
 Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport& report) {
   std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
+  bool struck = false;
   load(state);
   take_sides(state.mode);
   if (found.kind == Cut::gap) {
@@ -320,8 +333,10 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
       system_.gap(work_, r, gap, rate);
       if (gap > 0 || rate >= 0) continue;
       if (Status status = collide(state, r, report); !status.ok()) return status;
+      struck = true;
     }
   }
+  if (struck) take_slips_behind(state);
   if (found.kind == Cut::slip) {
     state.mode.tangent[found.place] = TangentStatus::stick;
     fresh_[found.place] = 1;

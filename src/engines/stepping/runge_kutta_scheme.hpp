@@ -65,6 +65,7 @@ class RungeKuttaScheme final : public Scheme {
   void take_sides(Mode& mode);
   void turn_by_slip(Mode& mode);
   void stop_turned(Mode& mode);
+  void take_slips_behind(StepState& state);
   [[nodiscard]] double slip_of(int relation, int tangent);
   [[nodiscard]] Status settle(StepState& state, const Found& found, StepReport& report);
   [[nodiscard]] Status collide(StepState& state, int relation, StepReport& report);
