@@ -15,6 +15,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
       motion_(system, work_),
       decider_(system, work_),
       collider_(system, work_),
+      rest_laws_(system, work_),
       exclusions_(decider_.no_exclusions()) {
   const auto size = static_cast<std::size_t>(motion_.all_components());
   for (std::vector<double>* each : {&y_, &next_, &stage_, &k_[0], &k_[1], &k_[2], &k_[3]}) each->resize(size);
@@ -80,8 +81,10 @@ Status RungeKuttaScheme::decide(StepState& state) {
   load(state);
   if (!rests(state.mode)) return {};
   if (!system_.motion(work_)) return failed(state);
+  rested_ = state.mode;
   Status status = decider_.decide(state.mode, exclusions_);
   if (!status.ok()) return status;
+  take_sides_ahead(state);
   load(state);
   // A row at rest rests exactly, and a closed gap is closed.
   if (!motion_.set_mode(state.mode)) return failed(state);
@@ -90,6 +93,23 @@ Status RungeKuttaScheme::decide(StepState& state) {
   std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
   load(state);
   return {};
+}
+
+// A row that leaves its rest has the coefficient of its direction: the value of a slip that is zero still says nothing about that.
+void RungeKuttaScheme::take_sides_ahead(StepState& state) {
+  if (layout_.switches == 0) return;
+  write_statuses(layout_, rested_, work_.in.data());
+  rest_laws_.set_mode(rested_);
+  for (int j = 0; j < layout_.tangents; ++j) {
+    const double along = direction(state.mode.tangent[j]);
+    if (rested_.tangent[j] != TangentStatus::stick || along == 0 || !rest_laws_.directed(j)) continue;
+    rest_laws_.take_direction(j, along > 0 ? 1 : -1);
+    for (int k = 0; k < layout_.switches; ++k) {
+      const double side = work_.in[layout_.side() + k];
+      if (side != rested_.side[k]) state.mode.side[k] = side;
+    }
+    rest_laws_.take_back();
+  }
 }
 
 double RungeKuttaScheme::slip_of(int relation, int tangent) {

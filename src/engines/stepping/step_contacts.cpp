@@ -24,7 +24,7 @@ constexpr std::uint8_t kDoubtful = 2;
 }  // namespace
 
 StepContacts::StepContacts(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), n_(system.layout().coordinates) {
+    : system_(system), work_(work), n_(system.layout().coordinates), rest_laws_(system, work) {
   const model::Layout& layout = system.layout();
   const auto relations = static_cast<std::size_t>(layout.relations);
   const auto tangents = static_cast<std::size_t>(layout.tangents);
@@ -69,6 +69,11 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   slip_.resize(tangents);
   shift_.resize(relations);
   was_open_.resize(relations);
+  sided_.resize(relations);
+  for (std::vector<double>* each : {&mu_plus_, &mu_minus_, &mu_at_rest_}) each->resize(relations);
+  for (const model::Relation& relation : system.relations())
+    may_be_sided_ = may_be_sided_ || (layout.switches > 0 && relation.tangents == 1 &&
+                                      !relation.smooth_friction && !relation.law_constant);
   rested_.resize(relations);
   blocks_.reserve(2 * relations);
   feeds_.reserve(static_cast<std::size_t>(most_feeds));
@@ -149,6 +154,31 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
     rested_[r] = rests ? 1 : 0;
     if (turned && !relation.law_constant) system_.rows(work_, r);
     if (relation.has_normal) approach_[r] = rows.gap_time + rows.w.dot(velocity);
+  }
+  if (may_be_sided_) take_rest_limits(mode);
+}
+
+// Coefficients of the slips to either side, of planar rows at rest.
+void StepContacts::take_rest_limits(const Mode& mode) {
+  rest_mode_ = mode;
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    sided_[r] = 0;
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+      rest_mode_.tangent[j] = rested_[r] != 0 ? TangentStatus::stick : TangentStatus::slip_plus;
+  }
+  rest_laws_.set_mode(rest_mode_);
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.tangents != 1 || rested_[r] == 0 || !rest_laws_.directed(relation.first_tangent)) continue;
+    for (const int way : {1, -1}) {
+      rest_laws_.take_direction(relation.first_tangent, way);
+      (way > 0 ? mu_plus_ : mu_minus_)[r] = system_.rows(work_, r).tangent[0].mu_static;
+      rest_laws_.take_back();
+    }
+    system_.rows(work_, r);
+    mu_at_rest_[r] = std::max(mu_plus_[r], mu_minus_[r]);
+    sided_[r] = mu_plus_[r] != mu_minus_[r] ? 1 : 0;
   }
   if (!rows_constant_) known_ = false;
   solutions_ = 1;
@@ -257,7 +287,9 @@ void StepContacts::list_blocks(const StepLaw& law) {
       own.mu = relation.impact_friction || !strikes ? system_.impulse_coefficient(work_, r, speed) : 0;
       own.load = law.kappa * rows.base;
     } else if (relation.tangents > 0 && !relation.smooth_friction) {
-      own.mu = rested_[r] != 0 ? rows.tangent[0].mu_static : rows.tangent[0].mu;
+      own.mu = rested_[r] == 0                   ? rows.tangent[0].mu
+               : may_be_sided_ && sided_[r] != 0 ? mu_at_rest_[r]
+                                                 : rows.tangent[0].mu_static;
       if (!relation.impact_friction && strikes) own.mu = 0;
       own.load = law.kappa * rows.base;
     }
@@ -450,6 +482,39 @@ bool StepContacts::rest_turned() {
   return any;
 }
 
+double StepContacts::load_of(std::size_t b, std::size_t at) const {
+  const StepBlock& block = blocks_[b];
+  double load = block.load;
+  if (block.kind == StepBlockKind::contact) load += impulse_[at - 1];
+  for (int k = 0; k < block.feed_size; ++k) {
+    const contact::StepFeed& feed = feeds_[static_cast<std::size_t>(block.feed + k)];
+    load += feed.weight * std::abs(impulse_[feed.row]);
+  }
+  return load;
+}
+
+// Rows at rest that are pushed beyond the coefficient of their direction, or slip with that of the other one.
+bool StepContacts::rest_sided() {
+  constexpr double kAbove = 1 + 1e-12;
+  bool any = false;
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    StepBlock& block = blocks_[b];
+    const int r = block_relation_[b];
+    const std::size_t at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    row += static_cast<std::size_t>(block.rows());
+    if (block.slips != 1 || sided_[r] == 0 || rested_[r] == 0 || law_[r].mu != mu_at_rest_[r]) continue;
+    const double own = impulse_[at] < 0 ? mu_plus_[r] : mu_minus_[r];
+    const double share = law_[r].mu > 0 ? block.mu / law_[r].mu : 0;
+    if (!(own < mu_at_rest_[r]) || !(std::abs(impulse_[at]) > kAbove * own * share * load_of(b, at)))
+      continue;
+    mu_at_rest_[r] = law_[r].mu = own;
+    block.mu = own * share;
+    any = true;
+  }
+  return any;
+}
+
 // Stick and slip by the numbers of the answer: where a limit is below the residual that is allowed, every impulse within it is one, and what slides must not be
 // taken for what stands.
 void StepContacts::classify() {
@@ -540,13 +605,16 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   for (std::size_t i = 0; completing_ && i < rows; ++i) {
     for (std::size_t j = 0; j < rows; ++j) q_[i] -= W_[i * rows + j] * carried_[j];
   }
-  for (int turn = 0; turn < 2; ++turn) {
+  const std::size_t turns = may_be_sided_ ? 2 + blocks_.size() : 2;
+  for (std::size_t turn = 0; turn < turns; ++turn) {
     if (!solve_single()) {
       Status status = solve_general();
       if (!status.ok()) return status;
     }
-    if (turn > 0 || !rest_turned()) break;
-    list_blocks(law);
+    if (turn == 0 && rest_turned())
+      list_blocks(law);
+    else if (!may_be_sided_ || !rest_sided())
+      break;
   }
   check_unique();
   take_impulses(xi, size);

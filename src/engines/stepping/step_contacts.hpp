@@ -9,7 +9,8 @@
 //     position   all contacts:  0 ≤ (g(q₁) + e g₋)/c ⟂ p_N ≥ 0,  q₁ = q̂ + c ξ                             (θ, Newmark, Paoli-Schatzman)
 //
 // Friction is Coulomb's law between impulse and slip velocity of the step; its coefficient is that of the slip at the beginning of the step, and the static one
-// where the row was at rest. Smooth laws are explicit: p_T = −κ(γ) p_N.
+// where the row was at rest. Where that differs between both directions a row at rest holds −μ₊ L ≤ p_T ≤ μ₋ L: it is solved with the larger one, and once more with
+// that of the direction in which it is pushed beyond it. Smooth laws are explicit: p_T = −κ(γ) p_N.
 //
 // An impact of Paoli and Schatzman's schemes takes two steps: in which of them the gap is met says how much of the impulse is given in the first one. Its friction
 // is found for both together. With p' the impulses of the first step,
@@ -28,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/rest_laws.hpp"
 #include "engines/stepping/step_matrix.hpp"
 #include "judder/contact/one_step.hpp"
 #include "judder/contact/one_step_all.hpp"
@@ -171,6 +173,9 @@ class StepContacts {
   [[nodiscard]] bool solve_single();
   [[nodiscard]] Status solve_general();
   [[nodiscard]] bool rest_turned();
+  void take_rest_limits(const Mode& mode);
+  [[nodiscard]] bool rest_sided();
+  [[nodiscard]] double load_of(std::size_t block, std::size_t at) const;
   void classify();
   void check_unique();
   void take_impulses(double* xi, int size);
@@ -190,6 +195,12 @@ class StepContacts {
   std::vector<double> approach_, slip_;  ///< velocities before: by relation, by tangential row
   std::vector<double> shift_;            ///< by relation: e |γ_N⁰|
   std::vector<std::uint8_t> was_open_, rested_;
+  // coefficients of rows at rest that depend on the direction
+  RestLaws rest_laws_;
+  bool may_be_sided_ = false;
+  Mode rest_mode_;
+  std::vector<std::uint8_t> sided_;                      ///< by relation
+  std::vector<double> mu_plus_, mu_minus_, mu_at_rest_;  ///< of slips forwards and backwards; the one taken
   // the problem
   std::vector<contact::StepBlock> blocks_;
   std::vector<contact::StepFeed> feeds_;
