@@ -461,6 +461,21 @@ Status StepContacts::solve_general() {
   return {};
 }
 
+// Normal impulses of a step with an impact turn this slip by themselves.
+bool StepContacts::turned_by_impact(std::size_t at, double slip) const {
+  bool strikes = false;
+  double change = 0;
+  const std::size_t rows = row_slot_.size();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Slot& slot = slots_[row_slot_[i]];
+    if (slot.tangent >= 0 || impulse_[i] == 0) continue;
+    const bool contact = system_.relations()[slot.relation].kind == RelationKind::contact;
+    strikes = strikes || (contact && this->strikes(slot.relation));
+    change += W_[at * rows + i] * impulse_[i];
+  }
+  return strikes && (slip + change) * slip <= 0;
+}
+
 // A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say.
 bool StepContacts::rest_turned() {
   bool any = false;
@@ -468,7 +483,7 @@ bool StepContacts::rest_turned() {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
     const int r = block_relation_[b];
-    const int at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    const auto at = static_cast<std::size_t>(row + (block.kind == StepBlockKind::friction ? 0 : 1));
     row += block.rows();
     const model::Relation& relation = system_.relations()[r];
     if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
@@ -476,6 +491,7 @@ bool StepContacts::rest_turned() {
     if (after_ || (was_open_[r] != 0 && approach_[r] < 0)) continue;
     const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
     if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
+    if (turned_by_impact(at, slip_[relation.first_tangent])) continue;
     rested_[r] = 1;
     any = true;
   }

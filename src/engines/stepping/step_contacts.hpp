@@ -172,6 +172,7 @@ class StepContacts {
   void assemble();
   [[nodiscard]] bool solve_single();
   [[nodiscard]] Status solve_general();
+  [[nodiscard]] bool turned_by_impact(std::size_t at, double slip) const;
   [[nodiscard]] bool rest_turned();
   void take_rest_limits(const Mode& mode);
   [[nodiscard]] bool rest_sided();
