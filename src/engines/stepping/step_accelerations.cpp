@@ -138,12 +138,17 @@ Status StepContacts::accelerate(double step, const double* velocity, StepMatrix&
     const double* const pushed = smooth_push_.data() + static_cast<std::ptrdiff_t>(j) * width_;
     for (int i = 0; i < rows; ++i) W_[i * rows + j] = row_of(slots_[row_slot_[i]]).dot(pushed);
   }
-  do {
+  for (bool again = true; again;) {
     if (!solve_single()) {
       Status status = solve_general();
       if (!status.ok()) return status;
     }
-  } while (may_be_sided_ && rest_sided());
+    again = may_be_sided_ && rest_sided();
+    if (!again) break;
+    accelerating_ = true;
+    list_blocks({});
+    accelerating_ = false;
+  }
   std::fill(guess_.begin(), guess_.end(), 0.0);
   for (int j = 0; j < rows; ++j) {
     const Slot& slot = slots_[row_slot_[j]];

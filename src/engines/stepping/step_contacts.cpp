@@ -24,7 +24,11 @@ constexpr std::uint8_t kDoubtful = 2;
 }  // namespace
 
 StepContacts::StepContacts(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), n_(system.layout().coordinates), rest_laws_(system, work) {
+    : system_(system),
+      work_(work),
+      n_(system.layout().coordinates),
+      rest_laws_(system, work),
+      dry_(system, work) {
   const model::Layout& layout = system.layout();
   const auto relations = static_cast<std::size_t>(layout.relations);
   const auto tangents = static_cast<std::size_t>(layout.tangents);
@@ -70,10 +74,11 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   shift_.resize(relations);
   was_open_.resize(relations);
   sided_.resize(relations);
-  for (std::vector<double>* each : {&mu_plus_, &mu_minus_, &mu_at_rest_}) each->resize(relations);
+  side_.resize(relations);
+  for (std::vector<double>* each : {&mu_plus_, &mu_minus_, &dry_plus_, &dry_minus_}) each->resize(relations);
   for (const model::Relation& relation : system.relations())
     may_be_sided_ = may_be_sided_ || (layout.switches > 0 && relation.tangents == 1 &&
-                                      !relation.smooth_friction && !relation.law_constant);
+                                      !relation.smooth_friction && (!relation.law_constant || dry_.any()));
   rested_.resize(relations);
   blocks_.reserve(2 * relations);
   feeds_.reserve(static_cast<std::size_t>(most_feeds));
@@ -170,15 +175,25 @@ void StepContacts::take_rest_limits(const Mode& mode) {
   rest_laws_.set_mode(rest_mode_);
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    if (relation.tangents != 1 || rested_[r] == 0 || !rest_laws_.directed(relation.first_tangent)) continue;
-    for (const int way : {1, -1}) {
-      rest_laws_.take_direction(relation.first_tangent, way);
-      (way > 0 ? mu_plus_ : mu_minus_)[r] = system_.rows(work_, r).tangent[0].mu_static;
-      rest_laws_.take_back();
+    if (relation.tangents != 1 || relation.smooth_friction || rested_[r] == 0) continue;
+    side_[r] = 0;
+    mu_plus_[r] = mu_minus_[r] = work_.relation[r].tangent[0].mu_static;
+    dry_plus_[r] = dry_minus_[r] = 0;
+    if (rest_laws_.directed(relation.first_tangent)) {
+      for (const int way : {1, -1}) {
+        rest_laws_.take_direction(relation.first_tangent, way);
+        (way > 0 ? mu_plus_ : mu_minus_)[r] = system_.rows(work_, r).tangent[0].mu_static;
+        rest_laws_.take_back();
+      }
+      system_.rows(work_, r);
     }
-    system_.rows(work_, r);
-    mu_at_rest_[r] = std::max(mu_plus_[r], mu_minus_[r]);
-    sided_[r] = mu_plus_[r] != mu_minus_[r] ? 1 : 0;
+    // What pushes the row along instead of holding it is no dry force.
+    double forwards = 0, backwards = 0;
+    if (dry_.any() && dry_.find(r, forwards, backwards) && forwards >= 0 && backwards >= 0) {
+      dry_plus_[r] = forwards;
+      dry_minus_[r] = backwards;
+    }
+    sided_[r] = mu_plus_[r] != mu_minus_[r] || dry_plus_[r] > 0 || dry_minus_[r] > 0 ? 1 : 0;
   }
   if (!rows_constant_) known_ = false;
   solutions_ = 1;
@@ -268,6 +283,7 @@ void StepContacts::list_blocks(const StepLaw& law) {
   feeds_.clear();
   block_relation_.clear();
   row_slot_.clear();
+  kappa_ = law.kappa;
   for (int r = 0; r < system_.layout().relations; ++r) {
     if (part_[r] == 0) continue;
     const model::Relation& relation = system_.relations()[r];
@@ -288,14 +304,14 @@ void StepContacts::list_blocks(const StepLaw& law) {
       own.load = law.kappa * rows.base;
     } else if (relation.tangents > 0 && !relation.smooth_friction) {
       own.mu = rested_[r] == 0                   ? rows.tangent[0].mu
-               : may_be_sided_ && sided_[r] != 0 ? mu_at_rest_[r]
+               : may_be_sided_ && sided_[r] != 0 ? own_coefficient(r)
                                                  : rows.tangent[0].mu_static;
       if (!relation.impact_friction && strikes) own.mu = 0;
       own.load = law.kappa * rows.base;
     }
-    if (completing_) {
-      own.mu = first_mu_[r];
-    }
+    if (completing_) own.mu = first_mu_[r];
+    if (may_be_sided_ && rested_[r] != 0 && sided_[r] != 0 && own.mu > 0)
+      own.load += law.kappa * own_dry_force(r) / own.mu;
     const int slips = own.smooth ? 0 : relation.tangents;
     const bool contact = relation.has_normal && relation.kind == RelationKind::contact;
     const bool fed_by_itself = relation.feeds.size() == 1 && relation.feeds.front() == r;
@@ -509,23 +525,34 @@ double StepContacts::load_of(std::size_t b, std::size_t at) const {
   return load;
 }
 
-// Rows at rest that are pushed beyond the coefficient of their direction, or slip with that of the other one.
+double StepContacts::own_coefficient(int r) const {
+  return side_[r] > 0 ? mu_plus_[r] : side_[r] < 0 ? mu_minus_[r] : std::max(mu_plus_[r], mu_minus_[r]);
+}
+
+double StepContacts::own_dry_force(int r) const {
+  return side_[r] > 0 ? dry_plus_[r] : side_[r] < 0 ? dry_minus_[r] : std::max(dry_plus_[r], dry_minus_[r]);
+}
+
+// Rows at rest that are pushed beyond the limit of their direction, or slip with that of the other one.
 bool StepContacts::rest_sided() {
   constexpr double kAbove = 1 + 1e-12;
   bool any = false;
   std::size_t row = 0;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    StepBlock& block = blocks_[b];
+    const StepBlock& block = blocks_[b];
     const int r = block_relation_[b];
     const std::size_t at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
     row += static_cast<std::size_t>(block.rows());
-    if (block.slips != 1 || sided_[r] == 0 || rested_[r] == 0 || law_[r].mu != mu_at_rest_[r]) continue;
-    const double own = impulse_[at] < 0 ? mu_plus_[r] : mu_minus_[r];
-    const double share = law_[r].mu > 0 ? block.mu / law_[r].mu : 0;
-    if (!(own < mu_at_rest_[r]) || !(std::abs(impulse_[at]) > kAbove * own * share * load_of(b, at)))
-      continue;
-    mu_at_rest_[r] = law_[r].mu = own;
-    block.mu = own * share;
+    if (block.slips != 1 || sided_[r] == 0 || rested_[r] == 0 || side_[r] != 0 || !(block.mu > 0)) continue;
+    const bool forwards = impulse_[at] < 0;
+    const double most = own_coefficient(r), held = own_dry_force(r);
+    const double mu = forwards ? mu_plus_[r] : mu_minus_[r], dry = forwards ? dry_plus_[r] : dry_minus_[r];
+    if (mu == most && dry == held) continue;
+    // The known part of the limit has the dry force of both in it.
+    const double load = load_of(b, at) - (held > 0 ? kappa_ * held / block.mu : 0);
+    const double limit = mu / most * block.mu * std::max(load, 0.0) + kappa_ * dry;
+    if (!(std::abs(impulse_[at]) > kAbove * limit)) continue;
+    side_[r] = forwards ? 1 : -1;
     any = true;
   }
   return any;
@@ -627,10 +654,9 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
       Status status = solve_general();
       if (!status.ok()) return status;
     }
-    if (turn == 0 && rest_turned())
-      list_blocks(law);
-    else if (!may_be_sided_ || !rest_sided())
-      break;
+    const bool sided = may_be_sided_ && rest_sided();
+    if (!(turn == 0 && rest_turned()) && !sided) break;
+    list_blocks(law);
   }
   check_unique();
   take_impulses(xi, size);

@@ -10,7 +10,7 @@
 //
 // Friction is Coulomb's law between impulse and slip velocity of the step; its coefficient is that of the slip at the beginning of the step, and the static one
 // where the row was at rest. Where that differs between both directions a row at rest holds −μ₊ L ≤ p_T ≤ μ₋ L: it is solved with the larger one, and once more with
-// that of the direction in which it is pushed beyond it. Smooth laws are explicit: p_T = −κ(γ) p_N.
+// that of the direction in which it is pushed beyond it. What forces of switches hold beside it is in dry_forces.hpp. Smooth laws are explicit: p_T = −κ(γ) p_N.
 //
 // An impact of Paoli and Schatzman's schemes takes two steps: in which of them the gap is met says how much of the impulse is given in the first one. Its friction
 // is found for both together. With p' the impulses of the first step,
@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "engines/rest_laws.hpp"
+#include "engines/stepping/dry_forces.hpp"
 #include "engines/stepping/step_matrix.hpp"
 #include "judder/contact/one_step.hpp"
 #include "judder/contact/one_step_all.hpp"
@@ -177,6 +178,8 @@ class StepContacts {
   void take_rest_limits(const Mode& mode);
   [[nodiscard]] bool rest_sided();
   [[nodiscard]] double load_of(std::size_t block, std::size_t at) const;
+  [[nodiscard]] double own_coefficient(int relation) const;
+  [[nodiscard]] double own_dry_force(int relation) const;
   void classify();
   void check_unique();
   void take_impulses(double* xi, int size);
@@ -198,10 +201,15 @@ class StepContacts {
   std::vector<std::uint8_t> was_open_, rested_;
   // coefficients of rows at rest that depend on the direction
   RestLaws rest_laws_;
+  DryForces dry_;
   bool may_be_sided_ = false;
+  double kappa_ = 1;  ///< of the blocks
   Mode rest_mode_;
-  std::vector<std::uint8_t> sided_;                      ///< by relation
-  std::vector<double> mu_plus_, mu_minus_, mu_at_rest_;  ///< of slips forwards and backwards; the one taken
+  std::vector<std::uint8_t> sided_;  ///< by relation: both directions differ
+  std::vector<std::int8_t>
+      side_;  ///< by relation: the direction whose limit is taken; 0: the larger numbers of both
+  /// Coefficients of slips forwards and backwards, and what dry forces hold beside them.
+  std::vector<double> mu_plus_, mu_minus_, dry_plus_, dry_minus_;
   // the problem
   std::vector<contact::StepBlock> blocks_;
   std::vector<contact::StepFeed> feeds_;

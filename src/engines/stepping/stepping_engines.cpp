@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "engines/stepping/dry_forces.hpp"
 #include "engines/stepping/implicit_scheme.hpp"
 #include "engines/stepping/regularised_scheme.hpp"
 #include "engines/stepping/runge_kutta_scheme.hpp"
@@ -136,6 +137,7 @@ RungeKuttaNumbers ordinary_numbers(const EngineOptions& options) {
 std::string planar_unsupported(const model::System& system) {
   if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
   if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  if (std::string problem = DryForces::problem(system); !problem.empty()) return problem;
   return EventEngine::unsupported(system);
 }
 
@@ -305,7 +307,8 @@ std::string regularised_unsupported(const model::System& system) {
     if (relation.has_tangential_restitution)
       return relation.place + " has tangential restitution, which springs and smooth laws have no place for";
   }
-  return stepping_unsupported(system);
+  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  return DryForces::problem(system);
 }
 
 /// The row of an engine whose scheme reads its numbers by `Read`.
