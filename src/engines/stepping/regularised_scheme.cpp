@@ -333,7 +333,15 @@ double RegularisedScheme::pressed_by(int r) {
   return std::max(0.0, normal_[r] - rate / inverse_mass);
 }
 
-// What ends the part of a step that led to next_: the first gap that closes, or the first contact without restitution that is pressed farthest.
+// By how much the spring of a contact would pull, as an acceleration of its mass; negative where it pushes.
+double RegularisedScheme::pull_of(int r, double gap, double rate) {
+  const model::RelationRows& rows = system_.rows(work_, r);
+  const double inverse_mass = response_of(rows.w, rows.push);
+  const double stiffness = stiffness_of(r, inverse_mass);
+  return inverse_mass * (damping_of(r, stiffness, inverse_mass) * rate - stiffness * (spring_[r].rest - gap));
+}
+
+// What ends the part of a step that led to next_: the first gap that closes, the first spring that has given back what it may, or the first contact without restitution that is pressed farthest.
 RegularisedScheme::Found RegularisedScheme::first_change(double t, double h) {
   gaps_at(t + h, next_.data(), gap_after_, rate_after_);
   Found first;
@@ -342,7 +350,12 @@ RegularisedScheme::Found RegularisedScheme::first_change(double t, double h) {
     const model::Relation& relation = system_.relations()[r];
     if (!relation.has_normal || relation.kind != model::RelationKind::contact) continue;
     Found found{Change::closes, r, 1, gap_before_[r], gap_after_[r]};
-    if (spring_[r].presses) {
+    if (spring_[r].watched && !spring_[r].dents) {
+      const double before = pull_of(r, gap_before_[r], rate_before_[r]),
+                   after = pull_of(r, gap_after_[r], rate_after_[r]);
+      if (!(before < 0 && after > 0)) continue;
+      found = {Change::leaves, r, 1, before, after};
+    } else if (spring_[r].presses) {
       if (!spring_[r].dents || !(rate_before_[r] < 0) || !(rate_after_[r] >= 0)) continue;
       if (!evaluated && !rate_at(t + h, next_.data(), k_[0].data())) continue;
       evaluated = true;
@@ -372,8 +385,10 @@ bool RegularisedScheme::locate(const Found& found, double t, double h, double& l
     length = low + (high - low) * before / (before - after);
     if (!run_part(t, length)) return false;
     gaps_at(t + length, next_.data(), gap_after_, rate_after_);
-    const double value =
-        found.kind == Change::closes ? gap_after_[found.relation] : rate_after_[found.relation];
+    const double gap = gap_after_[found.relation], rate = rate_after_[found.relation];
+    const double value = found.kind == Change::closes  ? gap
+                         : found.kind == Change::turns ? rate
+                                                       : pull_of(found.relation, gap, rate);
     if (std::abs(value) <= enough) return true;
     const bool same = (value > 0) == (before > 0);
     // The end that stays where it is loses half its weight.
@@ -460,6 +475,7 @@ Status RegularisedScheme::advance(StepState& state, double to, StepReport& repor
     std::copy_n(y_.begin() + stretches_, layout_.tangents, stretch_.begin());
     if (!rate_at(t, y_.data(), k_[0].data())) return failed();
     if (found.kind == Change::turns) dent(found.relation);
+    if (found.kind == Change::leaves) normal_[found.relation] = 0;
     if (found.kind == Change::closes) meet(found.relation, t);
     open_springs(t);
     std::copy(stretch_.begin(), stretch_.end(), y_.begin() + stretches_);

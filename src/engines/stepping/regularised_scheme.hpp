@@ -76,7 +76,7 @@ class RegularisedScheme final : public Scheme {
     double due_slip[3] = {};  ///< γ_T
     static constexpr std::size_t kSaved = 13;
   };
-  enum class Change : std::uint8_t { none, closes, turns };
+  enum class Change : std::uint8_t { none, closes, turns, leaves };
   struct Found {
     Change kind = Change::none;
     int relation = -1;
@@ -87,6 +87,7 @@ class RegularisedScheme final : public Scheme {
   [[nodiscard]] bool run_part(double t, double h);
   void gaps_at(double t, const double* y, std::vector<double>& gap, std::vector<double>& rate);
   [[nodiscard]] double pressed_by(int relation);
+  [[nodiscard]] double pull_of(int relation, double gap, double rate);
   [[nodiscard]] Found first_change(double t, double h);
   [[nodiscard]] bool locate(const Found& found, double t, double h, double& length);
   void meet(int relation, double t);
