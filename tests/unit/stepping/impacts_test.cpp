@@ -110,7 +110,7 @@ void expect_motion(const TestModel& model, const std::string& engine, double h, 
 TEST(PaoliSchatzman, JointsAndClosedContactsShareTheImpact) {
   const TestModel model = text_model(R"toml(
 [coordinates]
-x = { velocity = 0.7 }
+x = { velocity = 0.2 }
 y = { start = 0.35, velocity = -1 }
 p = { velocity = -0.3 }
 z = 0
@@ -330,8 +330,15 @@ gap = "x - (-0.7*abs(mod(t, 1) - 0.2))"
 [run]
 until = 5.6
 )toml");
-  for (const double steps : {1000.0, 4000.0, 16000.0})
-    expect_motion(model, "moreau", 5.6 / steps, 1e-2, {"x", "x'"});
+  for (const double steps : {1000.0, 4000.0, 16000.0}) {
+    const simulate::Result run = step_run(model, "moreau", 5.6 / steps, std::lround(steps));
+    ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+    for (long row = 0; row <= std::lround(steps); ++row) {
+      if (cell(run, row, "t") > 2) {
+        EXPECT_NEAR(cell(run, row, "x"), 0, 1e-2) << steps << ' ' << row;
+      }
+    }
+  }
 }
 
 // --- rests ---
