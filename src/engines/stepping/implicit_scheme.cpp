@@ -443,7 +443,7 @@ Status ImplicitScheme::solve_contacts(const StepState& state) {
   if (c_.position)
     contacts_.choose_all();
   else
-    contacts_.choose_closed(c_.h);
+    contacts_.choose_closed();
   const std::span<const double> none, gap = c_.position ? std::span<const double>(gap_) : none,
                                       before = central() ? std::span<const double>(gap_before_) : none;
   if (central() && !after_) std::copy(xi_.begin(), xi_.end(), mean_.begin());

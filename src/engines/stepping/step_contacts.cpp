@@ -200,15 +200,12 @@ void StepContacts::take_rest_limits(const Mode& mode) {
   iterations_ = 0;
 }
 
-void StepContacts::choose_closed(double step) {
-  // What an open contact reaches in the last of its step it has not reached: a drive that turns there would strike by rounding alone.
-  constexpr double kLast = 1e-9;
+void StepContacts::choose_closed() {
   any_ = doubtful_ = false;
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const bool always = !relation.has_normal || relation.kind == RelationKind::constraint;
-    const double reached = was_open_[r] != 0 && approach_[r] < 0 ? kLast * step * approach_[r] : 0;
-    part_[r] = always || work_.relation[r].gap <= reached ? 1 : 0;
+    part_[r] = always || work_.relation[r].gap <= 0 ? 1 : 0;
     // A contact that was closed and would open by itself may also stay: which of the two is asked where friction is strong.
     if (part_[r] == 0 && was_open_[r] == 0 && relation.tangents == 1 && !relation.smooth_friction) {
       part_[r] = kDoubtful;

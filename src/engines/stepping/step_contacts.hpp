@@ -62,8 +62,8 @@ class StepContacts {
 
   /// Takes the rows at the inputs in `work`: places and time of the end of the step, velocities of its beginning. `mode` is that before the step.
   void take_rows(const Mode& mode, const double* velocity);
-  /// Contacts that take part under the velocity law: those whose gap is closed at the inputs of take_rows, the end of a step of this length.
-  void choose_closed(double step);
+  /// Contacts that take part under the velocity law: those whose gap is closed at the inputs of take_rows.
+  void choose_closed();
   /// Under the position law all of them do.
   void choose_all();
   /// Those that are closed in this mode, and everything that is no contact.

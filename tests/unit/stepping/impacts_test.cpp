@@ -311,36 +311,6 @@ until = 0.49
   expect_motion(model, "moreau", 1e-4, 1e-3, {"x", "y", "y'"});
 }
 
-// A wall that touches a body at rest and turns there strikes nothing, also where a step ends at that moment.
-TEST(Moreau, AWallThatTurnsAtATouchStrikesNothing) {
-  const TestModel model = text_model(R"toml(
-[coordinates]
-x = 0.5
-[energy]
-kinetic = "0.5*(x'^2)"
-[[force]]
-along = "x'"
-value = "-3*t"
-[[contact]]
-name = "floor"
-gap = "x"
-[[contact]]
-name = "wall"
-gap = "x - (-0.7*abs(mod(t, 1) - 0.2))"
-[run]
-until = 5.6
-)toml");
-  for (const double steps : {1000.0, 4000.0, 16000.0}) {
-    const simulate::Result run = step_run(model, "moreau", 5.6 / steps, std::lround(steps));
-    ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
-    for (long row = 0; row <= std::lround(steps); ++row) {
-      if (cell(run, row, "t") > 2) {
-        EXPECT_NEAR(cell(run, row, "x"), 0, 1e-2) << steps << ' ' << row;
-      }
-    }
-  }
-}
-
 // --- rests ---
 
 // 0.5 sin(3t) against 0.2 forwards and 0.6 backwards: slips to one side alone. By small steps of the set-valued law.
