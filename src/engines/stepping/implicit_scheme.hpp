@@ -107,6 +107,7 @@ class ImplicitScheme final : public Scheme {
   [[nodiscard]] Status finish(StepState& state, double to, StepReport& report);
   void take_end(StepState& state, double to, StepReport& report);
   void note_contacts(StepReport& report);
+  void note_impacts(StepReport& report);
   void note_contact_works(const StepState& state, StepReport& report);
   void note_powers(StepReport& report);
   void note_monitors(const StepState& state, const StepReport& report);
@@ -146,6 +147,7 @@ class ImplicitScheme final : public Scheme {
   std::vector<double> end_velocity_, end_mass_;
   std::vector<double> before_;  ///< q₋ of Paoli-Schatzman
   bool has_before_ = false, has_force_ = false;
+  bool after_ = false;                        ///< Paoli-Schatzman: an impact happens in this step
   std::vector<double> mass_;                  ///< n×n of the step
   std::vector<double> base_, place_, speed_;  ///< v_b, q̂_e, v̂_e
   std::vector<double> given_;                 ///< s
