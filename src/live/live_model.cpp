@@ -14,6 +14,7 @@
 #include "judder/simulate/simulate.hpp"
 #include "judder/tasks/memory_run.hpp"
 #include "report/page_run.hpp"
+#include "report/put_curve.hpp"
 #include "report/read_thinned.hpp"
 
 namespace judder::live {
@@ -171,6 +172,7 @@ Json LiveModel::Data::run_json(const io::LoadedModel& model, tasks::MemoryRun& r
     const auto first = run.data.columns.begin() + 1;
     run.data.columns.erase(first, first + 2 * system.layout().coordinates);
   }
+  report::put_curve(run.data, run.summary.curve);
   Json extremes = report::page_extremes(run.data);
   report::thin_rows(run.data, report::most_page_rows(run.data));
   io::RunHead names;
@@ -210,6 +212,7 @@ std::string LiveModel::run(std::string_view request,
     how.model = asked.model;
     how.until = asked.until;
     how.coordinates = true;
+    how.curve = true;
     how.progress = progress;
     tasks::MemoryRun run = tasks::run_in_memory(how, model);
     if (run.ran) out["run"] = data_->run_json(model, run);
