@@ -106,7 +106,7 @@ export class PhasePlot {
   }
 
   draw(): void {
-    this.picture.fit(Math.min(360, Math.max(220, this.picture.host.clientWidth * 0.7)));
+    this.picture.fit((width) => Math.min(360, Math.max(220, width * 0.7)));
     const { ctx } = this.picture;
     const colours = theme();
     const f = this.frame();
@@ -183,17 +183,22 @@ export class PhasePlot {
     const first = Math.max(0, lowerIndex(t, this.clock.from));
     const last = Math.min(t.length - 1, lowerIndex(t, this.clock.to) + 1);
     const jumps = new Set(p.run.jumps);
+    const f = this.frame();
+    const [sx, sy] = [f.width / (this.box.x1 - this.box.x0), -f.height / (this.box.y1 - this.box.y0)];
+    const [x0, y0] = [f.left - this.box.x0 * sx, f.top + f.height - this.box.y0 * sy];
     ctx.strokeStyle = p.colour;
     ctx.lineWidth = 1.4;
     ctx.beginPath();
     let pen = false;
     for (let i = first; i <= last; ++i) {
-      if (!Number.isFinite(p.x[i]) || !Number.isFinite(p.y[i])) {
+      const x = x0 + sx * p.x[i];
+      const y = y0 + sy * p.y[i];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) {
         pen = false;
         continue;
       }
-      if (!pen || jumps.has(i)) ctx.moveTo(this.px(p.x[i]), this.py(p.y[i]));
-      else ctx.lineTo(this.px(p.x[i]), this.py(p.y[i]));
+      if (!pen || jumps.has(i)) ctx.moveTo(x, y);
+      else ctx.lineTo(x, y);
       pen = true;
     }
     ctx.stroke();

@@ -133,8 +133,11 @@ export class Scene {
     const rows = this.rows();
     this.fixedShapes = new Set(
       (this.run.scene?.shapes ?? []).filter((shape) => {
-        const first = this.value(shape, 0);
-        return rows.every((row) => this.value(shape, row).every((v, i) => v === first[i]));
+        const { values, numbers } = this.run.scene!;
+        for (let k = shape.first; k < shape.first + shape.numbers; ++k) {
+          for (const row of rows) if (values[row * numbers + k] !== values[k]) return false;
+        }
+        return true;
       }),
     );
     return this.fixedShapes;
@@ -195,22 +198,28 @@ export class Scene {
     const py = (y: number) => height / 2 - (y - cy) * scale;
     if (this.follow) this.drawRuler(ctx, colours, px, cx, width / scale);
     for (const shape of this.run.scene.shapes) this.drawShape(ctx, shape, values(shape), px, py, scale, colours);
+    if (this.follow) this.drawNumbers(ctx, colours, px, cx, width / scale);
     this.drawLegend(ctx, colours);
   }
 
-  /** Where the eye travels with the body, marks below show that it moves. */
+  /** Where the eye travels with the body, lines and numbers below show that it moves. */
   private drawRuler(ctx: Ctx, colours: Theme, px: (x: number) => number, cx: number, span: number): void {
     ctx.strokeStyle = colours.grid;
-    ctx.fillStyle = colours.faint;
+    for (const x of ticks(cx - span / 2, cx + span / 2, 6)) drawLine(ctx, px(x), 0, px(x), this.picture.height - 16);
+  }
+
+  /** Above the shapes, with a rim, so that they are read in the hatching of a ground too. */
+  private drawNumbers(ctx: Ctx, colours: Theme, px: (x: number) => number, cx: number, span: number): void {
     ctx.font = "11px system-ui, sans-serif";
     ctx.textAlign = "center";
-    const y = this.picture.height - 16;
+    ctx.textBaseline = "alphabetic";
+    ctx.lineJoin = "round";
+    ctx.lineWidth = 4;
+    ctx.strokeStyle = colours.soft;
+    ctx.fillStyle = colours.faint;
     for (const x of ticks(cx - span / 2, cx + span / 2, 6)) {
-      ctx.beginPath();
-      ctx.moveTo(px(x), 0);
-      ctx.lineTo(px(x), y);
-      ctx.stroke();
-      ctx.fillText(short(x, 4), px(x), y + 10);
+      ctx.strokeText(short(x, 4), px(x), this.picture.height - 6);
+      ctx.fillText(short(x, 4), px(x), this.picture.height - 6);
     }
   }
 
