@@ -204,6 +204,7 @@ export class Scene {
 
   /** Where the eye travels with the body, lines and numbers below show that it moves. */
   private drawRuler(ctx: Ctx, colours: Theme, px: (x: number) => number, cx: number, span: number): void {
+    ctx.lineWidth = 1;
     ctx.strokeStyle = colours.grid;
     for (const x of ticks(cx - span / 2, cx + span / 2, 6)) drawLine(ctx, px(x), 0, px(x), this.picture.height - 16);
   }
