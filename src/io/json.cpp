@@ -8,6 +8,7 @@
 
 #include "io/base64.hpp"
 #include "io/json_values.hpp"
+#include "io/run_document.hpp"
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "judder/io/version.hpp"
@@ -247,7 +248,7 @@ Json monitors_json(const std::vector<engines::Monitor>& monitors) {
   return out;
 }
 
-Json run_document(const RunSummary& summary) {
+Json document_of(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
   Json options = object("from", json_number(used.from), "until", json_number(used.until), "tolerance",
                         json_number(used.tolerance), "step", json_number(used.step), "max_step",
@@ -316,8 +317,18 @@ std::string with_intervals(std::string text, const RunSummary& summary) {
 
 }  // namespace
 
+Json run_document(const RunSummary& summary) {
+  Json out = document_of(summary);
+  out["intervals"] = list_of(summary.intervals, [](const RunSummary::Interval& interval) {
+    return object("contact", interval.contact, "from", json_number(interval.from), "to",
+                  json_number(interval.to), "peak", json_number(interval.peak), "impulse",
+                  json_number(interval.impulse));
+  });
+  return out;
+}
+
 std::string run_json(const RunSummary& summary) {
-  Json out = run_document(summary);
+  Json out = document_of(summary);
   const simulate::CurvePoints& curve = summary.curve;
   if (!curve.times.empty())
     out["curve"] = object("columns", curve.columns, "points", curve.times.size(), "times",
@@ -438,7 +449,7 @@ simulate::CurvePoints read_curve(std::string_view run_json) {
 }
 
 std::string run_json(const RunSummary& summary, const std::vector<Event>& events) {
-  Json out = run_document(summary);
+  Json out = document_of(summary);
   Json list = Json::array();
   for (const Event& event : events) {
     Json item{{"time", json_number(event.time)}};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "io/run_document.hpp"
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "judder/io/json.hpp"
@@ -179,7 +180,7 @@ Json LiveModel::Data::run_json(const io::LoadedModel& model, tasks::MemoryRun& r
   names.title = model.compiled.title;
   names.engine = run.summary.engine;
   names.labels = io::labels_of(model.file.spec);
-  const Json head = Json::parse(io::run_json(run.summary), nullptr, false);
+  const Json head = io::run_document(run.summary);
   report::RowNumbers plots;
   Json out = report::describe_run(run.data, head, names, facts, rows, plots);
   out["extremes"] = std::move(extremes);

@@ -71,6 +71,7 @@ async function pressPage() {
   await slide(page, "mu", 0.1);
   check("a slider changes the events", JSON.stringify(await events(page)) !== JSON.stringify(first));
   check("its field tells the value", (await page.$eval('.slider input[type=text][aria-label^="mu"]', (field) => field.value)) === "0.08");
+  await page.waitForFunction(() => location.hash !== "");
   check("the address carries it", decodeURIComponent(new URL(page.url()).hash).includes('"mu":0.08'), page.url());
   const link = new URL(page.url()).hash;
   const moved = await events(page);

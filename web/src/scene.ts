@@ -14,11 +14,16 @@ interface Box {
 
 type Ctx = CanvasRenderingContext2D;
 
-const nothing: Box = { x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity };
+const nothing = (): Box => ({ x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity });
 
+/** Makes the box larger. It is asked for every shape at a thousand times of every run, so nothing is made anew. */
 function around(box: Box, x: number, y: number, r = 0): Box {
   if (!Number.isFinite(x) || !Number.isFinite(y)) return box;
-  return { x0: Math.min(box.x0, x - r), x1: Math.max(box.x1, x + r), y0: Math.min(box.y0, y - r), y1: Math.max(box.y1, y + r) };
+  box.x0 = Math.min(box.x0, x - r);
+  box.x1 = Math.max(box.x1, x + r);
+  box.y0 = Math.min(box.y0, y - r);
+  box.y1 = Math.max(box.y1, y + r);
+  return box;
 }
 
 /** Corners of a box or polygon in the plane of the model. */
@@ -55,7 +60,7 @@ function bounds(shape: Shape, v: ArrayLike<number>, box: Box): Box {
 export class Scene {
   private readonly picture: Picture;
   private status = new Map<string, Phase[]>();
-  private all: Box = nothing;
+  private all: Box = nothing();
   private size = { width: 1, height: 1 };
   private forceScale = 0;
   private now = new Float64Array(0);
@@ -110,19 +115,19 @@ export class Scene {
   }
 
   private allBounds(): Box {
-    let box = nothing;
+    const box = nothing();
     for (const row of this.rows()) {
-      for (const shape of this.run.scene!.shapes) box = bounds(shape, this.value(shape, row), box);
+      for (const shape of this.run.scene!.shapes) bounds(shape, this.value(shape, row), box);
     }
     return box.x1 >= box.x0 ? box : { x0: -1, x1: 1, y0: -1, y1: 1 };
   }
 
   /** Of one moment: what moves, without the ground that it moves over. */
   private frame(values: (shape: Shape) => ArrayLike<number>): Box {
-    let box = nothing;
+    const box = nothing();
     for (const shape of this.run.scene!.shapes) {
       if (shape.shape === "ground" || this.fixed.has(shape)) continue;
-      box = bounds(shape, values(shape), box);
+      bounds(shape, values(shape), box);
     }
     return box.x1 >= box.x0 ? box : this.all;
   }
