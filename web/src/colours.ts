@@ -33,8 +33,6 @@ export interface Theme {
   ink: string;
   faint: string;
   grid: string;
-  /** Behind a drawing. */
-  soft: string;
 }
 
 const night = matchMedia("(prefers-color-scheme: dark)");
@@ -46,6 +44,6 @@ export function theme(): Theme {
   if (known?.of === of) return known.theme;
   const style = getComputedStyle(document.documentElement);
   const value = (name: string) => style.getPropertyValue(name).trim();
-  known = { of, theme: { paper: value("--paper"), ink: value("--ink"), faint: value("--faint"), grid: value("--grid"), soft: value("--soft") } };
+  known = { of, theme: { paper: value("--paper"), ink: value("--ink"), faint: value("--faint"), grid: value("--grid") } };
   return known.theme;
 }

@@ -47,15 +47,24 @@ function bounds(shape: Shape, v: ArrayLike<number>, box: Box): Box {
   switch (shape.shape) {
     case "circle":
       return around(box, v[0], v[1], Math.abs(v[2]));
-    case "box":
-    case "polygon":
-      return corners(shape, v).reduce((b, [x, y]) => around(b, x, y), box);
+    case "box": {
+      const [c, s] = [Math.abs(Math.cos(v[4])), Math.abs(Math.sin(v[4]))];
+      const [wide, high] = [(c * Math.abs(v[2]) + s * Math.abs(v[3])) / 2, (s * Math.abs(v[2]) + c * Math.abs(v[3])) / 2];
+      return around(around(box, v[0] - wide, v[1] - high), v[0] + wide, v[1] + high);
+    }
+    case "polygon": {
+      const [c, s] = [Math.cos(v[2]), Math.sin(v[2])];
+      for (let i = 3; i + 1 < shape.numbers; i += 2) around(box, v[0] + c * v[i] - s * v[i + 1], v[1] + s * v[i] + c * v[i + 1]);
+      return box;
+    }
     case "arrow":
       return around(box, v[0], v[1]);
     default:
       return around(around(box, v[0], v[1]), v[2], v[3]);
   }
 }
+
+const strip = 18; // of the numbers below a drawing, in pixels
 
 export class Scene {
   private readonly picture: Picture;
@@ -197,13 +206,19 @@ export class Scene {
       const [w, h] = [this.size.width * 0.75, this.size.height * 0.75];
       view = { x0: cx - w, x1: cx + w, y0: cy - h, y1: cy + h };
     }
-    const scale = 0.86 * Math.min(width / (view.x1 - view.x0 || 1), height / (view.y1 - view.y0 || 1));
+    // Numbers have a strip of their own below, so that they do not stand in the hatching of a ground.
+    const high = this.follow ? height - strip : height;
+    const scale = 0.86 * Math.min(width / (view.x1 - view.x0 || 1), high / (view.y1 - view.y0 || 1));
     const [cx, cy] = [(view.x0 + view.x1) / 2, (view.y0 + view.y1) / 2];
     const px = (x: number) => width / 2 + (x - cx) * scale;
-    const py = (y: number) => height / 2 - (y - cy) * scale;
+    const py = (y: number) => high / 2 - (y - cy) * scale;
     if (this.follow) this.drawRuler(ctx, colours, px, cx, width / scale);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, 0, width, high);
+    ctx.clip();
     for (const shape of this.run.scene.shapes) this.drawShape(ctx, shape, values(shape), px, py, scale, colours);
-    if (this.follow) this.drawNumbers(ctx, colours, px, cx, width / scale);
+    ctx.restore();
     this.drawLegend(ctx, colours);
   }
 
@@ -211,21 +226,13 @@ export class Scene {
   private drawRuler(ctx: Ctx, colours: Theme, px: (x: number) => number, cx: number, span: number): void {
     ctx.lineWidth = 1;
     ctx.strokeStyle = colours.grid;
-    for (const x of ticks(cx - span / 2, cx + span / 2, 6)) drawLine(ctx, px(x), 0, px(x), this.picture.height - 16);
-  }
-
-  /** Above the shapes, with a rim, so that they are read in the hatching of a ground too. */
-  private drawNumbers(ctx: Ctx, colours: Theme, px: (x: number) => number, cx: number, span: number): void {
+    ctx.fillStyle = colours.faint;
     ctx.font = "11px system-ui, sans-serif";
     ctx.textAlign = "center";
     ctx.textBaseline = "alphabetic";
-    ctx.lineJoin = "round";
-    ctx.lineWidth = 4;
-    ctx.strokeStyle = colours.soft;
-    ctx.fillStyle = colours.faint;
     for (const x of ticks(cx - span / 2, cx + span / 2, 6)) {
-      ctx.strokeText(short(x, 4), px(x), this.picture.height - 6);
-      ctx.fillText(short(x, 4), px(x), this.picture.height - 6);
+      drawLine(ctx, px(x), 0, px(x), this.picture.height - strip);
+      ctx.fillText(short(x, 4), px(x), this.picture.height - 5);
     }
   }
 
