@@ -217,13 +217,13 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   }
 
   Node kappa = mu;
-  if (const SmoothLaw* share = find_smooth_law(type)) {
+  if (const SmoothLaw* smooth_law = find_smooth_law(type)) {
     Node beta = graph.constant(0);
     if (entry->has(FrictionKey::beta)) {
       beta = read(law.beta, "beta");
       positive(law.beta, "beta", beta);
     }
-    kappa = share->in_equations(graph, mu, beta, gamma);
+    kappa = smooth_law->in_equations(graph, mu, beta, gamma);
   } else if (smooth) {
     const Node stiffness = read(law.stiffness, "stiffness");
     const Node damping = read(law.damping, "damping");

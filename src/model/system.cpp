@@ -552,6 +552,20 @@ void System::gaps(Workspace& work) const {
     work.gap_value[static_cast<std::size_t>(r)] = *out++;
     work.gap_rate[static_cast<std::size_t>(r)] = *out++;
   }
+  const double* q = work.in.data() + d.layout.q();
+  const double* v = work.in.data() + d.layout.v();
+  for (const PlainGap& gap : d.plain_gaps) {
+    double value = gap.first_sign * q[gap.first];
+    double rate = gap.first_sign * v[gap.first];
+    if (gap.second >= 0) {
+      value += gap.second_sign * q[gap.second];
+      rate += gap.second_sign * v[gap.second];
+    } else if (gap.offset != 0) {
+      value += gap.offset;
+    }
+    work.gap_value[static_cast<std::size_t>(gap.relation)] = value;
+    work.gap_rate[static_cast<std::size_t>(gap.relation)] = rate;
+  }
 }
 
 const RelationRows& System::rows(Workspace& work, int relation) const {
