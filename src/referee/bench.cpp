@@ -138,6 +138,7 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
       }
     }
   }
+  for (const model::Relation& relation : relations) rubs.push_back(relation.tangents > 0 ? 1 : 0);
   every.resize(n);
   std::iota(every.begin(), every.end(), 0);
   mass = work.mass;
@@ -364,6 +365,8 @@ void Referee::Bench::list_mass() {
       add(pattern.below_row[e], pattern.below_entry[e]);
   }
   mass_begin.push_back(static_cast<int>(mass_column.size()));
+  for (int i = 0; i < n; ++i)
+    mass_diagonal = mass_diagonal && mass_begin[i + 1] == i + 1 && mass_column[i] == i;
 }
 
 void Referee::Bench::take_mass(const double* entries) {
@@ -433,9 +436,10 @@ void Referee::Bench::note_scales(const Reading& reading, double length) {
   const double* z = reading.in.data() + layout.z();
   for (int i = 0; i < n; ++i) {
     const double a = std::abs(reading.acceleration[i]);
-    position[i] =
-        std::max({position[i], std::abs(q[i] - start[i]), std::abs(v[i]) * length, a * length * length});
-    velocity[i] = std::max({velocity[i], std::abs(v[i]), a * length});
+    const double speed = std::abs(v[i]);
+    position[i] = std::max(std::max(position[i], std::abs(q[i] - start[i])),
+                           std::max(speed * length, a * length * length));
+    velocity[i] = std::max(std::max(velocity[i], speed), a * length);
     acceleration[i] = std::max(acceleration[i], a);
   }
   for (int i = 0; i < layout.states; ++i) {
@@ -606,6 +610,14 @@ bool Referee::Bench::evaluate_motion() {
 }
 
 void Referee::Bench::apply_mass(const double* x, double* y, double* terms) const {
+  if (mass_diagonal) {
+    for (int i = 0; i < n; ++i) {
+      const double term = mass[mass_entry[i]] * x[i];
+      y[i] = 0 + term;  // a sum of one: no zero has a sign
+      terms[i] = std::abs(term);
+    }
+    return;
+  }
   for (int i = 0; i < n; ++i) {
     double sum = 0;
     double size = 0;

@@ -145,7 +145,6 @@ struct Referee::Bench {
   [[nodiscard]] bool matters(int k);
   void all_outputs(std::vector<double>& out);
   void judge_relation(Reading& reading, int r);
-  [[nodiscard]] bool judge_far(const Reading& reading, int r);
   [[nodiscard]] double limit_of_rest(const Reading& reading, int r, int j);
   [[nodiscard]] double load_in_doubt(const Reading& reading, int r);
   [[nodiscard]] bool passes(const Reading& reading, int k);
@@ -230,9 +229,11 @@ struct Referee::Bench {
   std::vector<std::uint8_t> massless, follows;  ///< by coordinate; a massless one that may jump
   std::vector<int>
       block;  ///< by coordinate: its accelerations are solved together with those of the same number
-  std::vector<int> every;  ///< the numbers of the coordinates
+  std::vector<std::uint8_t> rubs;  ///< by relation: it has a tangential row
+  std::vector<int> every;          ///< the numbers of the coordinates
   /// M by rows: where each begins, the columns, and the places of the entries in `mass`.
   std::vector<int> mass_begin, mass_column, mass_entry;
+  bool mass_diagonal = true;  ///< one entry in each row
 
   std::array<Reading, 5> readings;
   std::array<int, 5> order{0, 1, 2, 3, 4};  ///< the last point first

@@ -193,6 +193,13 @@ bool Scan::find_first_guard(double h, bool& accurate) {
           closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients)
                       : grid.interpolate(clean, 1, std::min(guard.zeros, 3), coefficients);
       found_.fit_errors[i] = fit.error;
+      // Most of many gaps stay far from zero, which both ends and the slope tell.
+      if (closed_form && guard.zeros == 0 && guard.kind == GuardKind::gap) {
+        const double least = std::min(std::min(coefficients[0], coefficients[1]), coefficients[2]);
+        const double largest = std::max(fit.magnitude, std::abs(sample[2]));
+        if (least > 2 * fit.error && least > now_.options.tolerance * std::max(guard.scale, largest))
+          continue;
+      }
       // What stays within a quarter of what the event has left of its zero has no other: it has not moved from there yet.
       if (guard.zeros > 0 && !closed_form && std::all_of(sample, sample + points + 1, [&](double value) {
             return std::abs(value - residues_[i]) < 0.25 * std::abs(residues_[i]);

@@ -9,6 +9,7 @@
 #include "core/elementary.hpp"
 #include "judder/contact/one_step_planar.hpp"
 #include "judder/core/number.hpp"
+#include "judder/model/friction.hpp"
 
 namespace judder::engines {
 
@@ -288,7 +289,7 @@ void StepContacts::list_blocks(const StepLaw& law) {
     Law& own = law_[r];
     const bool strikes = this->strikes(r);
     const bool as_coulomb = relation.smooth_friction && relation.has_normal && !accelerating_ &&
-                            (strikes || relation.friction == FrictionType::arctan);
+                            (strikes || !model::has_bristle(relation.friction));
     own = {0, 0, relation.smooth_friction && !as_coulomb};
     if (accelerating_ && !own.smooth && relation.tangents > 0 && rested_[r] == 0) {
       own.smooth = true;  // the direction of a slip is known: its force is a share of the load

@@ -454,9 +454,9 @@ TEST(OneStep, NothingIsAllocatedInASolve) {
     OneStepWorkspace workspace;
     workspace.resize(c.problem());
     const OneStepProblem problem = c.problem();
-    const long before = test::allocations();
+    const long before = allocations();
     const OneStepResult result = solve_one_step(problem, {}, workspace);
-    EXPECT_EQ(test::allocations(), before) << "slips " << slips << ", " << name(result.method);
+    EXPECT_EQ(allocations(), before) << "slips " << slips << ", " << name(result.method);
   }
 }
 

@@ -13,7 +13,7 @@
 
 #include "count.hpp"
 #include "engines/numeric/linear.hpp"
-#include "no_allocation.hpp"
+#include "allocations.hpp"
 #include "quad.hpp"
 
 namespace judder::engines::numeric {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engines/numeric/step_control.hpp"
-#include "no_allocation.hpp"
+#include "allocations.hpp"
 
 namespace judder::engines::numeric {
 namespace {

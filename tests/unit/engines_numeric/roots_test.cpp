@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "count.hpp"
-#include "no_allocation.hpp"
+#include "allocations.hpp"
 
 namespace judder::engines::numeric {
 namespace {

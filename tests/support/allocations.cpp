@@ -1,15 +1,20 @@
 #include "allocations.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
+namespace {
+std::atomic<long> counter{0};
+}
+
 namespace judder {
-long allocations = 0;
+long allocations() { return counter.load(); }
 }  // namespace judder
 
 // Every form that the standard library uses, so that memory is always given back the way it was taken.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++judder::allocations;
+  ++counter;
   return std::malloc(size == 0 ? 1 : size);
 }
 void* operator new(std::size_t size) {
