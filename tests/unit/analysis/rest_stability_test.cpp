@@ -153,25 +153,6 @@ TEST(RestStability, PassagesOfTheTipContract) {
   EXPECT_NEAR(back.ratio, 0.3878698678, 1e-9);
 }
 
-// Families appear, vanish and change type at mu = K_T/W and at A = 0: by bisection where closed forms say so.
-TEST(RestStability, FamiliesChangeWhereTheyShould) {
-  const io::LoadedModel loaded =
-      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/klarbring-equilibria/model.toml"});
-  const auto by_mu = family_changes(loaded.file.spec, {}, "mu", 0.5, 1.7, 8);
-  ASSERT_EQ(by_mu.size(), 1U);
-  EXPECT_NEAR(by_mu[0].value, 1, 1e-6);
-  EXPECT_EQ(by_mu[0].below, std::vector<std::string>{"wall detached, dimension 0, stable"});
-  EXPECT_EQ(by_mu[0].above.size(), 2U);
-  const auto by_load = family_changes(loaded.file.spec, {}, "FT", 0.3, 1.9, 8);
-  ASSERT_EQ(by_load.size(), 1U);
-  EXPECT_NEAR(by_load[0].value, 1, 1e-6) << "A = 0";
-  const io::LoadedModel plank =
-      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/tilting-plank/model.toml"});
-  const auto by_foot = family_changes(plank.file.spec, {}, "mr", 0.31, 0.9, 6);
-  ASSERT_EQ(by_foot.size(), 1U);
-  EXPECT_NEAR(by_foot[0].value, 0.5, 1e-6) << "a/h: from here on it may rest tilted";
-}
-
 // The same particle in turned and shifted coordinates is recognised, with its numbers.
 TEST(RestStability, ATurnedParticleIsRecognised) {
   const TestModel turned = text_model(R"toml(
