@@ -49,6 +49,7 @@ RestReading of_search(const RestSurvey& survey, const std::string& words, int nu
     if (const auto i = place_of(search.names, field)) return {rest.state.x[*i], {}, {}};
     if (field == "stability") return {{}, std::string(name(rest.stability)), {}};
     if (field == "growth" || field == "frequency") return of_eigenvalue(rest.eigenvalues, field);
+    if (field == "dimension") return {static_cast<double>(rest.dimension), {}, {}};
     return of_range(rest.family, field);
   }
   if (field == "count") return {static_cast<double>(count), {}, {}};

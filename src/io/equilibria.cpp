@@ -182,6 +182,18 @@ std::string search_text(const RestSurvey& survey) {
                             : search.names[i] + " = " + to_text(rest.state.x[i], 9));
     }
     for (const double share : rest.share) out += "; share of the upper side " + to_text(share, 6);
+    if (rest.dimension > 0) {
+      out += "\n  a family of dimension " + std::to_string(rest.dimension);
+      for (std::size_t i = rest.state.x.size(); i < rest.family.size(); ++i)
+        out += ", " + in_line(range_text(rest.family[i]));
+      if (rest.dimension > 1) out += " (local extremes)";
+      if (!rest.whole) out += " (lost on the way: it may be larger)";
+    }
+    for (const analysis::FoundRest::End& end : rest.ends) {
+      out += "\n  to " + in_line(end.meaning) + " at";
+      for (std::size_t i = 0; i < end.state.x.size(); ++i)
+        out += (i == 0 ? " " : ", ") + in_line(search.names[i]) + " = " + to_text(end.state.x[i], 9);
+    }
     out += std::string("\n  ") + analysis::name(rest.stability) + ": " + in_line(rest.why) + "\n";
     if (!rest.eigenvalues.empty()) out += "  eigenvalues " + eigenvalue_text(rest.eigenvalues) + "\n";
   }
@@ -346,7 +358,14 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
       for (const auto& [place, word] : rest.words) words[place] = word;
       return object("x", x, "words", words, "pseudo", rest.pseudo, "share", rest.share, "residual",
                     json_number(rest.residual), "stability", analysis::name(rest.stability), "why", rest.why,
-                    "eigenvalues", complex_json(rest.eigenvalues), "family", ranges_json(rest.family));
+                    "eigenvalues", complex_json(rest.eigenvalues), "dimension", rest.dimension, "family",
+                    ranges_json(rest.family), "whole", rest.whole, "ends",
+                    list_of(rest.ends, [&](const analysis::FoundRest::End& end) {
+                      Json at = Json::object();
+                      for (std::size_t i = 0; i < end.state.x.size(); ++i)
+                        at[search.names[i]] = json_number(end.state.x[i]);
+                      return object("meaning", end.meaning, "x", at);
+                    }));
     });
     return json_text(std::move(out));
   }
