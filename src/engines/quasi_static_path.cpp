@@ -6,8 +6,11 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kGuardNoise = 1e-13;    ///< share of its size by which a guard may be below zero
-constexpr double kLeastGap = 1e-4;       ///< of the reach
+constexpr double kGuardNoise = 1e-13;  ///< share of its size by which a guard may be below zero
+constexpr double kLeastGap = 1e-4;     ///< of the reach
+constexpr double kLocated =
+    4 *
+    kGuardNoise;  ///< share of its size by which a guard that was located may be off: it is met within its noise
 constexpr double kFold = 1e-7;           ///< dt/ds below this is a fold
 constexpr double kFirstStep = 1.0 / 16;  ///< share of the way to the next known time
 constexpr int kHalvings = 80;
@@ -159,7 +162,7 @@ double QuasiStaticPath::curve_error(const QuasiStaticPoint& from, const QuasiSta
       const double present = std::max({size, std::abs(a[i]), std::abs(b[i])});
       if (!(present > 0)) continue;
       const double miss = std::abs(hermite(0.5, a[i], arc * a_rate[i], b[i], arc * b_rate[i]) - half[i]);
-      worst = std::max(worst, miss / (scene_.options.tolerance * present));
+      worst = std::max(worst, (miss - kLocated * present) / (scene_.options.tolerance * present));
     }
   };
   const double force = scene_.force_scale();
@@ -174,7 +177,9 @@ double QuasiStaticPath::curve_error(const QuasiStaticPoint& from, const QuasiSta
                                      arc * std::abs(from.gap_rate[r]), kLeastGap * length * scene_.reach()});
     const double miss = std::abs(
         hermite(0.5, from.gap[r], arc * from.gap_rate[r], to.gap[r], arc * to.gap_rate[r]) - middle.gap[r]);
-    if (present > 0) worst = std::max(worst, miss / (scene_.options.tolerance * present));
+    // A reaction that ended within its noise has left the body off the new path by as much.
+    const double off = kLocated * length * scene_.reach();
+    if (present > 0) worst = std::max(worst, (miss - off) / (scene_.options.tolerance * present));
   }
   return worst;
 }
