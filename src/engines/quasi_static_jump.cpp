@@ -16,6 +16,7 @@ constexpr double kFaded = 1e-5;        ///< share of the largest V below which t
 constexpr double kNearLanding = 1e-3;  ///< of the reach: a last stretch as long as this is straight
 constexpr double kFarLanding = 0.2;    ///< the same where the force was seen to lead there
 constexpr double kLegTolerance = 1e-11;
+constexpr double kSlow = 1e-6;       ///< of the forces: below it V is not resolved by its own size
 constexpr double kFirstStep = 1e-3;  ///< of a leg, as a share of the reach
 constexpr double kFarthest = 1e6;    ///< reaches after which a jump counts as endless
 constexpr double kBounce = 1e-9;     ///< of the reach: longest step that is believed to have met the end
@@ -62,6 +63,7 @@ bool QuasiStaticJump::flow_direction(const std::vector<double>& q, std::vector<d
 bool QuasiStaticJump::flow_step(double arc, double& error) {
   double speed = 0;
   if (!flow_direction(from_, stages_[0], speed)) return false;
+  std::array<double, 7> speeds{speed};
   for (std::size_t s = 0; s < 6; ++s) {
     for (std::size_t i = 0; i < scene_.n; ++i) {
       double sum = 0;
@@ -69,6 +71,7 @@ bool QuasiStaticJump::flow_step(double arc, double& error) {
       place_[i] = from_[i] + arc * sum;
     }
     if (!flow_direction(place_, stages_[s + 1], speed)) return false;
+    speeds[s + 1] = speed;
   }
   to_ = place_;
   error = 0;
@@ -78,6 +81,14 @@ bool QuasiStaticJump::flow_step(double arc, double& error) {
     error += arc * sum * arc * sum;
   }
   error = std::sqrt(error);
+  // The direction may be the same everywhere, on a line for instance: what is left over must be resolved, too, or the place where it is balanced
+  // lies between the stages. As a length, the error of its integral over the largest that was met.
+  double sum = 0, most = std::max(fastest_, kSlow * scene_.force_scale());
+  for (std::size_t k = 0; k < 7; ++k) {
+    sum += kErrorWeights[k] * speeds[k];
+    most = std::max(most, speeds[k]);
+  }
+  if (most > 0) error = std::max(error, arc * std::abs(sum) / most);
   return true;
 }
 
@@ -403,7 +414,8 @@ QuasiStaticJump::Outcome QuasiStaticJump::along(const QuasiStaticPoint& directio
 
 /// From where the force that is left over leads, leg by leg; `arc` lies behind already.
 QuasiStaticJump::Outcome QuasiStaticJump::follow(double arc) {
-  double fastest = 0, step = 0, total = 0;
+  double step = 0, total = 0;
+  fastest_ = 0;
   while (true) {
     if (scene_.cancelled()) return Outcome::failed;
     scene_.patience.look();
@@ -414,15 +426,15 @@ QuasiStaticJump::Outcome QuasiStaticJump::follow(double arc) {
     if (flow_guards(&scene_.fired) < 0) {
       if (arc > 0) end_leg(arc);
       total += arc;
-      arc = step = fastest = 0;
+      arc = step = fastest_ = 0;
       bool moves = false;
       if (!next_leg(moves)) return Outcome::failed;
       if (!moves) return Outcome::balanced;
       continue;
     }
     undecided_ = scene_.mode;
-    fastest = std::max(fastest, speed);
-    const bool faded = speed <= kFaded * fastest;
+    fastest_ = std::max(fastest_, speed);
+    const bool faded = speed <= kFaded * fastest_;
     if (faded && land(speed, arc)) break;
     if (total + arc > kFarthest * size_)
       return lose("a jump finds no equilibrium: the forces never come to balance");

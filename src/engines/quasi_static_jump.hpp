@@ -62,6 +62,7 @@ class QuasiStaticJump {
   QuasiStaticRecords& records_;
   Mode undecided_;                  ///< of the leg that is followed
   double size_ = 1;                 ///< reach where the jump began
+  double fastest_ = 0;              ///< largest V of the leg
   double leg_energy_ = 0;           ///< where the present leg began
   std::vector<double> leg_work_;    ///< friction work at the contacts in it, by relation
   std::vector<double> leg_powers_;  ///< works of the elements in it, by audit element: dissipated, supplied

@@ -207,14 +207,21 @@ QuasiStaticPath::End QuasiStaticPath::advance(double limit) {
   if (!(arc_step_ > 0)) arc_step_ = kFirstStep * left / std::max(here.t_rate, kFold);
   const double shortest = 4 * 2.220446049250313e-16 * (std::abs(here.t) + left);
   const double size = scene_.reach();
+  bool beyond = false;  // a longer step has ended behind a fold
   for (int attempt = 0; attempt < 200; ++attempt) {
     scene_.patience.look();
     double arc = arc_step_;
     if (options.max_step > 0) arc = std::min(arc, options.max_step / std::max(here.t_rate, kFold));
     const bool to_limit = here.t + 1.0001 * arc * here.t_rate >= limit;
     if (to_limit) arc = left / here.t_rate;
-    if (arc * here.t_rate < shortest && here.t_rate > kFold)
+    if (arc * here.t_rate < shortest && here.t_rate > kFold) {
+      // Between here and the fold there is no other time.
+      if (beyond) {
+        next_ = here;
+        return End::fold;
+      }
       return fails("the path cannot be followed: its step has become too small", Reason::step_too_small);
+    }
     predict(arc, limit, to_limit);
     const bool corrected = to_limit ? statics.correct(next_, scene_.no_border, 1)
                                     : statics.correct(next_, here.q_rate, here.t_rate);
@@ -243,6 +250,7 @@ QuasiStaticPath::End QuasiStaticPath::advance(double limit) {
     if (next_.t_rate <= kFold || next_.t <= here.t) {
       // Beyond the fold, or just there: the last point from which time still goes on is near enough where steps no longer resolve it.
       if (here.t_rate > 4 * kFold && arc_step_ > 1e-10 * (size + real)) {
+        beyond = true;
         arc_step_ = arc / 2;
         continue;
       }
